@@ -1,0 +1,105 @@
+# Reads what `ctest -V` prints, one or more runs in a row, shows a line for each test and the output of those that
+# failed, and closes with the sum of all TAP lines: "N passed, N failed, N skipped". Exit 1 if anything failed or
+# nothing ran.
+#
+# Lines of a test begin with its number ("12: ok 3 - name"), and "4/20 Test #12: ... Passed" ends it. tools/test.sh puts
+# "== NAME" before each run and "== NAME ended STATUS" behind it.
+
+# What a test says besides that it passed, kept until its fate is known; the rest is in LastTest.log of the build.
+function remember(id, line) {
+    if (++lines[id] <= 200)
+        output[id] = output[id] "    " line "\n"
+    else if (lines[id] == 201)
+        output[id] = output[id] "    ... more in Testing/Temporary/LastTest.log of the build\n"
+}
+
+/^[0-9]+: / {
+    id = $1 + 0
+    line = substr($0, index($0, ": ") + 2)
+    if (line ~ /^(Test command|Working Directory|Environment variables|Test timeout)/ || line ~ /^ [A-Z_]+=/)
+        next # ctest's, not the test's
+    if (line !~ /^ok [0-9]/ && line !~ /# *[Ss][Kk][Ii][Pp]/)
+        remember(id, line)
+    if (line ~ /^1\.\.0/)
+        skipped_in[id]++
+    else if (line ~ /^1\.\.[0-9]+/)
+        planned[id] += substr(line, 4) + 0
+    else if (line ~ /^(not )?ok [0-9].*# *[Ss][Kk][Ii][Pp]/) # cmocka prints "not ok 2 # SKIP name"
+        skipped_in[id]++
+    else if (line ~ /^ok [0-9]/)
+        passed_in[id]++
+    else if (line ~ /^(not ok [0-9]|Bail out!)/)
+        failed_in[id]++
+    next
+}
+
+/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / {
+    id = $0
+    sub(/^[^#]*#/, "", id)
+    id += 0
+    name = $0
+    sub(/^[^#]*#[0-9]+: */, "", name)
+    sub(/ .*/, "", name)
+    seconds = $(NF - 1)
+    fate = ""
+    if ($0 !~ /   Passed /) { # crashed, timed out, not found, or exit code not 0
+        fate = $0
+        sub(/^[^#]*#[0-9]+: *[^ ]+ *\.*/, "", fate)
+        sub(/:? +[0-9.]+ sec.*/, "", fate)
+        gsub(/ *\*\*\*/, " ", fate)
+        sub(/^ /, "", fate)
+    }
+
+    # What was planned and never came counts as failed; so does a program that failed without saying where.
+    told = passed_in[id] + failed_in[id] + skipped_in[id]
+    if (planned[id] > told)
+        failed_in[id] += planned[id] - told
+    if (!failed_in[id] && (fate || !told)) {
+        failed_in[id]++
+        if (!fate)
+            fate = "no TAP"
+    }
+
+    result = passed_in[id] + 0 " passed"
+    if (failed_in[id])
+        result = result ", " failed_in[id] " failed" (fate ? " (" fate ")" : "")
+    if (skipped_in[id])
+        result = result ", " skipped_in[id] " skipped"
+    printf "%-32s %8s s   %s\n", name, seconds, result
+    if (failed_in[id])
+        printf "%s", output[id]
+    fflush()
+
+    passed += passed_in[id]
+    failed += failed_in[id]
+    skipped += skipped_in[id]
+    ran++
+    delete output[id]
+    delete lines[id]
+    delete planned[id]
+    delete passed_in[id]
+    delete failed_in[id]
+    delete skipped_in[id]
+    next
+}
+
+/^== .* ended [0-9]+$/ {
+    if ($NF != 0 && failed == failed_before) { # not built, or ctest found nothing to run
+        failed++
+        print
+    }
+    failed_before = failed
+    next
+}
+
+/^== / {
+    print
+    fflush()
+}
+
+END {
+    if (!ran)
+        failed++
+    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+    exit failed > 0
+}

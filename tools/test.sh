@@ -1,0 +1,39 @@
+#!/bin/bash
+# tools/test.sh [long]: builds and runs the tests: all of them as installed, the unit tests under the address and
+# undefined behaviour sanitizers, those with threads under the thread sanitizer. The last line is
+# "N passed, N failed, N skipped".
+#
+# CMakePresets.json says which tests each run takes, how many URLs and how long.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+# build CONFIGURE-PRESET BUILD-PRESET: quiet unless it fails.
+build() {
+    local log
+    log=$(cmake --preset "$1" -DVIDI_TESTS=ON 2>&1 && cmake --build --preset "$2" 2>&1) && return
+    echo "$log" >&2
+    return 1
+}
+
+# run CONFIGURE-PRESET TEST-PRESET [PREFIX...]: `test` and `long` share the release build.
+run() {
+    local configure=$1 preset=$2
+    shift 2
+    echo "== $preset"
+    build "$configure" "${configure/release/test}" && "$@" ctest --preset "$preset" -V -j "$(nproc)" 2>&1
+    echo "== $preset ended $?"
+}
+
+# The thread sanitizer of older compilers does not start where addresses are laid out at random over too wide a range.
+still=()
+setarch --addr-no-randomize true 2>/dev/null && still=(setarch --addr-no-randomize)
+
+{
+    if [ "${1-}" = long ]; then
+        run release long
+    else
+        run release test
+    fi
+    run asan asan
+    run tsan tsan "${still[@]}"
+} </dev/null | awk -f tools/tap.awk
