@@ -1,0 +1,351 @@
+/*
+ * vidi: have I seen this URL before?
+ *
+ * A vidi_set remembers URLs in a few bytes each and answers VIDI_NEW or VIDI_SEEN. What can go wrong, before anything
+ * else:
+ *
+ *  - A kind that is not exact sometimes answers VIDI_SEEN for a URL that it has never met. A crawler then never fetches
+ *    that page: it is lost. vidi_stats.expected_lost says how many pages that has cost so far; vidi_plan says it in
+ *    advance. No kind ever answers VIDI_NEW for a URL that it holds.
+ *  - Kinds that do not grow (VIDI_CAN_GROW is missing) go on answering past their capacity, with more and more losses.
+ *    vidi_stats.count next to vidi_stats.capacity shows it.
+ *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" erases the marks of
+ *    another one.
+ *  - The default hash is keyed with a secret that is drawn for each set. Hash functions that are not (hash=jenkins, oaat,
+ *    murmur2, md5, sha1) or that do not withstand an attack (xxh3) let a hostile site choose which pages you lose;
+ *    vidi_stats.hash_trust tells.
+ *  - A set belongs to the process that made it. It is not safe in a child after fork().
+ *
+ * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
+ * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Kinds with
+ * VIDI_IS_CONCURRENT work in parallel; the others take turns inside the library. Questions run in parallel for all
+ * kinds.
+ *
+ * Ownership: the caller owns every pointer that it passes in; nothing is kept after the call returns. Strings that the
+ * library returns belong to the library.
+ *
+ * Return values: a verdict (greater than 0) or VIDI_OK on success, a negative vidi_error otherwise. vidi_message() then
+ * says in a sentence what was wrong.
+ */
+#ifndef VIDI_VIDI_H
+#define VIDI_VIDI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VIDI_VERSION_MAJOR 0
+#define VIDI_VERSION_MINOR 1
+#define VIDI_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define VIDI_API __attribute__((visibility("default")))
+#else
+#define VIDI_API
+#endif
+
+/* A set of URLs. */
+typedef struct vidi_set vidi_set;
+
+/* Bytes that the caller owns; need not end in a zero byte and may contain any byte. */
+typedef struct vidi_str {
+    const char *ptr;
+    size_t len;
+} vidi_str;
+
+/* What a set says about a URL. In arrays of verdicts each takes one byte. */
+enum vidi_verdict {
+    VIDI_UNTRIED = 0, /* the call failed before it came to this URL, which left no trace */
+    VIDI_NEW = 1,     /* never met before; vidi_add has now added it */
+    VIDI_SEEN = 2,    /* met before, or one of the losses that the statistics speak of */
+    VIDI_INVALID = 3  /* not a URL, under a canonical form that refuses such; never added */
+};
+
+enum vidi_error {
+    VIDI_OK = 0,
+    VIDI_EARGUMENT = -1, /* a pointer, size or combination of arguments that makes no sense */
+    VIDI_EOPTION = -2,   /* an option or parameter that is unknown or out of range */
+    VIDI_EMEMORY = -3,   /* the allocator refused */
+    VIDI_ELIMIT = -4,    /* the set's memory limit, or the machine's memory, would be exceeded */
+    VIDI_EABSENT = -5,   /* what was to be removed is not in the set */
+    VIDI_ECANNOT = -6,   /* this kind cannot do that; see vidi_stats.can */
+    VIDI_EDIFFERS = -7,  /* the two sets do not fit together */
+    VIDI_EFORMAT = -8,   /* what was read is damaged, or was not written by vidi_write */
+    VIDI_EIO = -9,       /* the sink or the source failed */
+    VIDI_ESYSTEM = -10   /* the operating system refused (random numbers, locks) */
+};
+
+/* A short description of an error code; for any other number, a sentence that says so. Never NULL. */
+VIDI_API const char *vidi_strerror(int error);
+
+/* What was wrong in the last call of this thread that failed: one sentence, good until this thread's next failure. */
+VIDI_API const char *vidi_message(void);
+
+/* "0.1.0" */
+VIDI_API const char *vidi_version(void);
+
+/*
+ * Where memory comes from. Every allocation of a set goes through its allocator; the alignment is a power of two, and
+ * release is told the same size and alignment as allocate was. allocate_zeroed may be NULL: allocate and memset serve
+ * then. All three may be called from any thread that uses the set.
+ */
+typedef struct vidi_allocator {
+    void *(*allocate)(void *context, size_t bytes, size_t alignment);
+    void *(*allocate_zeroed)(void *context, size_t bytes, size_t alignment);
+    void (*release)(void *context, void *ptr, size_t bytes, size_t alignment);
+    void *context;
+} vidi_allocator;
+
+#define VIDI_KEY_BYTES 16
+
+enum vidi_option_flags {
+    VIDI_KEEP_PREVIOUS = 1 /* vidi_rotate keeps the last epoch for vidi_has_previous */
+};
+
+/*
+ * How a set is made. Start from VIDI_OPTIONS_INIT; everything that stays zero takes its default.
+ */
+typedef struct vidi_options {
+    size_t size;                     /* sizeof(vidi_options), so that later versions can add fields */
+    const char *kind;                /* a name from vidi_kind(); NULL: the default kind */
+    const char *params;              /* "name=value,name=value", as docs/KINDS.md lists them */
+    uint64_t capacity;               /* URLs that are expected; 0: unknown, which needs a kind that grows */
+    double error;                    /* false-positive probability at capacity; 0: 1e-6 */
+    uint64_t memory_limit;           /* bytes that the set never exceeds; 0: the machine's memory */
+    const unsigned char *key;        /* VIDI_KEY_BYTES of secret; NULL: random */
+    const vidi_set *like;            /* same kind, parameters, key and epoch, so that the two can be merged */
+    const vidi_allocator *allocator; /* copied; NULL: malloc, and pages from the kernel for large arrays */
+    double headroom;                 /* at least 1: next epoch's capacity = last count * headroom; 0: 1.25 */
+    uint32_t member;                 /* 1..: this set is that member of a spatial set which lives elsewhere */
+    uint32_t flags;                  /* vidi_option_flags */
+} vidi_options;
+
+#define VIDI_OPTIONS_INIT                                                                                              \
+    {                                                                                                                  \
+        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0                                           \
+    }
+
+/* Makes an empty set in memory; options may be NULL. Allocates for the capacity asked for. On error *set is NULL. */
+VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
+
+/* Frees the set; NULL is fine. No other call on it may be running. */
+VIDI_API void vidi_close(vidi_set *set);
+
+/*
+ * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID or an error, in which case nothing has changed.
+ * Costs one hash of the URL and what docs/KINDS.md says of the kind; kinds that count store every add, also a VIDI_SEEN
+ * one.
+ */
+VIDI_API int vidi_add(vidi_set *set, vidi_str url);
+
+/*
+ * The same for n URLs, in their order, with the same verdicts as n calls of vidi_add: repeats inside the batch are
+ * VIDI_SEEN. Returns VIDI_OK, or an error; then each URL either has its verdict and was dealt with in full, or is
+ * VIDI_UNTRIED and left no trace: call again with those. Faster than single calls; 64 URLs or more are a good size.
+ */
+VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
+
+/* Asks without adding: VIDI_SEEN, VIDI_NEW ("would be new"), VIDI_INVALID or an error. */
+VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
+VIDI_API int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
+
+/* Removes a URL that this set answered VIDI_NEW for. VIDI_EABSENT if it is not there. Needs VIDI_CAN_DELETE. */
+VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
+
+/* How often the URL was added and not removed: exact, or never too small. Needs VIDI_CAN_COUNT. */
+VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
+
+/*
+ * Starts the next epoch: an empty filter with new salts, so that what was lost in the last crawl is found in this one.
+ * next may be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params,
+ * capacity, error, headroom and flags replace the set's where they are not zero; its other fields must be zero. On
+ * error the set goes on in the old epoch.
+ */
+VIDI_API int vidi_rotate(vidi_set *set, const vidi_options *next);
+
+/*
+ * Asks the previous epoch, if VIDI_KEEP_PREVIOUS kept it (VIDI_ECANNOT otherwise). It never answers for the new one.
+ * vidi_drop_previous frees it.
+ */
+VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
+VIDI_API int vidi_drop_previous(vidi_set *set);
+
+/*
+ * Adds all that is in `from` to `into`. Both must have the same kind, shape, key, epoch and hash (VIDI_EDIFFERS says
+ * what is not), except that exact kinds may differ in size. `from` stays as it is. Needs VIDI_CAN_MERGE. A set and
+ * itself: no change. On error `into` may hold part of `from`; calling again completes it.
+ */
+VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
+
+/* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
+typedef struct vidi_entry {
+    vidi_str url;     /* good during the call of the visitor */
+    uint64_t hash[2]; /* the keyed hash */
+    uint64_t times;   /* how often it was added */
+} vidi_entry;
+
+/* Called for each element; anything but 0 ends the walk, and vidi_iterate returns it. Must not change the set. */
+typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
+
+/* Lists the set in no particular order. Adds wait meanwhile. Needs VIDI_CAN_ITERATE. */
+VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
+
+/*
+ * Does growth that is pending, for about budget_ns nanoseconds: 1 if more is left, 0 if none. Growth also happens in
+ * small pieces with each add, so calling this is never necessary; a server calls it when idle.
+ */
+VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
+
+enum vidi_capability {
+    VIDI_CAN_DELETE = 1,
+    VIDI_CAN_COUNT = 2,
+    VIDI_CAN_MERGE = 4,
+    VIDI_CAN_ITERATE = 8,
+    VIDI_CAN_GROW = 16,
+    VIDI_IS_CONCURRENT = 32
+};
+
+/* How to read fp_now and expected_lost. */
+enum vidi_fp_meaning {
+    VIDI_FP_EXACT = 0,   /* the probability, given the filter's present state */
+    VIDI_FP_AT_MOST = 1, /* an upper bound: the truth depends on how alike the URLs are */
+    VIDI_FP_ESTIMATE = 2 /* holds for most URLs, but some are lost with certainty; docs/KINDS.md says which */
+};
+
+/* What an attacker who knows the code can do with the set's hash. */
+enum vidi_hash_trust {
+    VIDI_HASH_KEYED = 0,   /* nothing, without the key */
+    VIDI_HASH_TRUSTING = 1 /* choose which pages are lost: for trusted input only */
+};
+
+typedef struct vidi_stats {
+    size_t size; /* set it to sizeof(vidi_stats) before the call */
+    char kind[24];
+    char params[232];       /* every parameter of the kind, as it is in force */
+    char hash[72];          /* the hash function or functions */
+    uint32_t can;           /* vidi_capability, ored */
+    uint32_t fp_meaning;    /* vidi_fp_meaning */
+    uint32_t hash_trust;    /* vidi_hash_trust */
+    uint32_t stages;        /* filters that a question may touch: of a scalable or a spatial set; 1 for the others */
+    uint64_t epoch;         /* 0, 1, … */
+    uint64_t capacity;      /* URLs it is sized for; 0: grows as needed */
+    uint64_t count;         /* URLs in it now (after a merge of kinds that keep no URLs: estimated from the fill) */
+    uint64_t bytes;         /* the filter's own arrays */
+    uint64_t memory_bytes;  /* all memory of the set */
+    uint64_t memory_limit;  /* what it may not exceed */
+    double fill;            /* share of bits or counters in use, or of slots */
+    double fp_now;          /* probability that a URL never met is answered VIDI_SEEN now */
+    double expected_lost;   /* pages lost by that in this epoch: the sum of p/(1-p) over the VIDI_NEW answers */
+    uint64_t answered_new;  /* verdicts of vidi_add in this epoch */
+    uint64_t answered_seen; /* … */
+    uint64_t answered_invalid;
+    uint64_t asked;       /* URLs passed to vidi_has in this epoch */
+    uint64_t removed;     /* successful vidi_remove */
+    uint64_t ambiguous;   /* spatial: questions on which members disagreed, that is false positives found out */
+    uint64_t past_epochs; /* vidi_epoch_stat knows so many */
+} vidi_stats;
+
+/* Fills in as much of *stats as its size allows. Consistent with itself when no add is running. */
+VIDI_API int vidi_stat(const vidi_set *set, vidi_stats *stats);
+
+typedef struct vidi_epoch_stats {
+    size_t size;
+    uint64_t epoch;
+    uint64_t capacity;
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t answered_new;
+    uint64_t answered_seen;
+    double fp_end; /* fp_now when it ended */
+    double expected_lost;
+} vidi_epoch_stats;
+
+/* The record of a finished epoch: index 0 is the oldest. VIDI_EABSENT beyond vidi_stats.past_epochs. */
+VIDI_API int vidi_epoch_stat(const vidi_set *set, uint64_t index, vidi_epoch_stats *stats);
+
+/*
+ * The decision of a spatial set, for members that live elsewhere: answers[i] is member i's verdict (VIDI_UNTRIED: it
+ * did not answer). VIDI_NEW as soon as one says so, otherwise VIDI_SEEN; VIDI_UNTRIED if none answered, VIDI_INVALID if
+ * one says that. *ambiguous (may be NULL) becomes 1 if members disagreed, else 0. Without an answer from some, the
+ * others decide, at their higher error rate.
+ */
+VIDI_API int vidi_decide(const uint8_t *answers, size_t members, int *ambiguous);
+
+/*
+ * What to use, and what it costs. Fill in any two or three of urls, memory, error, lost, k and multiplier (the others
+ * 0) and the rest is computed for every kind, or for `kind` alone.
+ */
+typedef struct vidi_plan_request {
+    size_t size;
+    const char *kind;   /* NULL: every kind that can serve */
+    const char *params; /* further parameters of that kind */
+    uint64_t urls;
+    uint64_t memory;   /* bytes at most */
+    double error;      /* false-positive probability at most, when full */
+    double lost;       /* pages lost at most, from empty to full */
+    uint32_t k;        /* positions a URL */
+    double multiplier; /* M in m = n * k * M */
+    double url_bytes;  /* length of a URL on average, for kinds that store them; 0: 80 */
+} vidi_plan_request;
+
+#define VIDI_PLAN_REQUEST_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(vidi_plan_request), NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                                     \
+    }
+
+typedef struct vidi_plan_entry {
+    char kind[24];
+    char params[232]; /* what to pass as vidi_options.params */
+    uint64_t urls;
+    uint64_t bytes;
+    double bytes_per_url;
+    double error;         /* when full */
+    double expected_lost; /* from empty to full */
+    uint32_t fp_meaning;  /* vidi_fp_meaning of the two */
+    uint32_t can;         /* vidi_capability, ored */
+} vidi_plan_entry;
+
+/*
+ * On entry *n is the room in plans, on return the number of answers, best first: the least memory if memory was to be
+ * found, the fewest pages lost if memory was given, the most URLs if those were to be found. VIDI_EOPTION if the
+ * request says too little, contradicts itself, or nothing can serve; the message says which.
+ */
+VIDI_API int vidi_plan(const vidi_plan_request *want, vidi_plan_entry *plans, size_t *n);
+
+/* Takes the next piece of a stream: 0, or anything else to give up. */
+typedef int (*vidi_sink)(void *context, const void *data, size_t size);
+/* Gives at most size bytes of a stream: how many it gave, 0 at the end, negative to give up. */
+typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
+
+/*
+ * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile. The stream contains the key:
+ * keep it as secret as the set. The previous epoch, if kept, is not written.
+ */
+VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
+
+/*
+ * Makes a set from such a stream, on any machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the
+ * stream's length if known, otherwise 0; knowing it, a lying header is refused before anything is allocated for it. Of
+ * the options (may be NULL) memory_limit, allocator, headroom and flags are used; the others must be zero.
+ */
+VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
+                       const vidi_options *options);
+
+typedef struct vidi_kind_info {
+    size_t size;
+    const char *name;
+    const char *summary; /* one line */
+    uint32_t can;        /* what it can do with its default parameters */
+} vidi_kind_info;
+
+/* The index-th kind, the default one first; VIDI_EABSENT beyond the last. */
+VIDI_API int vidi_kind(size_t index, vidi_kind_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

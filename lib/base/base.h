@@ -1,0 +1,64 @@
+/*
+ * What every file of the library starts from: the public header, a few macros, and how errors travel.
+ *
+ * Errors: the place that knows most calls vidi__fail(code, sentence) and returns what it returns; everybody above
+ * passes the negative code on. The sentence is kept per thread, because a set may be used by many at once.
+ */
+#ifndef VIDI_BASE_BASE_H
+#define VIDI_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "vidi/vidi.h"
+
+#define VIDI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define VIDI__LIKELY(x) __builtin_expect(!!(x), 1)
+#define VIDI__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VIDI__PRINTF(template, first) __attribute__((format(printf, template, first)))
+
+#define VIDI__CACHE_LINE 64
+
+/* Leaves the function with the code of a call that failed. */
+#define VIDI__TRY(call)                                                                                                \
+    do {                                                                                                               \
+        int vidi__code_ = (call);                                                                                      \
+        if (VIDI__UNLIKELY(vidi__code_ < 0))                                                                           \
+            return vidi__code_;                                                                                        \
+    } while (0)
+
+/* Keeps the sentence for vidi_message() and returns the code. */
+int vidi__fail(int code, const char *format, ...) VIDI__PRINTF(2, 3);
+
+/* Puts "classic: " and the like before the sentence that is there, and returns the code. */
+int vidi__fail_in(const char *where, int code);
+
+/* "24 bytes", "1.5 GiB": for sentences that people read. */
+typedef struct vidi__human {
+    char text[24];
+} vidi__human;
+vidi__human vidi__human_bytes(uint64_t bytes);
+
+/* Text that is put together piece by piece in a buffer of the caller's; what does not fit makes it `cut`. */
+typedef struct vidi__text {
+    char *at;
+    size_t room;
+    size_t len;
+    bool cut;
+} vidi__text;
+
+static inline vidi__text vidi__text_in(char *buffer, size_t room)
+{
+    buffer[0] = 0;
+    return (vidi__text){buffer, room, 0, false};
+}
+
+void vidi__text_add(vidi__text *text, const char *format, ...) VIDI__PRINTF(2, 3);
+
+/* Copies structs that begin with their size: what the other side does not know is zero, or stays as it is. */
+int vidi__struct_in(void *mine, size_t mine_size, const void *theirs, const char *name);
+int vidi__struct_out(void *theirs, const void *mine, size_t mine_size, const char *name);
+
+#endif

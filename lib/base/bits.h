@@ -1,0 +1,78 @@
+/* Whole-number arithmetic that C does not spell: wide products, mixing, powers, little-endian loads and stores. */
+#ifndef VIDI_BASE_BITS_H
+#define VIDI_BASE_BITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct vidi__u128 {
+    uint64_t lo, hi;
+} vidi__u128;
+
+/* The place of a 64-bit hash among m: floor(hash * m / 2^64). Even to within m / 2^64, and no division. */
+static inline uint64_t vidi__scale(uint64_t hash, uint64_t m)
+{
+    return (uint64_t)(((unsigned __int128)hash * m) >> 64);
+}
+
+/* A bijection of 64 bits after which every bit depends on every other (the finaliser of SplitMix64). */
+static inline uint64_t vidi__mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* base to a small whole power: what fp_now needs at each add, where pow() would cost more than the filter. */
+static inline double vidi__power(double base, unsigned exponent)
+{
+    double result = 1;
+    for (; exponent; exponent >>= 1, base *= base)
+        if (exponent & 1)
+            result *= base;
+    return result;
+}
+
+static inline uint64_t vidi__round_up(uint64_t x, uint64_t multiple)
+{
+    return (x + multiple - 1) / multiple * multiple;
+}
+
+static inline uint32_t vidi__load32(const void *from)
+{
+    uint32_t x;
+    memcpy(&x, from, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap32(x);
+#endif
+    return x;
+}
+
+static inline uint64_t vidi__load64(const void *from)
+{
+    uint64_t x;
+    memcpy(&x, from, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+static inline void vidi__store32(void *to, uint32_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap32(x);
+#endif
+    memcpy(to, &x, sizeof x);
+}
+
+static inline void vidi__store64(void *to, uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    memcpy(to, &x, sizeof x);
+}
+
+#endif

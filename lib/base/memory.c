@@ -1,0 +1,144 @@
+/* The default allocator and the account that every allocation of a set passes through. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* From here on blocks come straight from the kernel: zeroed for nothing, page by page as they are touched. */
+#define MAP_FROM ((size_t)1 << 20)
+
+static bool from_kernel(size_t bytes, size_t alignment)
+{
+    return bytes >= MAP_FROM && alignment <= 4096;
+}
+
+static void *default_allocate(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    if (from_kernel(bytes, alignment)) {
+        void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return ptr == MAP_FAILED ? NULL : ptr;
+    }
+    if (alignment <= _Alignof(max_align_t))
+        return malloc(bytes);
+    size_t whole = (bytes + alignment - 1) / alignment * alignment;
+    return aligned_alloc(alignment, whole);
+}
+
+static void *default_allocate_zeroed(void *context, size_t bytes, size_t alignment)
+{
+    void *ptr = default_allocate(context, bytes, alignment);
+    if (ptr && !from_kernel(bytes, alignment))
+        memset(ptr, 0, bytes);
+    return ptr;
+}
+
+static void default_release(void *context, void *ptr, size_t bytes, size_t alignment)
+{
+    (void)context;
+    if (from_kernel(bytes, alignment))
+        munmap(ptr, bytes);
+    else
+        free(ptr);
+}
+
+static uint64_t machine_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || page <= 0)
+        return UINT64_MAX / 2;
+    return (uint64_t)pages * (uint64_t)page;
+}
+
+int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uint64_t limit)
+{
+    static const vidi_allocator standard = {default_allocate, default_allocate_zeroed, default_release, NULL};
+    if (allocator && (!allocator->allocate || !allocator->release))
+        return vidi__fail(VIDI_EARGUMENT, "an allocator needs both allocate and release");
+    memory->hook = allocator ? *allocator : standard;
+    memory->limit = limit ? limit : machine_memory();
+    atomic_init(&memory->used, 0);
+    return VIDI_OK;
+}
+
+static int over_limit(const vidi__memory *memory, uint64_t used, uint64_t bytes)
+{
+    return vidi__fail(VIDI_ELIMIT, "%s more would pass the memory limit of %s (in use: %s)",
+                      vidi__human_bytes(bytes).text, vidi__human_bytes(memory->limit).text,
+                      vidi__human_bytes(used).text);
+}
+
+int vidi__memory_check(const vidi__memory *memory, uint64_t bytes)
+{
+    uint64_t used = vidi__memory_used(memory);
+    if (used > memory->limit || bytes > memory->limit - used)
+        return over_limit(memory, used, bytes);
+    return VIDI_OK;
+}
+
+/* Books the bytes, or refuses; several threads may book at once and together still never pass the limit. */
+static int book(vidi__memory *memory, uint64_t bytes)
+{
+    uint64_t used = vidi__memory_used(memory);
+    do {
+        if (used > memory->limit || bytes > memory->limit - used || bytes > SIZE_MAX / 2)
+            return over_limit(memory, used, bytes);
+    } while (!atomic_compare_exchange_weak_explicit(&memory->used, &used, used + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return VIDI_OK;
+}
+
+static int take(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment, bool zeroed)
+{
+    void *ptr = NULL;
+    memcpy(out, &ptr, sizeof ptr);
+    if (bytes == 0)
+        return VIDI_OK;
+    VIDI__TRY(book(memory, bytes));
+    const vidi_allocator *hook = &memory->hook;
+    if (zeroed && hook->allocate_zeroed) {
+        ptr = hook->allocate_zeroed(hook->context, (size_t)bytes, alignment);
+    } else {
+        ptr = hook->allocate(hook->context, (size_t)bytes, alignment);
+        if (ptr && zeroed)
+            memset(ptr, 0, (size_t)bytes);
+    }
+    if (!ptr) {
+        atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);
+        return vidi__fail(VIDI_EMEMORY, "no memory for another %s", vidi__human_bytes(bytes).text);
+    }
+    memcpy(out, &ptr, sizeof ptr);
+    return VIDI_OK;
+}
+
+int vidi__alloc(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment)
+{
+    return take(memory, out, bytes, alignment, false);
+}
+
+int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment)
+{
+    return take(memory, out, bytes, alignment, true);
+}
+
+void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment)
+{
+    if (!ptr)
+        return;
+    memory->hook.release(memory->hook.context, ptr, (size_t)bytes, alignment);
+    atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);
+}
+
+int vidi__regrow(vidi__memory *memory, void *ptr, uint64_t old_bytes, uint64_t new_bytes, size_t alignment)
+{
+    void *old, *grown;
+    memcpy(&old, ptr, sizeof old);
+    VIDI__TRY(vidi__alloc(memory, &grown, new_bytes, alignment));
+    if (old_bytes)
+        memcpy(grown, old, (size_t)old_bytes);
+    vidi__release(memory, old, old_bytes, alignment);
+    memcpy(ptr, &grown, sizeof grown);
+    return VIDI_OK;
+}

@@ -1,0 +1,113 @@
+/* Numbers, strings and arrays over a writer or a reader. */
+#include "base/stream.h"
+
+/* Words that are read at a time, and the first size of a block whose real size nobody can vouch for: 1 MiB. */
+#define PIECE ((uint64_t)1 << 17)
+
+int vidi__damaged(const char *what)
+{
+    return vidi__fail(VIDI_EFORMAT, "damaged: %s", what);
+}
+
+int vidi__write_u64(vidi__writer *writer, uint64_t value)
+{
+    unsigned char bytes[8];
+    vidi__store64(bytes, value);
+    return vidi__write(writer, bytes, sizeof bytes);
+}
+
+int vidi__write_double(vidi__writer *writer, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return vidi__write_u64(writer, bits);
+}
+
+int vidi__write_str(vidi__writer *writer, vidi_str str)
+{
+    VIDI__TRY(vidi__write_u64(writer, str.len));
+    return vidi__write(writer, str.ptr, str.len);
+}
+
+int vidi__read_u64(vidi__reader *reader, uint64_t *value)
+{
+    unsigned char bytes[8];
+    VIDI__TRY(vidi__read(reader, bytes, sizeof bytes));
+    *value = vidi__load64(bytes);
+    return VIDI_OK;
+}
+
+int vidi__read_double(vidi__reader *reader, double *value)
+{
+    uint64_t bits;
+    VIDI__TRY(vidi__read_u64(reader, &bits));
+    memcpy(value, &bits, sizeof bits);
+    return VIDI_OK;
+}
+
+int vidi__read_text(vidi__reader *reader, char *buffer, size_t room)
+{
+    uint64_t len;
+    VIDI__TRY(vidi__read_u64(reader, &len));
+    if (len >= room)
+        return vidi__damaged("a name is too long");
+    VIDI__TRY(vidi__read(reader, buffer, len));
+    buffer[len] = 0;
+    if (memchr(buffer, 0, (size_t)len))
+        return vidi__damaged("a name contains a zero byte");
+    return VIDI_OK;
+}
+
+int vidi__write_words(vidi__writer *writer, const uint64_t *words, uint64_t count)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (uint64_t i = 0; i < count; i++)
+        VIDI__TRY(vidi__write_u64(writer, words[i]));
+    return VIDI_OK;
+#else
+    return vidi__write(writer, words, count * 8);
+#endif
+}
+
+static int read_piecewise(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words,
+                          uint64_t *have)
+{
+    for (uint64_t done = 0; done < count;) {
+        if (done == *have) {
+            uint64_t next = *have * 2 < room ? *have * 2 : room;
+            VIDI__TRY(vidi__regrow(memory, words, *have * 8, next * 8, VIDI__CACHE_LINE));
+            *have = next;
+        }
+        uint64_t piece = count - done < PIECE ? count - done : PIECE;
+        if (piece > *have - done)
+            piece = *have - done;
+        VIDI__TRY(vidi__read(reader, *words + done, piece * 8));
+        done += piece;
+    }
+    if (*have < room) {
+        VIDI__TRY(vidi__regrow(memory, words, *have * 8, room * 8, VIDI__CACHE_LINE));
+        *have = room;
+    }
+    memset(*words + count, 0, (size_t)(room - count) * 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (uint64_t i = 0; i < count; i++)
+        (*words)[i] = __builtin_bswap64((*words)[i]);
+#endif
+    return VIDI_OK;
+}
+
+int vidi__read_words(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words)
+{
+    *words = NULL;
+    if (count > reader->left / 8)
+        return vidi__damaged("an array is larger than the data that holds it");
+    bool vouched = reader->left != UINT64_MAX;
+    uint64_t have = vouched || room < PIECE ? room : PIECE;
+    VIDI__TRY(vidi__alloc(memory, words, have * 8, VIDI__CACHE_LINE));
+    int code = read_piecewise(reader, memory, count, room, words, &have);
+    if (code < 0) {
+        vidi__release(memory, *words, have * 8, VIDI__CACHE_LINE);
+        *words = NULL;
+    }
+    return code;
+}
