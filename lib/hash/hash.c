@@ -1,0 +1,68 @@
+/*
+ * The table of hash functions, and keys: how one is prepared for hashing, and how new ones are derived from it.
+ *
+ * SipHash as a pseudo-random function is also what derives keys, salts and secrets. The purpose ends in a zero byte, so
+ * that no purpose is the beginning of another, and values for one purpose say nothing about those for another.
+ */
+#include "hash/hash.h"
+
+#include "hash/functions.h"
+#include "hash/sip.h"
+
+/* As seed 003's tables 5.2 and 5.3 combine them: Jenkins, MurmurHash, SHA-1; then MD5; then those that it has not. */
+static const vidi__hash_fn *const functions[] = {
+    &vidi__hash_jenkins, &vidi__hash_murmur2,
+#if VIDI_HAVE_CRYPTO
+    &vidi__hash_sha1,    &vidi__hash_md5,
+#endif
+    &vidi__hash_oaat,
+#if VIDI_HAVE_XXHASH
+    &vidi__hash_xxh3,
+#endif
+    &vidi__hash_sip13,
+};
+
+const vidi__hash_fn *vidi__hash_at(size_t index)
+{
+    return index < VIDI__COUNT(functions) ? functions[index] : NULL;
+}
+
+const vidi__hash_fn *vidi__hash_find(vidi_str name)
+{
+    for (size_t i = 0; i < VIDI__COUNT(functions); i++)
+        if (strlen(functions[i]->name) == name.len && memcmp(functions[i]->name, name.ptr, name.len) == 0)
+            return functions[i];
+    return NULL;
+}
+
+int vidi__hash_unknown(vidi_str name)
+{
+    char buffer[128];
+    vidi__text names = vidi__text_in(buffer, sizeof buffer);
+    for (size_t i = 0; i < VIDI__COUNT(functions); i++) {
+        const char *between = i + 1 < VIDI__COUNT(functions) ? ", " : " and ";
+        vidi__text_add(&names, "%s%s", i ? between : "", functions[i]->name);
+    }
+    return vidi__fail(VIDI_EOPTION, "there is no hash function '%.*s' in this build, which has %s",
+                      (int)(name.len > 60 ? 60 : name.len), name.ptr, buffer);
+}
+
+void vidi__derive_key(unsigned char out[VIDI_KEY_BYTES], const unsigned char key[VIDI_KEY_BYTES], const char *purpose,
+                      uint64_t number)
+{
+    const uint64_t words[2] = {vidi__load64(key), vidi__load64(key + 8)};
+    unsigned char bytes[8];
+    vidi__store64(bytes, number);
+    const vidi_str pieces[] = {{purpose, strlen(purpose) + 1}, {(const char *)bytes, sizeof bytes}};
+    vidi__u128 derived = vidi__siphash(words, pieces, VIDI__COUNT(pieces), 1, 3);
+    vidi__store64(out, derived.lo);
+    vidi__store64(out + 8, derived.hi);
+}
+
+void vidi__hash_key_init(vidi__hash_key *key, const unsigned char bytes[VIDI_KEY_BYTES])
+{
+    key->key[0] = vidi__load64(bytes);
+    key->key[1] = vidi__load64(bytes + 8);
+    for (size_t i = 0; i < VIDI__XXH3_SECRET / VIDI_KEY_BYTES; i++)
+        vidi__derive_key(key->secret + i * VIDI_KEY_BYTES, bytes, "secret", i);
+}

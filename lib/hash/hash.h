@@ -1,0 +1,68 @@
+/*
+ * The hash functions by name.
+ *
+ *   sip13    SipHash-1-3, 128 bits, keyed                       the default: withstands an attacker
+ *   xxh3     XXH3, 128 bits, with a secret made from the key    trusted input
+ *   jenkins  lookup2, 32 bits                                   seed 003
+ *   oaat     one-at-a-time, 32 bits                             seed 002
+ *   murmur2  MurmurHash2, 32 bits                               seed 003
+ *   md5      the first 128 of 128 bits                          seed 003
+ *   sha1     the first 128 of 160 bits                          seed 003
+ *
+ * A function takes its input in up to three pieces (salt, URL, salt) that count as one string, so that nothing is
+ * copied together. The value is the first output bytes read as little-endian numbers; 32-bit functions leave the rest
+ * zero. All but the first two ignore the key.
+ */
+#ifndef VIDI_HASH_HASH_H
+#define VIDI_HASH_HASH_H
+
+#include "base/base.h"
+#include "base/bits.h"
+
+#define VIDI__XXH3_SECRET 192
+
+/* The key of a function, prepared once. */
+typedef struct vidi__hash_key {
+    uint64_t key[2];
+    unsigned char secret[VIDI__XXH3_SECRET];
+} vidi__hash_key;
+
+/* Hashes n strings, each in one piece: the same values as one by one, in less time. */
+typedef void vidi__hash_batch_fn(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128 *out);
+
+typedef struct vidi__hash_fn {
+    const char *name;
+    unsigned bits;   /* of output: 32 or 128 */
+    bool withstands; /* an attacker without the key learns nothing from the code */
+    vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
+    vidi__hash_batch_fn *batch; /* never NULL */
+} vidi__hash_fn;
+
+/* NULL if there is none of that name in this build. */
+const vidi__hash_fn *vidi__hash_find(vidi_str name);
+
+/* The functions in the order in which `different` takes them: first those of seed 003's tables. NULL after the last. */
+const vidi__hash_fn *vidi__hash_at(size_t index);
+
+/* The error for a name that vidi__hash_find does not know: lists those that there are. */
+int vidi__hash_unknown(vidi_str name);
+
+void vidi__hash_key_init(vidi__hash_key *key, const unsigned char bytes[VIDI_KEY_BYTES]);
+
+/* One piece. */
+static inline vidi__u128 vidi__hash(const vidi__hash_fn *fn, const vidi__hash_key *key, vidi_str str)
+{
+    return fn->hash(key, &str, 1);
+}
+
+static inline void vidi__hash_batch(const vidi__hash_fn *fn, const vidi__hash_key *key, const vidi_str *strs, size_t n,
+                                    vidi__u128 *out)
+{
+    fn->batch(key, strs, n, out);
+}
+
+/* A new 16-byte key for a purpose: SipHash of the purpose's name and number under the old one. */
+void vidi__derive_key(unsigned char out[VIDI_KEY_BYTES], const unsigned char key[VIDI_KEY_BYTES], const char *purpose,
+                      uint64_t number);
+
+#endif

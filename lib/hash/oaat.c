@@ -1,0 +1,35 @@
+/*
+ * oaat: Jenkins's one-at-a-time, as seed 002 prints it ("Bob Jenkins' Functions"). 32 bits.
+ *
+ * The listing there adds `key`, the pointer, in each step; the byte key[i] is meant. One word of state, one byte a
+ * step: two inputs that have come to the same state stay together for any common continuation.
+ */
+#include "hash/functions.h"
+
+uint32_t vidi__oaat(const vidi_str *pieces, size_t count, uint32_t seed)
+{
+    uint32_t h = seed;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *bytes = (const unsigned char *)pieces[i].ptr;
+        for (size_t j = 0; j < pieces[i].len; j++) {
+            h += bytes[j];
+            h += h << 10;
+            h ^= h >> 6;
+        }
+    }
+    h += h << 3;
+    h ^= h >> 11;
+    h += h << 15;
+    return h;
+}
+
+static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t count)
+{
+    (void)key;
+    return (vidi__u128){vidi__oaat(pieces, count, 0), 0};
+}
+
+VIDI__HASH_ONE_BY_ONE(hash)
+
+const vidi__hash_fn vidi__hash_oaat = {
+    .name = "oaat", .bits = 32, .withstands = false, .hash = hash, .batch = hash_batch};

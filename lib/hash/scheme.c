@@ -1,0 +1,255 @@
+/*
+ * The three ways from bytes to k values, and the reading of the parameters that choose among them.
+ *
+ *   hash       one function for `derived` and `salted`; default sip13
+ *   mode       derived | salted | different; by default derived for functions of 128 bits, salted for those of 32, and
+ *              different where `functions` is given
+ *   salt       prefix | suffix; salted only
+ *   functions  a+b+c: what `different` takes its k from; by default all of the build, in the order of vidi__hash_at
+ *
+ * `derived` is a SplitMix64 generator for each item: its start and its step are the two halves of the item's hash. The
+ * arithmetic progression start + i * step is Kirsch and Mitzenmacher's double hashing; the mixing behind it takes away
+ * what that costs in small arrays, where progressions modulo m often coincide in many terms once they coincide in two.
+ * As a progression modulo 2^64 it is fixed by 127 bits, so that two items practically never share one.
+ */
+#include "hash/scheme.h"
+
+static bool equals(vidi_str str, const char *text)
+{
+    return str.len == strlen(text) && memcmp(str.ptr, text, str.len) == 0;
+}
+
+vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of)
+{
+    vidi__seed child = {.turn = seed->turn * of + index};
+    vidi__derive_key(child.key, seed->key, role, index);
+    return child;
+}
+
+static int find_function(vidi_str name, const vidi__hash_fn **fn)
+{
+    *fn = vidi__hash_find(name);
+    return *fn ? VIDI_OK : vidi__hash_unknown(name);
+}
+
+static const vidi__hash_fn *default_function(void)
+{
+    return vidi__hash_find((vidi_str){"sip13", 5});
+}
+
+/* Splits "a+b+c" and finds the functions: how many there are, or an error. */
+static int read_functions(vidi_str text, const vidi__hash_fn **pool)
+{
+    int count = 0;
+    for (;;) {
+        const char *plus = text.len ? memchr(text.ptr, '+', text.len) : NULL;
+        vidi_str name = {text.ptr, plus ? (size_t)(plus - text.ptr) : text.len};
+        if (count == VIDI__K_MAX)
+            return vidi__fail(VIDI_EOPTION, "functions names more than %d functions", VIDI__K_MAX);
+        VIDI__TRY(find_function(name, &pool[count]));
+        for (int i = 0; i < count; i++)
+            if (pool[i] == pool[count])
+                return vidi__fail(VIDI_EOPTION, "functions names %s twice", pool[i]->name);
+        count++;
+        if (!plus)
+            return count;
+        text.ptr += name.len + 1;
+        text.len -= name.len + 1;
+    }
+}
+
+/* Takes k neighbours of the pool, going on where the turn before stopped. */
+static int init_different(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed)
+{
+    const vidi__hash_fn *pool[VIDI__K_MAX];
+    vidi_str text;
+    int size = vidi__params_str(params, "functions", &text);
+    if (size > 0)
+        VIDI__TRY(size = read_functions(text, pool));
+    else
+        while ((pool[size] = vidi__hash_at((size_t)size)))
+            size++;
+    if (scheme->k > (unsigned)size)
+        return vidi__fail(VIDI_EOPTION, "mode=different has %d function%s to choose from, too few for k = %u", size,
+                          size == 1 ? "" : "s", scheme->k);
+    uint64_t start = seed->turn % (unsigned)size * scheme->k % (unsigned)size;
+    for (unsigned i = 0; i < scheme->k; i++)
+        scheme->functions[i] = pool[(start + i) % (unsigned)size];
+    return VIDI_OK;
+}
+
+static void init_salts(vidi__scheme *scheme, const vidi__seed *seed)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    for (unsigned j = 0; j < scheme->k; j++) {
+        vidi__derive_key(scheme->salts[j], seed->key, "salt", 2 * (uint64_t)j);
+        vidi__derive_key(key, seed->key, "salt", 2 * (uint64_t)j + 1);
+        memcpy(scheme->salts[j] + VIDI_KEY_BYTES, key, VIDI__SALT_BYTES - VIDI_KEY_BYTES);
+    }
+}
+
+static void init_tweaks(vidi__scheme *scheme, const vidi__seed *seed)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    vidi__derive_key(key, seed->key, "tweak", 0);
+    scheme->tweak[0] = vidi__load64(key);
+    scheme->tweak[1] = vidi__load64(key + 8);
+}
+
+/* Reads mode and hash, which depend on one another, and refuses what has no meaning in the mode. */
+static int read_mode(vidi__scheme *scheme, vidi__params *params)
+{
+    static const char *const names[] = {"derived", "salted", "different"};
+    const vidi__hash_fn *fn = default_function();
+    unsigned mode = VIDI__DERIVED;
+    vidi_str name;
+    int mode_given = vidi__params_choice(params, "mode", "derived|salted|different", &mode);
+    VIDI__TRY(mode_given);
+    if (vidi__params_str(params, "hash", &name))
+        VIDI__TRY(find_function(name, &fn));
+    if (!mode_given && vidi__params_has(params, "functions"))
+        mode = VIDI__DIFFERENT;
+    else if (!mode_given)
+        mode = fn->bits == 32 ? VIDI__SALTED : VIDI__DERIVED;
+    if (mode == VIDI__DERIVED && fn->bits == 32)
+        return vidi__fail(VIDI_EOPTION, "mode=derived needs 128 bits, and %s gives 32: use mode=salted", fn->name);
+    if (mode == VIDI__DIFFERENT && vidi__params_has(params, "hash"))
+        return vidi__fail(VIDI_EOPTION, "mode=different takes several functions: give functions=a+b instead of hash");
+    if (mode != VIDI__DIFFERENT && vidi__params_has(params, "functions"))
+        return vidi__fail(VIDI_EOPTION, "functions is for mode=different; mode=%s takes hash", names[mode]);
+    if (mode != VIDI__SALTED && vidi__params_has(params, "salt"))
+        return vidi__fail(VIDI_EOPTION, "salt is for mode=salted, and the mode is %s", names[mode]);
+    scheme->mode = (vidi__mode)mode;
+    scheme->functions[0] = fn;
+    return VIDI_OK;
+}
+
+int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k)
+{
+    memset(scheme, 0, sizeof *scheme);
+    if (k < 1 || k > VIDI__K_MAX)
+        return vidi__fail(VIDI_EOPTION, "k must be a whole number from 1 to %d, not %u", VIDI__K_MAX, k);
+    scheme->k = k;
+    VIDI__TRY(read_mode(scheme, params));
+    unsigned suffix = 0;
+    switch (scheme->mode) {
+    case VIDI__DERIVED:
+        init_tweaks(scheme, seed);
+        break;
+    case VIDI__SALTED:
+        VIDI__TRY(vidi__params_choice(params, "salt", "prefix|suffix", &suffix));
+        scheme->suffix = suffix == 1;
+        init_salts(scheme, seed);
+        break;
+    case VIDI__DIFFERENT:
+        VIDI__TRY(init_different(scheme, params, seed));
+        break;
+    }
+    for (unsigned i = 0; i < k && scheme->functions[i]; i++)
+        scheme->narrow |= scheme->functions[i]->bits == 32;
+    vidi__hash_key_init(&scheme->key, seed->key);
+    return VIDI_OK;
+}
+
+int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
+{
+    *fn = default_function();
+    for (size_t i = 0; i < params->count; i++) {
+        vidi_str name = params->list[i].name;
+        while (name.len > 6 && memcmp(name.ptr, "inner.", 6) == 0)
+            name = (vidi_str){name.ptr + 6, name.len - 6};
+        if (!equals(name, "hash"))
+            continue;
+        const vidi__hash_fn *given;
+        VIDI__TRY(find_function(params->list[i].value, &given));
+        if (given->bits == 128)
+            *fn = given;
+        return VIDI_OK;
+    }
+    return VIDI_OK;
+}
+
+static void values_salted(const vidi__scheme *scheme, vidi_str str, uint64_t *values)
+{
+    const vidi__hash_fn *fn = scheme->functions[0];
+    for (unsigned i = 0; i < scheme->k; i++) {
+        const vidi_str salt = {(const char *)scheme->salts[i], VIDI__SALT_BYTES};
+        const vidi_str pieces[2] = {scheme->suffix ? str : salt, scheme->suffix ? salt : str};
+        values[i] = fn->hash(&scheme->key, pieces, 2).lo;
+    }
+}
+
+void vidi__scheme_values(const vidi__scheme *scheme, const vidi__part *part, uint64_t *values)
+{
+    uint64_t at, step;
+    switch (scheme->mode) {
+    case VIDI__DERIVED:
+        at = part->hash.lo ^ scheme->tweak[0];
+        step = (part->hash.hi ^ scheme->tweak[1]) | 1;
+        for (unsigned i = 0; i < scheme->k; i++, at += step)
+            values[i] = vidi__mix(at);
+        break;
+    case VIDI__SALTED:
+        values_salted(scheme, part->str, values);
+        break;
+    case VIDI__DIFFERENT:
+        for (unsigned i = 0; i < scheme->k; i++)
+            values[i] = vidi__hash(scheme->functions[i], &scheme->key, part->str).lo;
+        break;
+    }
+}
+
+/* "sip13, xxh3, md5 or sha1": the functions of 128 bits, the best first. */
+static void wide_names(vidi__text *text)
+{
+    const vidi__hash_fn *wide[VIDI__K_MAX], *fn;
+    size_t count = 0;
+    for (size_t i = 0; (fn = vidi__hash_at(i)); i++)
+        if (fn->bits == 128)
+            wide[count++] = fn;
+    for (size_t left = count; left; left--) {
+        const char *between = left > 1 ? ", " : " or ";
+        vidi__text_add(text, "%s%s", left < count ? between : "", wide[left - 1]->name);
+    }
+}
+
+int vidi__scheme_check(const vidi__scheme *scheme, uint64_t places)
+{
+    if (!scheme->narrow || places <= VIDI__NARROW_MAX)
+        return VIDI_OK;
+    unsigned narrow = 0;
+    while (scheme->functions[narrow]->bits != 32)
+        narrow++;
+    char buffer[64];
+    vidi__text wide = vidi__text_in(buffer, sizeof buffer);
+    wide_names(&wide);
+    return vidi__fail(VIDI_EOPTION, "%s gives 32-bit values, which do not reach %llu places evenly; use %s",
+                      scheme->functions[narrow]->name, (unsigned long long)places, buffer);
+}
+
+void vidi__scheme_names(const vidi__scheme *scheme, vidi__text *text)
+{
+    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
+        vidi__text_add(text, "%s%s", i ? "+" : "", scheme->functions[i]->name);
+}
+
+void vidi__scheme_describe(const vidi__scheme *scheme, vidi__text *text)
+{
+    if (scheme->mode == VIDI__DIFFERENT) {
+        vidi__text_add(text, "mode=different,functions=");
+        vidi__scheme_names(scheme, text);
+        return;
+    }
+    vidi__text_add(text, "hash=%s,mode=%s", scheme->functions[0]->name,
+                   scheme->mode == VIDI__DERIVED ? "derived" : "salted");
+    if (scheme->mode == VIDI__SALTED)
+        vidi__text_add(text, ",salt=%s", scheme->suffix ? "suffix" : "prefix");
+}
+
+bool vidi__scheme_withstands(const vidi__scheme *scheme)
+{
+    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
+        if (!scheme->functions[i]->withstands)
+            return false;
+    return true;
+}

@@ -1,0 +1,90 @@
+/*
+ * How a URL, a segment or a feature becomes k hash values, and a hash value a place among m.
+ *
+ *   derived    from the 128 bits that the set has computed once: value i is mix(lo + i * odd(hi)). No hashing again.
+ *   salted     one function over salt|URL, k different salts of 24 bytes (seed 003, sections 1.5 and 4.1); or URL|salt,
+ *              which is much worse with functions of 32-bit state: URLs that collide before the salt collide for every
+ *              salt.
+ *   different  k different functions without salts (seed 003, tables 5.2, 5.3, 5.6, 5.7); each epoch takes others.
+ *
+ * Salts, and the constants that make `derived` differ between epochs, members and stages, come from the seed.
+ *
+ * A value becomes a place by multiply-shift if it has 64 good bits, and by remainder for the papers' functions of 32
+ * bits, as their implementations did. Those are refused for more than 2^28 places, which 2^32 values no longer hit
+ * evenly.
+ */
+#ifndef VIDI_HASH_SCHEME_H
+#define VIDI_HASH_SCHEME_H
+
+#include "base/params.h"
+#include "hash/hash.h"
+
+#define VIDI__K_MAX 64
+#define VIDI__SALT_BYTES 24
+#define VIDI__NARROW_MAX (UINT64_C(1) << 28)
+
+/* Some bytes of a URL, and their keyed hash if the kind asked for hashes. */
+typedef struct vidi__part {
+    vidi_str str;
+    vidi__u128 hash;
+} vidi__part;
+
+/* What makes one filter different from another of the same shape. */
+typedef struct vidi__seed {
+    unsigned char key[VIDI_KEY_BYTES];
+    uint64_t turn; /* which combination of functions `different` takes */
+} vidi__seed;
+
+/* The seed of child `index` of `of`: a member of a spatial filter, a stage of a scalable one, a region of an eigen. */
+vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of);
+
+typedef enum vidi__mode { VIDI__DERIVED, VIDI__SALTED, VIDI__DIFFERENT } vidi__mode;
+
+typedef struct vidi__scheme {
+    vidi__mode mode;
+    unsigned k;
+    bool suffix; /* salted: the salt stands behind the URL */
+    bool narrow; /* some function gives 32 bits only */
+    uint64_t tweak[2];
+    const vidi__hash_fn *functions[VIDI__K_MAX]; /* derived, salted: only the first */
+    unsigned char salts[VIDI__K_MAX][VIDI__SALT_BYTES];
+    vidi__hash_key key;
+} vidi__scheme;
+
+/* Reads hash, mode, salt and functions from the parameters; k must be set by then. */
+int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k);
+
+/*
+ * The function that the set hashes its items with: parameter `hash`, also behind "inner.", if it gives 128 bits;
+ * otherwise sip13. Does not count as asking for the parameter.
+ */
+int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn);
+
+/* The k values of a part. */
+void vidi__scheme_values(const vidi__scheme *scheme, const vidi__part *part, uint64_t *values);
+
+/* VIDI_EOPTION if the functions cannot serve so many places. */
+int vidi__scheme_check(const vidi__scheme *scheme, uint64_t places);
+
+static inline uint64_t vidi__scheme_place(const vidi__scheme *scheme, uint64_t value, uint64_t m)
+{
+    return scheme->narrow ? value % m : vidi__scale(value, m);
+}
+
+/* Adds "mode=…,hash=…" to the text, as vidi__scheme_init reads it; and the functions' names alone. */
+void vidi__scheme_describe(const vidi__scheme *scheme, vidi__text *text);
+void vidi__scheme_names(const vidi__scheme *scheme, vidi__text *text);
+
+/* Not 0 if nothing but the choice of functions tells this scheme from another: then the same for the same functions. */
+static inline uint64_t vidi__scheme_combination(const vidi__scheme *scheme)
+{
+    uint64_t sum = 0;
+    if (scheme->mode == VIDI__DIFFERENT)
+        for (unsigned i = 0; i < scheme->k; i++)
+            sum += vidi__mix((uint64_t)(uintptr_t)scheme->functions[i]);
+    return sum;
+}
+
+bool vidi__scheme_withstands(const vidi__scheme *scheme);
+
+#endif
