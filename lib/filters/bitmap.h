@@ -1,0 +1,73 @@
+/* An array of m bits that knows how many of them are set: what Bloom filters are made of. */
+#ifndef VIDI_FILTERS_BITMAP_H
+#define VIDI_FILTERS_BITMAP_H
+
+#include "base/memory.h"
+#include "base/stream.h"
+
+typedef struct vidi__bitmap {
+    uint64_t *words; /* whole cache lines; bits from m on stay 0 */
+    uint64_t m;
+    uint64_t set; /* bits that are 1 */
+} vidi__bitmap;
+
+/* All zero, or, if reader is not NULL, as vidi__bitmap_save wrote it; bits set beyond m are refused then. */
+int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader);
+void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory);
+int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer);
+
+/* Both must have the same m. */
+void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from);
+
+/* Bytes that m bits take: whole cache lines. */
+static inline uint64_t vidi__bitmap_bytes(uint64_t m)
+{
+    return (m / 512 + (m % 512 != 0)) * VIDI__CACHE_LINE;
+}
+
+static inline double vidi__bitmap_fill(const vidi__bitmap *bitmap)
+{
+    return (double)__atomic_load_n(&bitmap->set, __ATOMIC_RELAXED) / (double)bitmap->m;
+}
+
+/* Loads are atomic so that readers may run next to vidi__bitmap_mark_shared; that costs nothing. */
+static inline bool vidi__bitmap_test(const vidi__bitmap *bitmap, uint64_t bit)
+{
+    return __atomic_load_n(&bitmap->words[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
+}
+
+/* Sets a bit; was it 0 before? For one thread at a time, without readers. */
+static inline bool vidi__bitmap_mark(vidi__bitmap *bitmap, uint64_t bit)
+{
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+    uint64_t *word = &bitmap->words[bit / 64];
+    if (*word & mask)
+        return false;
+    *word |= mask;
+    bitmap->set++;
+    return true;
+}
+
+/*
+ * The same next to other threads that mark and test; the caller reports what it has set to vidi__bitmap_marked, once.
+ */
+static inline bool vidi__bitmap_mark_shared(vidi__bitmap *bitmap, uint64_t bit)
+{
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+    uint64_t *word = &bitmap->words[bit / 64];
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) & mask)
+        return false;
+    return !(__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask);
+}
+
+static inline void vidi__bitmap_marked(vidi__bitmap *bitmap, uint64_t more)
+{
+    __atomic_fetch_add(&bitmap->set, more, __ATOMIC_RELAXED);
+}
+
+static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bit)
+{
+    __builtin_prefetch(&bitmap->words[bit / 64], 1);
+}
+
+#endif

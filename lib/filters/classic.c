@@ -1,0 +1,227 @@
+/*
+ * classic: the Bloom filter (Bloom 1970; all four seeds). m bits; a URL marks k of them; it has been seen if all k are
+ * marked.
+ *
+ *                 h1(x)         h2(x)              h3(x)
+ *                   v             v                  v
+ *     | 0 0 1 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 1 0 0 0 0 1 ... |   m bits
+ *
+ * of=url       the URL's k positions: seed 003, algorithms 1 and 2.
+ * of=segments  every '/'-separated segment's k positions in the same array, as seed 000's algorithms 1 and 2 literally
+ *              say. A URL made of known segments in any order is then surely "seen": it is here to be measured, not to be
+ *              used.
+ *
+ * Threads: adds run in parallel where the item's hash is at hand (mode=derived, of=url). A lock chosen by that hash
+ * makes two adds of one URL take turns, so that exactly one of them finds a bit unmarked; adds of different URLs only
+ * share atomic words.
+ *
+ * Promises: no false negative. fp_now = fill^k is exact, given the bits, because the k positions are independent and
+ * may coincide. With of=segments it is an estimate: what a URL with one unknown segment meets.
+ */
+#include <pthread.h>
+
+#include "filters/bitmap.h"
+#include "filters/bloom.h"
+
+#define LOCKS 64
+
+typedef struct classic {
+    vidi__filter base;
+    vidi__scheme scheme;
+    vidi__bloom shape;
+    vidi__bitmap bits;
+    bool of_segments;
+    unsigned locks_made;
+    struct {
+        _Alignas(VIDI__CACHE_LINE) pthread_mutex_t mutex;
+    } locks[LOCKS];
+} classic;
+
+static void classic_destroy(vidi__filter *filter)
+{
+    classic *self = (classic *)filter;
+    while (self->locks_made)
+        pthread_mutex_destroy(&self->locks[--self->locks_made].mutex);
+    vidi__bitmap_free(&self->bits, filter->memory);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+static int make_locks(classic *self)
+{
+    for (; self->locks_made < LOCKS; self->locks_made++)
+        if (pthread_mutex_init(&self->locks[self->locks_made].mutex, NULL))
+            return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+    return VIDI_OK;
+}
+
+static int configure(classic *self, const vidi__config *config)
+{
+    unsigned of = 0, scheme = 0;
+    VIDI__TRY(vidi__params_choice(config->params, "of", "url|segments", &of));
+    self->of_segments = of == 1;
+    if (self->of_segments)
+        VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &scheme));
+    vidi__filter *base = &self->base;
+    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->scheme));
+    if (self->of_segments) {
+        base->needs.what |= VIDI__NEED_SEGMENTS;
+        base->needs.strip_scheme = scheme == 1;
+        base->fp_meaning = VIDI_FP_ESTIMATE;
+    }
+    if (base->needs.what != VIDI__NEED_HASH)
+        base->can &= ~(uint32_t)VIDI_IS_CONCURRENT;
+    return VIDI_OK;
+}
+
+static int classic_create(vidi__filter **filter, const vidi__config *config)
+{
+    classic *self;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_classic, config));
+    *filter = &self->base;
+    VIDI__TRY(configure(self, config));
+    if (self->base.can & VIDI_IS_CONCURRENT)
+        VIDI__TRY(make_locks(self));
+    return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader);
+}
+
+/*
+ * Marks a part's positions: were all of them marked before? All are fetched first, since atomic writes wait for one
+ * another.
+ */
+static bool mark(classic *self, const vidi__part *part)
+{
+    uint64_t places[VIDI__K_MAX], fresh = 0;
+    vidi__scheme_values(&self->scheme, part, places);
+    for (unsigned i = 0; i < self->shape.k; i++) {
+        places[i] = vidi__scheme_place(&self->scheme, places[i], self->shape.m);
+        vidi__bitmap_prefetch(&self->bits, places[i]);
+    }
+    for (unsigned i = 0; i < self->shape.k; i++)
+        fresh += vidi__bitmap_mark_shared(&self->bits, places[i]);
+    if (fresh)
+        vidi__bitmap_marked(&self->bits, fresh);
+    return !fresh;
+}
+
+static bool marked(const classic *self, const vidi__part *part)
+{
+    uint64_t values[VIDI__K_MAX];
+    vidi__scheme_values(&self->scheme, part, values);
+    for (unsigned i = 0; i < self->shape.k; i++)
+        if (!vidi__bitmap_test(&self->bits, vidi__scheme_place(&self->scheme, values[i], self->shape.m)))
+            return false;
+    return true;
+}
+
+static bool mark_alone(classic *self, const vidi__part *part)
+{
+    if (!(self->base.can & VIDI_IS_CONCURRENT))
+        return mark(self, part);
+    pthread_mutex_t *mutex = &self->locks[part->hash.hi % LOCKS].mutex;
+    pthread_mutex_lock(mutex);
+    bool all = mark(self, part);
+    pthread_mutex_unlock(mutex);
+    return all;
+}
+
+static int classic_add(vidi__filter *filter, const vidi__item *item)
+{
+    classic *self = (classic *)filter;
+    bool seen = true;
+    if (self->of_segments)
+        for (size_t i = 0; i < item->segment_count; i++)
+            seen &= mark(self, &item->segments[i]);
+    else
+        seen = mark_alone(self, &item->url);
+    if (seen)
+        return VIDI_SEEN;
+    vidi__filter_counted(filter, 1);
+    return VIDI_NEW;
+}
+
+static int classic_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const classic *self = (const classic *)filter;
+    if (!self->of_segments)
+        return marked(self, &item->url) ? VIDI_SEEN : VIDI_NEW;
+    for (size_t i = 0; i < item->segment_count; i++)
+        if (!marked(self, &item->segments[i]))
+            return VIDI_NEW;
+    return VIDI_SEEN;
+}
+
+static double classic_fp_now(const vidi__filter *filter)
+{
+    const classic *self = (const classic *)filter;
+    return vidi__power(vidi__bitmap_fill(&self->bits), self->shape.k);
+}
+
+static void classic_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const classic *self = (const classic *)filter;
+    stats->bytes = vidi__bitmap_bytes(self->shape.m);
+    stats->fill = vidi__bitmap_fill(&self->bits);
+}
+
+static void classic_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const classic *self = (const classic *)filter;
+    vidi__text_add(text, "m=%llu,k=%u,", (unsigned long long)self->shape.m, self->shape.k);
+    if (self->of_segments)
+        vidi__text_add(text, "of=segments,scheme=%s,", filter->needs.strip_scheme ? "strip" : "keep");
+    vidi__scheme_describe(&self->scheme, text);
+}
+
+static void classic_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__scheme_names(&((const classic *)filter)->scheme, text);
+}
+
+static int classic_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
+}
+
+static int classic_merge(vidi__filter *into, const vidi__filter *from)
+{
+    classic *self = (classic *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    vidi__bitmap_merge(&self->bits, &((const classic *)from)->bits);
+    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->bits.set,
+                                                 self->shape.m, self->shape.k));
+    return VIDI_OK;
+}
+
+static double one_bit(const void *context, unsigned k)
+{
+    (void)context;
+    (void)k;
+    return 1;
+}
+
+static int classic_plan(const vidi__want *want, vidi__planned *planned)
+{
+    vidi__bloom shape;
+    VIDI__TRY(vidi__bloom_plan(want, one_bit, NULL, &shape));
+    vidi__bloom_planned(want, &shape, planned);
+    planned->bytes = vidi__bitmap_bytes(shape.m);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_classic = {
+    .name = "classic",
+    .summary = "Bloom filter of m bits with k positions a URL",
+    .can = VIDI_CAN_MERGE | VIDI_IS_CONCURRENT,
+    .create = classic_create,
+    .destroy = classic_destroy,
+    .add = classic_add,
+    .has = classic_has,
+    .fp_now = classic_fp_now,
+    .stat = classic_stat,
+    .describe = classic_describe,
+    .hash_names = classic_hash_names,
+    .save = classic_save,
+    .plan = classic_plan,
+    .merge = classic_merge,
+};

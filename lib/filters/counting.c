@@ -1,0 +1,267 @@
+/*
+ * counting: a Bloom filter of small counters (seeds 001 and 003 section 3.4.1; Fan et al. 1998). Insert adds one to
+ * each of the URL's k counters, delete takes one away, lookup is their minimum.
+ *
+ *     | 0 0 2 0 0 1 0 3 | 0 1 0 0 ...   m counters of `width` bits (2 to 16, 4 by default), none across a 64-bit word
+ *
+ * - Positions that coincide count once, so that one add changes a counter by at most one and the minimum is never below
+ *   the number of adds.
+ * - A counter at its maximum sticks: it no longer knows how many it stands for, so it is never taken down again. That
+ *   can leave a deleted URL "seen", never a present one "new". None goes below zero.
+ * - A delete of what is not there (some counter is 0) is refused. Deleting what was only falsely "seen" cannot be
+ *   noticed.
+ *
+ * Promises: no false negative after any sequence of adds and legal deletes (no more of a URL than its adds). fp_now =
+ * (share of counters that are not zero)^k, as exact as for the plain filter.
+ */
+#include "filters/bloom.h"
+
+typedef struct counting {
+    vidi__filter base;
+    vidi__scheme scheme;
+    vidi__bloom shape;
+    unsigned width;
+    unsigned per_word;
+    uint64_t limit; /* the largest value of a counter */
+    uint64_t *words;
+    uint64_t used; /* counters that are not zero */
+} counting;
+
+static uint64_t words_of(uint64_t m, unsigned per_word)
+{
+    return m / per_word + (m % per_word != 0);
+}
+
+static uint64_t bytes_of(uint64_t m, unsigned per_word)
+{
+    return vidi__round_up(words_of(m, per_word) * 8, VIDI__CACHE_LINE);
+}
+
+static uint64_t get(const counting *self, uint64_t place)
+{
+    return self->words[place / self->per_word] >> (place % self->per_word * self->width) & self->limit;
+}
+
+static void put(counting *self, uint64_t place, uint64_t value)
+{
+    unsigned shift = (unsigned)(place % self->per_word) * self->width;
+    uint64_t *word = &self->words[place / self->per_word];
+    *word = (*word & ~(self->limit << shift)) | value << shift;
+}
+
+static void counting_destroy(vidi__filter *filter)
+{
+    counting *self = (counting *)filter;
+    if (self->words)
+        vidi__release(filter->memory, self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* Counts those in use; bits where no counter is have to be zero. */
+static int check_words(counting *self)
+{
+    uint64_t mask = self->per_word * self->width == 64 ? 0 : ~UINT64_C(0) << self->per_word * self->width;
+    uint64_t words = words_of(self->shape.m, self->per_word);
+    for (uint64_t i = 0; i < words; i++)
+        if (self->words[i] & mask)
+            return vidi__damaged("bits are set between counters");
+    for (uint64_t place = self->shape.m; place < words * self->per_word; place++)
+        if (get(self, place))
+            return vidi__damaged("counters are set behind the last");
+    self->used = 0;
+    for (uint64_t place = 0; place < self->shape.m; place++)
+        self->used += get(self, place) != 0;
+    return VIDI_OK;
+}
+
+static int counting_create(vidi__filter **filter, const vidi__config *config)
+{
+    counting *self;
+    uint64_t width = 4;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_counting, config));
+    *filter = &self->base;
+    VIDI__TRY(vidi__params_u64(config->params, "width", 2, 16, &width));
+    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
+    self->width = (unsigned)width;
+    self->per_word = 64 / self->width;
+    self->limit = (UINT64_C(1) << width) - 1;
+    uint64_t bytes = bytes_of(self->shape.m, self->per_word);
+    if (!config->reader)
+        return vidi__alloc_zeroed(config->memory, &self->words, bytes, VIDI__CACHE_LINE);
+    VIDI__TRY(vidi__memory_check(config->memory, bytes));
+    VIDI__TRY(vidi__read_words(config->reader, config->memory, words_of(self->shape.m, self->per_word), bytes / 8,
+                               &self->words));
+    return check_words(self);
+}
+
+/* The item's places, each once; returns how many. */
+static unsigned places_of(const counting *self, const vidi__item *item, uint64_t *places)
+{
+    uint64_t values[VIDI__K_MAX];
+    unsigned count = 0;
+    vidi__scheme_values(&self->scheme, &item->url, values);
+    for (unsigned i = 0; i < self->shape.k; i++) {
+        uint64_t place = vidi__scheme_place(&self->scheme, values[i], self->shape.m);
+        unsigned known = 0;
+        while (known < count && places[known] != place)
+            known++;
+        if (known == count)
+            places[count++] = place;
+    }
+    return count;
+}
+
+static uint64_t minimum(const counting *self, const uint64_t *places, unsigned count)
+{
+    uint64_t least = self->limit;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t value = get(self, places[i]);
+        least = value < least ? value : least;
+    }
+    return least;
+}
+
+static int counting_add(vidi__filter *filter, const vidi__item *item)
+{
+    counting *self = (counting *)filter;
+    uint64_t places[VIDI__K_MAX];
+    unsigned count = places_of(self, item, places);
+    bool seen = minimum(self, places, count) > 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t value = get(self, places[i]);
+        self->used += value == 0;
+        if (value < self->limit)
+            put(self, places[i], value + 1);
+    }
+    if (seen)
+        return VIDI_SEEN;
+    vidi__filter_counted(filter, 1);
+    return VIDI_NEW;
+}
+
+static int counting_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const counting *self = (const counting *)filter;
+    uint64_t places[VIDI__K_MAX];
+    unsigned count = places_of(self, item, places);
+    return minimum(self, places, count) ? VIDI_SEEN : VIDI_NEW;
+}
+
+static int counting_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
+{
+    const counting *self = (const counting *)filter;
+    uint64_t places[VIDI__K_MAX];
+    unsigned count = places_of(self, item, places);
+    *times = minimum(self, places, count);
+    return VIDI_OK;
+}
+
+static int counting_remove(vidi__filter *filter, const vidi__item *item)
+{
+    counting *self = (counting *)filter;
+    uint64_t places[VIDI__K_MAX];
+    unsigned count = places_of(self, item, places);
+    if (minimum(self, places, count) == 0)
+        return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t value = get(self, places[i]);
+        if (value == self->limit)
+            continue;
+        put(self, places[i], value - 1);
+        self->used -= value == 1;
+    }
+    if (minimum(self, places, count) == 0 && vidi__filter_count(filter))
+        vidi__filter_counted(filter, -1);
+    return VIDI_OK;
+}
+
+static double fill(const counting *self)
+{
+    return (double)self->used / (double)self->shape.m;
+}
+
+static double counting_fp_now(const vidi__filter *filter)
+{
+    const counting *self = (const counting *)filter;
+    return vidi__power(fill(self), self->shape.k);
+}
+
+static void counting_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const counting *self = (const counting *)filter;
+    stats->bytes = bytes_of(self->shape.m, self->per_word);
+    stats->fill = fill(self);
+}
+
+static void counting_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const counting *self = (const counting *)filter;
+    vidi__text_add(text, "m=%llu,k=%u,width=%u,", (unsigned long long)self->shape.m, self->shape.k, self->width);
+    vidi__scheme_describe(&self->scheme, text);
+}
+
+static void counting_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__scheme_names(&((const counting *)filter)->scheme, text);
+}
+
+static int counting_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    const counting *self = (const counting *)filter;
+    return vidi__write_words(writer, self->words, words_of(self->shape.m, self->per_word));
+}
+
+static int counting_merge(vidi__filter *into, const vidi__filter *from)
+{
+    counting *self = (counting *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    self->used = 0;
+    for (uint64_t place = 0; place < self->shape.m; place++) {
+        uint64_t sum = get(self, place) + get((const counting *)from, place);
+        put(self, place, sum < self->limit ? sum : self->limit);
+        self->used += sum != 0;
+    }
+    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->used,
+                                                 self->shape.m, self->shape.k));
+    return VIDI_OK;
+}
+
+static double counter_bits(const void *context, unsigned k)
+{
+    (void)k;
+    return 64.0 / *(const unsigned *)context;
+}
+
+static int counting_plan(const vidi__want *want, vidi__planned *planned)
+{
+    vidi__bloom shape;
+    uint64_t width = 4;
+    VIDI__TRY(vidi__params_u64(want->params, "width", 2, 16, &width));
+    unsigned per_word = 64 / (unsigned)width;
+    VIDI__TRY(vidi__bloom_plan(want, counter_bits, &per_word, &shape));
+    while (want->memory && bytes_of(shape.m, per_word) > want->memory && shape.m > 8 * per_word)
+        shape.m -= 8 * per_word; /* a width that does not divide 64 leaves a cache line half used */
+    vidi__bloom_planned(want, &shape, planned);
+    planned->bytes = bytes_of(shape.m, per_word);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_counting = {
+    .name = "counting",
+    .summary = "Bloom filter of counters, which can delete and count",
+    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE,
+    .create = counting_create,
+    .destroy = counting_destroy,
+    .add = counting_add,
+    .has = counting_has,
+    .fp_now = counting_fp_now,
+    .stat = counting_stat,
+    .describe = counting_describe,
+    .hash_names = counting_hash_names,
+    .save = counting_save,
+    .plan = counting_plan,
+    .remove = counting_remove,
+    .times = counting_times,
+    .merge = counting_merge,
+};

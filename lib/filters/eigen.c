@@ -1,0 +1,245 @@
+/*
+ * eigen: the eigenvalue-extension Bloom filter (seed 002, section 2.2). The bit array has two regions: k positions of
+ * the URL x in the first, d positions of the features x' = g(x) in the second. Seen if all k + d are marked.
+ *
+ *     | . 1 . . 1 . . . 1 . . . . . 1 . . . | . 1 . . . 1 . . |
+ *       <---- m1: h1(x) … hk(x) -----------> <-- f1(x') … fd(x')
+ *
+ * g (parameter `g`; the functions live next to the URL parser):
+ *   labels  first characters of the host's labels between www and the top-level domain, as the paper's table 1. All URLs
+ *           of a site have the same, so that it adds nothing where the paper promises most: deep in one site.
+ *   tail    all that follows the last '/' of the path: what differs between the pages of a list. The default.
+ *   ends    the last two characters of every segment and of every query value.
+ *
+ * Where the paper contradicts itself: its regions {1..m1} and {m1..m} share bit m1 (ours share none), its addElementNew
+ * nests the loops and mistakes i for j (d positions are marked once here), and (4) divides by m where m - m1 is meant.
+ *
+ * Promises: no false negative. fp_now = (fill of region 1)^k: a URL whose features are known meets no resistance in
+ * region 2, so this is an upper bound; how much smaller the truth is depends on the number of *different* features, not
+ * on n.
+ */
+#include "filters/bitmap.h"
+#include "filters/bloom.h"
+
+typedef struct eigen {
+    vidi__filter base;
+    vidi__bloom shape; /* of the first region: n, m1, k */
+    unsigned d;
+    vidi__scheme of_url, of_feature;
+    vidi__bitmap first, second;
+} eigen;
+
+static void eigen_destroy(vidi__filter *filter)
+{
+    eigen *self = (eigen *)filter;
+    if (self->first.words)
+        vidi__bitmap_free(&self->first, filter->memory);
+    if (self->second.words)
+        vidi__bitmap_free(&self->second, filter->memory);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* The paper's proportion: a third as many functions, a third more bits. */
+static unsigned default_d(uint64_t k)
+{
+    return k < 3 ? 1 : (unsigned)(k / 3);
+}
+
+static uint64_t second_region(uint64_t m1, uint64_t k, uint64_t d)
+{
+    return (uint64_t)(((unsigned __int128)m1 * d + k - 1) / k);
+}
+
+/* m1 and the second region's size, from m, m1 and k, or from what the classic filter is sized by. */
+static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
+{
+    uint64_t k = 0, d = 0, m = 0, m1 = 0;
+    vidi__params *params = config->params;
+    VIDI__TRY(vidi__params_u64(params, "d", 1, VIDI__K_MAX, &d));
+    VIDI__TRY(vidi__params_u64(params, "m1", 1, VIDI__PLACES_MAX, &m1));
+    if (!vidi__params_has(params, "m")) {
+        if (m1)
+            return vidi__fail(VIDI_EOPTION, "m1 is a share of m; give m and k too");
+        VIDI__TRY(vidi__bloom_read(&self->shape, params, config->capacity, config->error));
+        self->d = d ? (unsigned)d : default_d(self->shape.k);
+        *m2 = second_region(self->shape.m, self->shape.k, self->d);
+        return VIDI_OK;
+    }
+    VIDI__TRY(vidi__params_u64(params, "m", 2, VIDI__PLACES_MAX, &m));
+    VIDI__TRY(vidi__params_u64(params, "k", 1, VIDI__K_MAX, &k));
+    if (!k)
+        return vidi__fail(VIDI_EOPTION, "m needs k too");
+    self->d = d ? (unsigned)d : default_d(k);
+    if (!m1)
+        m1 = (uint64_t)((unsigned __int128)m * k / (k + self->d));
+    if (m1 < 1 || m1 >= m)
+        return vidi__fail(VIDI_EOPTION, "m1=%llu leaves no room in m=%llu for both regions", (unsigned long long)m1,
+                          (unsigned long long)m);
+    *m2 = m - m1;
+    return vidi__bloom_given(&self->shape, config->capacity, m1, (unsigned)k, config->error);
+}
+
+/* mode=different: the features go through the first d of the URL's functions, so that one list describes both. */
+static int share_functions(eigen *self)
+{
+    if (self->of_url.mode != VIDI__DIFFERENT)
+        return VIDI_OK;
+    if (self->d > self->shape.k)
+        return vidi__fail(VIDI_EOPTION, "mode=different has only the k=%u functions for d=%u", self->shape.k, self->d);
+    memcpy(self->of_feature.functions, self->of_url.functions, self->d * sizeof self->of_url.functions[0]);
+    return VIDI_OK;
+}
+
+static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
+{
+    vidi_str feature = {"tail", 4};
+    VIDI__TRY(regions(self, config, m2));
+    VIDI__TRY(vidi__params_str(config->params, "g", &feature));
+    if (feature.len >= sizeof self->base.needs.feature)
+        return vidi__fail(VIDI_EOPTION, "g is too long for the name of a feature");
+    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->of_url));
+    vidi__seed seed = vidi__seed_child(&config->seed, "feature", 0, 1);
+    VIDI__TRY(vidi__scheme_init(&self->of_feature, config->params, &seed, self->d));
+    VIDI__TRY(vidi__scheme_check(&self->of_feature, *m2));
+    VIDI__TRY(share_functions(self));
+    self->base.needs.what |= VIDI__NEED_FEATURE;
+    memcpy(self->base.needs.feature, feature.ptr, feature.len);
+    self->base.fp_meaning = VIDI_FP_AT_MOST;
+    return VIDI_OK;
+}
+
+static int eigen_create(vidi__filter **filter, const vidi__config *config)
+{
+    eigen *self;
+    uint64_t m2 = 0;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_eigen, config));
+    *filter = &self->base;
+    VIDI__TRY(configure(self, config, &m2));
+    VIDI__TRY(vidi__bitmap_init(&self->first, config->memory, self->shape.m, config->reader));
+    return vidi__bitmap_init(&self->second, config->memory, m2, config->reader);
+}
+
+static bool mark(vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+{
+    uint64_t values[VIDI__K_MAX];
+    bool all = true;
+    vidi__scheme_values(scheme, part, values);
+    for (unsigned i = 0; i < scheme->k; i++)
+        all &= !vidi__bitmap_mark(bits, vidi__scheme_place(scheme, values[i], bits->m));
+    return all;
+}
+
+static bool marked(const vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+{
+    uint64_t values[VIDI__K_MAX];
+    vidi__scheme_values(scheme, part, values);
+    for (unsigned i = 0; i < scheme->k; i++)
+        if (!vidi__bitmap_test(bits, vidi__scheme_place(scheme, values[i], bits->m)))
+            return false;
+    return true;
+}
+
+static int eigen_add(vidi__filter *filter, const vidi__item *item)
+{
+    eigen *self = (eigen *)filter;
+    bool url = mark(&self->first, &self->of_url, &item->url);
+    bool feature = mark(&self->second, &self->of_feature, &item->feature);
+    if (url && feature)
+        return VIDI_SEEN;
+    vidi__filter_counted(filter, 1);
+    return VIDI_NEW;
+}
+
+static int eigen_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const eigen *self = (const eigen *)filter;
+    bool seen =
+        marked(&self->first, &self->of_url, &item->url) && marked(&self->second, &self->of_feature, &item->feature);
+    return seen ? VIDI_SEEN : VIDI_NEW;
+}
+
+static double eigen_fp_now(const vidi__filter *filter)
+{
+    const eigen *self = (const eigen *)filter;
+    return vidi__power(vidi__bitmap_fill(&self->first), self->shape.k);
+}
+
+static void eigen_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const eigen *self = (const eigen *)filter;
+    stats->bytes = vidi__bitmap_bytes(self->first.m) + vidi__bitmap_bytes(self->second.m);
+    stats->fill = (double)(self->first.set + self->second.set) / (double)(self->first.m + self->second.m);
+}
+
+static void eigen_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const eigen *self = (const eigen *)filter;
+    vidi__text_add(text, "m=%llu,m1=%llu,k=%u,d=%u,g=%s,", (unsigned long long)(self->first.m + self->second.m),
+                   (unsigned long long)self->first.m, self->shape.k, self->d, filter->needs.feature);
+    vidi__scheme_describe(&self->of_url, text);
+}
+
+static void eigen_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__scheme_names(&((const eigen *)filter)->of_url, text);
+}
+
+static int eigen_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    const eigen *self = (const eigen *)filter;
+    VIDI__TRY(vidi__bitmap_save(&self->first, writer));
+    return vidi__bitmap_save(&self->second, writer);
+}
+
+static int eigen_merge(vidi__filter *into, const vidi__filter *from)
+{
+    eigen *self = (eigen *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    vidi__bitmap_merge(&self->first, &((const eigen *)from)->first);
+    vidi__bitmap_merge(&self->second, &((const eigen *)from)->second);
+    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->first.set,
+                                                 self->first.m, self->shape.k));
+    return VIDI_OK;
+}
+
+static double both_regions(const void *context, unsigned k)
+{
+    uint64_t d = *(const uint64_t *)context;
+    return 1 + (double)(d ? d : default_d(k)) / k;
+}
+
+static int eigen_plan(const vidi__want *want, vidi__planned *planned)
+{
+    vidi__bloom shape;
+    vidi__want bounded = *want;
+    uint64_t d = 0;
+    bounded.bound = true;
+    VIDI__TRY(vidi__params_u64(want->params, "d", 1, VIDI__K_MAX, &d));
+    VIDI__TRY(vidi__bloom_plan(&bounded, both_regions, &d, &shape));
+    uint64_t m2 = second_region(shape.m, shape.k, d ? d : default_d(shape.k));
+    if (want->memory && vidi__bitmap_bytes(shape.m) + vidi__bitmap_bytes(m2) > want->memory)
+        m2 = (want->memory - vidi__bitmap_bytes(shape.m)) / VIDI__CACHE_LINE * VIDI__CACHE_LINE * 8;
+    vidi__bloom_planned(&bounded, &shape, planned);
+    planned->bytes = vidi__bitmap_bytes(shape.m) + vidi__bitmap_bytes(m2);
+    vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
+    vidi__text_add(&text, "capacity=%llu,m=%llu,m1=%llu,k=%u", (unsigned long long)shape.n,
+                   (unsigned long long)(shape.m + m2), (unsigned long long)shape.m, shape.k);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_eigen = {
+    .name = "eigen",
+    .summary = "Bloom filter with a second region for features of the URL",
+    .can = VIDI_CAN_MERGE,
+    .create = eigen_create,
+    .destroy = eigen_destroy,
+    .add = eigen_add,
+    .has = eigen_has,
+    .fp_now = eigen_fp_now,
+    .stat = eigen_stat,
+    .describe = eigen_describe,
+    .hash_names = eigen_hash_names,
+    .save = eigen_save,
+    .plan = eigen_plan,
+    .merge = eigen_merge,
+};

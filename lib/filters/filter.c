@@ -1,0 +1,148 @@
+/* What all kinds share: making and destroying, batches over single items, saving with a name in front. */
+#include "filters/filter.h"
+
+int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const vidi__config *config)
+{
+    vidi__filter *base;
+    VIDI__TRY(vidi__alloc_zeroed(config->memory, &base, bytes, VIDI__CACHE_LINE));
+    base->kind = kind;
+    base->memory = config->memory;
+    base->item_hash = config->item_hash;
+    base->can = kind->can;
+    base->withstands = true;
+    base->capacity = config->capacity;
+    base->error = config->error;
+    atomic_init(&base->count, 0);
+    memcpy(filter, &base, sizeof base);
+    return VIDI_OK;
+}
+
+int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vidi__config *config)
+{
+    *filter = NULL;
+    if (config->depth > VIDI__DEPTH_MAX)
+        return vidi__fail(VIDI_EOPTION, "kinds are nested more than %d deep", VIDI__DEPTH_MAX);
+    int code = kind->create(filter, config);
+    if (code == VIDI_OK)
+        code = vidi__params_done(config->params);
+    if (code < 0) {
+        vidi__filter_destroy(*filter);
+        *filter = NULL;
+        return vidi__fail_in(kind->name, code);
+    }
+    return VIDI_OK;
+}
+
+void vidi__filter_destroy(vidi__filter *filter)
+{
+    if (filter)
+        filter->kind->destroy(filter);
+}
+
+int vidi__filter_inner(const vidi__kind **inner, vidi__params *params)
+{
+    vidi_str name = {"classic", 7};
+    VIDI__TRY(vidi__params_str(params, "inner", &name));
+    *inner = vidi__kind_find(name);
+    return *inner ? VIDI_OK : vidi__kind_unknown(name);
+}
+
+int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally)
+{
+    const vidi__kind *kind = filter->kind;
+    for (size_t i = 0; i < n; i++) {
+        double p = kind->fp_now(filter);
+        int verdict = kind->add(filter, &items[i]);
+        if (verdict < 0)
+            return verdict;
+        verdicts[i] = (uint8_t)verdict;
+        if (verdict == VIDI_NEW) {
+            tally->fresh++;
+            tally->lost += p / (1 - p);
+        } else {
+            tally->seen++;
+        }
+    }
+    return VIDI_OK;
+}
+
+int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts)
+{
+    for (size_t i = 0; i < n; i++) {
+        int verdict = filter->kind->has(filter, &items[i]);
+        if (verdict < 0)
+            return verdict;
+        verdicts[i] = (uint8_t)verdict;
+    }
+    return VIDI_OK;
+}
+
+/*
+ * A saved filter is: kind, parameters, capacity, error, count, and what the kind writes. The parameters are those in
+ * force, so that reading makes the same shape whatever a later version's defaults are.
+ */
+int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    char params[256];
+    vidi__text text = vidi__text_in(params, sizeof params);
+    filter->kind->describe(filter, &text);
+    if (text.cut)
+        return vidi__fail(VIDI_ECANNOT, "%s: its parameters are too long to be saved", filter->kind->name);
+    VIDI__TRY(vidi__write_str(writer, (vidi_str){filter->kind->name, strlen(filter->kind->name)}));
+    VIDI__TRY(vidi__write_str(writer, (vidi_str){params, text.len}));
+    VIDI__TRY(vidi__write_u64(writer, filter->capacity));
+    VIDI__TRY(vidi__write_double(writer, filter->error));
+    VIDI__TRY(vidi__write_u64(writer, vidi__filter_count(filter)));
+    return filter->kind->save(filter, writer);
+}
+
+/* An option that is refused while reading was not refused when it was written: the data is at fault. */
+static int blame_data(int code)
+{
+    return code == VIDI_EOPTION || code == VIDI_EARGUMENT ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
+}
+
+int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
+{
+    char name[24], text[256];
+    uint64_t count;
+    vidi__params params;
+    vidi__config inner = *config;
+    *filter = NULL;
+    VIDI__TRY(vidi__read_text(config->reader, name, sizeof name));
+    VIDI__TRY(vidi__read_text(config->reader, text, sizeof text));
+    VIDI__TRY(vidi__read_u64(config->reader, &inner.capacity));
+    VIDI__TRY(vidi__read_double(config->reader, &inner.error));
+    VIDI__TRY(vidi__read_u64(config->reader, &count));
+    if (!(inner.error >= 0 && inner.error < 1))
+        return vidi__damaged("an error rate is out of range");
+    const vidi__kind *kind = vidi__kind_find((vidi_str){name, strlen(name)});
+    if (!kind)
+        return blame_data(vidi__kind_unknown((vidi_str){name, strlen(name)}));
+    int code = vidi__params_parse(&params, text);
+    inner.params = &params;
+    if (code == VIDI_OK)
+        code = vidi__filter_create(filter, kind, &inner);
+    if (code < 0)
+        return blame_data(code);
+    if (kind->can & VIDI_CAN_ITERATE && vidi__filter_count(*filter) != count) {
+        vidi__filter_destroy(*filter);
+        *filter = NULL;
+        return vidi__damaged("the number of URLs is not that of the URLs");
+    }
+    atomic_store_explicit(&(*filter)->count, count, memory_order_relaxed);
+    return VIDI_OK;
+}
+
+int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b)
+{
+    char one[256], two[256];
+    vidi__text text_one = vidi__text_in(one, sizeof one), text_two = vidi__text_in(two, sizeof two);
+    if (a->kind != b->kind)
+        return vidi__fail(VIDI_EDIFFERS, "one is of kind %s, the other of kind %s", a->kind->name, b->kind->name);
+    a->kind->describe(a, &text_one);
+    b->kind->describe(b, &text_two);
+    if (strcmp(one, two) != 0)
+        return vidi__fail(VIDI_EDIFFERS, "one %s has %s, the other %s", a->kind->name, one, two);
+    return VIDI_OK;
+}

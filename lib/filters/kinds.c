@@ -1,0 +1,31 @@
+/* The kinds by name. A new kind is a file that defines its table, a line here and one in filter.h. */
+#include "filters/filter.h"
+
+static const vidi__kind *const kinds[] = {
+    &vidi__kind_scalable, /* the default */
+    &vidi__kind_classic,  &vidi__kind_counting, &vidi__kind_multilayer, &vidi__kind_eigen,
+    &vidi__kind_spatial,  &vidi__kind_hashset,  &vidi__kind_sorted,     &vidi__kind_list,
+};
+
+const vidi__kind *vidi__kind_at(size_t index)
+{
+    return index < VIDI__COUNT(kinds) ? kinds[index] : NULL;
+}
+
+const vidi__kind *vidi__kind_find(vidi_str name)
+{
+    for (size_t i = 0; i < VIDI__COUNT(kinds); i++)
+        if (name.len == strlen(kinds[i]->name) && memcmp(name.ptr, kinds[i]->name, name.len) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+int vidi__kind_unknown(vidi_str name)
+{
+    char list[256];
+    vidi__text text = vidi__text_in(list, sizeof list);
+    for (size_t i = 0; i < VIDI__COUNT(kinds); i++)
+        vidi__text_add(&text, "%s%s", i ? ", " : "", kinds[i]->name);
+    return vidi__fail(VIDI_EOPTION, "there is no kind '%.*s'; there are %s", (int)(name.len > 40 ? 40 : name.len),
+                      name.ptr, list);
+}

@@ -1,0 +1,243 @@
+/*
+ * multilayer: one Bloom filter per '/'-separated segment and one on the XOR of the segments (seed 000, algorithms 3 and
+ * 4; Cen, Xu, Sun 2010).
+ *
+ *     http://a1/a2/a3           layer 1: k positions of a1      | . 1 . . 1 . . . |
+ *                               layer 2: k positions of a2      | 1 . . . . . 1 . |
+ *                               layer 3: k positions of a3      | . . 1 . . . . 1 |    m bits each
+ *                               layer L+1: Hj(a1)^Hj(a2)^Hj(a3) | . . . 1 . 1 . . |
+ *
+ * Seen if all segments are known in their layers and the k combined positions are marked. Without the last layer
+ * a1/b2/a3 would be "seen" after a1/a2/a3 and b1/b2/b3.
+ *
+ * Where the paper leaves a gap:
+ * - Segments beyond L are joined into the last one, slashes included. Only '/' before the first '?' or '#' separates:
+ *   query and fragment belong to the segment in which they stand.
+ * - The paper strips the scheme, which makes http://x and https://x one URL: scheme=strip. By default it stays with the
+ *   host.
+ * - Its XOR of addresses leaves the array unless m is a power of two: xor=address, with such an m. By default
+ *   (xor=hash) the XOR is of the unreduced hashes, which is then reduced.
+ * - XOR does not see order, and equal segments cancel: h/b/a is surely "seen" after h/a/b, and h/a after h/a/x/x, if
+ *   their segments are known in those layers. layersalt=off is the paper; by default each layer has a salt of its own,
+ *   which mends it.
+ *
+ * Promises: no false negative. fp_now = (fill of the last layer)^k is what a URL meets whose segments are all known;
+ * unknown segments only make it smaller, by as much as depends on the number of different segments per layer, which
+ * nobody counts. So it is an upper bound; with layersalt=off or scheme=strip an estimate, because of the URLs above.
+ * The paper's (1-e^(-kn/m))^(kL) takes the n URLs for n different segments in every layer.
+ */
+#include "filters/bitmap.h"
+#include "filters/bloom.h"
+
+#define LAYERS_MAX 16
+
+typedef struct multilayer {
+    vidi__filter base;
+    vidi__scheme scheme;
+    vidi__bloom shape;
+    unsigned layers; /* without the last, the XOR's */
+    bool layersalt;
+    bool xor_address;
+    vidi__bitmap bits[LAYERS_MAX + 1];
+} multilayer;
+
+static void multilayer_destroy(vidi__filter *filter)
+{
+    multilayer *self = (multilayer *)filter;
+    for (unsigned i = 0; i <= LAYERS_MAX; i++)
+        if (self->bits[i].words)
+            vidi__bitmap_free(&self->bits[i], filter->memory);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* XOR of addresses needs a power of two: sizes that were computed are rounded up to one, a given m has to be one. */
+static int power_of_two(uint64_t *m, bool given)
+{
+    if ((*m & (*m - 1)) == 0)
+        return VIDI_OK;
+    if (given)
+        return vidi__fail(VIDI_EOPTION, "xor=address needs m to be a power of two, which %llu is not",
+                          (unsigned long long)*m);
+    *m = UINT64_C(1) << (64 - __builtin_clzll(*m));
+    return VIDI_OK;
+}
+
+static int configure(multilayer *self, const vidi__config *config)
+{
+    uint64_t layers = 4;
+    unsigned layersalt = 1, xor_address = 0, strip = 0;
+    bool m_given = vidi__params_has(config->params, "m");
+    VIDI__TRY(vidi__params_u64(config->params, "L", 1, LAYERS_MAX, &layers));
+    VIDI__TRY(vidi__params_choice(config->params, "layersalt", "off|on", &layersalt));
+    VIDI__TRY(vidi__params_choice(config->params, "xor", "hash|address", &xor_address));
+    VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
+    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    if (xor_address)
+        VIDI__TRY(power_of_two(&self->shape.m, m_given));
+    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
+    self->layers = (unsigned)layers;
+    self->layersalt = layersalt == 1;
+    self->xor_address = xor_address == 1;
+    self->base.needs.what |= VIDI__NEED_SEGMENTS;
+    self->base.needs.segments_max = layers;
+    self->base.needs.strip_scheme = strip == 1;
+    self->base.fp_meaning = self->layersalt && !strip ? VIDI_FP_AT_MOST : VIDI_FP_ESTIMATE;
+    return VIDI_OK;
+}
+
+static int multilayer_create(vidi__filter **filter, const vidi__config *config)
+{
+    multilayer *self;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_multilayer, config));
+    *filter = &self->base;
+    VIDI__TRY(configure(self, config));
+    if (!config->reader) /* one look at the whole before the first of the arrays */
+        VIDI__TRY(vidi__memory_check(config->memory, vidi__bitmap_bytes(self->shape.m) * (self->layers + 1)));
+    for (unsigned i = 0; i <= self->layers; i++)
+        VIDI__TRY(vidi__bitmap_init(&self->bits[i], config->memory, self->shape.m, config->reader));
+    return VIDI_OK;
+}
+
+/* The places of segment `layer`, and their part in the XOR. */
+static void places_of(const multilayer *self, const vidi__part *segment, size_t layer, uint64_t *places,
+                      uint64_t *folded)
+{
+    uint64_t values[VIDI__K_MAX];
+    vidi__scheme_values(&self->scheme, segment, values);
+    for (unsigned j = 0; j < self->shape.k; j++) {
+        if (self->layersalt)
+            values[j] = vidi__mix(values[j] + (layer + 1) * UINT64_C(0x9e3779b97f4a7c15));
+        places[j] = vidi__scheme_place(&self->scheme, values[j], self->shape.m);
+        folded[j] ^= self->xor_address ? places[j] : values[j];
+    }
+}
+
+static uint64_t place_of_xor(const multilayer *self, uint64_t folded)
+{
+    return self->xor_address ? folded : vidi__scheme_place(&self->scheme, folded, self->shape.m);
+}
+
+static int multilayer_add(vidi__filter *filter, const vidi__item *item)
+{
+    multilayer *self = (multilayer *)filter;
+    uint64_t places[VIDI__K_MAX], folded[VIDI__K_MAX] = {0};
+    bool seen = true;
+    for (size_t i = 0; i < item->segment_count; i++) {
+        places_of(self, &item->segments[i], i, places, folded);
+        for (unsigned j = 0; j < self->shape.k; j++)
+            seen &= !vidi__bitmap_mark(&self->bits[i], places[j]);
+    }
+    for (unsigned j = 0; j < self->shape.k; j++)
+        seen &= !vidi__bitmap_mark(&self->bits[self->layers], place_of_xor(self, folded[j]));
+    if (seen)
+        return VIDI_SEEN;
+    vidi__filter_counted(filter, 1);
+    return VIDI_NEW;
+}
+
+static int multilayer_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const multilayer *self = (const multilayer *)filter;
+    uint64_t places[VIDI__K_MAX], folded[VIDI__K_MAX] = {0};
+    for (size_t i = 0; i < item->segment_count; i++) {
+        places_of(self, &item->segments[i], i, places, folded);
+        for (unsigned j = 0; j < self->shape.k; j++)
+            if (!vidi__bitmap_test(&self->bits[i], places[j]))
+                return VIDI_NEW;
+    }
+    for (unsigned j = 0; j < self->shape.k; j++)
+        if (!vidi__bitmap_test(&self->bits[self->layers], place_of_xor(self, folded[j])))
+            return VIDI_NEW;
+    return VIDI_SEEN;
+}
+
+static double multilayer_fp_now(const vidi__filter *filter)
+{
+    const multilayer *self = (const multilayer *)filter;
+    return vidi__power(vidi__bitmap_fill(&self->bits[self->layers]), self->shape.k);
+}
+
+static void multilayer_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const multilayer *self = (const multilayer *)filter;
+    for (unsigned i = 0; i <= self->layers; i++) {
+        stats->bytes += vidi__bitmap_bytes(self->shape.m);
+        stats->fill += vidi__bitmap_fill(&self->bits[i]) / (self->layers + 1);
+    }
+}
+
+static void multilayer_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const multilayer *self = (const multilayer *)filter;
+    vidi__text_add(text, "m=%llu,k=%u,L=%u,layersalt=%s,xor=%s,scheme=%s,", (unsigned long long)self->shape.m,
+                   self->shape.k, self->layers, self->layersalt ? "on" : "off", self->xor_address ? "address" : "hash",
+                   filter->needs.strip_scheme ? "strip" : "keep");
+    vidi__scheme_describe(&self->scheme, text);
+}
+
+static void multilayer_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__scheme_names(&((const multilayer *)filter)->scheme, text);
+}
+
+static int multilayer_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    const multilayer *self = (const multilayer *)filter;
+    for (unsigned i = 0; i <= self->layers; i++)
+        VIDI__TRY(vidi__bitmap_save(&self->bits[i], writer));
+    return VIDI_OK;
+}
+
+static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
+{
+    multilayer *self = (multilayer *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    for (unsigned i = 0; i <= self->layers; i++)
+        vidi__bitmap_merge(&self->bits[i], &((const multilayer *)from)->bits[i]);
+    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from),
+                                                 self->bits[self->layers].set, self->shape.m, self->shape.k));
+    return VIDI_OK;
+}
+
+static double layers_of(const void *context, unsigned k)
+{
+    (void)k;
+    return (double)*(const uint64_t *)context + 1;
+}
+
+static int multilayer_plan(const vidi__want *want, vidi__planned *planned)
+{
+    vidi__bloom shape;
+    vidi__want bounded = *want;
+    uint64_t layers = 4;
+    unsigned xor_address = 0;
+    bounded.bound = true;
+    VIDI__TRY(vidi__params_u64(want->params, "L", 1, LAYERS_MAX, &layers));
+    VIDI__TRY(vidi__params_choice(want->params, "xor", "hash|address", &xor_address));
+    VIDI__TRY(vidi__bloom_plan(&bounded, layers_of, &layers, &shape));
+    if (xor_address) {
+        VIDI__TRY(power_of_two(&shape.m, false));
+        if (want->memory && vidi__bitmap_bytes(shape.m) * (layers + 1) > want->memory)
+            return vidi__fail(VIDI_EOPTION, "xor=address rounds m up to a power of two, which does not fit the memory");
+    }
+    vidi__bloom_planned(&bounded, &shape, planned);
+    planned->bytes = vidi__bitmap_bytes(shape.m) * (layers + 1);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_multilayer = {
+    .name = "multilayer",
+    .summary = "one Bloom filter per path segment, and one on their XOR",
+    .can = VIDI_CAN_MERGE,
+    .create = multilayer_create,
+    .destroy = multilayer_destroy,
+    .add = multilayer_add,
+    .has = multilayer_has,
+    .fp_now = multilayer_fp_now,
+    .stat = multilayer_stat,
+    .describe = multilayer_describe,
+    .hash_names = multilayer_hash_names,
+    .save = multilayer_save,
+    .plan = multilayer_plan,
+    .merge = multilayer_merge,
+};

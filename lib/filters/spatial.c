@@ -1,0 +1,296 @@
+/*
+ * spatial: F filters of any kind with independent salts; seen only if all of them say so (seed 003, section 4.3,
+ * algorithms 3 and 4).
+ *
+ *     URL -> | member 1 | seen ─┐
+ *            | member 2 | new  ─┴─> new, and a false positive of member 1 has been found out ("ambiguous")
+ *
+ * No filter has false negatives, so one "new" settles it. A question (has) stops there; eager=on asks all members each
+ * time, as the times that the paper publishes suggest it did. An add goes to all members in any case. `ambiguous`
+ * counts disagreement where it was seen: in every add, and in questions as far as they went.
+ *
+ * Members may live elsewhere: sets made with the same key and options.member = 1..F are these members, and
+ * vidi_decide() is the decision (section 6.4).
+ *
+ * Promises: no false negative. fp_now is the product of the members', because their salts are independent. F filters of
+ * k functions lose as much as one of F·k with as many bits.
+ */
+#include <math.h>
+
+#include "filters/bloom.h"
+
+#define MEMBERS_MAX 16
+
+typedef struct spatial {
+    vidi__filter base;
+    unsigned members;
+    bool eager;
+    vidi__filter *member[MEMBERS_MAX];
+    _Atomic uint64_t ambiguous;
+} spatial;
+
+static void spatial_destroy(vidi__filter *filter)
+{
+    spatial *self = (spatial *)filter;
+    for (unsigned i = 0; i < MEMBERS_MAX; i++)
+        vidi__filter_destroy(self->member[i]);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* The error rate is that of all members together, unless the parameters fix the members' size. */
+static double member_error(const vidi__config *config, const vidi__params *rest, unsigned members)
+{
+    bool sized = vidi__params_has(rest, "m") || (vidi__params_has(rest, "M") && vidi__params_has(rest, "k"));
+    if (config->error > 0)
+        return pow(config->error, 1.0 / members);
+    return sized ? 0 : pow(VIDI__DEFAULT_ERROR, 1.0 / members);
+}
+
+static int make_member(spatial *self, unsigned index, const vidi__kind *inner, const vidi__params *rest,
+                       const vidi__config *config)
+{
+    vidi__params params = *rest;
+    vidi__config member = *config;
+    member.params = &params;
+    member.depth = config->depth + 1;
+    member.error = member_error(config, rest, self->members);
+    member.seed = vidi__seed_child(&config->seed, "member", index + 1, self->members);
+    if (config->reader)
+        return vidi__filter_load(&self->member[index], &member);
+    return vidi__filter_create(&self->member[index], inner, &member);
+}
+
+/* What the set needs to know of the members. */
+static void adopt(spatial *self)
+{
+    const uint32_t never = VIDI_IS_CONCURRENT; /* two members might tell two threads NEW of one URL */
+    vidi__filter *base = &self->base;
+    base->needs = self->member[0]->needs;
+    base->capacity = self->member[0]->capacity;
+    base->can = self->member[0]->can & ~never;
+    for (unsigned i = 0; i < self->members; i++) {
+        const vidi__filter *member = self->member[i];
+        base->withstands &= member->withstands;
+        base->combination += member->combination;
+        if (member->fp_meaning > base->fp_meaning)
+            base->fp_meaning = member->fp_meaning;
+    }
+}
+
+static int spatial_create(vidi__filter **filter, const vidi__config *config)
+{
+    spatial *self;
+    uint64_t members = 2;
+    unsigned eager = 0;
+    const vidi__kind *inner;
+    vidi__params rest;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_spatial, config));
+    *filter = &self->base;
+    VIDI__TRY(vidi__params_u64(config->params, "F", 1, MEMBERS_MAX, &members));
+    VIDI__TRY(vidi__params_choice(config->params, "eager", "off|on", &eager));
+    VIDI__TRY(vidi__filter_inner(&inner, config->params));
+    vidi__params_rest(config->params, &rest);
+    self->members = (unsigned)members;
+    self->eager = eager == 1;
+    if (config->reader) {
+        uint64_t ambiguous;
+        VIDI__TRY(vidi__read_u64(config->reader, &ambiguous));
+        atomic_store(&self->ambiguous, ambiguous);
+    }
+    for (unsigned i = 0; i < self->members; i++) {
+        VIDI__TRY(make_member(self, i, inner, &rest, config));
+        if (self->member[i]->kind != inner)
+            return vidi__damaged("a member is not of the kind that the set names");
+    }
+    adopt(self);
+    return VIDI_OK;
+}
+
+static void disagreed(const spatial *self)
+{
+    atomic_fetch_add_explicit((_Atomic uint64_t *)&self->ambiguous, 1, memory_order_relaxed);
+}
+
+/*
+ * If a member fails, those before it know the URL and the others do not, which still answers NEW: as if nothing had
+ * happened.
+ */
+static int spatial_add(vidi__filter *filter, const vidi__item *item)
+{
+    spatial *self = (spatial *)filter;
+    unsigned seen = 0;
+    for (unsigned i = 0; i < self->members; i++) {
+        int verdict = self->member[i]->kind->add(self->member[i], item);
+        if (verdict < 0)
+            return verdict;
+        seen += verdict == VIDI_SEEN;
+    }
+    if (seen == self->members)
+        return VIDI_SEEN;
+    if (seen)
+        disagreed(self);
+    vidi__filter_counted(filter, 1);
+    return VIDI_NEW;
+}
+
+static int spatial_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const spatial *self = (const spatial *)filter;
+    unsigned seen = 0, asked = 0;
+    while (asked < self->members && (seen == asked || self->eager)) {
+        int verdict = self->member[asked]->kind->has(self->member[asked], item);
+        if (verdict < 0)
+            return verdict;
+        seen += verdict == VIDI_SEEN;
+        asked++;
+    }
+    if (seen && seen < asked)
+        disagreed(self);
+    return seen == self->members ? VIDI_SEEN : VIDI_NEW;
+}
+
+static int spatial_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
+{
+    const spatial *self = (const spatial *)filter;
+    *times = UINT64_MAX;
+    for (unsigned i = 0; i < self->members; i++) {
+        uint64_t here;
+        VIDI__TRY(self->member[i]->kind->times(self->member[i], item, &here));
+        *times = here < *times ? here : *times;
+    }
+    return VIDI_OK;
+}
+
+static int spatial_remove(vidi__filter *filter, const vidi__item *item)
+{
+    spatial *self = (spatial *)filter;
+    for (unsigned i = 0; i < self->members; i++)
+        if (self->member[i]->kind->has(self->member[i], item) != VIDI_SEEN)
+            return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
+    for (unsigned i = 0; i < self->members; i++)
+        VIDI__TRY(self->member[i]->kind->remove(self->member[i], item));
+    if (spatial_has(filter, item) == VIDI_NEW && vidi__filter_count(filter))
+        vidi__filter_counted(filter, -1);
+    return VIDI_OK;
+}
+
+static double spatial_fp_now(const vidi__filter *filter)
+{
+    const spatial *self = (const spatial *)filter;
+    double p = 1;
+    for (unsigned i = 0; i < self->members; i++)
+        p *= self->member[i]->kind->fp_now(self->member[i]);
+    return p;
+}
+
+static void spatial_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const spatial *self = (const spatial *)filter;
+    stats->stages = 0;
+    for (unsigned i = 0; i < self->members; i++) {
+        vidi__filter_stats member = {.stages = 1};
+        self->member[i]->kind->stat(self->member[i], &member);
+        stats->bytes += member.bytes;
+        stats->fill += member.fill / self->members;
+        stats->stages += member.stages;
+        stats->ambiguous += member.ambiguous;
+    }
+    stats->ambiguous += atomic_load_explicit(&self->ambiguous, memory_order_relaxed);
+}
+
+static void spatial_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const spatial *self = (const spatial *)filter;
+    vidi__text_add(text, "F=%u,eager=%s,inner=%s,", self->members, self->eager ? "on" : "off",
+                   self->member[0]->kind->name);
+    self->member[0]->kind->describe(self->member[0], text);
+}
+
+static void spatial_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    const spatial *self = (const spatial *)filter;
+    self->member[0]->kind->hash_names(self->member[0], text);
+}
+
+static int spatial_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    const spatial *self = (const spatial *)filter;
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&self->ambiguous)));
+    for (unsigned i = 0; i < self->members; i++)
+        VIDI__TRY(vidi__filter_save(self->member[i], writer));
+    return VIDI_OK;
+}
+
+static int spatial_merge(vidi__filter *into, const vidi__filter *from)
+{
+    spatial *self = (spatial *)into;
+    const spatial *other = (const spatial *)from;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    uint64_t count = 0, most = vidi__filter_count(into) + vidi__filter_count(from);
+    for (unsigned i = 0; i < self->members; i++) {
+        VIDI__TRY(self->member[i]->kind->merge(self->member[i], other->member[i]));
+        uint64_t here = vidi__filter_count(self->member[i]);
+        count = here > count ? here : count;
+    }
+    atomic_store(&into->count, count < most ? count : most);
+    return VIDI_OK;
+}
+
+static int spatial_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context)
+{
+    const vidi__filter *first = ((const spatial *)filter)->member[0];
+    return first->kind->iterate(first, visitor, context);
+}
+
+static int spatial_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    spatial *self = (spatial *)filter;
+    int more = 0;
+    for (unsigned i = 0; i < self->members; i++) {
+        vidi__filter *member = self->member[i];
+        int code = member->kind->step ? member->kind->step(member, budget_ns / self->members) : 0;
+        VIDI__TRY(code);
+        more |= code;
+    }
+    return more;
+}
+
+static int spatial_plan(const vidi__want *want, vidi__planned *planned)
+{
+    uint64_t members = 2;
+    const vidi__kind *inner;
+    vidi__params rest;
+    VIDI__TRY(vidi__params_u64(want->params, "F", 1, MEMBERS_MAX, &members));
+    VIDI__TRY(vidi__filter_inner(&inner, want->params));
+    vidi__params_rest(want->params, &rest);
+    vidi__want each = *want;
+    each.params = &rest;
+    each.members = want->members * (unsigned)members;
+    each.memory = want->memory / members;
+    if (want->memory && !each.memory)
+        return vidi__fail(VIDI_EOPTION, "the memory is too small for %u members", (unsigned)members);
+    VIDI__TRY(inner->plan(&each, planned));
+    planned->bytes *= members;
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_spatial = {
+    .name = "spatial",
+    .summary = "several filters with different salts, seen only if all say seen",
+    .can = VIDI_CAN_MERGE,
+    .create = spatial_create,
+    .destroy = spatial_destroy,
+    .add = spatial_add,
+    .has = spatial_has,
+    .fp_now = spatial_fp_now,
+    .stat = spatial_stat,
+    .describe = spatial_describe,
+    .hash_names = spatial_hash_names,
+    .save = spatial_save,
+    .plan = spatial_plan,
+    .remove = spatial_remove,
+    .times = spatial_times,
+    .merge = spatial_merge,
+    .iterate = spatial_iterate,
+    .step = spatial_step,
+};
