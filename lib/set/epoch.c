@@ -1,0 +1,194 @@
+/*
+ * Epochs: how a filter is made from a recipe, what a rotation does, and the record that a finished epoch leaves.
+ *
+ * The key of an epoch comes from the set's key and the epoch's number alone. So sets that share a key (a fleet, a set
+ * and its copy) still fit together after each has rotated as often as the others, and everything else follows from the
+ * epoch's key: item hashes, salts, members, stages.
+ */
+#include <math.h>
+
+#include "set/set.h"
+
+double vidi__epoch_lost(const vidi__epoch *epoch)
+{
+    uint64_t bits = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed);
+    double lost;
+    memcpy(&lost, &bits, sizeof lost);
+    return lost;
+}
+
+void vidi__epoch_lose(vidi__epoch *epoch, double more)
+{
+    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed), sum;
+    if (more == 0)
+        return;
+    do {
+        double lost;
+        memcpy(&lost, &old, sizeof lost);
+        lost += more;
+        memcpy(&sum, &lost, sizeof sum);
+    } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
+                                                    memory_order_relaxed));
+}
+
+static int find_feature(vidi__epoch *epoch)
+{
+    const vidi__needs *needs = &epoch->filter->needs;
+    if (!(needs->what & VIDI__NEED_FEATURE))
+        return VIDI_OK;
+    epoch->feature = vidi__url_feature(needs->feature);
+    return epoch->feature ? VIDI_OK : vidi__url_feature_unknown(needs->feature);
+}
+
+int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
+                     vidi__epoch *epoch)
+{
+    vidi__params params;
+    vidi__config config = {
+        .memory = &set->memory,
+        .params = &params,
+        .capacity = recipe->capacity,
+        .error = recipe->error,
+        .seed.turn = number,
+        .reader = reader,
+    };
+    memset(epoch, 0, sizeof *epoch);
+    epoch->number = number;
+    VIDI__TRY(vidi__params_parse(&params, recipe->params));
+    VIDI__TRY(vidi__scheme_item_hash(&params, &epoch->hash));
+    config.item_hash = epoch->hash;
+
+    unsigned char key[VIDI_KEY_BYTES];
+    vidi__derive_key(key, set->key, "epoch", number);
+    vidi__hash_key_init(&epoch->key, key);
+    memcpy(config.seed.key, key, sizeof key);
+    if (set->member)
+        vidi__derive_key(config.seed.key, key, "member", set->member);
+
+    int code = reader ? vidi__filter_load(&epoch->filter, &config)
+                      : vidi__filter_create(&epoch->filter, recipe->kind, &config);
+    if (code == VIDI_OK)
+        code = find_feature(epoch);
+    if (code < 0)
+        vidi__epoch_free(epoch);
+    return code;
+}
+
+void vidi__epoch_free(vidi__epoch *epoch)
+{
+    vidi__filter_destroy(epoch->filter);
+    epoch->filter = NULL;
+}
+
+int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record)
+{
+    if (set->history_count == set->history_room) {
+        uint64_t room = set->history_room ? set->history_room * 2 : 4;
+        VIDI__TRY(vidi__regrow(&set->memory, &set->history, set->history_room * sizeof *set->history,
+                               room * sizeof *set->history, _Alignof(vidi_epoch_stats)));
+        set->history_room = room;
+    }
+    set->history[set->history_count++] = *record;
+    return VIDI_OK;
+}
+
+static vidi_epoch_stats record_of(const vidi__epoch *epoch)
+{
+    vidi__filter_stats stats = {.stages = 1};
+    epoch->filter->kind->stat(epoch->filter, &stats);
+    return (vidi_epoch_stats){
+        .size = sizeof(vidi_epoch_stats),
+        .epoch = epoch->number,
+        .capacity = epoch->filter->capacity,
+        .count = vidi__filter_count(epoch->filter),
+        .bytes = stats.bytes,
+        .answered_new = atomic_load_explicit(&epoch->answered_new, memory_order_relaxed),
+        .answered_seen = atomic_load_explicit(&epoch->answered_seen, memory_order_relaxed),
+        .fp_end = epoch->filter->kind->fp_now(epoch->filter),
+        .expected_lost = vidi__epoch_lost(epoch),
+    };
+}
+
+/* The next epoch's size: as the user says now, or from what the last one came to (seed 003, section 7.2.1). */
+static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
+{
+    uint64_t count = vidi__filter_count(set->now.filter);
+    *recipe = set->recipe;
+    if (next) {
+        if (next->memory_limit || next->key || next->like || next->allocator || next->member)
+            return vidi__fail(VIDI_EOPTION, "a rotation cannot change memory_limit, key, like, allocator or member");
+        VIDI__TRY(vidi__recipe_take(recipe, next));
+        if (next->capacity)
+            return VIDI_OK;
+    }
+    if (count)
+        recipe->capacity = (uint64_t)fmin(ceil((double)count * recipe->headroom), 4e18);
+    return VIDI_OK;
+}
+
+static int rotate(vidi_set *set, const vidi_options *next)
+{
+    vidi__recipe recipe;
+    vidi__epoch fresh;
+    vidi_epoch_stats record = record_of(&set->now);
+    VIDI__TRY(next_recipe(set, next, &recipe));
+    VIDI__TRY(vidi__epoch_make(set, &recipe, set->now.number + 1, NULL, &fresh));
+    int code = VIDI_OK;
+    if (fresh.filter->combination && fresh.filter->combination == set->now.filter->combination)
+        code =
+            vidi__fail(VIDI_EOPTION, "the next epoch would use the same hash functions without salts, and so lose the "
+                                     "same pages; give more of them (functions=a+b+…)");
+    if (code == VIDI_OK)
+        code = vidi__history_add(set, &record);
+    if (code < 0) {
+        vidi__epoch_free(&fresh);
+        return code;
+    }
+    vidi__epoch_free(&set->previous);
+    if (recipe.flags & VIDI_KEEP_PREVIOUS)
+        set->previous = set->now;
+    else
+        vidi__epoch_free(&set->now);
+    set->now = fresh;
+    set->recipe = recipe;
+    vidi__set_ready(set);
+    return VIDI_OK;
+}
+
+int vidi_rotate(vidi_set *set, const vidi_options *next)
+{
+    vidi_options mine;
+    if (!set)
+        return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    if (next)
+        VIDI__TRY(vidi__struct_in(&mine, sizeof mine, next, "vidi_options"));
+    vidi__lock_alone(set);
+    int code = rotate(set, next ? &mine : NULL);
+    vidi__unlock(set);
+    return code;
+}
+
+int vidi_drop_previous(vidi_set *set)
+{
+    if (!set)
+        return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    vidi__lock_alone(set);
+    vidi__epoch_free(&set->previous);
+    vidi__unlock(set);
+    return VIDI_OK;
+}
+
+int vidi_epoch_stat(const vidi_set *set, uint64_t index, vidi_epoch_stats *stats)
+{
+    if (!set || !stats)
+        return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
+    vidi__lock_shared(set);
+    int code;
+    if (index < set->history_count)
+        code = vidi__struct_out(stats, &set->history[index], sizeof *stats, "vidi_epoch_stats");
+    else
+        code = vidi__fail(VIDI_EABSENT, "there is no record %llu; %llu epochs are past", (unsigned long long)index,
+                          (unsigned long long)set->history_count);
+    vidi__unlock(set);
+    return code;
+}

@@ -1,0 +1,100 @@
+/*
+ * The set: what the public functions work on. It turns URLs into items, keeps them in the filter of the current epoch,
+ * counts what was answered, and lets many threads in at once.
+ *
+ *     vidi_set
+ *       key ── epoch 7's key ── hashes items, seeds the filter
+ *       now:      epoch 7, filter, tally
+ *       previous: epoch 6, if it is kept
+ *       history:  what epochs 0 to 6 came to
+ *
+ * One lock guards the set. Adds hold it shared if the kind is concurrent, alone otherwise; questions hold it shared;
+ * rotation and merging hold it alone. So filters see no more threads than they can bear, and nobody sees an epoch
+ * vanish.
+ */
+#ifndef VIDI_SET_SET_H
+#define VIDI_SET_SET_H
+
+#include <pthread.h>
+
+#include "filters/filter.h"
+#include "url/split.h"
+
+#define VIDI__USER_PARAMS_MAX 512
+
+/* What the user asked for: how this epoch's filter, and the next one's, are made. */
+typedef struct vidi__recipe {
+    const vidi__kind *kind;
+    char params[VIDI__USER_PARAMS_MAX]; /* without capacity and error */
+    uint64_t capacity;
+    double error;
+    double headroom;
+    uint32_t flags;
+} vidi__recipe;
+
+/* One epoch: a filter, the key that its items are hashed with, and what was answered. */
+typedef struct vidi__epoch {
+    uint64_t number;
+    const vidi__hash_fn *hash;
+    vidi__hash_key key;
+    vidi__url_feature_fn *feature; /* if the filter needs one */
+    vidi__filter *filter;
+    _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
+    _Atomic uint64_t lost_bits; /* expected_lost, a double */
+} vidi__epoch;
+
+struct vidi_set {
+    vidi__memory memory;
+    pthread_rwlock_t lock;
+    _Atomic bool concurrent; /* the filter takes adds in parallel */
+    unsigned char key[VIDI_KEY_BYTES];
+    uint32_t member;
+    vidi__recipe recipe;
+    vidi__epoch now;
+    vidi__epoch previous; /* filter NULL: not kept */
+    vidi_epoch_stats *history;
+    uint64_t history_count, history_room;
+};
+
+/* Items that are made at a time: enough for prefetching, few enough for the stack. */
+#define VIDI__GROUP 128
+
+/* Items of a group of URLs, and the memory behind their segments and features. */
+typedef struct vidi__items {
+    vidi__item list[VIDI__GROUP];
+    vidi__memory *memory;
+    vidi__part *parts;
+    size_t part_count;
+    char *buffer;
+    size_t buffer_bytes;
+} vidi__items;
+
+int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls,
+                     size_t n);
+void vidi__items_free(vidi__items *items);
+
+/* An empty set without an epoch. */
+int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
+
+/* To be called when set->now has changed: remembers whether adds may run in parallel. */
+void vidi__set_ready(vidi_set *set);
+
+/* The filter and keys of epoch `number` by a recipe; contents from the reader if there is one. */
+int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
+                     vidi__epoch *epoch);
+void vidi__epoch_free(vidi__epoch *epoch);
+int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
+
+double vidi__epoch_lost(const vidi__epoch *epoch);
+void vidi__epoch_lose(vidi__epoch *epoch, double more);
+
+/* Copies what of the options makes a recipe over it, where it is not zero; then checks the whole. */
+int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
+
+/* Locks for those who only read, and take the lock alone if adds might otherwise go on meanwhile. */
+void vidi__lock_still(const vidi_set *set);
+void vidi__lock_shared(const vidi_set *set);
+void vidi__lock_alone(const vidi_set *set);
+void vidi__unlock(const vidi_set *set);
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * A set as a stream of bytes. Inside the frames of lib/store/frame.h stand, one after the other:
+ *
+ *     text    canonical form        u64 its version
+ *     text    item hash             16 bytes key          u64 epoch          u64 member
+ *     recipe: text kind, text params, u64 capacity, double error, double headroom, u64 flags
+ *     u64     answered new, seen, invalid, asked, removed      double expected_lost
+ *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
+ *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
+ *
+ * A text is a u64 length and so many bytes. The recipe is what the user asked for (the next epoch is made from it), the
+ * filter's parameters are what that came to.
+ */
+#include "set/set.h"
+#include "store/frame.h"
+
+static const char canon_name[] = "none";
+#define CANON_VERSION 0
+
+static int write_text(vidi__writer *writer, const char *text)
+{
+    return vidi__write_str(writer, (vidi_str){text, strlen(text)});
+}
+
+static int write_identity(vidi__writer *writer, const vidi_set *set)
+{
+    VIDI__TRY(write_text(writer, canon_name));
+    VIDI__TRY(vidi__write_u64(writer, CANON_VERSION));
+    VIDI__TRY(write_text(writer, set->now.hash->name));
+    VIDI__TRY(vidi__write(writer, set->key, sizeof set->key));
+    VIDI__TRY(vidi__write_u64(writer, set->now.number));
+    return vidi__write_u64(writer, set->member);
+}
+
+static int write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
+{
+    VIDI__TRY(write_text(writer, recipe->kind->name));
+    VIDI__TRY(write_text(writer, recipe->params));
+    VIDI__TRY(vidi__write_u64(writer, recipe->capacity));
+    VIDI__TRY(vidi__write_double(writer, recipe->error));
+    VIDI__TRY(vidi__write_double(writer, recipe->headroom));
+    return vidi__write_u64(writer, recipe->flags);
+}
+
+static int write_tally(vidi__writer *writer, const vidi__epoch *epoch)
+{
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_new)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_seen)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_invalid)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->asked)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->removed)));
+    return vidi__write_double(writer, vidi__epoch_lost(epoch));
+}
+
+static int write_history(vidi__writer *writer, const vidi_set *set)
+{
+    VIDI__TRY(vidi__write_u64(writer, set->history_count));
+    for (uint64_t i = 0; i < set->history_count; i++) {
+        const vidi_epoch_stats *past = &set->history[i];
+        const uint64_t numbers[] = {past->epoch, past->capacity,     past->count,
+                                    past->bytes, past->answered_new, past->answered_seen};
+        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+            VIDI__TRY(vidi__write_u64(writer, numbers[j]));
+        VIDI__TRY(vidi__write_double(writer, past->fp_end));
+        VIDI__TRY(vidi__write_double(writer, past->expected_lost));
+    }
+    return VIDI_OK;
+}
+
+static int write_set(vidi__frame_writer *frame, const vidi_set *set, vidi_sink sink, void *context)
+{
+    vidi__writer *writer = &frame->base;
+    VIDI__TRY(vidi__frame_begin(frame, sink, context));
+    VIDI__TRY(write_identity(writer, set));
+    VIDI__TRY(write_recipe(writer, &set->recipe));
+    VIDI__TRY(write_tally(writer, &set->now));
+    VIDI__TRY(write_history(writer, set));
+    VIDI__TRY(vidi__filter_save(set->now.filter, writer));
+    return vidi__frame_end(frame);
+}
+
+int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
+{
+    vidi__frame_writer *frame;
+    if (!set || !sink)
+        return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
+    vidi__memory *memory = &((vidi_set *)set)->memory;
+    VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
+    vidi__lock_still(set);
+    int code = write_set(frame, set, sink, context);
+    vidi__unlock(set);
+    vidi__release(memory, frame, sizeof *frame, _Alignof(vidi__frame_writer));
+    return code;
+}
+
+static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch)
+{
+    char canon[24];
+    uint64_t version, member;
+    VIDI__TRY(vidi__read_text(reader, canon, sizeof canon));
+    VIDI__TRY(vidi__read_u64(reader, &version));
+    if (strcmp(canon, canon_name) != 0 || version != CANON_VERSION)
+        return vidi__fail(VIDI_EFORMAT, "the set was made with canonical form %s version %llu, which is not known here",
+                          canon, (unsigned long long)version);
+    VIDI__TRY(vidi__read_text(reader, hash, hash_room));
+    VIDI__TRY(vidi__read(reader, set->key, sizeof set->key));
+    VIDI__TRY(vidi__read_u64(reader, epoch));
+    VIDI__TRY(vidi__read_u64(reader, &member));
+    if (member > UINT32_MAX)
+        return vidi__damaged("the number of the member is out of range");
+    set->member = (uint32_t)member;
+    return VIDI_OK;
+}
+
+static int read_recipe(vidi__reader *reader, vidi__recipe *recipe)
+{
+    char kind[24];
+    uint64_t flags;
+    VIDI__TRY(vidi__read_text(reader, kind, sizeof kind));
+    VIDI__TRY(vidi__read_text(reader, recipe->params, sizeof recipe->params));
+    VIDI__TRY(vidi__read_u64(reader, &recipe->capacity));
+    VIDI__TRY(vidi__read_double(reader, &recipe->error));
+    VIDI__TRY(vidi__read_double(reader, &recipe->headroom));
+    VIDI__TRY(vidi__read_u64(reader, &flags));
+    recipe->kind = vidi__kind_find((vidi_str){kind, strlen(kind)});
+    recipe->flags = (uint32_t)flags;
+    if (!recipe->kind || flags > UINT32_MAX)
+        return vidi__damaged("the kind or the flags are not known");
+    return VIDI_OK;
+}
+
+static int read_tally(vidi__reader *reader, uint64_t numbers[5], double *lost)
+{
+    for (int i = 0; i < 5; i++)
+        VIDI__TRY(vidi__read_u64(reader, &numbers[i]));
+    VIDI__TRY(vidi__read_double(reader, lost));
+    return *lost >= 0 ? VIDI_OK : vidi__damaged("the number of pages lost is negative");
+}
+
+static int read_history(vidi__reader *reader, vidi_set *set)
+{
+    uint64_t count;
+    VIDI__TRY(vidi__read_u64(reader, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t numbers[6];
+        vidi_epoch_stats past = {.size = sizeof past};
+        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+            VIDI__TRY(vidi__read_u64(reader, &numbers[j]));
+        VIDI__TRY(vidi__read_double(reader, &past.fp_end));
+        VIDI__TRY(vidi__read_double(reader, &past.expected_lost));
+        past.epoch = numbers[0];
+        past.capacity = numbers[1];
+        past.count = numbers[2];
+        past.bytes = numbers[3];
+        past.answered_new = numbers[4];
+        past.answered_seen = numbers[5];
+        VIDI__TRY(vidi__history_add(set, &past));
+    }
+    return VIDI_OK;
+}
+
+static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, const char *hash)
+{
+    uint64_t tally[5] = {0};
+    double lost = 0;
+    VIDI__TRY(read_tally(reader, tally, &lost));
+    VIDI__TRY(read_history(reader, set));
+    VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
+    if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
+        return vidi__damaged("kind or hash are not those of the set");
+    atomic_store(&set->now.answered_new, tally[0]);
+    atomic_store(&set->now.answered_seen, tally[1]);
+    atomic_store(&set->now.answered_invalid, tally[2]);
+    atomic_store(&set->now.asked, tally[3]);
+    atomic_store(&set->now.removed, tally[4]);
+    vidi__epoch_lose(&set->now, lost);
+    vidi__set_ready(set);
+    return VIDI_OK;
+}
+
+static int read_set(vidi__frame_reader *frame, vidi_set *set, const vidi_options *options)
+{
+    char hash[24];
+    uint64_t epoch;
+    vidi__reader *reader = &frame->base;
+    VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
+    VIDI__TRY(read_recipe(reader, &set->recipe));
+    int code = vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options});
+    if (code < 0)
+        return vidi__fail_in("damaged", VIDI_EFORMAT);
+    VIDI__TRY(vidi__recipe_take(&set->recipe, options));
+    code = read_epoch(reader, set, epoch, hash);
+    if (code == VIDI_EOPTION)
+        return vidi__fail_in("damaged", VIDI_EFORMAT);
+    VIDI__TRY(code);
+    return vidi__frame_close(frame);
+}
+
+static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes,
+                     const vidi_options *options)
+{
+    vidi__frame_reader *frame;
+    VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
+    int code = vidi__frame_open(frame, source, context, stream_bytes);
+    if (code == VIDI_OK)
+        code = read_set(frame, set, options);
+    vidi__release(&set->memory, frame, sizeof *frame, _Alignof(vidi__frame_reader));
+    return code;
+}
+
+int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_options *options)
+{
+    vidi_options mine = VIDI_OPTIONS_INIT;
+    if (!set || !source)
+        return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
+    *set = NULL;
+    if (options)
+        VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
+    if (mine.kind || mine.params || mine.capacity || mine.error != 0 || mine.key || mine.like || mine.member)
+        return vidi__fail(VIDI_EOPTION,
+                          "only memory_limit, allocator, headroom and flags can be given for a set that is read");
+    VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
+    int code = read_into(*set, source, context, stream_bytes, &mine);
+    if (code < 0) {
+        vidi_close(*set);
+        *set = NULL;
+    }
+    return code;
+}

@@ -1,0 +1,72 @@
+/*
+ * The kinds with the parameters that tests go through, and the making of sets from them.
+ */
+#ifndef TESTS_SUPPORT_CASES_H
+#define TESTS_SUPPORT_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+enum test_trait {
+    TEST_FULL = 1,      /* for the comparisons with all of VIDI_TEST_URLS; the others take a tenth */
+    TEST_EXACT = 2,     /* keeps the URLs themselves: loses nothing */
+    TEST_MULTISET = 4,  /* stores every add */
+    TEST_WEAK = 8,      /* a hash function that is not keyed */
+    TEST_LIBCRYPTO = 16 /* md5 or sha1, whose library allocates by itself */
+};
+
+typedef struct test_case {
+    const char *kind;
+    const char *params; /* "@x" stands for x times the number of URLs */
+    double capacity;    /* times the number of URLs; 0: left to the kind */
+    double error;       /* 0: left to the kind */
+    unsigned traits;
+} test_case;
+
+/*
+ * The index-th case; false beyond the last. Comes first each kind that vidi_kind lists with no parameters at all, then
+ * the table of parameter sets.
+ */
+bool test_case_at(size_t index, test_case *found);
+
+/* "classic k=3,M=2 error=0.01", for messages; good until the next call. */
+const char *test_case_name(const test_case *which);
+
+/* How many of n URLs such a set takes within reason: list a fiftieth, at most 2e4; sorted a fifth, at most 2e5. */
+uint64_t test_case_urls(const test_case *which, uint64_t n);
+
+/* The same for tests that are about something else: list at most 2000, sorted at most 20000. */
+uint64_t test_case_few(const test_case *which, uint64_t n);
+
+/* A key that depends on the seed alone. */
+void test_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed);
+
+/* Options and the memory that they point into. */
+typedef struct test_options {
+    vidi_options options;
+    char params[256];
+    unsigned char key[VIDI_KEY_BYTES];
+} test_options;
+
+/* The options of a case for n URLs. */
+void test_case_options(test_options *made, const test_case *which, uint64_t n, uint64_t seed);
+
+/* A set of that case, or a failed test. */
+vidi_set *test_case_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator);
+
+/* The statistics, or a failed test. */
+vidi_stats test_stat(const vidi_set *set);
+
+/* True if such a set can all that the bits (vidi_capability) say. */
+bool test_case_can(const test_case *which, uint32_t can);
+
+/* True if there is a next epoch to go to: not with as many different functions as positions. */
+bool test_case_rotates(const test_case *which);
+
+/* True if there is a kind of that name. */
+bool test_kind_exists(const char *name);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * A list of tests that is put together at run time: one test for each promise and case, so that a report names both.
+ */
+#ifndef TESTS_SUPPORT_RUNNER_H
+#define TESTS_SUPPORT_RUNNER_H
+
+#include "support/cases.h"
+#include "support/check.h"
+
+/* Adds a test; *state is `state`. */
+void test_add(const char *promise, CMUnitTestFunction function, void *state);
+
+/* Adds the test once for each case that `fits` (NULL: for each); *state is its test_case. */
+typedef bool test_fits(const test_case *which);
+void test_add_cases(const char *promise, CMUnitTestFunction function, test_fits *fits);
+
+/* Runs what was added; an argument of the program is a pattern that names must match. What main returns. */
+int test_run(const char *group, int argc, char **argv);
+
+#endif
