@@ -1,0 +1,69 @@
+/*
+ * The program: finds the command and runs it.
+ *
+ * The first word is a command if it is the name of one, otherwise a file or an option of `dedup`. A file with the name
+ * of a command is reached as ./plan.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "options.h"
+
+const cli_command *const cli_commands[] = {&cli_dedup, &cli_plan, &cli_kinds, &cli_version, &cli_help, NULL};
+
+static const char *command_name(const void *context, size_t index)
+{
+    (void)context;
+    return cli_commands[index] ? cli_commands[index]->name : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; cli_commands[i]; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+const char *cli_command_nearest(const char *name)
+{
+    return cli_nearest(name, command_name, NULL);
+}
+
+static int neither_command_nor_file(const char *word)
+{
+    const char *nearest = cli_command_nearest(word);
+
+    if (nearest)
+        return cli_error("there is no file '%s', and no such command; did you mean '%s'?", word, nearest);
+    return cli_error("there is no file '%s', and no such command; 'vidi help' lists the commands", word);
+}
+
+static int dispatch(cli_words words)
+{
+    struct stat about;
+
+    if (words.count > 0 && words.list[0][0] != '-') {
+        const cli_command *command = cli_command_find(words.list[0]);
+        if (command)
+            return command->run(command, (cli_words){words.list + 1, words.count - 1});
+        if (stat(words.list[0], &about) != 0 && errno == ENOENT)
+            return neither_command_nor_file(words.list[0]);
+    }
+    return cli_commands[0]->run(cli_commands[0], words);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that has gone away is learnt from write(2), so that every command can end in good order. */
+    signal(SIGPIPE, SIG_IGN);
+    int status = dispatch((cli_words){argv + 1, argc > 0 ? (size_t)argc - 1 : 0});
+    if (status == CLI_PIPE) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    return status;
+}

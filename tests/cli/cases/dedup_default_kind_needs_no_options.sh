@@ -1,0 +1,1 @@
+printf 'https://a/\nhttps://b/\nhttps://a/\n' | vidi

@@ -1,0 +1,3 @@
+echo a > good
+mkdir folder
+try vidi good folder

@@ -1,0 +1,5 @@
+try vidi --help
+try vidi plan --help
+try vidi kinds --help
+try vidi version --help
+try vidi help --help

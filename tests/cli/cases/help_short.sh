@@ -1,0 +1,5 @@
+try vidi -h
+try vidi plan -h
+try vidi kinds -h
+try vidi version -h
+try vidi help -h

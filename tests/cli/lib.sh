@@ -1,0 +1,49 @@
+# What cases share. shellcheck shell=bash
+
+# Ends the case as not possible here.
+skip()
+{
+    echo "$1"
+    exit 77
+}
+
+# Runs a command and shows it, its output and, if that is not 0, its exit status. stderr stays in its place.
+try()
+{
+    local status
+    echo "\$ $*"
+    "$@" 2>&1
+    status=$?
+    [ $status -eq 0 ] || echo "[status $status]"
+}
+
+# The parts of statistics that differ from run to run.
+hide_times()
+{
+    sed -E -e 's/^(seconds|URLs\/s|memory)( +).*/\1\2*/' \
+        -e 's/"(seconds|urls_per_second|memory_bytes)":[0-9.e+-]+/"\1":0/g'
+}
+
+# N lines of about 60 bytes, 40 % of them repeats of an earlier one; always the same.
+make_urls()
+{
+    awk -v n="$1" 'BEGIN {
+        state = 12345
+        for (i = 0; i < n; i++) {
+            state = (state * 16807) % 2147483647
+            if (fresh > 0 && state % 10 < 4) {
+                state = (state * 16807) % 2147483647
+                pick = state % fresh
+            } else {
+                pick = fresh++
+            }
+            printf "https://host%d.example.org/folder/%d/page-%d.html\n", pick % 97, pick % 1009, pick
+        }
+    }'
+}
+
+# The exact answer.
+first_only()
+{
+    awk '!seen[$0]++' "$@"
+}
