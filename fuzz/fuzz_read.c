@@ -1,0 +1,58 @@
+/*
+ * Streams that nobody wrote. vidi_read must refuse them or make a set that works like any other: it answers, keeps to
+ * its memory limit, and what it writes can be read again. Each input is tried as it is, then with correct checksums.
+ */
+#include "stream.h"
+
+#define MEMORY_LIMIT (UINT64_C(64) << 20)
+
+static int visit(void *context, const vidi_entry *entry)
+{
+    uint64_t *left = context;
+    (void)entry;
+    return --*left == 0;
+}
+
+static int read_from(vidi_set **set, fuzz_stream *stream, uint64_t stream_bytes)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.memory_limit = MEMORY_LIMIT;
+    stream->at = 0;
+    return vidi_read(set, fuzz_take, stream, stream_bytes, &options);
+}
+
+static void read_and_use(fuzz_stream *stream, uint64_t stream_bytes)
+{
+    vidi_set *set = NULL;
+    if (read_from(&set, stream, stream_bytes) != VIDI_OK) {
+        FUZZ_CHECK(!set);
+        return;
+    }
+    uint64_t entries = 1000;
+    vidi_iterate(set, visit, &entries);
+    fuzz_use(set);
+
+    fuzz_stream written = {0};
+    vidi_set *again = NULL;
+    FUZZ_CHECK(vidi_write(set, fuzz_put, &written) == VIDI_OK);
+    FUZZ_CHECK(read_from(&again, &written, written.size) == VIDI_OK);
+    fuzz_use(again);
+    vidi_close(again);
+    vidi_close(set);
+    free(written.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_stream stream = {0};
+    if (!size || fuzz_put(&stream, data, size) != 0)
+        return 0;
+    read_and_use(&stream, size);
+    read_and_use(&stream, 0); /* a stream of unknown length takes other ways */
+    if (fuzz_seal(&stream)) {
+        read_and_use(&stream, size);
+        read_and_use(&stream, 0);
+    }
+    free(stream.bytes);
+    return 0;
+}

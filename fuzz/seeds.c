@@ -1,0 +1,86 @@
+/*
+ * Writes a stream of each kind into a folder, a file a kind: the inputs that fuzz_read and its replay start from. Made
+ * anew each time, they never grow out of date with the format. Prints TAP.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "stream.h"
+
+/* Small, so that a changed byte is likely to matter. */
+static int make(const char *kind, fuzz_stream *stream)
+{
+    static const unsigned char key[VIDI_KEY_BYTES] = "the same always";
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.kind = kind;
+    options.capacity = 40;
+    options.error = 0.01;
+    options.key = key;
+    vidi_set *set;
+    int error = vidi_create(&set, &options);
+    if (error)
+        return error;
+    for (int i = 0; i < 20 && error >= 0; i++) {
+        char url[64];
+        int len = snprintf(url, sizeof url, "http://www.example.com/%d/page/%d.html", i % 3, i);
+        error = vidi_add(set, (vidi_str){url, (size_t)len});
+    }
+    if (error >= 0)
+        error = vidi_write(set, fuzz_put, stream);
+    vidi_close(set);
+    return error;
+}
+
+static bool save(const char *path, const fuzz_stream *stream)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool good = fwrite(stream->bytes, 1, stream->size, file) == stream->size;
+    return fclose(file) == 0 && good;
+}
+
+/* Our seal on the library's stream must not change it. */
+static bool same_seal(const fuzz_stream *stream)
+{
+    fuzz_stream copy = {0};
+    bool same = fuzz_put(&copy, stream->bytes, stream->size) == 0 && fuzz_seal(&copy) &&
+                memcmp(copy.bytes, stream->bytes, stream->size) == 0;
+    free(copy.bytes);
+    return same;
+}
+
+static bool seed(const char *folder, const char *kind)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, kind);
+    fuzz_stream stream = {0};
+    const char *wrong = NULL;
+    if (make(kind, &stream) < 0)
+        wrong = vidi_message();
+    else if (!same_seal(&stream))
+        wrong = "fuzz_seal does not do as the library does";
+    else if (!save(path, &stream))
+        wrong = strerror(errno);
+    if (wrong)
+        printf("# %s\n", wrong);
+    free(stream.bytes);
+    return !wrong;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || (mkdir(argv[1], 0777) != 0 && errno != EEXIST)) {
+        fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+        return 2;
+    }
+    vidi_kind_info info = {.size = sizeof info};
+    size_t n = 0, failed = 0;
+    for (; vidi_kind(n, &info) == VIDI_OK; n++) {
+        bool good = seed(argv[1], info.name);
+        printf("%s %zu - a stream of kind %s\n", good ? "ok" : "not ok", n + 1, info.name);
+        failed += !good;
+    }
+    printf("1..%zu\n", n);
+    return failed || !n;
+}

@@ -1,0 +1,47 @@
+# Reads "FILE:#include ..." lines and prints those that point the wrong way. kinds: the names of the kinds of filter.
+BEGIN {
+    may["lib/base"] = "base"
+    may["lib/cpu"] = "base cpu"
+    may["lib/hash"] = "base cpu hash"
+    may["lib/url"] = "base cpu url"
+    may["lib/filters"] = "base cpu hash filters"
+    may["lib/store"] = "base cpu hash filters store"
+    may["lib/set"] = "base cpu hash url filters store set"
+}
+
+function has(words, word) {
+    return index(" " words " ", " " word " ")
+}
+
+function allowed(file, part, header,    folder, kind) {
+    if (header ~ /\.\./ || header !~ /\.h$/)
+        return 0
+    if (header == "vidi/vidi.h")
+        return part != "include"
+    if (header !~ /\//)
+        header = part "/" header # a bare name is a file of the same folder
+    sub(/^lib\//, "", header)
+    folder = header
+    sub(/\/.*/, "", folder)
+    if (part !~ /^lib\//)
+        return folder == part
+    kind = header
+    gsub(/^filters\/|\.h$/, "", kind)
+    if (folder == "filters" && has(kinds, kind))
+        return file == "lib/filters/" kind ".c"
+    return has(may[part], folder)
+}
+
+{
+    file = header = $0
+    sub(/:.*/, "", file)
+    sub(/^[^<"]*/, "", header)
+    if (header ~ /^</ && header !~ /^<vidi/)
+        next # the system's
+    header = substr(header, 2)
+    sub(/[>"].*/, "", header)
+    split(file, path, "/")
+    part = path[1] == "lib" ? "lib/" path[2] : path[1]
+    if (!allowed(file, part, header))
+        print file " includes " header
+}

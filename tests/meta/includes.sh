@@ -1,0 +1,86 @@
+#!/bin/bash
+# The parts point one way only: base <- cpu, hash, url <- filters <- store, set <- everything above lib/, which sees the
+# public header and its own folder. No kind of filter includes another's header.
+# shellcheck source=tap.bash
+. "$(dirname "$0")/tap.bash"
+
+# kinds ROOT: the names of the files in lib/filters that define a kind of their name.
+kinds() {
+    local file name
+    for file in "$1"/lib/filters/*.c; do
+        name=$(basename "$file" .c)
+        ! grep -q "^const vidi__kind vidi__kind_$name\b" "$file" 2>/dev/null || printf '%s ' "$name"
+    done
+}
+
+# violations ROOT: a line for every include below ROOT that points the wrong way.
+violations() {
+    (cd "$1" && find include lib cli lab redis crawler bench examples fuzz -name '*.[ch]' -exec \
+        grep -HE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null) |
+        awk -v kinds="$(kinds "$1")" -f "$VIDI_SOURCE/tests/meta/includes.awk"
+}
+
+none_in() {
+    local found
+    found=$(violations "$1")
+    [ -z "$found" ] || { echo "$found" && false; }
+}
+
+# planted FILE INCLUDE: is it found in a tree where all else is in order?
+planted() {
+    rm -rf "$tmp/tree"
+    mkdir -p "$tmp/tree/lib/filters" "$(dirname "$tmp/tree/$1")"
+    echo 'const vidi__kind vidi__kind_classic = {' >"$tmp/tree/lib/filters/classic.c"
+    echo "#include $2" >>"$tmp/tree/$1"
+    [ "$(violations "$tmp/tree")" ]
+}
+
+not_planted() {
+    ! planted "$@"
+}
+
+check "every include points the right way" none_in "$VIDI_SOURCE"
+check "there are includes to look at" grep -rq '#include "base/base.h"' "$VIDI_SOURCE/lib"
+
+# A check that finds nothing is worth something only if it finds what is wrong.
+while read -r file include; do
+    check "$file must not include $include" planted "$file" "$include"
+done <<'LIST'
+lib/base/x.c "hash/hash.h"
+lib/base/x.h "filters/filter.h"
+lib/hash/x.c "url/url.h"
+lib/url/x.c "hash/hash.h"
+lib/filters/x.c "url/url.h"
+lib/filters/x.c "store/store.h"
+lib/filters/x.c "set/set.h"
+lib/filters/x.c "filters/classic.h"
+lib/filters/x.c "classic.h"
+lib/filters/x.h "filters/classic.h"
+lib/filters/x.c "filters/classic.c"
+lib/store/x.c "url/url.h"
+lib/store/x.c "set/set.h"
+lib/set/x.c "cli/cli.h"
+lib/set/x.c "../url/url.h"
+cli/x.c "base/base.h"
+cli/x.c "lib/base/base.h"
+bench/x.c "set/set.h"
+examples/x.c <vidi/other.h>
+fuzz/x.c "store/store.h"
+include/vidi/x.h "base/base.h"
+LIST
+while read -r file include; do
+    check "$file may include $include" not_planted "$file" "$include"
+done <<'LIST'
+lib/base/x.c "vidi/vidi.h"
+lib/hash/x.c "base/base.h"
+lib/filters/x.c "hash/scheme.h"
+lib/filters/x.c "filters/filter.h"
+lib/filters/classic.c "filters/classic.h"
+lib/store/x.c "filters/filter.h"
+lib/set/x.c "url/url.h"
+cli/x.c "cli.h"
+cli/x.c "vidi/vidi.h"
+cli/x.c <stdio.h>
+examples/x.c <vidi/vidi.h>
+LIST
+finish

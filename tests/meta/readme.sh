@@ -1,0 +1,49 @@
+#!/bin/bash
+# What the README shows works: every C block with a main() is compiled against the build and run, and so is every shell
+# block that follows a line <!-- test -->. Each runs in an empty folder with the build first in PATH.
+# shellcheck source=tap.bash
+. "$(dirname "$0")/tap.bash"
+
+readme=$VIDI_SOURCE/README.md
+if [ ! -f "$readme" ]; then
+    echo "1..0 # SKIP no README yet"
+    exit 0
+fi
+
+# One file a block: LINE.c, or LINE.sh for the shell blocks to test. LINE is where it starts.
+mkdir "$tmp/blocks"
+awk -v dir="$tmp/blocks" '
+    /^```/ && file { close(file); file = ""; next }
+    /^```c$/ { file = dir "/" NR ".c"; next }
+    /^```(sh|bash|console)$/ && marked { file = dir "/" NR ".sh"; marked = 0; next }
+    /^```/ { file = "/dev/null"; marked = 0; next }
+    file { print > file; next }
+    /^<!-- test -->$/ { marked = 1; next }
+    NF { marked = 0 }
+' "$readme"
+
+run_c() {
+    local libs
+    libs=$(PKG_CONFIG_PATH=$VIDI_BUILD pkg-config --static --libs-only-l vidi)
+    # shellcheck disable=SC2086
+    gcc -std=gnu11 -Wall -Wextra -Werror -I "$VIDI_SOURCE/include" "$1" "$VIDI_BUILD/libvidi.a" ${libs/-lvidi/} \
+        -o "$tmp/here/example" && cd "$tmp/here" && ./example
+}
+
+run_sh() {
+    cd "$tmp/here" && PATH=$VIDI_BUILD:$PATH bash -euo pipefail "$1"
+}
+
+for block in $(find "$tmp/blocks" -type f | sort -V); do
+    line=$(basename "${block%.*}")
+    rm -rf "$tmp/here"
+    mkdir "$tmp/here"
+    case $block in
+    *.sh) check "shell block at line $line" run_sh "$block" ;;
+    *.c) ! grep -q 'main(' "$block" || check "C block at line $line" run_c "$block" ;;
+    esac
+done
+if [ "$tap_count" = 0 ]; then
+    skip "blocks of the README" "none to test"
+fi
+finish

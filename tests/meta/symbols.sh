@@ -1,0 +1,11 @@
+#!/bin/bash
+# The shared library exports exactly the functions that the public header declares with VIDI_API.
+# shellcheck source=tap.bash
+. "$(dirname "$0")/tap.bash"
+
+sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE/include/vidi/vidi.h" | sort >"$tmp/declared"
+nm -D --defined-only "$VIDI_BUILD/libvidi.so" | awk '{ print $3 }' | sort >"$tmp/exported"
+
+check "the header declares functions" test -s "$tmp/declared"
+check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/exported"
+finish
