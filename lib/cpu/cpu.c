@@ -14,8 +14,8 @@ static const struct {
     [VIDI__CPU_PORTABLE] = {"portable", 1 << VIDI__CPU_PORTABLE},
     [VIDI__CPU_SSE2] = {"sse2", 1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_SSE2},
     [VIDI__CPU_AVX2] = {"avx2", 1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_SSE2 | 1 << VIDI__CPU_AVX2},
-    [VIDI__CPU_AVX512] = {"avx512", 1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_SSE2 | 1 << VIDI__CPU_AVX2 |
-                                        1 << VIDI__CPU_AVX512},
+    [VIDI__CPU_AVX512] = {"avx512",
+                          1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_SSE2 | 1 << VIDI__CPU_AVX2 | 1 << VIDI__CPU_AVX512},
     [VIDI__CPU_NEON] = {"neon", 1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_NEON},
 };
 

@@ -35,7 +35,7 @@ bool vidi__cpu_has(vidi__cpu_level level);
 
 const char *vidi__cpu_name(vidi__cpu_level level);
 
-/* What vidi__cpu() says on a machine with the levels in `has` (bit 1 << level) if VIDI_CPU is `wanted`; NULL: not set. */
+/* What vidi__cpu() says with the levels in `has` (bit 1 << level) if VIDI_CPU is `wanted`; NULL: not set. */
 vidi__cpu_level vidi__cpu_choose(unsigned has, const char *wanted);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * md5 (RFC 1321) and sha1 (RFC 3174) from libcrypto: the cryptographic functions of seed 003. 128 bits; of SHA-1's 160
- * the first 128.
+ * md5 (RFC 1321) and sha1 (RFC 3174) from libcrypto: the cryptographic functions of the thesis. 128 bits; of SHA-1's
+ * 160 the first 128.
  *
  * Neither has a key, and colliding inputs can be made for both, so they withstand nobody who tries. libcrypto's oldest
  * interface is used, because it keeps its state on the stack: the newer one allocates for every hash.
@@ -45,8 +45,7 @@ static vidi__u128 sha1(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(md5)
 VIDI__HASH_ONE_BY_ONE(sha1)
 
-const vidi__hash_fn vidi__hash_md5 = {
-    .name = "md5", .bits = 128, .withstands = false, .hash = md5, .batch = md5_batch};
+const vidi__hash_fn vidi__hash_md5 = {.name = "md5", .bits = 128, .withstands = false, .hash = md5, .batch = md5_batch};
 const vidi__hash_fn vidi__hash_sha1 = {
     .name = "sha1", .bits = 128, .withstands = false, .hash = sha1, .batch = sha1_batch};
 

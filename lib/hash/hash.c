@@ -9,7 +9,7 @@
 #include "hash/functions.h"
 #include "hash/sip.h"
 
-/* As seed 003's tables 5.2 and 5.3 combine them: Jenkins, MurmurHash, SHA-1; then MD5; then those that it has not. */
+/* As the thesis's tables 5.2 and 5.3 combine them: Jenkins, MurmurHash, SHA-1; then MD5; then those that it has not. */
 static const vidi__hash_fn *const functions[] = {
     &vidi__hash_jenkins, &vidi__hash_murmur2,
 #if VIDI_HAVE_CRYPTO
@@ -30,7 +30,7 @@ const vidi__hash_fn *vidi__hash_at(size_t index)
 const vidi__hash_fn *vidi__hash_find(vidi_str name)
 {
     for (size_t i = 0; i < VIDI__COUNT(functions); i++)
-        if (strlen(functions[i]->name) == name.len && memcmp(functions[i]->name, name.ptr, name.len) == 0)
+        if (vidi__str_is(name, functions[i]->name))
             return functions[i];
     return NULL;
 }

@@ -3,11 +3,11 @@
  *
  *   sip13    SipHash-1-3, 128 bits, keyed                       the default: withstands an attacker
  *   xxh3     XXH3, 128 bits, with a secret made from the key    trusted input
- *   jenkins  lookup2, 32 bits                                   seed 003
- *   oaat     one-at-a-time, 32 bits                             seed 002
- *   murmur2  MurmurHash2, 32 bits                               seed 003
- *   md5      the first 128 of 128 bits                          seed 003
- *   sha1     the first 128 of 160 bits                          seed 003
+ *   jenkins  lookup2, 32 bits                                   the thesis
+ *   oaat     one-at-a-time, 32 bits                             the eigenvalue paper
+ *   murmur2  MurmurHash2, 32 bits                               the thesis
+ *   md5      the first 128 of 128 bits                          the thesis
+ *   sha1     the first 128 of 160 bits                          the thesis
  *
  * A function takes its input in up to three pieces (salt, URL, salt) that count as one string, so that nothing is
  * copied together. The value is the first output bytes read as little-endian numbers; 32-bit functions leave the rest
@@ -41,7 +41,9 @@ typedef struct vidi__hash_fn {
 /* NULL if there is none of that name in this build. */
 const vidi__hash_fn *vidi__hash_find(vidi_str name);
 
-/* The functions in the order in which `different` takes them: first those of seed 003's tables. NULL after the last. */
+/*
+ * The functions in the order in which `different` takes them: first those of the thesis's tables. NULL after the last.
+ */
 const vidi__hash_fn *vidi__hash_at(size_t index);
 
 /* The error for a name that vidi__hash_find does not know: lists those that there are. */

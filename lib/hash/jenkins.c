@@ -1,5 +1,5 @@
 /*
- * jenkins: lookup2 by Robert John Jenkins Jr. (Dr. Dobb's Journal, September 1997), the hash of seed 003's tables. 32
+ * jenkins: lookup2 by Robert John Jenkins Jr. (Dr. Dobb's Journal, September 1997), the hash of the thesis's tables. 32
  * bits.
  *
  * Three words a, b, c; each block of 12 bytes is added to them, four bytes a word, and the three are mixed reversibly.

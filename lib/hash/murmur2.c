@@ -1,6 +1,6 @@
 /*
- * murmur2: MurmurHash2 by Austin Appleby, the version of 32 bits that seed 003 tested. Words are read as little-endian,
- * as on the machines that it was written for.
+ * murmur2: MurmurHash2 by Austin Appleby, the version of 32 bits that the thesis tested. Words are read as
+ * little-endian, as on the machines that it was written for.
  *
  * One word of state, to begin with the seed and the length; each word of input is mixed by itself and then folded in,
  * the last one to three bytes without that first mixing.

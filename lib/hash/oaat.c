@@ -1,5 +1,5 @@
 /*
- * oaat: Jenkins's one-at-a-time, as seed 002 prints it ("Bob Jenkins' Functions"). 32 bits.
+ * oaat: Jenkins's one-at-a-time, as the eigenvalue paper prints it ("Bob Jenkins' Functions"). 32 bits.
  *
  * The listing there adds `key`, the pointer, in each step; the byte key[i] is meant. One word of state, one byte a
  * step: two inputs that have come to the same state stay together for any common continuation.

@@ -14,11 +14,6 @@
  */
 #include "hash/scheme.h"
 
-static bool equals(vidi_str str, const char *text)
-{
-    return str.len == strlen(text) && memcmp(str.ptr, text, str.len) == 0;
-}
-
 vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of)
 {
     vidi__seed child = {.turn = seed->turn * of + index};
@@ -34,7 +29,7 @@ static int find_function(vidi_str name, const vidi__hash_fn **fn)
 
 static const vidi__hash_fn *default_function(void)
 {
-    return vidi__hash_find((vidi_str){"sip13", 5});
+    return vidi__hash_find(VIDI__STR("sip13"));
 }
 
 /* Splits "a+b+c" and finds the functions: how many there are, or an error. */
@@ -158,7 +153,7 @@ int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
         vidi_str name = params->list[i].name;
         while (name.len > 6 && memcmp(name.ptr, "inner.", 6) == 0)
             name = (vidi_str){name.ptr + 6, name.len - 6};
-        if (!equals(name, "hash"))
+        if (!vidi__str_is(name, "hash"))
             continue;
         const vidi__hash_fn *given;
         VIDI__TRY(find_function(params->list[i].value, &given));

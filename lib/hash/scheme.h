@@ -2,10 +2,10 @@
  * How a URL, a segment or a feature becomes k hash values, and a hash value a place among m.
  *
  *   derived    from the 128 bits that the set has computed once: value i is mix(lo + i * odd(hi)). No hashing again.
- *   salted     one function over salt|URL, k different salts of 24 bytes (seed 003, sections 1.5 and 4.1); or URL|salt,
+ *   salted     one function over salt|URL, k different salts of 24 bytes (the thesis, sections 1.5 and 4.1); or URL|salt,
  *              which is much worse with functions of 32-bit state: URLs that collide before the salt collide for every
  *              salt.
- *   different  k different functions without salts (seed 003, tables 5.2, 5.3, 5.6, 5.7); each epoch takes others.
+ *   different  k different functions without salts (the thesis, tables 5.2, 5.3, 5.6, 5.7); each epoch takes others.
  *
  * Salts, and the constants that make `derived` differ between epochs, members and stages, come from the seed.
  *

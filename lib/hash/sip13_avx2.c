@@ -28,14 +28,14 @@ INLINE vec add(vec a, vec b)
     return _mm256_add_epi64(a, b);
 }
 
-INLINE vec xor(vec a, vec b)
+INLINE vec exor(vec a, vec b)
 {
     return _mm256_xor_si256(a, b);
 }
 
-INLINE vec xor3(vec a, vec b, vec c)
+INLINE vec exor3(vec a, vec b, vec c)
 {
-    return xor(xor(a, b), c);
+    return exor(exor(a, b), c);
 }
 
 INLINE vec rotl_by_16(vec a)

@@ -1,8 +1,8 @@
 /*
  * sip13 with AVX-512: 8 lanes of 64 bits, two groups, so 16 strings at a time. sip13_lanes.h has the idea.
  *
- * A rotation is one instruction here, an exclusive or of three one as well, and loads under a byte mask read nothing past
- * the end of a string and leave zeros there. So a whole block is eight loads and 24 shuffles, also at the ragged end.
+ * A rotation is one instruction here, an exclusive or of three one as well, and loads under a byte mask read nothing
+ * past the end of a string and leave zeros there. So a block is eight loads and 24 shuffles, also at the ragged end.
  */
 #include "hash/functions.h"
 
@@ -28,12 +28,12 @@ INLINE vec add(vec a, vec b)
     return _mm512_add_epi64(a, b);
 }
 
-INLINE vec xor(vec a, vec b)
+INLINE vec exor(vec a, vec b)
 {
     return _mm512_xor_si512(a, b);
 }
 
-INLINE vec xor3(vec a, vec b, vec c)
+INLINE vec exor3(vec a, vec b, vec c)
 {
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }

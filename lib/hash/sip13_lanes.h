@@ -12,7 +12,7 @@
  *            left in `words`. Nothing past a string's end is read. The word behind the last whole one gets the string's
  *            last 0 to 7 bytes and its length, as SipHash has it; words beyond are zero.
  *
- *                            words[0]   words[1]   words[2]   words[3]
+ *                       words[0]   words[1]   words[2]   words[3]
  *              lane 0   http://e   xample.o   rg/index   .html..L     most = 3
  *              lane 1   http://e   xample.o   rg/....L   ........     least = 2: three words are everybody's
  *
@@ -23,7 +23,7 @@
  * The including file defines LANES, INLINE and TARGET (how functions are declared), BATCH (the function's name), the
  * types `vec` (LANES numbers of 64 bits) and `mask` (LANES truths), and these functions:
  *   same(x)                   x in every lane
- *   add, xor, xor3            of two or three vectors; rotl(a, n): each lane to the left by the constant n
+ *   add, exor, exor3          of two or three vectors; rotl(a, n): each lane to the left by the constant n
  *   reaches(len, now)         lanes whose string has the word number `now` or ends in it
  *   pick(which, a, b)         a in those lanes, b in the others
  *   whole_block(w, at, i)     w[0] .. w[LANES - 1] = words i .. i + LANES - 1 of strings that have them all
@@ -31,12 +31,14 @@
  *   ends(w, at, len)          writes the word that has the last bytes and the length
  *   put(out, lo, hi)          LANES hashes
  */
+#include "base/base.h"
 #include "base/bits.h"
 #include "hash/sip.h"
 
 #define CHUNK 256       /* strings that are sorted at a time: their numbers fit a byte */
 #define WORDS 64        /* whole words of strings that go by lanes are fewer */
-#define FEW (LANES / 4) /* strings that are faster one by one */
+#define FEW (LANES / 4) /* strings left over that are faster one by one */
+#define SMALL 8         /* batches that do not pay the sorting are smaller */
 
 /* A row of `words`: a vector for each group. */
 typedef vec word_row[2];
@@ -47,14 +49,14 @@ typedef struct lanes {
 
 /* At most CHUNK strings, sorted: those with most words first, but those of WORDS and more in any order. */
 typedef struct queue {
-    const uint64_t *key;
-    size_t next; /* string to be hashed */
-    uint64_t least, most; /* whole words of the shortest and of the longest string of the groups at hand */
+    vidi__u128 hash[CHUNK + LANES];
     uint64_t len[CHUNK + LANES];
     const unsigned char *at[CHUNK + LANES];
-    vidi__u128 hash[CHUNK + LANES];
     uint8_t place[CHUNK]; /* of the callers' strings */
-} queue;
+    const uint64_t *key;
+    size_t next;          /* string to be hashed */
+    uint64_t least, most; /* whole words of the shortest and of the longest string of the groups at hand */
+} __attribute__((aligned(VIDI__CACHE_LINE))) queue;
 
 INLINE lanes lanes_start(const uint64_t key[2])
 {
@@ -70,14 +72,14 @@ INLINE lanes lanes_start(const uint64_t key[2])
 INLINE lanes lanes_round(lanes s, vec word, vec next)
 {
     vec v0 = add(s.v0, s.v1), v2 = add(s.v2, s.v3);
-    vec v1 = xor(rotl(s.v1, 13), v0), v3 = xor(rotl(s.v3, 16), v2);
+    vec v1 = exor(rotl(s.v1, 13), v0), v3 = exor(rotl(s.v3, 16), v2);
     v2 = add(v2, v1);
     v0 = add(rotl(v0, 32), v3);
     return (lanes){
-        .v0 = xor(v0, word),
-        .v1 = xor(rotl(v1, 17), v2),
+        .v0 = exor(v0, word),
+        .v1 = exor(rotl(v1, 17), v2),
         .v2 = rotl(v2, 32),
-        .v3 = xor3(rotl(v3, 21), v0, next),
+        .v3 = exor3(rotl(v3, 21), v0, next),
     };
 }
 
@@ -97,7 +99,7 @@ INLINE void absorb(lanes *s, const word_row *words, const queue *q, unsigned gro
     uint64_t i, least = q->least, most = q->most;
 #pragma GCC unroll 2
     for (unsigned g = 0; g < groups; g++)
-        s[g].v3 = xor(s[g].v3, words[0][g]);
+        s[g].v3 = exor(s[g].v3, words[0][g]);
     for (i = 0; i <= least; i++)
 #pragma GCC unroll 2
         for (unsigned g = 0; g < groups; g++)
@@ -105,8 +107,8 @@ INLINE void absorb(lanes *s, const word_row *words, const queue *q, unsigned gro
     for (; i <= most; i++)
 #pragma GCC unroll 2
         for (unsigned g = 0; g < groups; g++)
-            s[g] = lanes_pick(reaches(q->len + q->next + g * LANES, i),
-                              lanes_round(s[g], words[i][g], words[i + 1][g]), s[g]);
+            s[g] = lanes_pick(reaches(q->len + q->next + g * LANES, i), lanes_round(s[g], words[i][g], words[i + 1][g]),
+                              s[g]);
 }
 
 INLINE void three_rounds(lanes *s, unsigned groups)
@@ -123,17 +125,17 @@ INLINE void finish(lanes *s, vidi__u128 *out, unsigned groups)
     vec low[2];
 #pragma GCC unroll 2
     for (unsigned g = 0; g < groups; g++)
-        s[g].v2 = xor(s[g].v2, same(0xee));
+        s[g].v2 = exor(s[g].v2, same(0xee));
     three_rounds(s, groups);
 #pragma GCC unroll 2
     for (unsigned g = 0; g < groups; g++) {
-        low[g] = xor(xor3(s[g].v0, s[g].v1, s[g].v2), s[g].v3);
-        s[g].v1 = xor(s[g].v1, same(0xdd));
+        low[g] = exor(exor3(s[g].v0, s[g].v1, s[g].v2), s[g].v3);
+        s[g].v1 = exor(s[g].v1, same(0xdd));
     }
     three_rounds(s, groups);
 #pragma GCC unroll 2
     for (unsigned g = 0; g < groups; g++)
-        put(out + g * LANES, low[g], xor(xor3(s[g].v0, s[g].v1, s[g].v2), s[g].v3));
+        put(out + g * LANES, low[g], exor(exor3(s[g].v0, s[g].v1, s[g].v2), s[g].v3));
 }
 
 /* Not inline: the compiler would keep pointers in vector registers, and each would wait for the rounds before. */
@@ -182,25 +184,31 @@ static void hash_next(queue *q)
     q->hash[q->next++] = vidi__siphash(q->key, &str, 1, 1, 3);
 }
 
-/* The prefetches help when the strings come from far away: then in their own order. */
+/*
+ * A counting sort with counters of a byte: sums are modulo 256, as places are. Eight counters become eight sums at once
+ * by a product with 0x01…01. The prefetches help when the strings come from far away: then in their own order.
+ */
 static void sort(queue *q, const vidi_str *strs, size_t n)
 {
-    uint8_t bucket[CHUNK];
-    uint32_t begin[WORDS + 2] = {0}; /* begin[b + 1] counts bucket b at first */
+    uint8_t bucket[CHUNK], rank[CHUNK];
+    uint8_t begin[WORDS + 8] = {0}; /* begin[b + 1] counts bucket b at first */
     for (size_t i = 0; i < n; i++) {
         size_t words = strs[i].len / 8;
         bucket[i] = (uint8_t)(words < WORDS ? WORDS - words : 0);
-        begin[bucket[i] + 1]++;
+        rank[i] = begin[bucket[i] + 1]++;
         __builtin_prefetch(strs[i].ptr);
         __builtin_prefetch((const void *)((uintptr_t)strs[i].ptr + 64));
     }
-    for (size_t b = 1; b < WORDS + 1; b++)
-        begin[b] += begin[b - 1];
+    uint64_t sum = 0;
+    for (size_t b = 0; b < sizeof begin; b += 8) {
+        sum = vidi__load64(begin + b) * UINT64_C(0x0101010101010101) + (sum >> 56) * UINT64_C(0x0101010101010101);
+        vidi__store64(begin + b, sum);
+    }
     for (size_t i = 0; i < n; i++) {
-        size_t to = begin[bucket[i]]++;
+        uint8_t to = (uint8_t)(begin[bucket[i]] + rank[i]);
         q->len[to] = strs[i].len;
         q->at[to] = (const unsigned char *)strs[i].ptr;
-        q->place[i] = (uint8_t)to;
+        q->place[i] = to;
     }
 }
 
@@ -247,7 +255,7 @@ static void hash_chunk(const uint64_t key[2], const vidi_str *strs, size_t n, vi
 
 void BATCH(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128 *out)
 {
-    while (n > FEW) {
+    while (n >= SMALL) {
         size_t count = n < CHUNK ? n : CHUNK;
         hash_chunk(key->key, strs, count, out);
         strs += count;
