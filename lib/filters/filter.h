@@ -96,6 +96,14 @@ typedef struct vidi__planned {
     char params[128]; /* of the size alone: "capacity=…,m=…,k=…" */
 } vidi__planned;
 
+/* What a batch of adds has come to. */
+typedef struct vidi__tally {
+    uint64_t fresh, seen;
+    double lost;
+} vidi__tally;
+
+#define VIDI__HASHES_MAX 2048
+
 struct vidi__kind {
     const char *name;
     const char *summary;
@@ -107,6 +115,12 @@ struct vidi__kind {
     /* VIDI_NEW, VIDI_SEEN or an error, after which the filter is as before. */
     int (*add)(vidi__filter *filter, const vidi__item *item);
     int (*has)(const vidi__filter *filter, const vidi__item *item);
+    /*
+     * Both at once for up to VIDI__HASHES_MAX items, of kinds that need nothing but the hash; NULL if add and has
+     * serve. On an error each item has its verdict or was not touched.
+     */
+    int (*add_hashes)(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally);
+    int (*has_hashes)(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
     /* Probability that a URL never met is answered VIDI_SEEN now. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);
@@ -126,12 +140,6 @@ struct vidi__kind {
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left */
 };
 
-/* What a batch of adds has come to. */
-typedef struct vidi__tally {
-    uint64_t fresh, seen;
-    double lost;
-} vidi__tally;
-
 /* The kinds by name and by number; the default first. NULL if there is none. */
 const vidi__kind *vidi__kind_find(vidi_str name);
 const vidi__kind *vidi__kind_at(size_t index);
@@ -147,8 +155,18 @@ void vidi__filter_destroy(vidi__filter *filter);
 /* Allocates a kind's struct of `bytes`, zeroed, with its base filled in. */
 int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const vidi__config *config);
 
-/* For a kind that contains others: reads `inner`, classic by default. */
+/* For kinds that take the item's hash as it is: reads `hash`, which the set has chosen it by, and refuses 32 bits. */
+int vidi__filter_check_hash(const vidi__config *config);
+
+/*
+ * For kinds that contain others: reads `inner`, classic by default; and describes it within the description of the
+ * outer one.
+ */
 int vidi__filter_inner(const vidi__kind **inner, vidi__params *params);
+void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, vidi__text *text);
+
+/* Room for what describe writes. */
+#define VIDI__DESCRIPTION 256
 
 /* Items in order; stops at the first error. Verdicts of items that were not reached are left alone. */
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally);
@@ -164,8 +182,8 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
 /* Same kind, same shape? VIDI_EDIFFERS says what is not. */
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);
 
-extern const vidi__kind vidi__kind_scalable, vidi__kind_classic, vidi__kind_counting, vidi__kind_multilayer,
-    vidi__kind_eigen, vidi__kind_spatial, vidi__kind_hashset, vidi__kind_sorted, vidi__kind_list;
+extern const vidi__kind vidi__kind_fingerprint, vidi__kind_scalable, vidi__kind_classic, vidi__kind_counting,
+    vidi__kind_multilayer, vidi__kind_eigen, vidi__kind_spatial, vidi__kind_hashset, vidi__kind_sorted, vidi__kind_list;
 
 static inline uint64_t vidi__filter_count(const vidi__filter *filter)
 {

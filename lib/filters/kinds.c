@@ -2,9 +2,9 @@
 #include "filters/filter.h"
 
 static const vidi__kind *const kinds[] = {
-    &vidi__kind_scalable, /* the default */
-    &vidi__kind_classic,  &vidi__kind_counting, &vidi__kind_multilayer, &vidi__kind_eigen,
-    &vidi__kind_spatial,  &vidi__kind_hashset,  &vidi__kind_sorted,     &vidi__kind_list,
+    &vidi__kind_fingerprint, /* the default */
+    &vidi__kind_scalable,    &vidi__kind_classic, &vidi__kind_counting, &vidi__kind_multilayer, &vidi__kind_eigen,
+    &vidi__kind_spatial,     &vidi__kind_hashset, &vidi__kind_sorted,   &vidi__kind_list,
 };
 
 const vidi__kind *vidi__kind_at(size_t index)
@@ -15,7 +15,7 @@ const vidi__kind *vidi__kind_at(size_t index)
 const vidi__kind *vidi__kind_find(vidi_str name)
 {
     for (size_t i = 0; i < VIDI__COUNT(kinds); i++)
-        if (name.len == strlen(kinds[i]->name) && memcmp(name.ptr, kinds[i]->name, name.len) == 0)
+        if (vidi__str_is(name, kinds[i]->name))
             return kinds[i];
     return NULL;
 }
@@ -26,6 +26,5 @@ int vidi__kind_unknown(vidi_str name)
     vidi__text text = vidi__text_in(list, sizeof list);
     for (size_t i = 0; i < VIDI__COUNT(kinds); i++)
         vidi__text_add(&text, "%s%s", i ? ", " : "", kinds[i]->name);
-    return vidi__fail(VIDI_EOPTION, "there is no kind '%.*s'; there are %s", (int)(name.len > 40 ? 40 : name.len),
-                      name.ptr, list);
+    return vidi__fail(VIDI_EOPTION, "there is no kind '%.*s'; there are %s", VIDI__QUOTE(name), list);
 }

@@ -109,7 +109,7 @@ static vidi_epoch_stats record_of(const vidi__epoch *epoch)
     };
 }
 
-/* The next epoch's size: as the user says now, or from what the last one came to (seed 003, section 7.2.1). */
+/* The next epoch's size: as the user says now, or from what the last one came to (the thesis, section 7.2.1). */
 static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
 {
     uint64_t count = vidi__filter_count(set->now.filter);

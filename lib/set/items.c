@@ -4,12 +4,27 @@
  */
 #include "set/set.h"
 
-static vidi__part part_of(const vidi__epoch *epoch, vidi_str str, bool hashed)
+/* The hashes of n <= VIDI__GROUP strings; zeros if the kind needs none. */
+static void hash_all(const vidi__epoch *epoch, const vidi_str *strs, size_t n, vidi__u128 *hashes)
 {
-    vidi__part part = {.str = str};
-    if (hashed)
-        part.hash = vidi__hash(epoch->hash, &epoch->key, str);
-    return part;
+    if (epoch->filter->needs.what & VIDI__NEED_HASH)
+        vidi__hash_batch(epoch->hash, &epoch->key, strs, n, hashes);
+    else
+        memset(hashes, 0, n * sizeof *hashes);
+}
+
+static void hash_parts(const vidi__epoch *epoch, vidi__part *parts, size_t n)
+{
+    vidi_str strs[VIDI__GROUP];
+    vidi__u128 hashes[VIDI__GROUP];
+    for (size_t done = 0, count; done < n; done += count) {
+        count = n - done < VIDI__GROUP ? n - done : VIDI__GROUP;
+        for (size_t i = 0; i < count; i++)
+            strs[i] = parts[done + i].str;
+        hash_all(epoch, strs, count, hashes);
+        for (size_t i = 0; i < count; i++)
+            parts[done + i].hash = hashes[i];
+    }
 }
 
 static vidi__url_segments walk_over(const vidi__needs *needs, vidi_str url)
@@ -26,7 +41,7 @@ static size_t count_segments(const vidi__needs *needs, vidi_str url)
     return count;
 }
 
-static int make_segments(vidi__items *items, const vidi__epoch *epoch, const vidi_str *urls, size_t n, bool hashed)
+static int make_segments(vidi__items *items, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
 {
     const vidi__needs *needs = &epoch->filter->needs;
     for (size_t i = 0; i < n; i++)
@@ -37,43 +52,54 @@ static int make_segments(vidi__items *items, const vidi__epoch *epoch, const vid
         vidi_str segment;
         items->list[i].segments = part;
         for (vidi__url_segments walk = walk_over(needs, urls[i]); vidi__url_segment(&walk, &segment);)
-            *part++ = part_of(epoch, segment, hashed);
+            *part++ = (vidi__part){.str = segment};
         items->list[i].segment_count = (size_t)(part - items->list[i].segments);
     }
+    hash_parts(epoch, items->parts, items->part_count);
     return VIDI_OK;
 }
 
-static int make_features(vidi__items *items, const vidi__epoch *epoch, const vidi_str *urls, size_t n, bool hashed)
+static int make_features(vidi__items *items, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         items->buffer_bytes += urls[i].len + 1;
     VIDI__TRY(vidi__alloc(items->memory, &items->buffer, items->buffer_bytes, 1));
+    vidi_str features[VIDI__GROUP];
+    vidi__u128 hashes[VIDI__GROUP];
     char *at = items->buffer;
     for (size_t i = 0; i < n; i++) {
-        items->list[i].feature = part_of(epoch, epoch->feature(urls[i], at), hashed);
+        features[i] = epoch->feature(urls[i], at);
         at += urls[i].len + 1;
     }
+    hash_all(epoch, features, n, hashes);
+    for (size_t i = 0; i < n; i++)
+        items->list[i].feature = (vidi__part){features[i], hashes[i]};
     return VIDI_OK;
+}
+
+int vidi__items_check(vidi_str url)
+{
+    return url.ptr || !url.len ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "a URL of %zu bytes is at NULL", url.len);
 }
 
 int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
 {
     unsigned what = epoch->filter->needs.what;
-    bool hashed = what & VIDI__NEED_HASH;
+    vidi__u128 hashes[VIDI__GROUP];
     items->memory = memory;
     items->parts = NULL;
     items->part_count = 0;
     items->buffer = NULL;
     items->buffer_bytes = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!urls[i].ptr && urls[i].len)
-            return vidi__fail(VIDI_EARGUMENT, "a URL of %zu bytes is at NULL", urls[i].len);
-        items->list[i].url = part_of(epoch, urls[i], hashed);
-    }
+    for (size_t i = 0; i < n; i++)
+        VIDI__TRY(vidi__items_check(urls[i]));
+    hash_all(epoch, urls, n, hashes);
+    for (size_t i = 0; i < n; i++)
+        items->list[i].url = (vidi__part){urls[i], hashes[i]};
     if (what & VIDI__NEED_SEGMENTS)
-        VIDI__TRY(make_segments(items, epoch, urls, n, hashed));
+        VIDI__TRY(make_segments(items, epoch, urls, n));
     if (what & VIDI__NEED_FEATURE)
-        VIDI__TRY(make_features(items, epoch, urls, n, hashed));
+        VIDI__TRY(make_features(items, epoch, urls, n));
     return VIDI_OK;
 }
 

@@ -14,6 +14,7 @@
 #define URL_BYTES 80
 #define MINIATURE 1000
 #define KINDS_MAX 64
+#define ENTRY_SIZE sizeof(vidi_plan_entry) /* of version 0.1 */
 
 static int check_request(const vidi_plan_request *want)
 {
@@ -34,6 +35,8 @@ static int check_request(const vidi_plan_request *want)
         return vidi__fail(VIDI_EOPTION, "the request says too little: give the number of URLs or the memory");
     if (want->params && !want->kind)
         return vidi__fail(VIDI_EOPTION, "params belong to a kind; name the kind too");
+    if (want->entry_size > 65536)
+        return vidi__fail(VIDI_EARGUMENT, "entry_size must be sizeof(vidi_plan_entry)");
     if (want->urls > VIDI__PLACES_MAX || want->memory > VIDI__PLACES_MAX)
         return vidi__fail(VIDI_EOPTION, "urls and memory can be 2^48 at most");
     return VIDI_OK;
@@ -126,10 +129,12 @@ int vidi_plan(const vidi_plan_request *want, vidi_plan_entry *plans, size_t *n)
         return vidi__fail(VIDI_EARGUMENT, "want, plans or n is NULL");
     VIDI__TRY(vidi__struct_in(&mine, sizeof mine, want, "vidi_plan_request"));
     VIDI__TRY(check_request(&mine));
+    size_t stride = mine.entry_size ? mine.entry_size : ENTRY_SIZE;
     vidi_str name = {mine.kind, mine.kind ? strlen(mine.kind) : 0};
     if (mine.kind && !vidi__kind_find(name))
         return vidi__kind_unknown(name);
-    char reason[256] = "";
+    char reason[256] = "", before[512]; /* kinds that cannot serve are no failure of the call */
+    snprintf(before, sizeof before, "%s", vidi_message());
     for (size_t i = 0; vidi__kind_at(i); i++) {
         if (mine.kind && vidi__kind_at(i) != vidi__kind_find(name))
             continue;
@@ -143,10 +148,11 @@ int vidi_plan(const vidi_plan_request *want, vidi_plan_entry *plans, size_t *n)
     }
     if (!count)
         return vidi__fail(VIDI_EOPTION, "%s%s", mine.kind ? "" : "no kind can serve: ", reason);
+    vidi__fail(VIDI_OK, "%s", before);
     qsort(answers, count, sizeof answers[0], compare);
     if (*n > count)
         *n = count;
     for (size_t i = 0; i < *n; i++)
-        plans[i] = answers[i].entry;
+        memcpy((char *)plans + i * stride, &answers[i].entry, stride < ENTRY_SIZE ? stride : ENTRY_SIZE);
     return VIDI_OK;
 }

@@ -190,16 +190,71 @@ static void lock_to_add(vidi_set *set)
     vidi__lock_alone(set);
 }
 
-/* At most VIDI__GROUP URLs, under the lock. */
-static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+/* From so many URLs on a kind that takes hashes is given hashes: fewer are not worth sorting. */
+#define HASHES_FROM 16
+
+static bool takes_hashes(const vidi__filter *filter, size_t n)
+{
+    return filter->kind->add_hashes && n >= HASHES_FROM;
+}
+
+/* How many of n URLs are dealt with at a time. */
+static size_t group_of(const vidi__filter *filter, size_t n)
+{
+    size_t most = takes_hashes(filter, n) ? VIDI__HASHES_MAX : VIDI__GROUP;
+    return n < most ? n : most;
+}
+
+static int hash_group(const vidi__epoch *epoch, const vidi_str *urls, size_t n, vidi__u128 *hashes)
+{
+    for (size_t i = 0; i < n; i++)
+        VIDI__TRY(vidi__items_check(urls[i]));
+    vidi__hash_batch(epoch->hash, &epoch->key, urls, n, hashes);
+    return VIDI_OK;
+}
+
+static int add_hashed(vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__tally *tally)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    VIDI__TRY(hash_group(epoch, urls, n, hashes));
+    return epoch->filter->kind->add_hashes(epoch->filter, hashes, n, verdicts, tally);
+}
+
+static int has_hashed(const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    VIDI__TRY(hash_group(epoch, urls, n, hashes));
+    return epoch->filter->kind->has_hashes(epoch->filter, hashes, n, verdicts);
+}
+
+static int add_items(vidi__memory *memory, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts,
+                     vidi__tally *tally)
 {
     vidi__items items;
+    int code = vidi__items_make(&items, memory, epoch, urls, n);
+    if (code == VIDI_OK)
+        code = vidi__filter_add(epoch->filter, items.list, n, verdicts, tally);
+    vidi__items_free(&items);
+    return code;
+}
+
+static int has_items(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi__items items;
+    int code = vidi__items_make(&items, memory, epoch, urls, n);
+    if (code == VIDI_OK)
+        code = vidi__filter_has(epoch->filter, items.list, n, verdicts);
+    vidi__items_free(&items);
+    return code;
+}
+
+/* A group of URLs, under the lock. */
+static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
     vidi__tally tally = {0};
     vidi__epoch *now = &set->now;
-    int code = vidi__items_make(&items, &set->memory, now, urls, n);
-    if (code == VIDI_OK)
-        code = vidi__filter_add(now->filter, items.list, n, verdicts, &tally);
-    vidi__items_free(&items);
+    int code = takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
+                                            : add_items(&set->memory, now, urls, n, verdicts, &tally);
     atomic_fetch_add_explicit(&now->answered_new, tally.fresh, memory_order_relaxed);
     atomic_fetch_add_explicit(&now->answered_seen, tally.seen, memory_order_relaxed);
     vidi__epoch_lose(now, tally.lost);
@@ -208,11 +263,8 @@ static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
 
 static int has_group(vidi_set *set, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    vidi__items items;
-    int code = vidi__items_make(&items, &set->memory, epoch, urls, n);
-    if (code == VIDI_OK)
-        code = vidi__filter_has(epoch->filter, items.list, n, verdicts);
-    vidi__items_free(&items);
+    int code = takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
+                                              : has_items(&set->memory, epoch, urls, n, verdicts);
     if (code == VIDI_OK)
         atomic_fetch_add_explicit(&epoch->asked, n, memory_order_relaxed);
     return code;
@@ -231,8 +283,8 @@ int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdi
 {
     VIDI__TRY(check_batch(set, urls, n, verdicts));
     for (size_t done = 0; done < n;) {
-        size_t group = n - done < VIDI__GROUP ? n - done : VIDI__GROUP;
         lock_to_add(set);
+        size_t group = group_of(set->now.filter, n - done);
         int code = add_group(set, urls + done, group, verdicts + done);
         vidi__unlock(set);
         VIDI__TRY(code);
@@ -246,8 +298,8 @@ int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
     VIDI__TRY(check_batch(set, urls, n, verdicts));
     vidi_set *self = (vidi_set *)set; /* questions are counted */
     for (size_t done = 0; done < n;) {
-        size_t group = n - done < VIDI__GROUP ? n - done : VIDI__GROUP;
         vidi__lock_shared(set);
+        size_t group = group_of(set->now.filter, n - done);
         int code = has_group(self, &self->now, urls + done, group, verdicts + done);
         vidi__unlock(set);
         VIDI__TRY(code);

@@ -73,6 +73,9 @@ int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch
                      size_t n);
 void vidi__items_free(vidi__items *items);
 
+/* VIDI_EARGUMENT for bytes at NULL. */
+int vidi__items_check(vidi_str url);
+
 /* An empty set without an epoch. */
 int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
 

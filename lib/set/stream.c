@@ -181,7 +181,7 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, cons
 static int read_set(vidi__frame_reader *frame, vidi_set *set, const vidi_options *options)
 {
     char hash[24];
-    uint64_t epoch;
+    uint64_t epoch = 0;
     vidi__reader *reader = &frame->base;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(read_recipe(reader, &set->recipe));

@@ -56,6 +56,12 @@ static const test_case table[] = {
     {"scalable", "growth=4,tighten=0.8", 0.01, 0.05, 0},
     {"scalable", "inner=counting", 0.1, 0.01, TEST_MULTISET},
     {"scalable", "inner=eigen", 0.1, 0.01, 0},
+    {"fingerprint", NULL, 1, 1e-6, TEST_FULL},
+    {"fingerprint", "bits=32", 0, 0, TEST_FULL},
+    {"fingerprint", "bits=47", 0.01, 0, 0},
+    {"fingerprint", "multiset=on", 0, 0, TEST_MULTISET},
+    {"fingerprint", "multiset=on,bits=32", 0, 0, TEST_MULTISET},
+    {"fingerprint", "hash=xxh3", 0, 0, 0},
 };
 
 static bool is_exact(const char *kind)

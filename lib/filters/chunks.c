@@ -1,0 +1,88 @@
+/* A free list, and blocks to cut new chunks from. */
+#include "filters/chunks.h"
+
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory)
+{
+    memset(chunks, 0, sizeof *chunks);
+    chunks->memory = memory;
+    if (pthread_mutex_init(&chunks->lock, NULL))
+        return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+    return VIDI_OK;
+}
+
+void vidi__chunks_close(vidi__chunks *chunks)
+{
+    if (!chunks->memory)
+        return;
+    for (uint64_t i = 0; i < chunks->block_count; i++)
+        vidi__release(chunks->memory, chunks->blocks[i].bytes, chunks->blocks[i].size, chunks->blocks[i].alignment);
+    vidi__release(chunks->memory, chunks->blocks, chunks->block_room * sizeof *chunks->blocks,
+                  _Alignof(vidi__chunk_block));
+    pthread_mutex_destroy(&chunks->lock);
+    chunks->memory = NULL;
+}
+
+/* About a thirty-second of what there is: little is reserved ahead, and few blocks are asked for. */
+static uint64_t next_block(const vidi__chunks *chunks)
+{
+    uint64_t size = chunks->total * VIDI__CHUNK_BYTES / 32;
+    if (size >= HUGE_PAGE)
+        return HUGE_PAGE;
+    return size < VIDI__CHUNK_BYTES ? VIDI__CHUNK_BYTES : size / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
+}
+
+static int new_block(vidi__chunks *chunks)
+{
+    if (chunks->block_count == chunks->block_room) {
+        uint64_t room = chunks->block_room ? chunks->block_room * 2 : 8;
+        VIDI__TRY(vidi__regrow(chunks->memory, &chunks->blocks, chunks->block_room * sizeof *chunks->blocks,
+                               room * sizeof *chunks->blocks, _Alignof(vidi__chunk_block)));
+        chunks->block_room = room;
+    }
+    vidi__chunk_block block = {.size = next_block(chunks)};
+    block.alignment = block.size == HUGE_PAGE ? HUGE_PAGE : VIDI__CACHE_LINE;
+    VIDI__TRY(vidi__alloc(chunks->memory, &block.bytes, block.size, block.alignment));
+    chunks->blocks[chunks->block_count++] = block;
+    chunks->cut_from = block.bytes;
+    chunks->cut_left = block.size;
+    return VIDI_OK;
+}
+
+static int take(vidi__chunks *chunks, unsigned char **chunk)
+{
+    if (chunks->free) {
+        *chunk = chunks->free;
+        memcpy(&chunks->free, *chunk, sizeof chunks->free);
+        chunks->free_count--;
+        return VIDI_OK;
+    }
+    if (!chunks->cut_left)
+        VIDI__TRY(new_block(chunks));
+    *chunk = chunks->cut_from;
+    chunks->cut_from += VIDI__CHUNK_BYTES;
+    chunks->cut_left -= VIDI__CHUNK_BYTES;
+    chunks->total++;
+    return VIDI_OK;
+}
+
+int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk)
+{
+    *chunk = NULL;
+    pthread_mutex_lock(&chunks->lock);
+    int code = take(chunks, chunk);
+    pthread_mutex_unlock(&chunks->lock);
+    return code;
+}
+
+void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk)
+{
+    if (!chunk)
+        return;
+    pthread_mutex_lock(&chunks->lock);
+    memcpy(chunk, &chunks->free, sizeof chunks->free);
+    chunks->free = chunk;
+    chunks->free_count++;
+    pthread_mutex_unlock(&chunks->lock);
+}

@@ -1,0 +1,42 @@
+/*
+ * Memory in chunks of 16 KiB, for tables that are rebuilt again and again at slightly other sizes. What one table gives
+ * back the next one takes, so that memory is touched for the first time only as the whole grows. Chunks are cut from
+ * blocks that grow with the whole: at 64 MiB and more they are of 2 MiB and aligned to it, for the kernel to back them
+ * with large pages.
+ *
+ * Safe to use from several threads at once.
+ */
+#ifndef VIDI_FILTERS_CHUNKS_H
+#define VIDI_FILTERS_CHUNKS_H
+
+#include <pthread.h>
+
+#include "base/memory.h"
+
+#define VIDI__CHUNK_BYTES 16384
+#define VIDI__CHUNK_LINES (VIDI__CHUNK_BYTES / 64)
+
+typedef struct vidi__chunk_block {
+    unsigned char *bytes;
+    uint64_t size, alignment;
+} vidi__chunk_block;
+
+typedef struct vidi__chunks {
+    vidi__memory *memory;
+    pthread_mutex_t lock;
+    void *free; /* a list through the first bytes of each */
+    uint64_t free_count, total;
+    unsigned char *cut_from; /* the rest of the last block */
+    uint64_t cut_left;
+    vidi__chunk_block *blocks;
+    uint64_t block_count, block_room;
+} vidi__chunks;
+
+int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory);
+void vidi__chunks_close(vidi__chunks *chunks);
+
+/* One chunk; its contents are anything. */
+int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk);
+void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk);
+
+#endif

@@ -1,0 +1,503 @@
+/* See subtable.h. */
+#include "filters/subtable.h"
+
+/* Hashes per slot when a table is full. Above, more would have to spill than the memory saved is worth. */
+#define LOAD 0.90
+#define EMPTY UINT64_MAX /* no hash: they have at most 60 bits */
+
+static uint64_t chunk_count(uint64_t lines)
+{
+    return (lines + VIDI__CHUNK_LINES - 1) / VIDI__CHUNK_LINES;
+}
+
+static bool is_small(uint64_t lines)
+{
+    return lines < VIDI__CHUNK_LINES;
+}
+
+/* The hash as a number below 2^bits, and left-aligned again. */
+static uint64_t hash_of(const vidi__subtable *table, uint64_t rest)
+{
+    return rest >> (64 - table->bits);
+}
+
+static uint64_t rest_of(const vidi__subtable *table, uint64_t hash)
+{
+    return hash << (64 - table->bits);
+}
+
+/* What follows from the number of lines and the width. */
+static void complete(vidi__subtable *shape)
+{
+    shape->limit = (uint64_t)(LOAD * vidi__line_slots(shape->width) * (double)shape->lines);
+    if (shape->limit < 1)
+        shape->limit = 1;
+    shape->inverse = UINT64_MAX / shape->lines;
+}
+
+/* Do distances fit the width? */
+static bool fits(unsigned bits, uint64_t lines, unsigned width)
+{
+    return width == 8 || bits <= 8 * width || lines >= UINT64_C(1) << (bits - 8 * width);
+}
+
+void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes)
+{
+    static const unsigned char widths[] = {3, 4, 5, 6, 8};
+    shape->lines = 0;
+    for (size_t i = 0; i < VIDI__COUNT(widths); i++) {
+        unsigned width = widths[i], slots = vidi__line_slots(width);
+        uint64_t lines = (uint64_t)((double)hashes / (LOAD * slots)) + 1;
+        if (!fits(shape->bits, lines, width))
+            lines = UINT64_C(1) << (shape->bits - 8 * width);
+        if (shape->lines && lines >= shape->lines)
+            continue;
+        shape->lines = lines;
+        shape->width = width;
+    }
+    complete(shape);
+}
+
+/* All chunks, with empty lines. */
+static int make_lines(vidi__subtable *table, vidi__chunks *chunks)
+{
+    uint64_t count = chunk_count(table->lines);
+    VIDI__TRY(vidi__alloc_zeroed(chunks->memory, &table->chunks, count * sizeof *table->chunks, _Alignof(void *)));
+    if (is_small(table->lines))
+        return vidi__alloc_zeroed(chunks->memory, &table->chunks[0], table->lines * VIDI__LINE_BYTES, VIDI__LINE_BYTES);
+    for (uint64_t i = 0; i < count; i++) {
+        VIDI__TRY(vidi__chunks_take(chunks, &table->chunks[i]));
+        for (unsigned line = 0; line < VIDI__CHUNK_LINES; line++)
+            vidi__line_set_head(table->chunks[i] + line * VIDI__LINE_BYTES, 0);
+    }
+    return VIDI_OK;
+}
+
+int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape)
+{
+    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    **table = *shape;
+    (*table)->chunks = NULL;
+    (*table)->used = 0;
+    (*table)->spill = (*table)->times = NULL;
+    (*table)->spill_room = (*table)->spill_used = 0;
+    int code = make_lines(*table, chunks);
+    if (code < 0) {
+        vidi__subtable_free(*table, chunks);
+        *table = NULL;
+    }
+    return code;
+}
+
+static void free_spill(vidi__subtable *table, vidi__memory *memory)
+{
+    vidi__release(memory, table->spill, table->spill_room * 8, 8);
+    vidi__release(memory, table->times, table->spill_room * 8, 8);
+}
+
+void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks)
+{
+    if (!table)
+        return;
+    if (table->chunks && is_small(table->lines))
+        vidi__release(chunks->memory, table->chunks[0], table->lines * VIDI__LINE_BYTES, VIDI__LINE_BYTES);
+    else if (table->chunks)
+        for (uint64_t i = 0; i < chunk_count(table->lines); i++)
+            vidi__chunks_give(chunks, table->chunks[i]);
+    vidi__release(chunks->memory, table->chunks, chunk_count(table->lines) * sizeof *table->chunks, _Alignof(void *));
+    free_spill(table, chunks->memory);
+    vidi__release(chunks->memory, table, sizeof *table, VIDI__CACHE_LINE);
+}
+
+uint64_t vidi__subtable_bytes(const vidi__subtable *table)
+{
+    uint64_t lines = is_small(table->lines) ? table->lines : chunk_count(table->lines) * VIDI__CHUNK_LINES;
+    return lines * VIDI__LINE_BYTES + table->spill_room * (table->times ? 16 : 8) +
+           chunk_count(table->lines) * sizeof *table->chunks + sizeof *table;
+}
+
+/* ---- a hash's line and its distance from the line's first hash ---- */
+
+typedef struct spot {
+    unsigned char *line;
+    uint64_t distance;
+    uint32_t sign; /* its bit of the head's signature */
+} spot;
+
+/*
+ * rest · lines = line · 2^64 + fraction. The fraction, in units of the hash, divided by the number of lines is the
+ * distance. The division is a multiplication by a reciprocal that is at most one too small.
+ */
+static inline spot spot_of(const vidi__subtable *table, uint64_t rest)
+{
+    unsigned __int128 product = (unsigned __int128)rest * table->lines;
+    uint64_t line = (uint64_t)(product >> 64), fraction = (uint64_t)product >> (64 - table->bits);
+    uint64_t distance = vidi__scale(fraction, table->inverse);
+    distance += fraction - distance * table->lines >= table->lines;
+    return (spot){
+        .line = table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES,
+        .distance = distance,
+        .sign = vidi__line_sign((unsigned)(distance * UINT64_C(0x9e3779b97f4a7c15) >> 60)),
+    };
+}
+
+/* The first hash of a line: the least whose product reaches it. */
+static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
+{
+    unsigned __int128 start = (unsigned __int128)line << table->bits;
+    return (uint64_t)((start + table->lines - 1) / table->lines);
+}
+
+/* ---- what found its line full ---- */
+
+static uint64_t spill_home(const vidi__subtable *table, uint64_t hash)
+{
+    return vidi__scale(vidi__mix(hash), table->spill_room);
+}
+
+static uint64_t spill_next(const vidi__subtable *table, uint64_t at)
+{
+    return at + 1 == table->spill_room ? 0 : at + 1;
+}
+
+/* Where the hash is, or the free entry where it would go. There is always a free one. */
+static uint64_t spill_find(const vidi__subtable *table, uint64_t hash)
+{
+    uint64_t at = spill_home(table, hash);
+    while (table->spill[at] != hash && table->spill[at] != EMPTY)
+        at = spill_next(table, at);
+    return at;
+}
+
+static uint64_t spill_times(const vidi__subtable *table, uint64_t hash)
+{
+    if (!table->spill_used)
+        return 0;
+    uint64_t at = spill_find(table, hash);
+    if (table->spill[at] == EMPTY)
+        return 0;
+    return table->times ? table->times[at] : 1;
+}
+
+static int spill_resize(vidi__subtable *table, vidi__memory *memory, uint64_t room)
+{
+    vidi__subtable larger = *table;
+    larger.spill_room = room;
+    larger.times = NULL;
+    VIDI__TRY(vidi__alloc(memory, &larger.spill, larger.spill_room * 8, 8));
+    if (table->multiset) {
+        int code = vidi__alloc(memory, &larger.times, larger.spill_room * 8, 8);
+        if (code < 0) {
+            vidi__release(memory, larger.spill, larger.spill_room * 8, 8);
+            return code;
+        }
+    }
+    memset(larger.spill, 0xff, larger.spill_room * 8);
+    for (uint64_t i = 0; i < table->spill_room; i++) {
+        if (table->spill[i] == EMPTY)
+            continue;
+        uint64_t at = spill_find(&larger, table->spill[i]);
+        larger.spill[at] = table->spill[i];
+        if (larger.times)
+            larger.times[at] = table->times[i];
+    }
+    free_spill(table, memory);
+    *table = larger;
+    return VIDI_OK;
+}
+
+static int spill_put(vidi__subtable *table, vidi__memory *memory, uint64_t hash, uint64_t times)
+{
+    if (5 * (table->spill_used + 1) > 4 * table->spill_room)
+        VIDI__TRY(spill_resize(table, memory, table->spill_room + table->spill_room / 4 + 8));
+    uint64_t at = spill_find(table, hash);
+    if (table->spill[at] == hash) {
+        if (table->times)
+            table->times[at] += times;
+        return VIDI_OK;
+    }
+    table->spill[at] = hash;
+    if (table->times)
+        table->times[at] = times;
+    table->spill_used++;
+    table->used++;
+    return VIDI_OK;
+}
+
+/* Steps from one entry on to another, around the end. */
+static uint64_t spill_steps(const vidi__subtable *table, uint64_t from, uint64_t to)
+{
+    return to >= from ? to - from : to + table->spill_room - from;
+}
+
+/* Closes the gap, so that every hash is still reached from where its search begins. */
+static void spill_close_gap(vidi__subtable *table, uint64_t gap)
+{
+    for (uint64_t at = spill_next(table, gap); table->spill[at] != EMPTY; at = spill_next(table, at)) {
+        if (spill_steps(table, spill_home(table, table->spill[at]), at) < spill_steps(table, gap, at))
+            continue;
+        table->spill[gap] = table->spill[at];
+        if (table->times)
+            table->times[gap] = table->times[at];
+        gap = at;
+    }
+    table->spill[gap] = EMPTY;
+}
+
+static bool spill_take(vidi__subtable *table, uint64_t hash)
+{
+    if (!table->spill_used)
+        return false;
+    uint64_t at = spill_find(table, hash);
+    if (table->spill[at] == EMPTY)
+        return false;
+    if (table->times && --table->times[at])
+        return true;
+    spill_close_gap(table, at);
+    table->spill_used--;
+    table->used--;
+    return true;
+}
+
+/* ---- questions and changes ---- */
+
+static inline bool has_at(const vidi__subtable *table, const spot at, uint64_t rest)
+{
+    if (vidi__line_match(at.line, table->width, at.distance, table->portable))
+        return true;
+    return VIDI__UNLIKELY(vidi__line_head(at.line) & at.sign) && spill_times(table, hash_of(table, rest));
+}
+
+bool vidi__subtable_has(const vidi__subtable *table, uint64_t rest)
+{
+    return has_at(table, spot_of(table, rest), rest);
+}
+
+uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t rest)
+{
+    const spot at = spot_of(table, rest);
+    uint32_t found = vidi__line_match(at.line, table->width, at.distance, table->portable);
+    uint64_t times = (uint64_t)__builtin_popcount(found);
+    if (vidi__line_head(at.line) & at.sign)
+        times += spill_times(table, hash_of(table, rest));
+    return times;
+}
+
+static int put_at(vidi__subtable *table, vidi__chunks *chunks, const spot at, uint64_t rest, uint64_t times)
+{
+    uint32_t head = vidi__line_head(at.line);
+    unsigned slots = vidi__line_slots(table->width), room = slots - vidi__line_count(head);
+    if (VIDI__UNLIKELY(times > room)) { /* first, because it can fail */
+        VIDI__TRY(spill_put(table, chunks->memory, hash_of(table, rest), times - room));
+        head |= at.sign;
+        times = room;
+    }
+    table->used += times;
+    for (; times; times--)
+        vidi__line_put(at.line, table->width, vidi__line_count(head++), at.distance);
+    vidi__line_set_head(at.line, head);
+    return VIDI_OK;
+}
+
+int vidi__subtable_put(vidi__subtable *table, vidi__chunks *chunks, uint64_t rest, uint64_t times)
+{
+    return put_at(table, chunks, spot_of(table, rest), rest, times);
+}
+
+int vidi__subtable_add(vidi__subtable *table, vidi__chunks *chunks, uint64_t rest)
+{
+    const spot at = spot_of(table, rest);
+    bool seen = has_at(table, at, rest);
+    if (seen && !table->multiset)
+        return VIDI_SEEN;
+    if (VIDI__UNLIKELY(table->used >= table->limit))
+        return VIDI__SUBTABLE_FULL;
+    VIDI__TRY(put_at(table, chunks, at, rest, 1));
+    return seen ? VIDI_SEEN : VIDI_NEW;
+}
+
+bool vidi__subtable_take(vidi__subtable *table, uint64_t rest)
+{
+    const spot at = spot_of(table, rest);
+    uint32_t head = vidi__line_head(at.line);
+    if (head & at.sign && spill_take(table, hash_of(table, rest)))
+        return true;
+    uint32_t found = vidi__line_match(at.line, table->width, at.distance, table->portable);
+    if (!found)
+        return false;
+    unsigned last = vidi__line_count(head) - 1;
+    uint64_t moved = vidi__line_get(at.line, table->width, last);
+    vidi__line_put(at.line, table->width, (unsigned)__builtin_ctz(found), moved);
+    vidi__line_set_head(at.line, head - 1);
+    table->used--;
+    return true;
+}
+
+int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
+{
+    for (uint64_t line = 0; line < table->lines; line++) {
+        const unsigned char *at = table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES;
+        unsigned count = vidi__line_count(vidi__line_head(at));
+        uint64_t first = count ? first_hash(table, line) : 0;
+        for (unsigned slot = 0; slot < count; slot++) {
+            int code = visit(context, rest_of(table, first + vidi__line_get(at, table->width, slot)), 1);
+            if (code)
+                return code;
+        }
+    }
+    for (uint64_t i = 0; i < table->spill_room; i++) {
+        if (table->spill[i] == EMPTY)
+            continue;
+        int code = visit(context, rest_of(table, table->spill[i]), table->times ? table->times[i] : 1);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+/* ---- rebuilding ---- */
+
+typedef struct rebuilding {
+    vidi__subtable *into;
+    vidi__chunks *chunks;
+    unsigned shift; /* bits of prefix that are new */
+    int bit;        /* which of the two halves, or -1 */
+} rebuilding;
+
+static int move_hash(void *context, uint64_t rest, uint64_t times)
+{
+    const rebuilding *self = context;
+    if (self->bit >= 0 && (int)(rest >> 63) != self->bit)
+        return 0;
+    return vidi__subtable_put(self->into, self->chunks, rest << self->shift, times);
+}
+
+int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
+                           const vidi__subtable *shape, int bit)
+{
+    VIDI__TRY(vidi__subtable_make(fresh, chunks, shape));
+    rebuilding self = {*fresh, chunks, shape->depth - old->depth, bit};
+    int code = spill_resize(*fresh, chunks->memory, old->spill_used / (bit < 0 ? 2 : 4) + 8);
+    if (code == VIDI_OK)
+        code = vidi__subtable_walk(old, move_hash, &self);
+    if (code < 0) {
+        vidi__subtable_free(*fresh, chunks);
+        *fresh = NULL;
+    }
+    return code;
+}
+
+/* ---- saving and loading ---- */
+
+/* More lines than any table gets to: those that cannot split grow on, but have few bits left. */
+#define LINES_LIMIT (UINT64_C(1) << 20)
+
+static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
+{
+    uint64_t left = table->lines - chunk * VIDI__CHUNK_LINES;
+    return left < VIDI__CHUNK_LINES ? left : VIDI__CHUNK_LINES;
+}
+
+int vidi__subtable_save(const vidi__subtable *table, vidi__writer *writer)
+{
+    VIDI__TRY(vidi__write_u64(writer, table->depth));
+    VIDI__TRY(vidi__write_u64(writer, table->lines));
+    VIDI__TRY(vidi__write_u64(writer, table->width));
+    VIDI__TRY(vidi__write_u64(writer, table->spill_used));
+    VIDI__TRY(vidi__write_u64(writer, table->spill_room));
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
+        VIDI__TRY(vidi__write(writer, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
+    for (uint64_t i = 0; i < table->spill_room; i++) {
+        if (table->spill[i] == EMPTY)
+            continue;
+        VIDI__TRY(vidi__write_u64(writer, table->spill[i]));
+        if (table->multiset)
+            VIDI__TRY(vidi__write_u64(writer, table->times[i]));
+    }
+    return VIDI_OK;
+}
+
+/* One line: every distance leads back to this line, and in a plain set no two are equal. Signatures are made anew. */
+static int check_line(vidi__subtable *table, uint64_t line, unsigned char *at, uint64_t *count)
+{
+    unsigned used = vidi__line_count(vidi__line_head(at));
+    uint64_t first = first_hash(table, line), end = first_hash(table, line + 1);
+    if (used > vidi__line_slots(table->width))
+        return vidi__damaged("a line holds more than it can");
+    vidi__line_set_head(at, used);
+    for (unsigned i = 0; i < used; i++) {
+        uint64_t distance = vidi__line_get(at, table->width, i);
+        uint32_t equal = vidi__line_match(at, table->width, distance, table->portable);
+        bool repeated = (equal & (equal - 1)) != 0;
+        if (distance >= end - first || (repeated && !table->multiset))
+            return vidi__damaged("a line holds what does not belong there");
+        *count += (unsigned)__builtin_ctz(equal) == i; /* the first of its equals */
+    }
+    table->used += used;
+    return VIDI_OK;
+}
+
+static int load_lines(vidi__subtable *table, vidi__reader *reader, uint64_t *count)
+{
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++) {
+        VIDI__TRY(vidi__read(reader, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
+        for (uint64_t j = 0; j < lines_in_chunk(table, i); j++)
+            VIDI__TRY(check_line(table, i * VIDI__CHUNK_LINES + j, table->chunks[i] + j * VIDI__LINE_BYTES, count));
+    }
+    return VIDI_OK;
+}
+
+static int load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    uint64_t hash, times = 1;
+    VIDI__TRY(vidi__read_u64(reader, &hash));
+    if (table->multiset)
+        VIDI__TRY(vidi__read_u64(reader, &times));
+    if (hash >> table->bits || !times)
+        return vidi__damaged("a spilled hash is out of range");
+    const spot at = spot_of(table, rest_of(table, hash));
+    bool in_line = vidi__line_match(at.line, table->width, at.distance, table->portable) != 0;
+    if (spill_times(table, hash) || (in_line && !table->multiset))
+        return vidi__damaged("a spilled hash is there twice");
+    VIDI__TRY(spill_put(table, chunks->memory, hash, times));
+    vidi__line_set_head(at.line, vidi__line_head(at.line) | at.sign);
+    *count += !in_line;
+    return VIDI_OK;
+}
+
+static int load_contents(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t room,
+                         uint64_t spilled, uint64_t *count)
+{
+    if (room)
+        VIDI__TRY(spill_resize(table, chunks->memory, room));
+    VIDI__TRY(load_lines(table, reader, count));
+    for (; spilled; spilled--)
+        VIDI__TRY(load_spilled(table, chunks, reader, count));
+    return VIDI_OK;
+}
+
+int vidi__subtable_load(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape, vidi__reader *reader,
+                        uint64_t *count)
+{
+    vidi__subtable wanted = *shape;
+    uint64_t width, spilled, room;
+    *table = NULL;
+    VIDI__TRY(vidi__read_u64(reader, &wanted.lines));
+    VIDI__TRY(vidi__read_u64(reader, &width));
+    VIDI__TRY(vidi__read_u64(reader, &spilled));
+    VIDI__TRY(vidi__read_u64(reader, &room));
+    if (width > 8 || !vidi__line_slots((unsigned)width) || !wanted.lines || wanted.lines > LINES_LIMIT ||
+        wanted.lines > reader->left / VIDI__LINE_BYTES || spilled > reader->left / 8 ||
+        !fits(wanted.bits, wanted.lines, (unsigned)width) || room > 2 * (spilled + wanted.lines) + 8 ||
+        5 * spilled > 4 * room)
+        return vidi__damaged("a sub-table has an impossible shape");
+    wanted.width = (unsigned)width;
+    complete(&wanted);
+    VIDI__TRY(vidi__subtable_make(table, chunks, &wanted));
+    int code = load_contents(*table, chunks, reader, room, spilled, count);
+    if (code < 0) {
+        vidi__subtable_free(*table, chunks);
+        *table = NULL;
+    }
+    return code;
+}
