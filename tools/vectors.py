@@ -93,7 +93,7 @@ def lookup2(data, seed=0):
     return words[2]
 
 
-# --- one-at-a-time: the same author; the listing of seed 002 with key[i]
+# --- one-at-a-time: the same author; the listing of the eigenvalue paper with key[i]
 
 
 def one_at_a_time(data, seed=0):

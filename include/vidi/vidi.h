@@ -17,15 +17,17 @@
  *  - A set belongs to the process that made it. It is not safe in a child after fork().
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
- * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Kinds with
- * VIDI_IS_CONCURRENT work in parallel; the others take turns inside the library. Questions run in parallel for all
- * kinds.
+ * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
+ * VIDI_IS_CONCURRENT run in parallel; those of the others take turns inside the library. Questions run in parallel with
+ * each other for all kinds.
  *
  * Ownership: the caller owns every pointer that it passes in; nothing is kept after the call returns. Strings that the
  * library returns belong to the library.
  *
- * Return values: a verdict (greater than 0) or VIDI_OK on success, a negative vidi_error otherwise. vidi_message() then
- * says in a sentence what was wrong.
+ * Return values: a verdict (greater than 0) or VIDI_OK on success, a negative vidi_error otherwise; where a function
+ * returns something else, its comment says so. vidi_message() tells in a sentence what was wrong.
+ *
+ * Callbacks (visitors, sinks, sources, allocators) run while the set is locked: they must not call any function on it.
  */
 #ifndef VIDI_VIDI_H
 #define VIDI_VIDI_H
@@ -69,13 +71,13 @@ enum vidi_error {
     VIDI_EARGUMENT = -1, /* a pointer, size or combination of arguments that makes no sense */
     VIDI_EOPTION = -2,   /* an option or parameter that is unknown or out of range */
     VIDI_EMEMORY = -3,   /* the allocator refused */
-    VIDI_ELIMIT = -4,    /* the set's memory limit, or the machine's memory, would be exceeded */
-    VIDI_EABSENT = -5,   /* what was to be removed is not in the set */
-    VIDI_ECANNOT = -6,   /* this kind cannot do that; see vidi_stats.can */
-    VIDI_EDIFFERS = -7,  /* the two sets do not fit together */
-    VIDI_EFORMAT = -8,   /* what was read is damaged, or was not written by vidi_write */
-    VIDI_EIO = -9,       /* the sink or the source failed */
-    VIDI_ESYSTEM = -10   /* the operating system refused (random numbers, locks) */
+    VIDI_ELIMIT = -4, /* a limit would be exceeded: of the set's or the machine's memory, or of what a kind can count */
+    VIDI_EABSENT = -5,  /* what was to be removed is not in the set */
+    VIDI_ECANNOT = -6,  /* this kind cannot do that; see vidi_stats.can */
+    VIDI_EDIFFERS = -7, /* the two sets do not fit together */
+    VIDI_EFORMAT = -8,  /* what was read is damaged, or was not written by vidi_write */
+    VIDI_EIO = -9,      /* the sink or the source failed */
+    VIDI_ESYSTEM = -10  /* the operating system refused (random numbers, locks) */
 };
 
 /* A short description of an error code; for any other number, a sentence that says so. Never NULL. */
@@ -118,7 +120,7 @@ typedef struct vidi_options {
     const unsigned char *key;        /* VIDI_KEY_BYTES of secret; NULL: random */
     const vidi_set *like;            /* same kind, parameters, key and epoch, so that the two can be merged */
     const vidi_allocator *allocator; /* copied; NULL: malloc, and pages from the kernel for large arrays */
-    double headroom;                 /* at least 1: next epoch's capacity = last count * headroom; 0: 1.25 */
+    double headroom;                 /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
     uint32_t member;                 /* 1..: this set is that member of a spatial set which lives elsewhere */
     uint32_t flags;                  /* vidi_option_flags */
 } vidi_options;
@@ -161,7 +163,8 @@ VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 /*
  * Starts the next epoch: an empty filter with new salts, so that what was lost in the last crawl is found in this one.
  * next may be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params,
- * capacity, error, headroom and flags replace the set's where they are not zero; its other fields must be zero. On
+ * capacity, error, headroom and flags replace the set's where they are not zero; its other fields must be zero.
+ * Everybody else waits while the new filter is made, next to the old one, so that there must be memory for both. On
  * error the set goes on in the old epoch.
  */
 VIDI_API int vidi_rotate(vidi_set *set, const vidi_options *next);
@@ -176,7 +179,8 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
 /*
  * Adds all that is in `from` to `into`. Both must have the same kind, shape, key, epoch and hash (VIDI_EDIFFERS says
  * what is not), except that exact kinds may differ in size. `from` stays as it is. Needs VIDI_CAN_MERGE. A set and
- * itself: no change. On error `into` may hold part of `from`; calling again completes it.
+ * itself: no change. Linear in the size of `from`; adds to either wait. On error `into` may hold part of `from`;
+ * calling again completes it, except that `counting` members of a spatial set may count some URLs twice.
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
 
@@ -187,15 +191,16 @@ typedef struct vidi_entry {
     uint64_t times;   /* how often it was added */
 } vidi_entry;
 
-/* Called for each element; anything but 0 ends the walk, and vidi_iterate returns it. Must not change the set. */
+/* Called for each element; anything but 0 ends the walk, and vidi_iterate returns it: use numbers above 0. */
 typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
 
-/* Lists the set in no particular order. Adds wait meanwhile. Needs VIDI_CAN_ITERATE. */
+/* Lists the set in no particular order; adds wait meanwhile. Linear in its size. Needs VIDI_CAN_ITERATE. */
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
 /*
- * Does growth that is pending, for about budget_ns nanoseconds: 1 if more is left, 0 if none. Growth also happens in
- * small pieces with each add, so calling this is never necessary; a server calls it when idle.
+ * Does growth that is pending, for about budget_ns nanoseconds: 1 if more is left, 0 if none. Growth also happens with
+ * the adds that need it, in small pieces but for `sorted` and `list`, so calling this is never necessary; a server
+ * calls it when idle.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 
@@ -231,7 +236,7 @@ typedef struct vidi_stats {
     uint32_t hash_trust;    /* vidi_hash_trust */
     uint32_t stages;        /* filters that a question may touch: of a scalable or a spatial set; 1 for the others */
     uint64_t epoch;         /* 0, 1, … */
-    uint64_t capacity;      /* URLs it is sized for; 0: grows as needed */
+    uint64_t capacity;      /* URLs it was made for; 0: it grows, and nobody said how many */
     uint64_t count;         /* URLs in it now (after a merge of kinds that keep no URLs: estimated from the fill) */
     uint64_t bytes;         /* the filter's own arrays */
     uint64_t memory_bytes;  /* all memory of the set */
@@ -267,10 +272,10 @@ typedef struct vidi_epoch_stats {
 VIDI_API int vidi_epoch_stat(const vidi_set *set, uint64_t index, vidi_epoch_stats *stats);
 
 /*
- * The decision of a spatial set, for members that live elsewhere: answers[i] is member i's verdict (VIDI_UNTRIED: it
- * did not answer). VIDI_NEW as soon as one says so, otherwise VIDI_SEEN; VIDI_UNTRIED if none answered, VIDI_INVALID if
- * one says that. *ambiguous (may be NULL) becomes 1 if members disagreed, else 0. Without an answer from some, the
- * others decide, at their higher error rate.
+ * The decision of a spatial set, for members that live elsewhere: answers[i] is the verdict of member i + 1
+ * (VIDI_UNTRIED: it did not answer). VIDI_NEW as soon as one says so, otherwise VIDI_SEEN; VIDI_UNTRIED if none
+ * answered, VIDI_INVALID if one says that. *ambiguous (may be NULL) becomes 1 if members disagreed, else 0. Without an
+ * answer from some, the others decide, at their higher error rate.
  */
 VIDI_API int vidi_decide(const uint8_t *answers, size_t members, int *ambiguous);
 
@@ -289,11 +294,12 @@ typedef struct vidi_plan_request {
     uint32_t k;        /* positions a URL */
     double multiplier; /* M in m = n * k * M */
     double url_bytes;  /* length of a URL on average, for kinds that store them; 0: 80 */
+    size_t entry_size; /* sizeof(vidi_plan_entry), so that later versions can add fields; 0: that of version 0.1 */
 } vidi_plan_request;
 
 #define VIDI_PLAN_REQUEST_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(vidi_plan_request), NULL, NULL, 0, 0, 0, 0, 0, 0, 0                                                     \
+        sizeof(vidi_plan_request), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, sizeof(vidi_plan_entry)                            \
     }
 
 typedef struct vidi_plan_entry {
@@ -321,8 +327,9 @@ typedef int (*vidi_sink)(void *context, const void *data, size_t size);
 typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 
 /*
- * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile. The stream contains the key:
- * keep it as secret as the set. The previous epoch, if kept, is not written.
+ * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do questions of kinds
+ * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. The previous epoch, if kept, is
+ * not written.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 

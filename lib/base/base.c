@@ -41,7 +41,7 @@ const char *vidi_strerror(int error)
     case VIDI_EMEMORY:
         return "out of memory";
     case VIDI_ELIMIT:
-        return "a memory limit would be exceeded";
+        return "a limit would be exceeded";
     case VIDI_EABSENT:
         return "not there";
     case VIDI_ECANNOT:

@@ -41,6 +41,17 @@ typedef struct vidi__human {
 } vidi__human;
 vidi__human vidi__human_bytes(uint64_t bytes);
 
+/* A literal as a vidi_str. */
+#define VIDI__STR(literal) ((vidi_str){literal, sizeof(literal) - 1})
+
+static inline bool vidi__str_is(vidi_str str, const char *text)
+{
+    return str.len == strlen(text) && memcmp(str.ptr, text, str.len) == 0;
+}
+
+/* For "%.*s" in messages: the beginning of what somebody wrote. */
+#define VIDI__QUOTE(str) (int)((str).len > 60 ? 60 : (str).len), (str).ptr
+
 /* Text that is put together piece by piece in a buffer of the caller's; what does not fit makes it `cut`. */
 typedef struct vidi__text {
     char *at;

@@ -5,13 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define QUOTE(str) (int)((str).len > 60 ? 60 : (str).len), (str).ptr
-
-static bool equals(vidi_str str, const char *text)
-{
-    return str.len == strlen(text) && memcmp(str.ptr, text, str.len) == 0;
-}
-
 static bool starts_with(vidi_str str, const char *text)
 {
     size_t len = strlen(text);
@@ -21,7 +14,7 @@ static bool starts_with(vidi_str str, const char *text)
 static vidi__param *find(const vidi__params *params, const char *name)
 {
     for (size_t i = 0; i < params->count; i++)
-        if (equals(params->list[i].name, name))
+        if (vidi__str_is(params->list[i].name, name))
             return (vidi__param *)&params->list[i];
     return NULL;
 }
@@ -44,13 +37,13 @@ static int add_one(vidi__params *params, vidi_str item)
 {
     const char *equal = memchr(item.ptr, '=', item.len);
     if (!equal || equal == item.ptr)
-        return vidi__fail(VIDI_EOPTION, "'%.*s' is not of the form name=value", QUOTE(item));
+        return vidi__fail(VIDI_EOPTION, "'%.*s' is not of the form name=value", VIDI__QUOTE(item));
     vidi__param param = {.name = {item.ptr, (size_t)(equal - item.ptr)}};
     param.value = (vidi_str){equal + 1, item.len - param.name.len - 1};
     for (size_t i = 0; i < params->count; i++)
         if (params->list[i].name.len == param.name.len &&
             memcmp(params->list[i].name.ptr, param.name.ptr, param.name.len) == 0)
-            return vidi__fail(VIDI_EOPTION, "parameter '%.*s' is given twice", QUOTE(param.name));
+            return vidi__fail(VIDI_EOPTION, "parameter '%.*s' is given twice", VIDI__QUOTE(param.name));
     if (params->count == VIDI__PARAMS_MAX)
         return vidi__fail(VIDI_EOPTION, "more than %d parameters", VIDI__PARAMS_MAX);
     params->list[params->count++] = param;
@@ -120,7 +113,7 @@ int vidi__params_u64(vidi__params *params, const char *name, uint64_t min, uint6
     uint64_t parsed;
     if (!vidi__parse_u64(param->value, &parsed) || parsed < min || parsed > max)
         return vidi__fail(VIDI_EOPTION, "%s must be a whole number from %llu to %llu, not '%.*s'", name,
-                          (unsigned long long)min, (unsigned long long)max, QUOTE(param->value));
+                          (unsigned long long)min, (unsigned long long)max, VIDI__QUOTE(param->value));
     *value = parsed;
     return 1;
 }
@@ -133,7 +126,7 @@ int vidi__params_double(vidi__params *params, const char *name, double min, doub
     double parsed;
     if (!vidi__parse_double(param->value, &parsed) || parsed < min || parsed > max)
         return vidi__fail(VIDI_EOPTION, "%s must be a number from %g to %g, not '%.*s'", name, min, max,
-                          QUOTE(param->value));
+                          VIDI__QUOTE(param->value));
     *value = parsed;
     return 1;
 }
@@ -154,7 +147,7 @@ int vidi__params_choice(vidi__params *params, const char *name, const char *choi
             break;
         at += len + 1;
     }
-    return vidi__fail(VIDI_EOPTION, "%s must be one of %s, not '%.*s'", name, choices, QUOTE(param->value));
+    return vidi__fail(VIDI_EOPTION, "%s must be one of %s, not '%.*s'", name, choices, VIDI__QUOTE(param->value));
 }
 
 int vidi__params_str(vidi__params *params, const char *name, vidi_str *value)
@@ -193,10 +186,28 @@ void vidi__params_rest(vidi__params *params, vidi__params *inner)
 
 void vidi__params_format(const vidi__params *params, vidi__text *text)
 {
+    vidi__params_hand_on(params, "", text);
+}
+
+/* Is the name one of "F|eager|inner"? */
+static bool among(vidi_str name, const char *names)
+{
+    while (*names) {
+        size_t len = strcspn(names, "|");
+        if (len == name.len && memcmp(names, name.ptr, len) == 0)
+            return true;
+        names += len + (names[len] == '|');
+    }
+    return false;
+}
+
+void vidi__params_hand_on(const vidi__params *params, const char *taken, vidi__text *text)
+{
     for (size_t i = 0; i < params->count; i++) {
-        const vidi__param *param = &params->list[i];
-        vidi__text_add(text, "%.*s=%.*s,", (int)param->name.len, param->name.ptr, (int)param->value.len,
-                       param->value.ptr);
+        vidi_str name = params->list[i].name, value = params->list[i].value;
+        bool prefix = *taken && (among(name, taken) || starts_with(name, "inner."));
+        vidi__text_add(text, "%s%s%.*s=%.*s", text->len ? "," : "", prefix ? "inner." : "", (int)name.len, name.ptr,
+                       (int)value.len, value.ptr);
     }
 }
 
@@ -206,7 +217,7 @@ static int unknown(const vidi__params *params, vidi_str name)
     vidi__text text = vidi__text_in(list, sizeof list);
     for (size_t i = 0; i < params->asked_count; i++)
         vidi__text_add(&text, "%s%s", i ? ", " : "", params->asked[i]);
-    return vidi__fail(VIDI_EOPTION, "there is no parameter '%.*s'; there are %s", QUOTE(name), list);
+    return vidi__fail(VIDI_EOPTION, "there is no parameter '%.*s'; there are %s", VIDI__QUOTE(name), list);
 }
 
 int vidi__params_done(const vidi__params *params)

@@ -43,8 +43,11 @@ void vidi__params_left(const vidi__params *params, vidi__params *left);
 /* What is left over, for an inner kind: unused ones as they are, "inner.x" as "x". All count as used afterwards. */
 void vidi__params_rest(vidi__params *params, vidi__params *inner);
 
-/* "name=value,name=value," of all of them, for a later parse. */
+/* Adds "name=value,name=value" of all of them to the text, for a later parse. */
 void vidi__params_format(const vidi__params *params, vidi__text *text);
+
+/* The same for the parameters of an inner kind, with "inner." before names that the outer one ("F|eager") takes. */
+void vidi__params_hand_on(const vidi__params *params, const char *taken, vidi__text *text);
 
 /* VIDI_EOPTION if something was never asked for; lists what was. Names that are asked for must be literals. */
 int vidi__params_done(const vidi__params *params);

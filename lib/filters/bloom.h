@@ -41,8 +41,8 @@ typedef struct vidi__bloom {
 
 /*
  * The shape that parameters k, M and m ask for, with the capacity and the error rate of the options (0: not given):
- *   m and k; m and capacity (k = m/n ln 2); capacity, k and M (m = n k M, seed 003 equation 5.1); capacity and error,
- *   with the k that needs least memory, or the k or M that is given. An error rate that the rest cannot keep is refused.
+ *   m and k; m and capacity (k = m/n ln 2); capacity, k and M (m = n k M, equation 5.1 of the thesis); capacity and
+ *   error, with the k that needs least memory, or the k or M that is given. An error rate that the rest cannot keep is refused.
  */
 int vidi__bloom_read(vidi__bloom *shape, vidi__params *params, uint64_t capacity, double error);
 

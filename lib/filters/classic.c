@@ -6,10 +6,10 @@
  *                   v             v                  v
  *     | 0 0 1 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 1 0 0 0 0 1 ... |   m bits
  *
- * of=url       the URL's k positions: seed 003, algorithms 1 and 2.
- * of=segments  every '/'-separated segment's k positions in the same array, as seed 000's algorithms 1 and 2 literally
- *              say. A URL made of known segments in any order is then surely "seen": it is here to be measured, not to be
- *              used.
+ * of=url       the URL's k positions: the thesis, algorithms 1 and 2. of=segments  every '/'-separated segment's k
+ * positions in the same array, as algorithms 1 and 2 of the multi-layer paper
+ *              literally say. A URL made of known segments in any order is then surely "seen": it is here to be measured,
+ *              not to be used.
  *
  * Threads: adds run in parallel where the item's hash is at hand (mode=derived, of=url). A lock chosen by that hash
  * makes two adds of one URL take turns, so that exactly one of them finds a bit unmarked; adds of different URLs only

@@ -1,6 +1,6 @@
 /*
- * counting: a Bloom filter of small counters (seeds 001 and 003 section 3.4.1; Fan et al. 1998). Insert adds one to
- * each of the URL's k counters, delete takes one away, lookup is their minimum.
+ * counting: a Bloom filter of small counters (the counting notes; the thesis, section 3.4.1; Fan et al. 1998). Insert
+ * adds one to each of the URL's k counters, delete takes one away, lookup is their minimum.
  *
  *     | 0 0 2 0 0 1 0 3 | 0 1 0 0 ...   m counters of `width` bits (2 to 16, 4 by default), none across a 64-bit word
  *

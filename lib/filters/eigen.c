@@ -1,6 +1,7 @@
 /*
- * eigen: the eigenvalue-extension Bloom filter (seed 002, section 2.2). The bit array has two regions: k positions of
- * the URL x in the first, d positions of the features x' = g(x) in the second. Seen if all k + d are marked.
+ * eigen: the eigenvalue-extension Bloom filter (the eigenvalue paper, section 2.2). The bit array has two regions: k
+ * positions of the URL x in the first, d positions of the features x' = g(x) in the second. Seen if all k + d are
+ * marked.
  *
  *     | . 1 . . 1 . . . 1 . . . . . 1 . . . | . 1 . . . 1 . . |
  *       <---- m1: h1(x) … hk(x) -----------> <-- f1(x') … fd(x')
@@ -9,7 +10,7 @@
  *   labels  first characters of the host's labels between www and the top-level domain, as the paper's table 1. All URLs
  *           of a site have the same, so that it adds nothing where the paper promises most: deep in one site.
  *   tail    all that follows the last '/' of the path: what differs between the pages of a list. The default.
- *   ends    the last two characters of every segment and of every query value.
+ *   ends    the last two characters of every segment, query name, query value and fragment.
  *
  * Where the paper contradicts itself: its regions {1..m1} and {m1..m} share bit m1 (ours share none), its addElementNew
  * nests the loops and mistakes i for j (d positions are marked once here), and (4) divides by m where m - m1 is meant.
@@ -92,7 +93,7 @@ static int share_functions(eigen *self)
 
 static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
 {
-    vidi_str feature = {"tail", 4};
+    vidi_str feature = VIDI__STR("tail");
     VIDI__TRY(regions(self, config, m2));
     VIDI__TRY(vidi__params_str(config->params, "g", &feature));
     if (feature.len >= sizeof self->base.needs.feature)

@@ -39,12 +39,32 @@ void vidi__filter_destroy(vidi__filter *filter)
         filter->kind->destroy(filter);
 }
 
+int vidi__filter_check_hash(const vidi__config *config)
+{
+    vidi_str given;
+    if (vidi__params_str(config->params, "hash", &given) && !vidi__str_is(given, config->item_hash->name))
+        return vidi__fail(VIDI_EOPTION, "hash must be a function of 128 bits, not '%.*s'", VIDI__QUOTE(given));
+    return VIDI_OK;
+}
+
 int vidi__filter_inner(const vidi__kind **inner, vidi__params *params)
 {
-    vidi_str name = {"classic", 7};
+    vidi_str name = VIDI__STR("classic");
     VIDI__TRY(vidi__params_str(params, "inner", &name));
     *inner = vidi__kind_find(name);
     return *inner ? VIDI_OK : vidi__kind_unknown(name);
+}
+
+void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, vidi__text *text)
+{
+    char own[VIDI__DESCRIPTION];
+    vidi__params params;
+    vidi__text description = vidi__text_in(own, sizeof own);
+    inner->kind->describe(inner, &description);
+    if (description.cut || vidi__params_parse(&params, own) < 0)
+        text->cut = true;
+    else
+        vidi__params_hand_on(&params, taken, text);
 }
 
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally)
@@ -83,7 +103,7 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
 {
-    char params[256];
+    char params[VIDI__DESCRIPTION];
     vidi__text text = vidi__text_in(params, sizeof params);
     filter->kind->describe(filter, &text);
     if (text.cut)
@@ -104,7 +124,7 @@ static int blame_data(int code)
 
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
 {
-    char name[24], text[256];
+    char name[24], text[VIDI__DESCRIPTION];
     uint64_t count;
     vidi__params params;
     vidi__config inner = *config;
@@ -136,13 +156,13 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
 
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b)
 {
-    char one[256], two[256];
+    char one[VIDI__DESCRIPTION], two[VIDI__DESCRIPTION];
     vidi__text text_one = vidi__text_in(one, sizeof one), text_two = vidi__text_in(two, sizeof two);
     if (a->kind != b->kind)
         return vidi__fail(VIDI_EDIFFERS, "one is of kind %s, the other of kind %s", a->kind->name, b->kind->name);
     a->kind->describe(a, &text_one);
     b->kind->describe(b, &text_two);
-    if (strcmp(one, two) != 0)
+    if (text_one.cut || text_two.cut || strcmp(one, two) != 0)
         return vidi__fail(VIDI_EDIFFERS, "one %s has %s, the other %s", a->kind->name, one, two);
     return VIDI_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * hashset: the exact set of stored URLs that a programmer would reach for. The baseline of seeds 000 and 003, and the
- * truth that every other kind is tested against.
+ * hashset: the exact set of stored URLs that a programmer would reach for. The baseline of the multi-layer paper and
+ * the thesis, and the truth that every other kind is tested against.
  *
  *     now  | h p |     | h p | h p |     |     |     | h p |     | h p | …
  *     old  |  x  |  x  |     | h p |     | h p | …
@@ -266,24 +266,12 @@ static void hashset_compact(vidi__exact *exact)
 
 /* ---- the filter ---- */
 
-/* The set has read `hash` to choose the function of its items; one of 32 bits is not what it chose. */
-static int check_hash(const vidi__config *config)
-{
-    vidi_str given;
-    const char *name = config->item_hash->name;
-    if (vidi__params_str(config->params, "hash", &given) == 1 &&
-        (given.len != strlen(name) || memcmp(given.ptr, name, given.len) != 0))
-        return vidi__fail(VIDI_EOPTION, "hash must be a function of 128 bits, not '%.*s'",
-                          (int)(given.len < 40 ? given.len : 40), given.ptr);
-    return VIDI_OK;
-}
-
 static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint64_t urls)
 {
     hashset *self = of(exact);
     vidi__pool_cursor cursor = {0};
     exact->base.withstands = config->item_hash->withstands;
-    VIDI__TRY(check_hash(config));
+    VIDI__TRY(vidi__filter_check_hash(config));
     VIDI__TRY(table_init(&self->now, config->memory, slots_for(urls)));
     for (vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         vidi__part url = {vidi__record_str(&exact->pool, record), {record->words[0], record->words[1]}};

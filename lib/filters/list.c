@@ -1,6 +1,6 @@
 /*
- * list: linear search over stored URLs. The baseline that seeds 000 and 003 start from: what a crawler does that just
- * keeps what it has met.
+ * list: linear search over stored URLs. The baseline that the multi-layer paper and the thesis start from: what a
+ * crawler does that just keeps what it has met.
  *
  *     | 17 | http://a.example/ | 20 | http://a.example/b/c | …      the records of the pool, walked in order
  *

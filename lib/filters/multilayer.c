@@ -1,6 +1,6 @@
 /*
- * multilayer: one Bloom filter per '/'-separated segment and one on the XOR of the segments (seed 000, algorithms 3 and
- * 4; Cen, Xu, Sun 2010).
+ * multilayer: one Bloom filter per '/'-separated segment and one on the XOR of the segments (the multi-layer paper,
+ * algorithms 3 and 4; Cen, Xu, Sun 2010).
  *
  *     http://a1/a2/a3           layer 1: k positions of a1      | . 1 . . 1 . . . |
  *                               layer 2: k positions of a2      | 1 . . . . . 1 . |

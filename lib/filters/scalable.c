@@ -1,6 +1,6 @@
 /*
  * scalable: a series of filters, each larger and with a tighter error rate than the last, so that the number of URLs
- * need not be known (Almeida, Baquero, Preguiça, Hutchison 2007; seed 003, sections 3.4.1 and 7.2.1).
+ * need not be known (Almeida, Baquero, Preguiça, Hutchison 2007; the thesis, sections 3.4.1 and 7.2.1).
  *
  *     stage 0  | n0 URLs at P(1-r)   |
  *     stage 1  | n0·s URLs at P(1-r)r           |
@@ -219,11 +219,10 @@ static void scalable_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 static void scalable_describe(const vidi__filter *filter, vidi__text *text)
 {
     const scalable *self = (const scalable *)filter;
-    vidi__text_add(text, "growth=%g,tighten=%g,inner=%s", self->growth, self->tighten, self->inner->name);
-    if (self->inner_params[0]) {
-        vidi__text_add(text, ",%s", self->inner_params);
-        text->at[--text->len] = 0; /* the last comma */
-    }
+    vidi__params params;
+    vidi__text_add(text, "growth=%.17g,tighten=%.17g,inner=%s", self->growth, self->tighten, self->inner->name);
+    if (vidi__params_parse(&params, self->inner_params) == VIDI_OK)
+        vidi__params_hand_on(&params, "growth|tighten|inner", text);
 }
 
 static void scalable_hash_names(const vidi__filter *filter, vidi__text *text)

@@ -1,5 +1,5 @@
 /*
- * sorted: binary search over sorted URLs. The baseline of seed 000.
+ * sorted: binary search over sorted URLs. The baseline of the multi-layer paper.
  *
  *     main  | p | p | p | p | p | p | p | p | p | p | p |     pointers to records, in the order of the URLs' bytes
  *     tail  | p | p | p |                                     the latest ones, likewise

@@ -1,5 +1,5 @@
 /*
- * spatial: F filters of any kind with independent salts; seen only if all of them say so (seed 003, section 4.3,
+ * spatial: F filters of any kind with independent salts; seen only if all of them say so (the thesis, section 4.3,
  * algorithms 3 and 4).
  *
  *     URL -> | member 1 | seen ─┐
@@ -201,9 +201,9 @@ static void spatial_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 static void spatial_describe(const vidi__filter *filter, vidi__text *text)
 {
     const spatial *self = (const spatial *)filter;
-    vidi__text_add(text, "F=%u,eager=%s,inner=%s,", self->members, self->eager ? "on" : "off",
+    vidi__text_add(text, "F=%u,eager=%s,inner=%s", self->members, self->eager ? "on" : "off",
                    self->member[0]->kind->name);
-    self->member[0]->kind->describe(self->member[0], text);
+    vidi__filter_describe_inner(self->member[0], "F|eager|inner", text);
 }
 
 static void spatial_hash_names(const vidi__filter *filter, vidi__text *text)

@@ -1,4 +1,4 @@
-/* Where a URL's parts begin and end, and what is taken from them as features (seed 002, section 3). */
+/* Where a URL's parts begin and end, and what is taken from them as features (the eigenvalue paper, section 3). */
 #include "url/split.h"
 
 static bool is_scheme_char(char c)
@@ -99,7 +99,7 @@ static bool separates(char c)
     return c == '/' || c == '?' || c == '#' || c == '&' || c == '=' || c == ';';
 }
 
-/* ends: the last two characters of every path segment, query value and fragment, one after the other. */
+/* ends: the last two characters of every path segment, query name, query value and fragment, one after the other. */
 static vidi_str ends(vidi_str url, char *buffer)
 {
     size_t host = vidi__url_scheme_end(url), len = 0;

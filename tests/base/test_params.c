@@ -129,7 +129,9 @@ static void an_inner_kind_gets_what_the_outer_one_leaves(void **state)
     char buffer[64];
     vidi__text text = vidi__text_in(buffer, sizeof buffer);
     vidi__params_format(&inner, &text);
-    assert_string_equal(buffer, "k=4,inner=counting,");
+    assert_string_equal(buffer, "k=4,inner=counting");
+    vidi__params_hand_on(&inner, "F|inner", &text);
+    assert_string_equal(buffer, "k=4,inner=counting,k=4,inner.inner=counting");
 }
 
 static void long_values_are_shortened_in_messages(void **state)

@@ -482,7 +482,6 @@ static void equal_segments_cancel_without_layersalt(void **state)
 
 static void permuted_segments_look_alike_without_layersalt(void **state)
 {
-    static const char *const added[] = {"http://h%d/a%d/b%d", "http://g%d/b%d/c%d", "http://g%d/d%d/a%d"};
     const char *xor_of = *state;
     char params[100], room[TEST_URL_ROOM];
     for (int salted = 0; salted < 2; salted++) {
@@ -490,10 +489,12 @@ static void permuted_segments_look_alike_without_layersalt(void **state)
         snprintf(params, sizeof params, "k=4,M=8,L=4,layersalt=%s,xor=%s,scheme=strip", salted ? "on" : "off", xor_of);
         vidi_set *set = make("multilayer", params, 1000, 0, 14);
         for (int i = 0; i < 100; i++) {
-            for (size_t j = 0; j < 3; j++) {
-                snprintf(room, sizeof room, added[j], i, i, i);
-                vidi_add(set, test_str(room));
-            }
+            snprintf(room, sizeof room, "http://h%d/a%d/b%d", i, i, i);
+            vidi_add(set, test_str(room));
+            snprintf(room, sizeof room, "http://g%d/b%d/c%d", i, i, i);
+            vidi_add(set, test_str(room));
+            snprintf(room, sizeof room, "http://g%d/d%d/a%d", i, i, i);
+            vidi_add(set, test_str(room));
             snprintf(room, sizeof room, "http://h%d/b%d/a%d", i, i, i);
             seen += vidi_has(set, test_str(room)) == VIDI_SEEN;
         }
@@ -580,7 +581,7 @@ static void one_array_of_segments_sees_every_combination(void **state)
 
 /*
  * A filter whose first region is one word that fills up at once: what remains is the answer of the features alone. The
- * filler URLs all have the features of `filler`.
+ * filler URLs begin with `filler`.
  */
 static vidi_set *features_alone(const char *g, const char *filler)
 {
@@ -588,7 +589,7 @@ static vidi_set *features_alone(const char *g, const char *filler)
     snprintf(params, sizeof params, "m=262208,m1=64,k=1,d=3,g=%s", g);
     vidi_set *set = make("eigen", params, 0, 0, 18);
     for (int i = 0; i < 4000; i++) {
-        snprintf(room, sizeof room, filler, i);
+        snprintf(room, sizeof room, "%s%d", filler, i);
         vidi_add(set, test_str(room));
     }
     return set;
@@ -602,7 +603,7 @@ static void labels_are_the_first_characters_of_the_host(void **state)
         {NULL, "http://www.qz.rz.zz.com/", false},   {NULL, "http://www.rz.qz.sz.com/", false},
         {NULL, "http://www.qz.rz.com/", false},
     };
-    vidi_set *set = features_alone("labels", "http://www.q2q3.r5r6.s8s9.org/page%d");
+    vidi_set *set = features_alone("labels", "http://www.q2q3.r5r6.s8s9.org/page");
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int verdict = vidi_has(set, test_str(rows[i].second));
@@ -619,7 +620,7 @@ static void the_urls_of_table_1_have_features_of_their_own(void **state)
         "http://www.z1z2z3.z4z5z6.z7z8z9.org", "http://www.u1u2u3.u4u5u6.u7u8u9.net",
         "http://www.v1v2v3.v4v5v6.v7v8v9.com",
     };
-    vidi_set *set = features_alone("labels", "http://www.aa.bb.cc.com/%d");
+    vidi_set *set = features_alone("labels", "http://www.aa.bb.cc.com/");
     (void)state;
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(vidi_add(set, test_str(urls[i])), VIDI_NEW);
@@ -639,7 +640,7 @@ static void better_features_tell_deep_pages_apart(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         uint64_t seen = 0;
-        vidi_set *set = features_alone(rows[i].g, "https://www.archive-b.example.org/filler/%d");
+        vidi_set *set = features_alone(rows[i].g, "https://www.archive-b.example.org/filler/");
         for (uint64_t j = 0; j < 1000; j++) {
             vidi_str url = {room, test_deep_url(room, sizeof room, 1, 1000000 + j)};
             seen += vidi_has(set, url) == VIDI_SEEN;
@@ -724,17 +725,17 @@ static void add_rows(void)
     char promise[200];
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         snprintf(promise, sizeof promise, "a table cell comes out: %s %s", cells[i].kind, cells[i].params);
-        test_add(promise, a_table_cell_comes_out, (void *)&cells[i]);
+        test_add(promise, a_table_cell_comes_out, &cells[i]);
     }
     for (size_t i = 0; i < sizeof two_epochs / sizeof *two_epochs; i++) {
         snprintf(promise, sizeof promise, "two epochs lose the product: %s %s", two_epochs[i].kind,
                  two_epochs[i].params);
-        test_add(promise, two_epochs_lose_the_product, (void *)&two_epochs[i]);
+        test_add(promise, two_epochs_lose_the_product, &two_epochs[i]);
     }
     for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
         snprintf(promise, sizeof promise, "a hundredfold stays below the error: %s",
                  growths[i].params ? growths[i].params : "");
-        test_add(promise, a_hundredfold_stays_below_the_error, (void *)&growths[i]);
+        test_add(promise, a_hundredfold_stays_below_the_error, &growths[i]);
     }
 }
 
@@ -753,8 +754,8 @@ int main(int argc, char **argv)
     test_add("a full counter below saturation empties", a_full_counter_below_saturation_empties, NULL);
     test_add("removing the absent hurts nobody", removing_the_absent_hurts_nobody, NULL);
     for (size_t i = 0; i < 4; i++) {
-        test_add("the minimum is never below the truth", the_minimum_is_never_below_the_truth, (void *)crowded[i]);
-        test_add("known segments in another combination", known_segments_in_another_combination, (void *)crossed[i]);
+        test_add("the minimum is never below the truth", the_minimum_is_never_below_the_truth, crowded[i]);
+        test_add("known segments in another combination", known_segments_in_another_combination, crossed[i]);
     }
     test_add("equal segments cancel without layersalt (hash)", equal_segments_cancel_without_layersalt, "hash");
     test_add("equal segments cancel without layersalt (address)", equal_segments_cancel_without_layersalt, "address");

@@ -469,7 +469,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(promise, sizeof promise, "refused: %s %.30s", strlen(bad[i].kinds) < 12 ? bad[i].kinds : "all",
                  bad[i].params);
-        test_add(promise, bad_parameters_are_refused, (void *)&bad[i]);
+        test_add(promise, bad_parameters_are_refused, &bad[i]);
     }
     test_add_cases("bad errors are refused", bad_errors_are_refused, is_plain);
     test_add_cases("bad headrooms are refused", bad_headrooms_are_refused, is_plain);

@@ -254,14 +254,14 @@ int main(int argc, char **argv)
     test_add_cases("the same key gives the same answers", the_same_key_gives_the_same_answers, NULL);
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
         snprintf(promise, sizeof promise, "another key gives other answers: %s", hashes[i]);
-        test_add(promise, another_key_gives_other_answers, (void *)hashes[i]);
+        test_add(promise, another_key_gives_other_answers, hashes[i]);
     }
     for (size_t i = 0; i < sizeof assemblies / sizeof *assemblies; i++) {
         const char *inner = assemblies[i].inner, *params = assemblies[i].params;
         snprintf(promise, sizeof promise, "members apart answer as the whole: %s %s", inner, params);
-        test_add(promise, members_apart_answer_as_the_whole, (void *)&assemblies[i]);
+        test_add(promise, members_apart_answer_as_the_whole, &assemblies[i]);
         snprintf(promise, sizeof promise, "members have salts of their own: %s %s", inner, params);
-        test_add(promise, members_have_salts_of_their_own, (void *)&assemblies[i]);
+        test_add(promise, members_have_salts_of_their_own, &assemblies[i]);
     }
     test_add("decisions follow the table", decisions_follow_the_table, NULL);
     return test_run("like", argc, argv);

@@ -504,7 +504,7 @@ static void add_requests(const char *promise, CMUnitTestFunction function, const
     for (size_t i = 0; i < n; i++) {
         snprintf(name, sizeof name, "%s: urls %g memory %g error %g lost %g k %u M %g", promise, (double)rows[i].urls,
                  (double)rows[i].memory, rows[i].error, rows[i].lost, rows[i].k, rows[i].multiplier);
-        test_add(name, function, (void *)&rows[i]);
+        test_add(name, function, &rows[i]);
     }
 }
 
@@ -521,7 +521,7 @@ int main(int argc, char **argv)
     add_requests("a planned set keeps the plan", a_planned_set_keeps_the_plan, small, sizeof small / sizeof *small);
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
         snprintf(name, sizeof name, "parameters are planned for: %s %s", specials[i].kind, specials[i].params);
-        test_add(name, parameters_are_planned_for, (void *)&specials[i]);
+        test_add(name, parameters_are_planned_for, &specials[i]);
     }
     test_add("the bias of small filters is known", the_bias_of_small_filters_is_known, NULL);
     test_add_cases("plans are monotonous", plans_are_monotonous, is_plain);

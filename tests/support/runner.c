@@ -10,7 +10,7 @@ static char names[MOST_TESTS][NAME_ROOM];
 static test_case cases[MOST_TESTS];
 static size_t n_tests;
 
-static void add(CMUnitTestFunction function, void *state)
+static void add(CMUnitTestFunction function, const void *state)
 {
     if (n_tests >= MOST_TESTS) {
         fprintf(stderr, "tests: more than %d\n", MOST_TESTS);
@@ -18,11 +18,11 @@ static void add(CMUnitTestFunction function, void *state)
     }
     tests[n_tests].name = names[n_tests];
     tests[n_tests].test_func = function;
-    tests[n_tests].initial_state = state;
+    tests[n_tests].initial_state = (void *)(uintptr_t)state;
     n_tests++;
 }
 
-void test_add(const char *promise, CMUnitTestFunction function, void *state)
+void test_add(const char *promise, CMUnitTestFunction function, const void *state)
 {
     snprintf(names[n_tests % MOST_TESTS], NAME_ROOM, "%s", promise);
     add(function, state);

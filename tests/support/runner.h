@@ -7,8 +7,8 @@
 #include "support/cases.h"
 #include "support/check.h"
 
-/* Adds a test; *state is `state`. */
-void test_add(const char *promise, CMUnitTestFunction function, void *state);
+/* Adds a test; *state is `state`, which the test only reads. */
+void test_add(const char *promise, CMUnitTestFunction function, const void *state);
 
 /* Adds the test once for each case that `fits` (NULL: for each); *state is its test_case. */
 typedef bool test_fits(const test_case *which);
