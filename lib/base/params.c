@@ -19,14 +19,19 @@ static vidi__param *find(const vidi__params *params, const char *name)
     return NULL;
 }
 
-/* Finds it to use it. */
-static vidi__param *ask(vidi__params *params, const char *name)
+void vidi__params_know(vidi__params *params, const char *name)
 {
     size_t known = 0;
     while (known < params->asked_count && strcmp(params->asked[known], name) != 0)
         known++;
     if (known == params->asked_count && known < VIDI__PARAMS_MAX)
         params->asked[params->asked_count++] = name;
+}
+
+/* Finds it to use it. */
+static vidi__param *ask(vidi__params *params, const char *name)
+{
+    vidi__params_know(params, name);
     vidi__param *param = find(params, name);
     if (param)
         param->used = true;

@@ -34,6 +34,9 @@ int vidi__params_double(vidi__params *params, const char *name, double min, doub
 int vidi__params_choice(vidi__params *params, const char *name, const char *choices, unsigned *value);
 int vidi__params_str(vidi__params *params, const char *name, vidi_str *value);
 
+/* Names that are known although nobody asks for them now: for the list of vidi__params_done. */
+void vidi__params_know(vidi__params *params, const char *name);
+
 /* Is it given? Does not count as asking for it. */
 bool vidi__params_has(const vidi__params *params, const char *name);
 

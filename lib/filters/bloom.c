@@ -99,12 +99,13 @@ uint64_t vidi__bloom_estimate(uint64_t marked, uint64_t m, unsigned k)
     return (uint64_t)llround(log1p(-(double)marked / (double)m) / log1p(-1 / (double)m) / k);
 }
 
-uint64_t vidi__bloom_union(uint64_t a, uint64_t b, uint64_t marked, uint64_t m, unsigned k)
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t marked, uint64_t m, unsigned k)
 {
-    uint64_t estimate = vidi__bloom_estimate(marked, m, k), larger = a > b ? a : b;
-    if (estimate > a + b)
-        return a + b;
-    return estimate > larger ? estimate : larger;
+    uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from);
+    uint64_t count = vidi__bloom_estimate(marked, m, k), least = a > b ? a : b;
+    if (count > a + b)
+        count = a + b;
+    atomic_store_explicit(&into->count, count > least ? count : least, memory_order_relaxed);
 }
 
 /* What a shape has to keep: an error rate when full, pages lost until then; 0: no matter. */
@@ -203,7 +204,7 @@ static int shape_of(vidi__bloom *shape, double n, double m, unsigned k)
 {
     if (!(m >= 1) || m > (double)VIDI__PLACES_MAX)
         return vidi__fail(VIDI_EOPTION, "%.3g places are asked for; 1 to 2^48 are possible", m);
-    if (n > 0x1p62)
+    if (n > (double)VIDI__CAPACITY_MAX)
         return vidi__fail(VIDI_EOPTION, "a capacity of %.3g URLs is more than any memory holds", n);
     if (!(n >= 1))
         n = 1;
@@ -336,8 +337,8 @@ static unsigned first_guess(const bloom_puzzle *puzzle)
     if (want->multiplier > 0 && error > 0)
         return (unsigned)fmin(VIDI__K_MAX, fmax(1, ceil(log(error) / log(-expm1(-1 / want->multiplier)))));
     if (want->urls && want->memory && !(error > 0) && !(puzzle->demand.lost > 0))
-        return (unsigned)fmin(VIDI__K_MAX, 0.69 * (double)want->memory * 8 / puzzle->weight(puzzle->context, 8) /
-                                               (double)want->urls);
+        return (unsigned)fmin(VIDI__K_MAX,
+                              LN2 * (double)want->memory * 8 / puzzle->weight(puzzle->context, 8) / (double)want->urls);
     if (!(error > 0))
         error = want->urls ? puzzle->demand.lost / (double)want->urls : 1e-6;
     return (unsigned)fmin(VIDI__K_MAX, fmax(1, -log2(error)));

@@ -67,10 +67,7 @@ void vidi__bloom_planned(const vidi__want *want, const vidi__bloom *shape, vidi_
 /* How many URLs make so full a filter. */
 uint64_t vidi__bloom_estimate(uint64_t marked, uint64_t m, unsigned k);
 
-/*
- * After a merge of two filters that held a and b URLs: that estimate, but no less than the larger and no more than
- * both.
- */
-uint64_t vidi__bloom_union(uint64_t a, uint64_t b, uint64_t marked, uint64_t m, unsigned k);
+/* After a merge: that estimate is the count, but no less than the larger of the two and no more than both together. */
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t marked, uint64_t m, unsigned k);
 
 #endif

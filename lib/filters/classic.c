@@ -56,17 +56,18 @@ static int make_locks(classic *self)
 
 static int configure(classic *self, const vidi__config *config)
 {
-    unsigned of = 0, scheme = 0;
+    unsigned of = 0, strip = 0;
+    vidi__params_know(config->params, "scheme");
     VIDI__TRY(vidi__params_choice(config->params, "of", "url|segments", &of));
     self->of_segments = of == 1;
     if (self->of_segments)
-        VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &scheme));
+        VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
     vidi__filter *base = &self->base;
     VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
     VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->scheme));
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;
-        base->needs.strip_scheme = scheme == 1;
+        base->needs.strip_scheme = strip == 1;
         base->fp_meaning = VIDI_FP_ESTIMATE;
     }
     if (base->needs.what != VIDI__NEED_HASH)
@@ -114,7 +115,7 @@ static bool marked(const classic *self, const vidi__part *part)
     return true;
 }
 
-static bool mark_alone(classic *self, const vidi__part *part)
+static bool mark_in_turn(classic *self, const vidi__part *part)
 {
     if (!(self->base.can & VIDI_IS_CONCURRENT))
         return mark(self, part);
@@ -133,7 +134,7 @@ static int classic_add(vidi__filter *filter, const vidi__item *item)
         for (size_t i = 0; i < item->segment_count; i++)
             seen &= mark(self, &item->segments[i]);
     else
-        seen = mark_alone(self, &item->url);
+        seen = mark_in_turn(self, &item->url);
     if (seen)
         return VIDI_SEEN;
     vidi__filter_counted(filter, 1);
@@ -188,8 +189,7 @@ static int classic_merge(vidi__filter *into, const vidi__filter *from)
     classic *self = (classic *)into;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->bits, &((const classic *)from)->bits);
-    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->bits.set,
-                                                 self->shape.m, self->shape.k));
+    vidi__bloom_merged(into, from, self->bits.set, self->shape.m, self->shape.k);
     return VIDI_OK;
 }
 

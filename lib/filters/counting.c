@@ -52,7 +52,7 @@ static void put(counting *self, uint64_t place, uint64_t value)
 static void counting_destroy(vidi__filter *filter)
 {
     counting *self = (counting *)filter;
-    if (self->words)
+    if (self->words) /* before there are any, per_word may still be 0 */
         vidi__release(filter->memory, self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
@@ -222,8 +222,7 @@ static int counting_merge(vidi__filter *into, const vidi__filter *from)
         put(self, place, sum < self->limit ? sum : self->limit);
         self->used += sum != 0;
     }
-    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->used,
-                                                 self->shape.m, self->shape.k));
+    vidi__bloom_merged(into, from, self->used, self->shape.m, self->shape.k);
     return VIDI_OK;
 }
 

@@ -198,8 +198,7 @@ static int eigen_merge(vidi__filter *into, const vidi__filter *from)
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->first, &((const eigen *)from)->first);
     vidi__bitmap_merge(&self->second, &((const eigen *)from)->second);
-    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from), self->first.set,
-                                                 self->first.m, self->shape.k));
+    vidi__bloom_merged(into, from, self->first.set, self->first.m, self->shape.k);
     return VIDI_OK;
 }
 

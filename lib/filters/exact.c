@@ -117,7 +117,7 @@ int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
     vidi__exact *exact = (vidi__exact *)filter;
     vidi__record *record = exact->index->find(exact, &item->url);
     if (!record)
-        return vidi__fail(VIDI_EABSENT, "this URL is not in the set");
+        return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     uint64_t times = times_of(exact, record);
     if (times > 1) {
         set_times(exact, record, times - 1);

@@ -116,8 +116,7 @@ int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
     return filter->kind->save(filter, writer);
 }
 
-/* An option that is refused while reading was not refused when it was written: the data is at fault. */
-static int blame_data(int code)
+int vidi__blame_data(int code)
 {
     return code == VIDI_EOPTION || code == VIDI_EARGUMENT ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
 }
@@ -138,13 +137,13 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
         return vidi__damaged("an error rate is out of range");
     const vidi__kind *kind = vidi__kind_find((vidi_str){name, strlen(name)});
     if (!kind)
-        return blame_data(vidi__kind_unknown((vidi_str){name, strlen(name)}));
+        return vidi__blame_data(vidi__kind_unknown((vidi_str){name, strlen(name)}));
     int code = vidi__params_parse(&params, text);
     inner.params = &params;
     if (code == VIDI_OK)
         code = vidi__filter_create(filter, kind, &inner);
     if (code < 0)
-        return blame_data(code);
+        return vidi__blame_data(code);
     if (kind->can & VIDI_CAN_ITERATE && vidi__filter_count(*filter) != count) {
         vidi__filter_destroy(*filter);
         *filter = NULL;

@@ -16,6 +16,9 @@
 #include "base/stream.h"
 #include "hash/scheme.h"
 
+/* No set is made for more URLs. */
+#define VIDI__CAPACITY_MAX (UINT64_C(1) << 62)
+
 /* What a kind may ask of an item. */
 enum {
     VIDI__NEED_HASH = 1,     /* its 128-bit keyed hash */
@@ -178,6 +181,9 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
+
+/* What is refused as an option while reading was not refused when it was written: the data is at fault. */
+int vidi__blame_data(int code);
 
 /* Same kind, same shape? VIDI_EDIFFERS says what is not. */
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);

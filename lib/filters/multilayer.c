@@ -194,8 +194,7 @@ static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
     VIDI__TRY(vidi__filter_same_shape(into, from));
     for (unsigned i = 0; i <= self->layers; i++)
         vidi__bitmap_merge(&self->bits[i], &((const multilayer *)from)->bits[i]);
-    atomic_store(&into->count, vidi__bloom_union(vidi__filter_count(into), vidi__filter_count(from),
-                                                 self->bits[self->layers].set, self->shape.m, self->shape.k));
+    vidi__bloom_merged(into, from, self->bits[self->layers].set, self->shape.m, self->shape.k);
     return VIDI_OK;
 }
 

@@ -64,11 +64,11 @@ static vidi__config stage_config(const scalable *self, unsigned index)
     };
 }
 
-/* Stage capacities grow from n0 by s each time; beyond 2^62 nothing is allocated anyway. */
+/* Stage capacities grow from n0 by s each time. */
 static uint64_t stage_capacity(const scalable *self, unsigned index)
 {
     double capacity = (double)self->first * vidi__power(self->growth, index);
-    return capacity < 4e18 ? (uint64_t)capacity : UINT64_C(4000000000000000000);
+    return capacity < (double)VIDI__CAPACITY_MAX ? (uint64_t)capacity : VIDI__CAPACITY_MAX;
 }
 
 static int make_stage(scalable *self, unsigned index)

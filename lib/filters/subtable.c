@@ -15,6 +15,11 @@ static bool is_small(uint64_t lines)
     return lines < VIDI__CHUNK_LINES;
 }
 
+static inline unsigned char *line_at(const vidi__subtable *table, uint64_t line)
+{
+    return table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES;
+}
+
 /* The hash as a number below 2^bits, and left-aligned again. */
 static uint64_t hash_of(const vidi__subtable *table, uint64_t rest)
 {
@@ -135,7 +140,7 @@ static inline spot spot_of(const vidi__subtable *table, uint64_t rest)
     uint64_t distance = vidi__scale(fraction, table->inverse);
     distance += fraction - distance * table->lines >= table->lines;
     return (spot){
-        .line = table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES,
+        .line = line_at(table, line),
         .distance = distance,
         .sign = vidi__line_sign((unsigned)(distance * UINT64_C(0x9e3779b97f4a7c15) >> 60)),
     };
@@ -333,22 +338,58 @@ bool vidi__subtable_take(vidi__subtable *table, uint64_t rest)
     return true;
 }
 
+/*
+ * The spilled hashes in the order of their table, from a free entry on and around the end: put in again in this order
+ * they come to stand where they stood. Begins with *at = EMPTY; false at the end.
+ */
+static bool spill_each(const vidi__subtable *table, uint64_t *at, uint64_t *left)
+{
+    if (*at == EMPTY) {
+        *left = table->spill_used;
+        for (*at = 0; *left && table->spill[*at] != EMPTY;)
+            ++*at;
+    }
+    if (!*left)
+        return false;
+    do {
+        *at = spill_next(table, *at);
+    } while (table->spill[*at] == EMPTY);
+    --*left;
+    return true;
+}
+
+static int walk_line(const vidi__subtable *table, uint64_t line, vidi__subtable_visit *visit, void *context)
+{
+    const unsigned char *at = table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES;
+    unsigned count = vidi__line_count(vidi__line_head(at));
+    uint64_t first = count ? first_hash(table, line) : 0, times = 1;
+    for (unsigned slot = 0; slot < count; slot++) {
+        uint64_t distance = vidi__line_get(at, table->width, slot), rest = rest_of(table, first + distance);
+        if (table->multiset) {
+            uint32_t equal = vidi__line_match(at, table->width, distance, table->portable);
+            if ((unsigned)__builtin_ctz(equal) != slot)
+                continue;
+            times = vidi__subtable_times(table, rest);
+        }
+        int code = visit(context, rest, times);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
 {
     for (uint64_t line = 0; line < table->lines; line++) {
-        const unsigned char *at = table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES;
-        unsigned count = vidi__line_count(vidi__line_head(at));
-        uint64_t first = count ? first_hash(table, line) : 0;
-        for (unsigned slot = 0; slot < count; slot++) {
-            int code = visit(context, rest_of(table, first + vidi__line_get(at, table->width, slot)), 1);
-            if (code)
-                return code;
-        }
+        int code = walk_line(table, line, visit, context);
+        if (code)
+            return code;
     }
-    for (uint64_t i = 0; i < table->spill_room; i++) {
-        if (table->spill[i] == EMPTY)
-            continue;
-        int code = visit(context, rest_of(table, table->spill[i]), table->times ? table->times[i] : 1);
+    for (uint64_t at = EMPTY, left; spill_each(table, &at, &left);) {
+        uint64_t rest = rest_of(table, table->spill[at]), times = table->times ? table->times[at] : 1;
+        if (table->multiset && vidi__subtable_times(table, rest) != times)
+            continue; /* its line has it too, and has told of all */
+        int code = visit(context, rest, times);
         if (code)
             return code;
     }
@@ -364,12 +405,63 @@ typedef struct rebuilding {
     int bit;        /* which of the two halves, or -1 */
 } rebuilding;
 
-static int move_hash(void *context, uint64_t rest, uint64_t times)
+static inline bool belongs(const rebuilding *self, uint64_t rest)
 {
-    const rebuilding *self = context;
-    if (self->bit >= 0 && (int)(rest >> 63) != self->bit)
-        return 0;
-    return vidi__subtable_put(self->into, self->chunks, rest << self->shift, times);
+    return self->bit < 0 || (int)(rest >> 63) == self->bit;
+}
+
+/*
+ * All lines, in order. This is what growing costs, so it is compiled once for each width that stays the same, as a
+ * constant, and once for any two.
+ */
+static inline __attribute__((always_inline)) int move_lines(const rebuilding *self, const vidi__subtable *old,
+                                                            unsigned old_width, unsigned new_width)
+{
+    vidi__subtable *into = self->into;
+    const unsigned slots = vidi__line_slots(new_width);
+    for (uint64_t line = 0; line < old->lines; line++) {
+        const unsigned char *from = line_at(old, line);
+        unsigned count = vidi__line_count(vidi__line_head(from));
+        uint64_t first = count ? first_hash(old, line) : 0;
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t rest = rest_of(old, first + vidi__line_get(from, old_width, i));
+            if (!belongs(self, rest))
+                continue;
+            const spot at = spot_of(into, rest << self->shift);
+            uint32_t head = vidi__line_head(at.line);
+            if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
+                VIDI__TRY(put_at(into, self->chunks, at, rest << self->shift, 1));
+                continue;
+            }
+            vidi__line_put(at.line, new_width, vidi__line_count(head), at.distance);
+            vidi__line_set_head(at.line, head + 1);
+            into->used++;
+        }
+    }
+    return VIDI_OK;
+}
+
+static int move_all_lines(const rebuilding *self, const vidi__subtable *old)
+{
+    unsigned from = old->width, to = self->into->width;
+    if (from == 3 && to == 3)
+        return move_lines(self, old, 3, 3);
+    if (from == 5 && to == 5)
+        return move_lines(self, old, 5, 5);
+    if (from == 6 && to == 6)
+        return move_lines(self, old, 6, 6);
+    return move_lines(self, old, from, to);
+}
+
+static int move_spilled(const rebuilding *self, const vidi__subtable *old)
+{
+    for (uint64_t i = 0; i < old->spill_room; i++) {
+        uint64_t rest = rest_of(old, old->spill[i]);
+        if (old->spill[i] != EMPTY && belongs(self, rest))
+            VIDI__TRY(
+                vidi__subtable_put(self->into, self->chunks, rest << self->shift, old->times ? old->times[i] : 1));
+    }
+    return VIDI_OK;
 }
 
 int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
@@ -379,7 +471,9 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
     rebuilding self = {*fresh, chunks, shape->depth - old->depth, bit};
     int code = spill_resize(*fresh, chunks->memory, old->spill_used / (bit < 0 ? 2 : 4) + 8);
     if (code == VIDI_OK)
-        code = vidi__subtable_walk(old, move_hash, &self);
+        code = move_all_lines(&self, old);
+    if (code == VIDI_OK)
+        code = move_spilled(&self, old);
     if (code < 0) {
         vidi__subtable_free(*fresh, chunks);
         *fresh = NULL;
@@ -391,6 +485,12 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 
 /* More lines than any table gets to: those that cannot split grow on, but have few bits left. */
 #define LINES_LIMIT (UINT64_C(1) << 20)
+
+/* Room for spilled hashes that a stream may ask for. There may be more after many have been taken away. */
+static uint64_t spill_room_most(uint64_t spilled, uint64_t lines)
+{
+    return 2 * (spilled + lines) + 8;
+}
 
 static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
 {
@@ -404,15 +504,14 @@ int vidi__subtable_save(const vidi__subtable *table, vidi__writer *writer)
     VIDI__TRY(vidi__write_u64(writer, table->lines));
     VIDI__TRY(vidi__write_u64(writer, table->width));
     VIDI__TRY(vidi__write_u64(writer, table->spill_used));
-    VIDI__TRY(vidi__write_u64(writer, table->spill_room));
+    uint64_t most = spill_room_most(table->spill_used, table->lines);
+    VIDI__TRY(vidi__write_u64(writer, table->spill_room < most ? table->spill_room : most));
     for (uint64_t i = 0; i < chunk_count(table->lines); i++)
         VIDI__TRY(vidi__write(writer, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
-    for (uint64_t i = 0; i < table->spill_room; i++) {
-        if (table->spill[i] == EMPTY)
-            continue;
-        VIDI__TRY(vidi__write_u64(writer, table->spill[i]));
+    for (uint64_t at = EMPTY, left; spill_each(table, &at, &left);) {
+        VIDI__TRY(vidi__write_u64(writer, table->spill[at]));
         if (table->multiset)
-            VIDI__TRY(vidi__write_u64(writer, table->times[i]));
+            VIDI__TRY(vidi__write_u64(writer, table->times[at]));
     }
     return VIDI_OK;
 }
@@ -488,7 +587,7 @@ int vidi__subtable_load(vidi__subtable **table, vidi__chunks *chunks, const vidi
     VIDI__TRY(vidi__read_u64(reader, &room));
     if (width > 8 || !vidi__line_slots((unsigned)width) || !wanted.lines || wanted.lines > LINES_LIMIT ||
         wanted.lines > reader->left / VIDI__LINE_BYTES || spilled > reader->left / 8 ||
-        !fits(wanted.bits, wanted.lines, (unsigned)width) || room > 2 * (spilled + wanted.lines) + 8 ||
+        !fits(wanted.bits, wanted.lines, (unsigned)width) || room > spill_room_most(spilled, wanted.lines) ||
         5 * spilled > 4 * room)
         return vidi__damaged("a sub-table has an impossible shape");
     wanted.width = (unsigned)width;

@@ -70,7 +70,7 @@ int vidi__subtable_put(vidi__subtable *table, vidi__chunks *chunks, uint64_t res
 /* Takes one away; false if there is none. */
 bool vidi__subtable_take(vidi__subtable *table, uint64_t rest);
 
-/* Calls visit for every hash (rest, left-aligned) with its times, line by line; stops at anything but 0. */
+/* Calls visit once for every hash (rest, left-aligned) with its times, line by line; stops at anything but 0. */
 typedef int vidi__subtable_visit(void *context, uint64_t rest, uint64_t times);
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context);
 

@@ -98,6 +98,8 @@ static int read_mode(vidi__scheme *scheme, vidi__params *params)
     const vidi__hash_fn *fn = default_function();
     unsigned mode = VIDI__DERIVED;
     vidi_str name;
+    vidi__params_know(params, "salt");
+    vidi__params_know(params, "functions");
     int mode_given = vidi__params_choice(params, "mode", "derived|salted|different", &mode);
     VIDI__TRY(mode_given);
     if (vidi__params_str(params, "hash", &name))

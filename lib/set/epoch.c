@@ -122,7 +122,7 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
             return VIDI_OK;
     }
     if (count)
-        recipe->capacity = (uint64_t)fmin(ceil((double)count * recipe->headroom), 4e18);
+        recipe->capacity = (uint64_t)fmin(ceil((double)count * recipe->headroom), (double)VIDI__CAPACITY_MAX);
     return VIDI_OK;
 }
 

@@ -83,7 +83,7 @@ static int take_params(vidi__recipe *recipe, const char *user)
 {
     vidi__params params, rest;
     VIDI__TRY(vidi__params_parse(&params, user));
-    VIDI__TRY(vidi__params_u64(&params, "capacity", 1, UINT64_C(1) << 62, &recipe->capacity));
+    VIDI__TRY(vidi__params_u64(&params, "capacity", 1, VIDI__CAPACITY_MAX, &recipe->capacity));
     VIDI__TRY(vidi__params_double(&params, "error", 1e-300, 1, &recipe->error));
     vidi__params_left(&params, &rest);
     vidi__text text = vidi__text_in(recipe->params, sizeof recipe->params);

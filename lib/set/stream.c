@@ -185,14 +185,9 @@ static int read_set(vidi__frame_reader *frame, vidi_set *set, const vidi_options
     vidi__reader *reader = &frame->base;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(read_recipe(reader, &set->recipe));
-    int code = vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options});
-    if (code < 0)
-        return vidi__fail_in("damaged", VIDI_EFORMAT);
+    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options})));
     VIDI__TRY(vidi__recipe_take(&set->recipe, options));
-    code = read_epoch(reader, set, epoch, hash);
-    if (code == VIDI_EOPTION)
-        return vidi__fail_in("damaged", VIDI_EFORMAT);
-    VIDI__TRY(code);
+    VIDI__TRY(vidi__blame_data(read_epoch(reader, set, epoch, hash)));
     return vidi__frame_close(frame);
 }
 

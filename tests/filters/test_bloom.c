@@ -208,8 +208,11 @@ static void estimate_inverts_the_fill(void **state)
     assert_in_range(vidi__bloom_estimate((uint64_t)marked, (uint64_t)m, 7), 999990, 1000010);
     assert_int_equal(vidi__bloom_estimate(0, 100, 3), 0);
     assert_true(vidi__bloom_estimate(100, 100, 3) > 0);
-    assert_int_equal(vidi__bloom_union(10, 20, 0, 1000, 3), 20);
-    assert_int_equal(vidi__bloom_union(10, 20, 1000, 1000, 3), 30);
+    vidi__filter into = {.count = 10}, from = {.count = 20};
+    vidi__bloom_merged(&into, &from, 0, 1000, 3);
+    assert_int_equal(vidi__filter_count(&into), 20);
+    vidi__bloom_merged(&into, &from, 1000, 1000, 3);
+    assert_int_equal(vidi__filter_count(&into), 40);
 }
 
 int main(void)

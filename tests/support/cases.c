@@ -57,11 +57,11 @@ static const test_case table[] = {
     {"scalable", "inner=counting", 0.1, 0.01, TEST_MULTISET},
     {"scalable", "inner=eigen", 0.1, 0.01, 0},
     {"fingerprint", NULL, 1, 1e-6, TEST_FULL},
-    {"fingerprint", "bits=32", 0, 0, TEST_FULL},
-    {"fingerprint", "bits=47", 0.01, 0, 0},
-    {"fingerprint", "multiset=on", 0, 0, TEST_MULTISET},
-    {"fingerprint", "multiset=on,bits=32", 0, 0, TEST_MULTISET},
-    {"fingerprint", "hash=xxh3", 0, 0, 0},
+    {"fingerprint", "bits=32", 0, 0, TEST_FULL | TEST_ANY_SIZE},
+    {"fingerprint", "bits=47", 0.01, 0, TEST_ANY_SIZE},
+    {"fingerprint", "multiset=on", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
+    {"fingerprint", "multiset=on,bits=32", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
+    {"fingerprint", "hash=xxh3", 0, 0, TEST_ANY_SIZE},
 };
 
 static bool is_exact(const char *kind)
@@ -75,6 +75,9 @@ static test_case plain_case(const vidi_kind_info *info)
     test_case made = {info->name, NULL, info->can & VIDI_CAN_GROW ? 0 : 1, 0, TEST_FULL};
     if (is_exact(info->name)) {
         made.traits |= TEST_EXACT;
+    }
+    if (strcmp(info->name, "fingerprint") == 0) {
+        made.traits |= TEST_ANY_SIZE;
     }
     if (strcmp(info->name, "counting") == 0) {
         made.traits |= TEST_MULTISET;

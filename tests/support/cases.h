@@ -15,7 +15,8 @@ enum test_trait {
     TEST_EXACT = 2,     /* keeps the URLs themselves: loses nothing */
     TEST_MULTISET = 4,  /* stores every add */
     TEST_WEAK = 8,      /* a hash function that is not keyed */
-    TEST_LIBCRYPTO = 16 /* md5 or sha1, whose library allocates by itself */
+    TEST_LIBCRYPTO = 16, /* md5 or sha1, whose library allocates by itself */
+    TEST_ANY_SIZE = 32   /* sets of different capacities fit together */
 };
 
 typedef struct test_case {
