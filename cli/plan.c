@@ -70,10 +70,9 @@ static int plan_run(const plan_options *options)
     size_t n = PLANS;
     cli_out out;
 
-    if (!options->urls && !options->memory)
-        return cli_error(
-            "give --urls or --memory, and one or two of --error, --lost, --k and --multiplier; for example "
-            "'vidi plan --urls 1e9 --lost 1'");
+    if (!options->urls && !options->memory && !(options->lost > 0))
+        return cli_error("give two or three of --urls, --memory, --error, --lost, --k and --multiplier; for example "
+                         "'vidi plan --urls 1e9 --lost 1'");
     want.kind = options->kind;
     want.params = options->params;
     want.urls = options->urls;

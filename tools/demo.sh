@@ -6,7 +6,7 @@ PATH=$PWD/build:$PATH
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-bold= plain=
+bold='' plain=''
 if [ -t 1 ]; then
     bold=$(printf '\033[1m') plain=$(printf '\033[0m')
 fi

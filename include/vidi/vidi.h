@@ -157,7 +157,10 @@ VIDI_API int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n,
 /* Removes a URL that this set answered VIDI_NEW for. VIDI_EABSENT if it is not there. Needs VIDI_CAN_DELETE. */
 VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
 
-/* How often the URL was added and not removed: exact, or never too small. Needs VIDI_CAN_COUNT. */
+/*
+ * How often the URL was added and not removed. Exact for kinds that keep every add (multiset=on); 0 or 1 without; for
+ * `counting` never too small up to what its counters hold. Needs VIDI_CAN_COUNT.
+ */
 VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 
 /*
@@ -328,8 +331,8 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 
 /*
  * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do questions of kinds
- * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. The previous epoch, if kept, is
- * not written.
+ * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory.
+ * The previous epoch, if kept, is not written.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 

@@ -7,8 +7,8 @@
 
 /* Below this inclusion and exclusion is cheap, and above it the second-order formula is accurate. */
 #define EXACT_UP_TO 1024
-/* Cancellation leaves about this much of noise in the exact sum; smaller results come from the other formula. */
-#define EXACT_DOWN_TO 1e-9
+/* The exact sum has terms up to 2^k that cancel; results below this much times 2^k would be noise. */
+#define EXACT_NOISE 1e-15
 
 /* P(k random places are all among those that N random marks hit), by the number d of different places among the k. */
 static double fp_exact(double marks, double m, unsigned k)
@@ -51,12 +51,10 @@ double vidi__bloom_fp(double n, double m, unsigned k)
         return 0;
     if (m < 2)
         return 1;
-    if (m <= EXACT_UP_TO) {
-        double p = fp_exact(n * k, m, k);
-        if (p > EXACT_DOWN_TO)
-            return p < 1 ? p : 1;
-    }
-    return m <= 2 ? 1 : fp_expanded(n * k, m, k);
+    double p = m > 2 ? fp_expanded(n * k, m, k) : 1;
+    if (m <= EXACT_UP_TO && p > ldexp(EXACT_NOISE, (int)k))
+        p = fp_exact(n * k, m, k);
+    return p < 1 ? p : 1;
 }
 
 static double loss(double p, vidi__bloom_use use)
@@ -119,7 +117,12 @@ static bool keeps(const bloom_demand *demand, double n, double m, unsigned k)
     const double rounding = 1 + 1e-9;
     if (demand->error > 0 && vidi__power(vidi__bloom_fp(n, m, k), demand->use.members) > demand->error * rounding)
         return false;
-    return !(demand->lost > 0) || vidi__bloom_lost(n, m, k, demand->use) <= demand->lost * rounding;
+    if (!(demand->lost > 0))
+        return true;
+    if (loss_at(n - 1, m, k, demand->use) >
+        2 * demand->lost) /* the last URL alone costs too much: no need for the sum */
+        return false;
+    return vidi__bloom_lost(n, m, k, demand->use) <= demand->lost * rounding;
 }
 
 /* The smallest m that keeps the demand for n URLs, or 0 if none up to VIDI__PLACES_MAX does. Both ends are monotone. */
@@ -230,7 +233,10 @@ static int shape_for_error(vidi__bloom *shape, double n, double error, unsigned 
             return vidi__fail(VIDI_EOPTION, "M=%g needs more than %d positions for an error rate of %g", multiplier,
                               VIDI__K_MAX, demand.error);
         k = needed < 1 ? 1 : (unsigned)needed;
-        return shape_of(shape, n, ceil(n * k * multiplier), k);
+        while (k < VIDI__K_MAX && !keeps(&demand, n, ceil(n * k * multiplier), k))
+            k++; /* small arrays need more than the formula says */
+        VIDI__TRY(shape_of(shape, n, ceil(n * k * multiplier), k));
+        return check_error(shape, demand.error);
     }
     size_for want = {&demand, n};
     if (!k)
@@ -243,15 +249,16 @@ static int shape_for_error(vidi__bloom *shape, double n, double error, unsigned 
     return shape_of(shape, n, m, k);
 }
 
-int vidi__bloom_given(vidi__bloom *shape, uint64_t capacity, uint64_t m, unsigned k, double error)
+int vidi__bloom_given(vidi__bloom *shape, const vidi__config *config, uint64_t m, unsigned k)
 {
-    VIDI__TRY(shape_of(shape, capacity ? (double)capacity : (double)m * LN2 / k, (double)m, k));
-    return check_error(shape, error);
+    VIDI__TRY(shape_of(shape, config->capacity ? (double)config->capacity : (double)m * LN2 / k, (double)m, k));
+    return config->reader ? VIDI_OK : check_error(shape, config->error); /* what was made once is not judged again */
 }
 
-int vidi__bloom_read(vidi__bloom *shape, vidi__params *params, uint64_t capacity, double error)
+int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config)
 {
-    uint64_t k = 0, m = 0;
+    vidi__params *params = config->params;
+    uint64_t k = 0, m = 0, capacity = config->capacity;
     double multiplier = 0, n = (double)capacity;
     VIDI__TRY(vidi__params_u64(params, "k", 1, VIDI__K_MAX, &k));
     VIDI__TRY(vidi__params_u64(params, "m", 1, VIDI__PLACES_MAX, &m));
@@ -266,13 +273,13 @@ int vidi__bloom_read(vidi__bloom *shape, vidi__params *params, uint64_t capacity
     if (m) {
         if (!k)
             k = best_k(n, (double)m);
-        return vidi__bloom_given(shape, capacity, m, (unsigned)k, error);
+        return vidi__bloom_given(shape, config, m, (unsigned)k);
     }
     if (k && multiplier > 0) {
         VIDI__TRY(shape_of(shape, n, ceil(n * (double)k * multiplier - 1e-6), (unsigned)k));
-        return check_error(shape, error);
+        return check_error(shape, config->error);
     }
-    return shape_for_error(shape, n, error, (unsigned)k, multiplier);
+    return shape_for_error(shape, n, config->error, (unsigned)k, multiplier);
 }
 
 int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape, vidi__scheme *scheme)
@@ -282,6 +289,8 @@ int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi
     base->capacity = shape->n;
     base->withstands = vidi__scheme_withstands(scheme);
     base->combination = vidi__scheme_combination(scheme);
+    if (scheme->suffix && scheme->narrow) /* URLs that collide before the salt are lost for every salt */
+        base->fp_meaning = VIDI_FP_ESTIMATE;
     base->needs.what = scheme->mode == VIDI__DERIVED ? VIDI__NEED_HASH : VIDI__NEED_BYTES;
     return VIDI_OK;
 }

@@ -44,10 +44,10 @@ typedef struct vidi__bloom {
  *   m and k; m and capacity (k = m/n ln 2); capacity, k and M (m = n k M, equation 5.1 of the thesis); capacity and
  *   error, with the k that needs least memory, or the k or M that is given. An error rate that the rest cannot keep is refused.
  */
-int vidi__bloom_read(vidi__bloom *shape, vidi__params *params, uint64_t capacity, double error);
+int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config);
 
-/* The shape that is given outright. capacity 0: the n at which half of the places are marked. */
-int vidi__bloom_given(vidi__bloom *shape, uint64_t capacity, uint64_t m, unsigned k, double error);
+/* The shape that is given outright. Without a capacity n is that at which half of the places are marked. */
+int vidi__bloom_given(vidi__bloom *shape, const vidi__config *config, uint64_t m, unsigned k);
 
 /* What every kind with positions starts from: reads the scheme for a shape, and fills in what of the base follows. */
 int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape, vidi__scheme *scheme);

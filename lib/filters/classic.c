@@ -63,7 +63,7 @@ static int configure(classic *self, const vidi__config *config)
     if (self->of_segments)
         VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
     vidi__filter *base = &self->base;
-    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    VIDI__TRY(vidi__bloom_read(&self->shape, config));
     VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->scheme));
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;

@@ -81,7 +81,7 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_counting, config));
     *filter = &self->base;
     VIDI__TRY(vidi__params_u64(config->params, "width", 2, 16, &width));
-    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    VIDI__TRY(vidi__bloom_read(&self->shape, config));
     VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
     self->width = (unsigned)width;
     self->per_word = 64 / self->width;

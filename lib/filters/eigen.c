@@ -61,7 +61,7 @@ static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
     if (!vidi__params_has(params, "m")) {
         if (m1)
             return vidi__fail(VIDI_EOPTION, "m1 is a share of m; give m and k too");
-        VIDI__TRY(vidi__bloom_read(&self->shape, params, config->capacity, config->error));
+        VIDI__TRY(vidi__bloom_read(&self->shape, config));
         self->d = d ? (unsigned)d : default_d(self->shape.k);
         *m2 = second_region(self->shape.m, self->shape.k, self->d);
         return VIDI_OK;
@@ -77,18 +77,7 @@ static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
         return vidi__fail(VIDI_EOPTION, "m1=%llu leaves no room in m=%llu for both regions", (unsigned long long)m1,
                           (unsigned long long)m);
     *m2 = m - m1;
-    return vidi__bloom_given(&self->shape, config->capacity, m1, (unsigned)k, config->error);
-}
-
-/* mode=different: the features go through the first d of the URL's functions, so that one list describes both. */
-static int share_functions(eigen *self)
-{
-    if (self->of_url.mode != VIDI__DIFFERENT)
-        return VIDI_OK;
-    if (self->d > self->shape.k)
-        return vidi__fail(VIDI_EOPTION, "mode=different has only the k=%u functions for d=%u", self->shape.k, self->d);
-    memcpy(self->of_feature.functions, self->of_url.functions, self->d * sizeof self->of_url.functions[0]);
-    return VIDI_OK;
+    return vidi__bloom_given(&self->shape, config, m1, (unsigned)k);
 }
 
 static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
@@ -101,11 +90,12 @@ static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
     VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->of_url));
     vidi__seed seed = vidi__seed_child(&config->seed, "feature", 0, 1);
     VIDI__TRY(vidi__scheme_init(&self->of_feature, config->params, &seed, self->d));
+    VIDI__TRY(vidi__scheme_share(&self->of_feature, &self->of_url));
     VIDI__TRY(vidi__scheme_check(&self->of_feature, *m2));
-    VIDI__TRY(share_functions(self));
     self->base.needs.what |= VIDI__NEED_FEATURE;
     memcpy(self->base.needs.feature, feature.ptr, feature.len);
-    self->base.fp_meaning = VIDI_FP_AT_MOST;
+    if (self->base.fp_meaning == VIDI_FP_EXACT)
+        self->base.fp_meaning = VIDI_FP_AT_MOST;
     return VIDI_OK;
 }
 
@@ -217,6 +207,8 @@ static int eigen_plan(const vidi__want *want, vidi__planned *planned)
     VIDI__TRY(vidi__params_u64(want->params, "d", 1, VIDI__K_MAX, &d));
     VIDI__TRY(vidi__bloom_plan(&bounded, both_regions, &d, &shape));
     uint64_t m2 = second_region(shape.m, shape.k, d ? d : default_d(shape.k));
+    if (want->memory && want->memory < vidi__bitmap_bytes(shape.m) + VIDI__CACHE_LINE)
+        return vidi__fail(VIDI_EOPTION, "the memory is too small for two regions");
     if (want->memory && vidi__bitmap_bytes(shape.m) + vidi__bitmap_bytes(m2) > want->memory)
         m2 = (want->memory - vidi__bitmap_bytes(shape.m)) / VIDI__CACHE_LINE * VIDI__CACHE_LINE * 8;
     vidi__bloom_planned(&bounded, &shape, planned);

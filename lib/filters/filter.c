@@ -39,6 +39,15 @@ void vidi__filter_destroy(vidi__filter *filter)
         filter->kind->destroy(filter);
 }
 
+int vidi__filter_alike(const vidi__filter *a, const vidi__filter *b)
+{
+    const vidi__needs *one = &a->needs, *two = &b->needs;
+    if (a->kind != b->kind || a->can != b->can || one->what != two->what || one->segments_max != two->segments_max ||
+        one->strip_scheme != two->strip_scheme || strcmp(one->feature, two->feature) != 0)
+        return vidi__damaged("filters that should be alike are not");
+    return VIDI_OK;
+}
+
 int vidi__filter_check_hash(const vidi__config *config)
 {
     vidi_str given;
@@ -67,6 +76,9 @@ void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, v
         vidi__params_hand_on(&params, taken, text);
 }
 
+/* Where p is only a bound it may reach 1 although the answer is NEW; the sum stays finite. */
+#define P_MOST 0.999
+
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
     const vidi__kind *kind = filter->kind;
@@ -78,7 +90,7 @@ int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, ui
         verdicts[i] = (uint8_t)verdict;
         if (verdict == VIDI_NEW) {
             tally->fresh++;
-            tally->lost += p / (1 - p);
+            tally->lost += p < P_MOST ? p / (1 - p) : P_MOST / (1 - P_MOST);
         } else {
             tally->seen++;
         }

@@ -151,6 +151,12 @@ int vidi__kind_unknown(vidi_str name);
 /* Kinds inside of kinds go so deep at most. */
 #define VIDI__DEPTH_MAX 3
 
+/*
+ * May the two stand side by side in one filter, answering for the same items? After reading they might not be of one
+ * kind, or need or can different things: VIDI_EFORMAT.
+ */
+int vidi__filter_alike(const vidi__filter *a, const vidi__filter *b);
+
 /* Makes a filter and checks that every parameter was used. */
 int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vidi__config *config);
 void vidi__filter_destroy(vidi__filter *filter);

@@ -510,7 +510,7 @@ static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
 /* ---- saving: for each partition u64 depth of the directory, or NOT_OPEN, and then its sub-tables in order ---- */
 
 #define NOT_OPEN UINT64_MAX
-#define DEPTH_MAX 24
+#define DEPTH_MAX 18 /* a trillion URLs; a stream of unknown length that lies costs no more than 2 MiB a partition */
 
 static int save_partition(const fp_partition *partition, vidi__writer *writer)
 {
@@ -631,10 +631,10 @@ static double bytes_for(double urls, unsigned bits)
         each += 5 * sqrt(each);
     vidi__subtable shape = shape_at(&made, depth, each);
     double lines = (double)shape.lines, mean = urls / tables / lines;
-    if (shape.lines >= VIDI__CHUNK_LINES)
-        lines = ceil(lines / VIDI__CHUNK_LINES) * VIDI__CHUNK_LINES;
-    return tables * (lines * VIDI__LINE_BYTES + sizeof(vidi__subtable) + lines / VIDI__CHUNK_LINES * sizeof(void *) +
-                     (double)shape.lines * spilled(mean, vidi__line_slots(shape.width)) * 8 / 0.78);
+    double chunks = ceil(lines / (double)VIDI__CHUNK_LINES);
+    double room = shape.lines < VIDI__CHUNK_LINES ? lines * VIDI__LINE_BYTES : chunks * VIDI__CHUNK_BYTES;
+    double spill = lines * spilled(mean, vidi__line_slots(shape.width)) * 8 / 0.78;
+    return tables * (room + spill + chunks * sizeof(void *) + sizeof(vidi__subtable));
 }
 
 /* Sub-tables for all URLs that are expected, so that none has to grow. */

@@ -71,7 +71,7 @@ static int configure(multilayer *self, const vidi__config *config)
     VIDI__TRY(vidi__params_choice(config->params, "layersalt", "off|on", &layersalt));
     VIDI__TRY(vidi__params_choice(config->params, "xor", "hash|address", &xor_address));
     VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
-    VIDI__TRY(vidi__bloom_read(&self->shape, config->params, config->capacity, config->error));
+    VIDI__TRY(vidi__bloom_read(&self->shape, config));
     if (xor_address)
         VIDI__TRY(power_of_two(&self->shape.m, m_given));
     VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
@@ -81,7 +81,8 @@ static int configure(multilayer *self, const vidi__config *config)
     self->base.needs.what |= VIDI__NEED_SEGMENTS;
     self->base.needs.segments_max = layers;
     self->base.needs.strip_scheme = strip == 1;
-    self->base.fp_meaning = self->layersalt && !strip ? VIDI_FP_AT_MOST : VIDI_FP_ESTIMATE;
+    if (self->base.fp_meaning == VIDI_FP_EXACT)
+        self->base.fp_meaning = self->layersalt && !strip ? VIDI_FP_AT_MOST : VIDI_FP_ESTIMATE;
     return VIDI_OK;
 }
 

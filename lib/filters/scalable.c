@@ -17,6 +17,8 @@
  *
  * Promises: no false negative; the compounded rate stays below the one asked for. fp_now = 1 - Π(1 - p_i).
  */
+#include <math.h>
+
 #include "filters/bloom.h"
 
 #define FIRST_CAPACITY 4096
@@ -109,6 +111,7 @@ static int load_stages(scalable *self, vidi__reader *reader)
         VIDI__TRY(vidi__filter_load(&self->stage[i], &config));
         if (self->stage[i]->kind != self->inner)
             return vidi__damaged("a stage is not of the kind that the set names");
+        VIDI__TRY(vidi__filter_alike(self->stage[0], self->stage[i]));
         if (i > 0)
             advance(self);
     }
@@ -266,7 +269,7 @@ static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, cons
         stage.params = &params;
         VIDI__TRY(inner->plan(&stage, planned));
         if (want->lost > 0 && planned->lost > want->lost * (1 + 1e-9))
-            stage.error *= 0.999 * want->lost / planned->lost;
+            stage.error *= fmin(0.97, 0.999 * want->lost / planned->lost);
         else if (want->memory && planned->bytes > want->memory && !want->urls)
             stage.urls -= stage.urls / 500 + 1;
         else if (want->memory && planned->bytes > want->memory)
@@ -297,10 +300,13 @@ static int scalable_plan(const vidi__want *want, vidi__planned *planned)
     bool exact = planned->error == 0;
     if (!exact)
         VIDI__TRY(fit_first_stage(want, inner, &rest, planned));
+    double error = planned->error / (1 - tighten) * SLACK;
+    if (error >= 1)
+        return vidi__fail(VIDI_EOPTION, "scalable keeps error rates below 1 only");
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu", (unsigned long long)planned->urls);
     if (!exact)
-        vidi__text_add(&text, ",error=%.17g", planned->error / (1 - tighten) * SLACK);
+        vidi__text_add(&text, ",error=%.17g", error);
     if (want->k)
         vidi__text_add(&text, ",k=%u", want->k);
     return VIDI_OK;

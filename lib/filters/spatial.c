@@ -74,7 +74,21 @@ static void adopt(spatial *self)
         base->combination += member->combination;
         if (member->fp_meaning > base->fp_meaning)
             base->fp_meaning = member->fp_meaning;
+        if (member->combination && self->members > 1) /* some functions may serve two members */
+            base->fp_meaning = VIDI_FP_ESTIMATE;
     }
+}
+
+/* Members without salts must at least not use the same functions. */
+static int check_combination(const spatial *self, unsigned index)
+{
+    uint64_t combination = self->member[index]->combination;
+    for (unsigned i = 0; i < index && combination; i++)
+        if (self->member[i]->combination == combination)
+            return vidi__fail(VIDI_EOPTION,
+                              "mode=different has too few functions for members that differ; give more of "
+                              "them (functions=a+b+…) or fewer members");
+    return VIDI_OK;
 }
 
 static int spatial_create(vidi__filter **filter, const vidi__config *config)
@@ -101,6 +115,8 @@ static int spatial_create(vidi__filter **filter, const vidi__config *config)
         VIDI__TRY(make_member(self, i, inner, &rest, config));
         if (self->member[i]->kind != inner)
             return vidi__damaged("a member is not of the kind that the set names");
+        VIDI__TRY(vidi__filter_alike(self->member[0], self->member[i]));
+        VIDI__TRY(check_combination(self, i));
     }
     adopt(self);
     return VIDI_OK;

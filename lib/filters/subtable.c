@@ -483,8 +483,12 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 
 /* ---- saving and loading ---- */
 
-/* More lines than any table gets to: those that cannot split grow on, but have few bits left. */
-#define LINES_LIMIT (UINT64_C(1) << 20)
+/*
+ * More lines than any table gets to: those that cannot split grow on, but have few bits left. And more spilled hashes a
+ * line: even if all of a table went to one half of it, that would be twice as full as it should be at most.
+ */
+#define LINES_LIMIT (UINT64_C(1) << 17)
+#define SPILLED_LIMIT 64
 
 /* Room for spilled hashes that a stream may ask for. There may be more after many have been taken away. */
 static uint64_t spill_room_most(uint64_t spilled, uint64_t lines)
@@ -567,9 +571,9 @@ static int load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reade
 static int load_contents(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t room,
                          uint64_t spilled, uint64_t *count)
 {
-    if (room)
-        VIDI__TRY(spill_resize(table, chunks->memory, room));
     VIDI__TRY(load_lines(table, reader, count));
+    if (room) /* only now, when the stream has been seen to be as long as the lines that this is in proportion to */
+        VIDI__TRY(spill_resize(table, chunks->memory, room));
     for (; spilled; spilled--)
         VIDI__TRY(load_spilled(table, chunks, reader, count));
     return VIDI_OK;
@@ -587,8 +591,8 @@ int vidi__subtable_load(vidi__subtable **table, vidi__chunks *chunks, const vidi
     VIDI__TRY(vidi__read_u64(reader, &room));
     if (width > 8 || !vidi__line_slots((unsigned)width) || !wanted.lines || wanted.lines > LINES_LIMIT ||
         wanted.lines > reader->left / VIDI__LINE_BYTES || spilled > reader->left / 8 ||
-        !fits(wanted.bits, wanted.lines, (unsigned)width) || room > spill_room_most(spilled, wanted.lines) ||
-        5 * spilled > 4 * room)
+        spilled > SPILLED_LIMIT * wanted.lines || !fits(wanted.bits, wanted.lines, (unsigned)width) ||
+        room > spill_room_most(spilled, wanted.lines) || 5 * spilled > 4 * room)
         return vidi__damaged("a sub-table has an impossible shape");
     wanted.width = (unsigned)width;
     complete(&wanted);

@@ -121,6 +121,24 @@ static int read_mode(vidi__scheme *scheme, vidi__params *params)
     return VIDI_OK;
 }
 
+static void find_narrow(vidi__scheme *scheme)
+{
+    scheme->narrow = false;
+    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
+        scheme->narrow |= scheme->functions[i]->bits == 32;
+}
+
+int vidi__scheme_share(vidi__scheme *scheme, const vidi__scheme *from)
+{
+    if (from->mode != VIDI__DIFFERENT)
+        return VIDI_OK;
+    if (scheme->k > from->k)
+        return vidi__fail(VIDI_EOPTION, "mode=different has only k = %u functions, too few for %u", from->k, scheme->k);
+    memcpy(scheme->functions, from->functions, scheme->k * sizeof scheme->functions[0]);
+    find_narrow(scheme);
+    return VIDI_OK;
+}
+
 int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k)
 {
     memset(scheme, 0, sizeof *scheme);
@@ -142,8 +160,7 @@ int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__se
         VIDI__TRY(init_different(scheme, params, seed));
         break;
     }
-    for (unsigned i = 0; i < k && scheme->functions[i]; i++)
-        scheme->narrow |= scheme->functions[i]->bits == 32;
+    find_narrow(scheme);
     vidi__hash_key_init(&scheme->key, seed->key);
     return VIDI_OK;
 }

@@ -54,6 +54,9 @@ typedef struct vidi__scheme {
 /* Reads hash, mode, salt and functions from the parameters; k must be set by then. */
 int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k);
 
+/* mode=different: takes the first functions of another scheme instead of its own, so that one list describes both. */
+int vidi__scheme_share(vidi__scheme *scheme, const vidi__scheme *from);
+
 /*
  * The function that the set hashes its items with: parameter `hash`, also behind "inner.", if it gives 128 bits;
  * otherwise sip13. Does not count as asking for the parameter.

@@ -62,8 +62,10 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     vidi__derive_key(key, set->key, "epoch", number);
     vidi__hash_key_init(&epoch->key, key);
     memcpy(config.seed.key, key, sizeof key);
-    if (set->member)
+    if (set->member) {
         vidi__derive_key(config.seed.key, key, "member", set->member);
+        config.seed.turn += set->member; /* other functions than its neighbour's, in mode=different */
+    }
 
     int code = reader ? vidi__filter_load(&epoch->filter, &config)
                       : vidi__filter_create(&epoch->filter, recipe->kind, &config);
@@ -109,6 +111,14 @@ static vidi_epoch_stats record_of(const vidi__epoch *epoch)
     };
 }
 
+/* Has the user fixed the size of the arrays? Then it stays. */
+static bool size_is_given(const vidi__recipe *recipe)
+{
+    vidi__params params;
+    return vidi__params_parse(&params, recipe->params) == VIDI_OK &&
+           (vidi__params_has(&params, "m") || vidi__params_has(&params, "inner.m"));
+}
+
 /* The next epoch's size: as the user says now, or from what the last one came to (the thesis, section 7.2.1). */
 static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
 {
@@ -121,7 +131,7 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
         if (next->capacity)
             return VIDI_OK;
     }
-    if (count)
+    if (count && !size_is_given(recipe))
         recipe->capacity = (uint64_t)fmin(ceil((double)count * recipe->headroom), (double)VIDI__CAPACITY_MAX);
     return VIDI_OK;
 }

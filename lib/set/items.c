@@ -95,7 +95,7 @@ int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch
         VIDI__TRY(vidi__items_check(urls[i]));
     hash_all(epoch, urls, n, hashes);
     for (size_t i = 0; i < n; i++)
-        items->list[i].url = (vidi__part){urls[i], hashes[i]};
+        items->list[i] = (vidi__item){.url = {urls[i], hashes[i]}};
     if (what & VIDI__NEED_SEGMENTS)
         VIDI__TRY(make_segments(items, epoch, urls, n));
     if (what & VIDI__NEED_FEATURE)

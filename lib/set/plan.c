@@ -31,8 +31,11 @@ static int check_request(const vidi_plan_request *want)
                               numbers[i].most, numbers[i].value);
     if (want->k > VIDI__K_MAX)
         return vidi__fail(VIDI_EOPTION, "k must be a number from 1 to %d, not %u", VIDI__K_MAX, want->k);
-    if (!want->urls && !want->memory)
-        return vidi__fail(VIDI_EOPTION, "the request says too little: give the number of URLs or the memory");
+    bool rate = want->error > 0 || (want->k && want->multiplier > 0);
+    if (!want->urls && !want->memory && !(want->lost > 0 && rate))
+        return vidi__fail(VIDI_EOPTION,
+                          "the request says too little: give the number of URLs or the memory, or pages lost "
+                          "together with an error rate or k and M");
     if (want->params && !want->kind)
         return vidi__fail(VIDI_EOPTION, "params belong to a kind; name the kind too");
     if (want->entry_size > 65536)
@@ -66,11 +69,44 @@ static int miniature(const vidi__kind *kind, const char *user, unsigned k, vidi_
     return code;
 }
 
+/* What the kind makes of the numbers of a request, with the user's parameters. */
+static int ask_kind(const vidi__kind *kind, const vidi__want *want, const char *user, vidi__planned *planned)
+{
+    vidi__params params;
+    vidi__want own = *want;
+    own.params = &params;
+    memset(planned, 0, sizeof *planned);
+    VIDI__TRY(vidi__params_parse(&params, user));
+    return kind->plan(&own, planned);
+}
+
+/* Neither URLs nor memory are given: the most URLs of which no more pages than allowed are lost at the given rate. */
+static int find_urls(const vidi__kind *kind, vidi__want *want, const char *user)
+{
+    vidi__planned planned;
+    vidi__want trial = *want;
+    uint64_t low = 0, high = VIDI__PLACES_MAX;
+    trial.lost = 0;
+    while (high - low > 1) {
+        trial.urls = low + (high - low) / 2;
+        int code = ask_kind(kind, &trial, user, &planned);
+        if (code < 0 && code != VIDI_EOPTION)
+            return code;
+        if (code == VIDI_OK && planned.lost <= want->lost)
+            low = trial.urls;
+        else
+            high = trial.urls;
+    }
+    want->urls = low;
+    if (!low || low + 1 == VIDI__PLACES_MAX)
+        return vidi__fail(VIDI_EOPTION, "%s: the number of URLs does not follow from the request", kind->name);
+    return VIDI_OK;
+}
+
 static int plan_kind(const vidi__kind *kind, const vidi_plan_request *request, vidi_plan_entry *entry)
 {
     const char *user = request->params ? request->params : "";
-    vidi__params params;
-    vidi__planned planned = {0};
+    vidi__planned planned;
     vidi__want want = {
         .urls = request->urls,
         .memory = request->memory,
@@ -80,10 +116,10 @@ static int plan_kind(const vidi__kind *kind, const vidi_plan_request *request, v
         .multiplier = request->multiplier,
         .url_bytes = request->url_bytes > 0 ? request->url_bytes : URL_BYTES,
         .members = 1,
-        .params = &params,
     };
-    VIDI__TRY(vidi__params_parse(&params, user));
-    VIDI__TRY(kind->plan(&want, &planned));
+    if (!want.urls && !want.memory)
+        VIDI__TRY(find_urls(kind, &want, user));
+    VIDI__TRY(ask_kind(kind, &want, user, &planned));
     VIDI__TRY(miniature(kind, user, planned.k, entry));
     vidi__text text = vidi__text_in(entry->params, sizeof entry->params);
     vidi__text_add(&text, "%s%s%s", planned.params, *planned.params && *user ? "," : "", user);
@@ -116,7 +152,7 @@ static void rank(const vidi_plan_request *want, ranked *answer)
 {
     const vidi_plan_entry *entry = &answer->entry;
     double bytes = (double)entry->bytes, lost = entry->expected_lost;
-    answer->first = !want->urls ? -(double)entry->urls : want->memory ? lost : bytes;
+    answer->first = !want->memory ? bytes : !want->urls ? -(double)entry->urls : lost;
     answer->second = want->memory ? bytes : lost;
 }
 

@@ -148,6 +148,8 @@ static int read_history(vidi__reader *reader, vidi_set *set)
             VIDI__TRY(vidi__read_u64(reader, &numbers[j]));
         VIDI__TRY(vidi__read_double(reader, &past.fp_end));
         VIDI__TRY(vidi__read_double(reader, &past.expected_lost));
+        if (!(past.fp_end >= 0 && past.fp_end <= 1 && past.expected_lost >= 0))
+            return vidi__damaged("the record of an epoch is out of range");
         past.epoch = numbers[0];
         past.capacity = numbers[1];
         past.count = numbers[2];

@@ -89,7 +89,7 @@ static vidi__bloom read_shape(const char *text, uint64_t capacity, double error,
     vidi__params params;
     vidi__bloom shape = {0};
     assert_int_equal(vidi__params_parse(&params, text), VIDI_OK);
-    *code = vidi__bloom_read(&shape, &params, capacity, error);
+    *code = vidi__bloom_read(&shape, &(vidi__config){.params = &params, .capacity = capacity, .error = error});
     return shape;
 }
 

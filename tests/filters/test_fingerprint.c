@@ -1,0 +1,974 @@
+/*
+ * The kind fingerprint as a whole, mostly through the public interface: nothing forgotten while it grows, losses as
+ * computed, batches and threads like single calls, memory as promised, and nothing to gain without the key.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "filters/exact_cases.h"
+#include "support/env.h"
+#include "support/oracle.h"
+#include "support/stats.h"
+#include "support/streams.h"
+#include "support/urls.h"
+
+#define BITS_DEFAULT 60
+
+static vidi_set *set_of(const char *params, uint64_t capacity, uint64_t seed, const vidi_allocator *allocator)
+{
+    test_case which = {"fingerprint", params, (double)capacity, 0, 0};
+    return test_case_set(&which, 1, seed, allocator);
+}
+
+static vidi_str url_at(char *room, uint64_t seed, uint64_t index)
+{
+    return (vidi_str){room, test_url(room, TEST_URL_ROOM, seed, index)};
+}
+
+/* Adds URLs first .. first + n - 1 in batches; how many were NEW. */
+static uint64_t add_urls(vidi_set *set, test_url_maker *maker, uint64_t seed, uint64_t first, uint64_t n)
+{
+    enum { PART = 3000 };
+    uint8_t verdicts[PART];
+    uint64_t fresh = 0;
+    test_batch batch;
+    test_batch_init(&batch, PART);
+    for (uint64_t done = 0; done < n; done += batch.n) {
+        test_batch_fill(&batch, maker, seed, first + done, (size_t)(n - done < PART ? n - done : PART));
+        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
+        for (size_t i = 0; i < batch.n; i++)
+            fresh += verdicts[i] == VIDI_NEW;
+    }
+    test_batch_free(&batch);
+    return fresh;
+}
+
+/* How many of the URLs it says to have seen. */
+static uint64_t seen_urls(const vidi_set *set, uint64_t seed, uint64_t first, uint64_t n)
+{
+    enum { PART = 2500 };
+    uint8_t verdicts[PART];
+    uint64_t seen = 0;
+    test_batch batch;
+    test_batch_init(&batch, PART);
+    for (uint64_t done = 0; done < n; done += batch.n) {
+        test_batch_fill(&batch, test_url, seed, first + done, (size_t)(n - done < PART ? n - done : PART));
+        assert_int_equal(vidi_has_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
+        for (size_t i = 0; i < batch.n; i++)
+            seen += verdicts[i] == VIDI_SEEN;
+    }
+    test_batch_free(&batch);
+    return seen;
+}
+
+/* ---- growth ---- */
+
+static void growing_a_thousandfold_forgets_nothing(void **state)
+{
+    const char *params = *state;
+    uint64_t most = test_long() ? 5000000 : test_urls_at_most(200000), n = 0;
+    vidi_set *set = set_of(params, most / 1000, 1, NULL);
+    for (uint64_t next = 20; n < most; next = next * 5 / 4 + 1) {
+        next = next < most ? next : most;
+        uint64_t fresh = add_urls(set, test_url, 1, n, next - n);
+        if (!strstr(params, "bits=32"))
+            assert_int_equal(fresh, next - n);
+        n = next;
+        check(seen_urls(set, 1, 0, n) == n, "of %d URLs some are not there", (int)n);
+    }
+    vidi_stats stats = test_stat(set);
+    assert_int_equal(stats.count, stats.answered_new);
+    assert_true(seen_urls(set, 1, n, 1000) <= (strstr(params, "bits=32") ? 20u : 0u));
+    vidi_close(set);
+}
+
+static void it_answers_as_an_exact_set_does(void **state)
+{
+    const char *params = *state;
+    bool multiset = params && strstr(params, "multiset=on");
+    enum { UNIVERSE_OF_URLS = 30000 };
+    uint64_t operations = test_sanitized() ? 60000 : 300000;
+    vidi_set *set = set_of(params, 0, 2, NULL);
+    test_oracle *oracle = test_oracle_new();
+    test_random random = {2};
+    char room[TEST_URL_ROOM];
+    for (uint64_t n = 0; n < operations; n++) {
+        vidi_str url = url_at(room, 2, test_below(&random, UNIVERSE_OF_URLS));
+        uint64_t times = test_oracle_times(oracle, url), told, what = test_below(&random, 10);
+        bool growing = n * 5 / operations % 2 == 0;
+        if (what < (growing ? 7u : 2u)) {
+            assert_int_equal(vidi_add(set, url), times ? VIDI_SEEN : VIDI_NEW);
+            if (multiset || !times)
+                test_oracle_add(oracle, url);
+        } else if (what < 8) {
+            assert_int_equal(vidi_remove(set, url), times ? VIDI_OK : VIDI_EABSENT);
+            test_oracle_remove(oracle, url);
+        } else if (what == 8) {
+            assert_int_equal(vidi_has(set, url), times ? VIDI_SEEN : VIDI_NEW);
+        } else {
+            assert_int_equal(vidi_count(set, url, &told), VIDI_OK);
+            assert_int_equal(told, times);
+        }
+        if (n % 1000 == 0)
+            assert_int_equal(test_stat(set).count, test_oracle_count(oracle));
+    }
+    assert_int_equal(test_stat(set).count, test_oracle_count(oracle));
+    test_oracle_free(oracle);
+    vidi_close(set);
+}
+
+static void what_is_removed_is_new_again(void **state)
+{
+    enum { N = 20000 };
+    char room[TEST_URL_ROOM];
+    vidi_set *set = set_of(*state, 0, 3, NULL);
+    for (unsigned round = 0; round < 3; round++) {
+        assert_int_equal(add_urls(set, test_url, 3, 0, N), N);
+        for (uint64_t i = 0; i < N; i++)
+            assert_int_equal(vidi_remove(set, url_at(room, 3, (i * 7 + round) % N)), VIDI_OK);
+        assert_int_equal(test_stat(set).count, 0);
+        assert_true(test_stat(set).fill == 0 && test_stat(set).fp_now == 0);
+        assert_int_equal(seen_urls(set, 3, 0, N), 0);
+        assert_int_equal(vidi_remove(set, url_at(room, 3, 5)), VIDI_EABSENT);
+    }
+    vidi_close(set);
+}
+
+static void a_multiset_counts_every_add(void **state)
+{
+    enum { N = 3000 };
+    char room[TEST_URL_ROOM];
+    uint64_t times;
+    vidi_set *set = set_of("multiset=on", 0, 4, NULL);
+    (void)state;
+    for (unsigned round = 1; round <= 40; round++)
+        for (uint64_t i = 0; i < N; i++)
+            if (i % 41 >= round)
+                assert_int_equal(vidi_add(set, url_at(room, 4, i)), round == 1 ? VIDI_NEW : VIDI_SEEN);
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(vidi_count(set, url_at(room, 4, i), &times), VIDI_OK);
+        assert_int_equal(times, i % 41);
+    }
+    for (uint64_t i = 0; i < N; i++)
+        for (uint64_t left = i % 41; left; left--) {
+            assert_int_equal(vidi_remove(set, url_at(room, 4, i)), VIDI_OK);
+            assert_int_equal(vidi_has(set, url_at(room, 4, i)), left > 1 ? VIDI_SEEN : VIDI_NEW);
+        }
+    assert_int_equal(test_stat(set).count, 0);
+    vidi_close(set);
+}
+
+/* ---- losses ---- */
+
+static void pages_lost_are_as_many_as_expected(void **state)
+{
+    uint64_t rows[] = {test_urls_at_most(1000000), test_urls_at_most(300000), test_urls_at_most(300000)};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(rows); i++) {
+        vidi_set *set = set_of("bits=32", i == 1 ? 1000 : 0, 100 + i, NULL);
+        uint64_t fresh = add_urls(set, test_url, 5, 0, rows[i]);
+        vidi_stats stats = test_stat(set);
+        double n = (double)stats.count;
+        assert_int_equal(stats.count, fresh);
+        assert_int_equal(stats.fp_meaning, VIDI_FP_EXACT);
+        assert_true(stats.fp_now == n * 0x1p-32);
+        check(fabs(stats.expected_lost / (n * n / 2 * 0x1p-32) - 1) < 0.001, "%g lost", stats.expected_lost);
+        test_interval lost = test_lost_interval(stats.expected_lost, stats.fp_now, TEST_ALPHA);
+        check(test_inside(lost, rows[i] - fresh), "%d lost of %g expected", (int)(rows[i] - fresh),
+              stats.expected_lost);
+        uint64_t asked = test_urls_at_most(500000), seen = seen_urls(set, 5, rows[i], asked);
+        test_interval false_ones = test_binomial_interval(asked, stats.fp_now, TEST_ALPHA);
+        check(test_inside(false_ones, seen), "%d falsely seen, at %g", (int)seen, stats.fp_now);
+        vidi_close(set);
+    }
+}
+
+/* ---- batches ---- */
+
+enum { BATCHED = 25000 };
+
+/* URLs of which half are repeats, near and far. */
+static void fill_with_repeats(test_batch *batch)
+{
+    test_random random = {7};
+    test_batch_init(batch, BATCHED);
+    for (uint64_t i = 0; i < BATCHED; i++)
+        test_batch_push(batch, test_url, 7, i % 3 ? test_below(&random, BATCHED / 2) : i - i % 40);
+}
+
+/* Adds and asks for all in batches of one size, or of any if it is 0. */
+static void in_batches(vidi_set *set, const test_batch *urls, size_t size, uint8_t *added, uint8_t *asked)
+{
+    static const size_t sizes[] = {1, 15, 16, 17, 2047, 2048, 2049};
+    test_random random = {size};
+    for (size_t done = 0, n; done < urls->n; done += n) {
+        n = size ? size : sizes[test_below(&random, VIDI__COUNT(sizes))];
+        n = n < urls->n - done ? n : urls->n - done;
+        assert_int_equal(vidi_has_batch(set, urls->urls + done, n, asked + done), VIDI_OK);
+        assert_int_equal(vidi_add_batch(set, urls->urls + done, n, added + done), VIDI_OK);
+    }
+    assert_int_equal(vidi_has_batch(set, urls->urls, urls->n, asked), VIDI_OK);
+}
+
+static void a_batch_of_any_size_is_the_loop(void **state)
+{
+    static const size_t sizes[] = {15, 16, 17, 63, 2047, 2048, 2049, 5000, BATCHED, 0};
+    const char *params = *state;
+    test_batch urls;
+    static uint8_t one_by_one[BATCHED], added[BATCHED], asked[BATCHED];
+    fill_with_repeats(&urls);
+    vidi_set *set = set_of(params, 0, 8, NULL);
+    for (size_t i = 0; i < BATCHED; i++)
+        one_by_one[i] = (uint8_t)vidi_add(set, urls.urls[i]);
+    vidi_stats right = test_stat(set);
+    vidi_close(set);
+    for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
+        set = set_of(params, i % 2 ? 100 : 0, 8, NULL);
+        in_batches(set, &urls, sizes[i], added, asked);
+        assert_memory_equal(added, one_by_one, BATCHED);
+        for (size_t j = 0; j < BATCHED; j++)
+            assert_int_equal(asked[j], VIDI_SEEN);
+        vidi_stats stats = test_stat(set);
+        assert_int_equal(stats.count, right.count);
+        assert_int_equal(stats.answered_new, right.answered_new);
+        assert_int_equal(stats.answered_seen, right.answered_seen);
+        check(fabs(stats.expected_lost - right.expected_lost) <= 1e-3 * right.expected_lost, "%g, not %g",
+              stats.expected_lost, right.expected_lost);
+        vidi_close(set);
+    }
+    test_batch_free(&urls);
+}
+
+/* The number comes from a run of this test; whatever the processor, it has to come out again. */
+static void every_processor_gives_the_same_verdicts(void **state)
+{
+    enum { N = 200000, PART = 2000 };
+    uint8_t verdicts[PART];
+    uint64_t digest = 0;
+    test_batch batch;
+    vidi_set *set = set_of("bits=32", 0, 9, NULL);
+    (void)state;
+    test_batch_init(&batch, PART);
+    for (uint64_t i = 0; i < N; i += PART) {
+        test_batch_fill(&batch, test_url, 9, i, PART);
+        assert_int_equal(vidi_add_batch(set, batch.urls, PART, verdicts), VIDI_OK);
+        for (size_t j = 0; j < PART; j++)
+            digest = test_mix(digest * 3 + verdicts[j]);
+    }
+    test_batch_free(&batch);
+    vidi_close(set);
+    check(digest == UINT64_C(0x954e06c7f3980c90), "0x%llx", (unsigned long long)digest);
+}
+
+/* ---- threads ---- */
+
+enum { ADDERS = 4, READERS = 2, SHARED = 60000, WIDEST = 2500 };
+
+/* cmocka's checks work in the main thread only, so the others count what is wrong. */
+typedef struct crowd {
+    vidi_set *set;
+    test_batch urls;
+    atomic_uchar fresh[SHARED], there[SHARED];
+    atomic_uint wrong, missed;
+    atomic_bool done;
+} crowd;
+
+typedef struct worker {
+    crowd *of;
+    pthread_t thread;
+    unsigned number;
+} worker;
+
+static void note(crowd *of, uint64_t i, int verdict)
+{
+    if (verdict == VIDI_NEW)
+        atomic_fetch_add(&of->fresh[i], 1);
+    else if (verdict != VIDI_SEEN)
+        atomic_fetch_add(&of->wrong, 1);
+    atomic_store(&of->there[i], 1);
+}
+
+/* All adders go over all URLs, some from the same places: two in batches of many sizes, two one by one. */
+static void *add_all(void *context)
+{
+    static const size_t sizes[] = {16, 64, 300, 2048, WIDEST};
+    worker *me = context;
+    crowd *of = me->of;
+    uint8_t verdicts[WIDEST];
+    test_random random = {me->number};
+    uint64_t at = me->number / 2 * SHARED / 3;
+    for (uint64_t done = 0, n; done < SHARED; done += n, at = at + n == SHARED ? 0 : at + n) {
+        n = me->number % 2 ? sizes[test_below(&random, VIDI__COUNT(sizes))] : 1;
+        n = n < SHARED - at ? n : SHARED - at;
+        n = n < SHARED - done ? n : SHARED - done;
+        if (n == 1)
+            verdicts[0] = (uint8_t)vidi_add(of->set, of->urls.urls[at]);
+        else if (vidi_add_batch(of->set, of->urls.urls + at, n, verdicts) != VIDI_OK)
+            atomic_fetch_add(&of->wrong, 1);
+        for (uint64_t i = 0; i < n; i++)
+            note(of, at + i, verdicts[i]);
+    }
+    return NULL;
+}
+
+/* Asks for stretches of URLs, and minds those whose add had returned before. */
+static void *ask_all(void *context)
+{
+    worker *me = context;
+    crowd *of = me->of;
+    uint8_t verdicts[256];
+    bool there[256];
+    test_random random = {me->number};
+    while (!atomic_load(&of->done)) {
+        size_t n = me->number % 2 ? 256 : 3;
+        uint64_t at = test_below(&random, SHARED - n);
+        for (size_t i = 0; i < n; i++)
+            there[i] = atomic_load(&of->there[at + i]);
+        if (vidi_has_batch(of->set, of->urls.urls + at, n, verdicts) != VIDI_OK)
+            atomic_fetch_add(&of->wrong, 1);
+        for (size_t i = 0; i < n; i++)
+            if (there[i] && verdicts[i] != VIDI_SEEN)
+                atomic_fetch_add(&of->missed, 1);
+    }
+    return NULL;
+}
+
+static void exactly_one_thread_is_told_new(void **state)
+{
+    static crowd of;
+    worker workers[ADDERS + READERS];
+    for (unsigned round = 0; round < 3; round++) {
+        memset(&of, 0, sizeof of);
+        of.set = set_of(*state, round == 2 ? SHARED : 0, 10 + round, NULL);
+        test_batch_init(&of.urls, SHARED);
+        test_batch_fill(&of.urls, test_url, 10, 0, SHARED);
+        for (unsigned i = 0; i < ADDERS + READERS; i++) {
+            workers[i] = (worker){.of = &of, .number = i};
+            assert_int_equal(pthread_create(&workers[i].thread, NULL, i < ADDERS ? add_all : ask_all, &workers[i]), 0);
+        }
+        for (unsigned i = 0; i < ADDERS + READERS; i++) {
+            if (i == ADDERS)
+                atomic_store(&of.done, true);
+            pthread_join(workers[i].thread, NULL);
+        }
+        assert_int_equal(of.wrong, 0);
+        assert_int_equal(of.missed, 0);
+        for (uint64_t i = 0; i < SHARED; i++)
+            check(of.fresh[i] == 1, "URL %d was NEW %d times", (int)i, of.fresh[i]);
+        vidi_stats stats = test_stat(of.set);
+        assert_int_equal(stats.count, SHARED);
+        assert_int_equal(stats.answered_new, SHARED);
+        assert_int_equal(stats.answered_seen, (ADDERS - 1) * SHARED);
+        test_batch_free(&of.urls);
+        vidi_close(of.set);
+    }
+}
+
+/* ---- merging, listing, epochs ---- */
+
+static void tables_of_different_sizes_merge(void **state)
+{
+    static const uint64_t capacities[] = {0, 1000, 100000}, counts[] = {0, 10, 30000};
+    char room[TEST_URL_ROOM];
+    const char *params = *state;
+    bool multiset = params && strstr(params, "multiset=on");
+    for (size_t i = 0; i < 9; i++) {
+        uint64_t a = counts[i / 3], b = counts[i % 3], times;
+        vidi_set *into = set_of(params, capacities[i % 3], 11, NULL), *from = set_of(params, capacities[i / 3], 11, NULL);
+        add_urls(into, test_url, 11, 0, a);
+        add_urls(from, test_url, 11, a / 2, b);
+        add_urls(from, test_url, 11, a / 2, b);
+        uint64_t both = a / 2 + b > a ? a / 2 + b : a;
+        both = b ? both : a;
+        assert_int_equal(vidi_merge(into, from), VIDI_OK);
+        assert_int_equal(test_stat(into).count, both);
+        assert_int_equal(test_stat(from).count, b);
+        assert_int_equal(seen_urls(into, 11, 0, both), both);
+        assert_int_equal(seen_urls(into, 11, both, 1000), 0);
+        for (uint64_t j = 0; j < both; j += 11) {
+            uint64_t right = (j < a) + (j >= a / 2 && j < a / 2 + b ? 2u : 0u);
+            assert_int_equal(vidi_count(into, url_at(room, 11, j), &times), VIDI_OK);
+            assert_int_equal(times, multiset ? right : 1);
+        }
+        vidi_close(into);
+        vidi_close(from);
+    }
+}
+
+static void other_widths_and_multisets_do_not_merge(void **state)
+{
+    static const char *const rows[] = {"bits=32", "bits=47", "multiset=on", "hash=xxh3", NULL};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(rows); i++)
+        for (size_t j = 0; j < VIDI__COUNT(rows); j++) {
+            vidi_set *into = set_of(rows[i], 0, 12, NULL), *from = set_of(rows[j], 0, 12, NULL);
+            add_urls(from, test_url, 12, 0, 20);
+            assert_int_equal(vidi_merge(into, from), i == j ? VIDI_OK : VIDI_EDIFFERS);
+            assert_int_equal(test_stat(into).count, i == j ? 20 : 0);
+            vidi_close(into);
+            vidi_close(from);
+        }
+}
+
+typedef struct listed {
+    uint64_t (*all)[2]; /* hash and times */
+    size_t n, room;
+    uint64_t mask;
+} listed;
+
+static int list_entry(void *context, const vidi_entry *entry)
+{
+    listed *l = context;
+    if (l->n == l->room)
+        return 1;
+    l->all[l->n][0] = entry->hash[1] & l->mask;
+    l->all[l->n++][1] = entry->times;
+    return (entry->hash[1] & ~l->mask) && !entry->url.ptr ? 2 : 0;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static listed listing_of(const vidi_set *set, unsigned bits)
+{
+    listed l = {.room = test_stat(set).count, .mask = UINT64_MAX << (64 - bits)};
+    l.all = calloc(l.room + 1, sizeof *l.all);
+    assert_non_null(l.all);
+    assert_int_equal(vidi_iterate(set, list_entry, &l), 0);
+    assert_int_equal(l.n, l.room);
+    qsort(l.all, l.n, sizeof *l.all, by_first);
+    return l;
+}
+
+/* Against a set that keeps the URLs, made with the same key. */
+static void it_lists_exactly_what_was_added(void **state)
+{
+    static const struct {
+        const char *params, *exact;
+        unsigned bits;
+    } rows[] = {{NULL, "hash=sip13", BITS_DEFAULT},
+                {"bits=47", "hash=sip13", 47},
+                {"bits=58,hash=xxh3", "hash=xxh3", 58},
+                {"multiset=on", "hash=sip13,multiset=on", BITS_DEFAULT}};
+    (void)state;
+    for (size_t i = 0; i < 2 * VIDI__COUNT(rows); i++) {
+        uint64_t n = i % 2 ? 40000 : 700;
+        test_case which = {"hashset", rows[i / 2].exact, 0, 0, 0};
+        vidi_set *exact = test_case_set(&which, 1, 13, NULL), *set = set_of(rows[i / 2].params, 0, 13, NULL);
+        vidi_set *both[] = {exact, set};
+        for (size_t j = 0; j < 2; j++) {
+            char room[TEST_URL_ROOM];
+            add_urls(both[j], test_url, 13, 0, n);
+            for (uint64_t k = 0; k < n; k += 10)
+                for (uint64_t more = k % 30; more; more--)
+                    vidi_add(both[j], url_at(room, 13, k));
+            for (uint64_t k = 0; k < n; k += 7)
+                assert_int_equal(vidi_remove(both[j], url_at(room, 13, k)), VIDI_OK);
+        }
+        listed right = listing_of(exact, rows[i / 2].bits), mine = listing_of(set, rows[i / 2].bits);
+        assert_int_equal(mine.n, right.n);
+        assert_memory_equal(mine.all, right.all, mine.n * sizeof *mine.all);
+        free(right.all);
+        free(mine.all);
+        vidi_close(exact);
+        vidi_close(set);
+    }
+}
+
+static void the_next_epoch_has_other_hashes_and_room_for_as_many(void **state)
+{
+    enum { N = 50000 };
+    char room[TEST_URL_ROOM];
+    test_options made;
+    test_case which = {"fingerprint", NULL, 0, 0, 0};
+    vidi_set *set;
+    (void)state;
+    test_case_options(&made, &which, 1, 14);
+    made.options.flags = VIDI_KEEP_PREVIOUS;
+    assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
+    add_urls(set, test_url, 14, 0, N);
+    listed before = listing_of(set, BITS_DEFAULT);
+    assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
+    vidi_stats stats = test_stat(set);
+    assert_int_equal(stats.count, 0);
+    assert_int_equal(stats.epoch, 1);
+    assert_int_equal(stats.past_epochs, 1);
+    uint64_t bytes = stats.bytes;
+    for (uint64_t i = 0; i < N; i += 17) {
+        assert_int_equal(vidi_has(set, url_at(room, 14, i)), VIDI_NEW);
+        assert_int_equal(vidi_has_previous(set, url_at(room, 14, i)), VIDI_SEEN);
+        assert_int_equal(vidi_has_previous(set, url_at(room, 14, N + i)), VIDI_NEW);
+    }
+    assert_int_equal(add_urls(set, test_url, 14, 0, N), N);
+    check(test_stat(set).bytes < bytes + bytes / 50, "%d bytes, then %d", (int)bytes, (int)test_stat(set).bytes);
+    listed after = listing_of(set, BITS_DEFAULT);
+    assert_int_equal(after.n, N);
+    uint64_t same = 0;
+    for (size_t i = 0, j = 0; i < N && j < N; before.all[i][0] < after.all[j][0] ? i++ : j++)
+        same += before.all[i][0] == after.all[j][0];
+    assert_int_equal(same, 0);
+    free(before.all);
+    free(after.all);
+    vidi_close(set);
+}
+
+/* ---- memory ---- */
+
+static void bytes_a_url_stay_below_the_promise(void **state)
+{
+    test_allocator watch;
+    double most = test_long() ? 2e7 : test_sanitized() ? 2e5 : 2e6, worst = 0, worst_large = 0;
+    uint64_t n = 0;
+    (void)state;
+    test_allocator_init(&watch);
+    vidi_set *set = set_of(NULL, 0, 15, &watch.hook);
+    uint64_t wrapper = watch.live_bytes;
+    for (double next = 1e5; next <= most; next *= 1.1) {
+        watch.peak_bytes = watch.live_bytes;
+        add_urls(set, test_deep_url, 15, n, (uint64_t)next - n);
+        n = (uint64_t)next;
+        double each = (double)watch.peak_bytes / (double)n; /* growth included */
+        if (getenv("DBG")) fprintf(stderr, "%d URLs: %g bytes each live %g stat %g\n", (int)n, each, (double)watch.live_bytes/n, (double)test_stat(set).bytes/n);
+        if (next >= 1e6)
+            worst = fmax(worst, each);
+        if (next >= 1e7)
+            worst_large = fmax(worst_large, each);
+        assert_true(test_stat(set).bytes <= watch.live_bytes);
+    }
+    check(worst <= 9.5, "up to %g bytes a URL from a million on", worst);
+    check(worst_large <= 7.6, "up to %g bytes a URL from ten million on", worst_large);
+    check(watch.largest <= 2 << 20, "%d bytes in one block", (int)watch.largest);
+    assert_true(wrapper < 65536);
+    vidi_close(set);
+    test_allocator_finish(&watch);
+}
+
+static void a_small_set_is_small(void **state)
+{
+    test_allocator watch;
+    test_allocator_init(&watch);
+    vidi_set *set = set_of(*state, 0, 16, &watch.hook);
+    check(watch.peak_bytes < 64 << 10, "empty: %d bytes", (int)watch.peak_bytes);
+    add_urls(set, test_url, 16, 0, 100);
+    check(watch.peak_bytes < 64 << 10, "100 URLs: %d bytes", (int)watch.peak_bytes);
+    vidi_close(set);
+    test_allocator_finish(&watch);
+}
+
+static void reserved_room_is_not_exceeded(void **state)
+{
+    static const uint64_t rows[] = {2000, 10000, 100000, 700000};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(rows); i++) {
+        uint64_t n = test_urls_at_most(rows[i]);
+        test_allocator watch;
+        test_allocator_init(&watch);
+        vidi_set *set = set_of(NULL, n, 17, &watch.hook);
+        uint64_t bytes = watch.live_bytes;
+        add_urls(set, test_url, 17, 0, n);
+        vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+        vidi_plan_entry plan;
+        size_t plans = 1;
+        want.kind = "fingerprint";
+        want.params = "bits=60";
+        want.urls = n;
+        assert_int_equal(vidi_plan(&want, &plan, &plans), VIDI_OK);
+        fprintf(stderr, "%d URLs: %d bytes, then %d live %d; plan %d\n", (int)n, (int)bytes, (int)watch.peak_bytes, (int)watch.live_bytes, (int)plan.bytes);
+        vidi_close(set);
+        test_allocator_finish(&watch);
+    }
+}
+
+/* Any one allocation of a growing batch fails: what has no verdict left no trace, and calling again completes it. */
+static void refused_memory_loses_and_repeats_nothing(void **state)
+{
+    enum { N = 3000 };
+    const char *params = *state;
+    bool multiset = params && strstr(params, "multiset=on");
+    test_batch urls;
+    uint8_t verdicts[N];
+    uint64_t refusals = 0, times;
+    test_batch_init(&urls, N);
+    test_batch_fill(&urls, test_url, 18, 0, N);
+    for (uint64_t at = 1; at < 900; at += 1 + at / 20) {
+        test_allocator watch;
+        test_allocator_init(&watch);
+        vidi_set *set = set_of(params, 0, 18, &watch.hook);
+        test_allocator_fail(&watch, at, at % 2);
+        int code = vidi_add_batch(set, urls.urls, N, verdicts);
+        refusals += code == VIDI_EMEMORY;
+        assert_true(code == (test_allocator_refused(&watch) ? VIDI_EMEMORY : VIDI_OK));
+        uint64_t dealt = 0;
+        for (size_t i = 0; i < N; i++) {
+            assert_true(verdicts[i] == VIDI_NEW || verdicts[i] == VIDI_UNTRIED);
+            assert_int_equal(vidi_has(set, urls.urls[i]), verdicts[i] == VIDI_NEW ? VIDI_SEEN : VIDI_NEW);
+            dealt += verdicts[i] == VIDI_NEW;
+        }
+        assert_int_equal(test_stat(set).count, dealt);
+        assert_int_equal(test_stat(set).answered_new, dealt);
+        test_allocator_fail(&watch, 0, false);
+        for (size_t i = 0; i < N; i++)
+            if (verdicts[i] == VIDI_UNTRIED)
+                assert_int_equal(vidi_add(set, urls.urls[i]), VIDI_NEW);
+        for (size_t i = 0; i < N; i += multiset ? 1 : 50) {
+            assert_int_equal(vidi_count(set, urls.urls[i], &times), VIDI_OK);
+            assert_int_equal(times, 1);
+        }
+        assert_int_equal(test_stat(set).count, N);
+        vidi_close(set);
+        test_allocator_finish(&watch);
+    }
+    assert_true(refusals > 20);
+    test_batch_free(&urls);
+}
+
+static void a_limit_is_kept_and_what_is_there_stays(void **state)
+{
+    enum { LIMIT = 3 << 20, PART = 1000 };
+    test_options made;
+    test_case which = {"fingerprint", NULL, 0, 0, 0};
+    test_batch batch;
+    uint8_t verdicts[PART];
+    vidi_set *set;
+    int code = VIDI_OK;
+    uint64_t n = 0;
+    (void)state;
+    test_case_options(&made, &which, 1, 19);
+    made.options.memory_limit = LIMIT;
+    assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
+    test_batch_init(&batch, PART);
+    while (code == VIDI_OK) {
+        test_batch_fill(&batch, test_url, 19, n, PART);
+        code = vidi_add_batch(set, batch.urls, PART, verdicts);
+        n += code == VIDI_OK ? PART : 0;
+    }
+    assert_int_equal(code, VIDI_ELIMIT);
+    assert_true(n > 200000 && test_stat(set).memory_bytes <= LIMIT);
+    assert_int_equal(seen_urls(set, 19, 0, n), n);
+    for (size_t i = 0; i < PART; i++)
+        assert_int_equal(vidi_has(set, batch.urls[i]), verdicts[i] == VIDI_UNTRIED ? VIDI_NEW : VIDI_SEEN);
+    test_batch_free(&batch);
+    vidi_close(set);
+}
+
+/* ---- an adversary without the key ---- */
+
+/* The probability that chi-square with an even number of degrees of freedom is as large: a sum of Poisson's law. */
+static double chi_square_beyond(double x, uint64_t degrees)
+{
+    double sum = 0, log_term = -x / 2;
+    for (uint64_t i = 0; i < degrees / 2; i++) {
+        sum += exp(log_term);
+        log_term += log(x / 2) - log((double)i + 1);
+    }
+    return sum;
+}
+
+/* Are the set's hashes spread over so many (an odd number of) equal parts as random ones are, no less and no more? */
+static void check_spread(const vidi_set *set, uint64_t parts, const char *what)
+{
+    listed l = listing_of(set, BITS_DEFAULT);
+    double x = 0, mean = (double)l.n / (double)parts;
+    uint64_t *in = calloc(parts, sizeof *in);
+    assert_non_null(in);
+    for (size_t i = 0; i < l.n; i++)
+        in[vidi__scale(l.all[i][0], parts)]++;
+    for (uint64_t i = 0; i < parts; i++)
+        x += ((double)in[i] - mean) * ((double)in[i] - mean) / mean;
+    double beyond = chi_square_beyond(x, parts - 1);
+    check(beyond > 1e-7 && beyond < 1 - 1e-7, "%s: %g over %d parts, probability %g", what, x, (int)parts, beyond);
+    free(in);
+    free(l.all);
+}
+
+typedef size_t url_family(char *buffer, uint64_t index);
+
+static size_t sequential(char *buffer, uint64_t index)
+{
+    return (size_t)snprintf(buffer, TEST_URL_ROOM, "http://h/%llu", (unsigned long long)index);
+}
+
+static size_t equal_prefixes(char *buffer, uint64_t index)
+{
+    memset(buffer, 'x', 200);
+    memcpy(buffer, "http://h/", 9);
+    buffer[200] = (char)(index & 255);
+    buffer[201] = (char)(index >> 8 & 255);
+    buffer[202] = (char)(index >> 16);
+    return 203;
+}
+
+static size_t lengths_alone(char *buffer, uint64_t index)
+{
+    static char pattern[1];
+    (void)pattern;
+    memset(buffer, index & 1 ? 'a' : 0, 250);
+    vidi__store64(buffer, index / 200);
+    return 8 + (size_t)(index % 200);
+}
+
+/* Those whose hash under the adversary's own key falls into one line's worth of all hashes. */
+static size_t colliding_elsewhere(char *buffer, uint64_t index)
+{
+    static uint64_t next;
+    static const unsigned char guess[VIDI_KEY_BYTES] = "a guess of mine";
+    vidi__hash_key key;
+    if (!index)
+        next = 0;
+    vidi__hash_key_init(&key, guess);
+    for (;;) {
+        size_t length = sequential(buffer, next++);
+        vidi__u128 hash = vidi__hash(vidi__hash_find((vidi_str){"sip13", 5}), &key, (vidi_str){buffer, length});
+        if (hash.hi >> 56 == 0)
+            return length;
+    }
+}
+
+static uint64_t bytes_of_random(uint64_t n)
+{
+    vidi_set *set = set_of(NULL, 0, 20, NULL);
+    add_urls(set, test_url, 20, 0, n);
+    uint64_t bytes = test_stat(set).bytes;
+    vidi_close(set);
+    return bytes;
+}
+
+static void chosen_urls_are_spread_as_random_ones(void **state)
+{
+    static const struct {
+        url_family *family;
+        const char *what;
+        uint64_t n;
+    } rows[] = {{sequential, "sequential", 200000},
+                {equal_prefixes, "equal prefixes", 200000},
+                {lengths_alone, "lengths", 50000},
+                {colliding_elsewhere, "colliding under another key", 5000}};
+    char room[TEST_URL_ROOM];
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(rows); i++) {
+        uint64_t n = test_sanitized() && rows[i].n > 20000 ? 20000 : rows[i].n;
+        vidi_set *set = set_of(NULL, 0, 21, NULL);
+        for (uint64_t j = 0; j < n; j++) {
+            size_t length = rows[i].family(room, j);
+            check(vidi_add(set, (vidi_str){room, length}) == VIDI_NEW, "%s: %d", rows[i].what, (int)j);
+        }
+        check_spread(set, 65, rows[i].what);
+        check_spread(set, n / 10 / 2 * 2 + 1, rows[i].what); /* as many as there are lines */
+        uint64_t bytes = test_stat(set).bytes, usual = bytes_of_random(n);
+        check(bytes < usual + usual / 20 && usual < bytes + bytes / 20, "%s: %d bytes, not %d", rows[i].what,
+              (int)bytes, (int)usual);
+        vidi_close(set);
+    }
+}
+
+static void the_trust_in_the_hash_is_told(void **state)
+{
+    vidi_set *keyed = set_of(NULL, 0, 22, NULL), *weak = set_of("hash=xxh3", 0, 22, NULL);
+    (void)state;
+    assert_int_equal(test_stat(keyed).hash_trust, VIDI_HASH_KEYED);
+    assert_int_equal(test_stat(weak).hash_trust, VIDI_HASH_TRUSTING);
+    assert_string_equal(test_stat(keyed).hash, "sip13");
+    assert_string_equal(test_stat(weak).hash, "xxh3");
+    vidi_close(keyed);
+    vidi_close(weak);
+}
+
+/* ---- parameters ---- */
+
+static int create_code(const char *params, uint64_t capacity, double error)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *set;
+    options.kind = "fingerprint";
+    options.params = params;
+    options.capacity = capacity;
+    options.error = error;
+    int code = vidi_create(&set, &options);
+    vidi_close(set);
+    return code;
+}
+
+static void bits_are_as_many_as_the_error_rate_needs(void **state)
+{
+    static const struct {
+        uint64_t capacity;
+        double error;
+        const char *bits;
+    } rows[] = {{1000000, 1e-6, "bits=40,"}, {1048576, 0x1p-20, "bits=40,"}, {1048577, 0x1p-20, "bits=41,"},
+                {1000, 0.5, "bits=32,"},     {1, 1e-18, "bits=60,"},         {0, 1e-6, "bits=60,"},
+                {1000, 0, "bits=60,"}};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(rows); i++) {
+        test_case which = {"fingerprint", NULL, (double)rows[i].capacity, rows[i].error, 0};
+        vidi_set *set = test_case_set(&which, 1, 23, NULL);
+        check(strncmp(test_stat(set).params, rows[i].bits, strlen(rows[i].bits)) == 0, "row %zu: %s", i,
+              test_stat(set).params);
+        vidi_close(set);
+    }
+    assert_int_equal(create_code(NULL, 1000000, 1e-18), VIDI_EOPTION);
+    assert_int_equal(create_code("bits=31", 0, 0), VIDI_EOPTION);
+    assert_int_equal(create_code("bits=61", 0, 0), VIDI_EOPTION);
+    assert_int_equal(create_code("multiset=perhaps", 0, 0), VIDI_EOPTION);
+    assert_int_equal(create_code("hash=jenkins", 0, 0), VIDI_EOPTION);
+    assert_int_equal(create_code("width=5", 0, 0), VIDI_EOPTION);
+    assert_int_equal(create_code(NULL, UINT64_C(1) << 50, 0), VIDI_ELIMIT);
+}
+
+/* ---- streams ---- */
+
+static void streams_bring_back_what_removals_left(void **state)
+{
+    char room[TEST_URL_ROOM];
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        enum { N = 1600 }; /* where tables are small, and lines overflow most */
+        test_stream stream;
+        vidi_set *set = set_of(*state, 0, seed, NULL), *copy;
+        add_urls(set, test_url, seed, 0, N + 20 * seed);
+        for (uint64_t i = 0; i < N - 10; i++)
+            assert_int_equal(vidi_remove(set, url_at(room, seed, i)), VIDI_OK);
+        test_stream_write(&stream, set);
+        int code = test_stream_read(&stream, &copy, seed % 2 ? stream.size : 0, NULL);
+        check(code == VIDI_OK, "seed %d: %s", (int)seed, vidi_message());
+        assert_int_equal(seen_urls(copy, seed, N - 10, 10 + 20 * seed), 10 + 20 * seed);
+        assert_int_equal(seen_urls(copy, seed, 0, N - 10), 0);
+        assert_int_equal(test_stat(copy).count, 10 + 20 * seed);
+        assert_int_equal(add_urls(copy, test_url, seed, 0, N - 10), N - 10);
+        test_stream_free(&stream);
+        vidi_close(set);
+        vidi_close(copy);
+    }
+}
+
+/* A filter of one hash a partition, or of many in deep directories; its stream. */
+static stream filter_stream(fixture *f, const char *params, uint64_t capacity, uint64_t n)
+{
+    vidi__filter *filter;
+    stream s = stream_new();
+    assert_int_equal(create_with(f, &filter, &vidi__kind_fingerprint, params, capacity, NULL), VIDI_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        vidi__item what = {.url = {.hash = {0, test_mix(i + 1)}}};
+        assert_int_equal(filter->kind->add(filter, &what), VIDI_NEW);
+    }
+    stream_save(&s, filter);
+    vidi__filter_destroy(filter);
+    return s;
+}
+
+static int filter_from(fixture *f, stream *s, const char *params, bool known)
+{
+    vidi__filter *filter = NULL;
+    s->at = 0;
+    s->reader.left = known ? s->size : UINT64_MAX;
+    int code = create_with(f, &filter, &vidi__kind_fingerprint, params, 0, &s->reader);
+    if (code == VIDI_OK)
+        vidi__filter_destroy(filter);
+    else
+        assert_null(filter);
+    assert_int_equal(vidi__memory_used(&f->memory), 0);
+    return code;
+}
+
+static void forged_directories_are_refused(void **state)
+{
+    static const uint64_t lies[] = {19, 24, 25, 40, 48, 63, 64, 1000, UINT64_C(1) << 40, UINT64_MAX - 1};
+    fixture f;
+    (void)state;
+    begin(&f);
+    stream s = filter_stream(&f, NULL, 0, 100);
+    for (unsigned known = 0; known < 2; known++) {
+        assert_int_equal(filter_from(&f, &s, NULL, known), VIDI_OK);
+        for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
+            for (unsigned field = 0; field < 2; field++) { /* of the directory; of its first table */
+                uint64_t kept = vidi__load64(s.data + 8 * field);
+                assert_int_equal(kept, 0);
+                vidi__store64(s.data + 8 * field, lies[i]);
+                int code = filter_from(&f, &s, NULL, known);
+                check(code == VIDI_EFORMAT, "%llu in field %u: %d", (unsigned long long)lies[i], field, code);
+                vidi__store64(s.data + 8 * field, kept);
+            }
+        }
+        vidi__store64(s.data, UINT64_MAX); /* not open, after which the table's depth 0 opens the next one */
+        assert_int_equal(filter_from(&f, &s, NULL, known), VIDI_EFORMAT);
+        vidi__store64(s.data, 0);
+        for (uint64_t whole = s.size; s.size; s.size = s.size > 97 ? s.size - 97 : 0)
+            if (s.size < whole)
+                assert_int_equal(filter_from(&f, &s, NULL, known), VIDI_EFORMAT);
+        s.size = s.room < s.size ? s.size : 0;
+        free(s.data);
+        s = filter_stream(&f, NULL, 0, 100);
+    }
+    free(s.data);
+    end(&f);
+}
+
+/* Directories of several tables each, at a bits so small that they come early, survive a stream and refused memory. */
+static void deep_directories_come_back(void **state)
+{
+    uint64_t n = test_sanitized() ? 30000 : 300000, capacity = 12000000, refusals = 0;
+    fixture f;
+    (void)state;
+    begin(&f);
+    stream s = filter_stream(&f, "bits=58", capacity, n);
+    assert_true(vidi__load64(s.data) > 0); /* the depth of the first directory */
+    for (unsigned known = 0; known < 2; known++)
+        assert_int_equal(filter_from(&f, &s, "bits=58", known), VIDI_OK);
+    vidi__store64(s.data + 8, vidi__load64(s.data + 8) - 1); /* its first table claims two entries */
+    assert_int_equal(filter_from(&f, &s, "bits=58", true), VIDI_EFORMAT);
+    vidi__store64(s.data + 8, vidi__load64(s.data + 8) + 1);
+    for (uint64_t at = 1;; at += 1 + at / 3) {
+        test_allocator_fail(&f.allocator, at, at % 2);
+        int code = filter_from(&f, &s, "bits=58", true);
+        test_allocator_fail(&f.allocator, 0, false);
+        if (code == VIDI_OK)
+            break;
+        assert_int_equal(code, VIDI_EMEMORY);
+        refusals++;
+    }
+    assert_true(refusals > 10);
+    free(s.data);
+    end(&f);
+}
+
+static void add_with(const char *promise, CMUnitTestFunction function, const char *const *params)
+{
+    char name[150];
+    for (; *params; params++) {
+        snprintf(name, sizeof name, "%s: %s", promise, *params);
+        test_add(name, function, *params);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const all[] = {"bits=60", "bits=47", "bits=32", "multiset=on", "hash=xxh3", NULL};
+    static const char *const certain[] = {"bits=60", "multiset=on", NULL};
+    add_with("growing a thousandfold forgets nothing", growing_a_thousandfold_forgets_nothing, all);
+    add_with("it answers as an exact set does", it_answers_as_an_exact_set_does, certain);
+    add_with("what is removed is new again", what_is_removed_is_new_again, certain);
+    test_add("a multiset counts every add", a_multiset_counts_every_add, NULL);
+    test_add("pages lost are as many as expected", pages_lost_are_as_many_as_expected, NULL);
+    add_with("a batch of any size is the loop", a_batch_of_any_size_is_the_loop, all);
+    test_add("every processor gives the same verdicts", every_processor_gives_the_same_verdicts, NULL);
+    add_with("exactly one thread is told NEW", exactly_one_thread_is_told_new, certain);
+    add_with("tables of different sizes merge", tables_of_different_sizes_merge, certain);
+    test_add("other widths and multisets do not merge", other_widths_and_multisets_do_not_merge, NULL);
+    test_add("it lists exactly what was added", it_lists_exactly_what_was_added, NULL);
+    test_add("the next epoch has other hashes and room for as many", the_next_epoch_has_other_hashes_and_room_for_as_many,
+             NULL);
+    test_add("bytes a URL stay below the promise", bytes_a_url_stay_below_the_promise, NULL);
+    add_with("a small set is small", a_small_set_is_small, all);
+    test_add("reserved room is not exceeded", reserved_room_is_not_exceeded, NULL);
+    add_with("refused memory loses and repeats nothing", refused_memory_loses_and_repeats_nothing, certain);
+    test_add("a limit is kept and what is there stays", a_limit_is_kept_and_what_is_there_stays, NULL);
+    test_add("chosen URLs are spread as random ones", chosen_urls_are_spread_as_random_ones, NULL);
+    test_add("the trust in the hash is told", the_trust_in_the_hash_is_told, NULL);
+    test_add("bits are as many as the error rate needs", bits_are_as_many_as_the_error_rate_needs, NULL);
+    add_with("streams bring back what removals left", streams_bring_back_what_removals_left, certain);
+    test_add("forged directories are refused", forged_directories_are_refused, NULL);
+    test_add("deep directories come back", deep_directories_come_back, NULL);
+    return test_run("fingerprint", argc, argv);
+}
