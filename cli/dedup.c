@@ -80,10 +80,10 @@ static int dedup_file(dedup *job, const char *path)
     return status;
 }
 
-/* Takes it more new URLs for seen ones than not? */
+/* Does it take more new URLs for seen ones than not? */
 static bool is_full(const vidi_stats *stats)
 {
-    return stats->fp_meaning == VIDI_FP_EXACT && stats->fp_now >= 0.5;
+    return stats->fp_now >= 0.5;
 }
 
 /*
@@ -92,7 +92,9 @@ static bool is_full(const vidi_stats *stats)
  */
 static const char *lost_is(const vidi_stats *stats)
 {
-    return is_full(stats) ? "at least" : cli_meaning_name(stats->fp_meaning);
+    if (is_full(stats)) /* and a bound on too little is no bound */
+        return stats->fp_meaning == VIDI_FP_EXACT ? "at least" : "about";
+    return cli_meaning_name(stats->fp_meaning);
 }
 
 static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
@@ -156,7 +158,7 @@ static int print_table(const dedup *job, const vidi_stats *stats, double seconds
     text_row(&table, "URLs/s", cli_human_real(&number, (double)job->read / seconds));
     cli_table_cell(&table, "expected pages lost");
     cli_table_cell(&table, "%s (%s%s)", cli_human_real(&number, stats->expected_lost), lost_is(stats),
-                   lost_notes[stats->fp_meaning % 3]);
+                   is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
     text_row(&table, "error rate now", cli_human_real(&number, stats->fp_now));
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
