@@ -8,8 +8,8 @@
  *     partition  a lock, and a directory of 2^depth entries; several may name the same sub-table
  *     sub-table  grows by a fifth when it is full, and splits in two when it would pass 512 KiB
  *
- * Sub-tables begin at sizes spread over that fifth, so that they grow one after the other and not all at once: memory
- * follows the number of URLs closely, and no add waits for more than one of them to be rebuilt.
+ * Each partition has sizes of its own to grow to, spread over that fifth, so that they grow one after the other and not
+ * all at once: memory follows the number of URLs closely, and no add waits for more than one of them to be rebuilt.
  *
  * Threads: what a batch adds is sorted by partition first, and each partition is locked once for all that is its own.
  * Two adds of one URL meet in one partition, so exactly one of them is told NEW.
@@ -28,7 +28,8 @@
 
 #define PARTITION_BITS 6
 #define PARTITIONS (1u << PARTITION_BITS)
-#define GROWTH 1.2
+#define GROWTH 1.19
+#define GROWTH_LEAST 1.04 /* where rounding has made a sub-table full just below its next size, that is left out */
 #define FIRST_HASHES 24.0 /* the least that a sub-table is made for */
 #define BITS_MIN 32
 #define BITS_MAX 60
@@ -143,10 +144,22 @@ static void replace(fingerprint *self, fp_partition *partition, uint64_t entry, 
     vidi__subtable_free(old, &self->chunks);
 }
 
+/*
+ * The least size of this partition that so many hashes leave some room in: a ladder of equal steps, which for each
+ * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to lines
+ * and chunks has done to them.
+ */
+static double next_size(const fingerprint *self, const fp_partition *partition, double hashes)
+{
+    double phase = (double)(partition - self->partitions) / PARTITIONS;
+    double steps = ceil(log(hashes * GROWTH_LEAST / FIRST_HASHES) / log(GROWTH) - phase);
+    return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
+}
+
 static int split(fingerprint *self, fp_partition *partition, uint64_t rest)
 {
     vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
-    vidi__subtable shape = shape_at(self, old->depth + 1, (double)old->used * GROWTH / 2);
+    vidi__subtable shape = shape_at(self, old->depth + 1, next_size(self, partition, (double)old->used / 2));
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(self, partition));
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &self->chunks, &shape, 0));
@@ -164,7 +177,7 @@ static int grow(fingerprint *self, fp_partition *partition, uint64_t rest)
 {
     uint64_t entry = entry_of(partition, rest);
     vidi__subtable *old = partition->directory[entry], *fresh;
-    vidi__subtable shape = shape_at(self, old->depth, (double)old->used * GROWTH);
+    vidi__subtable shape = shape_at(self, old->depth, next_size(self, partition, (double)old->used));
     if (shape.lines > VIDI__SUBTABLE_LINES_MAX && shape.bits > SPLIT_BITS)
         return split(self, partition, rest);
     VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &self->chunks, &shape, -1));
@@ -209,13 +222,11 @@ static bool has_hash(const fp_partition *partition, uint64_t rest)
     return vidi__subtable_has(table, rest_in(table, rest));
 }
 
-/* Partitions open at sizes that are spread over one step of growth. */
 static int ready(fingerprint *self, fp_partition *partition)
 {
     if (VIDI__LIKELY(partition->directory != NULL))
         return VIDI_OK;
-    double phase = (double)(partition - self->partitions) / PARTITIONS;
-    int code = open_partition(self, partition, FIRST_HASHES * pow(GROWTH, phase));
+    int code = open_partition(self, partition, next_size(self, partition, 1));
     if (code < 0)
         free_directory(self, partition);
     return code;

@@ -55,6 +55,8 @@ void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes)
         uint64_t lines = (uint64_t)((double)hashes / (LOAD * slots)) + 1;
         if (!fits(shape->bits, lines, width))
             lines = UINT64_C(1) << (shape->bits - 8 * width);
+        if (!is_small(lines)) /* a chunk is paid for as a whole */
+            lines = chunk_count(lines) * VIDI__CHUNK_LINES;
         if (shape->lines && lines >= shape->lines)
             continue;
         shape->lines = lines;
@@ -155,9 +157,10 @@ static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
 
 /* ---- what found its line full ---- */
 
+/* Another order for each room: what comes from a larger table in its order would fill a smaller one from one end. */
 static uint64_t spill_home(const vidi__subtable *table, uint64_t hash)
 {
-    return vidi__scale(vidi__mix(hash), table->spill_room);
+    return vidi__scale(vidi__mix(hash + table->spill_room), table->spill_room);
 }
 
 static uint64_t spill_next(const vidi__subtable *table, uint64_t at)

@@ -231,7 +231,8 @@ int main(int argc, char **argv)
     test_add("what was given back is taken first", what_was_given_back_is_taken_first, NULL);
     test_add("blocks grow with the whole", blocks_grow_with_the_whole, NULL);
     test_add("large blocks are aligned for large pages", large_blocks_are_aligned_for_large_pages, NULL);
-    test_add("the limit is kept and what is there stays usable", the_limit_is_kept_and_what_is_there_stays_usable, NULL);
+    test_add("the limit is kept and what is there stays usable", the_limit_is_kept_and_what_is_there_stays_usable,
+             NULL);
     test_add("a refused block costs nothing", a_refused_block_costs_nothing, NULL);
     test_add("no chunk goes to two threads", no_chunk_goes_to_two_threads, NULL);
     return test_run("chunks", argc, argv);

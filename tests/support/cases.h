@@ -11,10 +11,10 @@
 #include "vidi/vidi.h"
 
 enum test_trait {
-    TEST_FULL = 1,      /* for the comparisons with all of VIDI_TEST_URLS; the others take a tenth */
-    TEST_EXACT = 2,     /* keeps the URLs themselves: loses nothing */
-    TEST_MULTISET = 4,  /* stores every add */
-    TEST_WEAK = 8,      /* a hash function that is not keyed */
+    TEST_FULL = 1,       /* for the comparisons with all of VIDI_TEST_URLS; the others take a tenth */
+    TEST_EXACT = 2,      /* keeps the URLs themselves: loses nothing */
+    TEST_MULTISET = 4,   /* stores every add */
+    TEST_WEAK = 8,       /* a hash function that is not keyed */
     TEST_LIBCRYPTO = 16, /* md5 or sha1, whose library allocates by itself */
     TEST_ANY_SIZE = 32   /* sets of different capacities fit together */
 };
