@@ -286,6 +286,9 @@ int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi
 {
     VIDI__TRY(vidi__scheme_init(scheme, config->params, &config->seed, shape->k));
     VIDI__TRY(vidi__scheme_check(scheme, shape->m));
+    if (scheme->mode == VIDI__DERIVED && scheme->functions[0] != config->item_hash)
+        return vidi__fail(VIDI_EOPTION, "positions derive from %s, but the set hashes with %s",
+                          scheme->functions[0]->name, config->item_hash->name);
     base->capacity = shape->n;
     base->withstands = vidi__scheme_withstands(scheme);
     base->combination = vidi__scheme_combination(scheme);

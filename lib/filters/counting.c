@@ -171,7 +171,9 @@ static int counting_remove(vidi__filter *filter, const vidi__item *item)
         put(self, places[i], value - 1);
         self->used -= value == 1;
     }
-    if (minimum(self, places, count) == 0 && vidi__filter_count(filter))
+    if (self->used == 0)
+        atomic_store_explicit(&filter->count, 0, memory_order_relaxed);
+    else if (minimum(self, places, count) == 0 && vidi__filter_count(filter))
         vidi__filter_counted(filter, -1);
     return VIDI_OK;
 }

@@ -185,7 +185,12 @@ static int spatial_remove(vidi__filter *filter, const vidi__item *item)
             return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     for (unsigned i = 0; i < self->members; i++)
         VIDI__TRY(self->member[i]->kind->remove(self->member[i], item));
-    if (spatial_has(filter, item) == VIDI_NEW && vidi__filter_count(filter))
+    bool empty = false; /* a member that holds nothing says NEW to everything */
+    for (unsigned i = 0; i < self->members; i++)
+        empty |= vidi__filter_count(self->member[i]) == 0;
+    if (empty)
+        atomic_store_explicit(&filter->count, 0, memory_order_relaxed);
+    else if (spatial_has(filter, item) == VIDI_NEW && vidi__filter_count(filter))
         vidi__filter_counted(filter, -1);
     return VIDI_OK;
 }
