@@ -5,25 +5,29 @@
 
 #define HEADROOM 1.25
 
-/* The set is const for its readers, its lock is not. */
-static pthread_rwlock_t *lock_of(const vidi_set *set)
-{
-    return (pthread_rwlock_t *)&set->lock;
-}
-
+/*
+ * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither questions
+ * that never pause keep adds out, nor adds questions. The set is const for its readers; its locks are not.
+ */
 void vidi__lock_shared(const vidi_set *set)
 {
-    pthread_rwlock_rdlock(lock_of(set));
+    vidi_set *self = (vidi_set *)set;
+    pthread_mutex_lock(&self->gate);
+    pthread_rwlock_rdlock(&self->lock);
+    pthread_mutex_unlock(&self->gate);
 }
 
 void vidi__lock_alone(const vidi_set *set)
 {
-    pthread_rwlock_wrlock(lock_of(set));
+    vidi_set *self = (vidi_set *)set;
+    pthread_mutex_lock(&self->gate);
+    pthread_rwlock_wrlock(&self->lock);
+    pthread_mutex_unlock(&self->gate);
 }
 
 void vidi__unlock(const vidi_set *set)
 {
-    pthread_rwlock_unlock(lock_of(set));
+    pthread_rwlock_unlock(&((vidi_set *)set)->lock);
 }
 
 void vidi__lock_still(const vidi_set *set)
@@ -35,16 +39,11 @@ void vidi__lock_still(const vidi_set *set)
     vidi__lock_alone(set);
 }
 
-static int init_lock(pthread_rwlock_t *lock)
+static int init_locks(vidi_set *set)
 {
-    pthread_rwlockattr_t attributes;
-    int code = pthread_rwlockattr_init(&attributes);
-    if (code == 0) {
-        /* Otherwise questions that never pause would keep adds out for ever. */
-        pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-        code = pthread_rwlock_init(lock, &attributes);
-        pthread_rwlockattr_destroy(&attributes);
-    }
+    int code = pthread_mutex_init(&set->gate, NULL);
+    if (code == 0 && (code = pthread_rwlock_init(&set->lock, NULL)) != 0)
+        pthread_mutex_destroy(&set->gate);
     return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
 }
 
@@ -56,7 +55,7 @@ int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t me
     (*set)->memory.hook = memory.hook;
     (*set)->memory.limit = memory.limit;
     atomic_init(&(*set)->memory.used, vidi__memory_used(&memory));
-    int code = init_lock(&(*set)->lock);
+    int code = init_locks(*set);
     if (code < 0) {
         vidi__release(&memory, *set, sizeof **set, VIDI__CACHE_LINE);
         *set = NULL;
@@ -72,6 +71,7 @@ void vidi_close(vidi_set *set)
     vidi__epoch_free(&set->previous);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
     pthread_rwlock_destroy(&set->lock);
+    pthread_mutex_destroy(&set->gate);
     vidi_allocator hook = set->memory.hook;
     hook.release(hook.context, set, sizeof *set, VIDI__CACHE_LINE);
 }

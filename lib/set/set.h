@@ -45,6 +45,7 @@ typedef struct vidi__epoch {
 
 struct vidi_set {
     vidi__memory memory;
+    pthread_mutex_t gate; /* before the lock, for fairness */
     pthread_rwlock_t lock;
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     unsigned char key[VIDI_KEY_BYTES];

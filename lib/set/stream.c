@@ -11,6 +11,8 @@
  * A text is a u64 length and so many bytes. The recipe is what the user asked for (the next epoch is made from it), the
  * filter's parameters are what that came to.
  */
+#include <math.h>
+
 #include "set/set.h"
 #include "store/frame.h"
 
@@ -106,8 +108,8 @@ static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t
     VIDI__TRY(vidi__read(reader, set->key, sizeof set->key));
     VIDI__TRY(vidi__read_u64(reader, epoch));
     VIDI__TRY(vidi__read_u64(reader, &member));
-    if (member > UINT32_MAX)
-        return vidi__damaged("the number of the member is out of range");
+    if (member > UINT32_MAX || *epoch > UINT64_MAX / 2)
+        return vidi__damaged("the number of the member or of the epoch is out of range");
     set->member = (uint32_t)member;
     return VIDI_OK;
 }
@@ -134,7 +136,7 @@ static int read_tally(vidi__reader *reader, uint64_t numbers[5], double *lost)
     for (int i = 0; i < 5; i++)
         VIDI__TRY(vidi__read_u64(reader, &numbers[i]));
     VIDI__TRY(vidi__read_double(reader, lost));
-    return *lost >= 0 ? VIDI_OK : vidi__damaged("the number of pages lost is negative");
+    return *lost >= 0 && isfinite(*lost) ? VIDI_OK : vidi__damaged("the number of pages lost is out of range");
 }
 
 static int read_history(vidi__reader *reader, vidi_set *set)
@@ -148,7 +150,7 @@ static int read_history(vidi__reader *reader, vidi_set *set)
             VIDI__TRY(vidi__read_u64(reader, &numbers[j]));
         VIDI__TRY(vidi__read_double(reader, &past.fp_end));
         VIDI__TRY(vidi__read_double(reader, &past.expected_lost));
-        if (!(past.fp_end >= 0 && past.fp_end <= 1 && past.expected_lost >= 0))
+        if (!(past.fp_end >= 0 && past.fp_end <= 1 && past.expected_lost >= 0 && isfinite(past.expected_lost)))
             return vidi__damaged("the record of an epoch is out of range");
         past.epoch = numbers[0];
         past.capacity = numbers[1];
