@@ -13,8 +13,8 @@
 
 #include "base/memory.h"
 
-#define VIDI__CHUNK_BYTES 16384
-#define VIDI__CHUNK_LINES (VIDI__CHUNK_BYTES / 64)
+#define VIDI__CHUNK_LINES 256 /* of 64 bytes */
+#define VIDI__CHUNK_BYTES (VIDI__CHUNK_LINES * 64)
 
 typedef struct vidi__chunk_block {
     unsigned char *bytes;

@@ -152,6 +152,7 @@ static inline spot spot_of(const vidi__subtable *table, uint64_t rest)
 static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
 {
     unsigned __int128 start = (unsigned __int128)line << table->bits;
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     return (uint64_t)((start + table->lines - 1) / table->lines);
 }
 
