@@ -128,7 +128,8 @@ static bool keeps(const bloom_demand *demand, double n, double m, unsigned k)
 /* The smallest m that keeps the demand for n URLs, or 0 if none up to VIDI__PLACES_MAX does. Both ends are monotone. */
 static double smallest_m(const bloom_demand *demand, double n, unsigned k)
 {
-    double low = 1, high = n < 2 ? 2 : n; /* fewer places than URLs are rarely enough */
+    /* Fewer places than URLs are rarely enough. All numbers stay below 2^53, where halving ends. */
+    double low = 1, high = fmin(fmax(2, n), (double)VIDI__PLACES_MAX);
     while (!keeps(demand, n, high, k)) {
         low = high;
         high *= 2;
@@ -149,7 +150,7 @@ static double smallest_m(const bloom_demand *demand, double n, unsigned k)
 static double largest_n(const bloom_demand *demand, double m, unsigned k)
 {
     double low = 0, high = 1;
-    while (high < m * 64 && keeps(demand, high, m, k)) {
+    while (high < fmin(m * 64, 0x1p52) && keeps(demand, high, m, k)) {
         low = high;
         high *= 2;
     }
@@ -312,9 +313,11 @@ static void solve(const bloom_puzzle *puzzle, unsigned k, double *n, double *m)
     const vidi__want *want = puzzle->want;
     double per_url = want->multiplier * k;
     double room = INFINITY; /* in whole cache lines, as the arrays are */
-    if (want->memory)
+    if (want->memory) {
         room =
             floor((double)want->memory / VIDI__CACHE_LINE / puzzle->weight(puzzle->context, k)) * VIDI__CACHE_LINE * 8;
+        room = fmin(room, (double)VIDI__PLACES_MAX);
+    }
     bool demanding = puzzle->demand.error > 0 || puzzle->demand.lost > 0;
     *n = (double)want->urls;
     if (*n > 0)

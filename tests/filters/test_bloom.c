@@ -169,6 +169,22 @@ static double single(const void *context, unsigned k)
     return 1;
 }
 
+static void capacities_beyond_all_memory_are_refused_at_once(void **state)
+{
+    (void)state;
+    static const uint64_t capacities[] = {UINT64_C(1) << 49, UINT64_C(1) << 54, UINT64_C(1) << 62, UINT64_MAX};
+    static const double errors[] = {0.999, 0.41, 0.01, 1e-9};
+    for (size_t i = 0; i < VIDI__COUNT(capacities); i++)
+        for (size_t j = 0; j < VIDI__COUNT(errors); j++) {
+            int code;
+            vidi__bloom shape = read_shape("", capacities[i], errors[j], &code);
+            assert_true(code == VIDI_EOPTION || shape.m <= VIDI__PLACES_MAX);
+        }
+    vidi__bloom shape;
+    vidi__want want = {.memory = VIDI__PLACES_MAX, .error = 0.999, .members = 1};
+    assert_int_equal(vidi__bloom_plan(&want, single, NULL, &shape), VIDI_OK);
+}
+
 static void plans_keep_what_was_asked(void **state)
 {
     (void)state;
@@ -229,6 +245,7 @@ int main(void)
         cmocka_unit_test(shape_follows_equation_5_1),
         cmocka_unit_test(shape_from_other_pairs),
         cmocka_unit_test(shapes_that_contradict_themselves_are_refused),
+        cmocka_unit_test(capacities_beyond_all_memory_are_refused_at_once),
         cmocka_unit_test(plans_keep_what_was_asked),
         cmocka_unit_test(estimate_inverts_the_fill),
     };
