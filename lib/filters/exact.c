@@ -130,7 +130,7 @@ int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
 
 /* ---- all URLs ---- */
 
-/* Gives `into` what it lacks, 0 times for now, and makes sure that nothing can fail when the times are added up. */
+/* Gives `into` what it lacks, as being there 0 times, and makes sure that nothing can fail when the times are added up. */
 static int merge_missing(vidi__exact *into, const vidi__exact *from)
 {
     vidi__pool_cursor cursor = {0};
