@@ -1,0 +1,331 @@
+/*
+ * Streams with correct checksums that lie about the tables of the kind fingerprint: their counts, lines, spilled hashes
+ * and directories.
+ */
+#include "set/forged_cases.h"
+#include "support/runner.h"
+
+enum { PARTITIONS = 64, PARTITION_BITS = 6 };
+#define NOT_OPEN UINT64_MAX
+
+/* A sub-table in a payload. */
+typedef struct table {
+    size_t at; /* five numbers */
+    uint64_t depth, lines, width, spilled, room;
+    size_t first_line;
+    size_t first_spilled; /* each of 8 bytes, or 16 in a multiset */
+    size_t end;
+    unsigned bits;
+} table;
+
+static table table_at(const test_forge *forge, size_t at, unsigned hash_bits, bool multiset)
+{
+    table found = {.at = at,
+                   .depth = test_forge_get(forge, at),
+                   .lines = test_forge_get(forge, at + 8),
+                   .width = test_forge_get(forge, at + 16),
+                   .spilled = test_forge_get(forge, at + 24),
+                   .room = test_forge_get(forge, at + 32),
+                   .first_line = at + 40};
+    found.first_spilled = found.first_line + 64 * found.lines;
+    found.end = found.first_spilled + found.spilled * (multiset ? 16 : 8);
+    found.bits = hash_bits - PARTITION_BITS - (unsigned)found.depth;
+    return found;
+}
+
+/* The first sub-table with at least so many spilled hashes; fails the test if there is none. */
+static table find_table(const test_forge *forge, unsigned hash_bits, bool multiset, uint64_t spilled)
+{
+    size_t at = test_forge_find(forge).filter.contents;
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        uint64_t depth = test_forge_get(forge, at);
+        at += 8;
+        for (uint64_t entry = 0; depth != NOT_OPEN && entry < UINT64_C(1) << depth;) {
+            table found = table_at(forge, at, hash_bits, multiset);
+            if (found.spilled >= spilled) {
+                return found;
+            }
+            entry += UINT64_C(1) << (depth - found.depth);
+            at = found.end;
+        }
+    }
+    fail_msg("no sub-table has %llu spilled hashes", (unsigned long long)spilled);
+    return (table){0};
+}
+
+/* A line in use, from the beginning or from the end: its number. */
+static uint64_t used_line(const test_forge *forge, const table *in, unsigned least)
+{
+    for (uint64_t line = 0; line < in->lines; line++) {
+        if ((forge->bytes[in->first_line + 64 * line + 60] & 31u) >= least) {
+            return line;
+        }
+    }
+    fail_msg("no line has %u hashes", least);
+    return 0;
+}
+
+/* The parts of a distance, as lib/filters/line.h lays them out. */
+static void distance_parts(uint64_t width, unsigned slot, size_t at[2], unsigned bytes[2])
+{
+    static const unsigned char low[9] = {0, 0, 0, 2, 4, 4, 4, 0, 8}, high_at[9] = {0, 0, 0, 40, 0, 48, 40, 0, 0};
+    bytes[0] = low[width];
+    bytes[1] = (unsigned)width - low[width];
+    at[0] = (size_t)slot * bytes[0];
+    at[1] = high_at[width] + (size_t)slot * bytes[1];
+}
+
+static uint64_t get_distance(const unsigned char *line, uint64_t width, unsigned slot)
+{
+    size_t at[2];
+    unsigned bytes[2], shift = 0;
+    uint64_t distance = 0;
+    distance_parts(width, slot, at, bytes);
+    for (int part = 0; part < 2; part++) {
+        for (unsigned i = 0; i < bytes[part]; i++, shift += 8) {
+            distance |= (uint64_t)line[at[part] + i] << shift;
+        }
+    }
+    return distance;
+}
+
+static void put_distance(unsigned char *line, uint64_t width, unsigned slot, uint64_t distance)
+{
+    size_t at[2];
+    unsigned bytes[2];
+    distance_parts(width, slot, at, bytes);
+    for (int part = 0; part < 2; part++) {
+        for (unsigned i = 0; i < bytes[part]; i++, distance >>= 8) {
+            line[at[part] + i] = (unsigned char)distance;
+        }
+    }
+}
+
+static uint64_t first_hash(const table *in, uint64_t line)
+{
+    unsigned __int128 start = (unsigned __int128)line << in->bits;
+    return (uint64_t)((start + in->lines - 1) / in->lines);
+}
+
+/* Tables of all widths: few hashes and many, of many bits and few. */
+static const struct {
+    const char *params;
+    unsigned bits;
+    uint64_t n;
+} prints[] = {
+    {"bits=60", 60, 40}, {"bits=60", 60, 40000}, {"bits=47", 47, 8000}, {"bits=40", 40, 8000}, {"bits=32", 32, 40000},
+};
+
+enum { PRINTS = sizeof prints / sizeof *prints };
+
+static void the_count_is_the_number_of_hashes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PRINTS; i++) {
+        test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
+        test_forge_filter filter = test_forge_find(&forge).filter;
+        uint64_t count = test_forge_get(&forge, filter.count);
+        must_be_accepted(&forge, prints[i].params);
+        refuse_number(&forge, filter.count, count - 1, "count");
+        refuse_number(&forge, filter.count, count + 1, "count");
+        refuse_number(&forge, filter.count, 0, "count");
+        refuse_number(&forge, filter.count, UINT64_MAX, "count");
+        table first = find_table(&forge, prints[i].bits, false, 0);
+        unsigned char *line = forge.bytes + first.first_line + 64 * used_line(&forge, &first, 1);
+        line[60]--;
+        must_be_refused(&forge, "a hash is missing", i);
+        test_forge_free(&forge);
+    }
+}
+
+static void a_line_holds_no_more_than_it_can(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PRINTS; i++) {
+        test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
+        table first = find_table(&forge, prints[i].bits, false, 0);
+        unsigned char *line = forge.bytes + first.first_line;
+        unsigned char kept = line[60];
+        static const unsigned slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
+        for (unsigned count = slots[first.width] + 1; count < 32; count++) {
+            line[60] = (unsigned char)((kept & ~31u) | count);
+            must_be_refused(&forge, "hashes in a line", count);
+        }
+        test_forge_free(&forge);
+    }
+}
+
+static void a_distance_leads_to_its_line(void **state)
+{
+    unsigned tried = 0;
+    (void)state;
+    for (size_t i = 0; i < PRINTS; i++) {
+        test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
+        table first = find_table(&forge, prints[i].bits, false, 0);
+        uint64_t number = used_line(&forge, &first, 1);
+        unsigned char *line = forge.bytes + first.first_line + 64 * number;
+        unsigned slot = (line[60] & 31u) - 1;
+        uint64_t span = first_hash(&first, number + 1) - first_hash(&first, number);
+        uint64_t most = first.width == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * first.width) - 1;
+        assert_true(get_distance(line, first.width, slot) < span);
+        if (span - 1 <= most) {
+            put_distance(line, first.width, slot, span - 1);
+            must_be_accepted(&forge, "the last distance");
+        }
+        if (span <= most) {
+            put_distance(line, first.width, slot, span);
+            must_be_refused(&forge, "distance", span);
+            put_distance(line, first.width, slot, most);
+            must_be_refused(&forge, "distance", most);
+            tried++;
+        }
+        test_forge_free(&forge);
+    }
+    assert_true(tried >= 2);
+}
+
+static void a_hash_is_in_a_line_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PRINTS; i++) {
+        test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
+        table first = find_table(&forge, prints[i].bits, false, 0);
+        if (prints[i].n > 1000) {
+            unsigned char *line = forge.bytes + first.first_line + 64 * used_line(&forge, &first, 2);
+            put_distance(line, first.width, 0, get_distance(line, first.width, 1));
+            must_be_refused(&forge, prints[i].params, i);
+        }
+        test_forge_free(&forge);
+    }
+}
+
+static void a_spilled_hash_is_there_once(void **state)
+{
+    (void)state;
+    for (int multiset = 0; multiset < 2; multiset++) {
+        size_t step = multiset ? 16 : 8;
+        test_forge forge = forge_of("fingerprint", multiset ? "multiset=on" : NULL, 0, 0, 40000);
+        must_be_accepted(&forge, "fingerprint");
+        table in = find_table(&forge, 60, multiset, 2);
+        uint64_t kept = test_forge_get(&forge, in.first_spilled);
+        assert_true(kept >> in.bits == 0);
+        refuse_number(&forge, in.first_spilled + step, kept, "spilled hash");
+        refuse_number(&forge, in.first_spilled, kept | UINT64_C(1) << in.bits, "spilled hash");
+        refuse_number(&forge, in.first_spilled, UINT64_MAX, "spilled hash");
+        refuse_number(&forge, in.first_spilled, UINT64_MAX - 1, "spilled hash");
+        uint64_t number = used_line(&forge, &in, 1);
+        uint64_t distance = get_distance(forge.bytes + in.first_line + 64 * number, in.width, 0);
+        refuse_number(&forge, in.first_spilled, first_hash(&in, number) + distance, "hash of a line");
+        if (multiset) {
+            refuse_number(&forge, in.first_spilled + 8, 0, "times");
+        }
+        test_forge_free(&forge);
+    }
+}
+
+static void a_table_has_a_shape_that_can_be(void **state)
+{
+    (void)state;
+    test_forge forge = forge_of("fingerprint", NULL, 0, 0, 40000);
+    table in = find_table(&forge, 60, false, 2);
+    static const uint64_t lines[] = {0, 1, UINT64_C(1) << 17, (UINT64_C(1) << 17) + 1, UINT64_C(1) << 58, UINT64_MAX};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        refuse_number(&forge, in.at + 8, lines[i], "lines");
+    }
+    refuse_number(&forge, in.at + 8, in.lines + 1, "lines");
+    refuse_number(&forge, in.at + 8, in.lines - 1, "lines");
+    for (uint64_t width = 0; width < 10; width++) {
+        if (width != in.width && (width < in.width || width == 7 || width > 8)) {
+            refuse_number(&forge, in.at + 16, width, "bytes a distance");
+        }
+    }
+    refuse_number(&forge, in.at + 16, UINT64_C(1) << 32 | 6, "bytes a distance");
+    refuse_number(&forge, in.at + 24, in.spilled - 1, "spilled");
+    refuse_number(&forge, in.at + 24, in.spilled + 1, "spilled");
+    refuse_number(&forge, in.at + 24, UINT64_C(1) << 61, "spilled");
+    refuse_number(&forge, in.at + 24, UINT64_MAX, "spilled");
+    refuse_number(&forge, in.at + 32, 0, "room");
+    refuse_number(&forge, in.at + 32, in.spilled, "room");
+    refuse_number(&forge, in.at + 32, UINT64_C(1) << 40, "room");
+    refuse_number(&forge, in.at + 32, UINT64_MAX, "room");
+    test_forge_free(&forge);
+}
+
+/* An empty set whose first partition has a directory of this depth and empty sub-tables of those depths. */
+static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t n)
+{
+    static const unsigned char empty_line[64];
+    test_forge forge = forge_of("fingerprint", NULL, 0, 0, 0);
+    forge.size = test_forge_find(&forge).filter.contents;
+    test_forge_append_u64(&forge, depth);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t numbers[] = {depths[i], 1, 8, 0, 0};
+        for (size_t j = 0; j < 5; j++) {
+            test_forge_append_u64(&forge, numbers[j]);
+        }
+        test_forge_append(&forge, empty_line, sizeof empty_line);
+    }
+    for (unsigned i = 1; i < PARTITIONS; i++) {
+        test_forge_append_u64(&forge, NOT_OPEN);
+    }
+    return forge;
+}
+
+static void sub_tables_leave_no_gap(void **state)
+{
+    static const struct {
+        uint64_t depth;
+        uint64_t tables[8];
+        size_t n;
+        bool good;
+    } directories[] = {
+        {0, {0}, 1, true},          {1, {1, 1}, 2, true},
+        {2, {1, 2, 2}, 3, true},    {2, {2, 2, 1}, 3, true},
+        {3, {3, 3, 2, 1}, 4, true}, {1, {1, 0}, 2, false}, /* one too large for its place */
+        {2, {2, 1, 2}, 3, false},                          /* across the middle */
+        {2, {2, 0}, 2, false},      {3, {3, 2, 3, 2, 2}, 5, false},
+        {0, {1}, 1, false},                                   /* deeper than the directory */
+        {1, {2, 2, 1}, 3, false},   {1, {1}, 1, false},       /* not complete: the next partition comes instead */
+        {2, {1, 2}, 2, false},      {1, {1, 1, 1}, 3, false}, /* one too many */
+        {0, {0, 0}, 2, false},      {1, {UINT64_MAX}, 1, false},
+        {1, {64, 64}, 2, false},    {1, {UINT64_C(1) << 32, 1}, 2, false},
+        {0, {0}, 0, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        test_forge forge = with_directory(directories[i].depth, directories[i].tables, directories[i].n);
+        if (directories[i].good) {
+            must_be_accepted(&forge, "a directory");
+        } else {
+            must_be_refused(&forge, "directory", i);
+        }
+        test_forge_free(&forge);
+    }
+}
+
+/* However deep it says it is, no directory is made that the stream is too short for. */
+static void the_depth_of_a_directory_is_not_believed(void **state)
+{
+    static const uint64_t depths[] = {
+        60, 5, 12, 18, 20, 22, 24, 25, 32, 46, 54, 63, 64, 100, UINT64_C(1) << 32, UINT64_MAX - 1};
+    (void)state;
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+        const uint64_t tables[] = {depths[i], depths[i]};
+        test_forge forge = with_directory(depths[i], tables, 2);
+        must_be_refused(&forge, "depth", depths[i]);
+        test_forge_free(&forge);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_add("fingerprint: the count is the number of hashes", the_count_is_the_number_of_hashes, NULL);
+    test_add("fingerprint: a line holds no more than it can", a_line_holds_no_more_than_it_can, NULL);
+    test_add("fingerprint: a distance leads to its line", a_distance_leads_to_its_line, NULL);
+    test_add("fingerprint: a hash is in a line once", a_hash_is_in_a_line_once, NULL);
+    test_add("fingerprint: a spilled hash is there once", a_spilled_hash_is_there_once, NULL);
+    test_add("fingerprint: a table has a shape that can be", a_table_has_a_shape_that_can_be, NULL);
+    test_add("fingerprint: sub-tables leave no gap", sub_tables_leave_no_gap, NULL);
+    test_add("fingerprint: the depth of a directory is not believed", the_depth_of_a_directory_is_not_believed, NULL);
+    return test_run("forged fingerprint", argc, argv);
+}
