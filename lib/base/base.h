@@ -17,6 +17,7 @@
 #define VIDI__COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define VIDI__LIKELY(x) __builtin_expect(!!(x), 1)
 #define VIDI__UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define VIDI__INLINE inline __attribute__((always_inline))
 #define VIDI__PRINTF(template, first) __attribute__((format(printf, template, first)))
 
 #define VIDI__CACHE_LINE 64

@@ -7,18 +7,36 @@
 
 /* From here on blocks come straight from the kernel: zeroed for nothing, page by page as they are touched. */
 #define MAP_FROM ((size_t)1 << 20)
+/* And from here on in large pages, aligned to them: a line anywhere in memory then costs no walk through page tables. */
+#define HUGE_PAGE ((size_t)2 << 20)
 
-static bool from_kernel(size_t bytes, size_t alignment)
+/* Page-aligned memory, of which what alignment leaves over in front and behind is given back at once. */
+static void *map(size_t bytes, size_t alignment)
 {
-    return bytes >= MAP_FROM && alignment <= 4096;
+    size_t spare = alignment > 4096 ? alignment : 0;
+    if (bytes > SIZE_MAX / 2 - spare)
+        return NULL;
+    size_t whole = (bytes + 4095) / 4096 * 4096;
+    char *start = mmap(NULL, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = spare ? (spare - (uintptr_t)start % spare) % spare : 0;
+    if (before)
+        munmap(start, before);
+    if (spare > before)
+        munmap(start + before + whole, spare - before);
+    return start + before;
 }
 
 static void *default_allocate(void *context, size_t bytes, size_t alignment)
 {
     (void)context;
-    if (from_kernel(bytes, alignment)) {
-        void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return ptr == MAP_FAILED ? NULL : ptr;
+    if (bytes >= MAP_FROM) {
+        bool huge = bytes >= HUGE_PAGE;
+        void *ptr = map(bytes, huge && alignment < HUGE_PAGE ? HUGE_PAGE : alignment);
+        if (ptr && huge)
+            (void)madvise(ptr, bytes, MADV_HUGEPAGE); /* a wish: a kernel without large pages serves small ones */
+        return ptr;
     }
     if (alignment <= _Alignof(max_align_t))
         return malloc(bytes);
@@ -29,7 +47,7 @@ static void *default_allocate(void *context, size_t bytes, size_t alignment)
 static void *default_allocate_zeroed(void *context, size_t bytes, size_t alignment)
 {
     void *ptr = default_allocate(context, bytes, alignment);
-    if (ptr && !from_kernel(bytes, alignment))
+    if (ptr && bytes < MAP_FROM)
         memset(ptr, 0, bytes);
     return ptr;
 }
@@ -37,7 +55,8 @@ static void *default_allocate_zeroed(void *context, size_t bytes, size_t alignme
 static void default_release(void *context, void *ptr, size_t bytes, size_t alignment)
 {
     (void)context;
-    if (from_kernel(bytes, alignment))
+    (void)alignment;
+    if (bytes >= MAP_FROM)
         munmap(ptr, bytes);
     else
         free(ptr);

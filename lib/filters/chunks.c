@@ -33,7 +33,8 @@ static uint64_t next_block(const vidi__chunks *chunks)
     return size < VIDI__CHUNK_BYTES ? VIDI__CHUNK_BYTES : size / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
 }
 
-static int new_block(vidi__chunks *chunks)
+/* A block of this size takes the place of the one that chunks were cut from last, which is used up. */
+static int new_block(vidi__chunks *chunks, uint64_t size)
 {
     if (chunks->block_count == chunks->block_room) {
         uint64_t room = chunks->block_room ? chunks->block_room * 2 : 8;
@@ -41,13 +42,19 @@ static int new_block(vidi__chunks *chunks)
                                room * sizeof *chunks->blocks, _Alignof(vidi__chunk_block)));
         chunks->block_room = room;
     }
-    vidi__chunk_block block = {.size = next_block(chunks)};
-    block.alignment = block.size == HUGE_PAGE ? HUGE_PAGE : VIDI__CACHE_LINE;
+    vidi__chunk_block block = {.size = size};
+    block.alignment = block.size >= HUGE_PAGE ? HUGE_PAGE : VIDI__CACHE_LINE;
     VIDI__TRY(vidi__alloc(chunks->memory, &block.bytes, block.size, block.alignment));
     chunks->blocks[chunks->block_count++] = block;
     chunks->cut_from = block.bytes;
     chunks->cut_left = block.size;
     return VIDI_OK;
+}
+
+int vidi__chunks_reserve(vidi__chunks *chunks, uint64_t bytes)
+{
+    bytes = bytes / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
+    return bytes ? new_block(chunks, bytes) : VIDI_OK;
 }
 
 static int take(vidi__chunks *chunks, unsigned char **chunk)
@@ -59,7 +66,7 @@ static int take(vidi__chunks *chunks, unsigned char **chunk)
         return VIDI_OK;
     }
     if (!chunks->cut_left)
-        VIDI__TRY(new_block(chunks));
+        VIDI__TRY(new_block(chunks, next_block(chunks)));
     *chunk = chunks->cut_from;
     chunks->cut_from += VIDI__CHUNK_BYTES;
     chunks->cut_left -= VIDI__CHUNK_BYTES;
@@ -85,4 +92,59 @@ void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk)
     chunks->free = chunk;
     chunks->free_count++;
     pthread_mutex_unlock(&chunks->lock);
+}
+
+/* ---- arrays ---- */
+
+/* Whole chunks, and the bytes behind them. */
+static uint64_t whole_of(uint64_t bytes)
+{
+    return bytes / VIDI__CHUNK_BYTES;
+}
+
+static uint64_t rest_of(uint64_t bytes)
+{
+    return bytes % VIDI__CHUNK_BYTES;
+}
+
+static uint64_t count_of(uint64_t bytes)
+{
+    return whole_of(bytes) + (rest_of(bytes) > 0);
+}
+
+uint64_t vidi__chunks_array_bytes(uint64_t bytes)
+{
+    return count_of(bytes) * sizeof(void *) + bytes;
+}
+
+static int fill(vidi__chunks *chunks, unsigned char **array, uint64_t bytes)
+{
+    uint64_t whole = whole_of(bytes);
+    for (uint64_t i = 0; i < whole; i++)
+        VIDI__TRY(vidi__chunks_take(chunks, &array[i]));
+    return rest_of(bytes) ? vidi__alloc(chunks->memory, &array[whole], rest_of(bytes), VIDI__CACHE_LINE) : VIDI_OK;
+}
+
+int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes)
+{
+    unsigned char **array = NULL;
+    int code = vidi__alloc_zeroed(chunks->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *));
+    if (code == VIDI_OK && array && (code = fill(chunks, array, bytes)) < 0) {
+        vidi__chunks_array_free(chunks, array, bytes);
+        array = NULL;
+    }
+    memcpy(blocks, &array, sizeof array);
+    return code;
+}
+
+void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes)
+{
+    unsigned char **array = blocks;
+    if (!array)
+        return;
+    for (uint64_t i = 0; i < whole_of(bytes); i++)
+        vidi__chunks_give(chunks, array[i]);
+    if (rest_of(bytes))
+        vidi__release(chunks->memory, array[whole_of(bytes)], rest_of(bytes), VIDI__CACHE_LINE);
+    vidi__release(chunks->memory, array, count_of(bytes) * sizeof *array, _Alignof(void *));
 }

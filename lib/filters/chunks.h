@@ -35,8 +35,20 @@ typedef struct vidi__chunks {
 int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory);
 void vidi__chunks_close(vidi__chunks *chunks);
 
+/* One block ahead, for chunks of so many bytes together. */
+int vidi__chunks_reserve(vidi__chunks *chunks, uint64_t bytes);
+
 /* One chunk; its contents are anything. */
 int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk);
 void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk);
+
+/*
+ * An array of so many bytes in chunks, of which it gives the addresses; what is less than a chunk, at the end, is in a
+ * block of its own. Contents are anything. To be freed with the same number of bytes; NULL is fine. On an error *blocks
+ * is NULL.
+ */
+int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes);
+void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes);
+uint64_t vidi__chunks_array_bytes(uint64_t bytes); /* that it takes altogether */
 
 #endif

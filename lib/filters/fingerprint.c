@@ -1,343 +1,153 @@
 /*
  * fingerprint: a growing table of hash remainders. W bits of a URL's hash (60 by default) are kept exactly, but most of
- * them as the place where the rest is stored: about 7 bytes a URL from ten million on, one cache line a question, and a
- * page lost only if two URLs agree in all W bits.
+ * them as the place where the rest is stored (table.h): about 7 bytes a URL from ten million on, one cache line a
+ * question, and a page lost only if two URLs agree in all W bits.
  *
- *     hash  | 6 bits: partition | directory: sub-table | rest: line and distance (subtable.h) |   W bits
+ * W need not be whole: a hash comes to one of S = g · 2^e numbers, 256 <= g < 512, so that an error rate asked for costs
+ * no more memory than it must.
  *
- *     partition  a lock, and a directory of 2^depth entries; several may name the same sub-table
- *     sub-table  grows by a fifth when it is full, and splits in two when it would pass 512 KiB
+ * Threads: a batch is worked through partition by partition, each under its lock (batch.h).
  *
- * Each partition has sizes of its own to grow to, spread over that fifth, so that they grow one after the other and not
- * all at once: memory follows the number of URLs closely, and no add waits for more than one of them to be rebuilt.
+ * Parameters: bits (W, in steps of a 64th), multiset=on (every add is stored and can be removed), hash. An error rate
+ * asked for together with a capacity makes W as small as that allows.
  *
- * Threads: what a batch adds is sorted by partition first, and each partition is locked once for all that is its own.
- * Two adds of one URL meet in one partition, so exactly one of them is told NEW.
- *
- * Parameters: bits (W), multiset=on (every add is stored and can be removed), hash. An error rate asked for together
- * with a capacity makes W as small as that allows.
- *
- * Promises: no false negative. fp_now = count / 2^W, exactly: whatever the size of the table. An attacker without the
+ * Promises: no false negative. fp_now = count / S, exactly: whatever the size of the table. An attacker without the
  * key does no better than chance, since partition, sub-table, line and distance are all the keyed hash.
  */
 #include <math.h>
 
 #include "cpu/cpu.h"
-#include "filters/filter.h"
-#include "filters/subtable.h"
+#include "filters/table.h"
 
-#define PARTITION_BITS 6
-#define PARTITIONS (1u << PARTITION_BITS)
-#define GROWTH 1.19
-#define GROWTH_LEAST 1.04 /* where rounding has made a sub-table full just below its next size, that is left out */
-#define FIRST_HASHES 24.0 /* the least that a sub-table is made for */
 #define BITS_MIN 32
 #define BITS_MAX 60
-#define SPLIT_BITS 16 /* with so few bits left, a sub-table grows on instead of splitting */
-#define AHEAD 32      /* lines on their way from memory at once */
-
-typedef struct fp_partition {
-    _Alignas(VIDI__CACHE_LINE) pthread_mutex_t lock;
-    vidi__subtable **directory;
-    unsigned depth;
-} fp_partition;
+#define BITS_STEPS 64 /* parts of a bit */
 
 typedef struct fingerprint {
     vidi__filter base;
-    vidi__chunks chunks;
-    unsigned bits;
-    bool multiset;
-    bool portable;
-    unsigned locks_made;
-    fp_partition partitions[PARTITIONS];
+    vidi__table table;
+    vidi__locks locks;
+    double bits;
 } fingerprint;
-
-/* ---- directories ---- */
-
-static uint64_t entries_of(const fp_partition *partition)
-{
-    return partition->directory ? UINT64_C(1) << partition->depth : 0;
-}
-
-/* The entry of a hash, without its partition's bits and left-aligned. */
-static uint64_t entry_of(const fp_partition *partition, uint64_t rest)
-{
-    return partition->depth ? rest >> (64 - partition->depth) : 0;
-}
-
-static void free_directory(fingerprint *self, fp_partition *partition)
-{
-    const vidi__subtable *last = NULL;
-    for (uint64_t i = 0; i < entries_of(partition); i++) {
-        vidi__subtable *table = partition->directory[i];
-        if (table != last) /* equal ones stand side by side */
-            vidi__subtable_free(table, &self->chunks);
-        last = table;
-    }
-    vidi__release(self->base.memory, partition->directory, entries_of(partition) * sizeof *partition->directory,
-                  _Alignof(void *));
-    partition->directory = NULL;
-}
 
 static void fingerprint_destroy(vidi__filter *filter)
 {
     fingerprint *self = (fingerprint *)filter;
-    for (unsigned i = 0; i < PARTITIONS; i++)
-        free_directory(self, &self->partitions[i]);
-    while (self->locks_made)
-        pthread_mutex_destroy(&self->partitions[--self->locks_made].lock);
-    vidi__chunks_close(&self->chunks);
+    vidi__table_close(&self->table);
+    vidi__locks_destroy(&self->locks);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
-}
-
-static vidi__subtable shape_at(const fingerprint *self, unsigned depth, double hashes)
-{
-    vidi__subtable shape = {.depth = depth,
-                            .bits = self->bits - PARTITION_BITS - depth,
-                            .multiset = self->multiset,
-                            .portable = self->portable};
-    vidi__subtable_fit(&shape, (uint64_t)hashes);
-    return shape;
-}
-
-/* The first sub-tables of a partition: one, or as many as `hashes` need. */
-static int open_partition(fingerprint *self, fp_partition *partition, double hashes)
-{
-    unsigned depth = 0;
-    while (shape_at(self, depth, hashes).lines > VIDI__SUBTABLE_LINES_MAX &&
-           self->bits - PARTITION_BITS - depth > SPLIT_BITS) {
-        depth++;
-        hashes /= 2;
-    }
-    if (depth)
-        hashes += 5 * sqrt(hashes); /* some get more than their share */
-    vidi__subtable shape = shape_at(self, depth, hashes);
-    uint64_t entries = UINT64_C(1) << depth;
-    VIDI__TRY(vidi__alloc_zeroed(self->base.memory, &partition->directory, entries * sizeof *partition->directory,
-                                 _Alignof(void *)));
-    partition->depth = depth;
-    for (uint64_t i = 0; i < entries; i++)
-        VIDI__TRY(vidi__subtable_make(&partition->directory[i], &self->chunks, &shape));
-    return VIDI_OK;
-}
-
-static int double_directory(fingerprint *self, fp_partition *partition)
-{
-    uint64_t entries = entries_of(partition);
-    vidi__subtable **larger;
-    VIDI__TRY(vidi__alloc(self->base.memory, &larger, 2 * entries * sizeof *larger, _Alignof(void *)));
-    for (uint64_t i = 0; i < 2 * entries; i++)
-        larger[i] = partition->directory[i / 2];
-    vidi__release(self->base.memory, partition->directory, entries * sizeof *larger, _Alignof(void *));
-    partition->directory = larger;
-    partition->depth++;
-    return VIDI_OK;
-}
-
-/* Lets the entries that name `old` name one or two others instead, and frees it. */
-static void replace(fingerprint *self, fp_partition *partition, uint64_t entry, vidi__subtable *old,
-                    vidi__subtable *lower, vidi__subtable *upper)
-{
-    uint64_t span = UINT64_C(1) << (partition->depth - old->depth), first = entry & ~(span - 1);
-    for (uint64_t i = 0; i < span; i++)
-        partition->directory[first + i] = i < span / 2 || !upper ? lower : upper;
-    vidi__subtable_free(old, &self->chunks);
-}
-
-/*
- * The least size of this partition that so many hashes leave some room in: a ladder of equal steps, which for each
- * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to lines
- * and chunks has done to them.
- */
-static double next_size(const fingerprint *self, const fp_partition *partition, double hashes)
-{
-    double phase = (double)(partition - self->partitions) / PARTITIONS;
-    double steps = ceil(log(hashes * GROWTH_LEAST / FIRST_HASHES) / log(GROWTH) - phase);
-    return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
-}
-
-static int split(fingerprint *self, fp_partition *partition, uint64_t rest)
-{
-    vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
-    vidi__subtable shape = shape_at(self, old->depth + 1, next_size(self, partition, (double)old->used / 2));
-    if (old->depth == partition->depth)
-        VIDI__TRY(double_directory(self, partition));
-    VIDI__TRY(vidi__subtable_rebuild(&lower, old, &self->chunks, &shape, 0));
-    int code = vidi__subtable_rebuild(&upper, old, &self->chunks, &shape, 1);
-    if (code < 0) {
-        vidi__subtable_free(lower, &self->chunks);
-        return code;
-    }
-    replace(self, partition, entry_of(partition, rest), old, lower, upper);
-    return VIDI_OK;
-}
-
-/* The sub-table of this hash is full. */
-static int grow(fingerprint *self, fp_partition *partition, uint64_t rest)
-{
-    uint64_t entry = entry_of(partition, rest);
-    vidi__subtable *old = partition->directory[entry], *fresh;
-    vidi__subtable shape = shape_at(self, old->depth, next_size(self, partition, (double)old->used));
-    if (shape.lines > VIDI__SUBTABLE_LINES_MAX && shape.bits > SPLIT_BITS)
-        return split(self, partition, rest);
-    VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &self->chunks, &shape, -1));
-    replace(self, partition, entry, old, fresh, NULL);
-    return VIDI_OK;
-}
-
-/* ---- one hash, under its partition's lock ---- */
-
-static unsigned partition_of(uint64_t hash)
-{
-    return (unsigned)(hash >> (64 - PARTITION_BITS));
-}
-
-/* The W bits, without those of the partition, left-aligned. */
-static uint64_t rest_of(const fingerprint *self, uint64_t hash)
-{
-    return hash >> (64 - self->bits) << (64 - self->bits) << PARTITION_BITS;
-}
-
-static uint64_t rest_in(const vidi__subtable *table, uint64_t rest)
-{
-    return rest << table->depth;
-}
-
-static int add_hash(fingerprint *self, fp_partition *partition, uint64_t rest)
-{
-    for (;;) {
-        vidi__subtable *table = partition->directory[entry_of(partition, rest)];
-        int verdict = vidi__subtable_add(table, &self->chunks, rest_in(table, rest));
-        if (VIDI__LIKELY(verdict != VIDI__SUBTABLE_FULL))
-            return verdict;
-        VIDI__TRY(grow(self, partition, rest));
-    }
-}
-
-static bool has_hash(const fp_partition *partition, uint64_t rest)
-{
-    if (!partition->directory)
-        return false;
-    const vidi__subtable *table = partition->directory[entry_of(partition, rest)];
-    return vidi__subtable_has(table, rest_in(table, rest));
-}
-
-static int ready(fingerprint *self, fp_partition *partition)
-{
-    if (VIDI__LIKELY(partition->directory != NULL))
-        return VIDI_OK;
-    int code = open_partition(self, partition, next_size(self, partition, 1));
-    if (code < 0)
-        free_directory(self, partition);
-    return code;
-}
-
-static void prefetch(const fp_partition *partition, uint64_t rest)
-{
-    const vidi__subtable *table = partition->directory[entry_of(partition, rest)];
-    __builtin_prefetch(vidi__subtable_line(table, rest_in(table, rest)), 1);
 }
 
 /* ---- batches ---- */
 
-/* A batch in the order of its partitions; within one, in its own order. */
-typedef struct sorted_batch {
-    uint16_t start[PARTITIONS + 1];
-    uint16_t order[VIDI__HASHES_MAX];
-} sorted_batch;
+/* The batch, and what was found out about the steps that are under way. */
+typedef struct fp_run {
+    fingerprint *self;
+    const vidi__u128 *hashes;
+    uint8_t *verdicts;
+    bool adding;
+    uint64_t fresh, seen;
+    struct {
+        uint64_t changes; /* of the partition at that time; CLOSED if it was not open */
+        vidi__place places[VIDI__STEP_MAX];
+    } fetched[2];
+} fp_run;
 
-static void sort_batch(sorted_batch *sorted, const vidi__u128 *hashes, size_t n)
+#define CLOSED UINT64_MAX
+
+static void fetch(void *context, const vidi__step *step)
 {
-    uint16_t next[PARTITIONS];
-    memset(sorted->start, 0, sizeof sorted->start);
-    for (size_t i = 0; i < n; i++)
-        sorted->start[partition_of(hashes[i].hi) + 1]++;
-    for (unsigned i = 0; i < PARTITIONS; i++)
-        sorted->start[i + 1] = (uint16_t)(sorted->start[i + 1] + sorted->start[i]);
-    memcpy(next, sorted->start, sizeof next);
-    for (size_t i = 0; i < n; i++)
-        sorted->order[next[partition_of(hashes[i].hi)]++] = (uint16_t)i;
+    fp_run *run = context;
+    const vidi__partition *partition = &run->self->table.partitions[step->partition];
+    vidi__place *places = run->fetched[step->buffer].places;
+    run->fetched[step->buffer].changes = partition->directory ? partition->changes : CLOSED;
+    for (size_t i = 0; i < step->count && partition->directory; i++) {
+        places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+        __builtin_prefetch(places[i].spot.line, 1);
+    }
 }
 
-static int add_part(fingerprint *self, fp_partition *partition, const vidi__u128 *hashes, const uint16_t *order,
-                    size_t n, uint8_t *verdicts, vidi__tally *tally)
+/* The places again, from the i-th on, if the table has changed since. */
+static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__step *step, size_t i)
 {
-    uint64_t fresh = 0, before = vidi__filter_count(&self->base);
-    int code = ready(self, partition);
-    for (size_t done = 0; done < n && code == VIDI_OK; done += AHEAD) {
-        size_t end = n - done < AHEAD ? n : done + AHEAD;
-        for (size_t i = done; i < end; i++)
-            prefetch(partition, rest_of(self, hashes[order[i]].hi));
-        for (size_t i = done; i < end; i++) {
-            int verdict = add_hash(self, partition, rest_of(self, hashes[order[i]].hi));
-            if (VIDI__UNLIKELY(verdict < 0)) {
-                code = verdict;
-                break;
-            }
-            verdicts[order[i]] = (uint8_t)verdict;
-            fresh += verdict == VIDI_NEW;
-            tally->seen += verdict == VIDI_SEEN;
-        }
+    if (VIDI__LIKELY(run->fetched[step->buffer].changes == partition->changes))
+        return;
+    run->fetched[step->buffer].changes = partition->changes;
+    for (; i < step->count; i++)
+        run->fetched[step->buffer].places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+}
+
+static void look(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    const vidi__place *places = run->fetched[step->buffer].places;
+    if (run->fetched[step->buffer].changes != run->self->table.partitions[step->partition].changes)
+        return;
+    for (size_t i = 0; i < step->count; i++)
+        vidi__subtable_look(places[i].table, places[i].hash, &places[i].spot, run->adding);
+}
+
+static int add_step(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    fingerprint *self = run->self;
+    vidi__partition *partition = &self->table.partitions[step->partition];
+    const vidi__place *places = run->fetched[step->buffer].places;
+    size_t done = 0, fresh = 0;
+    int code = vidi__table_open(&self->table, partition);
+    for (; done < step->count && code >= 0; done++) {
+        fetch_again(run, partition, step, done);
+        code = vidi__table_add_at(&self->table, partition, run->hashes[step->order[done]].hi, &places[done]);
+        if (VIDI__UNLIKELY(code < 0))
+            break;
+        run->verdicts[step->order[done]] = (uint8_t)code;
+        fresh += code == VIDI_NEW;
     }
-    tally->fresh += fresh;
-    tally->lost += ldexp((double)before * (double)fresh + (double)fresh * ((double)fresh - 1) / 2, -(int)self->bits);
-    vidi__filter_counted(&self->base, (int64_t)fresh);
-    return code;
+    run->fresh += fresh;
+    run->seen += done - fresh;
+    return code < 0 ? code : VIDI_OK;
 }
 
 static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
                                   vidi__tally *tally)
 {
-    fingerprint *self = (fingerprint *)filter;
-    sorted_batch sorted;
-    sort_batch(&sorted, hashes, n);
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        fp_partition *partition = &self->partitions[i];
-        size_t count = (size_t)(sorted.start[i + 1] - sorted.start[i]);
-        if (!count)
-            continue;
-        pthread_mutex_lock(&partition->lock);
-        int code = add_part(self, partition, hashes, sorted.order + sorted.start[i], count, verdicts, tally);
-        pthread_mutex_unlock(&partition->lock);
-        VIDI__TRY(code);
+    static const vidi__steps steps = {fetch, add_step, look};
+    fp_run run;
+    run.self = (fingerprint *)filter;
+    run.hashes = hashes;
+    run.verdicts = verdicts;
+    run.adding = true;
+    run.fresh = run.seen = 0;
+    double before = (double)vidi__filter_count(filter);
+    int code = vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
+    vidi__filter_counted(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
+    tally->fresh += run.fresh;
+    tally->seen += run.seen;
+    tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)run.self->table.hashes;
+    return code;
+}
+
+static int has_step(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    const vidi__place *places = run->fetched[step->buffer].places;
+    bool closed = run->fetched[step->buffer].changes == CLOSED;
+    for (size_t i = 0; i < step->count; i++) {
+        bool seen = !closed && vidi__subtable_has(places[i].table, places[i].hash, &places[i].spot);
+        run->verdicts[step->order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
     }
     return VIDI_OK;
-}
-
-static void has_part(const fingerprint *self, const fp_partition *partition, const vidi__u128 *hashes,
-                     const uint16_t *order, size_t n, uint8_t *verdicts)
-{
-    for (size_t done = 0; done < n; done += AHEAD) {
-        size_t end = n - done < AHEAD ? n : done + AHEAD;
-        for (size_t i = done; i < end && partition->directory; i++)
-            prefetch(partition, rest_of(self, hashes[order[i]].hi));
-        for (size_t i = done; i < end; i++) {
-            bool seen = has_hash(partition, rest_of(self, hashes[order[i]].hi));
-            verdicts[order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
-        }
-    }
-}
-
-static pthread_mutex_t *lock_of(const fp_partition *partition)
-{
-    return (pthread_mutex_t *)&partition->lock;
 }
 
 static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
-    const fingerprint *self = (const fingerprint *)filter;
-    sorted_batch sorted;
-    sort_batch(&sorted, hashes, n);
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        const fp_partition *partition = &self->partitions[i];
-        size_t count = (size_t)(sorted.start[i + 1] - sorted.start[i]);
-        if (!count)
-            continue;
-        pthread_mutex_lock(lock_of(partition));
-        has_part(self, partition, hashes, sorted.order + sorted.start[i], count, verdicts);
-        pthread_mutex_unlock(lock_of(partition));
-    }
-    return VIDI_OK;
+    static const vidi__steps steps = {fetch, has_step, look};
+    fp_run run;
+    run.self = (fingerprint *)filter; /* nothing of it but its locks is changed */
+    run.hashes = hashes;
+    run.verdicts = verdicts;
+    run.adding = false;
+    return vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
 }
 
 /* ---- single items ---- */
@@ -345,12 +155,10 @@ static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
-    fp_partition *partition = &self->partitions[partition_of(item->url.hash.hi)];
-    pthread_mutex_lock(&partition->lock);
-    int code = ready(self, partition);
-    if (code == VIDI_OK)
-        code = add_hash(self, partition, rest_of(self, item->url.hash.hi));
-    pthread_mutex_unlock(&partition->lock);
+    uint64_t hash = item->url.hash.hi;
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    int code = vidi__table_add(&self->table, hash);
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
     if (code == VIDI_NEW)
         vidi__filter_counted(filter, 1);
     return code;
@@ -358,84 +166,38 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 
 static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 {
-    uint8_t verdict;
-    fingerprint_has_hashes(filter, &item->url.hash, 1, &verdict);
-    return verdict;
+    const fingerprint *self = (const fingerprint *)filter;
+    uint64_t hash = item->url.hash.hi;
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const fp_partition *partition = &self->partitions[partition_of(item->url.hash.hi)];
-    uint64_t rest = rest_of(self, item->url.hash.hi);
-    pthread_mutex_lock(lock_of(partition));
-    *times = 0;
-    if (partition->directory) {
-        const vidi__subtable *table = partition->directory[entry_of(partition, rest)];
-        *times = vidi__subtable_times(table, rest_in(table, rest));
-    }
-    pthread_mutex_unlock(lock_of(partition));
+    uint64_t hash = item->url.hash.hi;
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
     return VIDI_OK;
 }
 
 static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
-    fp_partition *partition = &self->partitions[partition_of(item->url.hash.hi)];
-    uint64_t rest = rest_of(self, item->url.hash.hi);
-    vidi__subtable *table = partition->directory ? partition->directory[entry_of(partition, rest)] : NULL;
-    if (!table || !vidi__subtable_take(table, rest_in(table, rest)))
+    const vidi__place place = vidi__table_place(&self->table, item->url.hash.hi);
+    if (!place.table || !vidi__subtable_take(place.table, place.hash))
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
-    if (!vidi__subtable_has(table, rest_in(table, rest)))
+    if (!vidi__subtable_has(place.table, place.hash, &place.spot))
         vidi__filter_counted(filter, -1);
     return VIDI_OK;
 }
 
 /* ---- the whole ---- */
-
-/* A walk over all hashes, complete again: 64 bits of which the first W count. */
-typedef struct whole_walk {
-    vidi__subtable_visit *visit;
-    void *context;
-    uint64_t prefix;
-    unsigned shift;
-} whole_walk;
-
-static int visit_whole(void *context, uint64_t rest, uint64_t times)
-{
-    const whole_walk *self = context;
-    return self->visit(self->context, self->prefix | rest >> self->shift, times);
-}
-
-static int walk_partition(const fingerprint *self, unsigned index, vidi__subtable_visit *visit, void *context)
-{
-    const fp_partition *partition = &self->partitions[index];
-    const vidi__subtable *last = NULL;
-    for (uint64_t i = 0; i < entries_of(partition); i++) {
-        const vidi__subtable *table = partition->directory[i];
-        if (table == last)
-            continue;
-        last = table;
-        uint64_t prefix = (uint64_t)index << (64 - PARTITION_BITS);
-        if (partition->depth)
-            prefix |= i << (64 - PARTITION_BITS - partition->depth);
-        whole_walk walk = {visit, context, prefix, PARTITION_BITS + table->depth};
-        int code = vidi__subtable_walk(table, visit_whole, &walk);
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-static int walk_all(const fingerprint *self, vidi__subtable_visit *visit, void *context)
-{
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        int code = walk_partition(self, i, visit, context);
-        if (code)
-            return code;
-    }
-    return 0;
-}
 
 typedef struct listing {
     vidi_visitor visitor;
@@ -452,64 +214,51 @@ static int list_hash(void *context, uint64_t hash, uint64_t times)
 static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context)
 {
     listing self = {visitor, context};
-    return walk_all((const fingerprint *)filter, list_hash, &self);
+    return vidi__table_walk(&((const fingerprint *)filter)->table, list_hash, &self);
 }
 
-/* Adds a hash that another table, or a stream, has so many times. */
+/* Adds a hash that another table has so many times. */
 static int take_in(void *context, uint64_t hash, uint64_t times)
 {
     fingerprint *self = context;
-    fp_partition *partition = &self->partitions[partition_of(hash)];
-    VIDI__TRY(ready(self, partition));
-    uint64_t rest = rest_of(self, hash);
-    int verdict = add_hash(self, partition, rest);
+    int verdict = vidi__table_add(&self->table, hash);
     VIDI__TRY(verdict);
     if (verdict == VIDI_NEW)
         vidi__filter_counted(&self->base, 1);
-    vidi__subtable *table = partition->directory[entry_of(partition, rest)];
-    if (self->multiset && times > 1)
-        return vidi__subtable_put(table, &self->chunks, rest_in(table, rest), times - 1);
-    return 0;
+    if (!self->table.multiset || times == 1)
+        return 0;
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    return vidi__subtable_put(place.table, &self->table.chunks, place.hash, times - 1);
 }
 
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
     VIDI__TRY(vidi__filter_same_shape(into, from));
-    return walk_all((const fingerprint *)from, take_in, into);
+    return vidi__table_walk(&((const fingerprint *)from)->table, take_in, into);
 }
 
 static double fingerprint_fp_now(const vidi__filter *filter)
 {
-    return ldexp((double)vidi__filter_count(filter), -(int)((const fingerprint *)filter)->bits);
+    return (double)vidi__filter_count(filter) / (double)((const fingerprint *)filter)->table.hashes;
 }
 
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    double slots = 0, used = 0;
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        const fp_partition *partition = &self->partitions[i];
-        const vidi__subtable *last = NULL;
-        pthread_mutex_lock(lock_of(partition));
-        for (uint64_t j = 0; j < entries_of(partition); j++) {
-            const vidi__subtable *table = partition->directory[j];
-            if (table != last) {
-                stats->bytes += vidi__subtable_bytes(table);
-                slots += (double)(table->lines * vidi__line_slots(table->width) + table->spill_used);
-                used += (double)table->used;
-            }
-            last = table;
-        }
-        stats->bytes += entries_of(partition) * sizeof *partition->directory;
-        pthread_mutex_unlock(lock_of(partition));
+    vidi__table_stats all = {0};
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        vidi__locks_take(&self->locks, i);
+        vidi__table_stat(&self->table, i, &all);
+        vidi__locks_let_go(&self->locks, i);
     }
-    stats->fill = slots > 0 ? used / slots : 0;
+    stats->bytes = all.bytes;
+    stats->fill = all.slots > 0 ? all.used / all.slots : 0;
 }
 
 static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    vidi__text_add(text, "bits=%u,multiset=%s,hash=%s", self->bits, self->multiset ? "on" : "off",
+    vidi__text_add(text, "bits=%.8g,multiset=%s,hash=%s", self->bits, self->table.multiset ? "on" : "off",
                    filter->item_hash->name);
 }
 
@@ -518,145 +267,51 @@ static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
     vidi__text_add(text, "%s", filter->item_hash->name);
 }
 
-/* ---- saving: for each partition u64 depth of the directory, or NOT_OPEN, and then its sub-tables in order ---- */
-
-#define NOT_OPEN UINT64_MAX
-#define DEPTH_MAX 18 /* a trillion URLs; a stream of unknown length that lies costs no more than 2 MiB a partition */
-
-static int save_partition(const fp_partition *partition, vidi__writer *writer)
-{
-    const vidi__subtable *last = NULL;
-    VIDI__TRY(vidi__write_u64(writer, partition->directory ? partition->depth : NOT_OPEN));
-    for (uint64_t i = 0; i < entries_of(partition); i++) {
-        const vidi__subtable *table = partition->directory[i];
-        if (table != last)
-            VIDI__TRY(vidi__subtable_save(table, writer));
-        last = table;
-    }
-    return VIDI_OK;
-}
-
 static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
 {
-    const fingerprint *self = (const fingerprint *)filter;
-    for (unsigned i = 0; i < PARTITIONS; i++)
-        VIDI__TRY(save_partition(&self->partitions[i], writer));
-    return VIDI_OK;
-}
-
-/* The sub-table that begins at this entry; returns in *next where the following one begins. */
-static int load_table(fingerprint *self, fp_partition *partition, uint64_t entry, vidi__reader *reader, uint64_t *next)
-{
-    uint64_t depth, count = 0;
-    vidi__subtable *table;
-    VIDI__TRY(vidi__read_u64(reader, &depth));
-    uint64_t span = depth <= partition->depth ? UINT64_C(1) << (partition->depth - depth) : 0;
-    if (!span || entry % span)
-        return vidi__damaged("a directory has a gap");
-    vidi__subtable shape = shape_at(self, (unsigned)depth, 1);
-    VIDI__TRY(vidi__subtable_load(&table, &self->chunks, &shape, reader, &count));
-    for (uint64_t i = 0; i < span; i++)
-        partition->directory[entry + i] = table;
-    vidi__filter_counted(&self->base, (int64_t)count);
-    *next = entry + span;
-    return VIDI_OK;
-}
-
-static int load_partition(fingerprint *self, fp_partition *partition, vidi__reader *reader)
-{
-    uint64_t depth;
-    VIDI__TRY(vidi__read_u64(reader, &depth));
-    if (depth == NOT_OPEN)
-        return VIDI_OK;
-    if (depth > DEPTH_MAX || depth + PARTITION_BITS + 8 > self->bits || (UINT64_C(8) << depth) > reader->left)
-        return vidi__damaged("a directory is too deep");
-    partition->depth = (unsigned)depth;
-    VIDI__TRY(vidi__alloc_zeroed(self->base.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
-    for (uint64_t entry = 0; entry < entries_of(partition);)
-        VIDI__TRY(load_table(self, partition, entry, reader, &entry));
-    return VIDI_OK;
-}
-
-static int load(fingerprint *self, vidi__reader *reader)
-{
-    for (unsigned i = 0; i < PARTITIONS; i++)
-        VIDI__TRY(load_partition(self, &self->partitions[i], reader));
-    return VIDI_OK;
+    return vidi__table_save(&((const fingerprint *)filter)->table, writer);
 }
 
 /* ---- making ---- */
 
-/* The fewest bits that keep an error rate at so many URLs. */
-static double bits_for(double urls, double error)
+/* How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine. */
+static uint64_t hashes_of(double bits)
 {
-    return fmax(BITS_MIN, ceil(log2(urls / error) - 1e-9));
+    double whole = floor(bits);
+    uint64_t g = (uint64_t)ceil(exp2(8 + bits - whole));
+    return g << ((unsigned)whole - 8);
+}
+
+static double round_bits(double bits)
+{
+    return ceil(bits * BITS_STEPS - 1e-6) / BITS_STEPS;
+}
+
+/* The fewest bits that tell so many hashes apart. */
+static double bits_for(double hashes)
+{
+    return fmax(BITS_MIN, round_bits(log2(hashes)));
 }
 
 static int configure(fingerprint *self, const vidi__config *config)
 {
-    uint64_t bits = BITS_MAX;
     unsigned multiset = 0;
+    self->bits = BITS_MAX;
     if (config->error > 0 && config->capacity) {
-        double needed = bits_for((double)config->capacity, config->error);
-        if (needed > BITS_MAX)
+        self->bits = bits_for((double)config->capacity / config->error);
+        if (self->bits > BITS_MAX)
             return vidi__fail(VIDI_EOPTION, "an error rate of %g for %llu URLs needs %.0f bits of hash; %d is the most",
-                              config->error, (unsigned long long)config->capacity, needed, BITS_MAX);
-        bits = (uint64_t)needed;
+                              config->error, (unsigned long long)config->capacity, ceil(self->bits), BITS_MAX);
     }
-    VIDI__TRY(vidi__params_u64(config->params, "bits", BITS_MIN, BITS_MAX, &bits));
+    VIDI__TRY(vidi__params_double(config->params, "bits", BITS_MIN, BITS_MAX, &self->bits));
     VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
     VIDI__TRY(vidi__filter_check_hash(config));
-    self->bits = (unsigned)bits;
-    self->multiset = multiset == 1;
-    self->portable = vidi__cpu() == VIDI__CPU_PORTABLE;
+    self->bits = round_bits(self->bits);
+    self->table.hashes = hashes_of(self->bits);
+    self->table.multiset = multiset == 1;
+    self->table.portable = vidi__cpu() == VIDI__CPU_PORTABLE;
     self->base.needs.what = VIDI__NEED_HASH;
     self->base.withstands = config->item_hash->withstands;
-    return VIDI_OK;
-}
-
-/* Hashes a line, with `slots` slots and Poisson's `mean` of hashes, that find it full. */
-static double spilled(double mean, unsigned slots)
-{
-    double chance = exp(-mean), sum = 0;
-    for (unsigned x = 0; x < slots + 60; x++) {
-        if (x > slots)
-            sum += (x - slots) * chance;
-        chance *= mean / (x + 1);
-    }
-    return sum;
-}
-
-/* Memory of a table that is made for so many URLs. */
-static double bytes_for(double urls, unsigned bits)
-{
-    fingerprint made = {.bits = bits};
-    double each = urls / PARTITIONS, tables = PARTITIONS;
-    each = each < FIRST_HASHES ? FIRST_HASHES * GROWTH : each + 5 * sqrt(each);
-    unsigned depth = 0;
-    for (; shape_at(&made, depth, each).lines > VIDI__SUBTABLE_LINES_MAX && bits - PARTITION_BITS - depth > SPLIT_BITS;
-         depth++) {
-        each /= 2;
-        tables *= 2;
-    }
-    if (depth)
-        each += 5 * sqrt(each);
-    vidi__subtable shape = shape_at(&made, depth, each);
-    double lines = (double)shape.lines, mean = urls / tables / lines;
-    double chunks = ceil(lines / (double)VIDI__CHUNK_LINES);
-    double room = shape.lines < VIDI__CHUNK_LINES ? lines * VIDI__LINE_BYTES : chunks * VIDI__CHUNK_BYTES;
-    double spill = lines * spilled(mean, vidi__line_slots(shape.width)) * 8 / 0.78;
-    return tables * (room + spill + chunks * sizeof(void *) + sizeof(vidi__subtable));
-}
-
-/* Sub-tables for all URLs that are expected, so that none has to grow. */
-static int reserve(fingerprint *self, uint64_t capacity)
-{
-    double each = (double)capacity / PARTITIONS;
-    if (each < FIRST_HASHES)
-        return VIDI_OK;
-    VIDI__TRY(vidi__memory_check(self->base.memory, (uint64_t)fmin(bytes_for((double)capacity, self->bits), 0x1p62)));
-    for (unsigned i = 0; i < PARTITIONS; i++)
-        VIDI__TRY(open_partition(self, &self->partitions[i], each + 5 * sqrt(each)));
     return VIDI_OK;
 }
 
@@ -666,22 +321,23 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_fingerprint, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    VIDI__TRY(vidi__chunks_init(&self->chunks, config->memory));
-    for (; self->locks_made < PARTITIONS; self->locks_made++)
-        if (pthread_mutex_init(&self->partitions[self->locks_made].lock, NULL))
-            return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
-    if (config->reader)
-        return load(self, config->reader);
-    return config->capacity ? reserve(self, config->capacity) : VIDI_OK;
+    VIDI__TRY(vidi__table_init(&self->table, config->memory));
+    VIDI__TRY(vidi__locks_init(&self->locks));
+    if (!config->reader)
+        return config->capacity ? vidi__table_reserve(&self->table, config->capacity) : VIDI_OK;
+    uint64_t count = 0;
+    VIDI__TRY(vidi__table_load(&self->table, config->reader, &count));
+    vidi__filter_counted(&self->base, (int64_t)count);
+    return VIDI_OK;
 }
 
 /* The most URLs that the memory holds with so many bits. */
-static double urls_within(double memory, unsigned bits)
+static double urls_within(double memory, double bits)
 {
     double low = 0, high = memory;
     while (high - low > 1) {
         double middle = floor((low + high) / 2);
-        if (bytes_for(middle, bits) <= memory)
+        if (vidi__table_bytes_for(middle, hashes_of(bits)) <= memory)
             low = middle;
         else
             high = middle;
@@ -689,22 +345,36 @@ static double urls_within(double memory, unsigned bits)
     return low;
 }
 
-/* W for an error rate when full, or for pages lost until then: n / 2^W, and the sum of it, n² / 2^(W+1). */
+/* W for an error rate when full, or for pages lost until then: n / S, and the sum of it, n² / 2S. */
 static double bits_wanted(const vidi__want *want, double urls)
 {
     double bits = BITS_MIN;
     if (want->error > 0)
-        bits = fmax(bits, bits_for(urls, want->error));
+        bits = fmax(bits, bits_for(urls / want->error));
     if (want->lost > 0)
-        bits = fmax(bits, ceil(log2(urls * urls / 2 / want->lost) - 1e-9));
+        bits = fmax(bits, bits_for(urls * urls / 2 / want->lost));
     return want->error > 0 || want->lost > 0 ? bits : BITS_MAX;
+}
+
+/* The most URLs that the memory holds within the demand: more bits leave room for fewer, but suffice for more. */
+static double most_urls(const vidi__want *want)
+{
+    double low = BITS_MIN, high = BITS_MAX;
+    while (high - low > 1.0 / BITS_STEPS) {
+        double middle = round_bits((low + high) / 2);
+        if (bits_wanted(want, urls_within((double)want->memory, middle)) <= middle)
+            high = middle;
+        else
+            low = middle;
+    }
+    return urls_within((double)want->memory, high);
 }
 
 static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
 {
-    double urls = (double)want->urls, bits;
-    uint64_t given = 0;
-    VIDI__TRY(vidi__params_u64(want->params, "bits", BITS_MIN, BITS_MAX, &given));
+    double urls = (double)want->urls, bits = 0;
+    VIDI__TRY(vidi__params_double(want->params, "bits", BITS_MIN, BITS_MAX, &bits));
+    bool given = bits > 0;
     if (!(want->error > 0) && !(want->lost > 0) && !given && !(want->urls && want->memory))
         return vidi__fail(VIDI_EOPTION,
                           "the request says too little: give an error rate, pages lost at most, or both URLs "
@@ -712,26 +382,22 @@ static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
     if (want->k || want->multiplier > 0 || want->members > 1)
         return vidi__fail(VIDI_EOPTION, "fingerprint has no positions, so that k and M mean nothing to it");
     if (!want->urls)
-        for (unsigned w = BITS_MIN; w <= BITS_MAX; w++) { /* more bits, fewer URLs: the least that keeps the demand */
-            urls = urls_within((double)want->memory, w);
-            if (bits_wanted(want, urls) <= w)
-                break;
-        }
-    bits = given ? (double)given : bits_wanted(want, urls);
+        urls = given ? urls_within((double)want->memory, round_bits(bits)) : most_urls(want);
+    bits = given ? round_bits(bits) : bits_wanted(want, urls);
     if (urls < 1 || bits > BITS_MAX || (given && bits < bits_wanted(want, urls)))
         return vidi__fail(VIDI_EOPTION, "fingerprint keeps at most %d bits of a hash, which are too few for the demand",
                           BITS_MAX);
-    double bytes = bytes_for(urls, (unsigned)bits);
+    double bytes = vidi__table_bytes_for(urls, hashes_of(bits));
     if (want->memory && bytes > (double)want->memory)
         return vidi__fail(VIDI_EOPTION, "fingerprint needs %s", vidi__human_bytes((uint64_t)bytes).text);
     planned->urls = (uint64_t)urls;
     planned->bytes = (uint64_t)bytes;
-    planned->error = ldexp(urls, -(int)bits);
-    planned->lost = ldexp(urls * urls / 2, -(int)bits);
+    planned->error = urls / (double)hashes_of(bits);
+    planned->lost = urls * urls / 2 / (double)hashes_of(bits);
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu", (unsigned long long)planned->urls);
     if (!given)
-        vidi__text_add(&text, ",bits=%.0f", bits);
+        vidi__text_add(&text, ",bits=%.8g", bits);
     return VIDI_OK;
 }
 

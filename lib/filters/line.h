@@ -9,7 +9,9 @@
  *       6      10     low 32 bits at 0, high 16 at 40
  *       8       7     64 bits at 0
  *
- *     head    bits 0-4: slots in use; bits 8-23: signature of what did not fit (bit s for each spilled hash that signs s)
+ *     head    bits 0-4: slots in use
+ *             one bit a slot: it holds a guest, which belongs to the line before, where it found no room
+ *             the bits above: signature of what did not fit here (bit s for each hash that signs s)
  *
  * On x86-64 the comparison uses SSE2, which every such machine has; elsewhere, and where VIDI_CPU=portable asks for it,
  * plain loops that give the same answer.
@@ -47,9 +49,22 @@ static inline unsigned vidi__line_count(uint32_t head)
     return head & 31;
 }
 
-static inline uint32_t vidi__line_sign(unsigned bit)
+/* A bit for each slot that holds a guest. */
+static inline uint32_t vidi__line_guests(uint32_t head, unsigned slots)
 {
-    return UINT32_C(256) << bit;
+    return head >> 5 & ((UINT32_C(1) << slots) - 1);
+}
+
+static inline uint32_t vidi__line_guest(unsigned slot)
+{
+    return UINT32_C(32) << slot;
+}
+
+/* The bit of the signature that a distance sets. */
+static inline uint32_t vidi__line_sign(unsigned slots, uint64_t distance)
+{
+    uint64_t mixed = distance * UINT64_C(0x9e3779b97f4a7c15);
+    return UINT32_C(1) << (5 + slots) << ((mixed >> 32) * (27 - slots) >> 32);
 }
 
 static inline uint16_t vidi__load16(const void *from)
@@ -103,6 +118,31 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
         vidi__store64(line + 8 * slot, value);
         break;
     }
+}
+
+/* Does the head bear the signature of a distance? Few bear any. */
+static inline bool vidi__line_signs(uint32_t head, unsigned slots, uint64_t distance)
+{
+    return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_sign(slots, distance);
+}
+
+/* Puts a value behind the others. The head is that of the line, which has room. */
+static inline void vidi__line_append(unsigned char *line, unsigned width, uint32_t head, uint64_t value, bool guest)
+{
+    unsigned slot = vidi__line_count(head);
+    vidi__line_put(line, width, slot, value);
+    vidi__line_set_head(line, (head + 1) | (guest ? vidi__line_guest(slot) : 0));
+}
+
+/* Empties a slot: what is in the last one moves there. */
+static inline void vidi__line_remove(unsigned char *line, unsigned width, unsigned slot)
+{
+    uint32_t head = vidi__line_head(line) - 1;
+    unsigned last = vidi__line_count(head);
+    bool guest = head & vidi__line_guest(last);
+    vidi__line_put(line, width, slot, vidi__line_get(line, width, last));
+    head &= ~(vidi__line_guest(slot) | vidi__line_guest(last));
+    vidi__line_set_head(line, head | (guest && slot != last ? vidi__line_guest(slot) : 0));
 }
 
 static inline uint32_t vidi__line_match_portable(const unsigned char *line, unsigned width, uint64_t value)

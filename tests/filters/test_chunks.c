@@ -1,4 +1,7 @@
-/* Memory in chunks: aligned, used again, in blocks that grow with the whole, within the limit, from any thread. */
+/*
+ * Memory in chunks: aligned, used again, in blocks that grow with the whole or are reserved ahead, as arrays, within the
+ * limit, from any thread.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +183,150 @@ static void a_refused_block_costs_nothing(void **state)
     }
 }
 
+/* ---- a block ahead ---- */
+
+static void what_is_reserved_is_asked_for_once(void **state)
+{
+    static const uint64_t sizes[] = {1, 2, 7, 127, 128, 129, 1000};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
+        fixture f;
+        uint64_t bytes = sizes[i] * VIDI__CHUNK_BYTES;
+        begin(&f, 0);
+        assert_int_equal(vidi__chunks_reserve(&f.chunks, bytes + VIDI__CHUNK_BYTES - 1), VIDI_OK); /* whole chunks */
+        assert_int_equal(f.allocator.largest, bytes);
+        assert_int_equal(f.chunks.total, 0);
+        uint64_t calls = f.allocator.calls;
+        unsigned char *first = take(&f);
+        assert_int_equal((uintptr_t)first % (bytes >= HUGE ? HUGE : VIDI__CACHE_LINE), 0);
+        for (uint64_t n = 1; n < sizes[i]; n++) {
+            unsigned char *chunk = take(&f);
+            assert_ptr_equal(chunk, first + n * VIDI__CHUNK_BYTES);
+            memset(chunk, 7, VIDI__CHUNK_BYTES);
+        }
+        assert_int_equal(f.allocator.calls, calls);
+        memset(take(&f), 8, VIDI__CHUNK_BYTES); /* beyond it goes on as always */
+        assert_true(f.allocator.calls > calls);
+        end(&f);
+    }
+}
+
+static void less_than_a_chunk_is_not_reserved(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f, 0);
+    assert_int_equal(vidi__chunks_reserve(&f.chunks, 0), VIDI_OK);
+    assert_int_equal(vidi__chunks_reserve(&f.chunks, VIDI__CHUNK_BYTES - 1), VIDI_OK);
+    assert_int_equal(f.allocator.calls, 0);
+    end(&f);
+}
+
+static void what_cannot_be_reserved_is_refused(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f, 1000000);
+    assert_int_equal(vidi__chunks_reserve(&f.chunks, 2000000), VIDI_ELIMIT);
+    assert_int_equal(vidi__chunks_reserve(&f.chunks, UINT64_MAX), VIDI_ELIMIT);
+    for (uint64_t n = 1; n < 3; n++) {
+        test_allocator_fail(&f.allocator, n, false);
+        int code = vidi__chunks_reserve(&f.chunks, 500000);
+        assert_int_equal(code, test_allocator_refused(&f.allocator) ? VIDI_EMEMORY : VIDI_OK);
+    }
+    test_allocator_fail(&f.allocator, 0, false);
+    memset(take(&f), 1, VIDI__CHUNK_BYTES);
+    end(&f);
+}
+
+/* ---- arrays ---- */
+
+static const uint64_t array_sizes[] = {0, 1, 8, 64, 100, 16383, 16384, 16385, 32768, 100000, 128 * 16384, 3000000};
+
+static void write_array(unsigned char **array, uint64_t bytes, uint64_t seed)
+{
+    for (uint64_t at = 0; at < bytes; at++)
+        array[at / VIDI__CHUNK_BYTES][at % VIDI__CHUNK_BYTES] = (unsigned char)(test_mix(seed) + at * 7);
+}
+
+static void check_array(unsigned char **array, uint64_t bytes, uint64_t seed)
+{
+    for (uint64_t at = 0; at < bytes; at++)
+        assert_int_equal(array[at / VIDI__CHUNK_BYTES][at % VIDI__CHUNK_BYTES],
+                         (unsigned char)(test_mix(seed) + at * 7));
+    for (uint64_t at = 0; at < bytes; at += VIDI__CHUNK_BYTES)
+        assert_int_equal((uintptr_t)array[at / VIDI__CHUNK_BYTES] % VIDI__CACHE_LINE, 0);
+}
+
+/* Side by side, so that none may write into another; twice, so that the second use is of memory that was used. */
+static void arrays_of_any_size_are_apart_and_aligned(void **state)
+{
+    unsigned char **arrays[VIDI__COUNT(array_sizes)];
+    fixture f;
+    (void)state;
+    begin(&f, 0);
+    for (unsigned round = 0; round < 2; round++) {
+        uint64_t in_use = 0;
+        for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++) {
+            assert_int_equal(vidi__chunks_array(&f.chunks, &arrays[i], array_sizes[i]), VIDI_OK);
+            assert_int_equal(arrays[i] != NULL, array_sizes[i] != 0);
+            uint64_t chunks = array_sizes[i] / VIDI__CHUNK_BYTES;
+            assert_int_equal(f.chunks.total - f.chunks.free_count - in_use, chunks); /* the rest by itself */
+            in_use += chunks;
+            write_array(arrays[i], array_sizes[i], i);
+        }
+        for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++)
+            check_array(arrays[i], array_sizes[i], i);
+        for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++)
+            vidi__chunks_array_free(&f.chunks, arrays[i], array_sizes[i]);
+        assert_int_equal(f.chunks.free_count, f.chunks.total);
+    }
+    vidi__chunks_array_free(&f.chunks, NULL, 5000);
+    end(&f);
+}
+
+static void the_bytes_of_an_array_are_what_it_takes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++) {
+        fixture f;
+        void *array;
+        begin(&f, 0);
+        assert_int_equal(vidi__chunks_array(&f.chunks, &array, array_sizes[i]), VIDI_OK);
+        uint64_t bytes = vidi__memory_used(&f.memory);
+        bytes -= f.chunks.block_room * sizeof *f.chunks.blocks; /* the pool's own, and what it has ahead */
+        bytes -= f.chunks.cut_left;
+        assert_int_equal(vidi__chunks_array_bytes(array_sizes[i]), bytes);
+        vidi__chunks_array_free(&f.chunks, array, array_sizes[i]);
+        end(&f);
+    }
+}
+
+static void a_refused_array_leaves_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++) {
+        uint64_t at = 0;
+        int code = VIDI_EMEMORY;
+        while (code < 0) {
+            fixture f;
+            void *array = &f;
+            begin(&f, 0);
+            at++;
+            test_allocator_fail(&f.allocator, at, at % 2);
+            code = vidi__chunks_array(&f.chunks, &array, array_sizes[i]);
+            assert_int_equal(code, test_allocator_refused(&f.allocator) ? VIDI_EMEMORY : VIDI_OK);
+            assert_int_equal(array != NULL, code == VIDI_OK && array_sizes[i]);
+            vidi__chunks_array_free(&f.chunks, array, array_sizes[i]);
+            assert_int_equal(f.chunks.free_count, f.chunks.total);
+            end(&f);
+        }
+        assert_true(at > (array_sizes[i] ? 2u : 0u));
+    }
+}
+
+/* ---- threads ---- */
+
 typedef struct worker {
     fixture *f;
     pthread_t thread;
@@ -234,6 +381,12 @@ int main(int argc, char **argv)
     test_add("the limit is kept and what is there stays usable", the_limit_is_kept_and_what_is_there_stays_usable,
              NULL);
     test_add("a refused block costs nothing", a_refused_block_costs_nothing, NULL);
+    test_add("what is reserved is asked for once", what_is_reserved_is_asked_for_once, NULL);
+    test_add("less than a chunk is not reserved", less_than_a_chunk_is_not_reserved, NULL);
+    test_add("what cannot be reserved is refused", what_cannot_be_reserved_is_refused, NULL);
+    test_add("arrays of any size are apart and aligned", arrays_of_any_size_are_apart_and_aligned, NULL);
+    test_add("the bytes of an array are what it takes", the_bytes_of_an_array_are_what_it_takes, NULL);
+    test_add("a refused array leaves nothing", a_refused_array_leaves_nothing, NULL);
     test_add("no chunk goes to two threads", no_chunk_goes_to_two_threads, NULL);
     return test_run("chunks", argc, argv);
 }

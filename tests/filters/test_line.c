@@ -88,23 +88,91 @@ static void slots_fit_into_the_line(void **state)
     assert_int_equal(vidi__line_slots(0) + vidi__line_slots(1) + vidi__line_slots(2) + vidi__line_slots(7), 0);
 }
 
-static void the_head_tells_count_and_signatures_apart(void **state)
+/* Five bits of count, a bit for each slot, and what is left for the signature: together all 32, and none twice. */
+static void the_parts_of_a_head_do_not_overlap(void **state)
+{
+    test_random random = {5};
+    unsigned width = *(const unsigned *)*state, slots = vidi__line_slots(width);
+    uint32_t guests = 0, signs = 0;
+    for (unsigned slot = 0; slot < slots; slot++) {
+        assert_int_equal(vidi__line_guests(vidi__line_guest(slot) | 31, slots), UINT32_C(1) << slot);
+        guests |= vidi__line_guest(slot);
+    }
+    for (unsigned i = 0; i < 4000; i++) {
+        uint64_t distance = value_at(width, i % (20 * width), &random);
+        uint32_t sign = vidi__line_sign(slots, i % 2 ? distance : i);
+        check(__builtin_popcount(sign) == 1, "width %u: %llx signs %x", width, (unsigned long long)distance, sign);
+        assert_int_equal(vidi__line_count(sign), 0);
+        assert_int_equal(vidi__line_guests(sign, slots), 0);
+        signs |= sign;
+    }
+    assert_int_equal(__builtin_popcount(guests), slots);
+    assert_int_equal(31 | guests | signs, UINT32_MAX);
+    assert_int_equal((31 & guests) | (31 & signs) | (guests & signs), 0);
+}
+
+static void a_head_leaves_the_slots_alone(void **state)
 {
     unsigned char line[VIDI__LINE_BYTES];
-    uint32_t all = 0;
+    test_random random = {6};
     (void)state;
     memset(line, 0x77, sizeof line);
-    for (unsigned count = 0; count <= 20; count++)
-        for (unsigned bit = 0; bit < 16; bit++) {
-            uint32_t head = count | vidi__line_sign(bit);
-            vidi__line_set_head(line, head);
-            assert_int_equal(vidi__line_head(line), head);
-            assert_int_equal(vidi__line_count(head), count);
-            all |= vidi__line_sign(bit);
-        }
-    assert_int_equal(all, 0xffff00);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint32_t head = (uint32_t)test_next(&random);
+        vidi__line_set_head(line, head);
+        assert_int_equal(vidi__line_head(line), head);
+        assert_int_equal(vidi__line_count(head), head % 32);
+    }
     for (unsigned i = 0; i < 60; i++)
         assert_int_equal(line[i], 0x77);
+}
+
+/* What a line should hold, in any order. */
+typedef struct contents {
+    uint64_t values[32];
+    bool guests[32];
+    unsigned count;
+} contents;
+
+static void check_contents(const unsigned char *line, unsigned width, const contents *right, uint32_t signature)
+{
+    unsigned slots = vidi__line_slots(width);
+    uint32_t head = vidi__line_head(line), guests = vidi__line_guests(head, slots);
+    assert_int_equal(vidi__line_count(head), right->count);
+    assert_int_equal(guests >> right->count, 0);
+    assert_int_equal(head >> (5 + slots), signature >> (5 + slots));
+    for (unsigned i = 0; i < right->count; i++) {
+        check(vidi__line_get(line, width, i) == right->values[i] && (guests >> i & 1) == right->guests[i],
+              "width %u: slot %u of %u", width, i, right->count);
+    }
+}
+
+static void what_is_put_behind_and_taken_out_keeps_its_guests(void **state)
+{
+    test_random random = {7};
+    unsigned width = *(const unsigned *)*state, slots = vidi__line_slots(width);
+    unsigned char line[VIDI__LINE_BYTES];
+    contents right = {.count = 0};
+    uint32_t signature = vidi__line_sign(slots, 77) | vidi__line_sign(slots, 78);
+    fill_randomly(line, &random);
+    vidi__line_set_head(line, signature);
+    for (unsigned n = 0; n < 30000; n++) {
+        bool growing = n / 50 % 2 == 0;
+        if (right.count < slots && (!right.count || test_below(&random, 10) < (growing ? 8u : 2u))) {
+            uint64_t value = value_at(width, n % (20 * width), &random);
+            right.guests[right.count] = test_next(&random) & 1;
+            right.values[right.count] = value;
+            vidi__line_append(line, width, vidi__line_head(line), value, right.guests[right.count]);
+            right.count++;
+        } else {
+            unsigned slot = (unsigned)test_below(&random, right.count);
+            vidi__line_remove(line, width, slot);
+            right.count--;
+            right.values[slot] = right.values[right.count];
+            right.guests[slot] = right.guests[right.count];
+        }
+        check_contents(line, width, &right, signature);
+    }
 }
 
 /* What a line says, worked out without any of its functions but get. */
@@ -137,7 +205,7 @@ static void vectors_find_what_loops_find(void **state)
     for (unsigned round = 0; round < 200; round++)
         for (unsigned count = 0; count <= slots; count++) {
             fill_randomly(line, &random); /* also behind the count: what was there before is not found */
-            vidi__line_set_head(line, count | ((uint32_t)test_next(&random) & 0xffffff00));
+            vidi__line_set_head(line, count | ((uint32_t)test_next(&random) & 0xffffffe0));
             for (unsigned i = 0; i < slots; i++) {
                 uint64_t value = vidi__line_get(line, width, i);
                 check_match(line, width, value);
@@ -160,7 +228,7 @@ static void halves_that_match_are_not_enough(void **state)
         const unsigned char a = bytes[round % 4], b = bytes[round / 4 % 4];
         for (unsigned i = 0; i < 60; i++)
             line[i] = test_next(&random) & 1 ? a : b;
-        vidi__line_set_head(line, (uint32_t)test_below(&random, slots + 1) | ((uint32_t)test_next(&random) << 8));
+        vidi__line_set_head(line, (uint32_t)test_below(&random, slots + 1) | ((uint32_t)test_next(&random) << 5));
         for (unsigned i = 0; i < width; i++)
             value |= (uint64_t)(test_next(&random) & 1 ? a : b) << 8 * i;
         check_match(line, width, value);
@@ -188,7 +256,9 @@ int main(int argc, char **argv)
     add_widths("every slot gives back what was put into it", every_slot_gives_back_what_was_put_into_it);
     add_widths("putting leaves the head and the neighbours alone", putting_leaves_the_head_and_the_neighbours_alone);
     test_add("slots fit into the line", slots_fit_into_the_line, NULL);
-    test_add("the head tells count and signatures apart", the_head_tells_count_and_signatures_apart, NULL);
+    add_widths("the parts of a head do not overlap", the_parts_of_a_head_do_not_overlap);
+    test_add("a head leaves the slots alone", a_head_leaves_the_slots_alone, NULL);
+    add_widths("what is put behind and taken out keeps its guests", what_is_put_behind_and_taken_out_keeps_its_guests);
     add_widths("vectors find what loops find", vectors_find_what_loops_find);
     add_widths("halves that match are not enough", halves_that_match_are_not_enough);
     return test_run("line", argc, argv);

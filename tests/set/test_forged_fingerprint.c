@@ -15,10 +15,10 @@ typedef struct table {
     size_t first_line;
     size_t first_spilled; /* each of 8 bytes, or 16 in a multiset */
     size_t end;
-    unsigned bits;
+    uint64_t range; /* hashes are below it */
 } table;
 
-static table table_at(const test_forge *forge, size_t at, unsigned hash_bits, bool multiset)
+static table table_at(const test_forge *forge, size_t at, uint64_t numbers, bool multiset)
 {
     table found = {.at = at,
                    .depth = test_forge_get(forge, at),
@@ -29,28 +29,101 @@ static table table_at(const test_forge *forge, size_t at, unsigned hash_bits, bo
                    .first_line = at + 40};
     found.first_spilled = found.first_line + 64 * found.lines;
     found.end = found.first_spilled + found.spilled * (multiset ? 16 : 8);
-    found.bits = hash_bits - PARTITION_BITS - (unsigned)found.depth;
+    found.range = numbers >> PARTITION_BITS >> found.depth;
     return found;
 }
 
-/* The first sub-table with at least so many spilled hashes; fails the test if there is none. */
-static table find_table(const test_forge *forge, unsigned hash_bits, bool multiset, uint64_t spilled)
+typedef bool table_fits(const test_forge *forge, const table *found);
+
+/* The first sub-table that serves; fails the test if there is none. */
+static table find_table(const test_forge *forge, uint64_t numbers, bool multiset, table_fits *fits)
 {
     size_t at = test_forge_find(forge).filter.contents;
     for (unsigned i = 0; i < PARTITIONS; i++) {
         uint64_t depth = test_forge_get(forge, at);
         at += 8;
         for (uint64_t entry = 0; depth != NOT_OPEN && entry < UINT64_C(1) << depth;) {
-            table found = table_at(forge, at, hash_bits, multiset);
-            if (found.spilled >= spilled) {
+            table found = table_at(forge, at, numbers, multiset);
+            if (fits(forge, &found)) {
                 return found;
             }
             entry += UINT64_C(1) << (depth - found.depth);
             at = found.end;
         }
     }
-    fail_msg("no sub-table has %llu spilled hashes", (unsigned long long)spilled);
+    fail_msg("no sub-table serves");
     return (table){0};
+}
+
+static bool any_table(const test_forge *forge, const table *found)
+{
+    (void)forge;
+    (void)found;
+    return true;
+}
+
+static bool has_spilled(const test_forge *forge, const table *found)
+{
+    (void)forge;
+    return found->spilled >= 2;
+}
+
+static unsigned slots_of(const table *in)
+{
+    static const unsigned slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
+    return slots[in->width];
+}
+
+static unsigned char *line_at(const test_forge *forge, const table *in, uint64_t line)
+{
+    return forge->bytes + in->first_line + 64 * (line % in->lines);
+}
+
+static unsigned count_in(const unsigned char *line)
+{
+    return line[60] & 31u;
+}
+
+static uint32_t head_of(const unsigned char *line)
+{
+    return line[60] | (uint32_t)line[61] << 8 | (uint32_t)line[62] << 16 | (uint32_t)line[63] << 24;
+}
+
+static void set_head(unsigned char *line, uint32_t head)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        line[60 + i] = (unsigned char)(head >> 8 * i);
+    }
+}
+
+static uint32_t guest_bit(unsigned slot)
+{
+    return UINT32_C(32) << slot;
+}
+
+/* The first line that has a guest, and its slot; `lines` if there is none. */
+static uint64_t line_with_guest(const test_forge *forge, const table *in, unsigned *slot)
+{
+    for (uint64_t line = 0; line < in->lines; line++) {
+        const unsigned char *at = line_at(forge, in, line);
+        for (*slot = 0; *slot < count_in(at); ++*slot) {
+            if (head_of(at) & guest_bit(*slot)) {
+                return line;
+            }
+        }
+    }
+    return in->lines;
+}
+
+static bool has_guest(const test_forge *forge, const table *found)
+{
+    unsigned slot;
+    return found->spilled && line_with_guest(forge, found, &slot) < found->lines;
+}
+
+static bool has_room_behind_the_count(const test_forge *forge, const table *found)
+{
+    return count_in(line_at(forge, found, 0)) < slots_of(found);
 }
 
 /* A line in use, from the beginning or from the end: its number. */
@@ -101,19 +174,25 @@ static void put_distance(unsigned char *line, uint64_t width, unsigned slot, uin
     }
 }
 
+/* Lines are multiples of 2^64 in hash · ratio. */
 static uint64_t first_hash(const table *in, uint64_t line)
 {
-    unsigned __int128 start = (unsigned __int128)line << in->bits;
-    return (uint64_t)((start + in->lines - 1) / in->lines);
+    uint64_t ratio = (uint64_t)(((unsigned __int128)in->lines << 64) / in->range);
+    uint64_t first = (uint64_t)((((unsigned __int128)line << 64) + ratio - 1) / ratio);
+    return line < in->lines ? first : in->range;
 }
 
 /* Tables of all widths: few hashes and many, of many bits and few. */
 static const struct {
     const char *params;
-    unsigned bits;
+    uint64_t numbers; /* that hashes come to */
     uint64_t n;
 } prints[] = {
-    {"bits=60", 60, 40}, {"bits=60", 60, 40000}, {"bits=47", 47, 8000}, {"bits=40", 40, 8000}, {"bits=32", 32, 40000},
+    {"bits=60", UINT64_C(1) << 60, 40},
+    {"bits=60", UINT64_C(1) << 60, 40000},
+    {"bits=46.578125", UINT64_C(383) << 38, 8000},
+    {"bits=40", UINT64_C(1) << 40, 8000},
+    {"bits=32.25", UINT64_C(305) << 24, 40000},
 };
 
 enum { PRINTS = sizeof prints / sizeof *prints };
@@ -130,7 +209,7 @@ static void the_count_is_the_number_of_hashes(void **state)
         refuse_number(&forge, filter.count, count + 1, "count");
         refuse_number(&forge, filter.count, 0, "count");
         refuse_number(&forge, filter.count, UINT64_MAX, "count");
-        table first = find_table(&forge, prints[i].bits, false, 0);
+        table first = find_table(&forge, prints[i].numbers, false, any_table);
         unsigned char *line = forge.bytes + first.first_line + 64 * used_line(&forge, &first, 1);
         line[60]--;
         must_be_refused(&forge, "a hash is missing", i);
@@ -143,11 +222,10 @@ static void a_line_holds_no_more_than_it_can(void **state)
     (void)state;
     for (size_t i = 0; i < PRINTS; i++) {
         test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
-        table first = find_table(&forge, prints[i].bits, false, 0);
+        table first = find_table(&forge, prints[i].numbers, false, any_table);
         unsigned char *line = forge.bytes + first.first_line;
         unsigned char kept = line[60];
-        static const unsigned slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
-        for (unsigned count = slots[first.width] + 1; count < 32; count++) {
+        for (unsigned count = slots_of(&first) + 1; count < 32; count++) {
             line[60] = (unsigned char)((kept & ~31u) | count);
             must_be_refused(&forge, "hashes in a line", count);
         }
@@ -161,7 +239,7 @@ static void a_distance_leads_to_its_line(void **state)
     (void)state;
     for (size_t i = 0; i < PRINTS; i++) {
         test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
-        table first = find_table(&forge, prints[i].bits, false, 0);
+        table first = find_table(&forge, prints[i].numbers, false, any_table);
         uint64_t number = used_line(&forge, &first, 1);
         unsigned char *line = forge.bytes + first.first_line + 64 * number;
         unsigned slot = (line[60] & 31u) - 1;
@@ -189,12 +267,95 @@ static void a_hash_is_in_a_line_once(void **state)
     (void)state;
     for (size_t i = 0; i < PRINTS; i++) {
         test_forge forge = forge_of("fingerprint", prints[i].params, 0, 0, prints[i].n);
-        table first = find_table(&forge, prints[i].bits, false, 0);
+        table first = find_table(&forge, prints[i].numbers, false, any_table);
         if (prints[i].n > 1000) {
             unsigned char *line = forge.bytes + first.first_line + 64 * used_line(&forge, &first, 2);
             put_distance(line, first.width, 0, get_distance(line, first.width, 1));
             must_be_refused(&forge, prints[i].params, i);
         }
+        test_forge_free(&forge);
+    }
+}
+
+/* Sets whose tables have guests and spilled hashes. */
+static test_forge forge_with_guests(size_t which, table *in)
+{
+    static const struct {
+        const char *params;
+        uint64_t numbers;
+    } rows[] = {{"bits=60", UINT64_C(1) << 60}, {"bits=46.578125", UINT64_C(383) << 38}};
+    test_forge forge = forge_of("fingerprint", rows[which].params, 0, 0, 40000);
+    must_be_accepted(&forge, rows[which].params);
+    *in = find_table(&forge, rows[which].numbers, false, has_guest);
+    return forge;
+}
+
+static void a_guest_is_among_those_that_are_there(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        table in;
+        test_forge forge = forge_with_guests(i, &in);
+        in = find_table(&forge, in.range << PARTITION_BITS << in.depth, false, has_room_behind_the_count);
+        unsigned char *line = line_at(&forge, &in, 0);
+        uint32_t kept = head_of(line);
+        for (unsigned slot = count_in(line); slot < slots_of(&in); slot++) {
+            set_head(line, kept | guest_bit(slot));
+            must_be_refused(&forge, "guest in slot", slot);
+        }
+        test_forge_free(&forge);
+    }
+}
+
+/* Of the line before: its distances are those that lead there, and it is not in that line too. */
+static void a_guest_belongs_to_the_line_before(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        table in;
+        unsigned slot;
+        test_forge forge = forge_with_guests(i, &in);
+        uint64_t number = line_with_guest(&forge, &in, &slot), owner = (number + in.lines - 1) % in.lines;
+        unsigned char *line = line_at(&forge, &in, number), *own = line_at(&forge, &in, owner);
+        uint64_t span = first_hash(&in, owner + 1) - first_hash(&in, owner);
+        uint64_t kept = get_distance(line, in.width, slot);
+        uint64_t most = in.width == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * in.width) - 1;
+        assert_true(kept < span && span <= most);
+        put_distance(line, in.width, slot, span - 1);
+        must_be_accepted(&forge, "the last distance of a guest");
+        put_distance(line, in.width, slot, span);
+        must_be_refused(&forge, "distance of a guest", span);
+        put_distance(line, in.width, slot, most);
+        must_be_refused(&forge, "distance of a guest", most);
+        put_distance(line, in.width, slot, get_distance(own, in.width, 0));
+        must_be_refused(&forge, "a guest that is in its line too", i);
+        put_distance(line, in.width, slot, kept);
+        refuse_number(&forge, in.first_spilled, first_hash(&in, owner) + kept, "a guest that has spilled too");
+        test_forge_free(&forge);
+    }
+}
+
+/* What it would take to hide a hash: heads without their signatures. They are made anew. */
+static void signatures_are_not_taken_from_the_stream(void **state)
+{
+    char room[TEST_URL_ROOM];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        table in;
+        test_forge forge = forge_with_guests(i, &in);
+        test_stream stream;
+        vidi_set *set;
+        for (uint64_t line = 0; line < in.lines; line++) {
+            unsigned char *at = line_at(&forge, &in, line);
+            set_head(at, head_of(at) & ((UINT32_C(32) << slots_of(&in)) - 1));
+        }
+        test_forge_seal(&forge, &stream);
+        assert_int_equal(test_stream_read(&stream, &set, stream.size, NULL), VIDI_OK);
+        for (uint64_t n = 0; n < 40000; n++) {
+            assert_int_equal(vidi_has(set, (vidi_str){room, test_url(room, sizeof room, 1, n)}), VIDI_SEEN);
+        }
+        vidi_close(set);
+        test_stream_free(&stream);
         test_forge_free(&forge);
     }
 }
@@ -206,11 +367,12 @@ static void a_spilled_hash_is_there_once(void **state)
         size_t step = multiset ? 16 : 8;
         test_forge forge = forge_of("fingerprint", multiset ? "multiset=on" : NULL, 0, 0, 40000);
         must_be_accepted(&forge, "fingerprint");
-        table in = find_table(&forge, 60, multiset, 2);
+        table in = find_table(&forge, UINT64_C(1) << 60, multiset, has_spilled);
         uint64_t kept = test_forge_get(&forge, in.first_spilled);
-        assert_true(kept >> in.bits == 0);
+        assert_true(kept < in.range);
         refuse_number(&forge, in.first_spilled + step, kept, "spilled hash");
-        refuse_number(&forge, in.first_spilled, kept | UINT64_C(1) << in.bits, "spilled hash");
+        refuse_number(&forge, in.first_spilled, in.range, "spilled hash");
+        refuse_number(&forge, in.first_spilled, kept + in.range, "spilled hash");
         refuse_number(&forge, in.first_spilled, UINT64_MAX, "spilled hash");
         refuse_number(&forge, in.first_spilled, UINT64_MAX - 1, "spilled hash");
         uint64_t number = used_line(&forge, &in, 1);
@@ -227,7 +389,7 @@ static void a_table_has_a_shape_that_can_be(void **state)
 {
     (void)state;
     test_forge forge = forge_of("fingerprint", NULL, 0, 0, 40000);
-    table in = find_table(&forge, 60, false, 2);
+    table in = find_table(&forge, UINT64_C(1) << 60, false, has_spilled);
     static const uint64_t lines[] = {0, 1, UINT64_C(1) << 17, (UINT64_C(1) << 17) + 1, UINT64_C(1) << 58, UINT64_MAX};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         refuse_number(&forge, in.at + 8, lines[i], "lines");
@@ -269,6 +431,25 @@ static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t 
         test_forge_append_u64(&forge, NOT_OPEN);
     }
     return forge;
+}
+
+/* Of itself, which is the line before: it could be there as one of its own just as well. */
+static void a_table_of_one_line_has_no_guests(void **state)
+{
+    static const uint64_t depth = 0;
+    (void)state;
+    test_forge forge = with_directory(0, &depth, 1);
+    test_forge_filter filter = test_forge_find(&forge).filter;
+    table in = table_at(&forge, filter.contents + 8, UINT64_C(1) << 60, false);
+    unsigned char *line = line_at(&forge, &in, 0);
+    assert_int_equal(in.lines, 1);
+    put_distance(line, in.width, 0, 77);
+    set_head(line, 1);
+    test_forge_put(&forge, filter.count, 1);
+    must_be_accepted(&forge, "one hash in one line");
+    set_head(line, 1 | guest_bit(0));
+    must_be_refused(&forge, "a guest in the only line", 0);
+    test_forge_free(&forge);
 }
 
 static void sub_tables_leave_no_gap(void **state)
@@ -323,8 +504,12 @@ int main(int argc, char **argv)
     test_add("fingerprint: a line holds no more than it can", a_line_holds_no_more_than_it_can, NULL);
     test_add("fingerprint: a distance leads to its line", a_distance_leads_to_its_line, NULL);
     test_add("fingerprint: a hash is in a line once", a_hash_is_in_a_line_once, NULL);
+    test_add("fingerprint: a guest is among those that are there", a_guest_is_among_those_that_are_there, NULL);
+    test_add("fingerprint: a guest belongs to the line before", a_guest_belongs_to_the_line_before, NULL);
+    test_add("fingerprint: signatures are not taken from the stream", signatures_are_not_taken_from_the_stream, NULL);
     test_add("fingerprint: a spilled hash is there once", a_spilled_hash_is_there_once, NULL);
     test_add("fingerprint: a table has a shape that can be", a_table_has_a_shape_that_can_be, NULL);
+    test_add("fingerprint: a table of one line has no guests", a_table_of_one_line_has_no_guests, NULL);
     test_add("fingerprint: sub-tables leave no gap", sub_tables_leave_no_gap, NULL);
     test_add("fingerprint: the depth of a directory is not believed", the_depth_of_a_directory_is_not_believed, NULL);
     return test_run("forged fingerprint", argc, argv);

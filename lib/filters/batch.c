@@ -1,0 +1,132 @@
+/* See batch.h. */
+#include "filters/batch.h"
+
+int vidi__locks_init(vidi__locks *locks)
+{
+    for (locks->made = 0; locks->made < VIDI__PARTITIONS; locks->made++)
+        if (pthread_mutex_init(&locks->of[locks->made].lock, NULL))
+            return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+    return VIDI_OK;
+}
+
+void vidi__locks_destroy(vidi__locks *locks)
+{
+    while (locks->made)
+        pthread_mutex_destroy(&locks->of[--locks->made].lock);
+}
+
+static pthread_mutex_t *lock_of(const vidi__locks *locks, unsigned partition)
+{
+    return (pthread_mutex_t *)&locks->of[partition].lock;
+}
+
+void vidi__locks_take(const vidi__locks *locks, unsigned partition)
+{
+    pthread_mutex_lock(lock_of(locks, partition));
+}
+
+void vidi__locks_let_go(const vidi__locks *locks, unsigned partition)
+{
+    pthread_mutex_unlock(lock_of(locks, partition));
+}
+
+/* A batch in the order of its partitions; within one, in its own order. */
+typedef struct sorted_batch {
+    uint16_t start[VIDI__PARTITIONS + 1];
+    uint16_t order[VIDI__HASHES_MAX];
+} sorted_batch;
+
+static void sort(sorted_batch *sorted, const vidi__u128 *hashes, size_t n)
+{
+    uint16_t next[VIDI__PARTITIONS];
+    memset(sorted->start, 0, sizeof sorted->start);
+    for (size_t i = 0; i < n; i++)
+        sorted->start[vidi__partition_of(hashes[i].hi) + 1]++;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        sorted->start[i + 1] = (uint16_t)(sorted->start[i + 1] + sorted->start[i]);
+    memcpy(next, sorted->start, sizeof next);
+    for (size_t i = 0; i < n; i++)
+        sorted->order[next[vidi__partition_of(hashes[i].hi)]++] = (uint16_t)i;
+}
+
+/* Where this thread begins: the first at 0, the second half way round, the next two at the quarters, and so on. */
+static unsigned first_partition(void)
+{
+    static _Atomic unsigned threads;
+    static _Thread_local unsigned mine = VIDI__PARTITIONS;
+    if (VIDI__UNLIKELY(mine == VIDI__PARTITIONS)) {
+        unsigned number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
+        mine = 0;
+        for (unsigned i = 0; i < VIDI__PARTITION_BITS; i++)
+            mine = mine << 1 | (number >> i & 1);
+    }
+    return mine;
+}
+
+/* The way through a sorted batch, once around all partitions. */
+typedef struct round_trip {
+    const sorted_batch *sorted;
+    unsigned partition, left; /* the present one, and how many are yet to come */
+    size_t at;                /* within it */
+} round_trip;
+
+static bool next_step(round_trip *trip, vidi__step *step)
+{
+    const sorted_batch *sorted = trip->sorted;
+    while (trip->at == sorted->start[trip->partition + 1]) {
+        if (!trip->left--)
+            return false;
+        trip->partition = (trip->partition + 1) % VIDI__PARTITIONS;
+        trip->at = sorted->start[trip->partition];
+    }
+    size_t count = sorted->start[trip->partition + 1] - trip->at;
+    *step = (vidi__step){
+        .partition = trip->partition,
+        .buffer = !step->buffer,
+        .order = sorted->order + trip->at,
+        .count = count < VIDI__STEP_MAX ? count : VIDI__STEP_MAX,
+    };
+    trip->at += step->count;
+    return true;
+}
+
+static int run(const vidi__locks *locks, round_trip *trip, const vidi__steps *steps, void *context)
+{
+    vidi__step now = {.buffer = 1}, next;
+    if (!next_step(trip, &now))
+        return VIDI_OK;
+    vidi__locks_take(locks, now.partition);
+    steps->fetch(context, &now);
+    for (;;) {
+        next = now;
+        bool more = next_step(trip, &next), elsewhere = !more || next.partition != now.partition;
+        if (steps->look)
+            steps->look(context, &now);
+        bool fetched = more && (!elsewhere || pthread_mutex_trylock(lock_of(locks, next.partition)) == 0);
+        if (fetched)
+            steps->fetch(context, &next);
+        int code = steps->work(context, &now);
+        if (elsewhere)
+            vidi__locks_let_go(locks, now.partition);
+        if (!more || code < 0) {
+            if (fetched) /* the error left a lock behind: the next partition's, or this one's that is also the next's */
+                vidi__locks_let_go(locks, next.partition);
+            return code;
+        }
+        if (!fetched) {
+            vidi__locks_take(locks, next.partition);
+            steps->fetch(context, &next);
+        }
+        now = next;
+    }
+}
+
+int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__steps *steps,
+                    void *context)
+{
+    sorted_batch sorted;
+    sort(&sorted, hashes, n);
+    unsigned first = first_partition();
+    round_trip trip = {&sorted, first, VIDI__PARTITIONS - 1, sorted.start[first]};
+    return run(locks, &trip, steps, context);
+}

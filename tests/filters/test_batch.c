@@ -1,0 +1,234 @@
+/*
+ * Batches of hashes, as a kind meets them: every hash once, in order, under its lock, in steps that are looked at,
+ * fetched and worked on by turns; an error ends it, and no lock stays behind.
+ */
+#include "filters/batch_cases.h"
+
+/* What a kind notes of a batch. */
+typedef struct notes {
+    vidi__locks locks;
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    size_t n;
+    uint8_t worked[VIDI__HASHES_MAX]; /* how often on each */
+    uint16_t last[VIDI__PARTITIONS];  /* behind the one that was worked on last in each partition */
+    vidi__step fetched[2];            /* by buffer; count 0 if there is none */
+    bool looked[2];
+    size_t steps, most;
+    size_t fail_at; /* the step, from 1 on, whose work fails */
+} notes;
+
+/* The step is one: not empty, not too large, of one partition, whose lock is held. */
+static void check_step(const notes *self, const vidi__step *step)
+{
+    assert_true(step->count > 0 && step->count <= VIDI__STEP_MAX);
+    assert_true(step->buffer < 2 && step->partition < VIDI__PARTITIONS);
+    check(is_held(&self->locks, step->partition), "partition %u: its lock is not held", step->partition);
+    for (size_t i = 0; i < step->count; i++) {
+        assert_true(step->order[i] < self->n);
+        assert_int_equal(vidi__partition_of(self->hashes[step->order[i]].hi), step->partition);
+    }
+}
+
+static void check_same_step(const vidi__step *a, const vidi__step *b)
+{
+    assert_int_equal(a->partition, b->partition);
+    assert_int_equal(a->count, b->count);
+    assert_ptr_equal(a->order, b->order);
+}
+
+static void note_fetch(void *context, const vidi__step *step)
+{
+    notes *self = context;
+    check_step(self, step);
+    assert_int_equal(self->fetched[step->buffer].count, 0); /* nothing that is still to be worked on is written over */
+    self->fetched[step->buffer] = *step;
+    self->looked[step->buffer] = false;
+}
+
+static void note_look(void *context, const vidi__step *step)
+{
+    notes *self = context;
+    check_step(self, step);
+    check_same_step(step, &self->fetched[step->buffer]);
+    assert_false(self->looked[step->buffer]);
+    self->looked[step->buffer] = true;
+}
+
+/* No more locks than those of this step and the one that was fetched. */
+static void check_locks(const notes *self, const vidi__step *step)
+{
+    const vidi__step *next = &self->fetched[!step->buffer];
+    assert_int_equal(held_locks(&self->locks), next->count && next->partition != step->partition ? 2 : 1);
+}
+
+static int note_work(void *context, const vidi__step *step)
+{
+    notes *self = context;
+    check_step(self, step);
+    check_same_step(step, &self->fetched[step->buffer]);
+    assert_true(self->looked[step->buffer]);
+    check_locks(self, step);
+    self->fetched[step->buffer].count = 0;
+    self->steps++;
+    self->most = step->count > self->most ? step->count : self->most;
+    if (self->steps == self->fail_at)
+        return vidi__fail(VIDI_EMEMORY, "as the test wanted");
+    for (size_t i = 0; i < step->count; i++) {
+        uint16_t which = step->order[i];
+        assert_true(which >= self->last[step->partition]); /* in the order of the batch */
+        self->last[step->partition] = (uint16_t)(which + 1);
+        self->worked[which]++;
+    }
+    return VIDI_OK;
+}
+
+static void note_nothing(notes *self, size_t n)
+{
+    memset(self->worked, 0, sizeof self->worked);
+    memset(self->last, 0, sizeof self->last);
+    memset(self->fetched, 0, sizeof self->fetched);
+    self->steps = self->most = self->fail_at = 0;
+    self->n = n;
+}
+
+static int run_batch(notes *self)
+{
+    static const vidi__steps steps = {note_fetch, note_work, note_look};
+    return vidi__batch_run(&self->locks, self->hashes, self->n, &steps, self);
+}
+
+static size_t worked_on(const notes *self)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < self->n; i++)
+        sum += self->worked[i];
+    return sum;
+}
+
+static const size_t sizes[] = {0,
+                               1,
+                               2,
+                               VIDI__STEP_MAX - 1,
+                               VIDI__STEP_MAX,
+                               VIDI__STEP_MAX + 1,
+                               2 * VIDI__STEP_MAX,
+                               64,
+                               65,
+                               100,
+                               2 * VIDI__STEP_MAX + 1,
+                               500,
+                               2047,
+                               VIDI__HASHES_MAX};
+
+/* The fewest steps that a batch can be done in. */
+static size_t fewest_steps(const notes *self)
+{
+    size_t in[VIDI__PARTITIONS] = {0}, steps = 0;
+    for (size_t i = 0; i < self->n; i++)
+        in[vidi__partition_of(self->hashes[i].hi)]++;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        steps += (in[i] + VIDI__STEP_MAX - 1) / VIDI__STEP_MAX;
+    return steps;
+}
+
+static void every_hash_is_worked_on_once_in_order_and_locked(void **state)
+{
+    static notes self;
+    (void)state;
+    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
+    for (spread how = 0; how < SPREADS; how++)
+        for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
+            note_nothing(&self, sizes[i]);
+            spread_hashes(self.hashes, self.n, how, i);
+            assert_int_equal(run_batch(&self), VIDI_OK);
+            for (size_t j = 0; j < self.n; j++)
+                check(self.worked[j] == 1, "hash %d of %d was worked on %d times", (int)j, (int)self.n, self.worked[j]);
+            assert_int_equal(self.steps, fewest_steps(&self));
+            assert_int_equal(held_locks(&self.locks), 0);
+        }
+    vidi__locks_destroy(&self.locks);
+}
+
+static void steps_are_never_too_large(void **state)
+{
+    static notes self;
+    (void)state;
+    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
+    note_nothing(&self, VIDI__HASHES_MAX);
+    spread_hashes(self.hashes, self.n, IN_ONE, 1);
+    assert_int_equal(run_batch(&self), VIDI_OK);
+    assert_int_equal(self.most, VIDI__STEP_MAX); /* and never more: note_work minds */
+    assert_int_equal(self.steps, (VIDI__HASHES_MAX + VIDI__STEP_MAX - 1) / VIDI__STEP_MAX);
+    vidi__locks_destroy(&self.locks);
+}
+
+/* Whichever step fails: what came before is done, the rest is not tried, and all locks are free. */
+static void an_error_ends_the_batch_and_frees_the_locks(void **state)
+{
+    static notes self;
+    (void)state;
+    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
+    for (spread how = 0; how < SPREADS; how++) {
+        note_nothing(&self, 300);
+        spread_hashes(self.hashes, self.n, how, 2);
+        size_t steps = fewest_steps(&self);
+        for (size_t fail_at = 1; fail_at <= steps; fail_at++) {
+            note_nothing(&self, 300);
+            self.fail_at = fail_at;
+            assert_int_equal(run_batch(&self), VIDI_EMEMORY);
+            assert_int_equal(self.steps, fail_at);
+            assert_true(worked_on(&self) < self.n);
+            check(held_locks(&self.locks) == 0, "%u locks stayed behind", held_locks(&self.locks));
+        }
+        self.fail_at = 0;
+    }
+    vidi__locks_destroy(&self.locks);
+}
+
+static int count_work(void *context, const vidi__step *step)
+{
+    *(size_t *)context += step->count;
+    return VIDI_OK;
+}
+
+static void ignore_step(void *context, const vidi__step *step)
+{
+    (void)context;
+    (void)step;
+}
+
+static void looking_is_not_needed(void **state)
+{
+    static const vidi__steps steps = {ignore_step, count_work, NULL};
+    static vidi__locks locks;
+    vidi__u128 hashes[500];
+    size_t count = 0;
+    (void)state;
+    assert_int_equal(vidi__locks_init(&locks), VIDI_OK);
+    spread_hashes(hashes, VIDI__COUNT(hashes), EVERYWHERE, 3);
+    assert_int_equal(vidi__batch_run(&locks, hashes, VIDI__COUNT(hashes), &steps, &count), VIDI_OK);
+    assert_int_equal(count, VIDI__COUNT(hashes));
+    vidi__locks_destroy(&locks);
+}
+
+static void the_topmost_bits_name_the_partition(void **state)
+{
+    (void)state;
+    assert_int_equal(vidi__partition_of(0), 0);
+    assert_int_equal(vidi__partition_of(UINT64_MAX), VIDI__PARTITIONS - 1);
+    for (unsigned i = 1; i < VIDI__PARTITIONS; i++) {
+        assert_int_equal(vidi__partition_of((uint64_t)i << 58), i);
+        assert_int_equal(vidi__partition_of(((uint64_t)i << 58) - 1), i - 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_add("every hash is worked on once, in order and locked", every_hash_is_worked_on_once_in_order_and_locked,
+             NULL);
+    test_add("steps are never too large", steps_are_never_too_large, NULL);
+    test_add("an error ends the batch and frees the locks", an_error_ends_the_batch_and_frees_the_locks, NULL);
+    test_add("looking is not needed", looking_is_not_needed, NULL);
+    test_add("the topmost bits name the partition", the_topmost_bits_name_the_partition, NULL);
+    return test_run("batch", argc, argv);
+}
