@@ -237,7 +237,7 @@ typedef struct vidi_stats {
     uint32_t can;           /* vidi_capability, ored */
     uint32_t fp_meaning;    /* vidi_fp_meaning */
     uint32_t hash_trust;    /* vidi_hash_trust */
-    uint32_t stages;        /* filters that a question may touch: of a scalable or a spatial set; 1 for the others */
+    uint32_t stages;        /* filters that a question may touch: of a blocked, a scalable or a spatial set; else 1 */
     uint64_t epoch;         /* 0, 1, … */
     uint64_t capacity;      /* URLs it was made for; 0: it grows, and nobody said how many */
     uint64_t count;         /* URLs in it now (after a merge of kinds that keep no URLs: estimated from the fill) */
@@ -250,10 +250,11 @@ typedef struct vidi_stats {
     uint64_t answered_new;  /* verdicts of vidi_add in this epoch */
     uint64_t answered_seen; /* … */
     uint64_t answered_invalid;
-    uint64_t asked;       /* URLs passed to vidi_has in this epoch */
-    uint64_t removed;     /* successful vidi_remove */
-    uint64_t ambiguous;   /* spatial: questions on which members disagreed, that is false positives found out */
-    uint64_t past_epochs; /* vidi_epoch_stat knows so many */
+    uint64_t asked;         /* URLs passed to vidi_has in this epoch */
+    uint64_t removed;       /* successful vidi_remove */
+    uint64_t ambiguous;     /* spatial: questions on which members disagreed, that is false positives found out */
+    uint64_t past_epochs;   /* vidi_epoch_stat knows so many */
+    uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
 } vidi_stats;
 
 /* Fills in as much of *stats as its size allows. Consistent with itself when no add is running. */

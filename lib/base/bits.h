@@ -34,6 +34,14 @@ static inline double vidi__power(double base, unsigned exponent)
     return result;
 }
 
+static inline uint64_t vidi__popcount(const uint64_t *words, uint64_t count)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; i++)
+        sum += (uint64_t)__builtin_popcountll(words[i]);
+    return sum;
+}
+
 static inline uint64_t vidi__round_up(uint64_t x, uint64_t multiple)
 {
     return (x + multiple - 1) / multiple * multiple;

@@ -11,14 +11,6 @@ static uint64_t room_of(uint64_t m)
     return vidi__bitmap_bytes(m) / 8;
 }
 
-static uint64_t popcount(const uint64_t *words, uint64_t count)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < count; i++)
-        sum += (uint64_t)__builtin_popcountll(words[i]);
-    return sum;
-}
-
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader)
 {
     bitmap->m = m;
@@ -32,7 +24,7 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
         vidi__bitmap_free(bitmap, memory);
         return vidi__damaged("bits are set behind the end of an array");
     }
-    bitmap->set = popcount(bitmap->words, words_of(m));
+    bitmap->set = vidi__popcount(bitmap->words, words_of(m));
     return VIDI_OK;
 }
 
@@ -51,5 +43,5 @@ void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
 {
     for (uint64_t i = 0; i < words_of(into->m); i++)
         into->words[i] |= from->words[i];
-    into->set = popcount(into->words, words_of(into->m));
+    into->set = vidi__popcount(into->words, words_of(into->m));
 }

@@ -76,9 +76,6 @@ void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, v
         vidi__params_hand_on(&params, taken, text);
 }
 
-/* Where p is only a bound it may reach 1 although the answer is NEW; the sum stays finite. */
-#define P_MOST 0.999
-
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
     const vidi__kind *kind = filter->kind;
@@ -90,7 +87,7 @@ int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, ui
         verdicts[i] = (uint8_t)verdict;
         if (verdict == VIDI_NEW) {
             tally->fresh++;
-            tally->lost += p < P_MOST ? p / (1 - p) : P_MOST / (1 - P_MOST);
+            tally->lost += vidi__filter_lost(p);
         } else {
             tally->seen++;
         }
@@ -156,7 +153,8 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
         code = vidi__filter_create(filter, kind, &inner);
     if (code < 0)
         return vidi__blame_data(code);
-    if (kind->can & VIDI_CAN_ITERATE && vidi__filter_count(*filter) != count) {
+    bool counted = kind->can & VIDI_CAN_ITERATE || (*filter)->counted;
+    if (counted && vidi__filter_count(*filter) != count) {
         vidi__filter_destroy(*filter);
         *filter = NULL;
         return vidi__damaged("the number of URLs is not that of the URLs");

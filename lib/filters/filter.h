@@ -55,6 +55,7 @@ typedef struct vidi__config {
     const vidi__hash_fn *item_hash;
     vidi__reader *reader; /* not NULL: contents come from here, as save wrote them; params are those of describe */
     unsigned depth;       /* how many filters this one is inside of */
+    bool one_of_many;     /* others, with other seeds, are asked for the same hashes: a member of a spatial filter */
 } vidi__config;
 
 /* Base of every filter: a kind's own struct begins with it. */
@@ -69,6 +70,7 @@ struct vidi__filter {
     uint64_t combination;   /* not 0: no salts, only this combination of functions tells epochs apart */
     uint64_t capacity;      /* 0: grows */
     double error;           /* at capacity; 0 if nobody asked for one */
+    bool counted;           /* create has found the count out from what it read */
     _Atomic uint64_t count; /* URLs in it */
 };
 
@@ -77,6 +79,7 @@ typedef struct vidi__filter_stats {
     double fill;
     uint32_t stages;
     uint64_t ambiguous;
+    uint64_t lines_touched;
 } vidi__filter_stats;
 
 /* The numbers of a plan request; 0 is unknown. A kind reads those of the params that change its size. */
@@ -194,8 +197,19 @@ int vidi__blame_data(int code);
 /* Same kind, same shape? VIDI_EDIFFERS says what is not. */
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);
 
-extern const vidi__kind vidi__kind_fingerprint, vidi__kind_scalable, vidi__kind_classic, vidi__kind_counting,
-    vidi__kind_multilayer, vidi__kind_eigen, vidi__kind_spatial, vidi__kind_hashset, vidi__kind_sorted, vidi__kind_list;
+extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_scalable, vidi__kind_classic,
+    vidi__kind_counting, vidi__kind_multilayer, vidi__kind_eigen, vidi__kind_spatial, vidi__kind_hashset,
+    vidi__kind_sorted, vidi__kind_list;
+
+/*
+ * Pages lost for a NEW answer at this chance of a false "seen". Where p is only a bound it may reach 1 although the
+ * answer is NEW; the sum stays finite.
+ */
+static inline double vidi__filter_lost(double p)
+{
+    const double most = 0.999;
+    return p < most ? p / (1 - p) : most / (1 - most);
+}
 
 static inline uint64_t vidi__filter_count(const vidi__filter *filter)
 {

@@ -3,8 +3,8 @@
 
 static const vidi__kind *const kinds[] = {
     &vidi__kind_fingerprint, /* the default */
-    &vidi__kind_scalable,    &vidi__kind_classic, &vidi__kind_counting, &vidi__kind_multilayer, &vidi__kind_eigen,
-    &vidi__kind_spatial,     &vidi__kind_hashset, &vidi__kind_sorted,   &vidi__kind_list,
+    &vidi__kind_blocked,     &vidi__kind_scalable, &vidi__kind_classic, &vidi__kind_counting, &vidi__kind_multilayer,
+    &vidi__kind_eigen,       &vidi__kind_spatial,  &vidi__kind_hashset, &vidi__kind_sorted,   &vidi__kind_list,
 };
 
 const vidi__kind *vidi__kind_at(size_t index)

@@ -37,6 +37,7 @@ typedef struct scalable {
     uint64_t first; /* capacity of stage 0 */
     vidi__seed seed;
     unsigned depth;
+    bool one_of_many;
     unsigned stages; /* in use; stage[stages] may already be made, ahead */
     double older_fp; /* probability that a stage before the last gives a false positive; those no longer change */
     vidi__filter *stage[STAGES_MAX + 1];
@@ -63,6 +64,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
         .seed = vidi__seed_child(&self->seed, "stage", index, 1),
         .item_hash = self->base.item_hash,
         .depth = self->depth + 1,
+        .one_of_many = self->one_of_many,
     };
 }
 
@@ -127,6 +129,7 @@ static int configure(scalable *self, const vidi__config *config)
     self->first = config->capacity ? config->capacity : FIRST_CAPACITY;
     self->seed = config->seed;
     self->depth = config->depth;
+    self->one_of_many = config->one_of_many;
     self->stages = 1;
     VIDI__TRY(vidi__params_double(config->params, "growth", 1, 64, &self->growth));
     VIDI__TRY(vidi__params_double(config->params, "tighten", 0.01, 0.99, &self->tighten));
@@ -214,6 +217,7 @@ static void scalable_stat(const vidi__filter *filter, vidi__filter_stats *stats)
         stats->ambiguous += stage.ambiguous;
         if (i < self->stages) {
             stats->stages += stage.stages;
+            stats->lines_touched += stage.lines_touched;
             stats->fill = stage.fill;
         }
     }

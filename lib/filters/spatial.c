@@ -53,6 +53,7 @@ static int make_member(spatial *self, unsigned index, const vidi__kind *inner, c
     vidi__config member = *config;
     member.params = &params;
     member.depth = config->depth + 1;
+    member.one_of_many = true;
     member.error = member_error(config, rest, self->members);
     member.seed = vidi__seed_child(&config->seed, "member", index + 1, self->members);
     if (config->reader)
@@ -215,6 +216,7 @@ static void spatial_stat(const vidi__filter *filter, vidi__filter_stats *stats)
         stats->fill += member.fill / self->members;
         stats->stages += member.stages;
         stats->ambiguous += member.ambiguous;
+        stats->lines_touched += member.lines_touched;
     }
     stats->ambiguous += atomic_load_explicit(&self->ambiguous, memory_order_relaxed);
 }

@@ -27,6 +27,7 @@ static void of_filter(const vidi__filter *filter, vidi_stats *stats)
     stats->fill = own.fill;
     stats->fp_now = filter->kind->fp_now(filter);
     stats->ambiguous = own.ambiguous;
+    stats->lines_touched = own.lines_touched;
 }
 
 int vidi_stat(const vidi_set *set, vidi_stats *stats)

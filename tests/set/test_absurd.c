@@ -15,7 +15,7 @@
 #include "support/streams.h"
 #include "support/urls.h"
 
-#define SIZED "list,sorted,hashset,classic,counting,multilayer,eigen,spatial,scalable"
+#define SIZED "list,sorted,hashset,classic,counting,multilayer,eigen,spatial,scalable,blocked"
 #define HASHED "classic,counting,multilayer,eigen,spatial,scalable"
 #define EXACT "list,sorted,hashset"
 
@@ -128,6 +128,15 @@ static const bad_params bad[] = {
     {"spatial", "inner="},
     {"spatial", "eager=very"},
     {"spatial", "width=99,inner=counting"},
+    {"blocked", "lines=0"},
+    {"blocked", "lines=5"},
+    {"blocked", "lines=-1"},
+    {"blocked", "lines=1.5"},
+    {"blocked", "lines="},
+    {"blocked", "lines=many"},
+    {"blocked", "hash=jenkins"},
+    {"blocked", "k=8"},
+    {"blocked", "m=100000"},
     {"scalable", "inner=sieve"},
     {"scalable", "growth=0"},
     {"scalable", "growth=-2"},

@@ -106,6 +106,11 @@ static const shape shapes[] = {
     {"fingerprint", NULL, 0, 0, false},
     {"fingerprint", "bits=32,multiset=on", 0, 0, false},
     {"fingerprint", "bits=40,hash=xxh3", 4000, 0, false},
+    {"blocked", NULL, 0, 0, false},
+    {"blocked", "lines=1", 60, 0.05, false},
+    {"blocked", "lines=3,hash=xxh3", 250, 0.001, false},
+    {"spatial", "F=2,inner=blocked", 60, 0.01, false},
+    {"scalable", "inner=blocked,growth=3", 50, 0.01, false},
     {"hashset", NULL, 0, 0, false},
     {"hashset", "multiset=on,hash=xxh3", 0, 0, false},
     {"list", NULL, 0, 0, false},
@@ -199,6 +204,8 @@ static const shape nested[] = {
     {"spatial", "F=2,inner=spatial,inner.F=2,inner.inner=scalable,growth=1.7", 50, 0.01, false},
     {"scalable", "inner=hashset,growth=1.1", 50, 0, false},
     {"spatial", "inner=scalable,inner.inner=fingerprint,growth=1.3", 50, 1e-6, false},
+    {"spatial", "inner=scalable,inner.inner=blocked,growth=1.3", 50, 0.01, false},
+    {"scalable", "inner=spatial,F=2,inner.inner=blocked,lines=2", 50, 0.01, false},
 };
 
 static void nested_kinds_grow_on_alike(void **state)
@@ -336,8 +343,8 @@ static void add_smalls(void)
     static const struct {
         const char *kind, *params;
         size_t multipliers;
-    } kinds[] = {{"classic", NULL, 7},     {"counting", NULL, 3}, {"eigen", NULL, 3},
-                 {"multilayer", "L=2", 3}, {"spatial", "F=2", 3}, {"scalable", NULL, 1}};
+    } kinds[] = {{"classic", NULL, 7},  {"counting", NULL, 3}, {"eigen", NULL, 3},  {"multilayer", "L=2", 3},
+                 {"spatial", "F=2", 3}, {"scalable", NULL, 1}, {"blocked", NULL, 1}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         for (size_t j = 0; j < kinds[i].multipliers; j++) {
             for (size_t l = 0; l < sizeof errors / sizeof *errors; l++) {

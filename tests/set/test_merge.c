@@ -233,6 +233,8 @@ static void what_differs_is_named(void **state)
         {"counting", "k=3,M=2,width=4", "counting", "k=3,M=2,width=8"},
         {"eigen", "k=3,M=2,g=tail", "eigen", "k=3,M=2,g=ends"},
         {"multilayer", "k=3,M=2,layersalt=on", "multilayer", "k=3,M=2,layersalt=off"},
+        {"blocked", "lines=1", "blocked", "lines=2"},
+        {"blocked", NULL, "blocked", "hash=xxh3"},
         {"classic", "k=3,M=2", "counting", "k=3,M=2"},
         {"classic", "k=3,M=2", "hashset", NULL},
         {"list", NULL, "hashset", NULL},

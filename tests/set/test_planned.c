@@ -38,6 +38,10 @@ static void every_plan_can_be_made(void **state)
         {"hashset", NULL},
         {"spatial", "inner=fingerprint"},
         {"scalable", "inner=fingerprint"},
+        {"blocked", NULL},
+        {"blocked", "lines=2"},
+        {"spatial", "inner=blocked"},
+        {"scalable", "inner=blocked"},
     };
     test_random random = {9};
     unsigned served = 0, made = 0;

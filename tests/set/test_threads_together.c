@@ -209,6 +209,7 @@ static const shape written_beside[] = {
     {"fingerprint", "bits=60", OFFERED, 0, false},
     {"hashset", NULL, 0, 0, false},
     {"scalable", NULL, 1000, 1e-9, false},
+    {"blocked", NULL, 300, 1e-9, false},
 };
 
 /* ---- rotation to a kind of another sort ---- */
@@ -272,6 +273,7 @@ static const turn turns[] = {
     {"classic", "hashset", false},    {"classic", "hashset", true},      {"classic", "counting", true},
     {"fingerprint", "hashset", true}, {"fingerprint", "scalable", true}, {"classic", "sorted", true},
     {"hashset", "classic", true},     {"counting", "fingerprint", true}, {"classic", "fingerprint", true},
+    {"blocked", "hashset", true},     {"fingerprint", "blocked", true},
 };
 
 static void one_is_told_new_after_a_rotation_to_another_kind(void **state)
@@ -433,7 +435,7 @@ static void an_add_is_answered_while_others_ask(void **state)
     wait_beside_busy_threads(*state, true);
 }
 
-static const char *const asked_kinds[] = {"counting", "hashset", "scalable", "classic", "fingerprint"};
+static const char *const asked_kinds[] = {"counting", "hashset", "scalable", "classic", "fingerprint", "blocked"};
 
 int main(int argc, char **argv)
 {

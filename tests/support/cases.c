@@ -62,6 +62,15 @@ static const test_case table[] = {
     {"fingerprint", "multiset=on", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
     {"fingerprint", "multiset=on,bits=32", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
     {"fingerprint", "hash=xxh3", 0, 0, TEST_ANY_SIZE},
+    {"blocked", NULL, 1, 0.01, TEST_FULL},
+    {"blocked", NULL, 0.001, 0.01, TEST_FULL},
+    {"blocked", NULL, 1, 1e-4, 0},
+    {"blocked", "lines=1", 0, 0.1, TEST_ANY_SIZE},
+    {"blocked", "lines=3", 0.1, 0.05, 0},
+    {"blocked", "lines=4", 0, 0.2, TEST_ANY_SIZE},
+    {"blocked", "hash=xxh3", 0, 0.001, TEST_ANY_SIZE},
+    {"spatial", "F=2,inner=blocked", 1, 0.01, 0},
+    {"scalable", "inner=blocked", 0.1, 0.01, 0},
 };
 
 static bool is_exact(const char *kind)
@@ -76,7 +85,7 @@ static test_case plain_case(const vidi_kind_info *info)
     if (is_exact(info->name)) {
         made.traits |= TEST_EXACT;
     }
-    if (strcmp(info->name, "fingerprint") == 0) {
+    if (strcmp(info->name, "fingerprint") == 0 || strcmp(info->name, "blocked") == 0) {
         made.traits |= TEST_ANY_SIZE;
     }
     if (strcmp(info->name, "counting") == 0) {

@@ -1,0 +1,199 @@
+/*
+ * Four threads that add to one filter of the kind blocked, in batches of all sizes, while it grows from layer to layer:
+ * of all that add a URL exactly one is told NEW, nobody who asks afterwards is told NEW, and no mark is counted twice.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "filters/blocked_cases.h"
+#include "support/env.h"
+
+enum { ADDERS = 4, ASKERS = 2 };
+
+/* cmocka's checks work in the main thread only, so the others count what is wrong. */
+typedef struct shared {
+    table of;
+    uint64_t n;
+    atomic_uchar *fresh; /* how often URL i was NEW */
+    atomic_uchar *added; /* its add has returned */
+    atomic_uint_fast64_t wrong, adds;
+    atomic_bool done;
+} shared;
+
+typedef struct worker {
+    shared *of;
+    unsigned number;
+    pthread_t thread;
+    vidi__tally tally;
+} worker;
+
+/* In one batch, or one by one. */
+static void add_hashes(worker *me, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__filter *filter = me->of->of.filter;
+    if (n > 30) {
+        if (filter->kind->add_hashes(filter, hashes, n, verdicts, &me->tally) != VIDI_OK)
+            atomic_fetch_add(&me->of->wrong, 1);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double p = filter->kind->fp_now(filter);
+        verdicts[i] = (uint8_t)add_one(&me->of->of, hashes[i]);
+        me->tally.fresh += verdicts[i] == VIDI_NEW;
+        me->tally.seen += verdicts[i] == VIDI_SEEN;
+        me->tally.lost += verdicts[i] == VIDI_NEW ? vidi__filter_lost(p) : 0;
+    }
+}
+
+/* Each adds all URLs, from a place of its own on, and some of them again. */
+static void *add_all(void *context)
+{
+    worker *me = context;
+    shared *of = me->of;
+    test_random random = {me->number};
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    uint64_t which[VIDI__HASHES_MAX], start = of->n / 16 * me->number;
+    uint8_t verdicts[VIDI__HASHES_MAX];
+    for (uint64_t at = 0; at < of->n;) {
+        size_t n = 1 + (size_t)test_below(&random, test_below(&random, 3) ? VIDI__HASHES_MAX : 50);
+        for (size_t i = 0; i < n; i++) {
+            which[i] = (start + (test_below(&random, 4) ? at++ : test_below(&random, at + 1))) % of->n;
+            hashes[i] = hash_at(31, which[i]);
+        }
+        add_hashes(me, hashes, n, verdicts);
+        for (size_t i = 0; i < n; i++) {
+            if (verdicts[i] == VIDI_NEW)
+                atomic_fetch_add(&of->fresh[which[i]], 1);
+            else if (verdicts[i] != VIDI_SEEN)
+                atomic_fetch_add(&of->wrong, 1);
+            atomic_store(&of->added[which[i]], 1);
+        }
+        atomic_fetch_add(&of->adds, n);
+    }
+    return NULL;
+}
+
+static void *ask_on(void *context)
+{
+    worker *me = context;
+    shared *of = me->of;
+    test_random random = {me->number};
+    vidi__u128 hashes[64];
+    bool added[64];
+    uint8_t verdicts[64];
+    while (!atomic_load(&of->done)) {
+        for (size_t i = 0; i < 64; i++) {
+            uint64_t which = test_below(&random, of->n);
+            hashes[i] = hash_at(31, which);
+            added[i] = atomic_load(&of->added[which]);
+        }
+        of->of.filter->kind->has_hashes(of->of.filter, hashes, 64, verdicts);
+        for (size_t i = 0; i < 64; i++)
+            if (added[i] && verdicts[i] != VIDI_SEEN)
+                atomic_fetch_add(&of->wrong, 1);
+        double fp = table_fp(&of->of);
+        vidi__filter_stats stats = table_stat(&of->of);
+        if (!(fp >= 0 && fp < 0.05) || !(stats.fill >= 0 && stats.fill <= 1) || stats.stages < 1)
+            atomic_fetch_add(&of->wrong, 1);
+    }
+    return NULL;
+}
+
+static void run(shared *of, worker *adders)
+{
+    worker askers[ASKERS];
+    for (unsigned i = 0; i < ADDERS; i++) {
+        adders[i] = (worker){.of = of, .number = i};
+        assert_int_equal(pthread_create(&adders[i].thread, NULL, add_all, &adders[i]), 0);
+    }
+    for (unsigned i = 0; i < ASKERS; i++) {
+        askers[i] = (worker){.of = of, .number = 100 + i};
+        assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_on, &askers[i]), 0);
+    }
+    for (unsigned i = 0; i < ADDERS; i++)
+        pthread_join(adders[i].thread, NULL);
+    atomic_store(&of->done, true);
+    for (unsigned i = 0; i < ASKERS; i++)
+        pthread_join(askers[i].thread, NULL);
+}
+
+/* Layer by layer, from what is saved: marks are those of the bits, and no layer has more URLs than it has room for. */
+static void check_layers(const table *of)
+{
+    saved bytes = save_of(of);
+    uint64_t layers = vidi__load64(bytes.bytes), count = 0, marked = 0, bits = 0;
+    size_t at = 8;
+    for (uint64_t i = 0; i < layers; i++) {
+        uint64_t words = vidi__load64(bytes.bytes + at) * vidi__load64(bytes.bytes + at + 8) * 8;
+        uint64_t urls = vidi__load64(bytes.bytes + at + 16), in = vidi__load64(bytes.bytes + at + 24);
+        check(in <= urls + (uint64_t)ADDERS * VIDI__HASHES_MAX && (i + 1 == layers || in + 4 * VIDI__HASHES_MAX > urls),
+              "layer %llu has %llu URLs, and room for %llu", (unsigned long long)i, (unsigned long long)in,
+              (unsigned long long)urls);
+        count += in;
+        for (uint64_t word = 0; word < words; word++)
+            marked += (uint64_t)__builtin_popcountll(vidi__load64(bytes.bytes + at + 32 + 8 * word));
+        bits += words * 64;
+        at += 32 + 8 * words;
+    }
+    assert_int_equal(at, bytes.size);
+    assert_int_equal(count, vidi__filter_count(of->filter));
+    double fill = table_stat(of).fill, truth = (double)marked / (double)bits;
+    check(fill == truth, "fill is %.17g, the bits say %.17g", fill, truth);
+    free(bytes.bytes);
+}
+
+typedef struct kind_of_set {
+    const char *params;
+    uint64_t capacity;
+    unsigned stages;
+} kind_of_set;
+
+static void exactly_one_is_told_new_while_layers_are_added(void **state)
+{
+    const kind_of_set *as = *state;
+    shared of = {.n = test_urls_at_most(1000000) / 3};
+    worker adders[ADDERS];
+    uint64_t fresh = 0, lost = 0;
+    vidi__tally sum = {0};
+    of.n = of.n < 30000 ? 30000 : of.n;
+    table_make(&of.of, as->params, as->capacity, 0.01, 32);
+    of.fresh = calloc(of.n, sizeof *of.fresh);
+    of.added = calloc(of.n, sizeof *of.added);
+    assert_true(of.fresh && of.added);
+    run(&of, adders);
+    assert_int_equal(of.wrong, 0);
+    for (uint64_t i = 0; i < of.n; i++) {
+        check(of.fresh[i] <= 1, "URL %llu: NEW %u times", (unsigned long long)i, of.fresh[i]);
+        fresh += of.fresh[i];
+        lost += !of.fresh[i];
+    }
+    for (unsigned i = 0; i < ADDERS; i++) {
+        sum.fresh += adders[i].tally.fresh;
+        sum.seen += adders[i].tally.seen;
+        sum.lost += adders[i].tally.lost;
+    }
+    assert_true(sum.fresh == fresh && sum.fresh + sum.seen == of.adds);
+    assert_int_equal(vidi__filter_count(of.of.filter), fresh);
+    assert_int_equal(seen_urls(&of.of, 31, 0, of.n), of.n);
+    check(table_stat(&of.of).stages >= as->stages, "%u layers", table_stat(&of.of).stages);
+    check_layers(&of.of);
+    test_interval likely = test_lost_interval(sum.lost * 1.05, 0.01, TEST_ALPHA);
+    check(lost <= likely.high && (double)lost >= 0.8 * sum.lost - 30, "%llu lost, the tally says %g",
+          (unsigned long long)lost, sum.lost);
+    free(of.fresh);
+    free(of.added);
+    table_free(&of.of);
+}
+
+int main(int argc, char **argv)
+{
+    static const kind_of_set kinds[] = {{"", 1, 3}, {"lines=2", 0, 2}, {"lines=1", 3000, 3}, {"", 1000000, 1}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char name[120];
+        snprintf(name, sizeof name, "exactly one is told NEW while layers are added: %s, capacity %llu",
+                 kinds[i].params, (unsigned long long)kinds[i].capacity);
+        test_add(name, exactly_one_is_told_new_while_layers_are_added, &kinds[i]);
+    }
+    return test_run("threads blocked", argc, argv);
+}
