@@ -1,10 +1,15 @@
 # The front door. CMake does the work (CMakePresets.json); tools/packages sees to the packages that a target needs.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+# URLs that `make bench` measures with, and where it puts the plots: `make bench BENCH=1e6,1e7,1e8 BENCH_PLOTS=docs`.
+BENCH ?= 1e6,1e7
+BENCH_PLOTS ?= build
+BILLION ?= 1e9
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench coverage lint format install clean help
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-billion coverage lint format install \
+	clean help
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
 	@tools/packages build
@@ -27,12 +32,22 @@ fuzz: ## fuzzes each target for FUZZ_SECONDS (60)
 	@tools/packages fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-bench: ## measures against peers: build/bench.json
-	@tools/packages bench
-	@cmake --preset release >/dev/null
+# Without the peers' packages the benchmark goes on with those that are there.
+bench-build:
+	@tools/packages build
+	@tools/packages bench || echo "make bench goes on with the peers that are installed" >&2
+	@cmake --preset release -DVIDI_BENCH_PEERS=ON | grep '^-- Benchmark' >&2 || true
 	@cmake --build --preset release --target benchmarks
-	@build/bench/vidi-bench > build/bench.json.part
-	@mv build/bench.json.part build/bench.json
+
+bench: bench-build ## measures against peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
+	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --json build/bench.json --plots $(BENCH_PLOTS)
+
+bench-quick: bench-build ## the main ratios at a million URLs, in under a minute: build/bench-quick.json
+	@build/bench/vidi-bench --quick --sizes 1e6 --json build/bench-quick.json
+
+bench-billion: bench-build ## a billion URLs into one set: 24 GiB of memory, some minutes; BILLION=1e7 tries it out
+	@build/bench/vidi-billion $(BILLION)
+	@build/bench/vidi-billion $(BILLION) populated
 
 coverage: ## which lines of lib/ the tests run; fails below 95 %
 	@tools/packages coverage
@@ -54,4 +69,4 @@ clean: ## removes build/
 	@rm -rf build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

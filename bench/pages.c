@@ -1,0 +1,81 @@
+/*
+ * Memory that is there before the clock starts. The first touch of a page costs more than all that a filter does in
+ * it, so the memory of reserved subjects is populated when they are made, ours and the peers' alike; growing subjects
+ * pay for it as they grow, and what it costs by itself is in the table.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAP_FROM ((size_t)1 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+#define SMALL_PAGE ((size_t)4096)
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+void bench_touch(void *ptr, size_t bytes)
+{
+    volatile char *at = ptr;
+    for (size_t i = 0; i < bytes; i += SMALL_PAGE) {
+        char was = at[i];
+        at[i] = was;
+    }
+}
+
+/* Aligned to large pages; what that leaves over in front and behind is given back. */
+void *bench_map(size_t bytes, bool huge, bool populate)
+{
+    size_t whole = rounded(bytes);
+    char *start = mmap(NULL, whole + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_PAGE - (uintptr_t)start % HUGE_PAGE) % HUGE_PAGE;
+    if (before)
+        munmap(start, before);
+    munmap(start + before + whole, HUGE_PAGE - before);
+    if (huge)
+        (void)madvise(start + before, whole, MADV_HUGEPAGE);
+    if (populate)
+        bench_touch(start + before, bytes);
+    return start + before;
+}
+
+void bench_unmap(void *ptr, size_t bytes)
+{
+    if (ptr)
+        munmap(ptr, rounded(bytes));
+}
+
+static void *allocate(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    if (bytes >= MAP_FROM)
+        return bench_map(bytes, true, true);
+    size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;
+    return aligned_alloc(least, (bytes + least - 1) / least * least);
+}
+
+static void *allocate_zeroed(void *context, size_t bytes, size_t alignment)
+{
+    void *ptr = allocate(context, bytes, alignment);
+    if (ptr && bytes < MAP_FROM)
+        memset(ptr, 0, bytes);
+    return ptr;
+}
+
+static void release(void *context, void *ptr, size_t bytes, size_t alignment)
+{
+    (void)context;
+    (void)alignment;
+    if (bytes >= MAP_FROM)
+        bench_unmap(ptr, bytes);
+    else
+        free(ptr);
+}
+
+const vidi_allocator bench_allocator = {allocate, allocate_zeroed, release, NULL};
