@@ -32,11 +32,11 @@
 typedef struct blocked {
     vidi__filter base;
     bool one_of_many;
-    uint64_t salts[2]; /* then, for hashes of its own */
+    _Atomic unsigned looked; /* all zones know of so many layers */
+    uint64_t salts[2];       /* for hashes of its own, if it is one of many */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;
     vidi__locks locks;
-    _Atomic unsigned looked; /* all zones know of so many layers */
     vidi__zone zones[VIDI__PARTITIONS];
 } blocked;
 

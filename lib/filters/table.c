@@ -7,6 +7,7 @@
 #define GROWTH_LEAST 1.04      /* where rounding has made a sub-table full just below its next size, that is left out */
 #define FIRST_HASHES 24.0      /* the least that a sub-table is made for */
 #define RANGE_LEAST (1u << 16) /* with no more hashes to tell apart, a sub-table grows on instead of splitting */
+#define DEPTH_MAX 18           /* a trillion URLs; a stream that lies about it costs 2 MiB a partition at most */
 #define SPREAD 3               /* standard deviations of room, where sub-tables are made ahead */
 
 /* ---- directories ---- */
@@ -66,7 +67,7 @@ static vidi__subtable shape_at(const vidi__table *table, unsigned depth, double 
 
 static bool too_large(const vidi__subtable *shape)
 {
-    return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST;
+    return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
 }
 
 /* The shape of the sub-tables of a partition that is made for so many hashes: 2^depth of them. */
@@ -285,7 +286,6 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
 /* ---- saving ---- */
 
 #define NOT_OPEN UINT64_MAX
-#define DEPTH_MAX 18 /* a trillion URLs; a stream of unknown length that lies costs no more than 2 MiB a partition */
 
 int vidi__table_save(const vidi__table *table, vidi__writer *writer)
 {

@@ -20,8 +20,9 @@ typedef struct table {
     vidi__tally tally; /* of all batches */
 } table;
 
-/* Its key depends on the seed alone. */
-static inline int try_table(table *made, const char *params, uint64_t capacity, double error, uint64_t seed)
+/* Its key depends on the seed alone; its contents come from the reader if there is one. */
+static inline int make_table(table *made, const char *params, uint64_t capacity, double error, uint64_t seed,
+                             vidi__reader *reader)
 {
     vidi__params parsed;
     vidi__config config = {.memory = &made->memory, .params = &parsed, .capacity = capacity, .error = error};
@@ -30,7 +31,13 @@ static inline int try_table(table *made, const char *params, uint64_t capacity, 
     assert_int_equal(vidi__params_parse(&parsed, params), VIDI_OK);
     assert_int_equal(vidi__scheme_item_hash(&parsed, &config.item_hash), VIDI_OK);
     test_key(config.seed.key, seed);
+    config.reader = reader;
     return vidi__filter_create(&made->filter, &vidi__kind_blocked, &config);
+}
+
+static inline int try_table(table *made, const char *params, uint64_t capacity, double error, uint64_t seed)
+{
+    return make_table(made, params, capacity, error, seed, NULL);
 }
 
 static inline void table_make(table *made, const char *params, uint64_t capacity, double error, uint64_t seed)
@@ -161,6 +168,32 @@ static inline saved save_of(const table *of)
     saved made = {.base.write = save_bytes};
     assert_int_equal(of->filter->kind->save(of->filter, &made.base), VIDI_OK);
     return made;
+}
+
+typedef struct saved_reader {
+    vidi__reader base;
+    const saved *from;
+    size_t at;
+} saved_reader;
+
+static inline int read_saved(vidi__reader *reader, void *data, uint64_t bytes)
+{
+    saved_reader *self = (saved_reader *)reader;
+    assert_true(bytes <= self->from->size - self->at);
+    memcpy(data, self->from->bytes + self->at, (size_t)bytes);
+    self->at += (size_t)bytes;
+    self->base.left -= bytes;
+    return VIDI_OK;
+}
+
+/* The same table, read from what it saved. */
+static inline void table_copy(table *copy, const table *of, const char *params, uint64_t seed)
+{
+    saved bytes = save_of(of);
+    saved_reader reader = {{read_saved, bytes.size}, &bytes, 0};
+    int code = make_table(copy, params, of->filter->capacity, of->filter->error, seed, &reader.base);
+    check(code == VIDI_OK && reader.at == bytes.size, "%d: %s", code, vidi_message());
+    free(bytes.bytes);
 }
 
 static inline void must_be_same_bytes(const table *a, const table *b, const char *what)

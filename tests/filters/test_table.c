@@ -534,6 +534,29 @@ static void a_stream_brings_a_table_back(void **state)
     }
 }
 
+/* Hashes that share more bits than any number of random ones would: the directory gets as deep as a stream may say. */
+static void what_was_saved_can_be_loaded_however_hashes_crowd(void **state)
+{
+    enum { PREFIX = 20, N = 400000 };
+    whole w, copy;
+    test_random random = {7};
+    uint64_t count = 0, fresh = 0;
+    (void)state;
+    start(&w, UINT64_C(1) << 60, false);
+    start(&copy, UINT64_C(1) << 60, false);
+    for (unsigned i = 0; i < N; i++)
+        fresh += vidi__table_add(&w.table, hash_in_corner(&random, PREFIX, false)) == VIDI_NEW;
+    stream s = stream_new();
+    assert_int_equal(vidi__table_save(&w.table, &s.writer), VIDI_OK);
+    stream_rewind(&s, true);
+    int code = vidi__table_load(&copy.table, &s.reader, &count);
+    free(s.data);
+    check(code == VIDI_OK, "depth %u: %s", w.table.partitions[9].depth, vidi_message());
+    assert_int_equal(count, fresh);
+    finish(&w);
+    finish(&copy);
+}
+
 int main(int argc, char **argv)
 {
     test_add("it tells numbers apart and nothing else", it_tells_numbers_apart_and_nothing_else, NULL);
@@ -551,5 +574,7 @@ int main(int argc, char **argv)
     test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
     test_add("partitions grow one after the other", partitions_grow_one_after_the_other, NULL);
     test_add("a stream brings a table back", a_stream_brings_a_table_back, NULL);
+    test_add("what was saved can be loaded however hashes crowd", what_was_saved_can_be_loaded_however_hashes_crowd,
+             NULL);
     return test_run("table", argc, argv);
 }

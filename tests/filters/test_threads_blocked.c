@@ -3,8 +3,11 @@
  * of all that add a URL exactly one is told NEW, nobody who asks afterwards is told NEW, and no mark is counted twice.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/time.h>
+#include <time.h>
 
 #include "filters/blocked_cases.h"
 #include "support/env.h"
@@ -147,53 +150,158 @@ typedef struct kind_of_set {
     const char *params;
     uint64_t capacity;
     unsigned stages;
+    uint64_t urls; /* 0: as many as the surroundings ask for */
+    unsigned rounds;
 } kind_of_set;
 
-static void exactly_one_is_told_new_while_layers_are_added(void **state)
+static void check_counts(shared *of, const worker *adders)
 {
-    const kind_of_set *as = *state;
-    shared of = {.n = test_urls_at_most(1000000) / 3};
-    worker adders[ADDERS];
     uint64_t fresh = 0, lost = 0;
     vidi__tally sum = {0};
-    of.n = of.n < 30000 ? 30000 : of.n;
-    table_make(&of.of, as->params, as->capacity, 0.01, 32);
-    of.fresh = calloc(of.n, sizeof *of.fresh);
-    of.added = calloc(of.n, sizeof *of.added);
-    assert_true(of.fresh && of.added);
-    run(&of, adders);
-    assert_int_equal(of.wrong, 0);
-    for (uint64_t i = 0; i < of.n; i++) {
-        check(of.fresh[i] <= 1, "URL %llu: NEW %u times", (unsigned long long)i, of.fresh[i]);
-        fresh += of.fresh[i];
-        lost += !of.fresh[i];
+    for (uint64_t i = 0; i < of->n; i++) {
+        check(of->fresh[i] <= 1, "URL %llu: NEW %u times", (unsigned long long)i, of->fresh[i]);
+        fresh += of->fresh[i];
+        lost += !of->fresh[i];
     }
     for (unsigned i = 0; i < ADDERS; i++) {
         sum.fresh += adders[i].tally.fresh;
         sum.seen += adders[i].tally.seen;
         sum.lost += adders[i].tally.lost;
     }
-    assert_true(sum.fresh == fresh && sum.fresh + sum.seen == of.adds);
-    assert_int_equal(vidi__filter_count(of.of.filter), fresh);
-    assert_int_equal(seen_urls(&of.of, 31, 0, of.n), of.n);
-    check(table_stat(&of.of).stages >= as->stages, "%u layers", table_stat(&of.of).stages);
-    check_layers(&of.of);
+    assert_true(sum.fresh == fresh && sum.fresh + sum.seen == of->adds);
+    assert_int_equal(vidi__filter_count(of->of.filter), fresh);
     test_interval likely = test_lost_interval(sum.lost * 1.05, 0.01, TEST_ALPHA);
     check(lost <= likely.high && (double)lost >= 0.8 * sum.lost - 30, "%llu lost, the tally says %g",
           (unsigned long long)lost, sum.lost);
+}
+
+static void add_by_four(const kind_of_set *as, uint64_t seed)
+{
+    shared of = {.n = as->urls ? as->urls : 30000 + test_urls_at_most(1000000) / 3};
+    worker adders[ADDERS];
+    table copy;
+    table_make(&of.of, as->params, as->capacity, 0.01, seed);
+    of.fresh = calloc(of.n, sizeof *of.fresh);
+    of.added = calloc(of.n, sizeof *of.added);
+    assert_true(of.fresh && of.added);
+    run(&of, adders);
+    assert_int_equal(of.wrong, 0);
+    check_counts(&of, adders);
+    check_layers(&of.of);
+    assert_int_equal(seen_urls(&of.of, 31, 0, of.n), of.n);
+    check(table_stat(&of.of).stages >= as->stages, "%u layers", table_stat(&of.of).stages);
+    table_copy(&copy, &of.of, as->params, seed); /* which counts the marks anew */
+    check(table_fp(&copy) == table_fp(&of.of), "fp_now is %.17g, and %.17g when read again", table_fp(&of.of),
+          table_fp(&copy));
+    table_free(&copy);
     free(of.fresh);
     free(of.added);
     table_free(&of.of);
 }
 
+static void exactly_one_is_told_new_while_layers_are_added(void **state)
+{
+    const kind_of_set *as = *state;
+    for (unsigned round = 0; round < as->rounds; round++)
+        add_by_four(as, 32 + round);
+}
+
+/* ---- a layer that is added in the middle of a batch ---- */
+
+enum { ROOM = 2048 }; /* of the first layer, but for two URLs: one batch claims it all */
+
+static atomic_bool paused, resumed;
+
+/* The batch stands still, wherever it is, until the other thread has gone on; or for 5 ms, if that waits for it. */
+static void stand_still(int signal)
+{
+    (void)signal;
+    atomic_store(&paused, true);
+    for (int i = 0; i < 50 && !atomic_load(&resumed); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+typedef struct interrupted {
+    table *of;
+    suseconds_t after;
+    uint64_t fresh;
+} interrupted;
+
+static void *add_interrupted(void *context)
+{
+    interrupted *me = context;
+    vidi__u128 hashes[ROOM];
+    uint8_t verdicts[ROOM];
+    vidi__tally tally = {0};
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    fill_hashes(hashes, 33, 0, ROOM);
+    pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = me->after}, NULL);
+    me->of->filter->kind->add_hashes(me->of->filter, hashes, ROOM, verdicts, &tally);
+    me->fresh = how_many(verdicts, ROOM, VIDI_NEW);
+    while (!atomic_load(&paused)) /* the alarm came too late for the batch */
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    return NULL;
+}
+
+static void add_in_between(const char *params, uint64_t round)
+{
+    table of, copy;
+    pthread_t thread;
+    interrupted other = {&of, (suseconds_t)(1 + round % 40), 0};
+    table_make(&of, params, ROOM, 0.01, 40 + round);
+    atomic_store(&paused, false);
+    atomic_store(&resumed, false);
+    assert_int_equal(pthread_create(&thread, NULL, add_interrupted, &other), 0);
+    while (!atomic_load(&paused))
+        nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
+    uint64_t fresh = 0, came = 0;
+    while (table_stat(&of).stages < 2) /* the third that is NEW needs another layer */
+        fresh += add_one(&of, hash_at(34, came++)) == VIDI_NEW;
+    atomic_store(&resumed, true);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(vidi__filter_count(of.filter), other.fresh + fresh);
+    assert_int_equal(seen_urls(&of, 33, 0, ROOM), ROOM);
+    assert_int_equal(seen_urls(&of, 34, 0, came), came);
+    table_copy(&copy, &of, params, 40 + round);
+    check(table_fp(&copy) == table_fp(&of), "round %llu: fp_now is %.17g, and %.17g when read again",
+          (unsigned long long)round, table_fp(&of), table_fp(&copy));
+    table_free(&copy);
+    table_free(&of);
+}
+
+static void a_layer_added_in_the_middle_of_a_batch_is_noticed(void **state)
+{
+    sigset_t alarm, before;
+    struct sigaction action = {.sa_handler = stand_still}, old;
+    (void)state;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, &before);
+    assert_int_equal(sigaction(SIGALRM, &action, &old), 0);
+    for (uint64_t round = 0; round < 120; round++)
+        add_in_between(round % 2 ? "lines=1" : "", round);
+    sigaction(SIGALRM, &old, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* In the last one the first batches of all threads meet the end of the first layer. */
 int main(int argc, char **argv)
 {
-    static const kind_of_set kinds[] = {{"", 1, 3}, {"lines=2", 0, 2}, {"lines=1", 3000, 3}, {"", 1000000, 1}};
+    static const kind_of_set kinds[] = {{"", 1, 3, 0, 1},
+                                        {"lines=2", 0, 2, 0, 1},
+                                        {"lines=1", 3000, 3, 0, 1},
+                                        {"", 1000000, 1, 0, 1},
+                                        {"lines=3", 3000, 2, 6000, 100}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char name[120];
         snprintf(name, sizeof name, "exactly one is told NEW while layers are added: %s, capacity %llu",
                  kinds[i].params, (unsigned long long)kinds[i].capacity);
         test_add(name, exactly_one_is_told_new_while_layers_are_added, &kinds[i]);
     }
+    test_add("a layer added in the middle of a batch is noticed", a_layer_added_in_the_middle_of_a_batch_is_noticed,
+             NULL);
     return test_run("threads blocked", argc, argv);
 }
