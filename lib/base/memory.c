@@ -10,13 +10,19 @@
 /* And from here on in large pages, aligned to them: a line anywhere in memory then costs no walk through page tables. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
+static size_t whole_pages(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
 /* Page-aligned memory, of which what alignment leaves over in front and behind is given back at once. */
 static void *map(size_t bytes, size_t alignment)
 {
-    size_t spare = alignment > 4096 ? alignment : 0;
+    size_t spare = alignment > 4096 ? whole_pages(alignment) : 0;
     if (bytes > SIZE_MAX / 2 - spare)
         return NULL;
-    size_t whole = (bytes + 4095) / 4096 * 4096;
+    size_t whole = whole_pages(bytes);
     char *start = mmap(NULL, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return NULL;
@@ -57,7 +63,7 @@ static void default_release(void *context, void *ptr, size_t bytes, size_t align
     (void)context;
     (void)alignment;
     if (bytes >= MAP_FROM)
-        munmap(ptr, bytes);
+        munmap(ptr, whole_pages(bytes));
     else
         free(ptr);
 }

@@ -1,6 +1,6 @@
 /*
- * The default allocator: zeroed where that is asked for, aligned, whole, and gone when it is released, for sizes on both
- * sides of those from which blocks come straight from the kernel.
+ * The default allocator: zeroed where that is asked for, aligned, whole, and gone when it is released, for sizes on
+ * both sides of those from which blocks come straight from the kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void released_blocks_go_back_to_the_kernel(void **state)
     with_every_size_and_alignment(check_unmapped);
 }
 
-/* Thousands of blocks of all sizes, some hundred megabytes in all: address space and memory are in the end as before. */
+/* Thousands of blocks of all sizes, gigabytes in all: address space and memory are in the end as before. */
 static void nothing_stays_behind(void **state)
 {
     enum { ROUNDS = 3000 };

@@ -1,6 +1,6 @@
 /*
- * What the tests of the kind fingerprint share: sets, URLs and hashes added and asked for in batches, and sorted lists of
- * what is in a set.
+ * What the tests of the kind fingerprint share: sets, URLs and hashes added and asked for in batches, and sorted lists
+ * of what is in a set.
  */
 #ifndef TESTS_FILTERS_FINGERPRINT_CASES_H
 #define TESTS_FILTERS_FINGERPRINT_CASES_H

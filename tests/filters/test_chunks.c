@@ -1,6 +1,6 @@
 /*
- * Memory in chunks: aligned, used again, in blocks that grow with the whole or are reserved ahead, as arrays, within the
- * limit, from any thread.
+ * Memory in chunks: aligned, used again, in blocks that grow with the whole or are reserved ahead, as arrays, within
+ * the limit, from any thread.
  */
 #include <stdlib.h>
 #include <string.h>

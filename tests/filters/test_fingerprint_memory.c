@@ -1,6 +1,6 @@
 /*
- * The memory of the kind fingerprint: as promised while it grows, as planned when it was reserved, and kept when more is
- * refused; and nothing to gain for one who has no key.
+ * The memory of the kind fingerprint: as promised while it grows, as planned when it was reserved, and kept when more
+ * is refused; and nothing to gain for one who has no key.
  */
 #include <unistd.h>
 
