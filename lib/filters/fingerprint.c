@@ -25,9 +25,9 @@
 
 typedef struct fingerprint {
     vidi__filter base;
+    double bits;
     vidi__table table;
     vidi__locks locks;
-    double bits;
 } fingerprint;
 
 static void fingerprint_destroy(vidi__filter *filter)
