@@ -40,10 +40,11 @@ bench-build:
 	@cmake --build --preset release --target benchmarks
 
 bench: bench-build ## measures against peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
-	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --json build/bench.json --plots $(BENCH_PLOTS)
+	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \
+		--plots $(BENCH_PLOTS)
 
 bench-quick: bench-build ## the main ratios at a million URLs, in under a minute: build/bench-quick.json
-	@build/bench/vidi-bench --quick --sizes 1e6 --json build/bench-quick.json
+	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json
 
 bench-billion: bench-build ## a billion URLs into one set: 24 GiB of memory, some minutes; BILLION=1e7 tries it out
 	@build/bench/vidi-billion $(BILLION)

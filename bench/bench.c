@@ -2,7 +2,7 @@
  * How fast the kinds are, how small, how many pages they lose; and peers at the same job, and the memory's own limit.
  *
  *     vidi-bench [--sizes 1e6,1e7] [--rounds N] [--seconds S] [--only TEXT] [--quick]
- *                [--json FILE] [--plots FOLDER] [--guava Guava.java]
+ *                [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs]
  *
  * Tables go to stderr, machine-readable figures to the file that --json names. --seconds is the time for each size, in
  * which as many rounds are done as fit. --quick takes the main subjects alone. See bench.h for what is in which file.
@@ -19,15 +19,11 @@
 #define URLS_MOST 1e9
 
 static const struct option options[] = {
-    {"sizes", required_argument, NULL, 's'},
-    {"rounds", required_argument, NULL, 'r'},
-    {"seconds", required_argument, NULL, 't'},
-    {"only", required_argument, NULL, 'o'},
-    {"quick", no_argument, NULL, 'q'},
-    {"json", required_argument, NULL, 'j'},
-    {"plots", required_argument, NULL, 'p'},
-    {"guava", required_argument, NULL, 'g'},
-    {NULL, 0, NULL, 0},
+    {"sizes", required_argument, NULL, 's'},   {"rounds", required_argument, NULL, 'r'},
+    {"seconds", required_argument, NULL, 't'}, {"only", required_argument, NULL, 'o'},
+    {"quick", no_argument, NULL, 'q'},         {"json", required_argument, NULL, 'j'},
+    {"plots", required_argument, NULL, 'p'},   {"guava", required_argument, NULL, 'g'},
+    {"node", required_argument, NULL, 'n'},    {NULL, 0, NULL, 0},
 };
 
 typedef struct outputs {
@@ -37,7 +33,7 @@ typedef struct outputs {
 static int usage(void)
 {
     fprintf(stderr, "usage: vidi-bench [--sizes 1e6,1e7] [--rounds N] [--seconds S] [--only TEXT] [--quick]\n"
-                    "                  [--json FILE] [--plots FOLDER] [--guava Guava.java]\n");
+                    "                  [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs]\n");
     return 2;
 }
 
@@ -91,6 +87,9 @@ static bool take(bench_run *run, outputs *out, int option)
     case 'g':
         run->guava = optarg;
         return true;
+    case 'n':
+        run->node = optarg;
+        return true;
     default:
         return false;
     }
@@ -129,6 +128,10 @@ int main(int argc, char **argv)
             return 2;
         bench_table(&run, size, stderr);
         bench_ratios(&run, size, stderr);
+    }
+    if (!run.only || strstr("canon", run.only)) {
+        bench_canon_measure(&run);
+        bench_canon_table(&run, stderr);
     }
     bench_left_out(&run, stderr);
     return save(&run, &out);

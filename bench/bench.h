@@ -8,6 +8,7 @@
  *     sets.c      vidi through its header        report.c    the table
  *     ready.c     vidi's filters on hashes       json.c      build/bench.json
  *     limit.c     what the memory can do         plot.c      the plots
+ *     canon.c     canonical forms of URLs        url.mjs     … by Node
  *     libbloom.c, khash.c, peers.cpp, guava.c, Guava.java    the peers
  */
 #ifndef BENCH_BENCH_H
@@ -154,6 +155,16 @@ typedef struct bench_machine {
     size_t stream_bytes;
 } bench_machine;
 
+/* What one method needs to make URLs of one sort canonical. */
+enum { BENCH_CANON_SORTS = 2, BENCH_CANON_METHODS = 5 };
+typedef struct bench_canon {
+    const char *name, *subject, *note; /* NULL: was not measured */
+    bench_series series;
+    uint64_t n;
+    double bytes;  /* of a URL */
+    char why[200]; /* it was left out */
+} bench_canon;
+
 typedef struct bench_run {
     uint64_t sizes[BENCH_SIZES_MAX];
     size_t size_count;
@@ -164,9 +175,11 @@ typedef struct bench_run {
     int rounds;     /* asked for; 0: as many as fit */
     double seconds; /* for each size; 0: by default */
     bool quick;
-    const char *only;  /* part of the names to take; NULL: all */
-    const char *guava; /* Guava.java; NULL: without */
-    double url_bytes;  /* on average */
+    const char *only;                                          /* part of the names to take; NULL: all */
+    const char *guava;                                         /* Guava.java; NULL: without */
+    const char *node;                                          /* url.mjs; NULL: without */
+    double url_bytes;                                          /* on average */
+    bench_canon canon[BENCH_CANON_SORTS][BENCH_CANON_METHODS]; /* the first method is vidi's */
 } bench_run;
 
 double bench_now(void);     /* ns */
@@ -191,6 +204,10 @@ void bench_machine_measure(bench_machine *machine);
 
 /* guava.c: one round of the Java peer; false: bench_reason(). */
 bool bench_guava(const char *source, double error, uint64_t n, uint64_t seed, bench_result *result);
+
+/* canon.c */
+void bench_canon_measure(bench_run *run);
+void bench_canon_table(const bench_run *run, FILE *out);
 
 /* ---- reporting ---- */
 

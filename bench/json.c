@@ -150,6 +150,23 @@ static void machine(writer *to, const bench_machine *machine, uint64_t n)
         }
 }
 
+/* vidi against each of the others, and each by itself. */
+static void canon(writer *to, const bench_canon *methods)
+{
+    for (size_t i = 0; i < BENCH_CANON_METHODS; i++) {
+        const bench_canon *own = &methods[i];
+        if (!own->series.rounds)
+            continue;
+        begin(to, own->name, own->subject, NULL, own->n, &own->series, own->bytes, -1, own->note);
+        end(to);
+        if (i && methods[0].series.rounds) {
+            begin(to, own->name, methods[0].subject, own->subject, own->n, &methods[0].series, own->bytes,
+                  ratio_of(&own->series, &methods[0].series), methods[0].note);
+            end(to);
+        }
+    }
+}
+
 int bench_json(const bench_run *run, const char *path)
 {
     writer to = {fopen(path, "w"), false};
@@ -166,6 +183,8 @@ int bench_json(const bench_run *run, const char *path)
         }
         machine(&to, &run->machine[size], run->sizes[size]);
     }
+    for (size_t sort = 0; sort < BENCH_CANON_SORTS; sort++)
+        canon(&to, run->canon[sort]);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);
     return fclose(to.file) || failed ? -1 : 0;

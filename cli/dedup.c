@@ -291,7 +291,7 @@ const cli_command cli_dedup = {
     .name = "dedup",
     .summary = "Print each URL the first time it is seen; the default command",
     .usage = "vidi [dedup] [OPTION]... [FILE]...",
-    .about = "Prints each line (a URL) the first time it is seen, in input order, as it was spelled.",
+    .about = "Prints each line (a URL) the first time it is seen, in order, as it was spelled.",
     .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
                "Lines may "
                "have any length and contain any byte. A carriage return before the end of a line is printed but is not "

@@ -12,7 +12,8 @@
 #include "cli.h"
 #include "options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup, &cli_plan, &cli_kinds, &cli_version, &cli_help, NULL};
+const cli_command *const cli_commands[] = {&cli_dedup,   &cli_canon, &cli_plan, &cli_kinds,
+                                           &cli_version, &cli_help,  NULL};
 
 static const char *command_name(const void *context, size_t index)
 {

@@ -29,7 +29,8 @@ check tidy
 # Both suppressed checks take a pointer that is passed to a function for one that is kept or read.
 check cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
     --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
-    -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 lib cli
+    -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 -DVIDI_HAVE_PSL=1 \
+    lib cli
 
 mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests)
 check shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR "${scripts[@]}"

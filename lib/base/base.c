@@ -54,6 +54,8 @@ const char *vidi_strerror(int error)
         return "reading or writing failed";
     case VIDI_ESYSTEM:
         return "the operating system refused";
+    case VIDI_EURL:
+        return "not a URL";
     default:
         return "not an error code of vidi";
     }

@@ -8,6 +8,7 @@ BEGIN {
     may["lib/store"] = "base cpu hash filters store"
     may["lib/set"] = "base cpu hash url filters store set"
     may["bench/ready.c"] = "base hash filters" # filters without the set around them
+    may["bench/canon.c"] = "base url"          # the form without copying
 }
 
 function has(words, word) {

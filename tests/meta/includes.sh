@@ -1,6 +1,6 @@
 #!/bin/bash
 # The parts point one way only: base <- cpu, hash, url <- filters <- store, set <- everything above lib/, which sees the
-# public header and its own folder; only bench/ready.c looks into the filters. No kind includes another's header.
+# public header and its own folder; only bench/ready.c and bench/canon.c look inside. No kind includes another's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 

@@ -5,7 +5,7 @@
 
 configure() {
     cmake -S "$VIDI_SOURCE" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DVIDI_WERROR=ON \
-        -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF
+        -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF
 }
 
 links_no() {
@@ -18,6 +18,6 @@ answers() {
 
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
-check "needs neither library" links_no 'xxhash|crypto'
+check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl'
 check "answers" answers
 finish

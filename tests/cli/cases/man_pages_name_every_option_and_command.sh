@@ -1,7 +1,7 @@
 man=$VIDI_SOURCE/docs/man
-for command in dedup plan; do
+for command in dedup canon plan; do
     page=$man/vidi.1
-    [ $command = plan ] && page=$man/vidi-plan.1
+    [ $command = dedup ] || page=$man/vidi-$command.1
     for option in $(vidi $command -h | grep -oE '^ +(-h, )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
         sed 's/\\-/-/g' "$page" | grep -qE -- "$option\b" || echo "$page does not name $option"
     done

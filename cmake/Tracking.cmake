@@ -1,0 +1,15 @@
+# The patterns of data/tracking.txt as an array of C strings.
+set(tracking_list ${PROJECT_SOURCE_DIR}/data/tracking.txt)
+set(tracking_source ${PROJECT_BINARY_DIR}/tracking.c)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tracking_list})
+
+file(STRINGS ${tracking_list} tracking_lines REGEX "^[^# ]")
+list(TRANSFORM tracking_lines REPLACE "(.+)" "    \"\\1\",\n")
+list(JOIN tracking_lines "" tracking_lines)
+file(CONFIGURE OUTPUT ${tracking_source} @ONLY CONTENT
+"/* Made from data/tracking.txt by cmake/Tracking.cmake. */
+extern const char *const vidi__tracking_lines[];
+const char *const vidi__tracking_lines[] = {
+@tracking_lines@    0
+};
+")

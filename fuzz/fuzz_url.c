@@ -1,0 +1,241 @@
+/*
+ * URLs as pages have them: a line with a base and, behind it, a reference, which may contain any byte. What
+ * vidi_url_parse takes it must write so that it reads as itself, in parts that make up the whole; references behave
+ * likewise. Canonical forms of canonical forms are themselves, whatever rules are switched off.
+ */
+#include <string.h>
+
+#include "fuzz.h"
+
+/* A URL that was taken, in a block of exactly its size, so that the sanitizer sees a byte too many. */
+typedef struct taken {
+    vidi_url url;
+    char *buffer;
+} taken;
+
+static bool same(vidi_str a, vidi_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* False if it is no URL. Asks for the length first, and tries a buffer that is one byte too small. */
+static bool take(vidi_str input, const vidi_str *base, taken *out)
+{
+    size_t len = 0;
+    *out = (taken){.url = {.size = sizeof out->url}};
+    int result = vidi_url_parse(input, base, NULL, &len, &out->url);
+    FUZZ_CHECK(result == VIDI_ELIMIT || result == VIDI_EURL);
+    FUZZ_CHECK(*vidi_message() && !out->url.href.ptr);
+    if (result == VIDI_EURL) {
+        FUZZ_CHECK(len == 0);
+        return false;
+    }
+    size_t need = len;
+    out->buffer = malloc(need);
+    FUZZ_CHECK(out->buffer);
+    len = need - 1;
+    FUZZ_CHECK(vidi_url_parse(input, base, out->buffer, &len, &out->url) == VIDI_ELIMIT && len == need);
+    FUZZ_CHECK(vidi_url_parse(input, base, out->buffer, &len, &out->url) == VIDI_OK && len == need);
+    FUZZ_CHECK(out->url.href.ptr == out->buffer && out->url.href.len == need);
+    return true;
+}
+
+static void add(char *to, size_t *len, vidi_str part)
+{
+    if (part.len)
+        memcpy(to + *len, part.ptr, part.len);
+    *len += part.len;
+}
+
+/* Put together by the rules of the standard's serialiser, the parts are the whole. */
+static void check_parts(const taken *t)
+{
+    static const vidi_str colon = FUZZ_STR(":"), slashes = FUZZ_STR("//"), sign = FUZZ_STR("@"), dot = FUZZ_STR("/."),
+                          question = FUZZ_STR("?"), hash = FUZZ_STR("#"), none = {NULL, 0};
+    const vidi_url *u = &t->url;
+    bool two = u->path.len >= 2 && memcmp(u->path.ptr, "//", 2) == 0;
+    bool named = u->username.len || u->password.len;
+    const vidi_str parts[] = {
+        u->scheme,
+        colon,
+        u->host.ptr ? slashes : none,
+        u->username,
+        u->password.len ? colon : none,
+        u->password,
+        named ? sign : none,
+        u->host,
+        u->port.ptr ? colon : none,
+        u->port,
+        !u->host.ptr && two && !(u->flags & VIDI_URL_HAS_OPAQUE_PATH) ? dot : none,
+        u->path,
+        u->query.ptr ? question : none,
+        u->query,
+        u->fragment.ptr ? hash : none,
+        u->fragment,
+    };
+    size_t sum = 0, len = 0;
+    for (size_t i = 0; i < FUZZ_COUNT(parts); i++)
+        sum += parts[i].len;
+    FUZZ_CHECK(sum == u->href.len);
+    char *whole = malloc(sum);
+    FUZZ_CHECK(whole);
+    for (size_t i = 0; i < FUZZ_COUNT(parts); i++)
+        add(whole, &len, parts[i]);
+    FUZZ_CHECK(same((vidi_str){whole, len}, u->href));
+    free(whole);
+    for (size_t i = 0; i < u->href.len; i++)
+        FUZZ_CHECK(u->href.ptr[i] >= 0x20 && u->href.ptr[i] < 0x7f);
+}
+
+static void check_same(const taken *a, const taken *b)
+{
+    FUZZ_CHECK(same(a->url.href, b->url.href));
+    FUZZ_CHECK(same(a->url.host, b->url.host) && same(a->url.path, b->url.path) && same(a->url.port, b->url.port));
+    FUZZ_CHECK(same(a->url.username, b->url.username) && same(a->url.password, b->url.password));
+    FUZZ_CHECK(a->url.host_kind == b->url.host_kind && a->url.flags == b->url.flags);
+    FUZZ_CHECK(a->url.port_number == b->url.port_number);
+}
+
+/* Reads as itself, alone and against a base; an empty reference leads back to it. */
+static void check_itself(const taken *t, const vidi_str *base)
+{
+    taken again;
+    FUZZ_CHECK(take(t->url.href, NULL, &again));
+    check_same(t, &again);
+    free(again.buffer);
+    if (base) {
+        FUZZ_CHECK(take(t->url.href, base, &again));
+        check_same(t, &again);
+        free(again.buffer);
+    }
+    bool took = take((vidi_str){NULL, 0}, &t->url.href, &again);
+    FUZZ_CHECK(took == !(t->url.flags & VIDI_URL_HAS_OPAQUE_PATH));
+    if (took) {
+        size_t fragment = t->url.fragment.ptr ? t->url.fragment.len + 1 : 0;
+        FUZZ_CHECK(same(again.url.href, (vidi_str){t->url.href.ptr, t->url.href.len - fragment}));
+    }
+    free(again.buffer);
+}
+
+/* ---- canonical forms ---- */
+
+enum { PLAIN, LAST_CRAWL = 8, KEYS = 12 };
+static const char *const profiles[KEYS] = {"whatwg",
+                                           "crawl",
+                                           "crawl,-empty",
+                                           "crawl,-percent",
+                                           "crawl,-slashes",
+                                           "crawl,-session",
+                                           "crawl,-tracking",
+                                           "crawl,-index",
+                                           "crawl,-percent,-slashes,-empty,-sort",
+                                           "surt",
+                                           "surt,-percent,-path,+scheme",
+                                           "key=host"};
+static vidi_canon *canons[KEYS];
+
+/* The canonical form in a block of its size; ptr is NULL if there is none. A buffer one byte too small is refused. */
+static vidi_str canonical(const vidi_canon *canon, vidi_str input, const vidi_str *base)
+{
+    size_t len = 0;
+    int result = vidi_url_canon(canon, input, base, NULL, &len);
+    FUZZ_CHECK(result == VIDI_ELIMIT || result == VIDI_INVALID);
+    if (result == VIDI_INVALID)
+        return (vidi_str){NULL, 0};
+    size_t need = len;
+    char *buffer = malloc(need);
+    FUZZ_CHECK(buffer && need);
+    len = need - 1;
+    FUZZ_CHECK(vidi_url_canon(canon, input, base, buffer, &len) == VIDI_ELIMIT && len == need);
+    FUZZ_CHECK(vidi_url_canon(canon, input, base, buffer, &len) == VIDI_OK && len == need);
+    return (vidi_str){buffer, need};
+}
+
+static void check_again(const vidi_canon *canon, vidi_str once)
+{
+    vidi_str twice = canonical(canon, once, NULL);
+    FUZZ_CHECK(same(once, twice));
+    free((char *)twice.ptr);
+}
+
+/* Follows the steps: each begins where the last ended. */
+typedef struct steps {
+    char *text;
+    size_t len;
+} steps;
+
+static int follow(void *context, const vidi_canon_step *step)
+{
+    steps *s = context;
+    FUZZ_CHECK(*step->rule && !same(step->before, step->after));
+    if (s->text)
+        FUZZ_CHECK(same(step->before, (vidi_str){s->text, s->len}));
+    free(s->text);
+    s->text = malloc(step->after.len + 1);
+    s->len = step->after.len;
+    FUZZ_CHECK(s->text);
+    memcpy(s->text, step->after.ptr, s->len);
+    return 0;
+}
+
+static void check_steps(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi_str want)
+{
+    steps s = {NULL, 0};
+    FUZZ_CHECK(vidi_url_explain(canon, input, base, follow, &s) == VIDI_OK);
+    FUZZ_CHECK(same(s.text ? (vidi_str){s.text, s.len} : input, want));
+    free(s.text);
+}
+
+static void check_canonical(vidi_str input, const vidi_str *base)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        if (!canons[i])
+            FUZZ_CHECK(vidi_canon_create(&canons[i], profiles[i], NULL) == VIDI_OK);
+    vidi_str plain = canonical(canons[PLAIN], input, base);
+    FUZZ_CHECK(plain.ptr);
+    for (size_t i = 0; i < KEYS; i++) {
+        if (i != PLAIN && i <= LAST_CRAWL && i != 1 + input.len % LAST_CRAWL)
+            continue; /* one of them at a time, so that the fuzzer gets on */
+        vidi_str once = canonical(canons[i], input, base);
+        if (!once.ptr)
+            continue;
+        check_steps(canons[i], input, base, once);
+        if (i <= LAST_CRAWL) {
+            check_again(canons[i], once);
+            check_again(canons[PLAIN], once);
+        }
+        vidi_str of_plain = canonical(canons[i], plain, NULL);
+        FUZZ_CHECK(same(once, of_plain));
+        free((char *)of_plain.ptr);
+        free((char *)once.ptr);
+    }
+    free((char *)plain.ptr);
+}
+
+static void check_url(vidi_str input, const vidi_str *base)
+{
+    taken t;
+    if (take(input, base, &t)) {
+        check_parts(&t);
+        check_itself(&t, base);
+        check_canonical(input, base);
+    }
+    free(t.buffer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    const char *line = size ? memchr(text, '\n', size) : NULL;
+    size_t first = line ? (size_t)(line - text) : size;
+    vidi_str base = {text, first}, reference = {text + first + 1, size - first - 1};
+    check_url(base, NULL);
+    taken t;
+    if (line && take(base, NULL, &t)) {
+        check_url(reference, NULL);
+        check_url(reference, &base);
+        check_url(reference, &t.url.href);
+        free(t.buffer);
+    }
+    return 0;
+}

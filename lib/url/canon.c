@@ -1,0 +1,384 @@
+/* What vidi.h offers for canonical forms: profiles by name, and a URL taken through the rules of one. */
+#include "url/canon.h"
+
+#include "url/fast.h"
+
+#include <stdio.h>
+
+#define BASE_BYTES 1024
+#define EXPLAIN_BYTES 1024
+
+/* ---- profiles without rules that could be switched ---- */
+
+static bool always(const vidi__work *work)
+{
+    (void)work;
+    return true;
+}
+
+/* The text becomes a part of itself. */
+static void keep_only(vidi__work *work, vidi_str part)
+{
+    memmove(work->out->at, part.ptr, part.len);
+    work->out->len = part.len;
+}
+
+static vidi_str host_of(vidi__work *work)
+{
+    vidi_str host = {work->out->at + work->url.host_begin, work->url.host_end - work->url.host_begin};
+    if (!work->url.has_host || !host.len) {
+        vidi__fail(VIDI_INVALID, "the URL has no host");
+        work->invalid = VIDI_INVALID;
+    }
+    return host;
+}
+
+static void key_host(vidi__work *work)
+{
+    vidi_str host = host_of(work);
+    if (!work->invalid)
+        keep_only(work, host);
+}
+
+static void key_site(vidi__work *work)
+{
+    vidi_str host = host_of(work);
+    if (!work->invalid)
+        keep_only(work, vidi__site_of(work->canon->sites, host, work->url.host_kind));
+}
+
+static const vidi__rule host_rules[] = {{"host", "the host alone", key_host, false}};
+static const vidi__rule site_rules[] = {{"site", "the registrable domain alone", key_site, false}};
+
+static const vidi__profile profile_none = {"none", 1, NULL, 0, NULL};
+static const vidi__profile profile_whatwg = {"whatwg", 1, NULL, 0, NULL};
+static const vidi__profile profile_host = {"key=host", 1, host_rules, 1, always};
+static const vidi__profile profile_site = {"key=site", 1, site_rules, 1, always};
+
+static const vidi__profile *const profiles[] = {&profile_whatwg,     &profile_none, &vidi__profile_crawl,
+                                                &vidi__profile_surt, &profile_host, &profile_site};
+
+/* May its rules be switched? That of a key is all there is of it. */
+static bool is_fixed(const vidi__profile *profile, size_t rule)
+{
+    return profile == &profile_host || profile == &profile_site ||
+           (profile == &vidi__profile_surt && strcmp(profile->rules[rule].name, "reorder") == 0);
+}
+
+/* ---- from text ---- */
+
+/* "crawl" or "crawl/1" */
+static int find_profile(vidi_canon *canon, vidi_str text)
+{
+    const char *slash = memchr(text.ptr, '/', text.len);
+    vidi_str name = {text.ptr, slash ? (size_t)(slash - text.ptr) : text.len};
+    for (size_t i = 0; i < VIDI__COUNT(profiles) && !canon->profile; i++)
+        if (vidi__str_is(name, profiles[i]->name))
+            canon->profile = profiles[i];
+    if (!canon->profile)
+        return vidi__fail(
+            VIDI_EOPTION,
+            "there is no canonical form \"%.*s\"; there are none, whatwg, crawl, surt, key=host and key=site",
+            VIDI__QUOTE(name));
+    char version[16];
+    snprintf(version, sizeof version, "%u", canon->profile->version);
+    vidi_str given = {slash ? slash + 1 : version, slash ? text.len - name.len - 1 : strlen(version)};
+    if (!vidi__str_is(given, version))
+        return vidi__fail(VIDI_EOPTION, "this version of vidi makes %s/%s, not \"%.*s\"", canon->profile->name, version,
+                          VIDI__QUOTE(text));
+    for (size_t i = 0; i < canon->profile->count; i++)
+        canon->rules |= (uint32_t)!canon->profile->rules[i].off << i;
+    return VIDI_OK;
+}
+
+/* "-sort" or "+scheme" */
+static int switch_rule(vidi_canon *canon, vidi_str text)
+{
+    const vidi__profile *profile = canon->profile;
+    vidi_str name = {text.ptr + 1, text.len ? text.len - 1 : 0};
+    bool on = text.len && text.ptr[0] == '+';
+    if (!on && !(text.len && text.ptr[0] == '-'))
+        return vidi__fail(VIDI_EOPTION, "\"%.*s\" in a canonical form is neither \"-rule\" nor \"+rule\"",
+                          VIDI__QUOTE(text));
+    for (size_t i = 0; i < profile->count; i++)
+        if (!is_fixed(profile, i) && vidi__str_is(name, profile->rules[i].name)) {
+            canon->rules = (canon->rules & ~(1u << i)) | (uint32_t)on << i;
+            return VIDI_OK;
+        }
+    char known[200];
+    vidi__text list = vidi__text_in(known, sizeof known);
+    for (size_t i = 0; i < profile->count; i++)
+        if (!is_fixed(profile, i))
+            vidi__text_add(&list, "%s%s", list.len ? ", " : "", profile->rules[i].name);
+    return vidi__fail(VIDI_EOPTION, "%s has no rule \"%.*s\"; it has %s", profile->name, VIDI__QUOTE(name),
+                      list.len ? known : "none that can be switched");
+}
+
+/* "tracking=" and a digest is remembered in *digest, to be compared with the list's. */
+static int read_profile(vidi_canon *canon, const char *text, vidi_str *digest)
+{
+    static const char mark[] = "tracking=";
+    vidi_str item = {text, strcspn(text, ",")};
+    VIDI__TRY(find_profile(canon, item));
+    while (item.ptr[item.len]) {
+        item.ptr += item.len + 1;
+        item.len = strcspn(item.ptr, ",");
+        if (item.len >= sizeof mark - 1 && memcmp(item.ptr, mark, sizeof mark - 1) == 0)
+            *digest = (vidi_str){item.ptr + sizeof mark - 1, item.len - (sizeof mark - 1)};
+        else
+            VIDI__TRY(switch_rule(canon, item));
+    }
+    return VIDI_OK;
+}
+
+static bool uses_tracking(const vidi_canon *canon)
+{
+    return canon->profile == &vidi__profile_crawl && vidi__rule_is_on(canon, VIDI__CRAWL_TRACKING);
+}
+
+static int make_tracking(vidi_canon *canon, const char *tracking, vidi_str digest)
+{
+    char have[24] = "";
+    if (canon->profile != &vidi__profile_crawl && (tracking || digest.ptr))
+        return vidi__fail(VIDI_EOPTION, "a list of tracking parameters is for crawl alone, not for %s",
+                          canon->profile->name);
+    if (uses_tracking(canon)) {
+        VIDI__TRY(vidi__globs_make(canon, tracking));
+        if (tracking)
+            snprintf(have, sizeof have, "%016llx", (unsigned long long)canon->tracking.digest);
+    }
+    if (digest.ptr && !vidi__str_is(digest, have))
+        return vidi__fail(VIDI_EDIFFERS, "the list of tracking parameters is not the one with the digest \"%.*s\"",
+                          VIDI__QUOTE(digest));
+    return VIDI_OK;
+}
+
+static void write_name(vidi_canon *canon, bool own_list)
+{
+    const vidi__profile *profile = canon->profile;
+    vidi__text name = vidi__text_in(canon->name, sizeof canon->name);
+    vidi__text_add(&name, "%s/%u", profile->name, profile->version);
+    for (size_t i = 0; i < profile->count; i++)
+        if (vidi__rule_is_on(canon, i) == profile->rules[i].off)
+            vidi__text_add(&name, ",%c%s", profile->rules[i].off ? '+' : '-', profile->rules[i].name);
+    if (own_list && uses_tracking(canon))
+        vidi__text_add(&name, ",tracking=%016llx", (unsigned long long)canon->tracking.digest);
+}
+
+static int fill(vidi_canon *canon, const char *profile, const char *tracking)
+{
+    vidi_str digest = {NULL, 0};
+    VIDI__TRY(read_profile(canon, profile ? profile : "whatwg", &digest));
+    VIDI__TRY(make_tracking(canon, tracking, digest));
+    if (canon->profile == &profile_site)
+        VIDI__TRY(vidi__sites_open(&canon->sites));
+    write_name(canon, tracking);
+    return VIDI_OK;
+}
+
+int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking)
+{
+    if (!canon)
+        return vidi__fail(VIDI_EARGUMENT, "the pointer to the canonical form is NULL");
+    *canon = NULL;
+    vidi__memory memory;
+    VIDI__TRY(vidi__memory_init(&memory, NULL, 0));
+    vidi_canon *made = NULL;
+    VIDI__TRY(vidi__alloc_zeroed(&memory, &made, sizeof *made, _Alignof(vidi_canon)));
+    VIDI__TRY(vidi__memory_init(&made->memory, NULL, memory.limit));
+    int error = fill(made, profile, tracking);
+    if (error)
+        vidi_canon_close(made);
+    else
+        *canon = made;
+    return error;
+}
+
+void vidi_canon_close(vidi_canon *canon)
+{
+    if (!canon)
+        return;
+    vidi__memory memory;
+    if (canon->sites)
+        vidi__sites_close(canon->sites);
+    vidi__release(&canon->memory, canon->arena, canon->arena_bytes, _Alignof(vidi_str));
+    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
+    vidi__release(&memory, canon, sizeof *canon, _Alignof(vidi_canon));
+}
+
+const char *vidi_canon_name(const vidi_canon *canon)
+{
+    return canon ? canon->name : "";
+}
+
+int vidi_canon_rule(size_t index, vidi_canon_info *info)
+{
+    vidi_canon_info found = {.size = sizeof found};
+    if (!info)
+        return vidi__fail(VIDI_EARGUMENT, "the pointer to the rule is NULL");
+    for (size_t i = 0; i < VIDI__COUNT(profiles); i++) {
+        const vidi__profile *profile = profiles[i];
+        size_t rows = profile->count ? profile->count : 1;
+        if (index >= rows) {
+            index -= rows;
+            continue;
+        }
+        found.profile = profile->name;
+        found.version = profile->version;
+        found.is_on = 1;
+        found.summary = profile == &profile_none ? "the bytes as they are" : "the URL Standard's serialisation";
+        if (profile->count) {
+            found.is_on = !profile->rules[index].off;
+            found.rule = is_fixed(profile, index) ? NULL : profile->rules[index].name;
+            found.summary = profile->rules[index].summary;
+        }
+        return vidi__struct_out(info, &found, sizeof found, "vidi_canon_info");
+    }
+    return vidi__fail(VIDI_EABSENT, "there are fewer rules than that");
+}
+
+/* ---- URLs ---- */
+
+/* Told of every change, or NULL. before is the text as it was, room for a copy that the explanation owns. */
+typedef struct explanation {
+    vidi_canon_visitor visitor;
+    void *context;
+    vidi__buffer before;
+} explanation;
+
+static void note(explanation *why, vidi_str before)
+{
+    if (why) {
+        why->before.len = 0;
+        vidi__buffer_add(&why->before, before.ptr, before.len);
+    }
+}
+
+/* Compares with what was noted: 0, or what the visitor says. */
+static int tell(explanation *why, const char *rule, const vidi__buffer *out)
+{
+    if (!why)
+        return VIDI_OK;
+    if (why->before.error)
+        return why->before.error;
+    vidi_canon_step step = {rule, {why->before.at, why->before.len}, {out->at, out->len}};
+    if (step.before.len == step.after.len && memcmp(step.before.ptr, step.after.ptr, step.after.len) == 0)
+        return VIDI_OK;
+    return why->visitor(why->context, &step);
+}
+
+static int apply_rules(vidi__work *work, explanation *why)
+{
+    const vidi__profile *profile = work->canon->profile;
+    if (!profile->concerns || !profile->concerns(work))
+        return VIDI_OK;
+    for (size_t i = 0; i < profile->count; i++) {
+        const vidi__rule *rule = &profile->rules[i];
+        if (!rule->apply || !vidi__rule_is_on(work->canon, i))
+            continue;
+        note(why, (vidi_str){work->out->at, work->out->len});
+        rule->apply(work);
+        if (work->out->error || work->invalid)
+            return work->out->error ? work->out->error : work->invalid;
+        int result = tell(why, rule->name, work->out);
+        if (result)
+            return result;
+    }
+    return VIDI_OK;
+}
+
+static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url *base, vidi__buffer *out,
+                        explanation *why)
+{
+    if (canon->profile == &profile_none) {
+        vidi__buffer_add(out, input.ptr, input.len);
+        return out->error;
+    }
+    if (!why && canon->profile == &profile_whatwg && vidi__url_is_canonical(input)) {
+        vidi__buffer_add(out, input.ptr, input.len);
+        return out->error;
+    }
+    vidi__work work = {.canon = canon, .out = out};
+    int result = vidi__url_parse(&work.url, input, base, out);
+    if (result)
+        return result == VIDI_EURL ? VIDI_INVALID : result;
+    note(why, input);
+    result = tell(why, "whatwg", out);
+    if (result)
+        return result;
+    note(why, (vidi_str){out->at, out->len});
+    out->len = work.url.query_end;
+    result = tell(why, "fragment", out);
+    return result ? result : apply_rules(&work, why);
+}
+
+int vidi__canon_url(const vidi_canon *canon, vidi_str input, const vidi__url *base, vidi__buffer *out)
+{
+    return canonicalise(canon, input, base, out, NULL);
+}
+
+/* The same with a base that is still text; NULL: none. */
+static int canonicalise_against(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi__buffer *out,
+                                explanation *why)
+{
+    if (!base || canon->profile == &profile_none)
+        return canonicalise(canon, input, NULL, out, why);
+    char room[BASE_BYTES];
+    vidi__buffer base_text = vidi__buffer_in(room, sizeof room, out->memory);
+    vidi__url base_url;
+    int result = vidi__url_parse(&base_url, *base, NULL, &base_text);
+    if (result)
+        result = vidi__fail_in("the base is no URL", result);
+    else
+        result = canonicalise(canon, input, &base_url, out, why);
+    vidi__buffer_free(&base_text);
+    return result;
+}
+
+static int check_arguments(const vidi_canon *canon, vidi_str input, const vidi_str *base)
+{
+    if (!canon)
+        return vidi__fail(VIDI_EARGUMENT, "the canonical form is NULL");
+    if ((!input.ptr && input.len) || (base && !base->ptr && base->len))
+        return vidi__fail(VIDI_EARGUMENT, "a URL of some length lies at NULL");
+    return VIDI_OK;
+}
+
+int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base, char *buffer, size_t *len)
+{
+    VIDI__TRY(check_arguments(canon, input, base));
+    if (!len)
+        return vidi__fail(VIDI_EARGUMENT, "the pointer to the length is NULL");
+    vidi__memory memory;
+    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
+    size_t room = buffer ? *len : 0;
+    vidi__buffer out = vidi__buffer_in(buffer, room, &memory);
+    int result = canonicalise_against(canon, input, base, &out, NULL);
+    *len = result ? 0 : out.len;
+    if (!result && out.grown) {
+        if (buffer && out.len <= room)
+            memcpy(buffer, out.at, out.len);
+        else
+            result = vidi__fail(VIDI_ELIMIT, "the URL takes %zu bytes and the buffer has %zu", out.len, room);
+    }
+    vidi__buffer_free(&out);
+    return result;
+}
+
+int vidi_url_explain(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi_canon_visitor visitor,
+                     void *context)
+{
+    VIDI__TRY(check_arguments(canon, input, base));
+    if (!visitor)
+        return vidi__fail(VIDI_EARGUMENT, "the visitor is NULL");
+    vidi__memory memory;
+    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
+    char room[EXPLAIN_BYTES], before_room[EXPLAIN_BYTES];
+    room[0] = before_room[0] = 0;
+    vidi__buffer out = vidi__buffer_in(room, sizeof room, &memory);
+    explanation why = {visitor, context, vidi__buffer_in(before_room, sizeof before_room, &memory)};
+    int result = canonicalise_against(canon, input, base, &out, &why);
+    vidi__buffer_free(&out);
+    vidi__buffer_free(&why.before);
+    return result;
+}

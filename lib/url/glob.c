@@ -1,0 +1,139 @@
+/*
+ * Patterns for names of parameters, read once and matched often. Patterns are grouped by their first byte, so that a
+ * name is compared with a handful of them. What follows a '*' is looked for at its first place, and when that turns out
+ * wrong at the next: time is at most the product of the two lengths, and patterns are short.
+ */
+#include "url/canon.h"
+
+#define PATTERN_MAX 200
+#define PATTERNS_MAX 10000
+
+extern const char *const vidi__tracking_lines[]; /* from data/tracking.txt, up to NULL; cmake/Tracking.cmake makes it */
+
+/* A place in the list that is being read. The first of two passes counts, the second copies. */
+typedef struct reader {
+    vidi_str *list;
+    char *text;
+    size_t count, bytes;
+    uint64_t digest;
+} reader;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static int add_pattern(reader *r, vidi_str pattern)
+{
+    if (pattern.len > PATTERN_MAX)
+        return vidi__fail(VIDI_EOPTION, "the pattern \"%.*s…\" is longer than %d bytes", VIDI__QUOTE(pattern),
+                          PATTERN_MAX);
+    if (r->count == PATTERNS_MAX)
+        return vidi__fail(VIDI_EOPTION, "there are more than %d patterns", PATTERNS_MAX);
+    for (size_t i = 0; i < pattern.len; i++) {
+        char c = vidi__lower(pattern.ptr[i]);
+        if (is_blank(c) || c == '&' || c == '=')
+            return vidi__fail(VIDI_EOPTION, "\"%.*s\" cannot be the name of a parameter", VIDI__QUOTE(pattern));
+        r->digest = (r->digest ^ (unsigned char)c) * 0x100000001b3u; /* FNV-1a */
+        if (r->text)
+            r->text[r->bytes + i] = c;
+    }
+    r->digest = (r->digest ^ '\n') * 0x100000001b3u;
+    if (r->list)
+        r->list[r->count] = (vidi_str){r->text + r->bytes, pattern.len};
+    r->count++;
+    r->bytes += pattern.len;
+    return VIDI_OK;
+}
+
+static int add_builtin(reader *r)
+{
+    for (const char *const *line = vidi__tracking_lines; *line; line++)
+        VIDI__TRY(add_pattern(r, (vidi_str){*line, strlen(*line)}));
+    return VIDI_OK;
+}
+
+static int read_list(reader *r, const char *text)
+{
+    r->digest = 0xcbf29ce484222325u;
+    if (!text)
+        return add_builtin(r);
+    while (*text) {
+        vidi_str line = {text, strcspn(text, "\n")};
+        text += line.len + (text[line.len] == '\n');
+        while (line.len && is_blank(line.ptr[line.len - 1]))
+            line.len--;
+        for (; line.len && is_blank(line.ptr[0]); line.len--)
+            line.ptr++;
+        if (!line.len || line.ptr[0] == '#')
+            continue;
+        VIDI__TRY(vidi__str_is(line, "@builtin") ? add_builtin(r) : add_pattern(r, line));
+    }
+    return VIDI_OK;
+}
+
+/* Puts the patterns into groups by their first byte, in the order in which they came. */
+static void group(vidi__globs *globs, const vidi_str *list)
+{
+    for (size_t i = 0; i < globs->count; i++)
+        globs->first[(unsigned char)list[i].ptr[0] + 2]++;
+    for (size_t b = 2; b < VIDI__COUNT(globs->first); b++)
+        globs->first[b] += globs->first[b - 1];
+    for (size_t i = 0; i < globs->count; i++)
+        globs->list[globs->first[(unsigned char)list[i].ptr[0] + 1]++] = list[i];
+}
+
+int vidi__globs_make(vidi_canon *canon, const char *text)
+{
+    reader count = {0};
+    VIDI__TRY(read_list(&count, text));
+    size_t lists = 2 * count.count * sizeof(vidi_str);
+    canon->arena_bytes = lists + count.bytes;
+    VIDI__TRY(vidi__alloc(&canon->memory, &canon->arena, canon->arena_bytes, _Alignof(vidi_str)));
+    vidi__globs *globs = &canon->tracking;
+    globs->count = count.count;
+    globs->digest = count.digest;
+    if (!count.count)
+        return VIDI_OK;
+    globs->list = (vidi_str *)(void *)canon->arena;
+    reader copy = {.list = globs->list + count.count, .text = canon->arena + lists};
+    VIDI__TRY(read_list(&copy, text));
+    group(globs, copy.list);
+    return VIDI_OK;
+}
+
+static bool matches(vidi_str pattern, vidi_str name)
+{
+    size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
+    while (n < name.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            from = n;
+        } else if (p < pattern.len && pattern.ptr[p] == vidi__lower(name.ptr[n])) {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+static bool match_group(const vidi__globs *globs, unsigned char first, vidi_str name)
+{
+    for (size_t i = globs->first[first]; i < globs->first[first + 1]; i++)
+        if (matches(globs->list[i], name))
+            return true;
+    return false;
+}
+
+bool vidi__globs_match(const vidi__globs *globs, vidi_str name)
+{
+    return (name.len && match_group(globs, (unsigned char)vidi__lower(name.ptr[0]), name)) ||
+           match_group(globs, '*', name);
+}

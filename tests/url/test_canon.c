@@ -1,0 +1,254 @@
+/* Canonical forms in general: names and versions, whatwg, surt and keys, explanations, buffers and arguments. */
+#include <stdlib.h>
+
+#include "url/canonical.h"
+
+static void whatwg_drops_the_fragment_and_nothing_else(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({NULL, "HTTP://H:80/a/../%7e?#f", "http://h/%7e?"}, {"whatwg", "a:b#c", "a:b"},
+                    {"whatwg", "//h/", NULL}, {"whatwg/1", "http://h", "http://h/"},
+                    {"none", "HTTP://H #f", "HTTP://H #f"}, {"none", "", ""}, {"none/1", "x y", "x y"});
+}
+
+static void surt_is_the_archives_key(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL(
+        {"surt", "http://www.Example.com:8080/A/b/?z=1&a=2#f", "com,example:8080)/a/b?a=2&z=1"},
+        {"surt", "https://u:p@h/", "h)/"}, {"surt", "http://h", "h)/"}, {"surt", "http://h/?", "h)/"},
+        {"surt", "http://www23.a.b/", "b,a)/"}, {"surt", "http://www/", "www)/"}, {"surt", "http://www./", "www)/"},
+        {"surt", "http://wwwx.a/", "a,wwwx)/"}, {"surt,-www", "http://www.a/", "a,www)/"},
+        {"surt", "http://a..b.../", "b,a)/"}, {"surt", "http://1.2.3.4/", "4,3,2,1)/"},
+        {"surt,-reverse-ip", "http://1.2.3.4/", "1.2.3.4)/"}, {"surt", "http://[::1]:81/", "[::1]:81)/"},
+        {"surt,+scheme", "https://a.b/", "https://(b,a)/"}, {"surt,+comma", "https://a.b:1/", "b,a:1,)/"},
+        {"surt", "http://h/%2525%2541//x/./y%2f..%2Fz/", "h)/%25a/x/z"}, {"surt", "http://h/%", "h)/%25"},
+        {"surt", "http://h/a%20%23%e9?%2B%3D", "h)/a%20%23%e9?+="}, {"surt,-percent", "http://h/%41", "h)/%41"},
+        {"surt,-lower-path,-lower-query", "http://h/A?B", "h)/A?B"}, {"surt", "http://h/A?B", "h)/a?b"},
+        {"surt", "http://h/?a=2&a-b&a=1&a", "h)/?a&a=1&a=2&a-b"}, {"surt,-sort", "http://h/?b&a", "h)/?b&a"},
+        {"surt", "http://h/a;jsessionid=0123456789abcdef0123456789abcdef/?x", "h)/a?x"},
+        {"surt,-session", "http://h/?sid=0123456789abcdef0123456789abcdef", "h)/?sid=0123456789abcdef0123456789abcdef"},
+        {"surt", "mailto:a@b", "mailto:a@b"}, {"surt", "file:///A", "file:///A"},
+        {"surt", "whois://Whois.a/B", "a,whois)/b"}, {"surt", "warcinfo://A", "warcinfo://A"}, {"surt", "x", NULL});
+}
+
+static void keys_are_hosts_and_sites(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({"key=host", "http://u@WWW.Example.com:81/a", "www.example.com"}, {"key=host", "mailto:a", NULL},
+                    {"key=host", "file:///a", NULL}, {"key=host", "http://[::1]/", "[::1]"}, {"key=host", "x", NULL},
+                    {"key=host/1", "http://1/", "0.0.0.1"});
+    vidi_canon *canon = NULL;
+    int result = vidi_canon_create(&canon, "key=site", NULL);
+    vidi_canon_close(canon);
+    if (result) {
+        assert_int_equal(result, VIDI_EOPTION);
+        assert_non_null(strstr(vidi_message(), "libpsl"));
+        return;
+    }
+    CHECK_CANONICAL(
+        {"key=site", "http://www.example.co.uk/a", "example.co.uk"}, {"key=site", "http://co.uk/", "co.uk"},
+        {"key=site", "http://a.b.example.com./", "example.com"}, {"key=site", "http://1.2.3.4/", "1.2.3.4"},
+        {"key=site", "http://localhost/", "localhost"}, {"key=site", "http://a.b.unheardof/", "b.unheardof"},
+        {"key=site", "http://a.a.a.a.a.a.a.a.a.a.a.a.a.a.b.com/", "b.com"}, {"key=site", "mailto:a", NULL},
+        {"key=site", "http://x.xn--fiqs8s/", "x.xn--fiqs8s"}, {"key=site", "http://y.x.xn--fiqs8s/", "x.xn--fiqs8s"});
+}
+
+static void names_have_versions_and_differences(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{NULL, "whatwg/1"},
+                                           {"none", "none/1"},
+                                           {"crawl", "crawl/1"},
+                                           {"crawl,-sort,-index", "crawl/1,-index,-sort"},
+                                           {"crawl,-sort,+sort", "crawl/1"},
+                                           {"surt,+scheme,-www", "surt/1,-www,+scheme"},
+                                           {"key=host", "key=host/1"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        vidi_canon *canon = canon_with(names[i][0], NULL), *again = canon_with(names[i][1], NULL);
+        assert_string_equal(vidi_canon_name(canon), names[i][1]);
+        assert_string_equal(vidi_canon_name(again), names[i][1]);
+        vidi_canon_close(canon);
+        vidi_canon_close(again);
+    }
+}
+
+static void unknown_forms_are_refused_with_a_list(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",           "crawl/2",       "crawl/",         "Crawl",  "crawl,",
+                                      "crawl,sort", "crawl,-what",   "whatwg,-x",      "surt,+", "key=page",
+                                      "key",        "surt,-reorder", "key=host,-host", "none,-"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        vidi_canon *canon = (vidi_canon *)&canon;
+        check(vidi_canon_create(&canon, bad[i], NULL) == VIDI_EOPTION, "\"%s\" was taken", bad[i]);
+        assert_null(canon);
+    }
+    vidi_canon *canon;
+    vidi_canon_create(&canon, "crawl,-what", NULL);
+    assert_non_null(strstr(vidi_message(), "tracking, index, sort"));
+}
+
+static void every_rule_is_listed_and_can_be_switched(void **state)
+{
+    (void)state;
+    vidi_canon_info info = {.size = sizeof info};
+    size_t n = 0, switched = 0;
+    for (; vidi_canon_rule(n, &info) == VIDI_OK; n++) {
+        assert_non_null(info.summary);
+        assert_int_equal(info.version, 1);
+        if (!info.rule)
+            continue;
+        char text[100];
+        snprintf(text, sizeof text, "%s,%c%s", info.profile, info.is_on ? '-' : '+', info.rule);
+        vidi_canon *canon = canon_with(text, NULL);
+        assert_non_null(strstr(vidi_canon_name(canon), info.rule));
+        vidi_canon_close(canon);
+        switched++;
+    }
+    assert_int_equal(switched, 7 + 10);
+    assert_int_equal(vidi_canon_rule(n, &info), VIDI_EABSENT);
+    assert_int_equal(vidi_canon_rule(0, NULL), VIDI_EARGUMENT);
+}
+
+/* Adds "rule: after\n" and checks that each step begins where the last ended. */
+typedef struct told {
+    char text[2000], last[500];
+    int stop_at, steps;
+} told;
+
+static int hear(void *context, const vidi_canon_step *step)
+{
+    told *t = context;
+    size_t len = strlen(t->text);
+    snprintf(t->text + len, sizeof t->text - len, "%s: %.*s\n", step->rule, (int)step->after.len, step->after.ptr);
+    if (t->steps++)
+        assert_memory_equal(step->before.ptr, t->last, step->before.len);
+    snprintf(t->last, sizeof t->last, "%.*s", (int)step->after.len, step->after.ptr);
+    return t->steps == t->stop_at ? 77 : 0;
+}
+
+static void check_explained(const char *profile, const char *input, const char *want)
+{
+    told t = {.stop_at = -1};
+    vidi_canon *canon = canon_with(profile, NULL);
+    assert_int_equal(vidi_url_explain(canon, test_str(input), NULL, hear, &t), VIDI_OK);
+    assert_string_equal(t.text, want);
+    vidi_canon_close(canon);
+}
+
+static void changes_are_explained_in_their_order(void **state)
+{
+    (void)state;
+    check_explained("crawl", "http://h/a?b", "");
+    check_explained("none", "what ever", "");
+    check_explained("crawl", "HTTP://h//a;jsessionid=1/index.html?c&&b&utm_x=%7e&%61#f",
+                    "whatwg: http://h//a;jsessionid=1/index.html?c&&b&utm_x=%7e&%61#f\n"
+                    "fragment: http://h//a;jsessionid=1/index.html?c&&b&utm_x=%7e&%61\n"
+                    "empty: http://h//a;jsessionid=1/index.html?c&b&utm_x=%7e&%61\n"
+                    "percent: http://h//a;jsessionid=1/index.html?c&b&utm_x=~&a\n"
+                    "slashes: http://h/a;jsessionid=1/index.html?c&b&utm_x=~&a\n"
+                    "session: http://h/a/index.html?c&b&utm_x=~&a\n"
+                    "tracking: http://h/a/index.html?c&b&a\n"
+                    "index: http://h/a/?c&b&a\n"
+                    "sort: http://h/a/?a&b&c\n");
+    check_explained("crawl,-sort,-index", "http://h/index.html?b&a&fbclid", "tracking: http://h/index.html?b&a\n");
+    check_explained("surt", "http://www.h/A/",
+                    "path: http://www.h/A\nlower-path: http://www.h/a\nwww: http://h/a\nreorder: h)/a\n");
+    check_explained("key=host", "http://h/", "host: h\n");
+}
+
+static void an_explanation_can_be_ended(void **state)
+{
+    (void)state;
+    told t = {.stop_at = 2};
+    vidi_str base = test_str("http://h/a"), bad = test_str("x");
+    vidi_canon *canon = canon_with("crawl", NULL), *host = canon_with("key=host", NULL);
+    assert_int_equal(vidi_url_explain(canon, test_str("?#"), &base, hear, &t), 77);
+    assert_string_equal(t.text, "whatwg: http://h/a?#\nfragment: http://h/a?\n");
+    assert_int_equal(vidi_url_explain(canon, test_str("?#"), NULL, hear, &t), VIDI_INVALID);
+    assert_int_equal(vidi_url_explain(canon, test_str("?#"), &bad, hear, &t), VIDI_EURL);
+    assert_int_equal(vidi_url_explain(host, test_str("mailto:x"), NULL, hear, &t), VIDI_INVALID);
+    assert_int_equal(vidi_url_explain(NULL, base, NULL, hear, &t), VIDI_EARGUMENT);
+    assert_int_equal(vidi_url_explain(canon, base, NULL, NULL, &t), VIDI_EARGUMENT);
+    vidi_canon_close(canon);
+    vidi_canon_close(host);
+}
+
+static void the_length_needed_is_told_for_every_size_of_buffer(void **state)
+{
+    (void)state;
+    static const char *const profiles[] = {"crawl", "surt,+scheme", "whatwg", "none", "key=host"};
+    vidi_str input = test_str("http://www.example.com//a/b;jsessionid=12/index.html?q=%&p=%7e&utm_source=x#f");
+    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        vidi_canon *canon = canon_with(profiles[i], NULL);
+        char want[200];
+        size_t need = sizeof want;
+        assert_int_equal(vidi_url_canon(canon, input, NULL, want, &need), VIDI_OK);
+        for (size_t room = 0; room < 120; room++) {
+            char *out = malloc(room + !room);
+            size_t len = room;
+            assert_int_equal(vidi_url_canon(canon, input, NULL, out, &len), room < need ? VIDI_ELIMIT : VIDI_OK);
+            assert_int_equal(len, need);
+            if (room >= need)
+                assert_memory_equal(out, want, need);
+            free(out);
+        }
+        vidi_canon_close(canon);
+    }
+}
+
+static void references_are_resolved_first(void **state)
+{
+    (void)state;
+    char out[100];
+    size_t len = sizeof out;
+    vidi_str base = test_str("HTTP://h/a/b"), bad = test_str("b");
+    vidi_canon *canon = canon_with("crawl", NULL), *none = canon_with("none", NULL);
+    assert_int_equal(vidi_url_canon(canon, test_str("../index.html"), &base, out, &len), VIDI_OK);
+    assert_memory_equal(out, "http://h/", len);
+    len = sizeof out;
+    assert_int_equal(vidi_url_canon(canon, test_str("x"), &bad, out, &len), VIDI_EURL);
+    assert_int_equal(len, 0);
+    len = sizeof out;
+    assert_int_equal(vidi_url_canon(none, test_str("x"), &bad, out, &len), VIDI_OK);
+    assert_memory_equal(out, "x", len);
+    vidi_canon_close(canon);
+    vidi_canon_close(none);
+}
+
+static void absurd_arguments_are_refused(void **state)
+{
+    (void)state;
+    char out[100];
+    size_t len = sizeof out;
+    vidi_str good = test_str("http://h/"), nowhere = {NULL, 5};
+    vidi_canon *canon = canon_with("whatwg", NULL);
+    assert_int_equal(vidi_url_canon(NULL, good, NULL, out, &len), VIDI_EARGUMENT);
+    assert_int_equal(vidi_url_canon(canon, nowhere, NULL, out, &len), VIDI_EARGUMENT);
+    assert_int_equal(vidi_url_canon(canon, good, &nowhere, out, &len), VIDI_EARGUMENT);
+    assert_int_equal(vidi_url_canon(canon, good, NULL, out, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_url_canon(canon, good, NULL, NULL, &len), VIDI_ELIMIT);
+    assert_int_equal(vidi_canon_create(NULL, NULL, NULL), VIDI_EARGUMENT);
+    assert_string_equal(vidi_canon_name(NULL), "");
+    vidi_canon_close(canon);
+    vidi_canon_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whatwg_drops_the_fragment_and_nothing_else),
+        cmocka_unit_test(surt_is_the_archives_key),
+        cmocka_unit_test(keys_are_hosts_and_sites),
+        cmocka_unit_test(names_have_versions_and_differences),
+        cmocka_unit_test(unknown_forms_are_refused_with_a_list),
+        cmocka_unit_test(every_rule_is_listed_and_can_be_switched),
+        cmocka_unit_test(changes_are_explained_in_their_order),
+        cmocka_unit_test(an_explanation_can_be_ended),
+        cmocka_unit_test(the_length_needed_is_told_for_every_size_of_buffer),
+        cmocka_unit_test(references_are_resolved_first),
+        cmocka_unit_test(absurd_arguments_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
