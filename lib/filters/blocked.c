@@ -31,9 +31,7 @@
 
 typedef struct blocked {
     vidi__filter base;
-    bool one_of_many;
     _Atomic unsigned looked; /* all zones know of so many layers */
-    uint64_t salts[2];       /* for hashes of its own, if it is one of many */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;
     vidi__locks locks;
@@ -302,27 +300,17 @@ static int add(blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdi
 
 /* ---- the kind's functions ---- */
 
-#define OWN_MAX 128 /* hashes of its own that are made at a time */
-
 /* One of many filters must not have the partitions of the others: what is crowded in one would be so in all. */
-static size_t own_hashes(const blocked *self, const vidi__u128 *hashes, size_t n, vidi__u128 *own)
-{
-    size_t count = n < OWN_MAX ? n : OWN_MAX;
-    for (size_t i = 0; i < count; i++)
-        own[i] = (vidi__u128){vidi__mix(hashes[i].lo ^ self->salts[0]), vidi__mix(hashes[i].hi ^ self->salts[1])};
-    return count;
-}
-
 static int blocked_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     const blocked *self = (const blocked *)filter;
-    vidi__u128 own[OWN_MAX];
-    if (!self->one_of_many) {
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many) {
         ask(self, hashes, n, verdicts);
         return VIDI_OK;
     }
     for (size_t done = 0, count; done < n; done += count) {
-        count = own_hashes(self, hashes + done, n - done, own);
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
         ask(self, own, count, verdicts + done);
     }
     return VIDI_OK;
@@ -332,11 +320,11 @@ static int blocked_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
                               vidi__tally *tally)
 {
     blocked *self = (blocked *)filter;
-    vidi__u128 own[OWN_MAX];
-    if (!self->one_of_many)
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
         return add(self, hashes, n, verdicts, tally);
     for (size_t done = 0, count; done < n; done += count) {
-        count = own_hashes(self, hashes + done, n - done, own);
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
         VIDI__TRY(add(self, own, count, verdicts + done, tally));
     }
     return VIDI_OK;
@@ -404,9 +392,6 @@ static int configure(blocked *self, const vidi__config *config)
     plan->capacity = config->capacity;
     plan->error = config->error > 0 ? config->error : VIDI__DEFAULT_ERROR;
     self->layers.seed = config->seed;
-    self->one_of_many = config->one_of_many;
-    for (unsigned i = 0; i < 2; i++)
-        self->salts[i] = vidi__load64(config->seed.key + 8 * i);
     self->kernel = vidi__blocked_kernel_for(vidi__cpu());
     self->base.error = plan->error;
     self->base.needs.what = VIDI__NEED_HASH;

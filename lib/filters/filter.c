@@ -12,9 +12,20 @@ int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const
     base->withstands = true;
     base->capacity = config->capacity;
     base->error = config->error;
+    base->one_of_many = config->one_of_many;
+    for (unsigned i = 0; i < 2; i++)
+        base->own_salts[i] = vidi__load64(config->seed.key + 8 * i);
     atomic_init(&base->count, 0);
     memcpy(filter, &base, sizeof base);
     return VIDI_OK;
+}
+
+size_t vidi__filter_own_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own)
+{
+    size_t count = n < VIDI__OWN_MAX ? n : VIDI__OWN_MAX;
+    for (size_t i = 0; i < count; i++)
+        own[i] = vidi__filter_own_hash(filter, hashes[i]);
+    return count;
 }
 
 int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vidi__config *config)

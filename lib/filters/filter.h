@@ -71,6 +71,8 @@ struct vidi__filter {
     uint64_t capacity;      /* 0: grows */
     double error;           /* at capacity; 0 if nobody asked for one */
     bool counted;           /* create has found the count out from what it read */
+    bool one_of_many;       /* as in the configuration, */
+    uint64_t own_salts[2];  /* and what makes its hashes others than its neighbours' */
     _Atomic uint64_t count; /* URLs in it */
 };
 
@@ -200,6 +202,22 @@ int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);
 extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_scalable, vidi__kind_classic,
     vidi__kind_counting, vidi__kind_multilayer, vidi__kind_eigen, vidi__kind_spatial, vidi__kind_hashset,
     vidi__kind_sorted, vidi__kind_list;
+
+/*
+ * For kinds that take the item's hash as it is: the hash as it is, or, in one of many, one of its own. Both halves go into
+ * the upper one, which is all that some kinds keep: what agrees there in one of many need not in the next.
+ */
+static inline vidi__u128 vidi__filter_own_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    if (VIDI__LIKELY(!filter->one_of_many))
+        return hash;
+    uint64_t lo = vidi__mix(hash.lo ^ filter->own_salts[0]);
+    return (vidi__u128){lo, vidi__mix((hash.hi ^ filter->own_salts[1]) + lo)};
+}
+
+/* The same for the first of n hashes, as many as fit into `own`; returns how many. */
+#define VIDI__OWN_MAX 128
+size_t vidi__filter_own_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own);
 
 /*
  * Pages lost for a NEW answer at this chance of a false "seen". Where p is only a bound it may reach 1 although the

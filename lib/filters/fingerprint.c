@@ -108,8 +108,7 @@ static int add_step(void *context, const vidi__step *step)
     return code < 0 ? code : VIDI_OK;
 }
 
-static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
-                                  vidi__tally *tally)
+static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
     static const vidi__steps steps = {fetch, add_step, look};
     fp_run run;
@@ -127,6 +126,19 @@ static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes
     return code;
 }
 
+static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                                  vidi__tally *tally)
+{
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
+        return add_all(filter, hashes, n, verdicts, tally);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        VIDI__TRY(add_all(filter, own, count, verdicts + done, tally));
+    }
+    return VIDI_OK;
+}
+
 static int has_step(void *context, const vidi__step *step)
 {
     fp_run *run = context;
@@ -139,7 +151,7 @@ static int has_step(void *context, const vidi__step *step)
     return VIDI_OK;
 }
 
-static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     static const vidi__steps steps = {fetch, has_step, look};
     fp_run run;
@@ -150,12 +162,29 @@ static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *
     return vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
 }
 
+static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
+        return has_all(filter, hashes, n, verdicts);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        VIDI__TRY(has_all(filter, own, count, verdicts + done));
+    }
+    return VIDI_OK;
+}
+
 /* ---- single items ---- */
+
+static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
+{
+    return vidi__filter_own_hash(filter, item->url.hash).hi;
+}
 
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
-    uint64_t hash = item->url.hash.hi;
+    uint64_t hash = hash_of(filter, item);
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     int code = vidi__table_add(&self->table, hash);
     vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
@@ -167,7 +196,7 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    uint64_t hash = item->url.hash.hi;
+    uint64_t hash = hash_of(filter, item);
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
@@ -178,7 +207,7 @@ static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    uint64_t hash = item->url.hash.hi;
+    uint64_t hash = hash_of(filter, item);
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
@@ -189,7 +218,7 @@ static int fingerprint_times(const vidi__filter *filter, const vidi__item *item,
 static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
-    const vidi__place place = vidi__table_place(&self->table, item->url.hash.hi);
+    const vidi__place place = vidi__table_place(&self->table, hash_of(filter, item));
     if (!place.table || !vidi__subtable_take(place.table, place.hash))
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     if (!vidi__subtable_has(place.table, place.hash, &place.spot))

@@ -454,6 +454,48 @@ static void the_next_epoch_has_other_hashes_and_room_for_as_many(void **state)
     vidi_close(set);
 }
 
+/* Of a spatial set, on one machine or on several: what one of them loses the other finds. */
+static void members_lose_different_pages(void **state)
+{
+    enum { BATCH = 1000 };
+    uint64_t n = test_urls_at_most(400000), probes = 5 * n, seen[2] = {0, 0}, both = 0;
+    vidi_set *sets[2];
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        static const unsigned char key[VIDI_KEY_BYTES] = {1, 2, 3};
+        vidi_options options = VIDI_OPTIONS_INIT;
+        options.kind = "fingerprint";
+        options.params = "bits=32";
+        options.key = key;
+        options.member = i + 1;
+        assert_int_equal(vidi_create(&sets[i], &options), VIDI_OK);
+        assert_true(add_urls(sets[i], test_url, 1, 0, n) + n / 1000 + 10 >= n);
+        assert_int_equal(seen_urls(sets[i], 1, 0, n), n);
+    }
+    test_batch batch;
+    test_batch_init(&batch, BATCH);
+    for (uint64_t done = 0; done < probes; done += batch.n) {
+        uint8_t verdicts[2][BATCH];
+        test_batch_fill(&batch, test_url, 1, n + done, BATCH);
+        for (unsigned i = 0; i < 2; i++)
+            assert_int_equal(vidi_has_batch(sets[i], batch.urls, batch.n, verdicts[i]), VIDI_OK);
+        for (unsigned i = 0; i < BATCH; i++) {
+            seen[0] += verdicts[0][i] == VIDI_SEEN;
+            seen[1] += verdicts[1][i] == VIDI_SEEN;
+            both += verdicts[0][i] == VIDI_SEEN && verdicts[1][i] == VIDI_SEEN;
+        }
+    }
+    test_batch_free(&batch);
+    double expected = (double)n * (double)probes / 0x1p32;
+    for (unsigned i = 0; i < 2; i++) {
+        test_interval likely = test_poisson_interval(expected, TEST_ALPHA);
+        check((double)seen[i] <= likely.high && (double)seen[i] >= likely.low, "%d seen, not %g", (int)seen[i],
+              expected);
+        vidi_close(sets[i]);
+    }
+    check(both <= 2, "%d of %d were seen by both", (int)both, (int)seen[0]);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const all[] = {"bits=60", "bits=46.578125", "bits=32", "multiset=on", "hash=xxh3", NULL};
@@ -463,6 +505,7 @@ int main(int argc, char **argv)
     add_with("what is removed is new again", what_is_removed_is_new_again, certain);
     test_add("a multiset counts every add", a_multiset_counts_every_add, NULL);
     test_add("pages lost are as many as expected", pages_lost_are_as_many_as_expected, NULL);
+    test_add("members lose different pages", members_lose_different_pages, NULL);
     test_add("no hash is forgotten", no_hash_is_forgotten, "bits=60");
     add_with("a batch of any size is the loop", a_batch_of_any_size_is_the_loop, all);
     test_add("every processor gives the same verdicts", every_processor_gives_the_same_verdicts, NULL);
