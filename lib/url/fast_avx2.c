@@ -55,15 +55,8 @@ INLINE masks classify(const char *text, size_t len, size_t from)
 {
     masks m = piece(text, from + LANES <= len ? from : len - LANES, from);
     size_t second = from + LANES;
-    if (second < len) {
-        masks more = piece(text, second + LANES <= len ? second : len - LANES, from);
-        m.host |= more.host;
-        m.slash |= more.slash;
-        m.question |= more.question;
-        m.dots |= more.dots;
-        m.bad_path |= more.bad_path;
-        m.bad_query |= more.bad_query;
-    }
+    if (second < len)
+        vidi__url_fast_join(&m, piece(text, second + LANES <= len ? second : len - LANES, from));
     return m;
 }
 

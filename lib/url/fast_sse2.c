@@ -66,15 +66,8 @@ INLINE masks classify(const char *text, size_t len, size_t from)
 {
     masks m = {0};
     size_t end = len - from < BLOCK ? len : from + BLOCK;
-    for (size_t i = from; i < end; i += LANES) {
-        masks more = piece(text, i + LANES <= len ? i : len - LANES, from);
-        m.host |= more.host;
-        m.slash |= more.slash;
-        m.question |= more.question;
-        m.dots |= more.dots;
-        m.bad_path |= more.bad_path;
-        m.bad_query |= more.bad_query;
-    }
+    for (size_t i = from; i < end; i += LANES)
+        vidi__url_fast_join(&m, piece(text, i + LANES <= len ? i : len - LANES, from));
     return m;
 }
 
