@@ -118,6 +118,8 @@ static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
     cli_json_string(&json, "kind", stats->kind);
     cli_json_string(&json, "params", stats->params);
     cli_json_string(&json, "hash", stats->hash);
+    if (stats->lines_touched)
+        cli_json_count(&json, "lines_touched", stats->lines_touched);
     cli_json_count(&json, "epoch", stats->epoch);
     cli_json_count(&json, "count", stats->count);
     cli_json_count(&json, "capacity", stats->capacity);
@@ -163,6 +165,8 @@ static int print_table(const dedup *job, const vidi_stats *stats, double seconds
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
     text_row(&table, "hash", stats->hash);
+    if (stats->lines_touched)
+        count_row(&table, "lines a question", stats->lines_touched);
     count_row(&table, "epoch", stats->epoch);
     cli_out_init(&err, STDERR_FILENO);
     int status = cli_table_print(&table, &err);
