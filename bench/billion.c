@@ -403,6 +403,7 @@ static int create(vidi_set **set, uint64_t n, bool populated)
 {
     static const vidi_allocator allocator = {.allocate = allocate, .release = release};
     vidi_options options = VIDI_OPTIONS_INIT;
+    options.canon = "none";
     if (populated && open_arena(n) < 0)
         return -1;
     if (populated)

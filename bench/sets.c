@@ -20,6 +20,7 @@ static void *make(const bench_recipe *recipe)
     options.capacity = recipe->capacity;
     options.error = recipe->error;
     options.key = key;
+    options.canon = "none"; /* the peers compare bytes too */
     options.allocator = recipe->capacity ? &bench_allocator : NULL;
     if (vidi_create(&one.set, &options) < 0)
         return bench_refuse("%s", vidi_message());

@@ -1,5 +1,6 @@
 /*
- * vidi [dedup]: prints each line the first time it is seen, in input order, as it was spelled.
+ * vidi [dedup]: prints each line the first time it is seen, in input order, as it was spelled. Spellings that have one
+ * canonical form are one.
  *
  * Lines go through the set in batches; the new ones, which lie next to each other in the reader's buffer more often
  * than not, are copied out in runs. When the input has nothing more to give for the moment, what is new is written out
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "forms.h"
 #include "lines.h"
 #include "options.h"
 #include "output.h"
@@ -20,6 +22,7 @@ typedef struct dedup_options {
     char *params;
     uint64_t capacity;
     double error;
+    const char *canon, *tracking, *invalid;
     bool stats, json, version;
 } dedup_options;
 
@@ -28,7 +31,9 @@ typedef struct dedup {
     cli_lines in;
     cli_out out;
     uint64_t started; /* nanoseconds */
-    uint64_t read, fresh, seen, invalid;
+    uint64_t read, fresh, seen;
+    uint64_t line; /* lines of this file that were dealt with */
+    bool stopped;  /* at a line that is no URL */
     vidi_str lines[BATCH];
     uint8_t verdicts[BATCH];
 } dedup;
@@ -58,9 +63,20 @@ static void take_verdicts(dedup *job, size_t n)
             counts[job->verdicts[i] & 3]++;
     }
     job->read += n - counts[VIDI_UNTRIED];
+    job->line += n - counts[VIDI_UNTRIED];
     job->fresh += counts[VIDI_NEW];
     job->seen += counts[VIDI_SEEN];
-    job->invalid += counts[VIDI_INVALID];
+}
+
+/* Of the lines that the set would not take, --invalid fail stops at the first, and it is the first one untried. */
+static int batch_error(dedup *job, int error)
+{
+    if (error != VIDI_EURL)
+        return cli_library_error(error);
+    job->stopped = true;
+    job->read++;
+    (void)cli_out_flush(&job->out); /* what is new before it comes first; a failure is told at the end */
+    return cli_error("%s:%llu: %s", job->in.name, (unsigned long long)job->line + 1, vidi_message());
 }
 
 static int dedup_file(dedup *job, const char *path)
@@ -68,11 +84,12 @@ static int dedup_file(dedup *job, const char *path)
     size_t n;
     int status = cli_lines_open(&job->in, path);
 
+    job->line = 0;
     while (status == CLI_OK && (status = cli_lines_next(&job->in, job->lines, BATCH, &n)) == CLI_OK && n > 0) {
         int error = vidi_add_batch(job->set, job->lines, n, job->verdicts);
         take_verdicts(job, n);
         if (error < 0)
-            status = cli_library_error(error);
+            status = batch_error(job, error);
         else if (job->out.error != 0 || cli_lines_waits(&job->in))
             status = cli_out_flush(&job->out);
     }
@@ -97,6 +114,12 @@ static const char *lost_is(const vidi_stats *stats)
     return cli_meaning_name(stats->fp_meaning);
 }
 
+/* Lines that are no URLs, whatever became of them. */
+static uint64_t invalid_lines(const dedup *job, const vidi_stats *stats)
+{
+    return stats->answered_invalid + job->stopped;
+}
+
 static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
 {
     cli_out err;
@@ -107,7 +130,7 @@ static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
     cli_json_count(&json, "read", job->read);
     cli_json_count(&json, "new", job->fresh);
     cli_json_count(&json, "seen", job->seen);
-    cli_json_count(&json, "invalid", job->invalid);
+    cli_json_count(&json, "invalid", invalid_lines(job, stats));
     cli_json_count(&json, "bytes_in", job->in.bytes);
     cli_json_count(&json, "memory_bytes", stats->memory_bytes);
     cli_json_real(&json, "seconds", seconds);
@@ -118,6 +141,7 @@ static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
     cli_json_string(&json, "kind", stats->kind);
     cli_json_string(&json, "params", stats->params);
     cli_json_string(&json, "hash", stats->hash);
+    cli_json_string(&json, "canon", stats->canon);
     if (stats->lines_touched)
         cli_json_count(&json, "lines_touched", stats->lines_touched);
     cli_json_count(&json, "epoch", stats->epoch);
@@ -152,7 +176,7 @@ static int print_table(const dedup *job, const vidi_stats *stats, double seconds
     count_row(&table, "lines read", job->read);
     count_row(&table, "new", job->fresh);
     count_row(&table, "seen", job->seen);
-    count_row(&table, "invalid", job->invalid);
+    count_row(&table, "invalid", invalid_lines(job, stats));
     count_row(&table, "bytes in", job->in.bytes);
     text_row(&table, "memory", cli_human_bytes(&number, stats->memory_bytes));
     cli_table_cell(&table, "seconds");
@@ -165,6 +189,7 @@ static int print_table(const dedup *job, const vidi_stats *stats, double seconds
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
     text_row(&table, "hash", stats->hash);
+    text_row(&table, "canonical form", stats->canon);
     if (stats->lines_touched)
         count_row(&table, "lines a question", stats->lines_touched);
     count_row(&table, "epoch", stats->epoch);
@@ -234,20 +259,29 @@ static int dedup_files(dedup *job, cli_words files)
     return closed != CLI_OK ? closed : status;
 }
 
-static int dedup_run(const dedup_options *options, cli_words files)
+/* Every option is looked at before the first file. */
+static int make_set(dedup *job, const dedup_options *options, const char *tracking)
 {
-    dedup job = {.started = nanoseconds()};
     vidi_options set = VIDI_OPTIONS_INIT;
 
-    if (check_files(files) != CLI_OK)
-        return CLI_ERROR;
     set.kind = options->kind;
     set.params = options->params;
     set.capacity = options->capacity;
     set.error = options->error;
-    int error = vidi_create(&job.set, &set);
-    if (error < 0)
-        return cli_library_error(error);
+    set.canon = options->canon;
+    set.tracking = tracking;
+    if (cli_invalid_parse(options->invalid, &set.invalid) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_create(&job->set, &set);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+static int dedup_run(const dedup_options *options, const char *tracking, cli_words files)
+{
+    dedup job = {.started = nanoseconds()};
+
+    if (check_files(files) != CLI_OK || make_set(&job, options, tracking) != CLI_OK)
+        return CLI_ERROR;
     int status = dedup_files(&job, files);
     if (status != CLI_PIPE) {
         int reported = report(&job, options);
@@ -257,13 +291,24 @@ static int dedup_run(const dedup_options *options, cli_words files)
     return status;
 }
 
+static int dedup_options_run(const dedup_options *options, cli_words files)
+{
+    char *tracking;
+    int status = cli_tracking_read(options->tracking, &tracking);
+
+    if (status == CLI_OK)
+        status = dedup_run(options, tracking, files);
+    free(tracking);
+    return status;
+}
+
 static int run(const cli_command *self, cli_words words)
 {
     dedup_options options = {0};
     int status = cli_options_parse(self, &words, &options);
 
     if (status == CLI_GO_ON)
-        status = options.version ? cli_version_print() : dedup_run(&options, words);
+        status = options.version ? cli_version_print() : dedup_options_run(&options, words);
     free(options.params);
     return status;
 }
@@ -285,6 +330,11 @@ static const cli_option options_table[] = {
      0},
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [1e-6]",
      "Holds when the set is full. 'vidi plan' turns a number of pages that may be lost into an error rate.", 0},
+    {"canon", 0, CLI_TEXT, FIELD(canon), "P", CLI_CANON_SUMMARY,
+     CLI_CANON_DETAILS " Lines with one canonical form are one; with 'none' any lines will do.", 0},
+    {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
+    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
+     "They are treated as the bytes that they are, left out, or end the run with an error.", 0},
     {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
     {"version", 0, CLI_FLAG, FIELD(version), NULL, "Print the version", NULL, 0},
@@ -300,7 +350,8 @@ const cli_command cli_dedup = {
                "Lines may "
                "have any length and contain any byte. A carriage return before the end of a line is printed but is not "
                "part of "
-               "the URL. A file that has the name of a command is read as ./NAME.\n"
+               "the URL. Spellings of one page are one, in the canonical form that --canon names. A file that has the "
+               "name of a command is read as ./NAME.\n"
                "Kinds of set that are not exact sometimes take a new URL for one that was seen, and do not print it: "
                "that page "
                "is lost. --stats says how many pages that is expected to have cost.\n"
@@ -309,6 +360,8 @@ const cli_command cli_dedup = {
                 "  zcat crawl.gz | vidi --stats > new.txt\n"
                 "  vidi --kind hashset urls.txt                     no page lost, more memory\n"
                 "  vidi --kind classic --capacity 1e8 --error 1e-4 < urls.txt\n"
+                "  vidi --canon crawl --invalid drop < urls.txt     without tracking, sessions\n"
+                "  vidi --canon none < lines.txt                    lines of any sort\n"
                 "  vidi plan --urls 1e9 --lost 1                    what will it cost?\n",
     .options = options_table,
     .operand = "FILE",

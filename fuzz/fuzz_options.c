@@ -1,5 +1,6 @@
 /*
- * Options as a careless or hostile caller gives them: four lines for kind, parameters, capacity and error rate.
+ * Options as a careless or hostile caller gives them: lines for kind, parameters, capacity, error rate, canonical form
+ * and policy, and all that follows is a list of tracking parameters.
  * vidi_create must refuse them with a sentence or make a set that works; vidi_plan must refuse or plan.
  */
 #include <string.h>
@@ -65,6 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         options.capacity = strtoull(capacity, NULL, 0);
     if (error)
         options.error = strtod(error, NULL); /* nan and inf too */
+    options.canon = next_line(&rest);
+    const char *invalid = next_line(&rest);
+    if (invalid)
+        options.invalid = (uint32_t)strtoul(invalid, NULL, 0);
+    options.tracking = rest && *rest ? rest : NULL;
     try_create(&options);
     try_plan(&options);
     return 0;

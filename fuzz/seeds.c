@@ -7,22 +7,25 @@
 
 #include "stream.h"
 
-/* Small, so that a changed byte is likely to matter. */
-static int make(const char *kind, fuzz_stream *stream)
+/* Small, so that a changed byte is likely to matter. The kinds take turns with the canonical forms. */
+static int make(const char *kind, size_t turn, fuzz_stream *stream)
 {
+    static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host"};
     static const unsigned char key[VIDI_KEY_BYTES] = "the same always";
     vidi_options options = VIDI_OPTIONS_INIT;
     options.kind = kind;
     options.capacity = 40;
     options.error = 0.01;
     options.key = key;
+    options.canon = forms[turn % FUZZ_COUNT(forms)];
+    options.tracking = turn % FUZZ_COUNT(forms) == 1 ? "mine\nfrom_*\n" : NULL;
     vidi_set *set;
     int error = vidi_create(&set, &options);
     if (error)
         return error;
     for (int i = 0; i < 20 && error >= 0; i++) {
         char url[64];
-        int len = snprintf(url, sizeof url, "http://www.example.com/%d/page/%d.html", i % 3, i);
+        int len = snprintf(url, sizeof url, "http://www%d.example.com/%d/page/%d.html", i, i % 3, i);
         error = vidi_add(set, (vidi_str){url, (size_t)len});
     }
     if (error >= 0)
@@ -50,13 +53,13 @@ static bool same_seal(const fuzz_stream *stream)
     return same;
 }
 
-static bool seed(const char *folder, const char *kind)
+static bool seed(const char *folder, const char *kind, size_t turn)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, kind);
     fuzz_stream stream = {0};
     const char *wrong = NULL;
-    if (make(kind, &stream) < 0)
+    if (make(kind, turn, &stream) < 0)
         wrong = vidi_message();
     else if (!same_seal(&stream))
         wrong = "fuzz_seal does not do as the library does";
@@ -77,7 +80,7 @@ int main(int argc, char **argv)
     vidi_kind_info info = {.size = sizeof info};
     size_t n = 0, failed = 0;
     for (; vidi_kind(n, &info) == VIDI_OK; n++) {
-        bool good = seed(argv[1], info.name);
+        bool good = seed(argv[1], info.name, n);
         printf("%s %zu - a stream of kind %s\n", good ? "ok" : "not ok", n + 1, info.name);
         failed += !good;
     }

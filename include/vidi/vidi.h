@@ -9,6 +9,9 @@
  *    advance. No kind ever answers VIDI_NEW for a URL that it holds.
  *  - Kinds that do not grow (VIDI_CAN_GROW is missing) go on answering past their capacity, with more and more losses.
  *    vidi_stats.count next to vidi_stats.capacity shows it.
+ *  - Spellings of one page are one URL: a set brings every URL into its canonical form first (vidi_options.canon). The
+ *    default, whatwg, changes nothing about what a URL means; crawl, surt and the keys bring together what is only
+ *    nearly always one page, and those that are not are lost without being in the statistics.
  *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" erases the marks of
  *    another one.
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions that are not (hash=jenkins, oaat,
@@ -63,7 +66,7 @@ enum vidi_verdict {
     VIDI_UNTRIED = 0, /* the call failed before it came to this URL, which left no trace */
     VIDI_NEW = 1,     /* never met before; vidi_add has now added it */
     VIDI_SEEN = 2,    /* met before, or one of the losses that the statistics speak of */
-    VIDI_INVALID = 3  /* not a URL, under a canonical form that refuses such; never added */
+    VIDI_INVALID = 3  /* not a URL, and VIDI_DROP_INVALID leaves such out; never added */
 };
 
 enum vidi_error {
@@ -109,6 +112,16 @@ enum vidi_option_flags {
 };
 
 /*
+ * What becomes of bytes that are no URL, or have no form of that name, such as a URL without a host under key=host.
+ * vidi_stats.answered_invalid counts them, unless they fail.
+ */
+enum vidi_invalid_policy {
+    VIDI_KEEP_INVALID = 0, /* they are taken as they are, and never for a URL: VIDI_NEW or VIDI_SEEN */
+    VIDI_DROP_INVALID = 1, /* the verdict is VIDI_INVALID, and they are never added */
+    VIDI_FAIL_INVALID = 2  /* the call fails with VIDI_EURL; see vidi_add_batch */
+};
+
+/*
  * How a set is made. Start from VIDI_OPTIONS_INIT; everything that stays zero takes its default.
  */
 typedef struct vidi_options {
@@ -119,16 +132,19 @@ typedef struct vidi_options {
     double error;                    /* false-positive probability at capacity; 0: 1e-6 */
     uint64_t memory_limit;           /* bytes that the set never exceeds; 0: the machine's memory */
     const unsigned char *key;        /* VIDI_KEY_BYTES of secret; NULL: random */
-    const vidi_set *like;            /* same kind, parameters, key and epoch, so that the two can be merged */
+    const vidi_set *like;            /* same kind, parameters, key, epoch and form, so that the two can be merged */
     const vidi_allocator *allocator; /* copied; NULL: malloc, and pages from the kernel for large arrays */
     double headroom;                 /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
     uint32_t member;                 /* 1..: this set is that member of a spatial set which lives elsewhere */
     uint32_t flags;                  /* vidi_option_flags */
+    const char *canon;               /* canonical form, as for vidi_canon_create; NULL: whatwg; "none": any bytes */
+    const char *tracking;            /* for crawl: its list, as for vidi_canon_create; NULL: the compiled-in one */
+    uint32_t invalid;                /* vidi_invalid_policy: of the handle, neither saved nor taken over by like */
 } vidi_options;
 
 #define VIDI_OPTIONS_INIT                                                                                              \
     {                                                                                                                  \
-        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0                                           \
+        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, 0                            \
     }
 
 /* Makes an empty set in memory; options may be NULL. Allocates for the capacity asked for. On error *set is NULL. */
@@ -139,15 +155,18 @@ VIDI_API void vidi_close(vidi_set *set);
 
 /*
  * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID or an error, in which case nothing has changed.
- * Costs one hash of the URL and what docs/KINDS.md says of the kind; kinds that count store every add, also a VIDI_SEEN
- * one.
+ * The URL's canonical form is what is added. Costs a look at whether it is in that form already (and if not, some
+ * 200 ns to bring it there), one hash of it and what docs/KINDS.md says of the kind; kinds that count store every add,
+ * also a VIDI_SEEN one.
  */
 VIDI_API int vidi_add(vidi_set *set, vidi_str url);
 
 /*
  * The same for n URLs, in their order, with the same verdicts as n calls of vidi_add: repeats inside the batch are
  * VIDI_SEEN. Returns VIDI_OK, or an error; then each URL either has its verdict and was dealt with in full, or is
- * VIDI_UNTRIED and left no trace: call again with those. Faster than single calls; 64 URLs or more are a good size.
+ * VIDI_UNTRIED and left no trace: call again with those. With VIDI_FAIL_INVALID what is no URL is such an error,
+ * VIDI_EURL, and then it is the first one that is VIDI_UNTRIED, as are all behind it. Faster than single calls; 64 URLs
+ * or more are a good size.
  */
 VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -155,12 +174,15 @@ VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8
 VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
-/* Removes a URL that this set answered VIDI_NEW for. VIDI_EABSENT if it is not there. Needs VIDI_CAN_DELETE. */
+/*
+ * Removes a URL that this set answered VIDI_NEW for, in this or another spelling. VIDI_EABSENT if it is not there,
+ * VIDI_EURL if it is no URL, unless such are kept. Needs VIDI_CAN_DELETE.
+ */
 VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
 
 /*
  * How often the URL was added and not removed. Exact for kinds that keep every add (multiset=on); 0 or 1 without; for
- * `counting` never too small up to what its counters hold. Needs VIDI_CAN_COUNT.
+ * `counting` never too small up to what its counters hold. VIDI_EURL as for vidi_remove. Needs VIDI_CAN_COUNT.
  */
 VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 
@@ -181,16 +203,17 @@ VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_drop_previous(vidi_set *set);
 
 /*
- * Adds all that is in `from` to `into`. Both must have the same kind, shape, key, epoch and hash (VIDI_EDIFFERS says
- * what is not), except that exact kinds may differ in size. `from` stays as it is. Needs VIDI_CAN_MERGE. A set and
- * itself: no change. Linear in the size of `from`; adds to either wait. On error `into` may hold part of `from`;
- * calling again completes it, except that `counting` members of a spatial set may count some URLs twice.
+ * Adds all that is in `from` to `into`. Both must have the same kind, shape, key, epoch, hash and canonical form
+ * (VIDI_EDIFFERS says what is not), except that exact kinds may differ in size. `from` stays as it is. Needs
+ * VIDI_CAN_MERGE. A set and itself: no change. Linear in the size of `from`; adds to either wait. On error `into` may
+ * hold part of `from`; calling again completes it, except that `counting` members of a spatial set may count some URLs
+ * twice.
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
 
 /* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
 typedef struct vidi_entry {
-    vidi_str url;     /* good during the call of the visitor */
+    vidi_str url;     /* in the set's canonical form; good during the call of the visitor */
     uint64_t hash[2]; /* the keyed hash */
     uint64_t times;   /* how often it was added */
 } vidi_entry;
@@ -250,12 +273,13 @@ typedef struct vidi_stats {
     double expected_lost;   /* pages lost by that in this epoch: the sum of p/(1-p) over the VIDI_NEW answers */
     uint64_t answered_new;  /* verdicts of vidi_add in this epoch */
     uint64_t answered_seen; /* … */
-    uint64_t answered_invalid;
-    uint64_t asked;         /* URLs passed to vidi_has in this epoch */
-    uint64_t removed;       /* successful vidi_remove */
-    uint64_t ambiguous;     /* spatial: questions on which members disagreed, that is false positives found out */
-    uint64_t past_epochs;   /* vidi_epoch_stat knows so many */
+    uint64_t answered_invalid; /* URLs passed to vidi_add that were none; if they are kept, also among new and seen */
+    uint64_t asked;            /* URLs passed to vidi_has in this epoch */
+    uint64_t removed;          /* successful vidi_remove */
+    uint64_t ambiguous;        /* spatial: questions on which members disagreed, that is false positives found out */
+    uint64_t past_epochs;      /* vidi_epoch_stat knows so many */
     uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
+    char canon[160];        /* the canonical form, "whatwg/1"; vidi_canon_name says what else it may hold */
 } vidi_stats;
 
 /* Fills in as much of *stats as its size allows. Consistent with itself when no add is running. */
@@ -341,7 +365,8 @@ VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 /*
  * Makes a set from such a stream, on any machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the
  * stream's length if known, otherwise 0; knowing it, a lying header is refused before anything is allocated for it. Of
- * the options (may be NULL) memory_limit, allocator, headroom and flags are used; the others must be zero.
+ * the options (may be NULL) memory_limit, allocator, headroom, flags and invalid are used; the others must be zero. A
+ * set whose canonical form this version does not make, or not this build, is VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
                        const vidi_options *options);

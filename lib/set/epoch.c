@@ -126,8 +126,10 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
     uint64_t count = vidi__filter_count(set->now.filter);
     *recipe = set->recipe;
     if (next) {
-        if (next->memory_limit || next->key || next->like || next->allocator || next->member)
-            return vidi__fail(VIDI_EOPTION, "a rotation cannot change memory_limit, key, like, allocator or member");
+        if (next->memory_limit || next->key || next->like || next->allocator || next->member || next->canon ||
+            next->tracking || next->invalid)
+            return vidi__fail(VIDI_EOPTION, "a rotation cannot change memory_limit, key, like, allocator, member, "
+                                            "canon, tracking or invalid");
         VIDI__TRY(vidi__recipe_take(recipe, next));
         if (next->capacity)
             return VIDI_OK;

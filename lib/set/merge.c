@@ -4,6 +4,9 @@
 static int check_fit(const vidi_set *into, const vidi_set *from)
 {
     const vidi__epoch *a = &into->now, *b = &from->now;
+    if (strcmp(vidi_canon_name(into->canon), vidi_canon_name(from->canon)) != 0)
+        return vidi__fail(VIDI_EDIFFERS, "one set has canonical form %s, the other %s", vidi_canon_name(into->canon),
+                          vidi_canon_name(from->canon));
     if (memcmp(into->key, from->key, sizeof into->key) != 0)
         return vidi__fail(VIDI_EDIFFERS, "the sets have different keys; make one like the other (options.like)");
     if (a->number != b->number)

@@ -1,4 +1,4 @@
-/* Making and closing sets, and the questions and answers that they are for. */
+/* Making and closing sets, their locks, and what concerns a set as a whole. */
 #include "set/set.h"
 
 #include "base/random.h"
@@ -6,8 +6,8 @@
 #define HEADROOM 1.25
 
 /*
- * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither questions
- * that never pause keep adds out, nor adds questions. The set is const for its readers; its locks are not.
+ * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither
+ * questions that never pause keep adds out, nor adds questions. The set is const for its readers; its locks are not.
  */
 void vidi__lock_shared(const vidi_set *set)
 {
@@ -69,6 +69,7 @@ void vidi_close(vidi_set *set)
         return;
     vidi__epoch_free(&set->now);
     vidi__epoch_free(&set->previous);
+    vidi_canon_close(set->canon);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
     pthread_rwlock_destroy(&set->lock);
     pthread_mutex_destroy(&set->gate);
@@ -125,13 +126,31 @@ void vidi__set_ready(vidi_set *set)
     atomic_store_explicit(&set->concurrent, set->now.filter->can & VIDI_IS_CONCURRENT, memory_order_relaxed);
 }
 
+void vidi__set_canon(vidi_set *set, vidi_canon *canon)
+{
+    set->canon = canon;
+    set->output = vidi__canon_output_of(canon);
+}
+
+int vidi__set_take_policy(vidi_set *set, const vidi_options *options)
+{
+    if (options->invalid > VIDI_FAIL_INVALID)
+        return vidi__fail(VIDI_EOPTION, "invalid is %u, which is no policy", options->invalid);
+    set->invalid = options->invalid;
+    return VIDI_OK;
+}
+
 /* Everything of another set but its contents. */
 static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *epoch)
 {
     const vidi_set *like = options->like;
-    if (options->kind || options->params || options->capacity || options->error != 0 || options->key || options->member)
-        return vidi__fail(VIDI_EOPTION,
-                          "like says it all: kind, params, capacity, error, key and member must be unset");
+    vidi_canon *canon;
+    if (options->kind || options->params || options->capacity || options->error != 0 || options->key ||
+        options->member || options->canon || options->tracking)
+        return vidi__fail(VIDI_EOPTION, "like says it all: kind, params, capacity, error, key, member, canon and "
+                                        "tracking must be unset");
+    VIDI__TRY(vidi__canon_copy(&canon, &set->memory, like->canon));
+    vidi__set_canon(set, canon);
     vidi__lock_shared(like);
     set->recipe = like->recipe;
     set->member = like->member;
@@ -146,9 +165,13 @@ static int make(vidi_set *set, const vidi_options *options)
     uint64_t epoch = 0;
     set->recipe.kind = vidi__kind_at(0);
     set->recipe.headroom = HEADROOM;
+    VIDI__TRY(vidi__set_take_policy(set, options));
     if (options->like) {
         VIDI__TRY(take_likeness(set, options, &epoch));
     } else {
+        vidi_canon *canon;
+        VIDI__TRY(vidi__canon_create(&canon, &set->memory, options->canon, options->tracking));
+        vidi__set_canon(set, canon);
         set->member = options->member;
         if (options->key)
             memcpy(set->key, options->key, sizeof set->key);
@@ -178,217 +201,10 @@ int vidi_create(vidi_set **set, const vidi_options *options)
     return code;
 }
 
-/* `concurrent` is only a hint until the lock is held: a rotation may change the kind. */
-static void lock_to_add(vidi_set *set)
-{
-    if (atomic_load_explicit(&set->concurrent, memory_order_relaxed)) {
-        vidi__lock_shared(set);
-        if (set->now.filter->can & VIDI_IS_CONCURRENT)
-            return;
-        vidi__unlock(set);
-    }
-    vidi__lock_alone(set);
-}
-
-/* From so many URLs on a kind that takes hashes is given hashes: fewer are not worth sorting. */
-#define HASHES_FROM 16
-
-static bool takes_hashes(const vidi__filter *filter, size_t n)
-{
-    return filter->kind->add_hashes && n >= HASHES_FROM;
-}
-
-/* How many of n URLs are dealt with at a time. */
-static size_t group_of(const vidi__filter *filter, size_t n)
-{
-    size_t most = takes_hashes(filter, n) ? VIDI__HASHES_MAX : VIDI__GROUP;
-    return n < most ? n : most;
-}
-
-static int hash_group(const vidi__epoch *epoch, const vidi_str *urls, size_t n, vidi__u128 *hashes)
-{
-    for (size_t i = 0; i < n; i++)
-        VIDI__TRY(vidi__items_check(urls[i]));
-    vidi__hash_batch(epoch->hash, &epoch->key, urls, n, hashes);
-    return VIDI_OK;
-}
-
-static int add_hashed(vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__tally *tally)
-{
-    vidi__u128 hashes[VIDI__HASHES_MAX];
-    VIDI__TRY(hash_group(epoch, urls, n, hashes));
-    return epoch->filter->kind->add_hashes(epoch->filter, hashes, n, verdicts, tally);
-}
-
-static int has_hashed(const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    vidi__u128 hashes[VIDI__HASHES_MAX];
-    VIDI__TRY(hash_group(epoch, urls, n, hashes));
-    return epoch->filter->kind->has_hashes(epoch->filter, hashes, n, verdicts);
-}
-
-static int add_items(vidi__memory *memory, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts,
-                     vidi__tally *tally)
-{
-    vidi__items items;
-    int code = vidi__items_make(&items, memory, epoch, urls, n);
-    if (code == VIDI_OK)
-        code = vidi__filter_add(epoch->filter, items.list, n, verdicts, tally);
-    vidi__items_free(&items);
-    return code;
-}
-
-static int has_items(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    vidi__items items;
-    int code = vidi__items_make(&items, memory, epoch, urls, n);
-    if (code == VIDI_OK)
-        code = vidi__filter_has(epoch->filter, items.list, n, verdicts);
-    vidi__items_free(&items);
-    return code;
-}
-
-/* A group of URLs, under the lock. */
-static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    vidi__tally tally = {0};
-    vidi__epoch *now = &set->now;
-    int code = takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
-                                            : add_items(&set->memory, now, urls, n, verdicts, &tally);
-    atomic_fetch_add_explicit(&now->answered_new, tally.fresh, memory_order_relaxed);
-    atomic_fetch_add_explicit(&now->answered_seen, tally.seen, memory_order_relaxed);
-    vidi__epoch_lose(now, tally.lost);
-    return code;
-}
-
-static int has_group(vidi_set *set, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    int code = takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
-                                              : has_items(&set->memory, epoch, urls, n, verdicts);
-    if (code == VIDI_OK)
-        atomic_fetch_add_explicit(&epoch->asked, n, memory_order_relaxed);
-    return code;
-}
-
-static int check_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    if (!set || (n && (!urls || !verdicts)))
-        return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
-    if (n)
-        memset(verdicts, VIDI_UNTRIED, n);
-    return VIDI_OK;
-}
-
-int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    VIDI__TRY(check_batch(set, urls, n, verdicts));
-    for (size_t done = 0; done < n;) {
-        lock_to_add(set);
-        size_t group = group_of(set->now.filter, n - done);
-        int code = add_group(set, urls + done, group, verdicts + done);
-        vidi__unlock(set);
-        VIDI__TRY(code);
-        done += group;
-    }
-    return VIDI_OK;
-}
-
-int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
-{
-    VIDI__TRY(check_batch(set, urls, n, verdicts));
-    vidi_set *self = (vidi_set *)set; /* questions are counted */
-    for (size_t done = 0; done < n;) {
-        vidi__lock_shared(set);
-        size_t group = group_of(set->now.filter, n - done);
-        int code = has_group(self, &self->now, urls + done, group, verdicts + done);
-        vidi__unlock(set);
-        VIDI__TRY(code);
-        done += group;
-    }
-    return VIDI_OK;
-}
-
-int vidi_add(vidi_set *set, vidi_str url)
-{
-    uint8_t verdict;
-    VIDI__TRY(vidi_add_batch(set, &url, 1, &verdict));
-    return verdict;
-}
-
-int vidi_has(const vidi_set *set, vidi_str url)
-{
-    uint8_t verdict;
-    VIDI__TRY(vidi_has_batch(set, &url, 1, &verdict));
-    return verdict;
-}
-
-int vidi_has_previous(const vidi_set *set, vidi_str url)
-{
-    uint8_t verdict;
-    VIDI__TRY(check_batch(set, &url, 1, &verdict));
-    vidi_set *self = (vidi_set *)set;
-    vidi__lock_shared(set);
-    int code;
-    if (self->previous.filter)
-        code = has_group(self, &self->previous, &url, 1, &verdict);
-    else
-        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotate with VIDI_KEEP_PREVIOUS");
-    vidi__unlock(set);
-    return code < 0 ? code : verdict;
-}
-
-static int cannot(const vidi_set *set, const char *what)
+int vidi__cannot(const vidi_set *set, const char *what)
 {
     const vidi__filter *filter = set->now.filter;
     return vidi__fail(VIDI_ECANNOT, "kind %s cannot %s", filter->kind->name, what);
-}
-
-static int remove_locked(vidi_set *set, vidi_str url)
-{
-    vidi__items items;
-    vidi__filter *filter = set->now.filter;
-    if (!(filter->can & VIDI_CAN_DELETE))
-        return cannot(set, "remove URLs");
-    int code = vidi__items_make(&items, &set->memory, &set->now, &url, 1);
-    if (code == VIDI_OK)
-        code = filter->kind->remove(filter, items.list);
-    vidi__items_free(&items);
-    if (code == VIDI_OK)
-        atomic_fetch_add_explicit(&set->now.removed, 1, memory_order_relaxed);
-    return code;
-}
-
-int vidi_remove(vidi_set *set, vidi_str url)
-{
-    if (!set)
-        return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    vidi__lock_alone(set);
-    int code = remove_locked(set, url);
-    vidi__unlock(set);
-    return code;
-}
-
-static int count_locked(vidi_set *set, vidi_str url, uint64_t *times)
-{
-    vidi__items items;
-    const vidi__filter *filter = set->now.filter;
-    if (!(filter->can & VIDI_CAN_COUNT))
-        return cannot(set, "count");
-    int code = vidi__items_make(&items, &set->memory, &set->now, &url, 1);
-    if (code == VIDI_OK)
-        code = filter->kind->times(filter, items.list, times);
-    vidi__items_free(&items);
-    return code;
-}
-
-int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times)
-{
-    if (!set || !times)
-        return vidi__fail(VIDI_EARGUMENT, "set or times is NULL");
-    vidi__lock_shared(set);
-    int code = count_locked((vidi_set *)set, url, times);
-    vidi__unlock(set);
-    return code;
 }
 
 /* A visitor, and what its entries lack. */
@@ -416,7 +232,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     const vidi__filter *filter = set->now.filter;
     visit hashing = {&set->now, visitor, context};
     if (!(filter->can & VIDI_CAN_ITERATE))
-        code = cannot(set, "list what it holds");
+        code = vidi__cannot(set, "list what it holds");
     else if (filter->needs.what & VIDI__NEED_HASH)
         code = filter->kind->iterate(filter, visitor, context);
     else

@@ -1,6 +1,6 @@
 /*
- * The set: what the public functions work on. It turns URLs into items, keeps them in the filter of the current epoch,
- * counts what was answered, and lets many threads in at once.
+ * The set: what the public functions work on. It brings URLs into their canonical form, turns those into items, keeps
+ * them in the filter of the current epoch, counts what was answered, and lets many threads in at once.
  *
  *     vidi_set
  *       key ── epoch 7's key ── hashes items, seeds the filter
@@ -18,6 +18,7 @@
 #include <pthread.h>
 
 #include "filters/filter.h"
+#include "url/form.h"
 #include "url/split.h"
 
 #define VIDI__USER_PARAMS_MAX 512
@@ -50,6 +51,9 @@ struct vidi_set {
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
+    uint32_t invalid;          /* vidi_invalid_policy */
+    vidi_canon *canon;         /* never changes, so that no lock is needed for it */
+    vidi__canon_output output; /* of canon */
     vidi__recipe recipe;
     vidi__epoch now;
     vidi__epoch previous; /* filter NULL: not kept */
@@ -77,6 +81,38 @@ void vidi__items_free(vidi__items *items);
 /* VIDI_EARGUMENT for bytes at NULL. */
 int vidi__items_check(vidi_str url);
 
+/*
+ * A chunk of URLs in the set's canonical form. `taken` URLs are in it; `count` of them have a form, the others are no
+ * URLs and left out. What is no URL stands in `places`, also if it is kept.
+ */
+#define VIDI__FORMS_BYTES (32 * 1024)
+typedef struct vidi__forms {
+    size_t taken, count, invalid;
+    vidi_str list[VIDI__HASHES_MAX];
+    uint16_t places[VIDI__HASHES_MAX];
+    vidi__buffer text; /* forms that had to be written; never moves, since forms point into it */
+    char room[VIDI__FORMS_BYTES];
+} vidi__forms;
+
+/* How many of the URLs, from the first on, are in their form already. */
+size_t vidi__forms_ready(const vidi_set *set, const vidi_str *urls, size_t n);
+
+/*
+ * The forms of as many of the URLs as fit, n <= VIDI__HASHES_MAX, of which the first `ready` need none. On error not
+ * even one did; the chunk ends before one that fails. vidi__forms_free must follow in any case.
+ */
+int vidi__forms_make(vidi__forms *forms, const vidi_set *set, const vidi_str *urls, size_t n, size_t ready);
+void vidi__forms_free(vidi__forms *forms);
+
+/* From the verdicts on the list to those on the URLs taken. */
+void vidi__forms_scatter(const vidi__forms *forms, const uint8_t *from, uint8_t *verdicts);
+
+/* How this handle treats what is no URL. */
+int vidi__set_take_policy(vidi_set *set, const vidi_options *options);
+
+/* Gives the set its canonical form: one that was made for it. */
+void vidi__set_canon(vidi_set *set, vidi_canon *canon);
+
 /* An empty set without an epoch. */
 int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
 
@@ -94,6 +130,9 @@ void vidi__epoch_lose(vidi__epoch *epoch, double more);
 
 /* Copies what of the options makes a recipe over it, where it is not zero; then checks the whole. */
 int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
+
+/* The error of a kind that lacks a capability. */
+int vidi__cannot(const vidi_set *set, const char *what);
 
 /* Locks for those who only read, and take the lock alone if adds might otherwise go on meanwhile. */
 void vidi__lock_still(const vidi_set *set);

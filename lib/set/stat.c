@@ -49,6 +49,7 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     mine.removed = load(&now->removed);
     mine.past_epochs = set->history_count;
     vidi__unlock(set);
+    snprintf(mine.canon, sizeof mine.canon, "%s", vidi_canon_name(set->canon));
     return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");
 }
 

@@ -1,7 +1,7 @@
 /*
  * A set as a stream of bytes. Inside the frames of lib/store/frame.h stand, one after the other:
  *
- *     text    canonical form        u64 its version
+ *     text    name of the canonical form      text    patterns that were given for it, each with a line feed
  *     text    item hash             16 bytes key          u64 epoch          u64 member
  *     recipe: text kind, text params, u64 capacity, double error, double headroom, u64 flags
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
@@ -16,18 +16,31 @@
 #include "set/set.h"
 #include "store/frame.h"
 
-static const char canon_name[] = "none";
-#define CANON_VERSION 0
+/* Patterns that are read at a time. */
+#define PIECE 4096
 
 static int write_text(vidi__writer *writer, const char *text)
 {
     return vidi__write_str(writer, (vidi_str){text, strlen(text)});
 }
 
+static int write_canon(vidi__writer *writer, const vidi_set *set)
+{
+    char room[PIECE];
+    vidi__buffer patterns = vidi__buffer_in(room, sizeof room, &((vidi_set *)set)->memory);
+    vidi__canon_patterns(set->canon, &patterns);
+    int code = patterns.error;
+    if (code == VIDI_OK)
+        code = write_text(writer, vidi_canon_name(set->canon));
+    if (code == VIDI_OK)
+        code = vidi__write_str(writer, (vidi_str){patterns.at, patterns.len});
+    vidi__buffer_free(&patterns);
+    return code;
+}
+
 static int write_identity(vidi__writer *writer, const vidi_set *set)
 {
-    VIDI__TRY(write_text(writer, canon_name));
-    VIDI__TRY(vidi__write_u64(writer, CANON_VERSION));
+    VIDI__TRY(write_canon(writer, set));
     VIDI__TRY(write_text(writer, set->now.hash->name));
     VIDI__TRY(vidi__write(writer, set->key, sizeof set->key));
     VIDI__TRY(vidi__write_u64(writer, set->now.number));
@@ -95,15 +108,68 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
     return code;
 }
 
+/* A text of some length, with a zero byte behind it. Memory follows what arrives, whatever the length says. */
+static int read_patterns(vidi__reader *reader, vidi__buffer *text)
+{
+    uint64_t len;
+    VIDI__TRY(vidi__read_u64(reader, &len));
+    if (len > VIDI__PATTERNS_BYTES)
+        return vidi__damaged("the list of tracking parameters is too long");
+    while (text->len < len) {
+        size_t piece = len - text->len < PIECE ? (size_t)len - text->len : PIECE;
+        if (!vidi__buffer_reserve(text, piece))
+            return text->error;
+        VIDI__TRY(vidi__read(reader, text->at + text->len, piece));
+        text->len += piece;
+    }
+    if (len && memchr(text->at, 0, text->len))
+        return vidi__damaged("the list of tracking parameters contains a zero byte");
+    vidi__buffer_add_char(text, 0);
+    return text->error;
+}
+
+/* And why it is not, which is the sentence that is there. */
+static int form_unknown(const char *name)
+{
+    char where[VIDI__CANON_NAME + 64];
+    vidi__text text = vidi__text_in(where, sizeof where);
+    vidi__text_add(&text, "the set has canonical form \"%s\", which is not known here", name);
+    return vidi__fail_in(where, VIDI_EFORMAT);
+}
+
+/* Makes the form that the set had. Patterns belong to names that have a digest of them, and to no others. */
+static int make_canon(vidi_set *set, const char *name, const vidi__buffer *patterns)
+{
+    vidi_canon *canon;
+    bool given = strstr(name, ",tracking=");
+    if (!given && patterns->len > 1)
+        return vidi__damaged("there are tracking parameters that the canonical form does not know of");
+    int code = vidi__canon_create(&canon, &set->memory, name, given ? patterns->at : NULL);
+    if (code == VIDI_EDIFFERS)
+        return vidi__damaged("the list of tracking parameters is not the one of the canonical form");
+    if (code == VIDI_EOPTION)
+        return form_unknown(name);
+    VIDI__TRY(code);
+    vidi__set_canon(set, canon);
+    return strcmp(vidi_canon_name(canon), name) == 0 ? VIDI_OK : vidi__damaged("the canonical form has another name");
+}
+
+static int read_canon(vidi__reader *reader, vidi_set *set)
+{
+    char name[VIDI__CANON_NAME], room[PIECE];
+    VIDI__TRY(vidi__read_text(reader, name, sizeof name));
+    vidi__buffer patterns = vidi__buffer_in(room, sizeof room, &set->memory);
+    int code = read_patterns(reader, &patterns);
+    if (code == VIDI_OK)
+        code = make_canon(set, name, &patterns);
+    vidi__buffer_free(&patterns);
+    return code;
+}
+
 static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch)
 {
-    char canon[24];
-    uint64_t version, member;
-    VIDI__TRY(vidi__read_text(reader, canon, sizeof canon));
-    VIDI__TRY(vidi__read_u64(reader, &version));
-    if (strcmp(canon, canon_name) != 0 || version != CANON_VERSION)
-        return vidi__fail(VIDI_EFORMAT, "the set was made with canonical form %s version %llu, which is not known here",
-                          canon, (unsigned long long)version);
+    uint64_t member;
+    VIDI__TRY(read_canon(reader, set));
     VIDI__TRY(vidi__read_text(reader, hash, hash_room));
     VIDI__TRY(vidi__read(reader, set->key, sizeof set->key));
     VIDI__TRY(vidi__read_u64(reader, epoch));
@@ -215,11 +281,15 @@ int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream
     *set = NULL;
     if (options)
         VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
-    if (mine.kind || mine.params || mine.capacity || mine.error != 0 || mine.key || mine.like || mine.member)
-        return vidi__fail(VIDI_EOPTION,
-                          "only memory_limit, allocator, headroom and flags can be given for a set that is read");
+    if (mine.kind || mine.params || mine.capacity || mine.error != 0 || mine.key || mine.like || mine.member ||
+        mine.canon || mine.tracking)
+        return vidi__fail(
+            VIDI_EOPTION,
+            "only memory_limit, allocator, headroom, flags and invalid can be given for a set that is read");
     VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
-    int code = read_into(*set, source, context, stream_bytes, &mine);
+    int code = vidi__set_take_policy(*set, &mine);
+    if (code == VIDI_OK)
+        code = read_into(*set, source, context, stream_bytes, &mine);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

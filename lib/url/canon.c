@@ -153,7 +153,7 @@ static int make_tracking(vidi_canon *canon, const char *tracking, vidi_str diges
     return VIDI_OK;
 }
 
-static void write_name(vidi_canon *canon, bool own_list)
+static void write_name(vidi_canon *canon)
 {
     const vidi__profile *profile = canon->profile;
     vidi__text name = vidi__text_in(canon->name, sizeof canon->name);
@@ -161,7 +161,7 @@ static void write_name(vidi_canon *canon, bool own_list)
     for (size_t i = 0; i < profile->count; i++)
         if (vidi__rule_is_on(canon, i) == profile->rules[i].off)
             vidi__text_add(&name, ",%c%s", profile->rules[i].off ? '+' : '-', profile->rules[i].name);
-    if (own_list && uses_tracking(canon))
+    if (canon->own_list)
         vidi__text_add(&name, ",tracking=%016llx", (unsigned long long)canon->tracking.digest);
 }
 
@@ -172,38 +172,88 @@ static int fill(vidi_canon *canon, const char *profile, const char *tracking)
     VIDI__TRY(make_tracking(canon, tracking, digest));
     if (canon->profile == &profile_site)
         VIDI__TRY(vidi__sites_open(&canon->sites));
-    write_name(canon, tracking);
+    canon->own_list = tracking && uses_tracking(canon);
+    write_name(canon);
     return VIDI_OK;
+}
+
+static void empty(vidi_canon *canon)
+{
+    if (canon->sites)
+        vidi__sites_close(canon->sites);
+    vidi__release(&canon->memory, canon->arena, canon->arena_bytes, _Alignof(vidi_str));
+}
+
+int vidi__canon_create(vidi_canon **canon, vidi__memory *memory, const char *profile, const char *tracking)
+{
+    vidi_canon *made = NULL;
+    *canon = NULL;
+    VIDI__TRY(vidi__alloc_zeroed(memory, &made, sizeof *made, _Alignof(vidi_canon)));
+    made->memory.hook = memory->hook;
+    made->memory.limit = memory->limit;
+    atomic_init(&made->memory.used, vidi__memory_used(memory)); /* the account goes on there, and is brought back */
+    int error = fill(made, profile, tracking);
+    if (error)
+        empty(made);
+    else
+        *canon = made;
+    atomic_store_explicit(&memory->used, vidi__memory_used(&made->memory), memory_order_relaxed);
+    if (error)
+        vidi__release(memory, made, sizeof *made, _Alignof(vidi_canon));
+    return error;
 }
 
 int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking)
 {
+    vidi__memory memory;
     if (!canon)
         return vidi__fail(VIDI_EARGUMENT, "the pointer to the canonical form is NULL");
     *canon = NULL;
-    vidi__memory memory;
     VIDI__TRY(vidi__memory_init(&memory, NULL, 0));
-    vidi_canon *made = NULL;
-    VIDI__TRY(vidi__alloc_zeroed(&memory, &made, sizeof *made, _Alignof(vidi_canon)));
-    VIDI__TRY(vidi__memory_init(&made->memory, NULL, memory.limit));
-    int error = fill(made, profile, tracking);
-    if (error)
-        vidi_canon_close(made);
-    else
-        *canon = made;
-    return error;
+    return vidi__canon_create(canon, &memory, profile, tracking);
 }
 
 void vidi_canon_close(vidi_canon *canon)
 {
     if (!canon)
         return;
-    vidi__memory memory;
-    if (canon->sites)
-        vidi__sites_close(canon->sites);
-    vidi__release(&canon->memory, canon->arena, canon->arena_bytes, _Alignof(vidi_str));
-    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
-    vidi__release(&memory, canon, sizeof *canon, _Alignof(vidi_canon));
+    empty(canon);
+    vidi_allocator hook = canon->memory.hook;
+    hook.release(hook.context, canon, sizeof *canon, _Alignof(vidi_canon));
+}
+
+void vidi__canon_patterns(const vidi_canon *canon, vidi__buffer *out)
+{
+    const vidi__globs *globs = &canon->tracking;
+    for (size_t i = 0; canon->own_list && i < globs->count; i++) {
+        const vidi_str *pattern = &globs->list[globs->count + i];
+        vidi__buffer_add(out, pattern->ptr, pattern->len);
+        vidi__buffer_add_char(out, '\n');
+    }
+}
+
+int vidi__canon_copy(vidi_canon **canon, vidi__memory *memory, const vidi_canon *of)
+{
+    if (!of->own_list)
+        return vidi__canon_create(canon, memory, of->name, NULL);
+    *canon = NULL;
+    vidi__buffer patterns = vidi__buffer_in(NULL, 0, memory);
+    vidi__canon_patterns(of, &patterns);
+    vidi__buffer_add_char(&patterns, 0);
+    int error = patterns.error;
+    if (!error)
+        error = vidi__canon_create(canon, memory, of->name, patterns.at);
+    vidi__buffer_free(&patterns);
+    return error;
+}
+
+vidi__canon_output vidi__canon_output_of(const vidi_canon *canon)
+{
+    if (canon->profile == &profile_none)
+        return VIDI__OUTPUT_BYTES;
+    if (canon->profile == &profile_whatwg)
+        return VIDI__OUTPUT_STANDARD;
+    return canon->profile == &vidi__profile_crawl ? VIDI__OUTPUT_URL : VIDI__OUTPUT_KEY;
 }
 
 const char *vidi_canon_name(const vidi_canon *canon)
@@ -317,7 +367,22 @@ int vidi__canon_url(const vidi_canon *canon, vidi_str input, const vidi__url *ba
     return canonicalise(canon, input, base, out, NULL);
 }
 
-/* The same with a base that is still text; NULL: none. */
+int vidi__canon_form(const vidi_canon *canon, vidi_str input, vidi__buffer *out, vidi_str *form)
+{
+    int result = VIDI_OK;
+    *form = input;
+    if (canon->profile == &profile_none)
+        return VIDI_OK;
+    if (canon->profile == &profile_whatwg) {
+        result = vidi__url_whatwg(input, out, form);
+        return result == VIDI_EURL ? VIDI_INVALID : result;
+    }
+    result = canonicalise(canon, input, NULL, out, NULL);
+    *form = (vidi_str){out->at, out->len};
+    return result;
+}
+
+/* canonicalise with a base that is still text; NULL: none. */
 static int canonicalise_against(const vidi_canon *canon, vidi_str input, const vidi_str *base, vidi__buffer *out,
                                 explanation *why)
 {

@@ -17,11 +17,12 @@
 #ifndef VIDI_URL_CANON_H
 #define VIDI_URL_CANON_H
 
+#include "url/form.h"
 #include "url/url.h"
 
 /* Patterns for names of parameters: lower case, '*' stands for any run of characters. Grouped by their first byte. */
 typedef struct vidi__globs {
-    vidi_str *list;
+    vidi_str *list;      /* behind these `count` follow as many once more, in the order in which they were given */
     uint32_t first[258]; /* those that begin with byte b are list[first[b]] to list[first[b + 1] - 1] */
     size_t count;
     uint64_t digest; /* of all of them in the order in which they were given */
@@ -55,8 +56,9 @@ struct vidi_canon {
     vidi__globs tracking;
     char *arena; /* the text of the patterns; behind it, nothing */
     size_t arena_bytes;
-    void *sites; /* of vidi__sites_open */
-    char name[160];
+    void *sites;   /* of vidi__sites_open */
+    bool own_list; /* the patterns are not the compiled-in ones */
+    char name[VIDI__CANON_NAME];
 };
 
 extern const vidi__profile vidi__profile_crawl, vidi__profile_surt;

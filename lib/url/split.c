@@ -1,13 +1,16 @@
 /* Where a URL's parts begin and end, and what is taken from them as features (the eigenvalue paper, section 3). */
 #include "url/split.h"
 
+#include "url/url.h"
+
 static bool is_scheme_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
            c == '.';
 }
 
-size_t vidi__url_scheme_end(vidi_str url)
+/* Behind "http://", "https://" or any other "scheme://"; 0 if there is none. */
+static size_t scheme_end(vidi_str url)
 {
     size_t i = 0;
     while (i < url.len && is_scheme_char(url.ptr[i]))
@@ -35,22 +38,60 @@ static vidi_str slice(vidi_str url, size_t from, size_t to)
     return (vidi_str){url.ptr + from, to - from};
 }
 
+static void split_bytes(vidi__url_parts *parts, vidi_str url)
+{
+    size_t scheme = scheme_end(url), end = path_end(url, scheme), path = find(url, scheme, end, '/');
+    size_t at = find(url, scheme, path, '@'), host = at < path ? at + 1 : scheme;
+    *parts = (vidi__url_parts){
+        .url = url,
+        .scheme = scheme,
+        .host_begin = host,
+        .host_end = find(url, host, path, ':'),
+        .path_begin = path,
+        .path_end = end,
+    };
+}
+
+static void split_parsed(vidi__url_parts *parts, vidi_str url, const vidi__url *parsed)
+{
+    *parts = (vidi__url_parts){
+        .url = url,
+        .scheme = parsed->has_host ? parsed->scheme_end + 3 : 0,
+        .host_begin = parsed->host_begin,
+        .host_end = parsed->has_host ? parsed->host_end : parsed->host_begin,
+        .path_begin = parsed->path_begin,
+        .path_end = parsed->path_end,
+        .opaque = parsed->opaque_path,
+    };
+}
+
+int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room)
+{
+    vidi__url parsed;
+    int code = vidi__url_parse(&parsed, url, NULL, room);
+    bool itself = code == VIDI_OK && parsed.len == url.len && memcmp(parsed.text, url.ptr, url.len) == 0;
+    if (itself)
+        split_parsed(parts, url, &parsed);
+    else
+        split_bytes(parts, url);
+    room->len = 0;
+    return code == VIDI_EURL ? VIDI_OK : code;
+}
+
 bool vidi__url_segment(vidi__url_segments *walk, vidi_str *segment)
 {
+    const vidi__url_parts *parts = walk->parts;
+    vidi_str url = parts->url;
     if (walk->ended)
         return false;
-    vidi_str url = walk->url;
-    size_t begin = walk->at, from = begin;
+    size_t begin = walk->at, from = begin, end = url.len;
     if (walk->count == 0) {
-        from = vidi__url_scheme_end(url);
-        begin = walk->strip_scheme ? from : 0;
+        begin = walk->strip_scheme ? parts->scheme : 0;
+        from = parts->path_begin;
     }
-    size_t end = url.len;
-    if (++walk->count != walk->most) {
-        size_t slash = from;
-        while (slash < url.len && url.ptr[slash] != '/' && url.ptr[slash] != '?' && url.ptr[slash] != '#')
-            slash++;
-        if (slash < url.len && url.ptr[slash] == '/')
+    if (++walk->count != walk->most && !parts->opaque) {
+        size_t slash = find(url, from, parts->path_end, '/');
+        if (slash < parts->path_end)
             end = slash;
     }
     *segment = slice(url, begin, end);
@@ -63,14 +104,10 @@ bool vidi__url_segment(vidi__url_segments *walk, vidi_str *segment)
  * labels: x1, x4, x7 of http://www.x1x2x3.x4x5x6.x7x8x9.com; of a host with one label only, that label's first
  * character.
  */
-static vidi_str labels(vidi_str url, char *buffer)
+static vidi_str labels(const vidi__url_parts *parts, char *buffer)
 {
-    size_t begin = vidi__url_scheme_end(url), len = 0;
-    size_t end = find(url, begin, path_end(url, begin), '/');
-    size_t at = find(url, begin, end, '@');
-    if (at < end)
-        begin = at + 1;
-    end = find(url, begin, end, ':');
+    vidi_str url = parts->url;
+    size_t begin = parts->host_begin, end = parts->host_end, len = 0;
     if (end - begin >= 4 && memcmp(url.ptr + begin, "www.", 4) == 0)
         begin += 4;
     while (begin < end) {
@@ -84,14 +121,14 @@ static vidi_str labels(vidi_str url, char *buffer)
     return (vidi_str){buffer, len};
 }
 
-/* tail: behind the last '/' of the path, query included; of a URL without a path, nothing. */
-static vidi_str tail(vidi_str url, char *buffer)
+/* tail: behind the last '/' of the path, query included; of a URL without a path that has segments, nothing. */
+static vidi_str tail(const vidi__url_parts *parts, char *buffer)
 {
     (void)buffer;
-    size_t host = vidi__url_scheme_end(url), end = path_end(url, host), last = url.len;
-    for (size_t slash = find(url, host, end, '/'); slash < end; slash = find(url, slash + 1, end, '/'))
-        last = slash + 1;
-    return slice(url, last, url.len);
+    vidi_str url = parts->url;
+    size_t path = parts->path_end - parts->path_begin;
+    const char *slash = path && !parts->opaque ? memrchr(url.ptr + parts->path_begin, '/', path) : NULL;
+    return slice(url, slash ? (size_t)(slash - url.ptr) + 1 : url.len, url.len);
 }
 
 static bool separates(char c)
@@ -99,17 +136,31 @@ static bool separates(char c)
     return c == '/' || c == '?' || c == '#' || c == '&' || c == '=' || c == ';';
 }
 
-/* ends: the last two characters of every path segment, query name, query value and fragment, one after the other. */
-static vidi_str ends(vidi_str url, char *buffer)
+/* Adds the last two characters of each piece between separators. */
+static size_t add_ends(vidi_str text, char *buffer)
 {
-    size_t host = vidi__url_scheme_end(url), len = 0;
-    size_t begin = find(url, host, path_end(url, host), '/');
-    for (size_t i = begin; i < url.len; i++) {
-        bool last = i + 1 == url.len || separates(url.ptr[i + 1]);
-        bool last_but_one = !last && (i + 2 == url.len || separates(url.ptr[i + 2]));
-        if ((last || last_but_one) && !separates(url.ptr[i]))
-            buffer[len++] = url.ptr[i];
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        bool last = i + 1 == text.len || separates(text.ptr[i + 1]);
+        bool last_but_one = !last && (i + 2 == text.len || separates(text.ptr[i + 2]));
+        if ((last || last_but_one) && !separates(text.ptr[i]))
+            buffer[len++] = text.ptr[i];
     }
+    return len;
+}
+
+/* ends: the last two characters of every path segment, query name, query value and fragment, one after the other. */
+static vidi_str ends(const vidi__url_parts *parts, char *buffer)
+{
+    vidi_str url = parts->url;
+    size_t begin = parts->path_begin, len = 0;
+    if (parts->opaque) {
+        size_t piece = parts->path_end - begin;
+        begin = parts->path_end;
+        len = piece < 2 ? piece : 2;
+        memcpy(buffer, url.ptr + begin - len, len);
+    }
+    len += add_ends(slice(url, begin, url.len), buffer + len);
     return (vidi_str){buffer, len};
 }
 

@@ -16,7 +16,7 @@
 static inline vidi_set *set_of(const char *params, uint64_t capacity, uint64_t seed, const vidi_allocator *allocator)
 {
     test_case which = {"fingerprint", params, (double)capacity, 0, 0};
-    return test_case_set(&which, 1, seed, allocator);
+    return test_case_bytes_set(&which, 1, seed, allocator);
 }
 
 static inline vidi_str url_at(char *room, uint64_t seed, uint64_t index)

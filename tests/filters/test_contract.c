@@ -303,7 +303,7 @@ static void keeps_its_promises_on_real_urls(void **state)
     if (test_case_urls(which, UINT64_MAX) < UINT64_MAX) {
         of.left = n = test_long() ? test_case_urls(which, UINT64_MAX) : test_case_few(which, UINT64_MAX);
     }
-    of.set = test_case_set(which, n, 41, NULL);
+    of.set = test_case_bytes_set(which, n, 41, NULL); /* as the oracle does */
     read_corpus(&of);
     vidi_stats stats = test_stat(of.set);
     assert_true(test_oracle_count(of.truth) > 0);

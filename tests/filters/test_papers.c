@@ -34,6 +34,7 @@ static vidi_set *make(const char *kind, const char *params, uint64_t capacity, d
     options.capacity = capacity;
     options.error = error;
     options.key = key;
+    options.canon = "none";
     int result = vidi_create(&set, &options);
     check(result == VIDI_OK, "%s %s: %d, %s", kind, params ? params : "", result, vidi_message());
     return set;

@@ -30,6 +30,7 @@ static vidi_set *victim(const char *kind, const char *params, uint64_t capacity,
     options.capacity = capacity;
     options.error = error;
     options.key = key;
+    options.canon = "none"; /* attackers choose bytes */
     int result = vidi_create(&set, &options);
     check(result == VIDI_OK, "%s: %d, %s", kind, result, vidi_message());
     return set;

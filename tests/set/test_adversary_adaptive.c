@@ -157,7 +157,7 @@ static const test_case blocked = {"blocked", NULL, 0.25, 0.01, 0};
 static void breeding_gains_nothing(void **state)
 {
     static const char *const names[PREY] = {"falsely seen", "fill", "bytes"};
-    hunt h = {.set = test_case_set(*state, attack_urls(), 30000, NULL), .random = {1}};
+    hunt h = {.set = test_case_bytes_set(*state, attack_urls(), 30000, NULL), .random = {1}};
     hunt_on(&h, attack_urls());
     for (unsigned i = 0; i < PREY; i++, checks++)
         check(fabs(success(&h, i)) <= sigmas_allowed(), "%s: %g standard deviations, more than %g", names[i],
@@ -170,7 +170,7 @@ static void with_the_key_it_succeeds(void **state)
 {
     const test_case *which = *state;
     uint64_t urls = attack_urls() / 4;
-    hunt h = {.set = test_case_set(which, urls, 30000, NULL), .random = {1}};
+    hunt h = {.set = test_case_bytes_set(which, urls, 30000, NULL), .random = {1}};
     h.known = &h.set->now.key;
     hunt_on(&h, urls);
     check(success(&h, SEEN) > 2 * sigmas_allowed(), "an attack that succeeds does not show: %g standard deviations",
@@ -226,8 +226,8 @@ static void must_be_worthless(vidi_set *set, const hunt *h, const char *where)
 static void what_was_learnt_is_worthless_elsewhere(void **state)
 {
     const test_case *which = *state;
-    hunt h = {.set = test_case_set(which, attack_urls(), 30001, NULL), .random = {2}};
-    vidi_set *other = test_case_set(which, attack_urls(), 30002, NULL);
+    hunt h = {.set = test_case_bytes_set(which, attack_urls(), 30001, NULL), .random = {2}};
+    vidi_set *other = test_case_bytes_set(which, attack_urls(), 30002, NULL);
     uint64_t learnt, seen;
     hunt_on(&h, attack_urls());
     seen = seen_again(h.set, &h, &learnt);
@@ -290,7 +290,7 @@ static uint64_t add_column(vidi_set *set, uint32_t variant, uint64_t first, uint
 static vidi_set *hashed_with(const char *params)
 {
     test_case which = {"fingerprint", params, 0, 0, 0};
-    return test_case_set(&which, 1, 30003, NULL);
+    return test_case_bytes_set(&which, 1, 30003, NULL);
 }
 
 /* With which URL does this one collide? By halves, each time with a variant that the set has not met. */

@@ -210,16 +210,28 @@ void test_case_options(test_options *made, const test_case *which, uint64_t n, u
     made->options.key = made->key;
 }
 
-vidi_set *test_case_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator)
+static vidi_set *make_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator,
+                          const char *canon)
 {
     test_options made;
     vidi_set *set = NULL;
     test_case_options(&made, which, n, seed);
     made.options.allocator = allocator;
+    made.options.canon = canon;
     int result = vidi_create(&set, &made.options);
     check(result == VIDI_OK && set, "%s for %llu URLs: %d, %s", test_case_name(which), (unsigned long long)n, result,
           vidi_message());
     return set;
+}
+
+vidi_set *test_case_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator)
+{
+    return make_set(which, n, seed, allocator, NULL);
+}
+
+vidi_set *test_case_bytes_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator)
+{
+    return make_set(which, n, seed, allocator, "none");
 }
 
 vidi_stats test_stat(const vidi_set *set)

@@ -58,6 +58,9 @@ void test_case_options(test_options *made, const test_case *which, uint64_t n, u
 /* A set of that case, or a failed test. */
 vidi_set *test_case_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator);
 
+/* The same that compares bytes: for tests whose URLs are made of bytes that no URL has, or counted as bytes. */
+vidi_set *test_case_bytes_set(const test_case *which, uint64_t n, uint64_t seed, const vidi_allocator *allocator);
+
 /* The statistics, or a failed test. */
 vidi_stats test_stat(const vidi_set *set);
 
