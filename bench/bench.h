@@ -156,7 +156,7 @@ typedef struct bench_machine {
 } bench_machine;
 
 /* What one method needs to make URLs of one sort canonical. */
-enum { BENCH_CANON_SORTS = 2, BENCH_CANON_METHODS = 5 };
+enum { BENCH_CANON_SORTS = 2, BENCH_CANON_METHODS = 6, BENCH_CANON_OWN = 2 }; /* the first ones are vidi's */
 typedef struct bench_canon {
     const char *name, *subject, *note; /* NULL: was not measured */
     bench_series series;
@@ -175,11 +175,11 @@ typedef struct bench_run {
     int rounds;     /* asked for; 0: as many as fit */
     double seconds; /* for each size; 0: by default */
     bool quick;
-    const char *only;                                          /* part of the names to take; NULL: all */
-    const char *guava;                                         /* Guava.java; NULL: without */
-    const char *node;                                          /* url.mjs; NULL: without */
-    double url_bytes;                                          /* on average */
-    bench_canon canon[BENCH_CANON_SORTS][BENCH_CANON_METHODS]; /* the first method is vidi's */
+    const char *only;  /* part of the names to take; NULL: all */
+    const char *guava; /* Guava.java; NULL: without */
+    const char *node;  /* url.mjs; NULL: without */
+    double url_bytes;  /* on average */
+    bench_canon canon[BENCH_CANON_SORTS][BENCH_CANON_METHODS];
 } bench_run;
 
 double bench_now(void);     /* ns */

@@ -9,24 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "forms.h"
 #include "lines.h"
 #include "options.h"
 #include "output.h"
 
 enum { BATCH = 1024, ROOM = 4096 };
 
-typedef enum on_invalid { KEEP, DROP, FAIL } on_invalid;
-
 typedef struct canon_options {
-    const char *canon, *base, *invalid;
+    const char *canon, *tracking, *base, *invalid;
     bool explain, json, counts;
 } canon_options;
 
 typedef struct canon {
     vidi_canon *form;
     const canon_options *options;
-    on_invalid invalid;
-    vidi_str base; /* NULL: none */
+    uint32_t invalid; /* vidi_invalid_policy */
+    vidi_str base;    /* NULL: none */
     cli_lines in;
     cli_out out;
     char *text; /* canonical form of the line at hand */
@@ -124,9 +123,9 @@ static int take_invalid(canon *job, vidi_str line)
     char reason[512];
 
     job->bad++;
-    if (job->invalid == DROP)
+    if (job->invalid == VIDI_DROP_INVALID)
         return CLI_OK;
-    if (job->invalid == FAIL)
+    if (job->invalid == VIDI_FAIL_INVALID)
         return cli_error("%s: line %llu: %s", job->in.name, (unsigned long long)job->line, vidi_message());
     snprintf(reason, sizeof reason, "%s", vidi_message()); /* explaining may fail again */
     return print_line(job, line, line, reason);
@@ -225,20 +224,28 @@ static int check_base(canon *job, const char *base)
     return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
 }
 
+static int make_canon(canon *job)
+{
+    char *tracking;
+
+    if (cli_tracking_read(job->options->tracking, &tracking) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_canon_create(&job->form, job->options->canon, tracking);
+    free(tracking);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
 static int read_options(canon *job)
 {
-    static const char *const words[] = {"keep", "drop", "fail"};
     const canon_options *options = job->options;
 
     if (options->explain && options->json)
         return cli_error("--explain and --json exclude each other");
-    while (options->invalid && strcmp(options->invalid, words[job->invalid]) != 0)
-        if (++job->invalid > FAIL)
-            return cli_error("--invalid is 'keep', 'drop' or 'fail', not '%s'", options->invalid);
+    if (cli_invalid_parse(options->invalid, &job->invalid) != CLI_OK)
+        return CLI_ERROR;
     if (options->base && check_base(job, options->base) != CLI_OK)
         return CLI_ERROR;
-    int error = vidi_canon_create(&job->form, options->canon, NULL);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return make_canon(job);
 }
 
 static int canon_run(const canon_options *options, cli_words files)
@@ -269,17 +276,14 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(canon_options, name)
 
 static const cli_option options_table[] = {
-    {"canon", 0, CLI_TEXT, FIELD(canon), "P", "Canonical form [whatwg]",
-     "One of 'none', 'whatwg' (as the URL Standard writes URLs, without the fragment), 'crawl' (the same, without what "
-     "seldom makes a difference to the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules are "
-     "switched off and on by name: 'crawl,-sort'.",
-     0},
+    {"canon", 0, CLI_TEXT, FIELD(canon), "P", CLI_CANON_SUMMARY, CLI_CANON_DETAILS, 0},
+    {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
     {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve lines that are relative against this URL", NULL, 0},
     {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and what every rule made of it", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object a line",
      "It has input, canonical, valid and rules, an array of those that changed it; and a reason if it is not valid.",
      0},
-    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", "Lines that are no URLs: keep, drop or fail [keep]",
+    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are printed as they are, left out, or end the run with an error.", 0},
     {"counts", 0, CLI_FLAG, FIELD(counts), NULL, "Print how many lines there were of each sort, on stderr", NULL, 0},
     CLI_OPTIONS_END,
@@ -295,6 +299,7 @@ const cli_command cli_canon = {
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi canon urls.txt | vidi > new.txt\n"
                 "  vidi canon --canon crawl --counts < urls.txt > canonical.txt\n"
+                "  vidi canon --canon crawl --tracking mine.txt < urls.txt\n"
                 "  vidi canon --base https://example.org/a/ --invalid drop < links.txt\n"
                 "  echo 'HTTP://Example.com:80/a/../b#top' | vidi canon --explain\n",
     .options = options_table,

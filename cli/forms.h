@@ -23,7 +23,10 @@
 /* "keep", "drop" or "fail"; NULL is the first. CLI_OK, or CLI_ERROR with a message. */
 int cli_invalid_parse(const char *word, uint32_t *policy);
 
-/* The file as vidi_options.tracking takes it, to be freed; NULL if path is. CLI_OK, or CLI_ERROR with a message. */
+/*
+ * Reads the file as a text for vidi_canon_create and vidi_options.tracking, which the caller frees. path NULL: *text is
+ * NULL, which stands for the list that is compiled in. CLI_OK, or CLI_ERROR with *text NULL and the message printed.
+ */
 int cli_tracking_read(const char *path, char **text);
 
 #endif

@@ -452,10 +452,10 @@ VIDI_API int vidi_url_resolve(vidi_str base, vidi_str reference, char *buffer, s
 typedef struct vidi_canon vidi_canon;
 
 /*
- * Makes a form. profile NULL: whatwg. tracking, for `crawl` alone, replaces the list of parameters that its rule
- * `tracking` removes (NULL: the list that is compiled in, data/tracking.txt): a pattern a line, '*' for any run of
- * characters, '#' before remarks; a line "@builtin" stands for the whole compiled-in list, so that it can be extended.
- * Neither is kept. VIDI_EOPTION names what is unknown. On error *canon is NULL.
+ * Makes a form. profile NULL: whatwg. tracking, for `crawl` with its rule `tracking` on, replaces the list of
+ * parameters that it removes (NULL: the list that is compiled in, data/tracking.txt): a pattern a line, '*' for any run
+ * of characters, '#' before remarks; a line "@builtin" stands for the whole compiled-in list, so that it can be
+ * extended. Neither is kept. VIDI_EOPTION names what is unknown. On error *canon is NULL.
  */
 VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking);
 

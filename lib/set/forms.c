@@ -24,6 +24,9 @@ size_t vidi__forms_ready(const vidi_set *set, const vidi_str *urls, size_t n)
     if (set->output == VIDI__OUTPUT_STANDARD)
         while (i < n && urls[i].ptr && vidi__url_is_canonical(urls[i]))
             i++;
+    else
+        while (i < n && urls[i].ptr && vidi__canon_keeps(set->canon, urls[i]))
+            i++;
     return i;
 }
 

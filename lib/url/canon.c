@@ -50,10 +50,10 @@ static void key_site(vidi__work *work)
 static const vidi__rule host_rules[] = {{"host", "the host alone", key_host, false}};
 static const vidi__rule site_rules[] = {{"site", "the registrable domain alone", key_site, false}};
 
-static const vidi__profile profile_none = {"none", 1, NULL, 0, NULL};
-static const vidi__profile profile_whatwg = {"whatwg", 1, NULL, 0, NULL};
-static const vidi__profile profile_host = {"key=host", 1, host_rules, 1, always};
-static const vidi__profile profile_site = {"key=site", 1, site_rules, 1, always};
+static const vidi__profile profile_none = {"none", 1, NULL, 0, NULL, NULL};
+static const vidi__profile profile_whatwg = {"whatwg", 1, NULL, 0, NULL, NULL};
+static const vidi__profile profile_host = {"key=host", 1, host_rules, 1, always, NULL};
+static const vidi__profile profile_site = {"key=site", 1, site_rules, 1, always, NULL};
 
 static const vidi__profile *const profiles[] = {&profile_whatwg,     &profile_none, &vidi__profile_crawl,
                                                 &vidi__profile_surt, &profile_host, &profile_site};
@@ -142,6 +142,8 @@ static int make_tracking(vidi_canon *canon, const char *tracking, vidi_str diges
     if (canon->profile != &vidi__profile_crawl && (tracking || digest.ptr))
         return vidi__fail(VIDI_EOPTION, "a list of tracking parameters is for crawl alone, not for %s",
                           canon->profile->name);
+    if (tracking && !uses_tracking(canon))
+        return vidi__fail(VIDI_EOPTION, "there is a list of tracking parameters, and rule tracking is off");
     if (uses_tracking(canon)) {
         VIDI__TRY(vidi__globs_make(canon, tracking));
         if (tracking)
@@ -322,9 +324,12 @@ static int apply_rules(vidi__work *work, explanation *why)
     const vidi__profile *profile = work->canon->profile;
     if (!profile->concerns || !profile->concerns(work))
         return VIDI_OK;
-    for (size_t i = 0; i < profile->count; i++) {
+    uint32_t rules = work->canon->rules;
+    if (!why && profile->needed)
+        rules &= profile->needed(work->canon, &work->url);
+    for (size_t i = 0; rules >> i; i++) {
         const vidi__rule *rule = &profile->rules[i];
-        if (!rule->apply || !vidi__rule_is_on(work->canon, i))
+        if (!rule->apply || !(rules >> i & 1))
             continue;
         note(why, (vidi_str){work->out->at, work->out->len});
         rule->apply(work);
@@ -335,6 +340,36 @@ static int apply_rules(vidi__work *work, explanation *why)
             return result;
     }
     return VIDI_OK;
+}
+
+/* Lays out what the scan finds canonical, without the parser; only what the rules of crawl look at. */
+static bool recognise(vidi_str input, vidi__url *url)
+{
+    if (!vidi__url_is_canonical(input))
+        return false;
+    size_t host = input.ptr[4] == ':' ? 7 : 8;
+    const char *path = memchr(input.ptr + host, '/', input.len - host);
+    const char *query = memchr(path, '?', input.len - (size_t)(path - input.ptr));
+    url->text = input.ptr;
+    url->scheme = host == 7 ? VIDI__SCHEME_HTTP : VIDI__SCHEME_HTTPS;
+    url->path_begin = (size_t)(path - input.ptr);
+    url->path_end = query ? (size_t)(query - input.ptr) : input.len;
+    url->has_query = query;
+    url->query_end = url->len = input.len;
+    return true;
+}
+
+static bool crawl_keeps(const vidi_canon *canon, vidi_str input)
+{
+    vidi__url url = {0};
+    return recognise(input, &url) && !(canon->rules & canon->profile->needed(canon, &url));
+}
+
+bool vidi__canon_keeps(const vidi_canon *canon, vidi_str input)
+{
+    if (canon->profile == &profile_whatwg)
+        return vidi__url_is_canonical(input);
+    return canon->profile == &profile_none || (canon->profile == &vidi__profile_crawl && crawl_keeps(canon, input));
 }
 
 static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url *base, vidi__buffer *out,
@@ -349,6 +384,10 @@ static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url
         return out->error;
     }
     vidi__work work = {.canon = canon, .out = out};
+    if (!why && canon->profile == &vidi__profile_crawl && recognise(input, &work.url)) {
+        vidi__buffer_add(out, input.ptr, input.len);
+        return out->error ? out->error : apply_rules(&work, NULL);
+    }
     int result = vidi__url_parse(&work.url, input, base, out);
     if (result)
         return result == VIDI_EURL ? VIDI_INVALID : result;
@@ -377,6 +416,8 @@ int vidi__canon_form(const vidi_canon *canon, vidi_str input, vidi__buffer *out,
         result = vidi__url_whatwg(input, out, form);
         return result == VIDI_EURL ? VIDI_INVALID : result;
     }
+    if (vidi__canon_keeps(canon, input))
+        return VIDI_OK;
     result = canonicalise(canon, input, NULL, out, NULL);
     *form = (vidi_str){out->at, out->len};
     return result;

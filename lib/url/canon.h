@@ -47,6 +47,8 @@ typedef struct vidi__profile {
     const vidi__rule *rules;
     size_t count;
     bool (*concerns)(const vidi__work *work); /* URLs for which it is false are only parsed; NULL: none is */
+    /* The rules, as bits, that may change the URL, whose text is at url->text: no other would. NULL: ask them all. */
+    uint32_t (*needed)(const vidi_canon *canon, const vidi__url *url);
 } vidi__profile;
 
 struct vidi_canon {
@@ -82,6 +84,9 @@ void vidi__work_drop_query(vidi__work *work);
  */
 typedef bool vidi__keep(const vidi__work *work, vidi_str name, const vidi_str *value);
 void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail);
+
+/* By the bytes, and what is a beginning of the other comes first. */
+int vidi__compare_bytes(vidi_str a, vidi_str b);
 
 /* Sorts the parameters by name, and with `values` those of one name by value; stable. */
 void vidi__work_sort(vidi__work *work, bool values);

@@ -115,20 +115,24 @@ static bool looks_like_session(vidi_str value)
 
 static bool is_session(vidi_str name, const vidi_str *value)
 {
-    static const char *const always[] = {"jsessionid", "phpsessid", "aspsessionid", "oscsid",
-                                         "zenid",      "cfid",      "cftoken"};
-    static const char *const if_long[] = {"sid",       "sessid",     "sess_id",   "session",
-                                          "sessionid", "session_id", "session-id"};
-    if (!value)
+    static const struct {
+        char name[13];
+        unsigned char len;
+        bool any; /* value; otherwise one that looks like a session's */
+    } sessions[] = {
+        {"jsessionid", 10, true},  {"phpsessid", 9, true},    {"aspsessionid", 12, true}, {"oscsid", 6, true},
+        {"zenid", 5, true},        {"cfid", 4, true},         {"cftoken", 7, true},       {"sid", 3, false},
+        {"sessid", 6, false},      {"sess_id", 7, false},     {"session", 7, false},      {"sessionid", 9, false},
+        {"session_id", 10, false}, {"session-id", 10, false},
+    };
+    if (!value || !name.len)
         return false;
-    for (size_t i = 0; i < VIDI__COUNT(always); i++)
-        if (vidi__is_nocase(name, always[i]))
-            return true;
-    if (name.len > 12 && vidi__is_nocase((vidi_str){name.ptr, 12}, "aspsessionid"))
-        return true;
-    for (size_t i = 0; i < VIDI__COUNT(if_long); i++)
-        if (vidi__is_nocase(name, if_long[i]))
-            return looks_like_session(*value);
+    char first = vidi__lower(name.ptr[0]);
+    if (first == 'a' && name.len > 12) /* more may follow this one */
+        name.len = 12;
+    for (size_t i = 0; i < VIDI__COUNT(sessions); i++)
+        if (sessions[i].name[0] == first && sessions[i].len == name.len && vidi__is_nocase(name, sessions[i].name))
+            return sessions[i].any || looks_like_session(*value);
     return false;
 }
 
@@ -238,19 +242,21 @@ static void drop_tracking(vidi__work *work)
 
 /* ---- index ---- */
 
-static void drop_index(vidi__work *work)
+/* Where in the path its last segment begins if that is a default document; otherwise the end. */
+static size_t find_index(vidi_str path)
 {
     static const char *const ends[] = {"html", "htm",  "xhtml", "shtml", "php", "php3", "php4", "php5",
                                        "asp",  "aspx", "jsp",   "jspx",  "cgi", "cfm",  "pl"};
     static const char *const default_ends[] = {"html", "htm", "asp", "aspx"};
-    const char *text = work->out->at;
-    size_t end = work->url.path_end, begin = end;
-    while (begin > work->url.path_begin && text[begin - 1] != '/')
-        begin--;
-    vidi_str name = {text + begin, end - begin};
-    const char *dot = name.len ? memchr(name.ptr, '.', name.len) : NULL;
+    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
+    size_t begin = slash ? (size_t)(slash - path.ptr) + 1 : 0;
+    vidi_str name = {path.ptr + begin, path.len - begin};
+    if (!name.len)
+        return path.len;
+    char first = vidi__lower(name.ptr[0]);
+    const char *dot = first == 'i' || first == 'd' ? memchr(name.ptr, '.', name.len) : NULL;
     if (!dot)
-        return;
+        return path.len;
     vidi_str stem = {name.ptr, (size_t)(dot - name.ptr)}, ending = {dot + 1, name.len - stem.len - 1};
     bool found = false;
     if (vidi__is_nocase(stem, "index"))
@@ -259,8 +265,13 @@ static void drop_index(vidi__work *work)
     else if (vidi__is_nocase(stem, "default"))
         for (size_t i = 0; i < VIDI__COUNT(default_ends); i++)
             found = found || vidi__is_nocase(ending, default_ends[i]);
-    if (found)
-        end_path(work, begin);
+    return found ? begin : path.len;
+}
+
+static void drop_index(vidi__work *work)
+{
+    size_t begin = work->url.path_begin;
+    end_path(work, begin + find_index((vidi_str){work->out->at + begin, work->url.path_end - begin}));
 }
 
 /* ---- sort ---- */
@@ -268,6 +279,75 @@ static void drop_index(vidi__work *work)
 static void sort(vidi__work *work)
 {
     vidi__work_sort(work, false);
+}
+
+/* ---- which rules there is work for ---- */
+
+enum { EMPTY = 0, TRACKING = VIDI__CRAWL_TRACKING, INDEX = 5, SORT = 6 }; /* places in `rules`, below */
+#define ALL ((1u << VIDI__CRAWL_RULES) - 1)
+
+/* Does `percent` leave what is at i: an escape in capital letters, of a character that must be one? */
+static bool is_settled(vidi_str text, size_t i)
+{
+    if (text.ptr[i] != '%' || text.len - i < 3 || vidi__hex_value(text.ptr[i + 1]) > 15 ||
+        vidi__hex_value(text.ptr[i + 2]) > 15)
+        return false;
+    unsigned byte = vidi__hex_value(text.ptr[i + 1]) << 4 | vidi__hex_value(text.ptr[i + 2]);
+    return !is_unreserved((unsigned char)byte) && text.ptr[i + 1] < 'a' && text.ptr[i + 2] < 'a';
+}
+
+/* Is there no work for `percent`, and in a path none for `slashes` and `session` either? */
+static bool all_settled(vidi_str text, bool path)
+{
+    for (size_t i = 0; i < text.len; i += 3) {
+        if (text.ptr[i] != '%')
+            i += vidi__url_crawl_run(text.ptr + i, text.len - i, path);
+        if (i < text.len && !is_settled(text, i))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
+{
+    uint32_t rules = 0;
+    vidi_str last = {NULL, 0};
+    for (size_t i = 0; i <= query.len;) {
+        const char *at = query.ptr + i;
+        size_t len = vidi__url_find2(at, query.len - i, '=', '&');
+        vidi_str name = {at, len}, value = {at + len, 0};
+        bool has_value = i + len < query.len && at[len] == '=';
+        if (has_value) {
+            value.ptr++;
+            value.len = vidi__url_find2(value.ptr, query.len - i - len - 1, '&', '&');
+            if (is_session(name, &value))
+                return ALL;
+        }
+        rules |= (uint32_t)(!len && !has_value) << EMPTY;
+        rules |= (uint32_t)vidi__globs_match(&canon->tracking, name) << TRACKING;
+        rules |= (uint32_t)(vidi__compare_bytes(last, name) > 0) << SORT;
+        last = name;
+        i += len + has_value + value.len + 1;
+    }
+    return rules;
+}
+
+/*
+ * What `percent` and `session` change may be of interest to all others: then all are needed. The rest do not touch what
+ * others look at: those that remove parameters leave the order of what remains, and `index` is alone with the path.
+ */
+static uint32_t needed(const vidi_canon *canon, const vidi__url *url)
+{
+    vidi_str path = {url->text + url->path_begin, url->path_end - url->path_begin};
+    vidi_str query = {path.ptr + path.len, 0};
+    if (!all_settled(path, true))
+        return ALL;
+    uint32_t rules = (uint32_t)(find_index(path) < path.len) << INDEX;
+    if (url->has_query) {
+        query = (vidi_str){query.ptr + 1, url->query_end - url->path_end - 1};
+        rules |= all_settled(query, false) ? query_needs(canon, query) : ALL;
+    }
+    return rules;
 }
 
 static const vidi__rule rules[VIDI__CRAWL_RULES] = {
@@ -280,4 +360,4 @@ static const vidi__rule rules[VIDI__CRAWL_RULES] = {
     {"sort", "parameters are sorted by name; those of one name stay in order", sort, false},
 };
 
-const vidi__profile vidi__profile_crawl = {"crawl", 1, rules, VIDI__COUNT(rules), concerns};
+const vidi__profile vidi__profile_crawl = {"crawl", 1, rules, VIDI__COUNT(rules), concerns, needed};

@@ -37,6 +37,9 @@ typedef enum vidi__canon_output {
 } vidi__canon_output;
 vidi__canon_output vidi__canon_output_of(const vidi_canon *canon);
 
+/* Is the input its own canonical form, as can be seen without making it? False if that takes more than a look. */
+bool vidi__canon_keeps(const vidi_canon *canon, vidi_str input);
+
 /*
  * The canonical form of the input: VIDI_OK, VIDI_INVALID or an error. *form is the input itself if it can be told in
  * passing that it is in its form; else it lies in out, which must be empty before.

@@ -124,10 +124,16 @@ static bool matches(vidi_str pattern, vidi_str name)
     return p == pattern.len;
 }
 
+/* Is it worth while to compare them? The first bytes are the same; the second ones tell most of the others apart. */
+static inline bool may_match(vidi_str pattern, vidi_str name)
+{
+    return pattern.len < 2 || pattern.ptr[1] == '*' || (name.len > 1 && vidi__lower(name.ptr[1]) == pattern.ptr[1]);
+}
+
 static bool match_group(const vidi__globs *globs, unsigned char first, vidi_str name)
 {
     for (size_t i = globs->first[first]; i < globs->first[first + 1]; i++)
-        if (matches(globs->list[i], name))
+        if ((first == '*' || may_match(globs->list[i], name)) && matches(globs->list[i], name))
             return true;
     return false;
 }

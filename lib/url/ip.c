@@ -44,6 +44,9 @@ bool vidi__url_ends_in_number(vidi_str host)
     host = without_last_dot(host);
     if (host.len == 0)
         return false;
+    char end = host.ptr[host.len - 1];
+    if (vidi__hex_value(end) > 15 && (end | 0x20) != 'x') /* most top-level domains, at a glance */
+        return false;
     const char *dot = memrchr(host.ptr, '.', host.len);
     vidi_str last = host;
     if (dot) {

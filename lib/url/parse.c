@@ -480,6 +480,8 @@ int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, vidi_
         input.ptr++;
         input.len--;
     }
+    if (VIDI__LIKELY(vidi__url_parse_usual(url, input, out)))
+        return out->error;
     vidi__url_cuts cuts = vidi__url_cut(input.ptr, input.len);
     if (VIDI__LIKELY(!cuts.tabs))
         return parse_parts(url, input, cuts, base, out);

@@ -2,7 +2,8 @@
  * The path of a URL: segments, dots in all their spellings, drive letters of Windows.
  *
  * The path stands in the buffer as it will be in the end: a slash and a segment, a slash and a segment. ".." cuts off
- * the last slash and what follows, which costs no more than was spent on writing it.
+ * the last slash and what follows, which costs no more than was spent on writing it. What needs no change, over as many
+ * segments as it may be, is copied at once.
  */
 #include "url/percent.h"
 #include "url/url.h"
@@ -48,41 +49,98 @@ unsigned vidi__url_dots(vidi_str segment)
     return second && first + second == segment.len ? 2 : 0;
 }
 
-static void add_segment(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str segment, bool last)
+/* What is being added, and where it goes. */
+typedef struct adder {
+    vidi__buffer *out;
+    size_t begin; /* of the path in it */
+    vidi__scheme scheme;
+    vidi_str text;
+} adder;
+
+static bool is_slash(const adder *a, char c)
 {
-    unsigned n = vidi__url_dots(segment);
-    if (n == 2)
-        vidi__url_path_shorten(out, begin, scheme);
-    if (n) {
-        if (last)
-            vidi__buffer_add_char(out, '/');
-        return;
-    }
-    bool first = out->len == begin;
-    vidi__buffer_add_char(out, '/');
-    if (first && scheme == VIDI__SCHEME_FILE && vidi__url_is_drive(segment)) {
-        const char drive[2] = {segment.ptr[0], ':'};
-        vidi__buffer_add(out, drive, 2);
-    } else {
-        vidi__percent_encode(out, segment.ptr, segment.len, VIDI__SET_PATH);
+    return c == '/' || (c == '\\' && a->scheme != VIDI__SCHEME_OTHER);
+}
+
+static bool ends_path(char c)
+{
+    return c == '?' || c == '#' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The segment that begins at i, if it is no longer than a spelling of ".."; a longer one is cut off behind that. */
+static vidi_str short_segment(const adder *a, size_t i)
+{
+    const size_t longest = 6; /* "%2e%2e" */
+    size_t end = i;
+    while (end < a->text.len && end - i <= longest && !is_slash(a, a->text.ptr[end]) && !ends_path(a->text.ptr[end]))
+        end++;
+    return (vidi_str){a->text.ptr + i, end - i};
+}
+
+/* Takes "." and ".." from the beginning of a segment, as often as they come; returns where other segments begin. */
+static size_t fold_dots(adder *a, size_t i)
+{
+    for (;;) {
+        vidi_str segment = short_segment(a, i);
+        unsigned n = vidi__url_dots(segment);
+        if (!n)
+            return i;
+        if (n == 2 && !a->out->error) {
+            a->out->len--; /* the slash, which is there again afterwards */
+            vidi__url_path_shorten(a->out, a->begin, a->scheme);
+            vidi__buffer_add_char(a->out, '/');
+        }
+        i += segment.len;
+        if (i == a->text.len || !is_slash(a, a->text.ptr[i]))
+            return i;
+        i++;
     }
 }
 
-void vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text)
+/* What is special about the beginning of a segment; the slash before it has been added. Returns where to go on. */
+static size_t begin_segment(adder *a, size_t i)
 {
-    if (scheme != VIDI__SCHEME_FILE && vidi__url_path_is_plain(text.ptr, text.len)) {
-        vidi__buffer_add_char(out, '/');
-        vidi__buffer_add(out, text.ptr, text.len);
-        return;
+    if (i < a->text.len && (a->text.ptr[i] == '.' || a->text.ptr[i] == '%'))
+        i = fold_dots(a, i);
+    if (a->scheme == VIDI__SCHEME_FILE && a->out->len == a->begin + 1) {
+        vidi_str segment = short_segment(a, i);
+        if (vidi__url_is_drive(segment)) {
+            const char drive[2] = {segment.ptr[0], ':'};
+            vidi__buffer_add(a->out, drive, 2);
+            return i + 2;
+        }
     }
-    char other = scheme == VIDI__SCHEME_OTHER ? '/' : '\\';
-    for (bool last = false; !last;) {
-        size_t end = vidi__url_find2(text.ptr, text.len, '/', other);
-        last = end == text.len;
-        add_segment(out, begin, scheme, (vidi_str){text.ptr, end}, last);
-        if (!last) {
-            text.ptr += end + 1;
-            text.len -= end + 1;
+    return i;
+}
+
+/* Bytes that are encoded seldom come alone. */
+static size_t encode_several(adder *a, size_t i)
+{
+    do
+        i += vidi__percent_encode_one(a->out, a->text.ptr + i, a->text.len - i);
+    while (i < a->text.len && vidi__in_set(a->text.ptr[i], VIDI__SET_PATH) && !ends_path(a->text.ptr[i]));
+    return i;
+}
+
+size_t vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text)
+{
+    adder a = {out, begin, scheme, text};
+    char other = scheme == VIDI__SCHEME_OTHER ? '?' : '\\'; /* '?' is one that the scan stops at in any case */
+    vidi__buffer_add_char(out, '/');
+    size_t i = begin_segment(&a, 0);
+    for (;;) {
+        size_t run = vidi__url_path_run(text.ptr + i, text.len - i, other);
+        vidi__buffer_add(out, text.ptr + i, run);
+        i += run;
+        if (i == text.len || ends_path(text.ptr[i]))
+            return i;
+        if (text.ptr[i] == '\\') {
+            vidi__buffer_add_char(out, '/');
+            i = begin_segment(&a, i + 1);
+        } else if (text.ptr[i] == '.' || text.ptr[i] == '%') {
+            i = begin_segment(&a, i);
+        } else {
+            i = encode_several(&a, i);
         }
     }
 }

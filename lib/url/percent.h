@@ -53,9 +53,11 @@ static inline unsigned vidi__hex_value(char c)
     return letter < 6 ? letter + 10 : 16;
 }
 
+/* ---- scans (scan.c) ---- */
+
 /* How many bytes of the text come before the first one that is in the set (one of them). */
 size_t vidi__url_run(const char *text, size_t len, unsigned set);
-/* The same without vector instructions, for any set or several: for short texts, other machines and tests. */
+/* The same without vector instructions, for any set or several: for other machines and tests. */
 size_t vidi__url_run_portable(const char *text, size_t len, unsigned set);
 
 /* The first of two characters, or len. */
@@ -69,10 +71,22 @@ typedef struct vidi__url_cuts {
 vidi__url_cuts vidi__url_cut(const char *text, size_t len);
 
 /*
- * Can the text be a path's, behind its first slash, as it is? Nothing in it to encode, no backslash, and no segment
- * that begins with '.' or '%' (which may be a dot).
+ * How many bytes of a path can be copied as they are: up to one that is encoded, or `other` (which may count as a
+ * slash), or '.' or '%' behind a slash (which may spell a dot).
  */
-bool vidi__url_path_is_plain(const char *text, size_t len);
+size_t vidi__url_path_run(const char *text, size_t len, char other);
+
+/* How many bytes come before the first '%', or, in a path, ';', '(' or slash behind a slash. */
+size_t vidi__url_crawl_run(const char *text, size_t len, bool path);
+
+/*
+ * Copies letters, as small ones, digits, '-', '.' and '_' up to the first other byte, and returns their number. There
+ * must be room for 16 bytes more than the text has.
+ */
+#define VIDI__URL_SLACK 16
+size_t vidi__url_copy_domain(char *to, const char *text, size_t len);
+
+/* ---- UTF-8 and escapes ---- */
 
 /*
  * The length of the UTF-8 sequence at the beginning of the text, which is not empty; if it is not well-formed, *valid
@@ -80,6 +94,8 @@ bool vidi__url_path_is_plain(const char *text, size_t len);
  */
 size_t vidi__utf8_next(const char *text, size_t len, bool *valid);
 
+/* Adds the first sequence of the text, which is not empty, with every byte encoded; returns its length. */
+size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len);
 /* Adds the text to out with everything in the set percent-encoded. Linear. */
 void vidi__percent_encode(vidi__buffer *out, const char *text, size_t len, unsigned set);
 

@@ -79,7 +79,8 @@ void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
         if (keep(work, name, has_value ? &value : NULL)) {
             if (any && !tail)
                 *to++ = '&';
-            memmove(to, piece.ptr, piece.len);
+            if (to != piece.ptr)
+                memmove(to, piece.ptr, piece.len);
             to += piece.len;
             if (tail && !last)
                 *to++ = '&';
@@ -96,21 +97,22 @@ void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
 }
 
 typedef struct parameter {
-    vidi_str name, value; /* value.ptr - 1 is '=', or there is none and it is NULL */
-    vidi_str whole;
+    const char *at;
+    size_t len, name_len; /* the name is followed by '=' or is all of it */
+    uint64_t key;         /* the name's first 8 bytes, in an order in which they compare; zeros behind a shorter one */
 } parameter;
 
 static parameter read_parameter(const char *at, const char *end)
 {
-    parameter p = {.whole = {at, piece_len(at, end)}};
-    bool has_value;
-    p.name = name_of(p.whole, &p.value, &has_value);
-    if (!has_value)
-        p.value.ptr = NULL;
+    parameter p = {.at = at, .len = piece_len(at, end)};
+    const char *equals = p.len ? memchr(at, '=', p.len) : NULL;
+    p.name_len = equals ? (size_t)(equals - at) : p.len;
+    for (size_t i = 0; i < 8; i++)
+        p.key = p.key << 8 | (i < p.name_len ? (unsigned char)at[i] : 0);
     return p;
 }
 
-static int compare_bytes(vidi_str a, vidi_str b)
+int vidi__compare_bytes(vidi_str a, vidi_str b)
 {
     size_t both = a.len < b.len ? a.len : b.len;
     int order = both ? memcmp(a.ptr, b.ptr, both) : 0;
@@ -119,12 +121,13 @@ static int compare_bytes(vidi_str a, vidi_str b)
 
 static int compare(const parameter *a, const parameter *b, bool values)
 {
-    int order = compare_bytes(a->name, b->name);
+    if (a->key != b->key) /* there is no byte 0 in a URL */
+        return a->key < b->key ? -1 : 1;
+    int order = vidi__compare_bytes((vidi_str){a->at, a->name_len}, (vidi_str){b->at, b->name_len});
     if (order || !values)
         return order;
-    if (!a->value.ptr || !b->value.ptr)
-        return (a->value.ptr != NULL) - (b->value.ptr != NULL);
-    return compare_bytes(a->value, b->value);
+    return vidi__compare_bytes((vidi_str){a->at + a->name_len, a->len - a->name_len},
+                               (vidi_str){b->at + b->name_len, b->len - b->name_len});
 }
 
 /* How many parameters there are, 0 if they are in order already. */
@@ -133,8 +136,8 @@ static size_t count_unsorted(const char *query, const char *end, bool values)
     size_t count = 1;
     bool sorted = true;
     parameter last = read_parameter(query, end);
-    while (last.whole.ptr + last.whole.len < end) {
-        parameter next = read_parameter(last.whole.ptr + last.whole.len + 1, end);
+    while (last.at + last.len < end) {
+        parameter next = read_parameter(last.at + last.len + 1, end);
         sorted = sorted && compare(&last, &next, values) <= 0;
         count++;
         last = next;
@@ -168,15 +171,15 @@ static void sort_in(vidi__work *work, parameter *room, char *text, size_t count,
     const char *at = query;
     for (size_t i = 0; i < count; i++) {
         room[i] = read_parameter(at, end);
-        at += room[i].whole.len + 1;
+        at += room[i].len + 1;
     }
     parameter *sorted = merge_sort(room, room + count, count, values);
     char *to = text;
     for (size_t i = 0; i < count; i++) {
         if (i)
             *to++ = '&';
-        memcpy(to, sorted[i].whole.ptr, sorted[i].whole.len);
-        to += sorted[i].whole.len;
+        memcpy(to, sorted[i].at, sorted[i].len);
+        to += sorted[i].len;
     }
     memcpy(query, text, (size_t)(end - query));
 }

@@ -279,4 +279,4 @@ static const vidi__rule rules[] = {
     [COMMA] = {"comma", "a comma behind the host: org,example,)/", NULL, true},
 };
 
-const vidi__profile vidi__profile_surt = {"surt", 1, rules, VIDI__COUNT(rules), concerns};
+const vidi__profile vidi__profile_surt = {"surt", 1, rules, VIDI__COUNT(rules), concerns, NULL};

@@ -58,6 +58,13 @@ static inline bool vidi__url_is_special(const vidi__url *url)
  */
 int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, vidi__buffer *out);
 
+/*
+ * The same for what nearly all of them are: http or https, a domain in ASCII without anything to decode, no user name,
+ * no tab or newline. In one go, and whatever the base is. The input must be trimmed. False, with out empty, for those
+ * that are not so; true also after an error of out's.
+ */
+bool vidi__url_parse_usual(vidi__url *url, vidi_str input, vidi__buffer *out);
+
 /* Adds the serialised host to out. special: of a special scheme; otherwise names stay as they are. */
 int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, uint32_t *kind);
 
@@ -74,9 +81,9 @@ int vidi__url_idna(vidi__buffer *out, vidi_str domain);
 
 /*
  * Adds the segments of the text, which does not begin with the slash before the first, to the path that begins at
- * `begin` in out.
+ * `begin` in out. Stops at '?', '#', a tab or a newline; returns how much of the text was taken.
  */
-void vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text);
+size_t vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text);
 /* Takes the path's last segment away. */
 void vidi__url_path_shorten(vidi__buffer *out, size_t begin, vidi__scheme scheme);
 

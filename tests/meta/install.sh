@@ -47,6 +47,7 @@ runs_static() {
 check "installs" installs
 check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
 check "program and pkg-config agree on the version" same_version
+check "list of tracking parameters" cmp "$VIDI_SOURCE/data/tracking.txt" "$root/opt/vidi/share/vidi/tracking.txt"
 check "licence" test -f "$(find "$root" -name LICENSE)"
 check "a program with the shared library" runs_shared
 check "a program with the static library" runs_static

@@ -150,6 +150,9 @@ static void a_list_replaces_or_extends_the_tracking_parameters(void **state)
     canon = canon_with("crawl", "*");
     assert_string_equal(canonical_by(canon, input), "http://h/");
     vidi_canon_close(canon);
+    canon = canon_with("crawl", "q\nr*\nst");
+    assert_string_equal(canonical_by(canon, "http://h/?q&Q=1&qq&r&Rr=2&s&st&stu"), "http://h/?qq&s&stu");
+    vidi_canon_close(canon);
     canon = canon_with("crawl", "*p\n*s*c*e");
     assert_string_equal(canonical_by(canon, input), "http://h/?a_b_c=3&from=2");
     vidi_canon_close(canon);
@@ -170,6 +173,7 @@ static void a_list_is_part_of_the_name(void **state)
     vidi_canon_close(a);
     assert_int_equal(vidi_canon_create(&a, name, "x*\nz"), VIDI_EDIFFERS);
     assert_int_equal(vidi_canon_create(&a, name, NULL), VIDI_EDIFFERS);
+    assert_int_equal(vidi_canon_create(&a, "crawl,-tracking", "x*"), VIDI_EOPTION);
     assert_null(a);
 }
 

@@ -1,4 +1,5 @@
 /* Sets of characters, scans over them, UTF-8 and percent-encoding. */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "url/percent.h"
@@ -102,25 +103,66 @@ static void cuts_are_the_first_of_their_kind(void **state)
     }
 }
 
-static void plain_paths_have_nothing_to_change(void **state)
+static void paths_are_copied_up_to_the_first_byte_that_needs_work(void **state)
 {
     (void)state;
     test_random random = {3};
     for (int round = 0; round < 50000; round++) {
-        size_t len = test_below(&random, 80);
-        bool plain = true;
-        char *text = some_text(&random, len);
+        size_t len = test_below(&random, 80), want = 0;
+        char *text = some_text(&random, len), other = round % 3 ? '\\' : '?';
         for (size_t i = 0; i < len; i++)
-            if (text[i] < 'e')
-                text[i] = "/./%//\\a"[test_below(&random, 4 + 4 * (unsigned)(round % 2))];
-        for (size_t i = 0; i < len; i++) {
-            bool begins = i == 0 || text[i - 1] == '/';
-            plain &= !vidi__in_set(text[i], VIDI__SET_PATH) && text[i] != '\\' &&
-                     !(begins && (text[i] == '.' || text[i] == '%'));
+            if (text[i] < 'e' || round % 5 == 0)
+                text[i] = "abcd/./%//\\a"[test_below(&random, 5 + 7 * (unsigned)(round % 2))];
+        for (; want < len; want++) {
+            char c = text[want];
+            bool begins = want && text[want - 1] == '/';
+            if (vidi__in_set(c, VIDI__SET_PATH) || c == other || (begins && (c == '.' || c == '%')))
+                break;
         }
-        check(vidi__url_path_is_plain(text, len) == plain, "%.*s", (int)len, text);
+        size_t got = vidi__url_path_run(text, len, other);
+        check(got == want, "%zu instead of %zu of %.*s", got, want, (int)len, text);
         free(text);
     }
+}
+
+static void what_crawl_works_on_is_found(void **state)
+{
+    (void)state;
+    test_random random = {5};
+    for (int round = 0; round < 50000; round++) {
+        size_t len = test_below(&random, 80), want = 0;
+        bool path = round % 2;
+        char *text = some_text(&random, len);
+        for (size_t i = 0; i < len; i++)
+            text[i] = "abcdefghijklmno/pqrstuvwx//;(%"[test_below(&random, round % 4 < 2 ? 26 : 30)];
+        for (; want < len; want++) {
+            char c = text[want];
+            if (c == '%' || (path && (c == ';' || c == '(' || (c == '/' && want && text[want - 1] == '/'))))
+                break;
+        }
+        size_t got = vidi__url_crawl_run(text, len, path);
+        check(got == want, "%zu instead of %zu of %.*s", got, want, (int)len, text);
+        free(text);
+    }
+}
+
+static void domains_are_copied_in_small_letters(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < 40; len++)
+        for (size_t at = 0; at < len; at++)
+            for (int c = 0; c < 256; c++) {
+                char *text = malloc(len), *to = malloc(len + VIDI__URL_SLACK);
+                memset(text, 'X', len);
+                text[at] = (char)c;
+                bool good = c && (vidi__is_alpha((char)c) || vidi__is_digit((char)c) || strchr("-._", c)) && c < 0x80;
+                size_t got = vidi__url_copy_domain(to, text, len), want = good ? len : at;
+                check(got == want, "byte %x at %zu of %zu: %zu", (unsigned)c, at, len, got);
+                for (size_t i = 0; i < got; i++)
+                    check(to[i] == (i == at ? (char)tolower(c) : 'x'), "byte %x at %zu of %zu", (unsigned)c, at, len);
+                free(text);
+                free(to);
+            }
 }
 
 static void check_sequence(const char *text, size_t want, bool want_valid)
@@ -190,7 +232,9 @@ int main(void)
         cmocka_unit_test(vectors_find_what_the_table_finds),
         cmocka_unit_test(two_characters_are_found_wherever_they_are),
         cmocka_unit_test(cuts_are_the_first_of_their_kind),
-        cmocka_unit_test(plain_paths_have_nothing_to_change),
+        cmocka_unit_test(paths_are_copied_up_to_the_first_byte_that_needs_work),
+        cmocka_unit_test(what_crawl_works_on_is_found),
+        cmocka_unit_test(domains_are_copied_in_small_letters),
         cmocka_unit_test(sequences_are_cut_where_the_decoder_cuts_them),
         cmocka_unit_test(what_is_encoded_decodes_to_itself),
     };
