@@ -9,7 +9,7 @@
 #include "options.h"
 #include "output.h"
 
-enum { LINE_WIDTH = 80, LABEL_WIDTH = 24, DETAILS_INDENT = 8 };
+enum { LINE_WIDTH = 80, LABEL_WIDTH = 24, DETAILS_INDENT = 8, COMMANDS_INDENT = 2 };
 
 /*
  * Prints text in lines of at most LINE_WIDTH, indented, going on at `column`; '\n' ends a paragraph. Returns the column
@@ -58,10 +58,16 @@ static void option_help(cli_out *out, const cli_option *option, bool full)
     cli_out_text(out, "\n");
 }
 
-static void commands_help(cli_out *out)
+/* In full with what each does; in short so that all of it fits on a screen. */
+static void commands_help(cli_out *out, bool full)
 {
+    int column = 0;
+
     cli_out_text(out, "\nCommands:\n");
-    for (size_t i = 0; cli_commands[i]; i++)
+    for (size_t i = 0; cli_commands[i] && !full; i++)
+        column = wrapped(out, cli_commands[i]->name, COMMANDS_INDENT, column);
+    cli_out_text(out, full ? "" : "\n");
+    for (size_t i = 0; cli_commands[i] && full; i++)
         cli_out_format(out, "  %-8s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
 }
 
@@ -81,11 +87,12 @@ int cli_help_print(const cli_command *command, bool full)
     for (const cli_option *option = command->options; option->name; option++)
         option_help(&out, option, full);
     if (main_help)
-        commands_help(&out);
+        commands_help(&out, full);
     if (full && command->examples)
         cli_out_format(&out, "\nExamples:\n%s", command->examples);
     if (main_help)
-        cli_out_text(&out, "\n'vidi help COMMAND' describes a command.\n");
+        cli_out_text(&out, full ? "\n'vidi help COMMAND' describes a command.\n"
+                                : "\n'vidi help' says what each does, 'vidi help COMMAND' describes one.\n");
     return cli_out_close(&out);
 }
 

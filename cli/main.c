@@ -12,8 +12,9 @@
 #include "cli.h"
 #include "options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup,   &cli_canon, &cli_plan, &cli_kinds,
-                                           &cli_version, &cli_help,  NULL};
+const cli_command *const cli_commands[] = {&cli_dedup,  &cli_canon,   &cli_plan,     &cli_kinds, &cli_info,
+                                           &cli_check,  &cli_rotate,  &cli_snapshot, &cli_merge, &cli_export,
+                                           &cli_import, &cli_version, &cli_help,     NULL};
 
 static const char *command_name(const void *context, size_t index)
 {

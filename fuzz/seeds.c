@@ -1,6 +1,6 @@
 /*
- * Writes a stream of each kind into a folder, a file a kind: the inputs that fuzz_read and its replay start from. Made
- * anew each time, they never grow out of date with the format. Prints TAP.
+ * Writes a stream of each kind into a folder, a file a kind: the inputs that fuzz_read, fuzz_map and their replays
+ * start from. Made anew each time, they never grow out of date with the format. Prints TAP.
  */
 #include <errno.h>
 #include <sys/stat.h>

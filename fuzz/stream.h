@@ -51,9 +51,9 @@ static inline int64_t fuzz_take(void *context, void *data, size_t size)
     return (int64_t)piece;
 }
 
-#define FUZZ_HEAD 32
+#define FUZZ_HEAD 64
+#define FUZZ_FOOT 32
 #define FUZZ_BLOCK 65536
-#define FUZZ_BLOCK_EXTRA 16 /* 8 bytes before the payload, 8 behind it */
 
 static inline void fuzz_store(uint8_t *to, uint64_t value, size_t bytes)
 {
@@ -81,11 +81,11 @@ static inline void fuzz_sip_round(uint64_t v[4])
 #undef ROTL
 }
 
-/* SipHash-1-3-128 with a zero key, the low half. */
-static inline uint64_t fuzz_checksum(const uint8_t *data, size_t size)
+/* SipHash-1-3-128 with two numbers as its key, the low half. */
+static inline uint64_t fuzz_checksum(uint64_t k0, uint64_t k1, const uint8_t *data, size_t size)
 {
-    uint64_t v[4] = {UINT64_C(0x736f6d6570736575), UINT64_C(0x646f72616e646f6d) ^ 0xee, UINT64_C(0x6c7967656e657261),
-                     UINT64_C(0x7465646279746573)};
+    uint64_t v[4] = {UINT64_C(0x736f6d6570736575) ^ k0, UINT64_C(0x646f72616e646f6d) ^ k1 ^ 0xee,
+                     UINT64_C(0x6c7967656e657261) ^ k0, UINT64_C(0x7465646279746573) ^ k1};
     for (size_t at = 0; at <= size; at += 8) {
         size_t left = size - at;
         uint64_t word = left >= 8 ? fuzz_load(data + at, 8) : fuzz_load(data + at, left) | (uint64_t)size << 56;
@@ -99,32 +99,34 @@ static inline uint64_t fuzz_checksum(const uint8_t *data, size_t size)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* Overwrites head, block heads and checksums with correct ones; the payload stays. False if they find no room. */
+/*
+ * Overwrites head, table and foot with correct ones; payload and generation stay. False if no stream has this length.
+ */
 static inline bool fuzz_seal(fuzz_stream *stream)
 {
     static const uint8_t mark[16] = {'v', 'i', 'd', 'i', '\r', '\n', 0x1a, '\n', 1, 0, 0, 0, 4, 3, 2, 1};
-    static uint8_t sealed[16 + FUZZ_BLOCK];
+    static const uint8_t end[8] = {'\n', 'v', 'i', 'd', 'i', 'e', 'n', 'd'};
     uint8_t *head = stream->bytes;
-    if (stream->size < FUZZ_HEAD + FUZZ_BLOCK_EXTRA)
+    if (stream->size < FUZZ_HEAD + 8 + FUZZ_FOOT)
         return false;
+    size_t rest = stream->size - FUZZ_FOOT, blocks = (rest + FUZZ_BLOCK + 7) / (FUZZ_BLOCK + 8);
+    size_t before = rest - 8 * blocks;
+    if (before < FUZZ_HEAD || before <= (blocks - 1) * FUZZ_BLOCK)
+        return false;
+    uint64_t generation = fuzz_load(head + 16, 8);
     memcpy(head, mark, sizeof mark);
-    fuzz_store(head + 24, fuzz_checksum(head, 24), 8);
+    memset(head + 24, 0, 32);
+    fuzz_store(head + 56, fuzz_checksum(0, 0, head, 56), 8);
 
-    size_t at = FUZZ_HEAD;
-    for (uint64_t number = 0; at < stream->size; number++) {
-        size_t left = stream->size - at;
-        if (left < FUZZ_BLOCK_EXTRA)
-            return false;
-        size_t block = left < FUZZ_BLOCK ? left : FUZZ_BLOCK;
-        uint8_t *bytes = stream->bytes + at;
-        fuzz_store(bytes, block - FUZZ_BLOCK_EXTRA, 4);
-        fuzz_store(bytes + 4, block == left, 4);
-        memcpy(sealed, head + 16, 8); /* the generation */
-        fuzz_store(sealed + 8, number, 8);
-        memcpy(sealed + 16, bytes, block - 8);
-        fuzz_store(bytes + block - 8, fuzz_checksum(sealed, 16 + block - 8), 8);
-        at += block;
+    uint8_t *table = stream->bytes + before, *foot = table + 8 * blocks;
+    for (size_t i = 0; i < blocks; i++) {
+        size_t left = before - i * FUZZ_BLOCK, size = left < FUZZ_BLOCK ? left : FUZZ_BLOCK;
+        fuzz_store(table + 8 * i, fuzz_checksum(generation, i, head + i * FUZZ_BLOCK, size), 8);
     }
+    fuzz_store(foot, before - FUZZ_HEAD, 8);
+    fuzz_store(foot + 8, blocks, 8);
+    memcpy(foot + 16, end, sizeof end);
+    fuzz_store(foot + 24, fuzz_checksum(generation, UINT64_MAX, table, 8 * blocks + 24), 8);
     return true;
 }
 

@@ -75,13 +75,14 @@ enum vidi_error {
     VIDI_EOPTION = -2,   /* an option or parameter that is unknown or out of range */
     VIDI_EMEMORY = -3,   /* the allocator refused */
     VIDI_ELIMIT = -4, /* a limit would be exceeded: of the set's or the machine's memory, or of what a kind can count */
-    VIDI_EABSENT = -5,  /* what was to be removed is not in the set */
+    VIDI_EABSENT = -5,  /* what was asked for is not there */
     VIDI_ECANNOT = -6,  /* this kind cannot do that; see vidi_stats.can */
     VIDI_EDIFFERS = -7, /* the two sets do not fit together */
     VIDI_EFORMAT = -8,  /* what was read is damaged, or was not written by vidi_write */
-    VIDI_EIO = -9,      /* the sink or the source failed */
+    VIDI_EIO = -9,      /* a file, the sink or the source failed */
     VIDI_ESYSTEM = -10, /* the operating system refused (random numbers, locks) */
-    VIDI_EURL = -11     /* what should be a URL is none */
+    VIDI_EURL = -11,    /* what should be a URL is none */
+    VIDI_EBUSY = -12    /* another process, or this one, has the set open for writing */
 };
 
 /* A short description of an error code; for any other number, a sentence that says so. Never NULL. */
@@ -108,7 +109,13 @@ typedef struct vidi_allocator {
 #define VIDI_KEY_BYTES 16
 
 enum vidi_option_flags {
-    VIDI_KEEP_PREVIOUS = 1 /* vidi_rotate keeps the last epoch for vidi_has_previous */
+    VIDI_KEEP_PREVIOUS = 1, /* vidi_rotate keeps the last epoch for vidi_has_previous */
+    /* The rest is about the handle of a set that lives in a folder, and is not remembered there. */
+    VIDI_MANUAL_COMMIT = 2, /* adds and removals count only when vidi_commit is called */
+    VIDI_SYNC_ALWAYS = 4,   /* a commit returns when it is on disk; without this and the next: once a second, behind it */
+    VIDI_SYNC_NEVER = 8,    /* whenever the kernel likes, and in vidi_sync */
+    VIDI_READ_ONLY = 16,    /* vidi_open: without a lock, as many as like, beside a writer */
+    VIDI_NO_MAP = 32        /* with VIDI_READ_ONLY: the snapshot is read and verified as a whole, not mapped */
 };
 
 /*
@@ -140,18 +147,85 @@ typedef struct vidi_options {
     const char *canon;               /* canonical form, as for vidi_canon_create; NULL: whatwg; "none": any bytes */
     const char *tracking;            /* for crawl: its list, as for vidi_canon_create; NULL: the compiled-in one */
     uint32_t invalid;                /* vidi_invalid_policy: of the handle, neither saved nor taken over by like */
+    const char *path;                /* a folder for the set to live in, which must not hold one; NULL: in memory */
 } vidi_options;
 
 #define VIDI_OPTIONS_INIT                                                                                              \
     {                                                                                                                  \
-        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, 0                            \
+        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL                      \
     }
 
-/* Makes an empty set in memory; options may be NULL. Allocates for the capacity asked for. On error *set is NULL. */
+/*
+ * Makes an empty set, in memory or in the folder options->path; options may be NULL. Allocates for the capacity asked
+ * for. On error *set is NULL.
+ */
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
-/* Frees the set; NULL is fine. No other call on it may be running. */
+/*
+ * Opens a set that lives in a folder. flags are vidi_option_flags. VIDI_EABSENT if there is no such folder, VIDI_EBUSY
+ * (the message names the process) if somebody else has it open for writing, VIDI_EFORMAT if it is damaged.
+ *
+ * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a damaged
+ * place; vidi_recovered says what was found.
+ *
+ * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share one
+ * copy, and reads what the log adds. The set is as it was at that moment; what the writer commits later is not seen. Nothing in
+ * the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no harm else.
+ */
+VIDI_API int vidi_open(vidi_set **set, const char *path, unsigned flags);
+
+/* The same, with memory_limit, allocator, headroom, flags and invalid of the options; the others must be zero. */
+VIDI_API int vidi_open_with(vidi_set **set, const char *path, const vidi_options *options);
+
+/*
+ * Frees the set; NULL is fine. No other call on it may be running. Of a set in a folder, what was committed is written
+ * out and, but for VIDI_SYNC_NEVER, synced; whether that went well only vidi_sync can say, before. What is staged is gone:
+ * nobody was told that it was passed on.
+ */
 VIDI_API void vidi_close(vidi_set *set);
+
+/*
+ * With VIDI_MANUAL_COMMIT: everything that was answered VIDI_NEW so far, by any thread, was passed on, and everything
+ * removed so far is done with. Only from here on may it be found after a crash: what was not committed is forgotten, and
+ * handed out again. When this returns, it is in the log's buffer; on disk within about a second, or, with
+ * VIDI_SYNC_ALWAYS, now. Does nothing for other sets. On VIDI_EIO the log has failed and nothing more can be committed until
+ * vidi_snapshot succeeds; nothing is lost as long as the process lives.
+ */
+VIDI_API int vidi_commit(vidi_set *set);
+
+/*
+ * For who passes on what is new while more is being added: vidi_mark gives a mark behind everything answered so far,
+ * and vidi_commit_to commits what was answered before that mark, and nothing behind it.
+ */
+VIDI_API int vidi_mark(const vidi_set *set, uint64_t *mark);
+VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
+
+/* Returns when everything committed before is on disk and survives a crash at any later moment. */
+VIDI_API int vidi_sync(vidi_set *set);
+
+/*
+ * Writes a new snapshot and begins a new log: everything committed is in it when this returns. It happens by itself in the
+ * background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and questions go on meanwhile, with
+ * some 30 bytes of memory for each URL that is new.
+ */
+VIDI_API int vidi_snapshot(vidi_set *set);
+
+/* Checks every byte of a snapshot that is mapped; may run in a thread of its own. VIDI_EFORMAT says what is wrong. */
+VIDI_API int vidi_verify(const vidi_set *set);
+
+/* What vidi_open found. */
+typedef struct vidi_recovery {
+    size_t size;
+    uint64_t logs;             /* files */
+    uint64_t records;          /* replayed from them, */
+    uint64_t urls;             /* and what they added or removed */
+    uint64_t unfinished_bytes; /* at the end of a log: what a crash has left of the last write */
+    uint64_t damaged_bytes;    /* between valid records: the URLs in them are forgotten */
+    uint64_t damaged_places;
+    char damaged_log[40]; /* name of the first file that has them */
+} vidi_recovery;
+
+VIDI_API int vidi_recovered(const vidi_set *set, vidi_recovery *recovery);
 
 /*
  * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID or an error, in which case nothing has changed.
@@ -189,7 +263,8 @@ VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 /*
  * Starts the next epoch: an empty filter with new salts, so that what was lost in the last crawl is found in this one.
  * next may be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params,
- * capacity, error, headroom and flags replace the set's where they are not zero; its other fields must be zero.
+ * capacity, error and headroom replace the set's where they are not zero (with another kind come its own parameters),
+ * and its VIDI_KEEP_PREVIOUS in any case; its other fields must be zero. What is staged is dropped with the old epoch.
  * Everybody else waits while the new filter is made, next to the old one, so that there must be memory for both. On
  * error the set goes on in the old epoch.
  */
@@ -221,7 +296,11 @@ typedef struct vidi_entry {
 /* Called for each element; anything but 0 ends the walk, and vidi_iterate returns it: use numbers above 0. */
 typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
 
-/* Lists the set in no particular order; adds wait meanwhile. Linear in its size. Needs VIDI_CAN_ITERATE. */
+/*
+ * Lists the set in no particular order; adds wait meanwhile. Linear in its size. Needs VIDI_CAN_ITERATE. Of a set in a
+ * folder, what is committed; of one that is mapped, what the log adds comes last, and a URL may come twice: its times
+ * add up. VIDI_ECANNOT if a mapped set's log removes something: open it with VIDI_NO_MAP then.
+ */
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
 /*
@@ -264,7 +343,8 @@ typedef struct vidi_stats {
     uint32_t stages;        /* filters that a question may touch: of a blocked, a scalable or a spatial set; else 1 */
     uint64_t epoch;         /* 0, 1, … */
     uint64_t capacity;      /* URLs it was made for; 0: it grows, and nobody said how many */
-    uint64_t count;         /* URLs in it now (after a merge of kinds that keep no URLs: estimated from the fill) */
+    uint64_t count;         /* URLs in it now (after a merge of kinds that keep no URLs: estimated from the fill; of a
+                             * multiset that is not committed, every add) */
     uint64_t bytes;         /* the filter's own arrays */
     uint64_t memory_bytes;  /* all memory of the set */
     uint64_t memory_limit;  /* what it may not exceed */
@@ -280,6 +360,11 @@ typedef struct vidi_stats {
     uint64_t past_epochs;      /* vidi_epoch_stat knows so many */
     uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
     char canon[160];        /* the canonical form, "whatwg/1"; vidi_canon_name says what else it may hold */
+    /* Of a set in a folder; otherwise 0. */
+    uint64_t staged;         /* adds and removals that are not committed */
+    uint64_t log_bytes;      /* since the last snapshot */
+    uint64_t snapshot_bytes; /* of that */
+    uint64_t snapshots;      /* taken by this handle */
 } vidi_stats;
 
 /* Fills in as much of *stats as its size allows. Consistent with itself when no add is running. */
@@ -357,15 +442,16 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 
 /*
  * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do questions of kinds
- * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory.
- * The previous epoch, if kept, is not written.
+ * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
+ * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 
 /*
- * Makes a set from such a stream, on any machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the
+ * Makes a set from such a stream, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the
  * stream's length if known, otherwise 0; knowing it, a lying header is refused before anything is allocated for it. Of
- * the options (may be NULL) memory_limit, allocator, headroom, flags and invalid are used; the others must be zero. A
+ * the options (may be NULL) memory_limit, allocator, headroom, flags, invalid and path are used; the others must be zero.
+ * With a path the set lives in that folder from then on, which is made when the whole stream was read and found good. A
  * set whose canonical form this version does not make, or not this build, is VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,

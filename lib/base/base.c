@@ -4,9 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MESSAGE_MAX 512
 
-static _Thread_local char message[MESSAGE_MAX];
+static _Thread_local char message[VIDI__MESSAGE];
 
 int vidi__fail(int code, const char *format, ...)
 {
@@ -19,7 +18,7 @@ int vidi__fail(int code, const char *format, ...)
 
 int vidi__fail_in(const char *where, int code)
 {
-    char inner[MESSAGE_MAX];
+    char inner[VIDI__MESSAGE];
     memcpy(inner, message, sizeof inner);
     return vidi__fail(code, "%s: %s", where, inner);
 }
@@ -56,6 +55,8 @@ const char *vidi_strerror(int error)
         return "the operating system refused";
     case VIDI_EURL:
         return "not a URL";
+    case VIDI_EBUSY:
+        return "in use";
     default:
         return "not an error code of vidi";
     }

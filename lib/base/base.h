@@ -30,6 +30,9 @@
             return vidi__code_;                                                                                        \
     } while (0)
 
+/* Room for any sentence. */
+#define VIDI__MESSAGE 512
+
 /* Keeps the sentence for vidi_message() and returns the code. */
 int vidi__fail(int code, const char *format, ...) VIDI__PRINTF(2, 3);
 

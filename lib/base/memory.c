@@ -84,6 +84,8 @@ int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uin
         return vidi__fail(VIDI_EARGUMENT, "an allocator needs both allocate and release");
     memory->hook = allocator ? *allocator : standard;
     memory->limit = limit ? limit : machine_memory();
+    memory->borrowed = NULL;
+    memory->borrowed_bytes = 0;
     atomic_init(&memory->used, 0);
     return VIDI_OK;
 }
@@ -150,7 +152,7 @@ int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t a
 
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment)
 {
-    if (!ptr)
+    if (!ptr || vidi__is_borrowed(memory, ptr))
         return;
     memory->hook.release(memory->hook.context, ptr, (size_t)bytes, alignment);
     atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);

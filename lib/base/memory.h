@@ -3,6 +3,9 @@
  *
  * The limit is checked before the allocator is asked, so that a filter of a petabyte is refused with a sentence and not
  * by the kernel's out-of-memory killer later on. Without a limit of the user's, the machine's memory is the limit.
+ *
+ * Some of what a set uses may not be its own but lie in a mapping of the user's: that is borrowed. It is in no account,
+ * may be released like anything else (which does nothing), and is never written to.
  */
 #ifndef VIDI_BASE_MEMORY_H
 #define VIDI_BASE_MEMORY_H
@@ -15,6 +18,8 @@ typedef struct vidi__memory {
     vidi_allocator hook;
     uint64_t limit;
     _Atomic uint64_t used;
+    const void *borrowed; /* where the mapping is; NULL: there is none */
+    uint64_t borrowed_bytes;
 } vidi__memory;
 
 /* allocator NULL: the default one; limit 0: the machine's memory. */
@@ -32,6 +37,11 @@ int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);
 
 /* A larger block with the old contents in front; the old one is released. On error *ptr stays as it was. */
 int vidi__regrow(vidi__memory *memory, void *ptr, uint64_t old_bytes, uint64_t new_bytes, size_t alignment);
+
+static inline bool vidi__is_borrowed(const vidi__memory *memory, const void *ptr)
+{
+    return (uint64_t)((uintptr_t)ptr - (uintptr_t)memory->borrowed) < memory->borrowed_bytes;
+}
 
 static inline uint64_t vidi__memory_used(const vidi__memory *memory)
 {

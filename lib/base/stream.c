@@ -60,13 +60,47 @@ int vidi__read_text(vidi__reader *reader, char *buffer, size_t room)
 
 int vidi__write_words(vidi__writer *writer, const uint64_t *words, uint64_t count)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (uint64_t i = 0; i < count; i++)
-        VIDI__TRY(vidi__write_u64(writer, words[i]));
-    return VIDI_OK;
-#else
     return vidi__write(writer, words, count * 8);
-#endif
+}
+
+/* Bytes from here to where an array may begin. */
+static uint64_t gap(uint64_t at)
+{
+    return (VIDI__CACHE_LINE - at % VIDI__CACHE_LINE) % VIDI__CACHE_LINE;
+}
+
+int vidi__write_align(vidi__writer *writer)
+{
+    static const unsigned char zeros[VIDI__CACHE_LINE];
+    uint64_t bytes = gap(writer->at);
+    return bytes ? vidi__write(writer, zeros, bytes) : VIDI_OK;
+}
+
+int vidi__read_align(vidi__reader *reader)
+{
+    unsigned char bytes[VIDI__CACHE_LINE] = {0}, any = 0;
+    uint64_t count = gap(reader->at);
+    if (count)
+        VIDI__TRY(vidi__read(reader, bytes, count));
+    for (uint64_t i = 0; i < count; i++)
+        any |= bytes[i];
+    return any ? vidi__damaged("there is something before the beginning of an array") : VIDI_OK;
+}
+
+int vidi__lend(vidi__reader *reader, uint64_t bytes, void *out)
+{
+    if (bytes > reader->left)
+        return vidi__damaged("an array is larger than the data that holds it");
+    const void *lent = reader->lend(reader, bytes);
+    reader->at += bytes;
+    memcpy(out, &lent, sizeof lent);
+    return VIDI_OK;
+}
+
+int vidi__write_array(vidi__writer *writer, const uint64_t *words, uint64_t count)
+{
+    VIDI__TRY(vidi__write_align(writer));
+    return vidi__write_words(writer, words, count);
 }
 
 static int read_piecewise(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words,
@@ -89,18 +123,17 @@ static int read_piecewise(vidi__reader *reader, vidi__memory *memory, uint64_t c
         *have = room;
     }
     memset(*words + count, 0, (size_t)(room - count) * 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (uint64_t i = 0; i < count; i++)
-        (*words)[i] = __builtin_bswap64((*words)[i]);
-#endif
     return VIDI_OK;
 }
 
-int vidi__read_words(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words)
+int vidi__read_array(vidi__reader *reader, vidi__memory *memory, uint64_t count, uint64_t room, uint64_t **words)
 {
     *words = NULL;
+    VIDI__TRY(vidi__read_align(reader));
     if (count > reader->left / 8)
         return vidi__damaged("an array is larger than the data that holds it");
+    if (vidi__lends(reader))
+        return vidi__lend(reader, count * 8, words);
     bool vouched = reader->left != UINT64_MAX;
     uint64_t have = vouched || room < PIECE ? room : PIECE;
     VIDI__TRY(vidi__alloc(memory, words, have * 8, VIDI__CACHE_LINE));

@@ -18,13 +18,29 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
     bitmap->words = NULL;
     if (!reader)
         return vidi__alloc_zeroed(memory, &bitmap->words, vidi__bitmap_bytes(m), VIDI__CACHE_LINE);
-    VIDI__TRY(vidi__memory_check(memory, vidi__bitmap_bytes(m)));
-    VIDI__TRY(vidi__read_words(reader, memory, words_of(m), room_of(m), &bitmap->words));
-    if (m % 64 && bitmap->words[words_of(m) - 1] >> (m % 64)) {
+    VIDI__TRY(vidi__read_u64(reader, &bitmap->set));
+    if (bitmap->set > m)
+        return vidi__damaged("more bits are set than there are");
+    VIDI__TRY(vidi__read_array(reader, memory, words_of(m), room_of(m), &bitmap->words));
+    int code = vidi__lends(reader) ? VIDI_OK : vidi__bitmap_verify(bitmap);
+    if (code < 0)
         vidi__bitmap_free(bitmap, memory);
+    return code;
+}
+
+/* Bits of the last word that exist. */
+static uint64_t last_bits(uint64_t m)
+{
+    return m % 64 ? (UINT64_C(1) << (m % 64)) - 1 : UINT64_MAX;
+}
+
+int vidi__bitmap_verify(const vidi__bitmap *bitmap)
+{
+    uint64_t words = words_of(bitmap->m);
+    if (bitmap->words[words - 1] & ~last_bits(bitmap->m))
         return vidi__damaged("bits are set behind the end of an array");
-    }
-    bitmap->set = vidi__popcount(bitmap->words, words_of(m));
+    if (vidi__popcount(bitmap->words, words) != bitmap->set)
+        return vidi__damaged("the number of set bits of an array is wrong");
     return VIDI_OK;
 }
 
@@ -36,12 +52,14 @@ void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory)
 
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer)
 {
-    return vidi__write_words(writer, bitmap->words, words_of(bitmap->m));
+    VIDI__TRY(vidi__write_u64(writer, bitmap->set));
+    return vidi__write_array(writer, bitmap->words, words_of(bitmap->m));
 }
 
 void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
 {
     for (uint64_t i = 0; i < words_of(into->m); i++)
         into->words[i] |= from->words[i];
+    into->words[words_of(into->m) - 1] &= last_bits(into->m); /* what was lent may have anything there */
     into->set = vidi__popcount(into->words, words_of(into->m));
 }

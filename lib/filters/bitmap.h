@@ -11,9 +11,14 @@ typedef struct vidi__bitmap {
     uint64_t set; /* bits that are 1 */
 } vidi__bitmap;
 
-/* All zero, or, if reader is not NULL, as vidi__bitmap_save wrote it; bits set beyond m are refused then. */
+/*
+ * All zero, or, if reader is not NULL, as vidi__bitmap_save wrote it: u64 bits that are 1, then an array. What was lent
+ * has not been looked at: only that no more bits are said to be 1 than there are.
+ */
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader);
 void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory);
+/* Is the number of bits that are 1 what it should be, and is none of them beyond m? For what was lent. */
+int vidi__bitmap_verify(const vidi__bitmap *bitmap);
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer);
 
 /* Both must have the same m. */

@@ -369,6 +369,11 @@ static int blocked_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__layers_save(&((const blocked *)filter)->layers, writer);
 }
 
+static int blocked_verify(const vidi__filter *filter)
+{
+    return vidi__layers_verify(&((const blocked *)filter)->layers);
+}
+
 static int blocked_merge(vidi__filter *filter, const vidi__filter *other)
 {
     blocked *into = (blocked *)filter;
@@ -437,6 +442,7 @@ const vidi__kind vidi__kind_blocked = {
     .describe = blocked_describe,
     .hash_names = blocked_hash_names,
     .save = blocked_save,
+    .verify = blocked_verify,
     .plan = vidi__blocked_plan_for,
     .merge = blocked_merge,
     .step = blocked_step,

@@ -212,6 +212,13 @@ int vidi__layers_load(vidi__layers *layers, vidi__reader *reader)
     return VIDI_OK;
 }
 
+int vidi__layers_verify(const vidi__layers *layers)
+{
+    for (unsigned i = 0; i < vidi__layers_count(layers); i++)
+        VIDI__TRY(vidi__layer_verify(layers->at[i]));
+    return VIDI_OK;
+}
+
 static int check_alike(const vidi__layers *into, const vidi__layers *from)
 {
     const vidi__blocked_plan *a = &into->plan, *b = &from->plan;

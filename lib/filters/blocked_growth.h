@@ -67,6 +67,9 @@ int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns);
 int vidi__layers_save(const vidi__layers *layers, vidi__writer *writer);
 int vidi__layers_load(vidi__layers *layers, vidi__reader *reader);
 
+/* The marks of all of them; for what was lent. */
+int vidi__layers_verify(const vidi__layers *layers);
+
 /* Adds what is in others of the same plan. VIDI_EDIFFERS if some layers are not alike. */
 int vidi__layers_merge(vidi__layers *into, const vidi__layers *from);
 

@@ -42,14 +42,25 @@ uint64_t vidi__layer_marked(const vidi__layer *layer)
     return sum;
 }
 
-static void count_marked(vidi__layer *layer)
+static uint64_t count_in(const vidi__layer *layer, unsigned partition)
 {
     const uint64_t words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        uint64_t marked =
-            vidi__popcount(layer->words + vidi__layer_row(layer, i) * words, vidi__layer_rows(layer, i) * words);
-        atomic_store_explicit(&layer->marked[i], marked, memory_order_relaxed);
-    }
+    return vidi__popcount(layer->words + vidi__layer_row(layer, partition) * words,
+                          vidi__layer_rows(layer, partition) * words);
+}
+
+static void count_marked(vidi__layer *layer)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        atomic_store_explicit(&layer->marked[i], count_in(layer, i), memory_order_relaxed);
+}
+
+int vidi__layer_verify(const vidi__layer *layer)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        if (count_in(layer, i) != atomic_load_explicit(&layer->marked[i], memory_order_relaxed))
+            return vidi__damaged("a layer has more marks, or fewer, than it says");
+    return VIDI_OK;
 }
 
 /* ---- making ---- */
@@ -116,7 +127,9 @@ int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
     VIDI__TRY(vidi__write_u64(writer, layer->lines));
     VIDI__TRY(vidi__write_u64(writer, layer->urls));
     VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->count)));
-    return vidi__write_words(writer, layer->words, vidi__layer_bytes(layer) / 8);
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->marked[i])));
+    return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
 }
 
 /* Each URL that was NEW has marked a bit at least, and no URL marks more than it has. */
@@ -128,14 +141,25 @@ static int check_count(const vidi__layer *layer)
     return VIDI_OK;
 }
 
+static int read_marked(vidi__layer *layer, vidi__reader *reader)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        uint64_t marked;
+        VIDI__TRY(vidi__read_u64(reader, &marked));
+        if (marked > vidi__layer_rows(layer, i) * layer->lines * VIDI__BLOCKED_BITS)
+            return vidi__damaged("a layer has more marks than bits");
+        atomic_store_explicit(&layer->marked[i], marked, memory_order_relaxed);
+    }
+    return check_count(layer);
+}
+
 static int read_words(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader)
 {
     uint64_t words = vidi__layer_bytes(layer) / 8;
-    VIDI__TRY(vidi__memory_check(memory, vidi__layer_bytes(layer)));
-    VIDI__TRY(vidi__read_words(reader, memory, words, words, &layer->words));
+    VIDI__TRY(read_marked(layer, reader));
+    VIDI__TRY(vidi__read_array(reader, memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
-    count_marked(layer);
-    return check_count(layer);
+    return vidi__lends(reader) ? VIDI_OK : vidi__layer_verify(layer);
 }
 
 int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader)

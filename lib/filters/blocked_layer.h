@@ -90,9 +90,15 @@ double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition);
 
 uint64_t vidi__layer_marked(const vidi__layer *layer);
 
-/* u64 rows, lines, URLs that it is made for, URLs in it; then the words. The plan of the config may be zero to load. */
+/*
+ * u64 rows, lines, URLs that it is made for, URLs in it, marked bits of each partition; then the words. The plan of the
+ * config may be zero to load. Of words that were lent nothing is known but the number of their marks.
+ */
 int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer);
 int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader);
+
+/* Are the marks as many as they should be, in each partition? For what was lent. */
+int vidi__layer_verify(const vidi__layer *layer);
 
 /* Adds what is in another layer of the same shape. The number of URLs is then estimated from the marks. */
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from);

@@ -137,12 +137,23 @@ int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes)
     return code;
 }
 
+int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent, uint64_t bytes)
+{
+    unsigned char **array;
+    VIDI__TRY(vidi__alloc(chunks->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *)));
+    for (uint64_t i = 0; i < count_of(bytes); i++)
+        array[i] = (unsigned char *)lent + i * VIDI__CHUNK_BYTES; /* const for all who know that it is borrowed */
+    memcpy(blocks, &array, sizeof array);
+    return VIDI_OK;
+}
+
 void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes)
 {
     unsigned char **array = blocks;
     if (!array)
         return;
-    for (uint64_t i = 0; i < whole_of(bytes); i++)
+    bool lent = vidi__is_borrowed(chunks->memory, array[0]);
+    for (uint64_t i = 0; i < whole_of(bytes) && !lent; i++)
         vidi__chunks_give(chunks, array[i]);
     if (rest_of(bytes))
         vidi__release(chunks->memory, array[whole_of(bytes)], rest_of(bytes), VIDI__CACHE_LINE);

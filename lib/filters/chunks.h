@@ -49,6 +49,10 @@ void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk);
  */
 int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes);
 void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes);
+
+/* The same over memory that is borrowed (base/memory.h), which is in one piece: only the addresses are made. */
+int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent, uint64_t bytes);
+
 uint64_t vidi__chunks_array_bytes(uint64_t bytes); /* that it takes altogether */
 
 #endif

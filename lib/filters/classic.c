@@ -184,6 +184,11 @@ static int classic_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
 }
 
+static int classic_verify(const vidi__filter *filter)
+{
+    return vidi__bitmap_verify(&((const classic *)filter)->bits);
+}
+
 static int classic_merge(vidi__filter *into, const vidi__filter *from)
 {
     classic *self = (classic *)into;
@@ -222,6 +227,7 @@ const vidi__kind vidi__kind_classic = {
     .describe = classic_describe,
     .hash_names = classic_hash_names,
     .save = classic_save,
+    .verify = classic_verify,
     .plan = classic_plan,
     .merge = classic_merge,
 };

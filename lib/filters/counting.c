@@ -57,9 +57,11 @@ static void counting_destroy(vidi__filter *filter)
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
-/* Counts those in use; bits where no counter is have to be zero. */
-static int check_words(counting *self)
+/* Those in use are as many as should be; bits where no counter is have to be zero. */
+static int counting_verify(const vidi__filter *filter)
 {
+    const counting *self = (const counting *)filter;
+    uint64_t used = 0;
     uint64_t mask = self->per_word * self->width == 64 ? 0 : ~UINT64_C(0) << self->per_word * self->width;
     uint64_t words = words_of(self->shape.m, self->per_word);
     for (uint64_t i = 0; i < words; i++)
@@ -68,10 +70,19 @@ static int check_words(counting *self)
     for (uint64_t place = self->shape.m; place < words * self->per_word; place++)
         if (get(self, place))
             return vidi__damaged("counters are set behind the last");
-    self->used = 0;
     for (uint64_t place = 0; place < self->shape.m; place++)
-        self->used += get(self, place) != 0;
-    return VIDI_OK;
+        used += get(self, place) != 0;
+    return used == self->used ? VIDI_OK : vidi__damaged("the number of counters in use is wrong");
+}
+
+static int load(counting *self, const vidi__config *config)
+{
+    uint64_t room = bytes_of(self->shape.m, self->per_word) / 8, words = words_of(self->shape.m, self->per_word);
+    VIDI__TRY(vidi__read_u64(config->reader, &self->used));
+    if (self->used > self->shape.m)
+        return vidi__damaged("more counters are in use than there are");
+    VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
+    return vidi__lends(config->reader) ? VIDI_OK : counting_verify(&self->base);
 }
 
 static int counting_create(vidi__filter **filter, const vidi__config *config)
@@ -86,13 +97,10 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     self->width = (unsigned)width;
     self->per_word = 64 / self->width;
     self->limit = (UINT64_C(1) << width) - 1;
-    uint64_t bytes = bytes_of(self->shape.m, self->per_word);
-    if (!config->reader)
-        return vidi__alloc_zeroed(config->memory, &self->words, bytes, VIDI__CACHE_LINE);
-    VIDI__TRY(vidi__memory_check(config->memory, bytes));
-    VIDI__TRY(vidi__read_words(config->reader, config->memory, words_of(self->shape.m, self->per_word), bytes / 8,
-                               &self->words));
-    return check_words(self);
+    self->base.every_add = true;
+    if (config->reader)
+        return load(self, config);
+    return vidi__alloc_zeroed(config->memory, &self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
 }
 
 /* The item's places, each once; returns how many. */
@@ -211,7 +219,8 @@ static void counting_hash_names(const vidi__filter *filter, vidi__text *text)
 static int counting_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const counting *self = (const counting *)filter;
-    return vidi__write_words(writer, self->words, words_of(self->shape.m, self->per_word));
+    VIDI__TRY(vidi__write_u64(writer, self->used));
+    return vidi__write_array(writer, self->words, words_of(self->shape.m, self->per_word));
 }
 
 static int counting_merge(vidi__filter *into, const vidi__filter *from)
@@ -261,6 +270,7 @@ const vidi__kind vidi__kind_counting = {
     .describe = counting_describe,
     .hash_names = counting_hash_names,
     .save = counting_save,
+    .verify = counting_verify,
     .plan = counting_plan,
     .remove = counting_remove,
     .times = counting_times,

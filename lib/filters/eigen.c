@@ -182,6 +182,13 @@ static int eigen_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__bitmap_save(&self->second, writer);
 }
 
+static int eigen_verify(const vidi__filter *filter)
+{
+    const eigen *self = (const eigen *)filter;
+    VIDI__TRY(vidi__bitmap_verify(&self->first));
+    return vidi__bitmap_verify(&self->second);
+}
+
 static int eigen_merge(vidi__filter *into, const vidi__filter *from)
 {
     eigen *self = (eigen *)into;
@@ -232,6 +239,7 @@ const vidi__kind vidi__kind_eigen = {
     .describe = eigen_describe,
     .hash_names = eigen_hash_names,
     .save = eigen_save,
+    .verify = eigen_verify,
     .plan = eigen_plan,
     .merge = eigen_merge,
 };

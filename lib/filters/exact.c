@@ -248,7 +248,7 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
     exact->base.fp_meaning = VIDI_FP_EXACT;
     exact->base.capacity = 0;
     VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
-    exact->multiset = multiset == 1;
+    exact->multiset = exact->base.every_add = multiset == 1;
     vidi__pool_init(&exact->pool, config->memory, index->hash_words + multiset);
     if (config->reader) {
         VIDI__TRY(load(exact, config->reader));

@@ -160,6 +160,7 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
         return vidi__blame_data(vidi__kind_unknown((vidi_str){name, strlen(name)}));
     int code = vidi__params_parse(&params, text);
     inner.params = &params;
+    inner.count = count;
     if (code == VIDI_OK)
         code = vidi__filter_create(filter, kind, &inner);
     if (code < 0)
@@ -172,6 +173,12 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
     }
     atomic_store_explicit(&(*filter)->count, count, memory_order_relaxed);
     return VIDI_OK;
+}
+
+int vidi__filter_verify(const vidi__filter *filter)
+{
+    int code = filter->kind->verify ? filter->kind->verify(filter) : VIDI_OK;
+    return code < 0 ? vidi__fail_in(filter->kind->name, code) : VIDI_OK;
 }
 
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b)

@@ -5,6 +5,10 @@
  * URLs, and asks for no more of an item than it needs. It knows nothing of URLs' grammar, files, threads (unless it
  * says VIDI_IS_CONCURRENT) or epochs: the seed that it was made with is the whole difference between two epochs.
  *
+ * Reading: what a reader lends (base/stream.h) is not looked at when a filter is made from it. It may hold anything, so
+ * that has, times, iterate, stat, save, and merge from it, must be safe and end whatever is there; no other function is
+ * called. `verify` says afterwards what would have been said at once of a copy.
+ *
  * Locking: the set calls add, remove, merge and step of a filter alone, and has, count, iterate, save and stat in
  * parallel with each other. A concurrent kind has its add called in parallel with add and has; the rest as above.
  */
@@ -54,6 +58,7 @@ typedef struct vidi__config {
     vidi__seed seed;
     const vidi__hash_fn *item_hash;
     vidi__reader *reader; /* not NULL: contents come from here, as save wrote them; params are those of describe */
+    uint64_t count;       /* that the reader has told of, to be believed of what is lent */
     unsigned depth;       /* how many filters this one is inside of */
     bool one_of_many;     /* others, with other seeds, are asked for the same hashes: a member of a spatial filter */
 } vidi__config;
@@ -67,6 +72,7 @@ struct vidi__filter {
     uint32_t can;
     uint32_t fp_meaning;
     bool withstands;        /* its hash functions do */
+    bool every_add;         /* is stored, also of what was seen */
     uint64_t combination;   /* not 0: no salts, only this combination of functions tells epochs apart */
     uint64_t capacity;      /* 0: grows */
     double error;           /* at capacity; 0 if nobody asked for one */
@@ -137,6 +143,8 @@ struct vidi__kind {
     /* Names of the hash functions. */
     void (*hash_names)(const vidi__filter *filter, vidi__text *text);
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
+    /* Of what was lent: could it have been read as a copy? NULL if nothing is ever lent to this kind. */
+    int (*verify)(const vidi__filter *filter);
     /* Can this kind serve? VIDI_OK, or VIDI_EOPTION with the reason. */
     int (*plan)(const vidi__want *want, vidi__planned *planned);
 
@@ -192,6 +200,9 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
+
+/* The contents of a filter that was read from a mapping, which nobody has looked at; of others all is well. */
+int vidi__filter_verify(const vidi__filter *filter);
 
 /* What is refused as an option while reading was not refused when it was written: the data is at fault. */
 int vidi__blame_data(int code);

@@ -301,6 +301,13 @@ static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__table_save(&((const fingerprint *)filter)->table, writer);
 }
 
+static int fingerprint_verify(const vidi__filter *filter)
+{
+    uint64_t count = 0;
+    VIDI__TRY(vidi__table_verify(&((const fingerprint *)filter)->table, &count));
+    return count == vidi__filter_count(filter) ? VIDI_OK : vidi__damaged("the number of URLs is not that of the URLs");
+}
+
 /* ---- making ---- */
 
 /* How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine. */
@@ -337,10 +344,23 @@ static int configure(fingerprint *self, const vidi__config *config)
     VIDI__TRY(vidi__filter_check_hash(config));
     self->bits = round_bits(self->bits);
     self->table.hashes = hashes_of(self->bits);
-    self->table.multiset = multiset == 1;
+    self->table.multiset = self->base.every_add = multiset == 1;
     self->table.portable = vidi__cpu() == VIDI__CPU_PORTABLE;
     self->base.needs.what = VIDI__NEED_HASH;
     self->base.withstands = config->item_hash->withstands;
+    return VIDI_OK;
+}
+
+/* In a multiset that nobody looks at, all that is known of the different hashes is that they are not more than all. */
+static int load(fingerprint *self, const vidi__config *config)
+{
+    uint64_t count = 0;
+    VIDI__TRY(vidi__table_load(&self->table, config->reader, &count));
+    if (vidi__lends(config->reader) && self->table.multiset && config->count < count)
+        count = config->count;
+    if (count > self->table.hashes)
+        return vidi__damaged("there are more hashes than there can be");
+    vidi__filter_counted(&self->base, (int64_t)count);
     return VIDI_OK;
 }
 
@@ -354,10 +374,7 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__locks_init(&self->locks));
     if (!config->reader)
         return config->capacity ? vidi__table_reserve(&self->table, config->capacity) : VIDI_OK;
-    uint64_t count = 0;
-    VIDI__TRY(vidi__table_load(&self->table, config->reader, &count));
-    vidi__filter_counted(&self->base, (int64_t)count);
-    return VIDI_OK;
+    return load(self, config);
 }
 
 /* The most URLs that the memory holds with so many bits. */
@@ -445,6 +462,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .describe = fingerprint_describe,
     .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
+    .verify = fingerprint_verify,
     .plan = fingerprint_plan,
     .remove = fingerprint_remove,
     .times = fingerprint_times,

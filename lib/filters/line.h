@@ -49,6 +49,13 @@ static inline unsigned vidi__line_count(uint32_t head)
     return head & 31;
 }
 
+/* The same, but never more than there are: the line may be one that nobody has looked at (filter.h). */
+static inline unsigned vidi__line_used(uint32_t head, unsigned slots)
+{
+    unsigned count = vidi__line_count(head);
+    return count < slots ? count : slots;
+}
+
 /* A bit for each slot that holds a guest. */
 static inline uint32_t vidi__line_guests(uint32_t head, unsigned slots)
 {
@@ -148,7 +155,7 @@ static inline void vidi__line_remove(unsigned char *line, unsigned width, unsign
 static inline uint32_t vidi__line_match_portable(const unsigned char *line, unsigned width, uint64_t value)
 {
     uint32_t found = 0;
-    for (unsigned i = 0, count = vidi__line_count(vidi__line_head(line)); i < count; i++)
+    for (unsigned i = 0, count = vidi__line_used(vidi__line_head(line), vidi__line_slots(width)); i < count; i++)
         found |= (uint32_t)(vidi__line_get(line, width, i) == value) << i;
     return found;
 }
@@ -201,7 +208,7 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
 }
 #endif
 
-/* Which slots in use hold the value. */
+/* Which slots in use hold the value. Of a line that claims to have more than there are, perhaps one of those too. */
 static inline uint32_t vidi__line_match(const unsigned char *line, unsigned width, uint64_t value, bool portable)
 {
 #if defined(__SSE2__)

@@ -189,6 +189,14 @@ static int multilayer_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+static int multilayer_verify(const vidi__filter *filter)
+{
+    const multilayer *self = (const multilayer *)filter;
+    for (unsigned i = 0; i <= self->layers; i++)
+        VIDI__TRY(vidi__bitmap_verify(&self->bits[i]));
+    return VIDI_OK;
+}
+
 static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
 {
     multilayer *self = (multilayer *)into;
@@ -238,6 +246,7 @@ const vidi__kind vidi__kind_multilayer = {
     .describe = multilayer_describe,
     .hash_names = multilayer_hash_names,
     .save = multilayer_save,
+    .verify = multilayer_verify,
     .plan = multilayer_plan,
     .merge = multilayer_merge,
 };

@@ -247,6 +247,14 @@ static int scalable_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+static int scalable_verify(const vidi__filter *filter)
+{
+    const scalable *self = (const scalable *)filter;
+    for (unsigned i = 0; i < self->stages; i++)
+        VIDI__TRY(vidi__filter_verify(self->stage[i]));
+    return VIDI_OK;
+}
+
 /* Makes the next stage before it is needed, so that the add that needs it does not wait. */
 static int scalable_step(vidi__filter *filter, uint64_t budget_ns)
 {
@@ -329,6 +337,7 @@ const vidi__kind vidi__kind_scalable = {
     .describe = scalable_describe,
     .hash_names = scalable_hash_names,
     .save = scalable_save,
+    .verify = scalable_verify,
     .plan = scalable_plan,
     .step = scalable_step,
 };

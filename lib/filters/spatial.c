@@ -69,6 +69,7 @@ static void adopt(spatial *self)
     base->needs = self->member[0]->needs;
     base->capacity = self->member[0]->capacity;
     base->can = self->member[0]->can & ~never;
+    base->every_add = self->member[0]->every_add;
     for (unsigned i = 0; i < self->members; i++) {
         const vidi__filter *member = self->member[i];
         base->withstands &= member->withstands;
@@ -244,6 +245,14 @@ static int spatial_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+static int spatial_verify(const vidi__filter *filter)
+{
+    const spatial *self = (const spatial *)filter;
+    for (unsigned i = 0; i < self->members; i++)
+        VIDI__TRY(vidi__filter_verify(self->member[i]));
+    return VIDI_OK;
+}
+
 static int spatial_merge(vidi__filter *into, const vidi__filter *from)
 {
     spatial *self = (spatial *)into;
@@ -310,6 +319,7 @@ const vidi__kind vidi__kind_spatial = {
     .describe = spatial_describe,
     .hash_names = spatial_hash_names,
     .save = spatial_save,
+    .verify = spatial_verify,
     .plan = spatial_plan,
     .remove = spatial_remove,
     .times = spatial_times,

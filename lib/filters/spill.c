@@ -2,6 +2,11 @@
 #include "filters/spill.h"
 
 #define EMPTY VIDI__SPILL_EMPTY
+/*
+ * Entries from where a hash is looked for to where it is: chance never comes near, so who does wants us to walk for
+ * ever.
+ */
+#define AWAY_MOST 4096
 
 static uint64_t entry(const vidi__spill *spill, uint64_t at)
 {
@@ -13,11 +18,14 @@ static uint64_t next(const vidi__spill *spill, uint64_t at)
     return at + 1 == spill->room ? 0 : at + 1;
 }
 
-/* Where the hash is, or the free entry where it would go. There is always a free one. */
+/*
+ * Where the hash is, or the free entry where it would go. There is always a free one, but in a table that was lent:
+ * there it may come to any entry.
+ */
 static uint64_t find(const vidi__spill *spill, uint64_t hash)
 {
-    uint64_t at = vidi__spill_home(spill, hash);
-    for (uint64_t there; there = entry(spill, at), there != hash && there != EMPTY;)
+    uint64_t at = vidi__spill_home(spill, hash), left = spill->room;
+    for (uint64_t there; there = entry(spill, at), there != hash && there != EMPTY && --left;)
         at = next(spill, at);
     return at;
 }
@@ -27,7 +35,7 @@ uint64_t vidi__spill_times(const vidi__spill *spill, uint64_t hash)
     if (!spill->used)
         return 0;
     uint64_t at = find(spill, hash);
-    if (entry(spill, at) == EMPTY)
+    if (entry(spill, at) != hash)
         return 0;
     return spill->times ? *vidi__spill_at(spill->times, at) : 1;
 }
@@ -140,15 +148,77 @@ bool vidi__spill_take(vidi__spill *spill, uint64_t hash, bool *last)
 bool vidi__spill_each(const vidi__spill *spill, uint64_t *at, uint64_t *left)
 {
     if (*at == EMPTY) {
-        *left = spill->used;
-        for (*at = 0; *left && entry(spill, *at) != EMPTY;)
+        *left = spill->used ? spill->room : 0;
+        for (*at = 0; *at + 1 < *left && entry(spill, *at) != EMPTY;)
             ++*at;
     }
-    if (!*left)
-        return false;
-    do {
+    while (*left) {
+        --*left;
         *at = next(spill, *at);
-    } while (entry(spill, *at) == EMPTY);
-    --*left;
-    return true;
+        if (entry(spill, *at) != EMPTY)
+            return true;
+    }
+    return false;
+}
+
+/* ---- streams ---- */
+
+static uint64_t entries_in_block(const vidi__spill *spill, uint64_t at)
+{
+    return spill->room - at < VIDI__SPILL_BLOCK ? spill->room - at : VIDI__SPILL_BLOCK;
+}
+
+/* Where there is no entry, what is in memory was never written. */
+static int save_times(const vidi__spill *spill, uint64_t from, vidi__writer *writer)
+{
+    uint64_t times[VIDI__SPILL_BLOCK], count = entries_in_block(spill, from);
+    for (uint64_t i = 0; i < count; i++)
+        times[i] = entry(spill, from + i) == EMPTY ? 0 : *vidi__spill_at(spill->times, from + i);
+    return vidi__write_words(writer, times, count);
+}
+
+int vidi__spill_save(const vidi__spill *spill, vidi__writer *writer)
+{
+    for (uint64_t at = 0; at < spill->room; at += VIDI__SPILL_BLOCK)
+        VIDI__TRY(vidi__write_words(writer, vidi__spill_at(spill->entries, at), entries_in_block(spill, at)));
+    for (uint64_t at = 0; at < spill->room && spill->times; at += VIDI__SPILL_BLOCK)
+        VIDI__TRY(save_times(spill, at, writer));
+    return VIDI_OK;
+}
+
+static int load_array(const vidi__spill *spill, uint64_t ***blocks, vidi__chunks *chunks, vidi__reader *reader)
+{
+    const void *lent;
+    if (bytes_of(spill) > reader->left)
+        return vidi__damaged("there is room for more spilled hashes than there is data");
+    if (vidi__lends(reader)) {
+        VIDI__TRY(vidi__lend(reader, bytes_of(spill), &lent));
+        return vidi__chunks_array_over(chunks, blocks, lent, bytes_of(spill));
+    }
+    VIDI__TRY(vidi__chunks_array(chunks, blocks, bytes_of(spill)));
+    for (uint64_t at = 0; at < spill->room; at += VIDI__SPILL_BLOCK)
+        VIDI__TRY(vidi__read(reader, vidi__spill_at(*blocks, at), entries_in_block(spill, at) * sizeof(uint64_t)));
+    return VIDI_OK;
+}
+
+int vidi__spill_load(vidi__spill *spill, vidi__chunks *chunks, bool multiset, vidi__reader *reader)
+{
+    VIDI__TRY(load_array(spill, &spill->entries, chunks, reader));
+    return multiset ? load_array(spill, &spill->times, chunks, reader) : VIDI_OK;
+}
+
+int vidi__spill_verify(const vidi__spill *spill, uint64_t range)
+{
+    uint64_t used = 0;
+    for (uint64_t at = 0; at < spill->room; at++) {
+        uint64_t hash = entry(spill, at);
+        if (hash == EMPTY)
+            continue;
+        used++;
+        if (hash >= range || (spill->times && !*vidi__spill_at(spill->times, at)))
+            return vidi__damaged("a spilled hash is out of range");
+        if (steps(spill, vidi__spill_home(spill, hash), at) > AWAY_MOST || find(spill, hash) != at)
+            return vidi__damaged("a spilled hash is there twice, or where it is not looked for");
+    }
+    return used == spill->used ? VIDI_OK : vidi__damaged("the number of spilled hashes is wrong");
 }

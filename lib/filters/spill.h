@@ -7,11 +7,14 @@
  * So there is another order for each room: what comes from a larger table in its order would otherwise fill a smaller
  * one from one end. (An odd factor instead of the mixing is not enough: those of two rooms may be almost in proportion.)
  * The entries are in chunks, as the lines are (chunks.h).
+ *
+ * A table that was lent (base/stream.h) may hold anything: asking it and walking through it are safe and end all the
+ * same.
  */
 #ifndef VIDI_FILTERS_SPILL_H
 #define VIDI_FILTERS_SPILL_H
 
-#include "base/bits.h"
+#include "base/stream.h"
 #include "filters/chunks.h"
 
 #define VIDI__SPILL_BLOCK (VIDI__CHUNK_BYTES / sizeof(uint64_t)) /* entries */
@@ -53,5 +56,14 @@ uint64_t vidi__spill_bytes(const vidi__spill *spill);
  * to stand where they stood. *at is VIDI__SPILL_EMPTY before the first; false after the last.
  */
 bool vidi__spill_each(const vidi__spill *spill, uint64_t *at, uint64_t *left);
+
+/*
+ * Saved: all entries as they stand, 2^64-1 where there is none; then, in a multiset, the times of all, 0 where there is
+ * none. Loading takes room and used as they are set, and lends or copies; verification says whether every entry is
+ * below the range and where it is looked for, and whether they are as many as used says.
+ */
+int vidi__spill_save(const vidi__spill *spill, vidi__writer *writer);
+int vidi__spill_load(vidi__spill *spill, vidi__chunks *chunks, bool multiset, vidi__reader *reader);
+int vidi__spill_verify(const vidi__spill *spill, uint64_t range);
 
 #endif

@@ -19,6 +19,7 @@ static uint64_t lines_most(uint64_t range)
 static void complete(vidi__subtable *shape)
 {
     shape->ratio = (uint64_t)(((unsigned __int128)shape->lines << 64) / shape->range);
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     shape->inverse = UINT64_MAX / shape->ratio;
     shape->limit = (uint64_t)(LOAD * vidi__line_slots(shape->width) * (double)shape->lines);
     if (shape->limit < 1)
@@ -62,6 +63,7 @@ int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi
     VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = *shape;
     (*table)->used = 0;
+    (*table)->lent = false;
     (*table)->spill = (vidi__spill){0};
     int code = vidi__chunks_array(chunks, &(*table)->chunks, lines_bytes(*table));
     if (code < 0) {
@@ -241,7 +243,8 @@ static bool tells(const vidi__subtable *table, const unsigned char *line, unsign
     const vidi__spot own = vidi__subtable_spot(table, hash);
     if (guest && match(table, own.line, own.distance, false))
         return false;
-    return (unsigned)__builtin_ctz(match(table, line, own.distance, guest)) == slot;
+    uint32_t found = match(table, line, own.distance, guest); /* none, if that is not its line */
+    return found && (unsigned)__builtin_ctz(found) == slot;
 }
 
 /* `first` is the first hash of the line, `before` that of the line before, to which its guests belong. */
@@ -249,9 +252,11 @@ static int walk_line(const vidi__subtable *table, const unsigned char *line, uin
                      vidi__subtable_visit *visit, void *context)
 {
     uint32_t head = vidi__line_head(line);
-    for (unsigned slot = 0; slot < vidi__line_count(head); slot++) {
+    for (unsigned slot = 0; slot < vidi__line_used(head, slots_of(table)); slot++) {
         bool guest = head & vidi__line_guest(slot);
         uint64_t hash = (guest ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
+        if (VIDI__UNLIKELY(hash >= table->range))
+            continue; /* in a line that nobody has looked at */
         if (table->multiset) {
             if (!tells(table, line, slot, hash, guest))
                 continue;
@@ -277,6 +282,8 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
     for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(spill, &at, &left);) {
         uint64_t hash = *vidi__spill_at(spill->entries, at),
                  times = spill->times ? *vidi__spill_at(spill->times, at) : 1;
+        if (VIDI__UNLIKELY(hash >= table->range || !times))
+            continue; /* as above */
         if (table->multiset && vidi__subtable_times(table, hash) != times)
             continue; /* a line has it too, and has told of all */
         int code = visit(context, hash, times);
@@ -374,11 +381,12 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
  */
 #define LINES_LIMIT (UINT64_C(1) << 17)
 #define SPILLED_LIMIT 64
+#define SLOTS_MAX 20
 
-/* Room for spilled hashes that a stream may ask for. There may be more after many have been taken away. */
-static uint64_t spill_room_most(uint64_t spilled, uint64_t lines)
+/* Room for spilled hashes that a stream may ask for: more than they ever come to. */
+static uint64_t spill_room_most(uint64_t lines)
 {
-    return 2 * (spilled + lines) + 8;
+    return 2 * SPILLED_LIMIT * lines + 16;
 }
 
 static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
@@ -387,122 +395,214 @@ static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
     return left < VIDI__CHUNK_LINES ? left : VIDI__CHUNK_LINES;
 }
 
-int vidi__subtable_save(const vidi__subtable *table, vidi__writer *writer)
+int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
 {
     const vidi__spill *spill = &table->spill;
     VIDI__TRY(vidi__write_u64(writer, table->depth));
     VIDI__TRY(vidi__write_u64(writer, table->lines));
     VIDI__TRY(vidi__write_u64(writer, table->width));
+    VIDI__TRY(vidi__write_u64(writer, table->used));
     VIDI__TRY(vidi__write_u64(writer, spill->used));
-    uint64_t most = spill_room_most(spill->used, table->lines);
-    VIDI__TRY(vidi__write_u64(writer, spill->room < most ? spill->room : most));
-    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
-        VIDI__TRY(vidi__write(writer, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(spill, &at, &left);) {
-        VIDI__TRY(vidi__write_u64(writer, *vidi__spill_at(spill->entries, at)));
-        if (table->multiset)
-            VIDI__TRY(vidi__write_u64(writer, *vidi__spill_at(spill->times, at)));
+    return vidi__write_u64(writer, spill->room);
+}
+
+/*
+ * The bits of a line that mean something, by the number of slots in use: the others are what was in that memory before.
+ */
+typedef struct meaning {
+    uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
+} meaning;
+
+static void find_meaning(meaning *all, unsigned width)
+{
+    unsigned char line[VIDI__LINE_BYTES] = {0};
+    vidi__line_set_head(line, UINT32_MAX);
+    for (unsigned used = 0; used <= vidi__line_slots(width); used++) {
+        memcpy(all->bits[used], line, sizeof line);
+        if (used < vidi__line_slots(width))
+            vidi__line_put(line, width, used, UINT64_MAX);
+    }
+}
+
+int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
+{
+    meaning all;
+    uint64_t clean[VIDI__CHUNK_BYTES / 8];
+    find_meaning(&all, table->width);
+    VIDI__TRY(vidi__write_align(writer));
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++) {
+        uint64_t lines = lines_in_chunk(table, i);
+        memcpy(clean, table->chunks[i], lines * VIDI__LINE_BYTES);
+        for (uint64_t line = 0; line < lines; line++) {
+            uint64_t *words = clean + line * (VIDI__LINE_BYTES / 8);
+            unsigned used = vidi__line_used(vidi__line_head((const unsigned char *)words), slots_of(table));
+            for (unsigned word = 0; word < VIDI__LINE_BYTES / 8; word++)
+                words[word] &= all.bits[used][word];
+        }
+        VIDI__TRY(vidi__write(writer, clean, lines * VIDI__LINE_BYTES));
     }
     return VIDI_OK;
 }
 
-/* Without its signature, which is made anew. */
-static int check_head(const vidi__subtable *table, unsigned char *line)
+int vidi__subtable_save_spilled(const vidi__subtable *table, vidi__writer *writer)
+{
+    return vidi__spill_save(&table->spill, writer);
+}
+
+/* ---- what must be so ---- */
+
+static int check_head(const vidi__subtable *table, const unsigned char *line)
 {
     uint32_t head = vidi__line_head(line), guests = vidi__line_guests(head, slots_of(table));
     unsigned used = vidi__line_count(head);
     if (used > slots_of(table) || guests >> used || (guests && table->lines == 1))
         return vidi__damaged("a line holds more than it can");
-    vidi__line_set_head(line, used | guests << 5);
     return VIDI_OK;
 }
 
-/* Every distance leads back to the line, or to the one before for a guest; and in a plain set no hash is there twice. */
-static int check_line(vidi__subtable *table, uint64_t line, uint64_t *count)
+/* What is not in its own line must have signed there: we sign for it, or look whether it has. */
+static int check_signature(const vidi__subtable *table, unsigned char *own, uint64_t distance)
+{
+    if (!table->lent)
+        sign(table, own, distance);
+    else if (!vidi__line_signs(vidi__line_head(own), slots_of(table), distance))
+        return vidi__damaged("a line lacks a signature");
+    return VIDI_OK;
+}
+
+/*
+ * Every distance leads back to the line, or to the one before for a guest; and in a plain set no hash is there twice.
+ * `first` are the first hashes of the line and of that before.
+ */
+static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t first[2], uint64_t *count)
 {
     const unsigned char *at = vidi__subtable_line(table, line);
     uint64_t owner[2] = {line, line ? line - 1 : table->lines - 1};
     for (unsigned slot = 0; slot < vidi__line_count(vidi__line_head(at)); slot++) {
         bool guest = vidi__line_head(at) & vidi__line_guest(slot);
-        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first_hash(table, owner[guest]) + distance;
+        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[guest] + distance;
         if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[guest])
             return vidi__damaged("a line holds what does not belong there");
         unsigned char *own = vidi__subtable_line(table, owner[guest]);
         uint32_t equal = match(table, at, distance, guest);
-        bool first = (unsigned)__builtin_ctz(equal) == slot && (!guest || !match(table, own, distance, false));
-        if (!first && !table->multiset)
+        bool told = (unsigned)__builtin_ctz(equal) == slot && (!guest || !match(table, own, distance, false));
+        if (!told && !table->multiset)
             return vidi__damaged("a line holds what is there already");
         if (guest)
-            sign(table, own, distance);
-        *count += first;
+            VIDI__TRY(check_signature(table, own, distance));
+        *count += told;
     }
-    table->used += vidi__line_count(vidi__line_head(at));
     return VIDI_OK;
 }
 
-static int load_lines(vidi__subtable *table, vidi__reader *reader, uint64_t *count)
+/* All lines, whose heads have been checked; they and those beside are as many as is said. */
+static int check_lines(const vidi__subtable *table, uint64_t *count)
 {
-    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
-        VIDI__TRY(vidi__read(reader, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
-    for (uint64_t line = 0; line < table->lines; line++)
-        VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
-    for (uint64_t line = 0; line < table->lines; line++)
-        VIDI__TRY(check_line(table, line, count));
-    return VIDI_OK;
+    uint64_t used = table->spill.used;
+    uint64_t first[2] = {0, last_first(table)};
+    for (uint64_t line = 0; line < table->lines; line++) {
+        VIDI__TRY(check_line(table, line, first, count));
+        first[1] = first[0];
+        first[0] = next_first(table, line, first[0]);
+        used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
+    }
+    return used == table->used ? VIDI_OK : vidi__damaged("a sub-table does not hold as much as it says");
 }
 
-static int load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+static int check_spilled(const vidi__subtable *table, uint64_t hash, uint64_t *count)
 {
-    uint64_t hash, times = 1;
-    VIDI__TRY(vidi__read_u64(reader, &hash));
-    if (table->multiset)
-        VIDI__TRY(vidi__read_u64(reader, &times));
-    if (hash >= table->range || !times)
-        return vidi__damaged("a spilled hash is out of range");
     const vidi__spot at = vidi__subtable_spot(table, hash);
     bool in_line = match(table, at.line, at.distance, false) || match_next(table, hash, &at);
-    if (vidi__spill_times(&table->spill, hash) || (in_line && !table->multiset))
+    if (in_line && !table->multiset)
         return vidi__damaged("a spilled hash is there twice");
-    VIDI__TRY(spill(table, chunks, hash, times));
-    sign(table, at.line, at.distance);
     *count += !in_line;
-    return VIDI_OK;
+    return check_signature(table, at.line, at.distance);
 }
 
-static int load_contents(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t room,
-                         uint64_t spilled, uint64_t *count)
+static int check_all_spilled(const vidi__subtable *table, uint64_t *count)
 {
-    VIDI__TRY(load_lines(table, reader, count));
-    if (room) /* only now, when the stream has been seen to be as long as the lines that this is in proportion to */
-        VIDI__TRY(vidi__spill_resize(&table->spill, chunks, table->multiset, room));
-    for (; spilled; spilled--)
-        VIDI__TRY(load_spilled(table, chunks, reader, count));
+    VIDI__TRY(vidi__spill_verify(&table->spill, table->range));
+    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&table->spill, &at, &left);)
+        VIDI__TRY(check_spilled(table, *vidi__spill_at(table->spill.entries, at), count));
     return VIDI_OK;
 }
 
-int vidi__subtable_load(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape, vidi__reader *reader,
-                        uint64_t *count)
+int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
+{
+    for (uint64_t line = 0; line < table->lines; line++)
+        VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
+    VIDI__TRY(check_lines(table, count));
+    return check_all_spilled(table, count);
+}
+
+/* ---- loading ---- */
+
+/* As a copy, without signatures, which are made anew. */
+static int copy_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    VIDI__TRY(vidi__chunks_array(chunks, &table->chunks, lines_bytes(table)));
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
+        VIDI__TRY(vidi__read(reader, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
+    for (uint64_t i = 0; i < table->lines; i++) {
+        unsigned char *line = vidi__subtable_line(table, i);
+        VIDI__TRY(check_head(table, line));
+        vidi__line_set_head(line, vidi__line_head(line) & ((UINT32_C(32) << slots_of(table)) - 1));
+    }
+    return check_lines(table, count);
+}
+
+int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    const void *lent;
+    VIDI__TRY(vidi__read_align(reader));
+    if (lines_bytes(table) > reader->left)
+        return vidi__damaged("a sub-table has more lines than there is data");
+    if (!table->lent)
+        return copy_lines(table, chunks, reader, count);
+    VIDI__TRY(vidi__lend(reader, lines_bytes(table), &lent));
+    *count += table->used;
+    return vidi__chunks_array_over(chunks, &table->chunks, lent, lines_bytes(table));
+}
+
+/* Only now, when the stream has been seen to be as long as the lines, is there room that is in proportion to them. */
+int vidi__subtable_load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    VIDI__TRY(vidi__spill_load(&table->spill, chunks, table->multiset, reader));
+    return table->lent ? VIDI_OK : check_all_spilled(table, count);
+}
+
+static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t spilled, uint64_t room)
+{
+    if (width > 8 || !vidi__line_slots((unsigned)width) || !table->lines || table->lines > LINES_LIMIT ||
+        spilled > SPILLED_LIMIT * table->lines || table->lines > lines_most(table->range) ||
+        table->lines < lines_least(table->range, (unsigned)width) || room > spill_room_most(table->lines) ||
+        5 * spilled > 4 * room || table->used < spilled ||
+        table->used - spilled > table->lines * vidi__line_slots((unsigned)width))
+        return vidi__damaged("a sub-table has an impossible shape");
+    return VIDI_OK;
+}
+
+int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
+                             vidi__reader *reader, uint64_t *announced)
 {
     vidi__subtable wanted = *shape;
     uint64_t width, spilled, room;
     *table = NULL;
     VIDI__TRY(vidi__read_u64(reader, &wanted.lines));
     VIDI__TRY(vidi__read_u64(reader, &width));
+    VIDI__TRY(vidi__read_u64(reader, &wanted.used));
     VIDI__TRY(vidi__read_u64(reader, &spilled));
     VIDI__TRY(vidi__read_u64(reader, &room));
-    if (width > 8 || !vidi__line_slots((unsigned)width) || !wanted.lines || wanted.lines > LINES_LIMIT ||
-        wanted.lines > reader->left / VIDI__LINE_BYTES || spilled > reader->left / 8 ||
-        spilled > SPILLED_LIMIT * wanted.lines || wanted.lines > lines_most(wanted.range) ||
-        wanted.lines < lines_least(wanted.range, (unsigned)width) || room > spill_room_most(spilled, wanted.lines) ||
-        5 * spilled > 4 * room)
-        return vidi__damaged("a sub-table has an impossible shape");
+    VIDI__TRY(check_shape(&wanted, width, spilled, room));
+    *announced += lines_bytes(&wanted) + room * (wanted.multiset ? 16 : 8);
+    if (*announced > reader->left)
+        return vidi__damaged("sub-tables are larger than the data that holds them");
     wanted.width = (uint8_t)width;
     complete(&wanted);
-    VIDI__TRY(vidi__subtable_make(table, chunks, &wanted));
-    int code = load_contents(*table, chunks, reader, room, spilled, count);
-    if (code < 0) {
-        vidi__subtable_free(*table, chunks);
-        *table = NULL;
-    }
-    return code;
+    wanted.lent = vidi__lends(reader);
+    wanted.chunks = NULL;
+    wanted.spill = (vidi__spill){.room = room, .used = spilled}; /* until they are there */
+    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    **table = wanted;
+    return VIDI_OK;
 }

@@ -37,6 +37,7 @@ typedef struct vidi__subtable {
     uint8_t width;  /* bytes a distance */
     bool multiset;
     bool portable;
+    bool lent;      /* the lines are not ours: never written to, and perhaps never looked at */
     unsigned depth; /* of the directory: bits of prefix within the partition */
     vidi__spill spill;
     uint64_t lines;
@@ -112,13 +113,29 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
                            const vidi__subtable *shape, int half);
 
 /*
- * Saved: u64 depth, lines, width, number of spilled hashes, room for them; the lines as they are; the spilled hashes
- * (each with its times, in a multiset). Loading needs depth, range, multiset and portable of the shape, refuses what
- * cannot be, and adds the number of different hashes to *count.
+ * Saved in three parts, between which the parts of others may stand:
+ *
+ *     head      u64 depth, lines, width, slots and spilled hashes in use, number of spilled hashes, room for them
+ *     lines     as they are, aligned; where no slot is in use, zeros
+ *     spilled   the table of the hashes beside (spill.h), as it is
+ *
+ * Loading needs depth (which the caller has read), range, multiset and portable of the shape, and refuses what cannot
+ * be. After the head there is a sub-table that must be used for nothing but loading the rest, or be freed; *announced
+ * grows by what its rest takes in the stream, and is refused when it is more than is left. Lines and spilled hashes add
+ * the number of different hashes to *count.
+ *
+ * What is lent is not looked at: *count grows by what is said to be in use.
  */
-int vidi__subtable_save(const vidi__subtable *table, vidi__writer *writer);
-int vidi__subtable_load(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape, vidi__reader *reader,
-                        uint64_t *count);
+int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer);
+int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer);
+int vidi__subtable_save_spilled(const vidi__subtable *table, vidi__writer *writer);
+int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
+                             vidi__reader *reader, uint64_t *announced);
+int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+int vidi__subtable_load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+
+/* Is what was lent as a copy would have to be, and signed? Adds the number of different hashes to *count. */
+int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count);
 
 uint64_t vidi__subtable_bytes(const vidi__subtable *table);
 

@@ -287,21 +287,33 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
 
 #define NOT_OPEN UINT64_MAX
 
+typedef int save_part(const vidi__subtable *part, vidi__writer *writer);
+
+static int save_partition(const vidi__partition *partition, save_part *save, vidi__writer *writer)
+{
+    const vidi__subtable *part;
+    for (uint64_t entry = 0; (part = next_subtable(partition, &entry)) != NULL;)
+        VIDI__TRY(save(part, writer));
+    return VIDI_OK;
+}
+
 int vidi__table_save(const vidi__table *table, vidi__writer *writer)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         const vidi__partition *partition = &table->partitions[i];
-        const vidi__subtable *part;
         VIDI__TRY(vidi__write_u64(writer, partition->directory ? partition->depth : NOT_OPEN));
-        for (uint64_t entry = 0; (part = next_subtable(partition, &entry)) != NULL;)
-            VIDI__TRY(vidi__subtable_save(part, writer));
+        VIDI__TRY(save_partition(partition, vidi__subtable_save_head, writer));
     }
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_lines, writer));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_spilled, writer));
     return VIDI_OK;
 }
 
 /* The sub-table that begins at this entry; returns in *next where the following one begins. */
-static int load_subtable(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__reader *reader,
-                         uint64_t *count, uint64_t *next)
+static int load_head(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__reader *reader,
+                     uint64_t *announced, uint64_t *next)
 {
     uint64_t depth;
     vidi__subtable *part;
@@ -310,14 +322,14 @@ static int load_subtable(vidi__table *table, vidi__partition *partition, uint64_
     if (!span || entry % span)
         return vidi__damaged("a directory has a gap");
     vidi__subtable shape = shape_at(table, (unsigned)depth, 1);
-    VIDI__TRY(vidi__subtable_load(&part, &table->chunks, &shape, reader, count));
+    VIDI__TRY(vidi__subtable_load_head(&part, &table->chunks, &shape, reader, announced));
     for (uint64_t i = 0; i < span; i++)
         partition->directory[entry + i] = part;
     *next = entry + span;
     return VIDI_OK;
 }
 
-static int load_partition(vidi__table *table, vidi__partition *partition, vidi__reader *reader, uint64_t *count)
+static int load_heads(vidi__table *table, vidi__partition *partition, vidi__reader *reader, uint64_t *announced)
 {
     uint64_t depth;
     VIDI__TRY(vidi__read_u64(reader, &depth));
@@ -330,13 +342,35 @@ static int load_partition(vidi__table *table, vidi__partition *partition, vidi__
     VIDI__TRY(
         vidi__alloc_zeroed(table->chunks.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
     for (uint64_t entry = 0; entry < entries_of(partition);)
-        VIDI__TRY(load_subtable(table, partition, entry, reader, count, &entry));
+        VIDI__TRY(load_head(table, partition, entry, reader, announced, &entry));
+    return VIDI_OK;
+}
+
+typedef int load_part(vidi__subtable *part, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+
+static int load_parts(vidi__table *table, load_part *load, vidi__reader *reader, uint64_t *count)
+{
+    vidi__subtable *part;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
+            VIDI__TRY(load(part, &table->chunks, reader, count));
     return VIDI_OK;
 }
 
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count)
 {
+    uint64_t announced = 0;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        VIDI__TRY(load_partition(table, &table->partitions[i], reader, count));
+        VIDI__TRY(load_heads(table, &table->partitions[i], reader, &announced));
+    VIDI__TRY(load_parts(table, vidi__subtable_load_lines, reader, count));
+    return load_parts(table, vidi__subtable_load_spilled, reader, count);
+}
+
+int vidi__table_verify(const vidi__table *table, uint64_t *count)
+{
+    const vidi__subtable *part;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
+            VIDI__TRY(vidi__subtable_verify(part, count));
     return VIDI_OK;
 }

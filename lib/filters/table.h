@@ -100,10 +100,15 @@ typedef struct vidi__table_stats {
 void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_stats *stats);
 
 /*
- * Saved: for each partition u64 depth of the directory, or 2^64 - 1 if it is not open, and then its sub-tables in order.
- * Loading adds the number of different hashes to *count.
+ * Saved: for each partition u64 depth of the directory, or 2^64 - 1 if it is not open, and then the heads of its
+ * sub-tables in order; the lines of all sub-tables; the spilled hashes of all. So who maps a file reads its beginning
+ * and its end to open it, and nothing between. Loading adds the number of different hashes to *count; of lines that are
+ * lent, that of all in use.
  */
 int vidi__table_save(const vidi__table *table, vidi__writer *writer);
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count);
+
+/* Is what was lent as it should be? Adds the number of different hashes to *count. */
+int vidi__table_verify(const vidi__table *table, uint64_t *count);
 
 #endif

@@ -4,7 +4,7 @@
  * Each first gets its canonical form, without a lock (forms.c). What is to be done with forms is then done in groups,
  * each under the lock: as hashes alone if the kind takes them, otherwise as items (items.c).
  */
-#include "set/set.h"
+#include "set/durable.h"
 
 /* `concurrent` is only a hint until the lock is held: a rotation may change the kind. */
 static void lock_to_add(vidi_set *set)
@@ -89,10 +89,17 @@ static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
     return code;
 }
 
+int vidi__epoch_has(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    return takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
+                                          : has_items(memory, epoch, urls, n, verdicts);
+}
+
 static int has_group(vidi_set *set, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    int code = takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
-                                              : has_items(&set->memory, epoch, urls, n, verdicts);
+    int code = vidi__epoch_has(&set->memory, epoch, urls, n, verdicts);
+    if (code == VIDI_OK && set->durable && epoch == &set->now)
+        code = vidi__durable_has(set, urls, n, verdicts);
     if (code == VIDI_OK)
         atomic_fetch_add_explicit(&epoch->asked, n, memory_order_relaxed);
     return code;
@@ -112,14 +119,21 @@ typedef int deal_fn(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verd
 
 static int add_forms(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
+    VIDI__TRY(vidi__set_writable(set));
     for (size_t done = 0; done < n;) {
+        vidi__pending pending = {0};
         lock_to_add(set);
         size_t group = group_of(set->now.filter, n - done);
-        int code = add_group(set, urls + done, group, verdicts + done);
+        int code = set->durable ? vidi__durable_add(set, urls + done, group, verdicts + done, &pending)
+                                : add_group(set, urls + done, group, verdicts + done);
         vidi__unlock(set);
+        int settled = set->durable ? vidi__durable_settle(set, &pending, group, verdicts + done) : VIDI_OK;
         VIDI__TRY(code);
+        VIDI__TRY(settled);
         done += group;
     }
+    if (set->durable)
+        vidi__snapshot_if_due(set);
     return VIDI_OK;
 }
 
@@ -218,6 +232,8 @@ static int ask_previous(vidi_set *set, vidi_str form, uint64_t *answer)
     int code;
     if (set->previous.filter)
         code = has_group(set, &set->previous, &form, 1, &verdict);
+    else if (set->durable && set->durable->previous)
+        code = has_group(set->durable->previous, &set->durable->previous->now, &form, 1, &verdict);
     else
         code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotate with VIDI_KEEP_PREVIOUS");
     vidi__unlock(set);
@@ -225,12 +241,14 @@ static int ask_previous(vidi_set *set, vidi_str form, uint64_t *answer)
     return code;
 }
 
-static int remove_locked(vidi_set *set, vidi_str form)
+static int remove_locked(vidi_set *set, vidi_str form, vidi__pending *pending)
 {
     vidi__items items;
     vidi__filter *filter = set->now.filter;
     if (!(filter->can & VIDI_CAN_DELETE))
         return vidi__cannot(set, "remove URLs");
+    if (set->durable)
+        return vidi__durable_remove(set, form, pending);
     int code = vidi__items_make(&items, &set->memory, &set->now, &form, 1);
     if (code == VIDI_OK)
         code = filter->kind->remove(filter, items.list);
@@ -242,11 +260,14 @@ static int remove_locked(vidi_set *set, vidi_str form)
 
 static int remove_form(vidi_set *set, vidi_str form, uint64_t *unused)
 {
+    vidi__pending pending = {0};
     (void)unused;
+    VIDI__TRY(vidi__set_writable(set));
     vidi__lock_alone(set);
-    int code = remove_locked(set, form);
+    int code = remove_locked(set, form, &pending);
     vidi__unlock(set);
-    return code;
+    int settled = set->durable ? vidi__durable_settle(set, &pending, 0, NULL) : VIDI_OK;
+    return code < 0 ? code : settled;
 }
 
 static int count_locked(vidi_set *set, vidi_str form, uint64_t *times)
@@ -259,7 +280,7 @@ static int count_locked(vidi_set *set, vidi_str form, uint64_t *times)
     if (code == VIDI_OK)
         code = filter->kind->times(filter, items.list, times);
     vidi__items_free(&items);
-    return code;
+    return code == VIDI_OK && set->durable ? vidi__durable_count(set, form, times) : code;
 }
 
 static int count_form(vidi_set *set, vidi_str form, uint64_t *times)

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "set/set.h"
+#include "set/durable.h"
 
 double vidi__epoch_lost(const vidi__epoch *epoch)
 {
@@ -127,9 +127,10 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
     *recipe = set->recipe;
     if (next) {
         if (next->memory_limit || next->key || next->like || next->allocator || next->member || next->canon ||
-            next->tracking || next->invalid)
+            next->tracking || next->invalid || next->path)
             return vidi__fail(VIDI_EOPTION, "a rotation cannot change memory_limit, key, like, allocator, member, "
-                                            "canon, tracking or invalid");
+                                            "canon, tracking, invalid or path");
+        recipe->flags = 0;
         VIDI__TRY(vidi__recipe_take(recipe, next));
         if (next->capacity)
             return VIDI_OK;
@@ -157,13 +158,23 @@ static int rotate(vidi_set *set, const vidi_options *next)
         vidi__epoch_free(&fresh);
         return code;
     }
-    vidi__epoch_free(&set->previous);
-    if (recipe.flags & VIDI_KEEP_PREVIOUS)
-        set->previous = set->now;
-    else
-        vidi__epoch_free(&set->now);
+    vidi__epoch old = set->now;
+    vidi__recipe old_recipe = set->recipe;
+    bool keep = recipe.flags & VIDI_KEEP_PREVIOUS;
     set->now = fresh;
     set->recipe = recipe;
+    if (set->durable && (code = vidi__snapshot_rotate(set, keep)) < 0) {
+        set->now = old;
+        set->recipe = old_recipe;
+        set->history_count--;
+        vidi__epoch_free(&fresh);
+        return code;
+    }
+    vidi__epoch_free(&set->previous);
+    if (keep)
+        set->previous = old;
+    else
+        vidi__epoch_free(&old);
     vidi__set_ready(set);
     return VIDI_OK;
 }
@@ -173,11 +184,14 @@ int vidi_rotate(vidi_set *set, const vidi_options *next)
     vidi_options mine;
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_writable(set));
     if (next)
         VIDI__TRY(vidi__struct_in(&mine, sizeof mine, next, "vidi_options"));
+    vidi__turn_begin(set);
     vidi__lock_alone(set);
     int code = rotate(set, next ? &mine : NULL);
     vidi__unlock(set);
+    vidi__turn_end(set);
     return code;
 }
 
@@ -185,9 +199,14 @@ int vidi_drop_previous(vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__turn_begin(set);
     vidi__lock_alone(set);
     vidi__epoch_free(&set->previous);
+    if (set->durable)
+        vidi__durable_drop_previous(set);
     vidi__unlock(set);
+    vidi__turn_end(set);
     return VIDI_OK;
 }
 

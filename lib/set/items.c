@@ -103,14 +103,19 @@ int vidi__items_check(vidi_str url)
     return url.ptr || !url.len ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "a URL of %zu bytes is at NULL", url.len);
 }
 
-int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
+void vidi__items_none(vidi__items *items, vidi__memory *memory)
 {
-    vidi__u128 hashes[VIDI__GROUP];
     items->memory = memory;
     items->parts = NULL;
     items->part_count = 0;
     items->buffer = NULL;
     items->buffer_bytes = 0;
+}
+
+int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
+{
+    vidi__u128 hashes[VIDI__GROUP];
+    vidi__items_none(items, memory);
     for (size_t i = 0; i < n; i++)
         VIDI__TRY(vidi__items_check(urls[i]));
     hash_all(epoch, urls, n, hashes);

@@ -1,5 +1,5 @@
 /* Merging of two sets in memory, and the reasons for refusing it. */
-#include "set/set.h"
+#include "set/durable.h"
 
 static int check_fit(const vidi_set *into, const vidi_set *from)
 {
@@ -24,10 +24,30 @@ static int check_fit(const vidi_set *into, const vidi_set *from)
     return VIDI_OK;
 }
 
+/* What `from` has committed but not in its filter yet. */
+static int merge_stage(vidi_set *into, const vidi__stage *stage)
+{
+    vidi__tally tally = {0};
+    for (uint64_t i = 0; i < stage->logged; i++) {
+        vidi_str url = vidi__stage_url(stage, i);
+        uint8_t verdict;
+        if (stage->kind[i] != VIDI__STEP_NONE)
+            VIDI__TRY(vidi__steps_apply(into, stage->kind[i], &stage->hash[i], &url, 1, &verdict, &tally));
+    }
+    return VIDI_OK;
+}
+
 static int merge(vidi_set *into, const vidi_set *from)
 {
     VIDI__TRY(check_fit(into, from));
+    if (from->durable && !from->now.filter->every_add) /* a multiset can take away what its filter still has; */
+        VIDI__TRY(vidi__durable_no_removals(from));    /* a plain set may have it in its own right */
+    if (from->mapped
+            .bytes) /* what nobody has looked at would do no harm here, but spoil the numbers of the other set */
+        VIDI__TRY(vidi__set_verify_contents(from));
     VIDI__TRY(into->now.filter->kind->merge(into->now.filter, from->now.filter));
+    if (from->durable)
+        VIDI__TRY(merge_stage(into, &from->durable->stage));
     vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* either has lost its own */
     return VIDI_OK;
 }
@@ -36,8 +56,10 @@ int vidi_merge(vidi_set *into, const vidi_set *from)
 {
     if (!into || !from)
         return vidi__fail(VIDI_EARGUMENT, "a set is NULL");
+    VIDI__TRY(vidi__set_writable(into));
     if (into == from)
         return VIDI_OK;
+    vidi__turn_begin(into);
     /*
      * In the order of their addresses, so that two merges in opposite directions do not wait for each other for ever.
      */
@@ -51,5 +73,8 @@ int vidi_merge(vidi_set *into, const vidi_set *from)
     int code = merge(into, from);
     vidi__unlock(into);
     vidi__unlock(from);
+    if (code == VIDI_OK && into->durable)
+        code = vidi__snapshot_take(into);
+    vidi__turn_end(into);
     return code;
 }

@@ -1,9 +1,11 @@
 /* Making and closing sets, their locks, and what concerns a set as a whole. */
-#include "set/set.h"
+#include "set/durable.h"
 
 #include "base/random.h"
 
 #define HEADROOM 1.25
+#define KNOWN_FLAGS                                                                                                    \
+    (VIDI_KEEP_PREVIOUS | VIDI_MANUAL_COMMIT | VIDI_SYNC_ALWAYS | VIDI_SYNC_NEVER | VIDI_READ_ONLY | VIDI_NO_MAP)
 
 /*
  * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither
@@ -39,6 +41,18 @@ void vidi__lock_still(const vidi_set *set)
     vidi__lock_alone(set);
 }
 
+void vidi__turn_begin(const vidi_set *set)
+{
+    if (set->durable)
+        pthread_mutex_lock(&set->durable->turn);
+}
+
+void vidi__turn_end(const vidi_set *set)
+{
+    if (set->durable)
+        pthread_mutex_unlock(&set->durable->turn);
+}
+
 static int init_locks(vidi_set *set)
 {
     int code = pthread_mutex_init(&set->gate, NULL);
@@ -67,9 +81,12 @@ void vidi_close(vidi_set *set)
 {
     if (!set)
         return;
+    (void)vidi__durable_close(set);
     vidi__epoch_free(&set->now);
     vidi__epoch_free(&set->previous);
     vidi_canon_close(set->canon);
+    if (set->owns_map)
+        vidi__file_unmap(set->mapped.bytes, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
     pthread_rwlock_destroy(&set->lock);
     pthread_mutex_destroy(&set->gate);
@@ -96,11 +113,14 @@ static int take_params(vidi__recipe *recipe, const char *user)
 
 int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
 {
+    const vidi__kind *before = recipe->kind;
     if (options->kind) {
         vidi_str name = {options->kind, strlen(options->kind)};
         recipe->kind = vidi__kind_find(name);
         if (!recipe->kind)
             return vidi__kind_unknown(name);
+        if (recipe->kind != before)
+            recipe->params[0] = 0; /* which were another kind's */
     }
     if (options->capacity)
         recipe->capacity = options->capacity;
@@ -110,14 +130,13 @@ int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
         VIDI__TRY(take_params(recipe, options->params));
     if (options->headroom != 0)
         recipe->headroom = options->headroom;
-    if (options->flags)
-        recipe->flags = options->flags;
+    recipe->flags |= options->flags & VIDI_KEEP_PREVIOUS; /* the others are about the handle */
     if (!(recipe->error >= 0 && recipe->error < 1))
         return vidi__fail(VIDI_EOPTION, "error must be between 0 and 1, not %g", recipe->error);
     if (!(recipe->headroom >= 1 && recipe->headroom <= 1000))
         return vidi__fail(VIDI_EOPTION, "headroom must be a factor from 1 to 1000, not %g", recipe->headroom);
-    if (recipe->flags & ~(uint32_t)VIDI_KEEP_PREVIOUS)
-        return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", recipe->flags);
+    if ((recipe->flags | options->flags) & ~(uint32_t)KNOWN_FLAGS)
+        return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", options->flags);
     return VIDI_OK;
 }
 
@@ -192,13 +211,22 @@ int vidi_create(vidi_set **set, const vidi_options *options)
     *set = NULL;
     if (options)
         VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
+    if (mine.flags & VIDI_READ_ONLY)
+        return vidi__fail(VIDI_EOPTION, "a new set cannot be read-only; VIDI_READ_ONLY is for vidi_open");
     VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
     int code = make(*set, &mine);
+    if (code == VIDI_OK && mine.path)
+        code = vidi__durable_attach(*set, &mine);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;
     }
     return code;
+}
+
+int vidi__set_writable(const vidi_set *set)
+{
+    return VIDI__LIKELY(!set->read_only) ? VIDI_OK : vidi__fail(VIDI_ECANNOT, "the set is read-only");
 }
 
 int vidi__cannot(const vidi_set *set, const char *what)
@@ -228,16 +256,23 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     int code;
     if (!set || !visitor)
         return vidi__fail(VIDI_EARGUMENT, "set or visitor is NULL");
+    vidi__turn_begin(set);
     vidi__lock_still(set);
     const vidi__filter *filter = set->now.filter;
     visit hashing = {&set->now, visitor, context};
-    if (!(filter->can & VIDI_CAN_ITERATE))
+    int whole = set->durable ? vidi__durable_no_removals(set) : VIDI_OK;
+    if (whole < 0)
+        code = whole;
+    else if (!(filter->can & VIDI_CAN_ITERATE))
         code = vidi__cannot(set, "list what it holds");
     else if (filter->needs.what & VIDI__NEED_HASH)
         code = filter->kind->iterate(filter, visitor, context);
     else
         code = filter->kind->iterate(filter, visit_hashed, &hashing);
+    if (code == VIDI_OK && set->durable)
+        code = vidi__durable_iterate(set, visitor, context);
     vidi__unlock(set);
+    vidi__turn_end(set);
     return code;
 }
 
@@ -245,9 +280,11 @@ int vidi_step(vidi_set *set, uint64_t budget_ns)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_writable(set));
     vidi__lock_alone(set);
     vidi__filter *filter = set->now.filter;
-    int code = filter->kind->step ? filter->kind->step(filter, budget_ns) : 0;
+    bool frozen = set->durable && set->durable->frozen;
+    int code = filter->kind->step && !frozen ? filter->kind->step(filter, budget_ns) : 0;
     vidi__unlock(set);
     return code;
 }

@@ -18,6 +18,7 @@
 #include <pthread.h>
 
 #include "filters/filter.h"
+#include "store/mapped.h"
 #include "url/form.h"
 #include "url/split.h"
 
@@ -49,6 +50,11 @@ struct vidi_set {
     pthread_mutex_t gate; /* before the lock, for fairness */
     pthread_rwlock_t lock;
     _Atomic bool concurrent; /* the filter takes adds in parallel */
+    bool read_only;
+    vidi__mapped mapped;                    /* where its contents lie, if it does not hold them itself */
+    bool owns_map;                          /* and whether that ends with it */
+    struct vidi__durable *durable;          /* NULL: it lives in memory */
+    uint64_t previous_first, previous_last; /* files of the previous epoch; 0: none */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
@@ -77,6 +83,8 @@ typedef struct vidi__items {
 int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls,
                      size_t n);
 void vidi__items_free(vidi__items *items);
+/* Nothing so far: for who fills in the list. */
+void vidi__items_none(vidi__items *items, vidi__memory *memory);
 
 /* VIDI_EARGUMENT for bytes at NULL. */
 int vidi__items_check(vidi_str url);
@@ -116,6 +124,33 @@ void vidi__set_canon(vidi_set *set, vidi_canon *canon);
 /* An empty set without an epoch. */
 int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
 
+/* VIDI_ECANNOT if nothing of the set may be changed. */
+int vidi__set_writable(const vidi_set *set);
+
+/* What vidi_write writes, to a frame with this generation, and without a frame. The filter must not change meanwhile. */
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation);
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer);
+
+/* Into a set without an epoch, of the options those that vidi__set_read_options lets pass. */
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options);
+int vidi__set_read_options(vidi_options *mine, const vidi_options *options);
+
+/*
+ * A set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. It can be
+ * asked, listed, counted, written and merged from; changing it is VIDI_ECANNOT. Opening looks at a small part of the
+ * bytes. The rest may hold anything: that does no harm, but answers mean nothing until it was verified. Merging
+ * verifies contents.
+ */
+int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options);
+
+/*
+ * Verification: the blocks, which can be checked in pieces; what is in them; and both. VIDI_EFORMAT says what is wrong.
+ */
+uint64_t vidi__set_blocks(const vidi_set *set);
+int vidi__set_verify_blocks(const vidi_set *set, uint64_t from, uint64_t count);
+int vidi__set_verify_contents(const vidi_set *set);
+int vidi__set_verify(const vidi_set *set);
+
 /* To be called when set->now has changed: remembers whether adds may run in parallel. */
 void vidi__set_ready(vidi_set *set);
 
@@ -124,6 +159,12 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
                      vidi__epoch *epoch);
 void vidi__epoch_free(vidi__epoch *epoch);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
+
+/*
+ * What the filter of an epoch says of URLs in their canonical form, n <= VIDI__HASHES_MAX if it takes hashes and
+ * VIDI__GROUP otherwise.
+ */
+int vidi__epoch_has(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
 double vidi__epoch_lost(const vidi__epoch *epoch);
 void vidi__epoch_lose(vidi__epoch *epoch, double more);
@@ -139,5 +180,9 @@ void vidi__lock_still(const vidi_set *set);
 void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
 void vidi__unlock(const vidi_set *set);
+
+/* Around what must not happen while a snapshot is being written. To be taken before the lock. */
+void vidi__turn_begin(const vidi_set *set);
+void vidi__turn_end(const vidi_set *set);
 
 #endif

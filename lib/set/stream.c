@@ -1,11 +1,12 @@
 /*
- * A set as a stream of bytes. Inside the frames of lib/store/frame.h stand, one after the other:
+ * A set as a stream of bytes. Inside the frame of lib/store/frame.h stand, one after the other:
  *
  *     text    name of the canonical form      text    patterns that were given for it, each with a line feed
  *     text    item hash             16 bytes key          u64 epoch          u64 member
  *     recipe: text kind, text params, u64 capacity, double error, double headroom, u64 flags
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
  *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
+ *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
  * A text is a u64 length and so many bytes. The recipe is what the user asked for (the next epoch is made from it), the
@@ -13,8 +14,8 @@
  */
 #include <math.h>
 
-#include "set/set.h"
-#include "store/frame.h"
+#include "base/random.h"
+#include "set/durable.h"
 
 /* Patterns that are read at a time. */
 #define PIECE 4096
@@ -79,32 +80,56 @@ static int write_history(vidi__writer *writer, const vidi_set *set)
         VIDI__TRY(vidi__write_double(writer, past->fp_end));
         VIDI__TRY(vidi__write_double(writer, past->expected_lost));
     }
-    return VIDI_OK;
+    VIDI__TRY(vidi__write_u64(writer, set->previous_first));
+    return vidi__write_u64(writer, set->previous_last);
 }
 
-static int write_set(vidi__frame_writer *frame, const vidi_set *set, vidi_sink sink, void *context)
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer)
 {
-    vidi__writer *writer = &frame->base;
-    VIDI__TRY(vidi__frame_begin(frame, sink, context));
     VIDI__TRY(write_identity(writer, set));
     VIDI__TRY(write_recipe(writer, &set->recipe));
     VIDI__TRY(write_tally(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
-    VIDI__TRY(vidi__filter_save(set->now.filter, writer));
-    return vidi__frame_end(frame);
+    return vidi__filter_save(set->now.filter, writer);
+}
+
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation)
+{
+    vidi__frame_writer *frame;
+    vidi__memory *memory = &((vidi_set *)set)->memory;
+    VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
+    int code = vidi__frame_begin(frame, memory, sink, context, generation);
+    if (code == VIDI_OK)
+        code = vidi__set_write_to(set, &frame->base);
+    if (code == VIDI_OK)
+        code = vidi__frame_end(frame);
+    vidi__frame_writer_free(frame);
+    vidi__release(memory, frame, sizeof *frame, _Alignof(vidi__frame_writer));
+    return code;
+}
+
+/* What is committed must be in the filter, which that of a mapped set cannot take. */
+static int check_whole(const vidi_set *set)
+{
+    if (set->durable && set->mapped.bytes && set->durable->stage.count)
+        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot that is mapped; open the set with "
+                                        "VIDI_NO_MAP to write it");
+    return VIDI_OK;
 }
 
 int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
 {
-    vidi__frame_writer *frame;
+    uint64_t generation;
     if (!set || !sink)
         return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
-    vidi__memory *memory = &((vidi_set *)set)->memory;
-    VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
+    VIDI__TRY(vidi__random(&generation, sizeof generation));
+    vidi__turn_begin(set);
     vidi__lock_still(set);
-    int code = write_set(frame, set, sink, context);
+    int code = check_whole(set);
+    if (code == VIDI_OK)
+        code = vidi__set_write(set, sink, context, generation);
     vidi__unlock(set);
-    vidi__release(memory, frame, sizeof *frame, _Alignof(vidi__frame_writer));
+    vidi__turn_end(set);
     return code;
 }
 
@@ -226,6 +251,8 @@ static int read_history(vidi__reader *reader, vidi_set *set)
         past.answered_seen = numbers[5];
         VIDI__TRY(vidi__history_add(set, &past));
     }
+    VIDI__TRY(vidi__read_u64(reader, &set->previous_first));
+    VIDI__TRY(vidi__read_u64(reader, &set->previous_last));
     return VIDI_OK;
 }
 
@@ -248,17 +275,15 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, cons
     return VIDI_OK;
 }
 
-static int read_set(vidi__frame_reader *frame, vidi_set *set, const vidi_options *options)
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options)
 {
     char hash[24];
     uint64_t epoch = 0;
-    vidi__reader *reader = &frame->base;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(read_recipe(reader, &set->recipe));
     VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options})));
     VIDI__TRY(vidi__recipe_take(&set->recipe, options));
-    VIDI__TRY(vidi__blame_data(read_epoch(reader, set, epoch, hash)));
-    return vidi__frame_close(frame);
+    return vidi__blame_data(read_epoch(reader, set, epoch, hash));
 }
 
 static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes,
@@ -266,30 +291,42 @@ static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t 
 {
     vidi__frame_reader *frame;
     VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
-    int code = vidi__frame_open(frame, source, context, stream_bytes);
+    int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
     if (code == VIDI_OK)
-        code = read_set(frame, set, options);
+        code = vidi__set_read_from(set, &frame->base, options);
+    if (code == VIDI_OK)
+        code = vidi__frame_close(frame);
+    vidi__frame_reader_free(frame);
     vidi__release(&set->memory, frame, sizeof *frame, _Alignof(vidi__frame_reader));
     return code;
 }
 
+int vidi__set_read_options(vidi_options *mine, const vidi_options *options)
+{
+    *mine = (vidi_options)VIDI_OPTIONS_INIT;
+    if (options)
+        VIDI__TRY(vidi__struct_in(mine, sizeof *mine, options, "vidi_options"));
+    if (mine->kind || mine->params || mine->capacity || mine->error != 0 || mine->key || mine->like || mine->member ||
+        mine->canon || mine->tracking)
+        return vidi__fail(
+            VIDI_EOPTION,
+            "only memory_limit, allocator, headroom, flags, invalid and path can be given for a set that is read");
+    return VIDI_OK;
+}
+
 int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_options *options)
 {
-    vidi_options mine = VIDI_OPTIONS_INIT;
+    vidi_options mine;
     if (!set || !source)
         return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
     *set = NULL;
-    if (options)
-        VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
-    if (mine.kind || mine.params || mine.capacity || mine.error != 0 || mine.key || mine.like || mine.member ||
-        mine.canon || mine.tracking)
-        return vidi__fail(
-            VIDI_EOPTION,
-            "only memory_limit, allocator, headroom, flags and invalid can be given for a set that is read");
+    VIDI__TRY(vidi__set_read_options(&mine, options));
     VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
     int code = vidi__set_take_policy(*set, &mine);
     if (code == VIDI_OK)
         code = read_into(*set, source, context, stream_bytes, &mine);
+    if (code == VIDI_OK && mine.path)
+        code = vidi__durable_attach(*set, &mine);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

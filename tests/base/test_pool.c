@@ -298,7 +298,7 @@ static void strings_are_read_from_streams_of_known_and_unknown_length(void **sta
     for (size_t i = 0; i < VIDI__COUNT(lengths); i++)
         for (int known = 0; known < 2; known++) {
             uint64_t len = lengths[i];
-            source from = {{give, known ? len : UINT64_MAX}, len};
+            source from = {{.read = give, .left = known ? len : UINT64_MAX}, len};
             vidi__record *record;
             assert_int_equal(vidi__pool_read(&f.pool, &from.base, len, &record), VIDI_OK);
             vidi_str str = vidi__record_str(&f.pool, record);
@@ -318,19 +318,19 @@ static void a_lie_about_a_length_costs_no_memory(void **state)
     fixture f;
     vidi__record *record = NULL;
     begin(&f, 0);
-    source known = {{give, 1000}, 1000};
+    source known = {{.read = give, .left = 1000}, 1000};
     assert_int_equal(vidi__pool_read(&f.pool, &known.base, 1001, &record), VIDI_EFORMAT);
     assert_int_equal(vidi__pool_read(&f.pool, &known.base, UINT64_MAX, &record), VIDI_EFORMAT);
     assert_int_equal(test_allocator_peak(&f.allocator), 0);
     static const uint64_t lengths[] = {100001, (uint64_t)1 << 40, UINT64_MAX};
     for (size_t i = 0; i < VIDI__COUNT(lengths); i++) {
-        source unknown = {{give, UINT64_MAX}, 100000};
+        source unknown = {{.read = give, .left = UINT64_MAX}, 100000};
         assert_int_equal(vidi__pool_read(&f.pool, &unknown.base, lengths[i], &record), VIDI_EFORMAT);
         assert_int_equal(vidi__memory_used(&f.memory), 0);
     }
     assert_true(test_allocator_peak(&f.allocator) < 1000000);
     assert_null(record);
-    source small = {{give, UINT64_MAX}, 10};
+    source small = {{.read = give, .left = UINT64_MAX}, 10};
     assert_int_equal(vidi__pool_read(&f.pool, &small.base, 11, &record), VIDI_EFORMAT);
     assert_int_equal(vidi__memory_used(&f.memory), 0);
     end(&f);
@@ -342,7 +342,7 @@ static void reading_survives_every_refused_allocation(void **state)
     fixture f;
     begin(&f, 0);
     for (uint64_t n = 1;; n++) {
-        source from = {{give, UINT64_MAX}, 300000};
+        source from = {{.read = give, .left = UINT64_MAX}, 300000};
         vidi__record *record = NULL;
         test_allocator_fail(&f.allocator, n, false);
         int code = vidi__pool_read(&f.pool, &from.base, 300000, &record);

@@ -47,3 +47,36 @@ first_only()
 {
     awk '!seen[$0]++' "$@"
 }
+
+# A state from the lines on stdin: see make_state.c.
+make_state()
+{
+    "$VIDI_BUILD/tests/make_state" "$@"
+}
+
+# Lines for it: a URL for each word.
+urls()
+{
+    [ $# -eq 0 ] || printf 'http://%s.example/\n' "$@"
+}
+
+# Puts an X at an offset of a file.
+damage()
+{
+    printf X | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# Lets another process have a state open for writing, until `let_go`.
+hold()
+{
+    mkfifo "$1.gate"
+    make_state --hold --open "$1" < "$1.gate" > "$1.held" &
+    exec 9> "$1.gate"
+    while [ ! -s "$1.held" ] && kill -0 $! 2> /dev/null; do sleep 0.02; done
+}
+
+let_go()
+{
+    exec 9>&-
+    wait
+}

@@ -170,6 +170,12 @@ static inline saved save_of(const table *of)
     return made;
 }
 
+/* Where the words of the layer are whose numbers begin at `at`: behind four, the marks of 64 partitions, and zeros. */
+static inline size_t words_behind(size_t at)
+{
+    return (size_t)vidi__round_up(at + 32 + 64 * 8, VIDI__CACHE_LINE);
+}
+
 typedef struct saved_reader {
     vidi__reader base;
     const saved *from;
@@ -190,7 +196,7 @@ static inline int read_saved(vidi__reader *reader, void *data, uint64_t bytes)
 static inline void table_copy(table *copy, const table *of, const char *params, uint64_t seed)
 {
     saved bytes = save_of(of);
-    saved_reader reader = {{read_saved, bytes.size}, &bytes, 0};
+    saved_reader reader = {{.read = read_saved, .left = bytes.size}, &bytes, 0};
     int code = make_table(copy, params, of->filter->capacity, of->filter->error, seed, &reader.base);
     check(code == VIDI_OK && reader.at == bytes.size, "%d: %s", code, vidi_message());
     free(bytes.bytes);

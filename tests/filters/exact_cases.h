@@ -242,19 +242,19 @@ static inline int stream_read(vidi__reader *reader, void *data, uint64_t bytes)
 
 static inline stream stream_new(void)
 {
-    stream s = {.writer = {stream_write}, .reader = {stream_read, 0}};
+    stream s = {.writer = {.write = stream_write}, .reader = {.read = stream_read}};
     return s;
 }
 
 static inline void stream_save(stream *s, const vidi__filter *filter)
 {
-    s->size = 0;
+    s->size = s->writer.at = 0;
     assert_int_equal(filter->kind->save(filter, &s->writer), VIDI_OK);
 }
 
 static inline int stream_load(stream *s, fixture *f, const variant *v, bool known, vidi__filter **filter)
 {
-    s->at = 0;
+    s->at = s->reader.at = 0;
     s->reader.left = known ? s->size : UINT64_MAX;
     return create_with(f, filter, v->kind, v->params, UNIVERSE, &s->reader);
 }

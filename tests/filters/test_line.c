@@ -1,6 +1,8 @@
 /* One cache line of remainders: what is put in comes out, and vectors find exactly what plain loops find. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cpu/cpu.h"
 #include "filters/line.h"
@@ -251,11 +253,32 @@ static void add_widths(const char *promise, CMUnitTestFunction function)
     }
 }
 
+/* A line that nobody has looked at may claim 31 slots: nothing behind its end is read. */
+static void a_line_that_claims_too_much_is_read_to_its_end(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_true(pages != MAP_FAILED);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    unsigned char *line = pages + page - VIDI__LINE_BYTES;
+    memset(line, 0xff, VIDI__LINE_BYTES);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        uint32_t all = (UINT32_C(1) << vidi__line_slots(widths[i])) - 1;
+        for (unsigned portable = 0; portable < 2; portable++)
+            assert_int_equal(vidi__line_match(line, widths[i], most_of(widths[i]), portable) & all, all);
+        assert_int_equal(vidi__line_used(vidi__line_head(line), vidi__line_slots(widths[i])),
+                         vidi__line_slots(widths[i]));
+    }
+    munmap(pages, 2 * page);
+}
+
 int main(int argc, char **argv)
 {
     add_widths("every slot gives back what was put into it", every_slot_gives_back_what_was_put_into_it);
     add_widths("putting leaves the head and the neighbours alone", putting_leaves_the_head_and_the_neighbours_alone);
     test_add("slots fit into the line", slots_fit_into_the_line, NULL);
+    test_add("a line that claims too much is read to its end", a_line_that_claims_too_much_is_read_to_its_end, NULL);
     add_widths("the parts of a head do not overlap", the_parts_of_a_head_do_not_overlap);
     test_add("a head leaves the slots alone", a_head_leaves_the_slots_alone, NULL);
     add_widths("what is put behind and taken out keeps its guests", what_is_put_behind_and_taken_out_keeps_its_guests);

@@ -391,6 +391,65 @@ static void refused_memory_changes_nothing(void **state)
     }
 }
 
+/* ---- tables that nobody has looked at ---- */
+
+/* The inverse of vidi__mix. */
+static uint64_t unmix(uint64_t x)
+{
+    x = (x ^ x >> 31 ^ x >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    x = (x ^ x >> 27 ^ x >> 54) * UINT64_C(0x96de1b173f119089);
+    return x ^ x >> 30 ^ x >> 60;
+}
+
+/* Hashes that are all looked for in the same place: a table of them takes time in the square of its size to check. */
+static void who_crowds_one_place_is_refused(void **state)
+{
+    static const uint64_t counts[] = {2, 4000, 4097, 4098, 100000};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(counts); i++) {
+        model self;
+        start(&self, false, 1);
+        self.spill.used = 0;
+        uint64_t room = 2 * counts[i] + 8, home = room - 3;
+        assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, false, room), VIDI_OK);
+        for (uint64_t n = 0; n < counts[i]; n++) {
+            uint64_t from = (uint64_t)((((unsigned __int128)home << 64) + room - 1) / room);
+            uint64_t hash = unmix(from + n) - room, at = (home + n) % room;
+            assert_int_equal(vidi__spill_home(&self.spill, hash), home);
+            *vidi__spill_at(self.spill.entries, at) = hash;
+        }
+        self.spill.used = counts[i];
+        assert_int_equal(vidi__spill_verify(&self.spill, UINT64_MAX), counts[i] <= 4097 ? VIDI_OK : VIDI_EFORMAT);
+        finish(&self);
+    }
+}
+
+/* Full, empty although it says it is not, or anything: questions and walks end. */
+static void any_entries_can_be_asked_and_listed(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        model self;
+        start(&self, false, round);
+        uint64_t room = 10 + round * 50, told = 0;
+        assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, false, room), VIDI_OK);
+        for (uint64_t at = 0; at < room && round % 4 != 3; at++) {
+            bool empty = round % 4 == 2 && test_below(&self.random, 2);
+            *vidi__spill_at(self.spill.entries, at) = empty       ? VIDI__SPILL_EMPTY
+                                                      : round % 4 ? test_next(&self.random)
+                                                                  : 7;
+        }
+        self.spill.used = room * 4 / 5;
+        for (uint64_t i = 0; i < 100; i++)
+            assert_true(vidi__spill_times(&self.spill, test_next(&self.random)) <= 1);
+        for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&self.spill, &at, &left);)
+            told++;
+        assert_true(told <= room);
+        assert_int_equal(vidi__spill_verify(&self.spill, UINT64_MAX), VIDI_EFORMAT);
+        finish(&self);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_add("an empty one holds nothing", an_empty_one_holds_nothing, NULL);
@@ -404,5 +463,7 @@ int main(int argc, char **argv)
              what_comes_from_one_of_another_room_makes_no_clusters, NULL);
     test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
     test_add("refused memory changes nothing", refused_memory_changes_nothing, NULL);
+    test_add("who crowds one place is refused", who_crowds_one_place_is_refused, NULL);
+    test_add("any entries can be asked and listed", any_entries_can_be_asked_and_listed, NULL);
     return test_run("spill", argc, argv);
 }

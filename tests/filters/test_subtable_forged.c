@@ -33,6 +33,7 @@ static unsigned char *forge_line(forgery *self, uint64_t line, bool guests, unsi
     memset(at, 0, VIDI__LINE_BYTES);
     for (unsigned slot = 0; slot < count; slot++)
         vidi__line_append(at, self->shape.width, vidi__line_head(at), distances[slot], guests);
+    say_what_is_used(&self->s, self->shape.lines);
     return at;
 }
 
@@ -172,27 +173,32 @@ static void a_table_of_one_line_has_no_guests(void **state)
 /* A spilled hash is changed to one that is out of range, that spilled already, or that is in a line. */
 static void check_spilled(fixture *f, uint64_t lines, bool multiset)
 {
-    const uint64_t range = UINT64_C(507) << 45, entry = multiset ? 16 : 8, kept = lines > 1 ? 14 : 7;
+    const uint64_t range = UINT64_C(507) << 45, kept = lines > 1 ? 14 : 7;
     list l = {0};
     vidi__subtable shape = shape_of(range, lines, 8, multiset), *table = make(f, &shape);
     for (uint64_t hash = 100; hash < 105 + kept; hash++) /* 7 in the line, 7 in the next if there is one, 5 beside */
         put(f, table, &l, hash, 1);
     assert_int_equal(table->spill.used, 5);
     stream s = saved(table);
+    uint64_t spilled[5], n = 0;
+    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&table->spill, &at, &left);)
+        spilled[n++] = *vidi__spill_at(table->spill.entries, at);
+    assert_int_equal(n, 5);
+    uint64_t first = FIRST_LINE + lines * VIDI__LINE_BYTES, room = table->spill.room;
     vidi__subtable_free(table, &f->chunks);
     const struct {
         uint64_t at, value;
         bool plain_only;
-    } lies[] = {{0, range, false},
-                {0, UINT64_MAX, false},
-                {0, UINT64_C(1) << 63, false},
-                {0, vidi__load64(s.data + s.size - entry), false},
-                {1, vidi__load64(s.data + s.size - 5 * entry), false},
-                {2, 103, true},            /* in its line */
-                {3, 100 + kept - 1, true}, /* a guest, if there are any */
+    } lies[] = {{0, range, false},         {0, UINT64_MAX, false}, {0, UINT64_C(1) << 63, false},
+                {0, spilled[4], false},    {1, spilled[0], false}, {2, 103, true}, /* in its line */
+                {3, 100 + kept - 1, true},                                         /* a guest, if there are any */
                 {4, 100 + kept - 3, true}};
     for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
-        stream lie = altered(&s, FIRST_LINE + lines * VIDI__LINE_BYTES + lies[i].at * entry, lies[i].value);
+        uint64_t told[5];
+        stream lie = altered(&s, 0, 0);
+        memcpy(told, spilled, sizeof told);
+        told[lies[i].at] = lies[i].value;
+        lay_spilled(&lie, lines, told, 5);
         if (!multiset || !lies[i].plain_only)
             must_refuse(f, &lie, &shape, "a spilled hash");
         else
@@ -200,8 +206,26 @@ static void check_spilled(fixture *f, uint64_t lines, bool multiset)
         free(lie.data);
     }
     if (multiset) {
-        stream lie = altered(&s, FIRST_LINE + lines * VIDI__LINE_BYTES + 8, 0);
+        stream lie = altered(&s, 0, 0);
+        memset(lie.data + first + 8 * room, 0, 8 * room);
         must_refuse(f, &lie, &shape, "spilled no times");
+        free(lie.data);
+    }
+    for (uint64_t at = 0; at < room;
+         at++) { /* one that is not where it is looked for, and a table without a free entry */
+        stream lie = altered(&s, 0, 0);
+        uint64_t hash = vidi__load64(s.data + first + 8 * at), next = first + 8 * ((at + 1) % room);
+        vidi__store64(lie.data + first + 8 * at, vidi__load64(s.data + next));
+        vidi__store64(lie.data + next, hash);
+        if (memcmp(lie.data, s.data, s.size) != 0 && hash != vidi__load64(s.data + next)) {
+            vidi__subtable *copy;
+            uint64_t count = 0;
+            if (load(f, &lie, &shape, true, &copy, &count) == VIDI_OK) /* where both may stand in either order */
+                check_holds(copy, &l);
+            vidi__subtable_free(copy, &f->chunks);
+        }
+        memset(lie.data + first, 7, 8 * room);
+        must_refuse(f, &lie, &shape, "full");
         free(lie.data);
     }
     list_free(&l);

@@ -135,9 +135,9 @@ static void check_layers(const table *of)
               (unsigned long long)urls);
         count += in;
         for (uint64_t word = 0; word < words; word++)
-            marked += (uint64_t)__builtin_popcountll(vidi__load64(bytes.bytes + at + 32 + 8 * word));
+            marked += (uint64_t)__builtin_popcountll(vidi__load64(bytes.bytes + words_behind(at) + 8 * word));
         bits += words * 64;
-        at += 32 + 8 * words;
+        at = words_behind(at) + 8 * words;
     }
     assert_int_equal(at, bytes.size);
     assert_int_equal(count, vidi__filter_count(of->filter));

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The parts point one way only: base <- cpu, hash, url <- filters <- store, set <- everything above lib/, which sees the
-# public header and its own folder; only bench/ready.c and bench/canon.c look inside. No kind includes another's header.
+# public header and its own folder; only bench/ready.c, bench/canon.c and fuzz/fuzz_log.c look inside. No kind includes
+# another's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -73,6 +74,7 @@ bench/ready.c "../lib/filters/filter.h"
 fuzz/ready.c "filters/filter.h"
 examples/x.c <vidi/other.h>
 fuzz/x.c "store/store.h"
+fuzz/fuzz_log.c "set/set.h"
 include/vidi/x.h "base/base.h"
 LIST
 while read -r file include; do
@@ -88,6 +90,7 @@ lib/set/x.c "url/url.h"
 bench/ready.c "bench.h"
 bench/ready.c "filters/filter.h"
 bench/x.cpp "bench.h"
+fuzz/fuzz_log.c "store/log.h"
 cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>

@@ -257,16 +257,19 @@ static inline double chance_of_line(const unsigned char *line)
     return chance;
 }
 
-/* u64 layers; for each u64 rows, lines a row, two numbers of URLs, and the lines. */
+/*
+ * u64 layers; for each u64 rows, lines a row, two numbers of URLs, 64 of marks, zeros up to a whole line, and the
+ * lines.
+ */
 static inline double chance_in_lines(const vidi_set *set)
 {
-    saved s = {.writer = {saved_write}};
+    saved s = {.writer = {.write = saved_write}};
     double sum = 0;
     assert_int_equal(set->now.filter->kind->save(set->now.filter, &s.writer), VIDI_OK);
     const unsigned char *at = s.data + 8;
     for (uint64_t layers = vidi__load64(s.data); layers; layers--) {
         uint64_t lines = vidi__load64(at) * vidi__load64(at + 8);
-        at += 32;
+        at = s.data + vidi__round_up((uint64_t)(at - s.data) + 32 + 64 * 8, VIDI__CACHE_LINE);
         for (uint64_t i = 0; i < lines; i++, at += 64)
             sum += chance_of_line(at) / (double)lines;
     }

@@ -12,6 +12,7 @@
 #include "support/cases.h"
 #include "support/check.h"
 #include "support/forge.h"
+#include "support/maps.h"
 #include "support/urls.h"
 #include "vidi/vidi.h"
 
@@ -43,6 +44,35 @@ static inline int read_with(const test_forge *forge, bool length_known, uint64_t
     return result;
 }
 
+static inline int visit_some(void *context, const vidi_entry *entry)
+{
+    (void)entry;
+    return ++*(uint64_t *)context == 1000;
+}
+
+/* In a mapping it is found at the latest by verification, and does no harm until then. */
+static inline void must_be_found(const test_forge *forge, const char *what, uint64_t which)
+{
+    test_stream stream;
+    test_map map;
+    vidi_set *set;
+    test_forge_seal(forge, &stream);
+    test_map_make(&map, stream.data, stream.size);
+    int result = vidi__set_map(&set, map.bytes, map.size, NULL);
+    if (result == VIDI_OK) {
+        uint64_t visited = 0, times;
+        vidi_has(set, test_str("http://example.org/a/b/c/d?e=f"));
+        vidi_count(set, test_str("http://example.org/a/b/c/d?e=f"), &times);
+        vidi_iterate(set, visit_some, &visited);
+        result = vidi__set_verify(set);
+    }
+    check(result == VIDI_EFORMAT, "%s %llu, mapped: %d, %s", what, (unsigned long long)which, result,
+          result < 0 ? vidi_message() : "accepted");
+    vidi_close(set);
+    test_map_free(&map);
+    test_stream_free(&stream);
+}
+
 static inline void must_be_refused(const test_forge *forge, const char *what, uint64_t which)
 {
     for (int known = 0; known < 2; known++) {
@@ -59,6 +89,7 @@ static inline void must_be_refused(const test_forge *forge, const char *what, ui
         check(largest <= 100000, "%s %llu, within 100 kB: %llu bytes at once", what, (unsigned long long)which,
               (unsigned long long)largest);
     }
+    must_be_found(forge, what, which);
 }
 
 static inline void must_be_accepted(const test_forge *forge, const char *what)

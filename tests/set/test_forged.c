@@ -23,17 +23,24 @@ static uint64_t words_of(uint64_t m)
     return (m + 63) / 64;
 }
 
-/* The arrays of m[i] bits that stand from `at` on: no bit behind the end of any gets through. */
+/* The arrays of m[i] bits that stand from `at` on: no bit behind the end of any gets through, and no wrong number. */
 static void refuse_bits_behind(test_forge *forge, size_t at, const uint64_t *m, size_t arrays, const char *what)
 {
     must_be_accepted(forge, what);
     for (size_t i = 0; i < arrays; i++) {
-        size_t last = at + 8 * (words_of(m[i]) - 1);
+        uint64_t set = test_forge_get(forge, at);
+        refuse_number(forge, at, set + 1, what);
+        refuse_number(forge, at, set - 1, what);
+        refuse_number(forge, at, m[i] + 1, what);
+        refuse_number(forge, at, UINT64_MAX, what);
+        size_t last = at + 8 * words_of(m[i]);
         assert_true(m[i] % 64 != 0);
         for (unsigned bit = m[i] % 64; bit < 64; bit++) {
+            test_forge_put(forge, at, set + 1); /* as many as there are */
             refuse_number(forge, last, test_forge_get(forge, last) | UINT64_C(1) << bit, what);
+            test_forge_put(forge, at, set);
         }
-        at += 8 * words_of(m[i]);
+        at += 8 + 8 * words_of(m[i]);
     }
     assert_int_equal(at, forge->size);
 }
@@ -63,9 +70,12 @@ static void no_bit_is_between_counters_or_behind_the_last(void **state)
         uint64_t words = 13, m = words * per_word - (per_word - 2); /* two counters are in the last word */
         snprintf(params, sizeof params, "m=%llu,k=3,width=%u", (unsigned long long)m, width);
         test_forge forge = forge_of("counting", params, 0, 0, 20);
-        size_t at = test_forge_find(&forge).filter.contents;
+        size_t at = test_forge_find(&forge).filter.contents + 8;
         assert_int_equal(forge.size - at, 8 * words);
         must_be_accepted(&forge, params);
+        refuse_number(&forge, at - 8, test_forge_get(&forge, at - 8) + 1, "counters in use");
+        refuse_number(&forge, at - 8, test_forge_get(&forge, at - 8) - 1, "counters in use");
+        refuse_number(&forge, at - 8, UINT64_MAX, "counters in use");
         for (uint64_t word = 0; word < words; word++) {
             uint64_t kept = test_forge_get(&forge, at + 8 * word);
             for (unsigned bit = per_word * width; bit < 64; bit++) {

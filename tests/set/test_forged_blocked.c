@@ -10,13 +10,13 @@
 
 /* A layer in a payload. */
 typedef struct layer {
-    size_t at; /* four numbers */
+    size_t at; /* four numbers, and the marks of each partition */
     uint64_t rows, lines, urls, count;
     size_t words, end;
     uint64_t marked;
 } layer;
 
-enum { ROWS = 0, LINES = 8, URLS = 16, COUNT = 24, WORDS = 32 };
+enum { ROWS = 0, LINES = 8, URLS = 16, COUNT = 24, MARKED = 32, WORDS = 32 + 64 * 8 };
 
 static layer layer_at(const test_forge *forge, size_t at)
 {
@@ -180,6 +180,27 @@ static void marks_must_fit_the_number_of_urls(void **state)
     test_forge_free(&forge);
 }
 
+/* Of each partition, and of all together. */
+static void the_number_of_marks_is_not_believed(void **state)
+{
+    layer found[2];
+    test_forge forge = two_layers(found);
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        for (unsigned partition = 0; partition < 64; partition += 21) {
+            size_t first = found[i].at + MARKED, at = first + 8 * partition, next = partition ? first : first + 8;
+            uint64_t marked = test_forge_get(&forge, at), other = test_forge_get(&forge, next);
+            refuse_number(&forge, at, marked + 1, "marks");
+            refuse_number(&forge, at, UINT64_MAX, "marks");
+            test_forge_put(&forge, next, other + 1); /* the sum is right */
+            refuse_number(&forge, at, marked - 1, "marks of two partitions");
+            test_forge_put(&forge, next, other);
+        }
+    }
+    must_be_accepted(&forge, "two layers");
+    test_forge_free(&forge);
+}
+
 /* Room and capacity that were never those of this set are its owner's loss, but they do no harm. */
 static void odd_sizes_do_no_harm(void **state)
 {
@@ -240,6 +261,7 @@ int main(int argc, char **argv)
     test_add("lines must be those that the parameters name", lines_must_be_those_that_the_parameters_name, NULL);
     test_add("the number of URLs must fit the marks", the_number_of_urls_must_fit_the_marks, NULL);
     test_add("marks must fit the number of URLs", marks_must_fit_the_number_of_urls, NULL);
+    test_add("the number of marks is not believed", the_number_of_marks_is_not_believed, NULL);
     test_add("odd sizes do no harm", odd_sizes_do_no_harm, NULL);
     test_add("nothing may be missing", nothing_may_be_missing, NULL);
     return test_run("forged blocked", argc, argv);

@@ -10,49 +10,87 @@ enum { PARTITIONS = 64, PARTITION_BITS = 6 };
 
 /* A sub-table in a payload. */
 typedef struct table {
-    size_t at; /* five numbers */
-    uint64_t depth, lines, width, spilled, room;
+    size_t at; /* six numbers */
+    uint64_t depth, lines, width, used, spilled, room;
     size_t first_line;
-    size_t first_spilled; /* each of 8 bytes, or 16 in a multiset */
-    size_t end;
-    uint64_t range; /* hashes are below it */
+    size_t first_spilled; /* entry of their table; in a multiset, their times behind all */
+    uint64_t range;       /* hashes are below it */
 } table;
 
-static table table_at(const test_forge *forge, size_t at, uint64_t numbers, bool multiset)
+enum { HEAD = 48, LINES = 8, WIDTH = 16, USED = 24, SPILLED = 32, ROOM = 40 };
+
+/* The numbers alone. */
+static table head_at(const test_forge *forge, size_t at, uint64_t numbers)
 {
     table found = {.at = at,
                    .depth = test_forge_get(forge, at),
-                   .lines = test_forge_get(forge, at + 8),
-                   .width = test_forge_get(forge, at + 16),
-                   .spilled = test_forge_get(forge, at + 24),
-                   .room = test_forge_get(forge, at + 32),
-                   .first_line = at + 40};
-    found.first_spilled = found.first_line + 64 * found.lines;
-    found.end = found.first_spilled + found.spilled * (multiset ? 16 : 8);
+                   .lines = test_forge_get(forge, at + LINES),
+                   .width = test_forge_get(forge, at + WIDTH),
+                   .used = test_forge_get(forge, at + USED),
+                   .spilled = test_forge_get(forge, at + SPILLED),
+                   .room = test_forge_get(forge, at + ROOM)};
     found.range = numbers >> PARTITION_BITS >> found.depth;
     return found;
 }
 
-typedef bool table_fits(const test_forge *forge, const table *found);
-
-/* The first sub-table that serves; fails the test if there is none. */
-static table find_table(const test_forge *forge, uint64_t numbers, bool multiset, table_fits *fits)
+/* The heads one after the other: *partition, *entry and *at are 0, 0 and the contents' beginning at first. */
+static bool next_head(const test_forge *forge, uint64_t numbers, unsigned *partition, uint64_t *entry, size_t *at,
+                      table *found)
 {
-    size_t at = test_forge_find(forge).filter.contents;
-    for (unsigned i = 0; i < PARTITIONS; i++) {
-        uint64_t depth = test_forge_get(forge, at);
-        at += 8;
-        for (uint64_t entry = 0; depth != NOT_OPEN && entry < UINT64_C(1) << depth;) {
-            table found = table_at(forge, at, numbers, multiset);
-            if (fits(forge, &found)) {
-                return found;
-            }
-            entry += UINT64_C(1) << (depth - found.depth);
-            at = found.end;
+    static uint64_t depth; /* of the partition */
+    for (; *partition < PARTITIONS; ++*partition, *entry = 0) {
+        if (*entry == 0) {
+            depth = test_forge_get(forge, *at);
+            *at += 8;
+        }
+        if (depth != NOT_OPEN && *entry < UINT64_C(1) << depth) {
+            *found = head_at(forge, *at, numbers);
+            *entry += UINT64_C(1) << (depth - found->depth);
+            *at += HEAD;
+            return true;
         }
     }
+    return false;
+}
+
+typedef bool table_fits(const test_forge *forge, const table *found);
+
+/* The first sub-table that serves; fails the test if there is none. The lines of all stand behind all heads. */
+static table find_table(const test_forge *forge, uint64_t numbers, bool multiset, table_fits *fits)
+{
+    table found = {0}, next;
+    size_t contents = test_forge_find(forge).filter.contents, at = contents;
+    uint64_t lines = 0;
+    unsigned partition = 0;
+    for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &next);) {
+        lines += next.lines;
+    }
+    size_t line = at, spilled = at + 64 * lines;
+    at = contents;
+    partition = 0;
+    for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &found);) {
+        found.first_line = line;
+        found.first_spilled = spilled;
+        if (fits(forge, &found)) {
+            return found;
+        }
+        line += 64 * found.lines;
+        spilled += found.room * (multiset ? 16 : 8);
+    }
     fail_msg("no sub-table serves");
-    return (table){0};
+    return found;
+}
+
+/* Where the n-th spilled hash is; those that are changed there are also not where they are looked for. */
+static size_t spilled_at(const test_forge *forge, const table *in, unsigned n)
+{
+    size_t at = in->first_spilled;
+    for (;; at += 8) {
+        assert_true(at < in->first_spilled + 8 * in->room);
+        if (test_forge_get(forge, at) != UINT64_MAX && n-- == 0) {
+            return at;
+        }
+    }
 }
 
 static bool any_table(const test_forge *forge, const table *found)
@@ -330,7 +368,8 @@ static void a_guest_belongs_to_the_line_before(void **state)
         put_distance(line, in.width, slot, get_distance(own, in.width, 0));
         must_be_refused(&forge, "a guest that is in its line too", i);
         put_distance(line, in.width, slot, kept);
-        refuse_number(&forge, in.first_spilled, first_hash(&in, owner) + kept, "a guest that has spilled too");
+        refuse_number(&forge, spilled_at(&forge, &in, 0), first_hash(&in, owner) + kept,
+                      "a guest that has spilled too");
         test_forge_free(&forge);
     }
 }
@@ -364,22 +403,22 @@ static void a_spilled_hash_is_there_once(void **state)
 {
     (void)state;
     for (int multiset = 0; multiset < 2; multiset++) {
-        size_t step = multiset ? 16 : 8;
         test_forge forge = forge_of("fingerprint", multiset ? "multiset=on" : NULL, 0, 0, 40000);
         must_be_accepted(&forge, "fingerprint");
         table in = find_table(&forge, UINT64_C(1) << 60, multiset, has_spilled);
-        uint64_t kept = test_forge_get(&forge, in.first_spilled);
+        size_t at = spilled_at(&forge, &in, 0), second = spilled_at(&forge, &in, 1);
+        uint64_t kept = test_forge_get(&forge, at);
         assert_true(kept < in.range);
-        refuse_number(&forge, in.first_spilled + step, kept, "spilled hash");
-        refuse_number(&forge, in.first_spilled, in.range, "spilled hash");
-        refuse_number(&forge, in.first_spilled, kept + in.range, "spilled hash");
-        refuse_number(&forge, in.first_spilled, UINT64_MAX, "spilled hash");
-        refuse_number(&forge, in.first_spilled, UINT64_MAX - 1, "spilled hash");
+        refuse_number(&forge, second, kept, "spilled hash");
+        refuse_number(&forge, at, in.range, "spilled hash");
+        refuse_number(&forge, at, kept + in.range, "spilled hash");
+        refuse_number(&forge, at, UINT64_MAX, "spilled hash");
+        refuse_number(&forge, at, UINT64_MAX - 1, "spilled hash");
         uint64_t number = used_line(&forge, &in, 1);
         uint64_t distance = get_distance(forge.bytes + in.first_line + 64 * number, in.width, 0);
-        refuse_number(&forge, in.first_spilled, first_hash(&in, number) + distance, "hash of a line");
+        refuse_number(&forge, at, first_hash(&in, number) + distance, "hash of a line");
         if (multiset) {
-            refuse_number(&forge, in.first_spilled + 8, 0, "times");
+            refuse_number(&forge, at + 8 * in.room, 0, "times");
         }
         test_forge_free(&forge);
     }
@@ -392,24 +431,29 @@ static void a_table_has_a_shape_that_can_be(void **state)
     table in = find_table(&forge, UINT64_C(1) << 60, false, has_spilled);
     static const uint64_t lines[] = {0, 1, UINT64_C(1) << 17, (UINT64_C(1) << 17) + 1, UINT64_C(1) << 58, UINT64_MAX};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        refuse_number(&forge, in.at + 8, lines[i], "lines");
+        refuse_number(&forge, in.at + LINES, lines[i], "lines");
     }
-    refuse_number(&forge, in.at + 8, in.lines + 1, "lines");
-    refuse_number(&forge, in.at + 8, in.lines - 1, "lines");
+    refuse_number(&forge, in.at + LINES, in.lines + 1, "lines");
+    refuse_number(&forge, in.at + LINES, in.lines - 1, "lines");
     for (uint64_t width = 0; width < 10; width++) {
         if (width != in.width && (width < in.width || width == 7 || width > 8)) {
-            refuse_number(&forge, in.at + 16, width, "bytes a distance");
+            refuse_number(&forge, in.at + WIDTH, width, "bytes a distance");
         }
     }
-    refuse_number(&forge, in.at + 16, UINT64_C(1) << 32 | 6, "bytes a distance");
-    refuse_number(&forge, in.at + 24, in.spilled - 1, "spilled");
-    refuse_number(&forge, in.at + 24, in.spilled + 1, "spilled");
-    refuse_number(&forge, in.at + 24, UINT64_C(1) << 61, "spilled");
-    refuse_number(&forge, in.at + 24, UINT64_MAX, "spilled");
-    refuse_number(&forge, in.at + 32, 0, "room");
-    refuse_number(&forge, in.at + 32, in.spilled, "room");
-    refuse_number(&forge, in.at + 32, UINT64_C(1) << 40, "room");
-    refuse_number(&forge, in.at + 32, UINT64_MAX, "room");
+    refuse_number(&forge, in.at + WIDTH, UINT64_C(1) << 32 | 6, "bytes a distance");
+    refuse_number(&forge, in.at + SPILLED, in.spilled - 1, "spilled");
+    refuse_number(&forge, in.at + SPILLED, in.spilled + 1, "spilled");
+    refuse_number(&forge, in.at + SPILLED, UINT64_C(1) << 61, "spilled");
+    refuse_number(&forge, in.at + SPILLED, UINT64_MAX, "spilled");
+    refuse_number(&forge, in.at + USED, in.used - 1, "in use");
+    refuse_number(&forge, in.at + USED, in.used + 1, "in use");
+    refuse_number(&forge, in.at + USED, 0, "in use");
+    refuse_number(&forge, in.at + USED, in.lines * slots_of(&in) + in.spilled + 1, "in use");
+    refuse_number(&forge, in.at + USED, UINT64_MAX, "in use");
+    refuse_number(&forge, in.at + ROOM, 0, "room");
+    refuse_number(&forge, in.at + ROOM, in.spilled, "room");
+    refuse_number(&forge, in.at + ROOM, UINT64_C(1) << 40, "room");
+    refuse_number(&forge, in.at + ROOM, UINT64_MAX, "room");
     test_forge_free(&forge);
 }
 
@@ -418,17 +462,20 @@ static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t 
 {
     static const unsigned char empty_line[64];
     test_forge forge = forge_of("fingerprint", NULL, 0, 0, 0);
-    forge.size = test_forge_find(&forge).filter.contents;
+    test_forge_cut(&forge, test_forge_find(&forge).filter.contents);
     test_forge_append_u64(&forge, depth);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t numbers[] = {depths[i], 1, 8, 0, 0};
-        for (size_t j = 0; j < 5; j++) {
+        const uint64_t numbers[] = {depths[i], 1, 8, 0, 0, 0};
+        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
             test_forge_append_u64(&forge, numbers[j]);
         }
-        test_forge_append(&forge, empty_line, sizeof empty_line);
     }
     for (unsigned i = 1; i < PARTITIONS; i++) {
         test_forge_append_u64(&forge, NOT_OPEN);
+    }
+    for (size_t i = 0; i < n; i++) {
+        test_forge_append_array(&forge);
+        test_forge_append(&forge, empty_line, sizeof empty_line);
     }
     return forge;
 }
@@ -440,12 +487,13 @@ static void a_table_of_one_line_has_no_guests(void **state)
     (void)state;
     test_forge forge = with_directory(0, &depth, 1);
     test_forge_filter filter = test_forge_find(&forge).filter;
-    table in = table_at(&forge, filter.contents + 8, UINT64_C(1) << 60, false);
+    table in = find_table(&forge, UINT64_C(1) << 60, false, any_table);
     unsigned char *line = line_at(&forge, &in, 0);
     assert_int_equal(in.lines, 1);
     put_distance(line, in.width, 0, 77);
     set_head(line, 1);
     test_forge_put(&forge, filter.count, 1);
+    test_forge_put(&forge, in.at + USED, 1);
     must_be_accepted(&forge, "one hash in one line");
     set_head(line, 1 | guest_bit(0));
     must_be_refused(&forge, "a guest in the only line", 0);

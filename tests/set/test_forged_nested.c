@@ -39,12 +39,12 @@ enum { MOST_MEMBERS = 3 };
 static test_forge assemble(const recipe *outer, uint64_t number, const recipe *const *inner, size_t n)
 {
     test_forge forge = forge_of(outer->kind, outer->params, outer->capacity, outer->error, 5);
-    forge.size = test_forge_find(&forge).filter.contents;
+    test_forge_cut(&forge, test_forge_find(&forge).filter.contents);
     test_forge_append_u64(&forge, number);
     for (size_t i = 0; i < n; i++) {
         test_forge member = forge_of(inner[i]->kind, inner[i]->params, inner[i]->capacity, inner[i]->error, 5);
         size_t at = test_forge_find(&member).filter.kind;
-        test_forge_append(&forge, member.bytes + at, member.size - at);
+        test_forge_append_from(&forge, &member, at);
         test_forge_free(&member);
     }
     return forge;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/frame.h"
+#include "set/set.h"
 #include "support/check.h"
 
 static void reserve(test_forge *forge, size_t more)
@@ -44,33 +44,82 @@ void test_forge_append_text(test_forge *forge, const char *text)
     test_forge_append(forge, text, strlen(text));
 }
 
+void test_forge_cut(test_forge *forge, size_t size)
+{
+    assert_true(size <= forge->size);
+    forge->size = size;
+    while (forge->array_count && forge->arrays[forge->array_count - 1].at >= size) {
+        forge->array_count--;
+    }
+}
+
+void test_forge_append_array(test_forge *forge)
+{
+    forge->arrays = realloc(forge->arrays, (forge->array_count + 1) * sizeof *forge->arrays);
+    assert_non_null(forge->arrays);
+    forge->arrays[forge->array_count++] = (test_forge_array){.at = forge->size};
+}
+
+void test_forge_append_from(test_forge *forge, const test_forge *other, size_t from)
+{
+    for (size_t i = 0, done = from; i <= other->array_count; i++) {
+        size_t to = i < other->array_count && other->arrays[i].at < other->size ? other->arrays[i].at : other->size;
+        if (to < from)
+            continue;
+        test_forge_append(forge, other->bytes + done, to - done);
+        if (to < other->size) {
+            test_forge_append_array(forge);
+            forge->arrays[forge->array_count - 1].size = other->arrays[i].size;
+        }
+        done = to;
+    }
+}
+
+/* Is told that it is one byte behind a multiple of 64, always: then whoever begins an array writes 63 zeros. */
+typedef struct recorder {
+    vidi__writer base;
+    test_forge *forge;
+    bool in_array; /* what comes next belongs to it, if it is a number of lines */
+} recorder;
+
+enum { GAP = 63 };
+
+static int record(vidi__writer *writer, const void *data, uint64_t bytes)
+{
+    static const unsigned char zeros[GAP];
+    recorder *self = (recorder *)writer;
+    if (bytes == GAP && memcmp(data, zeros, GAP) == 0) {
+        test_forge_append_array(self->forge);
+        self->in_array = true;
+    } else {
+        test_forge_append(self->forge, data, (size_t)bytes);
+        if (self->in_array) {
+            test_forge_array *array = &self->forge->arrays[self->forge->array_count - 1];
+            self->in_array = !array->size || bytes % VIDI__CACHE_LINE == 0;
+            array->size += self->in_array ? (size_t)bytes : 0;
+        }
+    }
+    writer->at = 1 - bytes;
+    return VIDI_OK;
+}
+
 void test_forge_take(test_forge *forge, const vidi_set *set)
 {
-    test_stream stream;
-    size_t at = 32;
+    recorder to = {{record, 1}, forge, false};
     memset(forge, 0, sizeof *forge);
-    test_stream_write(&stream, set);
-    for (bool last = false; !last; at += 8) {
-        assert_true(at + 16 <= stream.size);
-        size_t size = vidi__load32(stream.data + at);
-        last = vidi__load32(stream.data + at + 4) == 1;
-        assert_true(at + 16 + size <= stream.size);
-        test_forge_append(forge, stream.data + at + 8, size);
-        at += 8 + size;
-    }
-    assert_int_equal(at, stream.size);
-    test_stream_free(&stream);
+    assert_int_equal(vidi__set_write_to(set, &to.base), VIDI_OK);
 }
 
 void test_forge_copy(test_forge *to, const test_forge *from)
 {
     memset(to, 0, sizeof *to);
-    test_forge_append(to, from->bytes, from->size);
+    test_forge_append_from(to, from, 0);
 }
 
 void test_forge_free(test_forge *forge)
 {
     free(forge->bytes);
+    free(forge->arrays);
     memset(forge, 0, sizeof *forge);
 }
 
@@ -102,6 +151,12 @@ void test_forge_replace(test_forge *forge, size_t at, size_t size, const void *w
         memcpy(forge->bytes + at, with, with_size);
     }
     forge->size = forge->size - size + with_size;
+    for (size_t i = 0; i < forge->array_count; i++) {
+        if (forge->arrays[i].at > at || (forge->arrays[i].at == at && !size)) {
+            assert_true(forge->arrays[i].at >= at + size);
+            forge->arrays[i].at += with_size - size;
+        }
+    }
 }
 
 static size_t behind_text(const test_forge *forge, size_t at)
@@ -130,7 +185,7 @@ test_forge_places test_forge_find(const test_forge *forge)
     found.answered = behind_text(forge, behind_text(forge, found.recipe)) + 32;
     found.lost = found.answered + 40;
     found.past = found.lost + 8;
-    found.filter = test_forge_filter_at(forge, found.past + 8 + 64 * test_forge_get(forge, found.past));
+    found.filter = test_forge_filter_at(forge, found.past + 24 + 64 * test_forge_get(forge, found.past));
     return found;
 }
 
@@ -157,8 +212,26 @@ void test_forge_param(test_forge *forge, size_t at, const char *name, const char
 void test_forge_seal(const test_forge *forge, test_stream *stream)
 {
     static vidi__frame_writer writer;
+    vidi__memory memory;
     memset(stream, 0, sizeof *stream);
-    assert_int_equal(vidi__frame_begin(&writer, test_stream_sink, stream), VIDI_OK);
-    assert_int_equal(vidi__write(&writer.base, forge->bytes, forge->size), VIDI_OK);
+    assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
+    assert_int_equal(vidi__frame_begin(&writer, &memory, test_stream_sink, stream, 4711), VIDI_OK);
+    size_t done = 0;
+    for (size_t i = 0; i < forge->array_count && forge->arrays[i].at < forge->size; i++) {
+        assert_int_equal(vidi__write(&writer.base, forge->bytes + done, forge->arrays[i].at - done), VIDI_OK);
+        assert_int_equal(vidi__write_align(&writer.base), VIDI_OK);
+        done = forge->arrays[i].at;
+    }
+    assert_int_equal(vidi__write(&writer.base, forge->bytes + done, forge->size - done), VIDI_OK);
     assert_int_equal(vidi__frame_end(&writer), VIDI_OK);
+    vidi__frame_writer_free(&writer);
+}
+
+size_t test_forge_sealed_at(const test_forge *forge, size_t at)
+{
+    size_t shift = VIDI__HEAD_BYTES;
+    for (size_t i = 0; i < forge->array_count && forge->arrays[i].at <= at; i++) {
+        shift = vidi__round_up(forge->arrays[i].at + shift, VIDI__CACHE_LINE) - forge->arrays[i].at;
+    }
+    return at + shift;
 }

@@ -2,5 +2,12 @@ try vidi -h
 try vidi canon -h
 try vidi plan -h
 try vidi kinds -h
+try vidi info -h
+try vidi check -h
+try vidi rotate -h
+try vidi snapshot -h
+try vidi merge -h
+try vidi export -h
+try vidi import -h
 try vidi version -h
 try vidi help -h

@@ -1,12 +1,12 @@
 man=$VIDI_SOURCE/docs/man
-for command in dedup canon plan; do
+for command in dedup canon plan info check rotate snapshot merge export import; do
     page=$man/vidi.1
     [ $command = dedup ] || page=$man/vidi-$command.1
-    for option in $(vidi $command -h | grep -oE '^ +(-h, )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+    for option in $(vidi $command -h | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
         sed 's/\\-/-/g' "$page" | grep -qE -- "$option\b" || echo "$page does not name $option"
     done
 done
-for command in $(vidi -h | sed -n '/^Commands/,/^$/s/^  \([a-z]*\).*/\1/p'); do
+for command in $(vidi --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\).*/\1/p'); do
     grep -q "^\.B $command\$" $man/vidi.1 || echo "vidi.1 does not describe $command"
 done
 if command -v groff > /dev/null; then

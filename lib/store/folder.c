@@ -1,0 +1,246 @@
+/* See folder.h. */
+#include "store/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/log.h"
+
+#define LOCK_NAME "lock"
+#define SET_PREFIX "set."
+#define LOG_PREFIX "log."
+#define NEW_SUFFIX ".new"
+
+/* Written so far, what is behind is handed to the disk whenever it comes to this: the last sync is then a short one. */
+#define SYNC_EVERY (UINT64_C(64) << 20)
+
+static int failed(const char *what, const char *path)
+{
+    return vidi__fail(errno == ENOENT ? VIDI_EABSENT : VIDI_EIO, "%s %s: %s", what, path, strerror(errno));
+}
+
+/* The number behind the prefix and before the suffix; 0 if the name is not of that form. */
+static uint64_t number_in(const char *name, const char *prefix, const char *suffix)
+{
+    size_t skip = strlen(prefix);
+    uint64_t number = 0;
+    if (strlen(name) != skip + 16 + strlen(suffix) || strncmp(name, prefix, skip) != 0 ||
+        strcmp(name + skip + 16, suffix) != 0)
+        return 0;
+    for (const char *at = name + skip; at < name + skip + 16; at++) {
+        const char *digits = "0123456789abcdef", *digit = strchr(digits, *at);
+        if (!*at || !digit)
+            return 0;
+        number = number << 4 | (uint64_t)(digit - digits);
+    }
+    return number;
+}
+
+void vidi__snapshot_name(char name[40], uint64_t number)
+{
+    snprintf(name, 40, SET_PREFIX "%016llx", (unsigned long long)number);
+}
+
+static void new_name(char name[40], uint64_t number)
+{
+    snprintf(name, 40, SET_PREFIX "%016llx" NEW_SUFFIX, (unsigned long long)number);
+}
+
+/* ---- the folder ---- */
+
+int vidi__folder_open(vidi__folder *folder, const char *path)
+{
+    folder->lock.handle = -1;
+    folder->handle = vidi__system_now->open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    return folder->handle < 0 ? failed("cannot open the set", path) : VIDI_OK;
+}
+
+/* So that the folder itself is there after a crash. */
+static int sync_parent(const char *path)
+{
+    char parent[4096];
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/')
+        len--;
+    while (len && path[len - 1] != '/')
+        len--;
+    if (len >= sizeof parent)
+        return vidi__fail(VIDI_EARGUMENT, "the path is too long");
+    memcpy(parent, len ? path : ".", len ? len : 1);
+    parent[len ? len : 1] = 0;
+    vidi__folder above;
+    VIDI__TRY(vidi__folder_open(&above, parent));
+    int code = vidi__folder_sync(&above);
+    vidi__folder_close(&above);
+    return code;
+}
+
+int vidi__folder_create(vidi__folder *folder, const char *path)
+{
+    vidi__contents contents;
+    folder->handle = folder->lock.handle = -1;
+    if (vidi__system_now->mkdir(path, VIDI__FOLDER_MODE) != 0 && errno != EEXIST)
+        return failed("cannot make the folder", path);
+    VIDI__TRY(sync_parent(path));
+    VIDI__TRY(vidi__folder_open(folder, path));
+    int code = vidi__folder_lock(folder);
+    if (code == VIDI_OK)
+        code = vidi__folder_list(folder, &contents);
+    if (code == VIDI_OK && contents.snapshot)
+        code = vidi__fail(VIDI_EIO, "there is a set at %s already", path);
+    if (code < 0)
+        vidi__folder_close(folder);
+    return code;
+}
+
+void vidi__folder_close(vidi__folder *folder)
+{
+    (void)vidi__file_close(&folder->lock);
+    if (folder->handle >= 0)
+        (void)vidi__system_now->close(folder->handle);
+    folder->handle = -1;
+}
+
+int vidi__folder_sync(const vidi__folder *folder)
+{
+    return vidi__file_sync(&(vidi__file){folder->handle, "the folder"});
+}
+
+/* Who holds the lock, as the file says; 0 if it does not. */
+static long holder(const vidi__file *file)
+{
+    char text[24] = "";
+    ssize_t got = vidi__system_now->pread(file->handle, text, sizeof text - 1, 0);
+    return got > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+static int refuse(vidi__folder *folder)
+{
+    long other = holder(&folder->lock);
+    (void)vidi__file_close(&folder->lock);
+    if (other > 0)
+        return vidi__fail(VIDI_EBUSY, "process %ld has the set open for writing", other);
+    return vidi__fail(VIDI_EBUSY, "another process has the set open for writing");
+}
+
+int vidi__folder_lock(vidi__folder *folder)
+{
+    char text[24];
+    VIDI__TRY(vidi__file_open(&folder->lock, folder->handle, LOCK_NAME, O_RDWR | O_CREAT));
+    if (vidi__system_now->lock(folder->lock.handle) != 0) {
+        if (errno == EWOULDBLOCK)
+            return refuse(folder);
+        int code = vidi__fail(VIDI_EIO, "cannot lock the set: %s", strerror(errno));
+        (void)vidi__file_close(&folder->lock);
+        return code;
+    }
+    /* For people only: the lock itself is the kernel's and goes with the process. */
+    int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (vidi__file_truncate(&folder->lock, 0) == VIDI_OK)
+        (void)vidi__file_write(&folder->lock, text, (size_t)len);
+    return VIDI_OK;
+}
+
+static int see(void *context, const char *name)
+{
+    vidi__contents *contents = context;
+    uint64_t snapshot = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
+    if (snapshot > contents->snapshot)
+        contents->snapshot = snapshot;
+    if (log > contents->last_log)
+        contents->last_log = log;
+    return 0;
+}
+
+int vidi__folder_list(const vidi__folder *folder, vidi__contents *contents)
+{
+    *contents = (vidi__contents){0};
+    if (vidi__system_now->list(folder->handle, see, contents) != 0)
+        return vidi__fail(VIDI_EIO, "cannot list the folder: %s", strerror(errno));
+    return VIDI_OK;
+}
+
+typedef struct tidying {
+    const vidi__folder *folder;
+    uint64_t keep, also_first, also_last;
+} tidying;
+
+static int remove_old(void *context, const char *name)
+{
+    const tidying *self = context;
+    uint64_t number = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
+    bool old = false;
+    if (number || log) {
+        number = number ? number : log;
+        old = number < self->keep && !(number >= self->also_first && number <= self->also_last);
+    } else {
+        old = number_in(name, SET_PREFIX, NEW_SUFFIX) != 0;
+    }
+    if (old)
+        (void)vidi__file_unlink(self->folder->handle, name);
+    return 0;
+}
+
+void vidi__folder_tidy(const vidi__folder *folder, uint64_t keep, uint64_t also_first, uint64_t also_last)
+{
+    tidying self = {folder, keep, also_first, also_last};
+    (void)vidi__system_now->list(folder->handle, remove_old, &self);
+}
+
+/* ---- snapshots ---- */
+
+int vidi__snapshot_begin(vidi__new_snapshot *snapshot, const vidi__folder *folder, uint64_t number)
+{
+    char name[40];
+    *snapshot = (vidi__new_snapshot){.folder = folder, .number = number};
+    new_name(name, number);
+    return vidi__file_open(&snapshot->file, folder->handle, name, O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+static int sink(vidi__new_snapshot *self, const void *data, size_t bytes)
+{
+    VIDI__TRY(vidi__file_write(&self->file, data, bytes));
+    self->bytes += bytes;
+    if (self->bytes - self->synced < SYNC_EVERY)
+        return VIDI_OK;
+    self->synced = self->bytes;
+    return vidi__file_sync(&self->file);
+}
+
+int vidi__snapshot_sink(void *context, const void *data, size_t bytes)
+{
+    vidi__new_snapshot *self = context;
+    self->error = sink(self, data, bytes);
+    if (self->error < 0)
+        snprintf(self->why, sizeof self->why, "%s", vidi_message());
+    return self->error;
+}
+
+int vidi__snapshot_finish(vidi__new_snapshot *snapshot)
+{
+    char from[40], to[40];
+    new_name(from, snapshot->number);
+    vidi__snapshot_name(to, snapshot->number);
+    int code = vidi__file_sync(&snapshot->file), closed = vidi__file_close(&snapshot->file);
+    if (code == VIDI_OK)
+        code = closed;
+    if (code == VIDI_OK)
+        code = vidi__file_rename(snapshot->folder->handle, from, to);
+    if (code < 0) {
+        (void)vidi__file_unlink(snapshot->folder->handle, from);
+        return code;
+    }
+    snapshot->renamed = true;
+    return vidi__folder_sync(snapshot->folder);
+}
+
+void vidi__snapshot_abandon(vidi__new_snapshot *snapshot)
+{
+    char name[40];
+    new_name(name, snapshot->number);
+    (void)vidi__file_close(&snapshot->file);
+    (void)vidi__file_unlink(snapshot->folder->handle, name);
+}

@@ -1,0 +1,545 @@
+/*
+ * Writing a log: two buffers, one lock, one thread.
+ *
+ *     appenders -> filling -+ swap +-> writing -> write(2) -> fsync(2)
+ *                           +------+              `written`    `synced`
+ *
+ * Appenders copy into `filling` under the lock and go. The thread exchanges it for the empty `writing`, and works on
+ * that without the lock: it computes marks and checksums, writes, syncs. Whoever comes meanwhile shares the next round:
+ * that is all that there is to group commit.
+ *
+ * Invariants, under the lock:
+ *   synced <= written <= end, and all are lengths of the file at ends of records;
+ *   end - written is what lies in the two buffers;
+ *   filling.room >= filling.used + reserved, so that an append needs no memory;
+ *   `writing` and the file belong to the thread, and `writing` is empty whenever the thread holds the lock;
+ *   after `error` is set, it never changes, and the file is not written to any more.
+ */
+#include "store/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "store/log_format.h"
+
+#define MS UINT64_C(1000000)
+
+/* The thread writes out so long after the first append, or when there is so much. */
+#define WRITE_AFTER (100 * MS)
+#define WRITE_FROM (UINT64_C(256) << 10)
+/* VIDI__SYNC_EVERYSEC: so long after the first append that is not synced, so that the sync begins within the second. */
+#define SYNC_AFTER (900 * MS)
+/* Appenders wait for the disk from here on. */
+#define PENDING_MAX (UINT64_C(64) << 20)
+
+/* Buffers begin with, and after a burst are given back above. */
+#define BUFFER_MIN (UINT64_C(64) << 10)
+#define BUFFER_KEEP (UINT64_C(4) << 20)
+
+#define NEVER UINT64_MAX
+
+typedef struct buffer {
+    unsigned char *at;
+    uint64_t room, used;
+} buffer;
+
+struct vidi__log {
+    vidi__memory *memory;
+    vidi__file file;
+    uint64_t generation;
+    vidi__log_policy policy;
+
+    pthread_t thread;
+    pthread_mutex_t lock; /* over everything below */
+    pthread_cond_t work;  /* the thread has something to do, or has to think again about when */
+    pthread_cond_t done;  /* written, synced or error have changed */
+    buffer filling, writing;
+    uint64_t reserved; /* bytes of records that may still be appended */
+    uint64_t end, written, synced;
+    uint64_t wanted;        /* somebody waits until so much is synced */
+    uint64_t filling_since; /* when the first record came into `filling`, if there is one */
+    uint64_t dirty_since;   /* the same of the first record that is written and not synced */
+    unsigned blocked;       /* threads that wait in vidi__log_reserve */
+    bool starved;           /* the thread found no memory for the other buffer; it tries again when one has appended */
+    bool stopping;
+    int error;
+    char sentence[256];
+};
+
+/* ---- small things ---- */
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+/* Gives the log's error back to the caller, whose thread has not seen the sentence yet. Under the lock. */
+static int error_of(const vidi__log *log)
+{
+    return log->error ? vidi__fail(log->error, "%s", log->sentence) : VIDI_OK;
+}
+
+/* Keeps the error of this thread, whose sentence is vidi_message(), if it is the first. Under the lock. */
+static void keep_error(vidi__log *log, int code)
+{
+    if (!log->error) {
+        log->error = code;
+        snprintf(log->sentence, sizeof log->sentence, "%s", vidi_message());
+    }
+    pthread_cond_broadcast(&log->done);
+    pthread_cond_signal(&log->work);
+}
+
+static void release_buffer(vidi__log *log, buffer *which)
+{
+    vidi__release(log->memory, which->at, which->room, 8);
+    *which = (buffer){0};
+}
+
+/* Room for so many bytes in all; what is in the buffer stays. Doubles, but not beyond what may be pending anyway. */
+static int grow(vidi__log *log, buffer *which, uint64_t bytes)
+{
+    if (VIDI__LIKELY(bytes <= which->room))
+        return VIDI_OK;
+    uint64_t room = which->room < BUFFER_MIN ? BUFFER_MIN : which->room;
+    while (room < bytes && room < PENDING_MAX)
+        room *= 2;
+    room = room < bytes ? vidi__round_up(bytes, 4096) : room;
+    VIDI__TRY(vidi__regrow(log->memory, &which->at, which->room, room, 8));
+    which->room = room;
+    return VIDI_OK;
+}
+
+/* ---- the thread ---- */
+
+/* Fills in marks and checksums, which appenders leave to us: they hold the lock, and we have the time. */
+static void seal(const vidi__log *log, uint64_t offset)
+{
+    unsigned char *at = log->writing.at, *end = at + log->writing.used;
+    while (at < end) {
+        uint64_t payload = vidi__load64(at + 8), bytes = vidi__log_record_bytes(payload);
+        uint64_t body = bytes - VIDI__LOG_CHECK;
+        vidi__store32(at, vidi__log_mark(log->generation, offset, vidi__load32(at + 4), payload));
+        vidi__store64(at + body, vidi__log_checksum(log->generation, offset, at, body));
+        at += bytes;
+        offset += bytes;
+    }
+}
+
+/*
+ * Exchanges the buffers. The fresh one must have room for what was reserved; if there is no memory for that, nothing
+ * happens, and no new reservations are given out until enough of the old ones are used up.
+ */
+static bool swap(vidi__log *log)
+{
+    log->starved = grow(log, &log->writing, log->stopping ? 0 : log->reserved) != VIDI_OK;
+    if (log->starved)
+        return false;
+    buffer full = log->filling;
+    log->filling = log->writing;
+    log->writing = full;
+    if (log->written == log->synced)
+        log->dirty_since = log->filling_since;
+    return true;
+}
+
+static void write_out(vidi__log *log)
+{
+    uint64_t bytes = log->writing.used, offset = log->written;
+    pthread_mutex_unlock(&log->lock);
+    seal(log, offset);
+    int code = vidi__file_write(&log->file, log->writing.at, (size_t)bytes);
+    pthread_mutex_lock(&log->lock);
+    log->writing.used = 0;
+    if (log->writing.room > BUFFER_KEEP)
+        release_buffer(log, &log->writing);
+    if (code < 0) {
+        keep_error(log, code);
+        return;
+    }
+    log->written += bytes;
+    if (log->blocked)
+        pthread_cond_broadcast(&log->done);
+}
+
+static void sync_out(vidi__log *log)
+{
+    uint64_t target = log->written;
+    pthread_mutex_unlock(&log->lock);
+    int code = vidi__file_sync(&log->file);
+    pthread_mutex_lock(&log->lock);
+    if (code < 0) {
+        keep_error(log, code);
+        return;
+    }
+    log->synced = target;
+    pthread_cond_broadcast(&log->done);
+}
+
+/* When the buffer has to be written out: NEVER if it is empty, 0 for at once. */
+static uint64_t write_due(const vidi__log *log)
+{
+    if (log->filling.used == 0)
+        return NEVER;
+    if (log->policy == VIDI__SYNC_ALWAYS || log->wanted > log->written || log->filling.used >= WRITE_FROM ||
+        log->blocked || log->stopping)
+        return 0;
+    return log->filling_since + WRITE_AFTER;
+}
+
+static uint64_t sync_due(const vidi__log *log)
+{
+    if (log->written == log->synced)
+        return NEVER;
+    if (log->policy == VIDI__SYNC_ALWAYS || log->wanted > log->synced)
+        return 0;
+    if (log->policy == VIDI__SYNC_NO)
+        return NEVER;
+    return log->stopping ? 0 : log->dirty_since + SYNC_AFTER;
+}
+
+static void sleep_until(vidi__log *log, uint64_t due)
+{
+    if (due == NEVER) {
+        pthread_cond_wait(&log->work, &log->lock);
+        return;
+    }
+    struct timespec time = {.tv_sec = (time_t)(due / (1000 * MS)), .tv_nsec = (long)(due % (1000 * MS))};
+    pthread_cond_timedwait(&log->work, &log->lock, &time);
+}
+
+/* A sync that is due follows a write even if by then the next write is due: else it might never come. */
+static void do_what_is_due(vidi__log *log, uint64_t time)
+{
+    if (write_due(log) <= time) {
+        if (swap(log))
+            write_out(log);
+        else
+            sleep_until(log, time + WRITE_AFTER);
+    }
+    if (!log->error && sync_due(log) <= time)
+        sync_out(log);
+}
+
+static void *run(void *context)
+{
+    vidi__log *log = context;
+    pthread_mutex_lock(&log->lock);
+    while (!log->error) {
+        uint64_t time = now(), write_at = write_due(log), sync_at = sync_due(log);
+        uint64_t first = write_at < sync_at ? write_at : sync_at;
+        if (first <= time)
+            do_what_is_due(log, time);
+        else if (first == NEVER && log->stopping)
+            break;
+        else
+            sleep_until(log, first);
+    }
+    /* Nobody was told that what is not synced is there, so nobody should find it: as far as that is in our power. */
+    if (log->error && log->policy == VIDI__SYNC_ALWAYS)
+        (void)vidi__file_truncate(&log->file, log->synced);
+    pthread_mutex_unlock(&log->lock);
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static int init_lock(vidi__log *log)
+{
+    pthread_condattr_t monotonic;
+    if (pthread_condattr_init(&monotonic) != 0)
+        return -1;
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    int failed = pthread_cond_init(&log->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (failed)
+        return -1;
+    if (pthread_cond_init(&log->done, NULL) != 0) {
+        pthread_cond_destroy(&log->work);
+        return -1;
+    }
+    if (pthread_mutex_init(&log->lock, NULL) != 0) {
+        pthread_cond_destroy(&log->done);
+        pthread_cond_destroy(&log->work);
+        return -1;
+    }
+    return 0;
+}
+
+static void destroy_lock(vidi__log *log)
+{
+    pthread_mutex_destroy(&log->lock);
+    pthread_cond_destroy(&log->done);
+    pthread_cond_destroy(&log->work);
+}
+
+/* The thread takes no signals: they are for the program's own threads. */
+static int start(vidi__log *log)
+{
+    sigset_t all, before;
+    if (init_lock(log) != 0)
+        return vidi__fail(VIDI_ESYSTEM, "%s: no lock for the log", log->file.name);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&log->thread, NULL, run, log);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        return VIDI_OK;
+    destroy_lock(log);
+    return vidi__fail(VIDI_ESYSTEM, "%s: no thread for the log: %s", log->file.name, strerror(failed));
+}
+
+/* The file is left as it is; its handle, too, goes without a sentence that would hide the one about the cause. */
+static void release_log(vidi__log *log)
+{
+    if (log->file.handle >= 0)
+        (void)vidi__system_now->close(log->file.handle);
+    release_buffer(log, &log->filling);
+    release_buffer(log, &log->writing);
+    vidi__release(log->memory, log, sizeof *log, _Alignof(vidi__log));
+}
+
+static int make(vidi__log **out, vidi__memory *memory, vidi__log_policy policy)
+{
+    vidi__log *log;
+    *out = NULL;
+    VIDI__TRY(vidi__alloc_zeroed(memory, &log, sizeof *log, _Alignof(vidi__log)));
+    log->memory = memory;
+    log->policy = policy;
+    log->file.handle = -1;
+    int code = grow(log, &log->filling, BUFFER_MIN);
+    if (code == VIDI_OK)
+        code = grow(log, &log->writing, BUFFER_MIN);
+    if (code < 0)
+        release_log(log);
+    else
+        *out = log;
+    return code;
+}
+
+/* Opens a file that is new, or the leftover of a crash; *ours says that it may be removed again. */
+static int open_new(vidi__log *log, int folder, const char *name, bool *ours)
+{
+    uint64_t bytes;
+    int code = vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND);
+    if (code == VIDI_EABSENT) {
+        VIDI__TRY(vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL));
+        *ours = true;
+        return VIDI_OK;
+    }
+    VIDI__TRY(code);
+    VIDI__TRY(vidi__file_size(&log->file, &bytes));
+    if (bytes > VIDI__LOG_HEAD)
+        return vidi__fail(VIDI_EIO, "%s is there already, and holds records", name);
+    *ours = true;
+    return vidi__file_truncate(&log->file, 0);
+}
+
+static int create(vidi__log *log, int folder, const char *name, const vidi__log_id *id, bool *ours)
+{
+    unsigned char head[VIDI__LOG_HEAD];
+    const vidi__file the_folder = {folder, "the folder"};
+    VIDI__TRY(vidi__random(&log->generation, sizeof log->generation));
+    VIDI__TRY(open_new(log, folder, name, ours));
+    vidi__log_head_write(head, id, log->generation);
+    VIDI__TRY(vidi__file_write(&log->file, head, sizeof head));
+    VIDI__TRY(vidi__file_sync(&log->file));
+    VIDI__TRY(vidi__file_sync(&the_folder));
+    log->end = log->written = log->synced = VIDI__LOG_HEAD;
+    return start(log);
+}
+
+int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vidi__log_id *id, vidi__log_policy policy)
+{
+    char name[40];
+    bool ours = false;
+    VIDI__TRY(make(log, memory, policy));
+    vidi__log_name(name, id->number);
+    int code = create(*log, folder, name, id, &ours);
+    if (code < 0) {
+        if (ours) /* not vidi__file_unlink: its sentence would replace the one about the cause */
+            (void)vidi__system_now->unlink(folder, name);
+        release_log(*log);
+        *log = NULL;
+    }
+    return code;
+}
+
+/* What a process before us has written may still be in the kernel's hands alone; it is synced before we build on it. */
+static int go_on(vidi__log *log, int folder, const vidi__log_id *id, uint64_t bytes)
+{
+    char name[40];
+    unsigned char head[VIDI__LOG_HEAD];
+    uint64_t size;
+    vidi__log_name(name, id->number);
+    VIDI__TRY(vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND));
+    VIDI__TRY(vidi__file_size(&log->file, &size));
+    if (size != bytes || bytes < VIDI__LOG_HEAD || bytes % 8 != 0)
+        return vidi__fail(VIDI_EFORMAT, "%s has %llu bytes, not %llu: it cannot be continued", name,
+                          (unsigned long long)size, (unsigned long long)bytes);
+    VIDI__TRY(vidi__file_read(&log->file, head, sizeof head, 0));
+    VIDI__TRY(vidi__log_head_read(head, id, name, &log->generation));
+    VIDI__TRY(vidi__file_sync(&log->file));
+    log->end = log->written = log->synced = bytes;
+    return start(log);
+}
+
+int vidi__log_continue(vidi__log **log, vidi__memory *memory, int folder, const vidi__log_id *id,
+                       vidi__log_policy policy, uint64_t bytes)
+{
+    VIDI__TRY(make(log, memory, policy));
+    int code = go_on(*log, folder, id, bytes);
+    if (code < 0) {
+        release_log(*log);
+        *log = NULL;
+    }
+    return code;
+}
+
+int vidi__log_close(vidi__log *log)
+{
+    if (!log)
+        return VIDI_OK;
+    pthread_mutex_lock(&log->lock);
+    log->stopping = true;
+    pthread_cond_signal(&log->work);
+    pthread_mutex_unlock(&log->lock);
+    pthread_join(log->thread, NULL);
+    destroy_lock(log);
+    int closed = vidi__file_close(&log->file);
+    int code = log->error ? error_of(log) : closed;
+    release_log(log);
+    return code;
+}
+
+/* ---- appending ---- */
+
+/* Room in both buffers' future: in the one at hand, and, while the thread is starved, in the next one as well. */
+static int reserve(vidi__log *log, uint64_t bytes)
+{
+    while (!log->error && log->end - log->written > PENDING_MAX) {
+        log->blocked++;
+        pthread_cond_signal(&log->work);
+        pthread_cond_wait(&log->done, &log->lock);
+        log->blocked--;
+    }
+    VIDI__TRY(error_of(log));
+    if (log->starved)
+        return vidi__fail(VIDI_EMEMORY, "%s: no memory for another buffer", log->file.name);
+    VIDI__TRY(grow(log, &log->filling, log->filling.used + log->reserved + bytes));
+    log->reserved += bytes;
+    return VIDI_OK;
+}
+
+int vidi__log_reserve(vidi__log *log, uint64_t payload_bytes)
+{
+    if (payload_bytes > VIDI__LOG_RECORD_MAX)
+        return vidi__fail(VIDI_ELIMIT, "a record of %s is too large for a log", vidi__human_bytes(payload_bytes).text);
+    pthread_mutex_lock(&log->lock);
+    int code = reserve(log, vidi__log_record_bytes(payload_bytes));
+    pthread_mutex_unlock(&log->lock);
+    return code;
+}
+
+/* The reservation has been used, or is not needed; the thread may be waiting for that. */
+static void use_up(vidi__log *log, uint64_t payload_bytes)
+{
+    log->reserved -= vidi__log_record_bytes(payload_bytes);
+    if (log->starved)
+        pthread_cond_signal(&log->work);
+}
+
+void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes)
+{
+    pthread_mutex_lock(&log->lock);
+    use_up(log, payload_bytes);
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* The record but for its mark and its checksum, which the thread fills in. */
+static void put(unsigned char *at, uint32_t type, const vidi_str *pieces, size_t count, uint64_t payload)
+{
+    vidi__store32(at + 4, type);
+    vidi__store64(at + 8, payload);
+    at += VIDI__LOG_RECORD_HEAD;
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].len) {
+            memcpy(at, pieces[i].ptr, pieces[i].len);
+            at += pieces[i].len;
+        }
+    memset(at, 0, (size_t)(vidi__round_up(payload, 8) - payload));
+}
+
+/*
+ * The thread is woken for the first record in a buffer, so that it knows by when to write, and when there is enough; a
+ * signal for each record would cost more than the record.
+ */
+static void append(vidi__log *log, uint32_t type, const vidi_str *pieces, size_t count, uint64_t payload)
+{
+    uint64_t before = log->filling.used, bytes = vidi__log_record_bytes(payload);
+    put(log->filling.at + before, type, pieces, count, payload);
+    log->filling.used += bytes;
+    if (before == 0)
+        log->filling_since = now();
+    if (before == 0 || (before < WRITE_FROM && log->filling.used >= WRITE_FROM))
+        pthread_cond_signal(&log->work);
+}
+
+void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, size_t count, uint64_t reserved,
+                      uint64_t *position)
+{
+    uint64_t payload = 0;
+    for (size_t i = 0; i < count; i++)
+        payload += pieces[i].len;
+    pthread_mutex_lock(&log->lock);
+    if (payload > reserved) /* a mistake of the caller's: better no log than one with a gap that nobody knows of */
+        keep_error(log, vidi__fail(VIDI_EARGUMENT, "%s: a record is larger than what was reserved", log->file.name));
+    if (!log->error)
+        append(log, type, pieces, count, payload);
+    log->end += vidi__log_record_bytes(payload);
+    *position = log->end;
+    use_up(log, reserved);
+    pthread_mutex_unlock(&log->lock);
+}
+
+/* ---- waiting and asking ---- */
+
+int vidi__log_wait(vidi__log *log, uint64_t position)
+{
+    pthread_mutex_lock(&log->lock);
+    if (position > log->end)
+        position = log->end;
+    if (position > log->wanted) {
+        log->wanted = position;
+        pthread_cond_signal(&log->work);
+    }
+    while (!log->error && log->synced < position)
+        pthread_cond_wait(&log->done, &log->lock);
+    int code = error_of(log);
+    pthread_mutex_unlock(&log->lock);
+    return code;
+}
+
+uint64_t vidi__log_end(vidi__log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    uint64_t end = log->end;
+    pthread_mutex_unlock(&log->lock);
+    return end;
+}
+
+int vidi__log_state(vidi__log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    int code = error_of(log);
+    pthread_mutex_unlock(&log->lock);
+    return code;
+}

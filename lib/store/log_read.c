@@ -1,0 +1,177 @@
+/*
+ * Reading a log after whatever has happened to it.
+ *
+ * The reader goes through the file once, from the front, with a window that is as large as the largest record. Where a
+ * record was expected and there is none, it looks at every eighth byte for the next: a head counts as one only if its
+ * mark fits its place in this very log, so that the checksum of a payload is hardly ever computed in vain. Somebody who
+ * writes files to make us work can still arrange for that; hence the allowance for checksums that turn out wrong.
+ */
+#include <fcntl.h>
+
+#include "store/log_format.h"
+
+/* What is read at once, if there is so much and nothing larger is to be seen. */
+#define WINDOW (UINT64_C(256) << 10)
+
+/* Bytes of failing candidates that are put up with: so many times the file's size, and so many more. */
+#define ALLOWANCE_TIMES 4
+#define ALLOWANCE_MORE (UINT64_C(1) << 20)
+
+typedef struct reader {
+    vidi__memory *memory;
+    vidi__file file;
+    uint64_t size;       /* of the file, when the reading began */
+    uint64_t generation; /* from the head */
+    uint64_t allowance;  /* bytes that may still be checksummed for nothing */
+    unsigned char *window;
+    uint64_t room;  /* of the window */
+    uint64_t start; /* offset in the file of the window's first byte */
+    uint64_t fill;  /* bytes in the window */
+} reader;
+
+/* Past vidi__file_close, whose sentence would replace the one that says why the reading has ended. */
+static void close_reader(reader *self)
+{
+    vidi__release(self->memory, self->window, self->room, 8);
+    (void)vidi__system_now->close(self->file.handle);
+}
+
+/* Room for so many bytes, which the file has; what was in the window is gone. Never more than the file is long. */
+static int make_room(reader *self, uint64_t bytes)
+{
+    uint64_t room = 2 * self->room < WINDOW ? WINDOW : 2 * self->room;
+    room = room < bytes ? bytes : room;
+    room = room < self->size ? room : self->size;
+    self->fill = 0;
+    vidi__release(self->memory, self->window, self->room, 8);
+    self->window = NULL;
+    self->room = 0;
+    VIDI__TRY(vidi__alloc(self->memory, &self->window, room, 8));
+    self->room = room;
+    return VIDI_OK;
+}
+
+/*
+ * Points *at to so many bytes of the file, which must be there. What is read beyond them is at most WINDOW: the cost of
+ * looking at a record is its own length or paid for by the way to it, however large the window has become.
+ */
+static int look(reader *self, uint64_t offset, uint64_t bytes, const unsigned char **at)
+{
+    if (offset < self->start || offset + bytes > self->start + self->fill) {
+        if (bytes > self->room || !self->window)
+            VIDI__TRY(make_room(self, bytes));
+        uint64_t piece = bytes < WINDOW ? WINDOW : bytes;
+        piece = piece < self->size - offset ? piece : self->size - offset;
+        self->fill = 0;
+        VIDI__TRY(vidi__file_read(&self->file, self->window, (size_t)piece, offset));
+        self->start = offset;
+        self->fill = piece;
+    }
+    *at = self->window + (offset - self->start);
+    return VIDI_OK;
+}
+
+static int open_reader(reader *self, vidi__memory *memory, int folder, const vidi__log_id *id)
+{
+    char name[40];
+    vidi__log_name(name, id->number);
+    *self = (reader){.memory = memory, .file.handle = -1};
+    VIDI__TRY(vidi__file_open(&self->file, folder, name, O_RDONLY));
+    int code = vidi__file_size(&self->file, &self->size);
+    if (code < 0)
+        close_reader(self);
+    self->allowance = self->size > (UINT64_MAX - ALLOWANCE_MORE) / ALLOWANCE_TIMES
+                          ? UINT64_MAX
+                          : self->size * ALLOWANCE_TIMES + ALLOWANCE_MORE;
+    return code;
+}
+
+/*
+ * A file that is no longer than a head, and whose head is none, is what a crash has left of a log that nothing was ever
+ * appended to. A longer one had a head once: it is brought to disk before the first record.
+ */
+static int read_head(reader *self, const vidi__log_id *id, bool *headless)
+{
+    const unsigned char *head;
+    *headless = self->size < VIDI__LOG_HEAD;
+    if (*headless)
+        return VIDI_OK;
+    VIDI__TRY(look(self, 0, VIDI__LOG_HEAD, &head));
+    int code = vidi__log_head_read(head, id, self->file.name, &self->generation);
+    if (code != VIDI_EFORMAT || self->size > VIDI__LOG_HEAD)
+        return code;
+    *headless = true;
+    return VIDI_OK;
+}
+
+static int use_allowance(reader *self, uint64_t bytes)
+{
+    if (bytes > self->allowance)
+        return vidi__fail(VIDI_EFORMAT,
+                          "%s was made to be slow to read: it holds too many heads of records whose "
+                          "checksums are wrong",
+                          self->file.name);
+    self->allowance -= bytes;
+    return VIDI_OK;
+}
+
+/* The record at this offset: *bytes is its length in the file, and 0 if there is none. */
+static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *payload, uint64_t *bytes)
+{
+    const unsigned char *at;
+    *bytes = 0;
+    VIDI__TRY(look(self, offset, VIDI__LOG_RECORD_HEAD, &at));
+    uint64_t length = vidi__load64(at + 8), left = self->size - offset;
+    if (length > VIDI__LOG_RECORD_MAX || vidi__log_record_bytes(length) > left)
+        return VIDI_OK;
+    *type = vidi__load32(at + 4);
+    if (vidi__load32(at) != vidi__log_mark(self->generation, offset, *type, length))
+        return VIDI_OK;
+    uint64_t whole = vidi__log_record_bytes(length), body = whole - VIDI__LOG_CHECK;
+    VIDI__TRY(look(self, offset, whole, &at));
+    if (vidi__load64(at + body) != vidi__log_checksum(self->generation, offset, at, body))
+        return use_allowance(self, body);
+    *payload = (vidi_str){(const char *)at + VIDI__LOG_RECORD_HEAD, (size_t)length};
+    *bytes = whole;
+    return VIDI_OK;
+}
+
+/* found->bytes is always the end of the last valid record: what lies between it and the next one is damage. */
+static int read_records(reader *self, vidi__log_visit *visit, void *context, vidi__log_found *found)
+{
+    uint64_t offset = VIDI__LOG_HEAD;
+    found->bytes = offset;
+    while (self->size - offset >= VIDI__LOG_RECORD_HEAD + VIDI__LOG_CHECK) {
+        uint32_t type;
+        vidi_str payload;
+        uint64_t bytes;
+        VIDI__TRY(record_at(self, offset, &type, &payload, &bytes));
+        if (bytes == 0) {
+            offset += 8;
+            continue;
+        }
+        int code = visit(context, type, payload);
+        if (code != VIDI_OK)
+            return code;
+        found->records++;
+        found->damaged += offset - found->bytes;
+        found->stretches += offset != found->bytes;
+        offset += bytes;
+        found->bytes = offset;
+    }
+    found->unfinished = self->size - found->bytes;
+    return VIDI_OK;
+}
+
+int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, vidi__log_visit *visit, void *context,
+                   vidi__log_found *found)
+{
+    reader self;
+    *found = (vidi__log_found){0};
+    VIDI__TRY(open_reader(&self, memory, folder, id));
+    int code = read_head(&self, id, &found->headless);
+    if (code == VIDI_OK && !found->headless)
+        code = read_records(&self, visit, context, found);
+    close_reader(&self);
+    return code;
+}

@@ -1,0 +1,27 @@
+/* Folders that exist for one test, and whole files in them. What goes wrong here fails the test. */
+#ifndef TESTS_SUPPORT_SCRATCH_H
+#define TESTS_SUPPORT_SCRATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct test_scratch {
+    char path[256];
+    int handle;
+} test_scratch;
+
+/* In memory where there is /dev/shm, else in TMPDIR or /tmp. */
+void test_scratch_make(test_scratch *folder);
+/* Removes the files, but not the folder. */
+void test_scratch_empty(const test_scratch *folder);
+void test_scratch_remove(test_scratch *folder);
+
+bool test_file_exists(const test_scratch *folder, const char *name);
+void test_file_save(const test_scratch *folder, const char *name, const void *data, size_t bytes);
+/* To be freed by the caller, who gets one byte more than there is. */
+unsigned char *test_file_load(const test_scratch *folder, const char *name, size_t *bytes);
+
+/* How many files this process has open. */
+size_t test_open_files(void);
+
+#endif
