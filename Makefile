@@ -4,11 +4,14 @@ FUZZ_SECONDS ?= 60
 # URLs that `make bench` measures with, and where it puts the plots: `make bench BENCH=1e6,1e7,1e8 BENCH_PLOTS=docs`.
 BENCH ?= 1e6,1e7
 BENCH_PLOTS ?= build
+# Where it makes sets that live in a folder: that disk is measured.
+BENCH_FOLDER ?= build
 BILLION ?= 1e9
+BENCH_LINES ?= 5e6
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-billion coverage lint format install \
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format install \
 	clean help
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
@@ -41,10 +44,15 @@ bench-build:
 
 bench: bench-build ## measures against peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
 	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \
-		--plots $(BENCH_PLOTS)
+		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
+	@bench/stream.sh build $(BENCH_LINES)
+
+bench-stream: bench-build ## the program against sort, awk, perl and others: BENCH_LINES=5e6, or 20e6 for the long one
+	@bench/stream.sh build $(BENCH_LINES)
 
 bench-quick: bench-build ## the main ratios at a million URLs, in under a minute: build/bench-quick.json
-	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json
+	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json \
+		--folder $(BENCH_FOLDER)
 
 bench-billion: bench-build ## a billion URLs into one set: 24 GiB of memory, some minutes; BILLION=1e7 tries it out
 	@build/bench/vidi-billion $(BILLION)

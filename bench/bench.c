@@ -2,10 +2,11 @@
  * How fast the kinds are, how small, how many pages they lose; and peers at the same job, and the memory's own limit.
  *
  *     vidi-bench [--sizes 1e6,1e7] [--rounds N] [--seconds S] [--only TEXT] [--quick]
- *                [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs]
+ *                [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs] [--folder FOLDER]
  *
  * Tables go to stderr, machine-readable figures to the file that --json names. --seconds is the time for each size, in
- * which as many rounds are done as fit. --quick takes the main subjects alone. See bench.h for what is in which file.
+ * which as many rounds are done as fit. --quick takes the main subjects alone. Sets that live in a folder
+ * are made below --folder: its disk is what is measured. See bench.h for what is in which file.
  */
 #include "bench.h"
 
@@ -19,11 +20,17 @@
 #define URLS_MOST 1e9
 
 static const struct option options[] = {
-    {"sizes", required_argument, NULL, 's'},   {"rounds", required_argument, NULL, 'r'},
-    {"seconds", required_argument, NULL, 't'}, {"only", required_argument, NULL, 'o'},
-    {"quick", no_argument, NULL, 'q'},         {"json", required_argument, NULL, 'j'},
-    {"plots", required_argument, NULL, 'p'},   {"guava", required_argument, NULL, 'g'},
-    {"node", required_argument, NULL, 'n'},    {NULL, 0, NULL, 0},
+    {"sizes", required_argument, NULL, 's'},
+    {"rounds", required_argument, NULL, 'r'},
+    {"seconds", required_argument, NULL, 't'},
+    {"only", required_argument, NULL, 'o'},
+    {"quick", no_argument, NULL, 'q'},
+    {"json", required_argument, NULL, 'j'},
+    {"plots", required_argument, NULL, 'p'},
+    {"guava", required_argument, NULL, 'g'},
+    {"node", required_argument, NULL, 'n'},
+    {"folder", required_argument, NULL, 'f'},
+    {NULL, 0, NULL, 0},
 };
 
 typedef struct outputs {
@@ -33,7 +40,8 @@ typedef struct outputs {
 static int usage(void)
 {
     fprintf(stderr, "usage: vidi-bench [--sizes 1e6,1e7] [--rounds N] [--seconds S] [--only TEXT] [--quick]\n"
-                    "                  [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs]\n");
+                    "                  [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs]\n"
+                    "                  [--folder FOLDER]\n");
     return 2;
 }
 
@@ -90,6 +98,9 @@ static bool take(bench_run *run, outputs *out, int option)
     case 'n':
         run->node = optarg;
         return true;
+    case 'f':
+        run->folder = optarg;
+        return true;
     default:
         return false;
     }
@@ -132,6 +143,10 @@ int main(int argc, char **argv)
     if (!run.only || strstr("canon", run.only)) {
         bench_canon_measure(&run);
         bench_canon_table(&run, stderr);
+    }
+    if (!run.only || strstr("store", run.only)) {
+        bench_store_measure(&run);
+        bench_store_table(&run, stderr);
     }
     bench_left_out(&run, stderr);
     return save(&run, &out);

@@ -9,6 +9,7 @@
  *     ready.c     vidi's filters on hashes       json.c      build/bench.json
  *     limit.c     what the memory can do         plot.c      the plots
  *     canon.c     canonical forms of URLs        url.mjs     … by Node
+ *     store.c     sets that live in a folder
  *     libbloom.c, khash.c, peers.cpp, guava.c, Guava.java    the peers
  */
 #ifndef BENCH_BENCH_H
@@ -165,6 +166,17 @@ typedef struct bench_canon {
     char why[200]; /* it was left out */
 } bench_canon;
 
+/* One way of adding to a set in a folder, or one thing done with a whole one. */
+enum { BENCH_STORE_ROWS = 40 };
+typedef struct bench_store {
+    char name[48];
+    const char *subject, *peer, *note; /* peer: whom of the same name it is compared with; NULL: nobody */
+    bench_series series;               /* ns a URL when adding, else ns in all */
+    uint64_t n;
+    double bytes;  /* of a URL when adding, else of the set's files */
+    char why[200]; /* it was left out */
+} bench_store;
+
 typedef struct bench_run {
     uint64_t sizes[BENCH_SIZES_MAX];
     size_t size_count;
@@ -175,11 +187,14 @@ typedef struct bench_run {
     int rounds;     /* asked for; 0: as many as fit */
     double seconds; /* for each size; 0: by default */
     bool quick;
-    const char *only;  /* part of the names to take; NULL: all */
-    const char *guava; /* Guava.java; NULL: without */
-    const char *node;  /* url.mjs; NULL: without */
-    double url_bytes;  /* on average */
+    const char *only;   /* part of the names to take; NULL: all */
+    const char *guava;  /* Guava.java; NULL: without */
+    const char *node;   /* url.mjs; NULL: without */
+    const char *folder; /* where sets in folders are made; NULL: where this was built */
+    double url_bytes;   /* on average */
     bench_canon canon[BENCH_CANON_SORTS][BENCH_CANON_METHODS];
+    bench_store store[BENCH_STORE_ROWS];
+    size_t store_count;
 } bench_run;
 
 double bench_now(void);     /* ns */
@@ -208,6 +223,12 @@ bool bench_guava(const char *source, double error, uint64_t n, uint64_t seed, be
 /* canon.c */
 void bench_canon_measure(bench_run *run);
 void bench_canon_table(const bench_run *run, FILE *out);
+
+/* store.c: the set that is opened holds as many URLs as the largest size. */
+void bench_store_measure(bench_run *run);
+void bench_store_table(const bench_run *run, FILE *out);
+/* The row of this name and subject, or NULL. */
+const bench_store *bench_store_find(const bench_run *run, const char *name, const char *subject);
 
 /* ---- reporting ---- */
 

@@ -168,6 +168,19 @@ static void canon(writer *to, const bench_canon *methods)
     }
 }
 
+/* Each by itself, or against its peer. */
+static void store(writer *to, const bench_run *run)
+{
+    for (size_t i = 0; i < run->store_count; i++) {
+        const bench_store *row = &run->store[i], *peer = bench_store_find(run, row->name, row->peer);
+        if (!row->series.rounds)
+            continue;
+        begin(to, row->name, row->subject, peer ? row->peer : NULL, row->n, &row->series, row->bytes,
+              peer ? ratio_of(&peer->series, &row->series) : -1, row->note);
+        end(to);
+    }
+}
+
 int bench_json(const bench_run *run, const char *path)
 {
     writer to = {fopen(path, "w"), false};
@@ -186,6 +199,7 @@ int bench_json(const bench_run *run, const char *path)
     }
     for (size_t sort = 0; sort < BENCH_CANON_SORTS; sort++)
         canon(&to, run->canon[sort]);
+    store(&to, run);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);
     return fclose(to.file) || failed ? -1 : 0;

@@ -14,7 +14,7 @@
 #include "options.h"
 #include "output.h"
 
-enum { BATCH = 1024, ROOM = 4096 };
+enum { ROOM = 4096 };
 
 typedef struct canon_options {
     const char *canon, *tracking, *base, *invalid;
@@ -26,7 +26,8 @@ typedef struct canon {
     const canon_options *options;
     uint32_t invalid; /* vidi_invalid_policy */
     vidi_str base;    /* NULL: none */
-    cli_lines in;
+    cli_reader in;
+    cli_block block;
     cli_out out;
     char *text; /* canonical form of the line at hand */
     size_t room;
@@ -126,7 +127,7 @@ static int take_invalid(canon *job, vidi_str line)
     if (job->invalid == VIDI_DROP_INVALID)
         return CLI_OK;
     if (job->invalid == VIDI_FAIL_INVALID)
-        return cli_error("%s: line %llu: %s", job->in.name, (unsigned long long)job->line, vidi_message());
+        return cli_error("%s: line %llu: %s", job->block.name, (unsigned long long)job->line, vidi_message());
     snprintf(reason, sizeof reason, "%s", vidi_message()); /* explaining may fail again */
     return print_line(job, line, line, reason);
 }
@@ -146,41 +147,35 @@ static int take_line(canon *job, vidi_str line)
     return print_line(job, line, (vidi_str){job->text, len}, NULL);
 }
 
-static int canon_file(canon *job, const char *path)
+static int canon_block(canon *job)
 {
-    vidi_str lines[BATCH];
-    size_t n;
-    int status = cli_lines_open(&job->in, path);
+    int status = CLI_OK;
 
-    job->line = 0;
-    while (status == CLI_OK && (status = cli_lines_next(&job->in, lines, BATCH, &n)) == CLI_OK && n > 0) {
-        for (size_t i = 0; i < n && status == CLI_OK; i++)
-            status = take_line(job, lines[i]);
-        if (status == CLI_OK && (job->out.error != 0 || cli_lines_waits(&job->in)))
-            status = cli_out_flush(&job->out);
-    }
-    cli_lines_close(&job->in);
+    job->line = job->block.first - 1;
+    for (size_t i = 0; i < job->block.count && status == CLI_OK; i++)
+        status = take_line(job, job->block.lines[i]);
+    if (status == CLI_OK && (job->out.error != 0 || job->block.waits))
+        status = cli_out_flush(&job->out);
     return status;
 }
 
 static int canon_files(canon *job, cli_words files)
 {
-    char dash[] = "-", *standard_input[] = {dash};
-    int status = CLI_OK;
+    int status = cli_reader_init(&job->in, files, '\n');
 
-    if (files.count == 0)
-        files = (cli_words){standard_input, 1};
-    for (size_t i = 0; i < files.count && status == CLI_OK; i++)
-        status = cli_lines_check(files.list[i]);
     if (status == CLI_OK)
-        status = cli_lines_init(&job->in);
-    if (status != CLI_OK)
-        return status;
+        status = cli_block_init(&job->block);
     cli_out_init(&job->out, STDOUT_FILENO);
-    for (size_t i = 0; i < files.count && status == CLI_OK; i++)
-        status = canon_file(job, files.list[i]);
+    while (status == CLI_OK) {
+        int filled = cli_reader_fill(&job->in, &job->block);
+        if (filled == CLI_OK && job->block.count == 0)
+            break;
+        status = canon_block(job);
+        status = status != CLI_OK ? status : filled;
+    }
     int closed = cli_out_close(&job->out);
-    cli_lines_free(&job->in);
+    cli_reader_free(&job->in);
+    cli_block_free(&job->block);
     return status != CLI_OK ? status : closed;
 }
 

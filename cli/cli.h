@@ -17,8 +17,11 @@
 enum cli_status {
     CLI_GO_ON = -1, /* not an exit status: nothing has ended yet */
     CLI_OK = 0,
-    CLI_ERROR = 2, /* and the message has been printed */
-    CLI_PIPE = 141 /* nobody reads our output any more; main then dies of SIGPIPE, as filters do */
+    CLI_UNSEEN = 1,            /* vidi has: something was not seen */
+    CLI_ERROR = 2,             /* and the message has been printed */
+    CLI_EXCEEDED = 3,          /* --strict: more than the set was made for */
+    CLI_SIGNAL = 128,          /* plus a signal's number: main then dies of it, as other programs do */
+    CLI_PIPE = CLI_SIGNAL + 13 /* of SIGPIPE: nobody reads our output any more */
 };
 
 struct cli_option;
@@ -37,12 +40,13 @@ typedef struct cli_command {
     const char *details;              /* paragraphs for the full help; '\n' ends one */
     const char *examples;             /* lines for the full help, printed as they are; may be NULL */
     const struct cli_option *options; /* ends with one that has no name */
+    const char *common;               /* names of the options that the short help shows, with spaces; NULL: all */
     const char *operand;              /* what its operands are called; NULL: it takes none */
     int (*run)(const struct cli_command *self, cli_words words);
 } cli_command;
 
-extern const cli_command cli_dedup, cli_canon, cli_plan, cli_kinds, cli_info, cli_check, cli_rotate, cli_snapshot,
-    cli_merge, cli_export, cli_import, cli_version, cli_help;
+extern const cli_command cli_dedup, cli_has, cli_canon, cli_plan, cli_kinds, cli_info, cli_check, cli_rotate,
+    cli_snapshot, cli_merge, cli_export, cli_import, cli_version, cli_help;
 
 /* Every command, in the order of the help; ends with NULL. The first is what runs when none is named. */
 extern const cli_command *const cli_commands[];
@@ -61,6 +65,16 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same as "vidi: warning: …", without being an error. */
 void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Keeps cli_warning silent. */
+void cli_warnings_off(void);
+
+/*
+ * Whether what is said on stderr has colours: "auto" (as is NULL: on a terminal, unless NO_COLOR is set), "always" or
+ * "never". CLI_OK, or CLI_ERROR with a message.
+ */
+int cli_color_set(const char *when);
+bool cli_color(void);
 
 /* cli_error for the library's last failure, which returned `error`. */
 int cli_library_error(int error);

@@ -2,341 +2,183 @@
  * vidi [dedup]: prints each line the first time it is seen, in input order, as it was spelled. Spellings that have one
  * canonical form are one.
  *
- * Lines go through the set in batches; the new ones, which lie next to each other in the reader's buffer more often
- * than not, are copied out in runs. When the input has nothing more to give for the moment, what is new is written out
- * before waiting, so the program can sit at the end of a slow pipe. Statistics come after all output.
+ * This file has the options and what they mean together; job.c does the work, sets.c makes the set. Statistics come
+ * after all output.
  */
+#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "forms.h"
-#include "lines.h"
+#include "job.h"
 #include "options.h"
-#include "output.h"
-
-enum { BATCH = 1024 };
+#include "sets.h"
 
 typedef struct dedup_options {
-    const char *kind;
-    char *params;
-    uint64_t capacity;
-    double error;
-    const char *canon, *tracking, *invalid;
-    bool stats, json, version;
+    cli_set_options set;
+    const char *print, *delimiter, *json_key, *color;
+    uint64_t field, threads;
+    bool seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
-typedef struct dedup {
-    vidi_set *set;
-    cli_lines in;
-    cli_out out;
-    uint64_t started; /* nanoseconds */
-    uint64_t read, fresh, seen;
-    uint64_t line; /* lines of this file that were dealt with */
-    bool stopped;  /* at a line that is no URL */
-    vidi_str lines[BATCH];
-    uint8_t verdicts[BATCH];
-} dedup;
-
-static uint64_t nanoseconds(void)
+/* One reads, one asks, one writes; of a single processor nothing is gained. */
+static uint64_t default_threads(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    cpu_set_t processors;
+    return sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) == 1 ? 1 : 3;
 }
 
-/* Counts the verdicts of a batch and copies out its new lines, a run of neighbours at a time. */
-static void take_verdicts(dedup *job, size_t n)
+static int read_options(cli_job *job, const dedup_options *options)
 {
-    size_t counts[4] = {0};
-
-    for (size_t i = 0; i < n;) {
-        size_t first = i;
-        while (i < n && job->verdicts[i] == VIDI_NEW)
-            i++;
-        if (i > first) {
-            const char *begin = job->lines[first].ptr;
-            cli_out_bytes(&job->out, begin, (size_t)(cli_line_end(job->lines[i - 1]) - begin));
-            counts[VIDI_NEW] += i - first;
-        }
-        for (; i < n && job->verdicts[i] != VIDI_NEW; i++)
-            counts[job->verdicts[i] & 3]++;
-    }
-    job->read += n - counts[VIDI_UNTRIED];
-    job->line += n - counts[VIDI_UNTRIED];
-    job->fresh += counts[VIDI_NEW];
-    job->seen += counts[VIDI_SEEN];
-}
-
-/* Of the lines that the set would not take, --invalid fail stops at the first, and it is the first one untried. */
-static int batch_error(dedup *job, int error)
-{
-    if (error != VIDI_EURL)
-        return cli_library_error(error);
-    job->stopped = true;
-    job->read++;
-    (void)cli_out_flush(&job->out); /* what is new before it comes first; a failure is told at the end */
-    return cli_error("%s:%llu: %s", job->in.name, (unsigned long long)job->line + 1, vidi_message());
-}
-
-static int dedup_file(dedup *job, const char *path)
-{
-    size_t n;
-    int status = cli_lines_open(&job->in, path);
-
-    job->line = 0;
-    while (status == CLI_OK && (status = cli_lines_next(&job->in, job->lines, BATCH, &n)) == CLI_OK && n > 0) {
-        int error = vidi_add_batch(job->set, job->lines, n, job->verdicts);
-        take_verdicts(job, n);
-        if (error < 0)
-            status = batch_error(job, error);
-        else if (job->out.error != 0 || cli_lines_waits(&job->in))
-            status = cli_out_flush(&job->out);
-    }
-    cli_lines_close(&job->in);
-    return status;
-}
-
-/* Does it take more new URLs for seen ones than not? */
-static bool is_full(const vidi_stats *stats)
-{
-    return stats->fp_now >= 0.5;
-}
-
-/*
- * How to read expected_lost. It is summed up when a URL is answered NEW, so what was lost since the last NEW is missing
- * from it: next to nothing, unless the set is so full that it hardly ever answers NEW.
- */
-static const char *lost_is(const vidi_stats *stats)
-{
-    if (is_full(stats)) /* and a bound on too little is no bound */
-        return stats->fp_meaning == VIDI_FP_EXACT ? "at least" : "about";
-    return cli_meaning_name(stats->fp_meaning);
-}
-
-/* Lines that are no URLs, whatever became of them. */
-static uint64_t invalid_lines(const dedup *job, const vidi_stats *stats)
-{
-    return stats->answered_invalid + job->stopped;
-}
-
-static int print_json(const dedup *job, const vidi_stats *stats, double seconds)
-{
-    cli_out err;
-    cli_json json = {&err, false};
-
-    cli_out_init(&err, STDERR_FILENO);
-    cli_json_open(&json, NULL, '{');
-    cli_json_count(&json, "read", job->read);
-    cli_json_count(&json, "new", job->fresh);
-    cli_json_count(&json, "seen", job->seen);
-    cli_json_count(&json, "invalid", invalid_lines(job, stats));
-    cli_json_count(&json, "bytes_in", job->in.bytes);
-    cli_json_count(&json, "memory_bytes", stats->memory_bytes);
-    cli_json_real(&json, "seconds", seconds);
-    cli_json_real(&json, "urls_per_second", (double)job->read / seconds);
-    cli_json_real(&json, "expected_lost", stats->expected_lost);
-    cli_json_string(&json, "expected_lost_is", lost_is(stats));
-    cli_json_real(&json, "error_now", stats->fp_now);
-    cli_json_string(&json, "kind", stats->kind);
-    cli_json_string(&json, "params", stats->params);
-    cli_json_string(&json, "hash", stats->hash);
-    cli_json_string(&json, "canon", stats->canon);
-    if (stats->lines_touched)
-        cli_json_count(&json, "lines_touched", stats->lines_touched);
-    cli_json_count(&json, "epoch", stats->epoch);
-    cli_json_count(&json, "count", stats->count);
-    cli_json_count(&json, "capacity", stats->capacity);
-    cli_json_close(&json, '}');
-    cli_out_text(&err, "\n");
-    return cli_out_close(&err);
-}
-
-static void count_row(cli_table *table, const char *label, uint64_t value)
-{
-    cli_number number;
-    cli_table_cell(table, "%s", label);
-    cli_table_cell(table, "%s", cli_human_count(&number, value));
-}
-
-static void text_row(cli_table *table, const char *label, const char *text)
-{
-    cli_table_cell(table, "%s", label);
-    cli_table_cell(table, "%s", text);
-}
-
-static int print_table(const dedup *job, const vidi_stats *stats, double seconds)
-{
-    static const char *const lost_notes[] = {"", "; fewer if the URLs have little in common",
-                                             "; some URLs are lost for certain"};
-    cli_out err;
-    cli_table table = {.layout = "ll"};
-    cli_number number;
-
-    count_row(&table, "lines read", job->read);
-    count_row(&table, "new", job->fresh);
-    count_row(&table, "seen", job->seen);
-    count_row(&table, "invalid", invalid_lines(job, stats));
-    count_row(&table, "bytes in", job->in.bytes);
-    text_row(&table, "memory", cli_human_bytes(&number, stats->memory_bytes));
-    cli_table_cell(&table, "seconds");
-    cli_table_cell(&table, "%.3f", seconds);
-    text_row(&table, "URLs/s", cli_human_real(&number, (double)job->read / seconds));
-    cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s%s)", cli_human_real(&number, stats->expected_lost), lost_is(stats),
-                   is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
-    text_row(&table, "error rate now", cli_human_real(&number, stats->fp_now));
-    cli_table_cell(&table, "kind");
-    cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
-    text_row(&table, "hash", stats->hash);
-    text_row(&table, "canonical form", stats->canon);
-    if (stats->lines_touched)
-        count_row(&table, "lines a question", stats->lines_touched);
-    count_row(&table, "epoch", stats->epoch);
-    cli_out_init(&err, STDERR_FILENO);
-    int status = cli_table_print(&table, &err);
-    int closed = cli_out_close(&err);
-    return status == CLI_OK ? closed : status;
-}
-
-static void warn_if_overfull(const vidi_stats *stats)
-{
-    cli_number count, capacity, lost;
-    bool over = stats->capacity > 0 && stats->count > stats->capacity;
-
-    if ((stats->can & VIDI_CAN_GROW) || !(over || is_full(stats)))
-        return;
-    cli_human_real(&lost, stats->expected_lost);
-    const char *meaning = lost_is(stats);
-    if (over)
-        cli_warning(
-            "%s URLs in a set made for %s; pages expected to be lost: %s %s; give a larger --capacity or a --kind "
-            "that grows",
-            cli_human_count(&count, stats->count), cli_human_count(&capacity, stats->capacity), meaning, lost.text);
-    else
-        cli_warning("the set is full and takes most new URLs for seen ones; pages expected to be lost: %s %s; give a "
-                    "larger --capacity or a --kind that grows",
-                    meaning, lost.text);
+    if (cli_color_set(options->color) != CLI_OK ||
+        cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK)
+        return CLI_ERROR;
+    if (options->print && strcmp(options->print, "line") != 0 && strcmp(options->print, "canonical") != 0)
+        return cli_error("--print is 'line' or 'canonical', not '%s'", options->print);
+    if (options->quiet)
+        cli_warnings_off();
+    job->adds = job->prints = true;
+    job->wanted = options->seen ? VIDI_SEEN : VIDI_NEW;
+    job->counts = options->set.counts;
+    job->repeats_only = options->seen;
+    job->eager = options->line_buffered;
+    job->end = options->null ? 0 : '\n';
+    job->threads = options->threads ? options->threads : default_threads();
+    job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
+    job->syncs_output = !options->set.sync || strcmp(options->set.sync, "never") != 0;
+    return CLI_OK;
 }
 
 /* What is said at the end, on stderr. */
-static int report(const dedup *job, const dedup_options *options)
+static int report_run(const cli_job *job, const dedup_options *options)
 {
-    vidi_stats stats = {.size = sizeof stats};
-    double seconds = (double)(nanoseconds() - job->started) / 1e9;
+    cli_report report;
+    int status = cli_job_report(job, &report);
 
-    int error = vidi_stat(job->set, &stats);
-    if (error < 0)
-        return cli_library_error(error);
-    warn_if_overfull(&stats);
+    if (status != CLI_OK)
+        return status;
+    if (!options->strict)
+        cli_report_warn(&report);
     if (options->json)
-        return print_json(job, &stats, seconds);
-    return options->stats ? print_table(job, &stats, seconds) : CLI_OK;
+        status = cli_report_json(&report);
+    else if (options->stats)
+        status = cli_report_table(&report);
+    int strict = options->strict ? cli_report_strict(&report, options->set.lost) : CLI_OK;
+    return status != CLI_OK ? status : strict;
 }
 
-/* Every file is looked at before the first is read: a name that is wrong must not cost half a result. */
-static int check_files(cli_words files)
+static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options, cli_words files)
 {
-    int status = CLI_OK;
-
-    for (size_t i = 0; i < files.count; i++)
-        if (cli_lines_check(files.list[i]) != CLI_OK)
-            status = CLI_ERROR;
-    return status;
-}
-
-static int dedup_files(dedup *job, cli_words files)
-{
-    int status = cli_lines_init(&job->in);
-
-    cli_out_init(&job->out, STDOUT_FILENO);
-    if (files.count == 0 && status == CLI_OK)
-        status = dedup_file(job, "-");
-    for (size_t i = 0; i < files.count && status == CLI_OK; i++)
-        status = dedup_file(job, files.list[i]);
-    int closed = cli_out_close(&job->out);
-    cli_lines_free(&job->in);
-    return closed != CLI_OK ? closed : status;
-}
-
-/* Every option is looked at before the first file. */
-static int make_set(dedup *job, const dedup_options *options, const char *tracking)
-{
-    vidi_options set = VIDI_OPTIONS_INIT;
-
-    set.kind = options->kind;
-    set.params = options->params;
-    set.capacity = options->capacity;
-    set.error = options->error;
-    set.canon = options->canon;
-    set.tracking = tracking;
-    if (cli_invalid_parse(options->invalid, &set.invalid) != CLI_OK)
-        return CLI_ERROR;
-    int error = vidi_create(&job->set, &set);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
-}
-
-static int dedup_run(const dedup_options *options, const char *tracking, cli_words files)
-{
-    dedup job = {.started = nanoseconds()};
-
-    if (check_files(files) != CLI_OK || make_set(&job, options, tracking) != CLI_OK)
-        return CLI_ERROR;
-    int status = dedup_files(&job, files);
-    if (status != CLI_PIPE) {
-        int reported = report(&job, options);
-        status = status != CLI_OK ? status : reported;
-    }
-    vidi_close(job.set);
-    return status;
-}
-
-static int dedup_options_run(const dedup_options *options, cli_words files)
-{
-    char *tracking;
-    int status = cli_tracking_read(options->tracking, &tracking);
+    int status = read_options(job, options);
 
     if (status == CLI_OK)
-        status = dedup_run(options, tracking, files);
-    free(tracking);
-    return status;
+        status = cli_sets_open(sets, &options->set);
+    job->set = sets->set;
+    job->also = sets->also;
+    job->commits = sets->durable;
+    if (status == CLI_OK && options->print && strcmp(options->print, "canonical") == 0)
+        status = cli_form_of(sets->set, sets->tracking, &job->form);
+    if (status != CLI_OK)
+        return status;
+    status = cli_job_run(job, files);
+    if (status != CLI_PIPE && job->before.size) {
+        int reported = report_run(job, options);
+        status = status != CLI_OK ? status : reported;
+    }
+    return job->signal ? CLI_SIGNAL + job->signal : status;
 }
 
 static int run(const cli_command *self, cli_words words)
 {
     dedup_options options = {0};
+    cli_job job;
+    cli_sets sets = {0};
     int status = cli_options_parse(self, &words, &options);
 
+    cli_job_init(&job);
     if (status == CLI_GO_ON)
-        status = options.version ? cli_version_print() : dedup_options_run(&options, words);
-    free(options.params);
+        status = options.version ? cli_version_print() : dedup_run(&job, &sets, &options, words);
+    cli_job_free(&job);
+    vidi_canon_close(job.form);
+    cli_sets_close(&sets);
+    free(options.set.params);
     return status;
 }
 
 #define FIELD(name) offsetof(dedup_options, name)
 
 static const cli_option options_table[] = {
-    {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "Kind of set to remember the URLs in",
-     "'vidi kinds' lists them, the default first. Exact kinds such as hashset lose nothing and keep every URL in "
-     "memory; "
-     "the others take a few bytes a URL and lose a page now and then.",
+    {"state", 's', CLI_TEXT, FIELD(set.state), "STATE", "Remember the URLs in this folder, from run to run",
+     "It is made if it is not there. A URL is remembered only when it has been written: whatever ends the program, "
+     "what "
+     "the state has seen is in the output.",
      0},
-    {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of the kind; may be given several times",
-     "For example '--kind classic --param k=7'.", 0},
-    {"capacity", 0, CLI_COUNT, FIELD(capacity), "N", "Number of different URLs to expect",
-     "A plain number or one like 2.5e6. Kinds that cannot grow need it. When they get more than that, they go on, "
-     "losing "
-     "more and more, and a warning at the end says so.",
+    {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Make it like another state, to merge them later",
+     "It has the other's kind, key and canonical form.", 0},
+    {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same, but remember nothing",
+     "Somebody else may be writing to the state meanwhile.", 0},
+    {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead", NULL, 0},
+    {"count", 'c', CLI_FLAG, FIELD(set.counts), NULL, "Print each URL at the end, with how often it was there",
+     "As 'uniq -c' does, in the order in which they first came; with --seen only those that came again. Keeps every "
+     "URL in memory.",
      0},
-    {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [1e-6]",
-     "Holds when the set is full. 'vidi plan' turns a number of pages that may be lost into an error rate.", 0},
-    {"canon", 0, CLI_TEXT, FIELD(canon), "P", CLI_CANON_SUMMARY,
+    {"print", 0, CLI_TEXT, FIELD(print), "WHAT", "The 'line' as it is, or the 'canonical' URL [line]", NULL, 0},
+    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
+    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line",
+     "Fields are separated by tabs, or as --delimiter says; the whole line is printed. A line without that field is "
+     "none with a URL, which --invalid is about.",
+     0},
+    {"delimiter", 0, CLI_TEXT, FIELD(delimiter), "C", "What separates fields [a tab]",
+     "With any but a tab, fields may be quoted as in RFC 4180: \"a,\"\"b\"\"\".", 0},
+    {"json-key", 0, CLI_TEXT, FIELD(json_key), "NAME", "The URL is the value of this key in a line of JSON",
+     "The line is an object, and the key one of its own and not of an object inside it.", 0},
+    {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
      CLI_CANON_DETAILS " Lines with one canonical form are one; with 'none' any lines will do.", 0},
-    {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
-    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
+    {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "What is to be seen once: url, host or site [url]",
+     "'host' and 'site' are --canon key=host and --canon key=site.", 0},
+    {"tracking", 0, CLI_TEXT, FIELD(set.tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
+    {"invalid", 0, CLI_TEXT, FIELD(set.invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are treated as the bytes that they are, left out, or end the run with an error.", 0},
-    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
+    {"capacity", 0, CLI_COUNT, FIELD(set.capacity), "N", "Number of different URLs to expect",
+     "A plain number or one like 2.5e6. Kinds that cannot grow need it. When they get more than that, they go on, "
+     "losing more and more, and a warning at the end says so.",
+     0},
+    {"lost", 0, CLI_REAL, FIELD(set.lost), "L", "Pages that may be lost",
+     "With --capacity or --memory, kind and parameters are chosen so that no more are expected; --strict checks it.",
+     0},
+    {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set; K, M, G and T do",
+     "With --capacity or --lost, kind and parameters are chosen so that they fit. Alone it is a limit: the run ends "
+     "with an error where it would be exceeded.",
+     0},
+    {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]",
+     "Holds when the set is full. 'vidi plan' turns a number of pages that may be lost into an error rate.", 0},
+    {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set to remember the URLs in",
+     "'vidi kinds' lists them, the default first. Exact kinds such as hashset lose nothing and keep every URL in "
+     "memory; the others take a few bytes a URL and lose a page now and then.",
+     0},
+    {"param", 0, CLI_PAIRS, FIELD(set.params), "NAME=VALUE", "Parameter of the kind; may be given several times",
+     "For example '--kind classic --param k=7'.", 0},
+    {"epoch", 0, CLI_TEXT, FIELD(set.epoch), "new", "Begin the state's next epoch first, with nothing seen", NULL, 0},
+    {"sync", 0, CLI_TEXT, FIELD(set.sync), "WHEN", "State on disk: always, everysec or never [everysec]",
+     "After each commit, once a second, or when the kernel likes. Output that goes to a file is synced before each "
+     "commit, except with never.",
+     0},
+    {"strict", 0, CLI_FLAG, FIELD(strict), NULL, "Exit with 3 if --capacity or --lost was exceeded", NULL, 0},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads at most; 1 does all in one [3]", NULL, 1024},
+    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Never wait for more before writing",
+     "The output is written when the input has nothing more for the moment in any case, and on terminals as with this "
+     "option.",
+     0},
+    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end",
+     "On SIGUSR1 those so far are printed.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
+    {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Draw a line about the progress on standard error",
+     "It is drawn without this option too if standard error is a terminal and standard output is not.", 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "No progress and no warnings, only errors", NULL, 0},
+    {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours on standard error: auto, always, never [auto]",
+     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
     {"version", 0, CLI_FLAG, FIELD(version), NULL, "Print the version", NULL, 0},
     CLI_OPTIONS_END,
 };
@@ -347,23 +189,24 @@ const cli_command cli_dedup = {
     .usage = "vidi [dedup] [OPTION]... [FILE]...",
     .about = "Prints each line (a URL) the first time it is seen, in order, as it was spelled.",
     .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
-               "Lines may "
-               "have any length and contain any byte. A carriage return before the end of a line is printed but is not "
-               "part of "
-               "the URL. Spellings of one page are one, in the canonical form that --canon names. A file that has the "
-               "name of a command is read as ./NAME.\n"
+               "What gzip or zstd has packed is unpacked. Lines may have any length and contain any byte. A carriage "
+               "return before the end of a line is printed but is not part of the URL. Spellings of one page are one, "
+               "in the canonical form that --canon names. A file that has the name of a command is read as ./NAME.\n"
                "Kinds of set that are not exact sometimes take a new URL for one that was seen, and do not print it: "
-               "that page "
-               "is lost. --stats says how many pages that is expected to have cost.\n"
-               "The exit status is 0, or 2 after an error.",
-    .examples = "  vidi urls.txt more.txt > new.txt\n"
-                "  zcat crawl.gz | vidi --stats > new.txt\n"
-                "  vidi --kind hashset urls.txt                     no page lost, more memory\n"
-                "  vidi --kind classic --capacity 1e8 --error 1e-4 < urls.txt\n"
-                "  vidi --canon crawl --invalid drop < urls.txt     without tracking, sessions\n"
-                "  vidi --canon none < lines.txt                    lines of any sort\n"
-                "  vidi plan --urls 1e9 --lost 1                    what will it cost?\n",
+               "that page is lost. --stats says how many pages that is expected to have cost.\n"
+               "The exit status is 0, 2 after an error, or 3 with --strict if the set was not made for so much.",
+    .examples = "  vidi urls.txt more.gz > new.txt\n"
+                "  vidi -s crawl.vidi found.txt > new.txt            what no run before has seen\n"
+                "  tail -f links.log | vidi -s crawl.vidi | fetch\n"
+                "  vidi --json-key url < pages.jsonl > once.jsonl\n"
+                "  vidi --capacity 1e9 --lost 1 --stats < urls.txt > new.txt\n"
+                "  vidi --kind hashset urls.txt                      no page lost, more memory\n"
+                "  vidi --canon crawl --invalid drop < urls.txt      without tracking, sessions\n"
+                "  vidi --canon none < lines.txt                     lines of any sort\n"
+                "  vidi plan --urls 1e9 --lost 1                     what will it cost?\n",
     .options = options_table,
+    .common =
+        "state dry-run seen count null field json-key canon invalid capacity lost kind stats json quiet version help",
     .operand = "FILE",
     .run = run,
 };

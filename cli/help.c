@@ -58,6 +58,20 @@ static void option_help(cli_out *out, const cli_option *option, bool full)
     cli_out_text(out, "\n");
 }
 
+/* Is it one of those that the short help shows? */
+static bool is_common(const cli_command *command, const char *name)
+{
+    size_t length = strlen(name);
+    const char *at = command->common;
+
+    if (!at)
+        return true;
+    for (; (at = strstr(at, name)) != NULL; at++)
+        if ((at == command->common || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
+            return true;
+    return false;
+}
+
 /* In full with what each does; in short so that all of it fits on a screen. */
 static void commands_help(cli_out *out, bool full)
 {
@@ -85,14 +99,19 @@ int cli_help_print(const cli_command *command, bool full)
     }
     cli_out_text(&out, "\n\nOptions:\n");
     for (const cli_option *option = command->options; option->name; option++)
-        option_help(&out, option, full);
+        if (option->summary && (full || is_common(command, option->name)))
+            option_help(&out, option, full);
     if (main_help)
         commands_help(&out, full);
     if (full && command->examples)
         cli_out_format(&out, "\nExamples:\n%s", command->examples);
+    if (!full && command->common)
+        cli_out_format(&out, "\n'vidi %s--help' lists all options.", main_help ? "" : command->name);
     if (main_help)
         cli_out_text(&out, full ? "\n'vidi help COMMAND' describes a command.\n"
-                                : "\n'vidi help' says what each does, 'vidi help COMMAND' describes one.\n");
+                           : command->common
+                               ? " 'vidi help COMMAND' describes a command.\n"
+                               : "\n'vidi help' says what each does, 'vidi help COMMAND' describes one.\n");
     return cli_out_close(&out);
 }
 

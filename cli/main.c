@@ -5,16 +5,18 @@
  * of a command is reached as ./plan.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup,  &cli_canon,   &cli_plan,     &cli_kinds, &cli_info,
-                                           &cli_check,  &cli_rotate,  &cli_snapshot, &cli_merge, &cli_export,
-                                           &cli_import, &cli_version, &cli_help,     NULL};
+const cli_command *const cli_commands[] = {&cli_dedup,  &cli_has,    &cli_canon,   &cli_plan,  &cli_kinds,
+                                           &cli_info,   &cli_check,  &cli_rotate,  &cli_merge, &cli_snapshot,
+                                           &cli_export, &cli_import, &cli_version, &cli_help,  NULL};
 
 static const char *command_name(const void *context, size_t index)
 {
@@ -58,14 +60,37 @@ static int dispatch(cli_words words)
     return cli_commands[0]->run(cli_commands[0], words);
 }
 
+/*
+ * A closed standard stream would be the number of the next file that is opened, perhaps of a set, and be written to.
+ * What is opened in its place can only be used the wrong way round, so that using it fails as it should.
+ */
+static void keep_places(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Ends as the signal would have ended it, so that whoever has started it sees why. */
+static void die_of(int number)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+}
+
 int main(int argc, char **argv)
 {
+    keep_places();
+    cli_color_set(NULL);
     /* A reader that has gone away is learnt from write(2), so that every command can end in good order. */
     signal(SIGPIPE, SIG_IGN);
     int status = dispatch((cli_words){argv + 1, argc > 0 ? (size_t)argc - 1 : 0});
-    if (status == CLI_PIPE) {
-        signal(SIGPIPE, SIG_DFL);
-        raise(SIGPIPE);
-    }
+    if (status > CLI_SIGNAL)
+        die_of(status - CLI_SIGNAL);
     return status;
 }

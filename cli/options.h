@@ -26,7 +26,7 @@ typedef struct cli_option {
     enum cli_option_type type;
     size_t offset;       /* of the field in the command's struct */
     const char *value;   /* what the value is called in the help; NULL for flags */
-    const char *summary; /* one line */
+    const char *summary; /* one line; NULL: another letter for the option before, which the help does not list */
     const char *details; /* further sentences for the full help; may be NULL */
     uint64_t most;       /* CLI_COUNT: largest value; 0: what fits */
 } cli_option;

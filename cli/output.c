@@ -99,7 +99,28 @@ int cli_out_close(cli_out *out)
 
 /* ---- messages ---- */
 
-static void say(const char *prefix, const char *format, va_list arguments)
+static bool colors, silent;
+
+int cli_color_set(const char *when)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    colors = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    if (!when || strcmp(when, "auto") == 0)
+        return CLI_OK;
+    colors = strcmp(when, "always") == 0;
+    if (!colors && strcmp(when, "never") != 0)
+        return cli_error("--color is 'auto', 'always' or 'never', not '%s'", when);
+    return CLI_OK;
+}
+
+bool cli_color(void)
+{
+    return colors;
+}
+
+/* What sort of message it is comes first, in its colour if there are colours. */
+static void say(const char *sort, const char *color, const char *format, va_list arguments)
 {
     char *message, *line;
 
@@ -108,7 +129,7 @@ static void say(const char *prefix, const char *format, va_list arguments)
     for (char *at = message; *at; at++)
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
             *at = '?';
-    int length = asprintf(&line, "%s%s\n", prefix, message);
+    int length = asprintf(&line, "%s%s%s %s\n", colors ? color : "", sort, colors ? "\033[0m" : "", message);
     free(message);
     if (length < 0)
         return;
@@ -121,17 +142,24 @@ int cli_error(const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    say("vidi: ", format, arguments);
+    say("vidi:", "\033[1;31m", format, arguments);
     va_end(arguments);
     return CLI_ERROR;
+}
+
+void cli_warnings_off(void)
+{
+    silent = true;
 }
 
 void cli_warning(const char *format, ...)
 {
     va_list arguments;
 
+    if (silent)
+        return;
     va_start(arguments, format);
-    say("vidi: warning: ", format, arguments);
+    say("vidi: warning:", "\033[1;33m", format, arguments);
     va_end(arguments);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lines.h"
+#include "input.h"
 
 /* Twice what the library takes: 10,000 patterns of 200 bytes. So a wrong file is not read to its end. */
 enum { MOST_BYTES = 4 << 20 };
@@ -31,7 +31,8 @@ int cli_tracking_read(const char *path, char **text)
     *text = NULL;
     if (!path)
         return CLI_OK;
-    if (cli_lines_check(path) != CLI_OK)
+    uint64_t size;
+    if (cli_input_check(path, &size) != CLI_OK)
         return CLI_ERROR;
     FILE *file = fopen(path, "re");
     if (!file)

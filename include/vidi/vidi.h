@@ -112,10 +112,10 @@ enum vidi_option_flags {
     VIDI_KEEP_PREVIOUS = 1, /* vidi_rotate keeps the last epoch for vidi_has_previous */
     /* The rest is about the handle of a set that lives in a folder, and is not remembered there. */
     VIDI_MANUAL_COMMIT = 2, /* adds and removals count only when vidi_commit is called */
-    VIDI_SYNC_ALWAYS = 4,   /* a commit returns when it is on disk; without this and the next: once a second, behind it */
-    VIDI_SYNC_NEVER = 8,    /* whenever the kernel likes, and in vidi_sync */
-    VIDI_READ_ONLY = 16,    /* vidi_open: without a lock, as many as like, beside a writer */
-    VIDI_NO_MAP = 32        /* with VIDI_READ_ONLY: the snapshot is read and verified as a whole, not mapped */
+    VIDI_SYNC_ALWAYS = 4, /* a commit returns when it is on disk; without this and the next: once a second, behind it */
+    VIDI_SYNC_NEVER = 8,  /* whenever the kernel likes, and in vidi_sync */
+    VIDI_READ_ONLY = 16,  /* vidi_open: without a lock, as many as like, beside a writer */
+    VIDI_NO_MAP = 32      /* with VIDI_READ_ONLY: the snapshot is read and verified as a whole, not mapped */
 };
 
 /*
@@ -162,7 +162,7 @@ typedef struct vidi_options {
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
 /*
- * Opens a set that lives in a folder. flags are vidi_option_flags. VIDI_EABSENT if there is no such folder, VIDI_EBUSY
+ * Opens a set that lives in a folder. flags are vidi_option_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
  * (the message names the process) if somebody else has it open for writing, VIDI_EFORMAT if it is damaged.
  *
  * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a damaged
@@ -206,7 +206,7 @@ VIDI_API int vidi_sync(vidi_set *set);
 /*
  * Writes a new snapshot and begins a new log: everything committed is in it when this returns. It happens by itself in the
  * background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and questions go on meanwhile, with
- * some 30 bytes of memory for each URL that is new.
+ * some 30 to 50 bytes of memory for each URL that is new.
  */
 VIDI_API int vidi_snapshot(vidi_set *set);
 
@@ -309,6 +309,13 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
  * calls it when idle.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
+
+/*
+ * A hint: so many URLs are expected in the set altogether. Kinds that grow piece by piece then grow towards that in
+ * larger steps: it takes less time, and memory sooner. It may be called again whenever one knows better; too few does
+ * no harm, too many takes memory for nothing. The others take no notice.
+ */
+VIDI_API int vidi_expect(vidi_set *set, uint64_t urls);
 
 enum vidi_capability {
     VIDI_CAN_DELETE = 1,

@@ -154,6 +154,7 @@ struct vidi__kind {
     int (*merge)(vidi__filter *into, const vidi__filter *from);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left */
+    void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, while others add */
 };
 
 /* The kinds by name and by number; the default first. NULL if there is none. */

@@ -308,6 +308,11 @@ static int fingerprint_verify(const vidi__filter *filter)
     return count == vidi__filter_count(filter) ? VIDI_OK : vidi__damaged("the number of URLs is not that of the URLs");
 }
 
+static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
+{
+    atomic_store_explicit(&((fingerprint *)filter)->table.expected, urls, memory_order_relaxed);
+}
+
 /* ---- making ---- */
 
 /* How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine. */
@@ -462,6 +467,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .describe = fingerprint_describe,
     .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
+    .expect = fingerprint_expect,
     .verify = fingerprint_verify,
     .plan = fingerprint_plan,
     .remove = fingerprint_remove,

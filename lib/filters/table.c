@@ -131,10 +131,23 @@ static double next_size(const vidi__table *table, const vidi__partition *partiti
     return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
 }
 
+/* The shape of a sub-table at this depth that so many hashes leave room in, and, if more are expected, those as well. */
+static vidi__subtable next_shape(const vidi__table *table, const vidi__partition *partition, unsigned depth,
+                                 double hashes)
+{
+    double least = next_size(table, partition, hashes);
+    double each = (double)atomic_load_explicit(&table->expected, memory_order_relaxed) / VIDI__PARTITIONS;
+    double most = ldexp(each, -(int)depth);
+    most += SPREAD * sqrt(most);
+    return shape_at(table, depth, fmax(least, most));
+}
+
 static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
 {
     vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
-    vidi__subtable shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used / 2));
+    vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
+    if (too_large(&shape)) /* it will be split again before it is full */
+        shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used));
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(table, partition));
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->chunks, &shape, 0));
@@ -152,7 +165,7 @@ static int grow(vidi__table *table, vidi__partition *partition, uint64_t rest)
 {
     uint64_t entry = entry_of(partition, rest);
     vidi__subtable *old = partition->directory[entry], *fresh;
-    vidi__subtable shape = shape_at(table, old->depth, next_size(table, partition, (double)old->used));
+    vidi__subtable shape = next_shape(table, partition, old->depth, (double)old->used);
     if (too_large(&shape))
         return split(table, partition, rest);
     VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->chunks, &shape, -1));

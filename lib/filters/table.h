@@ -31,6 +31,7 @@ typedef struct vidi__table {
     uint64_t hashes; /* that can be told apart: S */
     bool multiset;
     bool portable;
+    _Atomic uint64_t expected; /* hashes in all; what grows goes there in one step. 0: nobody knows */
     vidi__partition partitions[VIDI__PARTITIONS];
 } vidi__table;
 

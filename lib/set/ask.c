@@ -18,18 +18,10 @@ static void lock_to_add(vidi_set *set)
     vidi__lock_alone(set);
 }
 
-/* From so many URLs on a kind that takes hashes is given hashes: fewer are not worth sorting. */
-#define HASHES_FROM 16
-
-static bool takes_hashes(const vidi__filter *filter, size_t n)
-{
-    return filter->kind->add_hashes && n >= HASHES_FROM;
-}
-
 /* How many of n URLs are dealt with at a time. */
 static size_t group_of(const vidi__filter *filter, size_t n)
 {
-    size_t most = takes_hashes(filter, n) ? VIDI__HASHES_MAX : VIDI__GROUP;
+    size_t most = vidi__takes_hashes(filter, n) ? VIDI__HASHES_MAX : VIDI__GROUP;
     return n < most ? n : most;
 }
 
@@ -81,8 +73,8 @@ static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
 {
     vidi__tally tally = {0};
     vidi__epoch *now = &set->now;
-    int code = takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
-                                            : add_items(&set->memory, now, urls, n, verdicts, &tally);
+    int code = vidi__takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
+                                                  : add_items(&set->memory, now, urls, n, verdicts, &tally);
     atomic_fetch_add_explicit(&now->answered_new, tally.fresh, memory_order_relaxed);
     atomic_fetch_add_explicit(&now->answered_seen, tally.seen, memory_order_relaxed);
     vidi__epoch_lose(now, tally.lost);
@@ -91,8 +83,8 @@ static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
 
 int vidi__epoch_has(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    return takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
-                                          : has_items(memory, epoch, urls, n, verdicts);
+    return vidi__takes_hashes(epoch->filter, n) ? has_hashed(epoch, urls, n, verdicts)
+                                                : has_items(memory, epoch, urls, n, verdicts);
 }
 
 static int has_group(vidi_set *set, vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts)

@@ -7,6 +7,7 @@
 static int map_into(vidi_set *set, const void *bytes, uint64_t size, const vidi_options *options)
 {
     set->read_only = true;
+    VIDI__TRY(vidi__set_take_policy(set, options));
     VIDI__TRY(vidi__frame_map(&set->mapped, bytes, size));
     set->memory.borrowed = bytes;
     set->memory.borrowed_bytes = size;

@@ -51,27 +51,39 @@ void vidi__record_tally(vidi_set *set)
         vidi__record_append(set, VIDI__STEP_ADD, NULL, NULL, 0, VIDI__RECORD_TALLY, &position);
 }
 
+/* Not inlined: a large frame, which hashes should not pay for. */
+static __attribute__((noinline)) void append_urls(vidi__log *log, uint32_t type, vidi_str tally, const vidi_str *urls,
+                                                  uint64_t n, uint64_t reserved, uint64_t *position)
+{
+    unsigned char lengths[VIDI__RECORD_URLS][8];
+    vidi_str pieces[1 + 2 * VIDI__RECORD_URLS];
+    size_t count = 0;
+    pieces[count++] = tally;
+    for (uint64_t i = 0; i < n; i++) {
+        vidi__store64(lengths[i], urls[i].len);
+        pieces[count++] = (vidi_str){(const char *)lengths[i], sizeof lengths[i]};
+        pieces[count++] = urls[i];
+    }
+    vidi__log_append(log, type, pieces, count, reserved, position);
+}
+
 void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *hashes, const vidi_str *urls,
                          uint64_t n, uint64_t reserved, uint64_t *position)
 {
     vidi__durable *durable = set->durable;
-    unsigned char tally[VIDI__RECORD_TALLY], lengths[VIDI__RECORD_URLS][8];
-    vidi_str pieces[1 + 2 * VIDI__RECORD_URLS] = {{(const char *)tally, sizeof tally}};
-    size_t count = 1;
-    uint32_t type = kind == VIDI__STEP_ADD ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_REMOVE_HASHES;
-    store_tally(tally, &set->now);
-    if (durable->hash_only) {
-        pieces[count++] = (vidi_str){(const char *)hashes, (size_t)(n * sizeof *hashes)};
-    } else {
-        type++;
-        for (uint64_t i = 0; i < n; i++) {
-            vidi__store64(lengths[i], urls[i].len);
-            pieces[count++] = (vidi_str){(const char *)lengths[i], sizeof lengths[i]};
-            pieces[count++] = urls[i];
-        }
-    }
+    vidi__log *log = durable->log->log;
+    unsigned char counters[VIDI__RECORD_TALLY];
+    const vidi_str tally = {(const char *)counters, sizeof counters};
+    store_tally(counters, &set->now);
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
-    vidi__log_append(durable->log->log, type, pieces, count, reserved, position);
+    if (durable->hash_only) {
+        uint32_t type = kind == VIDI__STEP_ADD ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_REMOVE_HASHES;
+        const vidi_str pieces[] = {tally, {(const char *)hashes, (size_t)(n * sizeof *hashes)}};
+        vidi__log_append(log, type, pieces, VIDI__COUNT(pieces), reserved, position);
+    } else {
+        uint32_t type = kind == VIDI__STEP_ADD ? VIDI__RECORD_ADD_URLS : VIDI__RECORD_REMOVE_URLS;
+        append_urls(log, type, tally, urls, n, reserved, position);
+    }
     atomic_fetch_add_explicit(&durable->log_bytes, reserved, memory_order_relaxed);
 }
 
@@ -93,6 +105,8 @@ static int stage_group(replay *self)
     for (size_t i = 0; i < self->n; i++)
         bytes += self->urls[i].len;
     VIDI__TRY(vidi__stage_reserve(stage, self->n, bytes));
+    for (size_t i = 0; i < self->n; i++)
+        vidi__stage_prefetch(stage, self->hashes[i]);
     for (size_t i = 0; i < self->n; i++)
         vidi__stage_add(stage, self->kind, self->hashes[i], self->urls[i]);
     stage->logged = stage->count;
@@ -173,7 +187,9 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool applied)
 
 int vidi__record_replay(void *context, uint32_t type, vidi_str payload)
 {
-    replay self = {.set = context};
+    replay self; /* not as a whole: most records are much smaller */
+    self.set = context;
+    self.n = 0;
     bool hashes = type == VIDI__RECORD_ADD_HASHES || type == VIDI__RECORD_REMOVE_HASHES;
     bool adds = type == VIDI__RECORD_ADD_HASHES || type == VIDI__RECORD_ADD_URLS;
     if (payload.len < VIDI__RECORD_TALLY || type < VIDI__RECORD_ADD_HASHES || type > VIDI__RECORD_REMOVE_URLS ||

@@ -285,9 +285,7 @@ static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *
 static int list(const vidi__folder *folder, const char *path, vidi__contents *contents)
 {
     VIDI__TRY(vidi__folder_list(folder, contents));
-    if (!contents->snapshot)
-        return vidi__fail(VIDI_EFORMAT, "%s holds no set", path);
-    return VIDI_OK;
+    return contents->snapshot ? VIDI_OK : vidi__fail(VIDI_EABSENT, "%s holds no set", path);
 }
 
 /*
@@ -320,18 +318,22 @@ static int open_once(vidi_set **set, vidi__folder *folder, const char *path, con
 
 int vidi__durable_open(vidi_set **set, const char *path, const vidi_options *options)
 {
-    bool reads = options->flags & VIDI_READ_ONLY;
+    bool reads = options->flags & VIDI_READ_ONLY, found = false;
     int code = VIDI_EABSENT;
     for (int i = 0; i < TRIES && (code == VIDI_EABSENT || code == VIDI_EDIFFERS); i++) {
         vidi__folder folder;
+        vidi__contents contents;
         VIDI__TRY(vidi__folder_open(&folder, path));
-        code = reads ? VIDI_OK : vidi__folder_lock(&folder);
+        code = list(&folder, path, &contents); /* before anything is written to a folder that is no set's */
+        found = found || code == VIDI_OK;
+        if (code == VIDI_OK && !reads)
+            code = vidi__folder_lock(&folder);
         if (code == VIDI_OK)
             code = open_once(set, &folder, path, options);
         vidi__folder_close(&folder);
         if (!reads)
             break;
     }
-    bool wrong = code == VIDI_EABSENT || code == VIDI_EDIFFERS; /* still, so nobody is changing anything */
+    bool wrong = code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* still, so nobody is changing anything */
     return wrong ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
 }

@@ -289,6 +289,19 @@ int vidi_step(vidi_set *set, uint64_t budget_ns)
     return code;
 }
 
+int vidi_expect(vidi_set *set, uint64_t urls)
+{
+    if (!set)
+        return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__lock_shared(set);
+    vidi__filter *filter = set->now.filter;
+    if (filter->kind->expect)
+        filter->kind->expect(filter, urls);
+    vidi__unlock(set);
+    return VIDI_OK;
+}
+
 int vidi_decide(const uint8_t *answers, size_t members, int *ambiguous)
 {
     size_t fresh = 0, seen = 0;

@@ -70,6 +70,14 @@ struct vidi_set {
 /* Items that are made at a time: enough for prefetching, few enough for the stack. */
 #define VIDI__GROUP 128
 
+/* From so many URLs on a kind that takes hashes is given hashes: fewer are not worth sorting. */
+#define VIDI__HASHES_FROM 16
+
+static inline bool vidi__takes_hashes(const vidi__filter *filter, size_t n)
+{
+    return filter->kind->add_hashes && n >= VIDI__HASHES_FROM;
+}
+
 /* Items of a group of URLs, and the memory behind their segments and features. */
 typedef struct vidi__items {
     vidi__item list[VIDI__GROUP];

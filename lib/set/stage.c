@@ -3,6 +3,11 @@
 
 #define SLOTS_LEAST 64
 #define STEPS_MOST (UINT64_C(1) << 31) /* numbers of steps and deltas are 32-bit */
+/* An index of more slots than that, of which not even one in so many was used, is too large to be cleared each time. */
+#define SLOTS_KEEP 65536
+#define SLOTS_IDLE 32
+/* Slots that are on their way to the cache while the index is built. */
+#define INDEX_AHEAD 16
 
 void vidi__stage_init(vidi__stage *stage, vidi__memory *memory, bool keeps_bytes)
 {
@@ -72,9 +77,12 @@ static void build_index(vidi__stage *stage)
         memset(stage->slots, 0, stage->slot_count * sizeof *stage->slots);
     stage->slots_used = 0;
     stage->net = 0;
-    for (uint64_t i = 0; i < stage->count; i++)
+    for (uint64_t i = 0; i < stage->count; i++) {
+        if (i + INDEX_AHEAD < stage->count)
+            vidi__stage_prefetch(stage, stage->hash[i + INDEX_AHEAD]);
         if (stage->kind[i] != VIDI__STEP_NONE)
             count_step(stage, i, delta_of(stage->kind[i]));
+    }
 }
 
 static int reserve_slots(vidi__stage *stage, uint64_t steps)
@@ -189,10 +197,37 @@ void vidi__stage_undo(vidi__stage *stage, uint64_t from, uint64_t to)
     }
 }
 
+void vidi__stage_trim(vidi__stage *stage)
+{
+    uint64_t first = stage->first;
+    if (stage->count)
+        return;
+    vidi__stage_free(stage);
+    stage->first = first;
+}
+
+/* If there is no memory for a smaller index, the large one serves. */
+static void shrink_slots(vidi__stage *stage)
+{
+    vidi__stage_slot *slots;
+    uint64_t wanted = SLOTS_LEAST;
+    while (wanted < 4 * stage->count)
+        wanted *= 2;
+    if (wanted >= stage->slot_count ||
+        vidi__alloc_zeroed(stage->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__stage_slot)) < 0)
+        return;
+    free_slots(stage);
+    stage->slots = slots;
+    stage->slot_count = wanted;
+}
+
 void vidi__stage_drop(vidi__stage *stage, uint64_t steps)
 {
     uint64_t left = stage->count - steps;
-    if (left && steps) {
+    bool idle = stage->slot_count > SLOTS_KEEP && stage->slots_used < stage->slot_count / SLOTS_IDLE;
+    if (!steps)
+        return;
+    if (left) {
         if (stage->keeps_bytes) {
             uint64_t cut = stage->end[steps - 1];
             memmove(stage->bytes, stage->bytes + cut, bytes_used(stage) - cut);
@@ -205,6 +240,9 @@ void vidi__stage_drop(vidi__stage *stage, uint64_t steps)
     stage->first += steps;
     stage->count = left;
     stage->logged = stage->logged > steps ? stage->logged - steps : 0;
-    if (steps)
-        build_index(stage);
+    if (idle && !left)
+        vidi__stage_trim(stage);
+    else if (idle)
+        shrink_slots(stage);
+    build_index(stage);
 }

@@ -51,14 +51,24 @@ int vidi__stage_reserve(vidi__stage *stage, uint64_t steps, uint64_t bytes);
 /* By how much the steps change the number of times that the URL is in the filter. */
 int32_t vidi__stage_delta(const vidi__stage *stage, vidi__u128 hash);
 
+/* Brings the place where the hash is looked for into the cache. */
+static inline void vidi__stage_prefetch(const vidi__stage *stage, vidi__u128 hash)
+{
+    if (stage->slots)
+        __builtin_prefetch(&stage->slots[hash.lo & (stage->slot_count - 1)]);
+}
+
 /* The next step. There must be room. */
 void vidi__stage_add(vidi__stage *stage, vidi__step_kind kind, vidi__u128 hash, vidi_str url);
 
 /* Takes the steps from number `from` up to but not including `to` back, as far as they are still here. */
 void vidi__stage_undo(vidi__stage *stage, uint64_t from, uint64_t to);
 
-/* Drops the first steps: the filter has them now. */
+/* Drops the first steps: the filter has them now. After a rush it gives memory back. */
 void vidi__stage_drop(vidi__stage *stage, uint64_t steps);
+
+/* Gives all memory back if there are no steps. */
+void vidi__stage_trim(vidi__stage *stage);
 
 /* The bytes of the i-th step that is here. */
 static inline vidi_str vidi__stage_url(const vidi__stage *stage, uint64_t i)

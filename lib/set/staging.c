@@ -4,6 +4,8 @@
  */
 #include "set/durable.h"
 
+#define STAGE_AHEAD 16 /* URLs whose places in the stage are on their way to the cache */
+
 /* ---- hashes ---- */
 
 vidi__u128 vidi__stage_hash(const vidi__epoch *epoch, vidi_str url)
@@ -12,11 +14,14 @@ vidi__u128 vidi__stage_hash(const vidi__epoch *epoch, vidi_str url)
 }
 
 /* What the stage finds URLs by: the item's own hash where that is all that a kind knows. */
-static void hash_urls(const vidi_set *set, const vidi_str *urls, size_t n, vidi__u128 *hashes)
+static int hash_urls(const vidi_set *set, const vidi_str *urls, size_t n, vidi__u128 *hashes)
 {
     const vidi__epoch *now = &set->now;
     const vidi__hash_fn *fn = set->durable->hash_only ? now->hash : vidi__hash_find(VIDI__STR("sip13"));
+    for (size_t i = 0; i < n; i++)
+        VIDI__TRY(vidi__items_check(urls[i]));
     vidi__hash_batch(fn, &now->key, urls, n, hashes);
+    return VIDI_OK;
 }
 
 /* ---- from steps to the filter ---- */
@@ -59,13 +64,15 @@ static int apply_items(vidi_set *set, vidi__step_kind kind, const vidi__u128 *ha
 int vidi__steps_apply(vidi_set *set, vidi__step_kind kind, const vidi__u128 *hashes, const vidi_str *urls, size_t n,
                       uint8_t *verdicts, vidi__tally *tally)
 {
-    const vidi__kind *filter_kind = set->now.filter->kind;
+    vidi__filter *filter = set->now.filter;
     memset(verdicts, VIDI_UNTRIED, n);
-    if (kind == VIDI__STEP_ADD && vidi__hash_only(set) && filter_kind->add_hashes)
-        return filter_kind->add_hashes(set->now.filter, hashes, n, verdicts, tally);
+    if (kind == VIDI__STEP_ADD && vidi__hash_only(set) && vidi__takes_hashes(filter, n))
+        return filter->kind->add_hashes(filter, hashes, n, verdicts, tally);
     for (size_t done = 0; done < n; done += VIDI__GROUP) {
         size_t group = n - done < VIDI__GROUP ? n - done : VIDI__GROUP;
-        VIDI__TRY(apply_items(set, kind, hashes + done, urls + done, group, verdicts + done, tally));
+        const vidi_str *some = urls ? urls + done : NULL;
+        const vidi__u128 *known = hashes ? hashes + done : NULL;
+        VIDI__TRY(apply_items(set, kind, known, some, group, verdicts + done, tally));
     }
     return VIDI_OK;
 }
@@ -106,8 +113,10 @@ int vidi__durable_apply(vidi_set *set, uint64_t to)
         uint8_t verdicts[VIDI__HASHES_MAX];
         size_t n = run_of(stage, at, end, VIDI__HASHES_MAX);
         if (stage->kind[at] != VIDI__STEP_NONE) {
-            urls_of(stage, at, n, urls);
-            code = vidi__steps_apply(set, stage->kind[at], stage->hash + at, urls, n, verdicts, &tally);
+            if (stage->keeps_bytes)
+                urls_of(stage, at, n, urls);
+            code = vidi__steps_apply(set, stage->kind[at], stage->hash + at, stage->keeps_bytes ? urls : NULL, n,
+                                     verdicts, &tally);
             if (code < 0) {
                 forget_done(stage, at, verdicts, n);
                 break;
@@ -200,31 +209,64 @@ static void count_answers(vidi_set *set, const vidi__tally *tally)
     vidi__epoch_lose(&set->now, tally->lost);
 }
 
-/* Straight to the filter, and what it has taken to the log. */
-static int add_directly(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+/* What the filter has taken, a record's worth of hashes or URLs, goes to the log, which has room for `bytes`. */
+static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t bytes)
 {
-    vidi__u128 hashes[VIDI__HASHES_MAX];
-    vidi_str kept[VIDI__HASHES_MAX];
+    uint64_t position;
+    if (count)
+        vidi__record_append(set, VIDI__STEP_ADD, hashes, urls, count, bytes, &position);
+    else
+        vidi__log_unreserve(set->durable->log->log, bytes);
+}
+
+/* Straight to a filter that needs nothing but hashes, for which the caller has the room. */
+static int add_hashes(vidi_set *set, const vidi_str *urls, size_t n, vidi__u128 *hashes, uint8_t *verdicts)
+{
     vidi__tally tally = {0};
-    uint64_t bytes = vidi__record_bytes(set->durable, urls, n), position;
-    vidi__log *log = set->durable->log->log;
+    uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
     size_t count = 0;
-    if (set->durable->hash_only)
-        hash_urls(set, urls, n, hashes);
-    VIDI__TRY(vidi__log_reserve(log, bytes));
-    int code = vidi__steps_apply(set, VIDI__STEP_ADD, hashes, urls, n, verdicts, &tally);
+    VIDI__TRY(hash_urls(set, urls, n, hashes));
+    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
+    int code = vidi__steps_apply(set, VIDI__STEP_ADD, hashes, NULL, n, verdicts, &tally);
+    count_answers(set, &tally);
+    for (size_t i = 0; i < n; i++) { /* without a branch: verdicts are hard to foretell */
+        hashes[count] = hashes[i];
+        count += is_kept(set, verdicts[i]);
+    }
+    log_taken(set, hashes, NULL, count, bytes);
+    return code;
+}
+
+/* Straight to one that needs more: never more than a group. */
+static int add_urls(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi_str kept[VIDI__GROUP];
+    vidi__tally tally = {0};
+    uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
+    size_t count = 0;
+    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
+    int code = vidi__steps_apply(set, VIDI__STEP_ADD, NULL, urls, n, verdicts, &tally);
     count_answers(set, &tally);
     for (size_t i = 0; i < n; i++)
-        if (is_kept(set, verdicts[i])) {
-            if (set->durable->hash_only)
-                hashes[count] = hashes[i];
+        if (is_kept(set, verdicts[i]))
             kept[count++] = urls[i];
-        }
-    if (count)
-        vidi__record_append(set, VIDI__STEP_ADD, hashes, kept, count, bytes, &position);
-    else
-        vidi__log_unreserve(log, bytes);
+    log_taken(set, NULL, kept, count, bytes);
     return code;
+}
+
+/* Not inlined: a large frame, which few URLs should not pay for. */
+static __attribute__((noinline)) int add_many(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    return add_hashes(set, urls, n, hashes, verdicts);
+}
+
+static int add_directly(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi__u128 hashes[VIDI__HASHES_FROM];
+    if (!set->durable->hash_only)
+        return add_urls(set, urls, n, verdicts);
+    return n <= VIDI__HASHES_FROM ? add_hashes(set, urls, n, hashes, verdicts) : add_many(set, urls, n, verdicts);
 }
 
 /* The verdicts of the filter become those of filter and stage together, one after the other, with each add a step. */
@@ -234,7 +276,11 @@ static int stage_adds(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
     vidi__tally tally = {0};
     int code = VIDI_OK;
     size_t i = 0;
+    for (size_t j = 0; j < n && j < STAGE_AHEAD; j++)
+        vidi__stage_prefetch(stage, hashes[j]);
     for (; i < n && (code = joint_verdict(set, urls[i], hashes[i], &verdicts[i])) == VIDI_OK; i++) {
+        if (i + STAGE_AHEAD < n)
+            vidi__stage_prefetch(stage, hashes[i + STAGE_AHEAD]);
         if (is_kept(set, verdicts[i]))
             vidi__stage_add(stage, VIDI__STEP_ADD, hashes[i], urls[i]);
         tally.fresh += verdicts[i] == VIDI_NEW;
@@ -289,13 +335,29 @@ static int stage_and_log(vidi_set *set, const vidi__u128 *hashes, const vidi_str
     return code;
 }
 
+/* What the filter says, without hashing once more. */
+static int ask_filter(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t n, uint8_t *answers)
+{
+    vidi__items items;
+    const vidi__filter *filter = set->now.filter;
+    if (!set->durable->hash_only)
+        return vidi__epoch_has(&set->memory, &set->now, urls, n, answers);
+    if (vidi__takes_hashes(filter, n))
+        return filter->kind->has_hashes(filter, hashes, n, answers);
+    int code = make_items(&items, set, hashes, NULL, n);
+    if (code == VIDI_OK)
+        code = vidi__filter_has(filter, items.list, n, answers);
+    vidi__items_free(&items);
+    return code;
+}
+
 static int add_to_stage(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__pending *pending)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi__durable *durable = set->durable;
-    hash_urls(set, urls, n, hashes);
     uint8_t answers[VIDI__HASHES_MAX];
-    VIDI__TRY(vidi__epoch_has(&set->memory, &set->now, urls, n, answers));
+    VIDI__TRY(hash_urls(set, urls, n, hashes));
+    VIDI__TRY(ask_filter(set, hashes, urls, n, answers));
     pthread_mutex_lock(&durable->stage_lock);
     int code = vidi__stage_reserve(&durable->stage, n, bytes_of(&durable->stage, urls, n));
     if (code == VIDI_OK) {
@@ -361,7 +423,7 @@ int vidi__durable_has(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ve
     vidi__durable *durable = set->durable;
     if (!atomic_load_explicit(&durable->staging, memory_order_relaxed))
         return VIDI_OK;
-    hash_urls(set, urls, n, hashes);
+    VIDI__TRY(hash_urls(set, urls, n, hashes));
     bool shared = !set->read_only; /* otherwise nobody changes it */
     if (shared)
         pthread_mutex_lock(&durable->stage_lock);
@@ -376,7 +438,7 @@ int vidi__durable_has(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ve
 int vidi__durable_count(vidi_set *set, vidi_str url, uint64_t *times)
 {
     vidi__u128 hash;
-    hash_urls(set, &url, 1, &hash);
+    VIDI__TRY(hash_urls(set, &url, 1, &hash));
     pthread_mutex_lock(&set->durable->stage_lock);
     int64_t sum = (int64_t)*times + vidi__stage_delta(&set->durable->stage, hash);
     pthread_mutex_unlock(&set->durable->stage_lock);
@@ -414,7 +476,7 @@ int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending)
     uint8_t verdict = VIDI_UNTRIED;
     VIDI__TRY(vidi__durable_state(set));
     VIDI__TRY(vidi__epoch_has(&set->memory, &set->now, &url, 1, &verdict));
-    hash_urls(set, &url, 1, &hash);
+    VIDI__TRY(hash_urls(set, &url, 1, &hash));
     VIDI__TRY(joint_verdict(set, url, hash, &verdict));
     if (verdict == VIDI_NEW)
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set");

@@ -5,7 +5,8 @@
 
 configure() {
     cmake -S "$VIDI_SOURCE" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DVIDI_WERROR=ON \
-        -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF
+        -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF \
+        -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF
 }
 
 links_no() {
@@ -18,6 +19,6 @@ answers() {
 
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
-check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl'
+check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd'
 check "answers" answers
 finish

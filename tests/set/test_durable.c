@@ -759,6 +759,64 @@ static void flags_that_make_no_sense_are_refused(void **state)
     home_end(&at);
 }
 
+static void bytes_at_null_are_refused(void **state)
+{
+    static const char *const kinds[] = {"fingerprint", "hashset"};
+    (void)state;
+    for (size_t i = 0; i < 2 * TEST_MODES; i++) {
+        home at;
+        vidi_options options = VIDI_OPTIONS_INIT;
+        char room[TEST_URL_ROOM];
+        uint8_t verdicts[2] = {VIDI_NEW, VIDI_NEW};
+        options.kind = kinds[i % 2];
+        options.canon = "none";
+        home_begin(&at);
+        home_create(&at, &options, test_modes[i / 2].flags);
+        vidi_str urls[2] = {nth(room, 0), {NULL, 5}};
+        assert_int_equal(vidi_add_batch(at.set, urls, 2, verdicts), VIDI_EARGUMENT);
+        assert_int_equal(verdicts[0], VIDI_UNTRIED);
+        assert_int_equal(verdicts[1], VIDI_UNTRIED);
+        assert_int_equal(vidi_add(at.set, urls[0]), VIDI_NEW);
+        assert_int_equal(vidi_has(at.set, urls[1]), VIDI_EARGUMENT);
+        home_end(&at);
+    }
+}
+
+static uint64_t memory_of(const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    must(vidi_stat(set, &stats));
+    return stats.memory_bytes;
+}
+
+/* What waits for a commit has an index that grows with it; later on it is given back, and nothing that waits with it. */
+static void memory_of_a_large_commit_is_given_back(void **state)
+{
+    enum { MANY = 100000, FEW = 100 };
+    home at;
+    uint64_t mark;
+    (void)state;
+    home_make(&at, "fingerprint", NULL, VIDI_MANUAL_COMMIT);
+    add_all(at.set, 0, MANY, VIDI_NEW);
+    must(vidi_commit(at.set));
+    uint64_t before = memory_of(at.set);
+    add_all(at.set, MANY, FEW, VIDI_NEW);
+    must(vidi_mark(at.set, &mark));
+    add_all(at.set, MANY + FEW, FEW, VIDI_NEW);
+    must(vidi_commit_to(at.set, mark));
+    check(memory_of(at.set) < before, "%llu bytes, and %llu before", (unsigned long long)memory_of(at.set),
+          (unsigned long long)before);
+    add_all(at.set, MANY, 2 * FEW, VIDI_SEEN);
+    must(vidi_sync(at.set));
+    vidi_set *found = home_crashed(&at, VIDI_READ_ONLY);
+    assert_int_equal(has_nth(found, MANY + FEW - 1), VIDI_SEEN);
+    assert_int_equal(has_nth(found, MANY + FEW), VIDI_NEW);
+    vidi_close(found);
+    must(vidi_commit(at.set));
+    add_all(at.set, 0, MANY + 2 * FEW, VIDI_SEEN);
+    home_end(&at);
+}
+
 int main(int argc, char **argv)
 {
     test_add_cases("a set in a folder is as one in memory, and after a crash as it was committed",
@@ -782,5 +840,7 @@ int main(int argc, char **argv)
              NULL);
     test_add("files are the owner's alone", files_are_the_owners_alone, NULL);
     test_add("flags that make no sense are refused", flags_that_make_no_sense_are_refused, NULL);
+    test_add("bytes at NULL are refused", bytes_at_null_are_refused, NULL);
+    test_add("the memory of a large commit is given back", memory_of_a_large_commit_is_given_back, NULL);
     return test_run("durable", argc, argv);
 }

@@ -355,7 +355,7 @@ static void must_hold_no_set(home *at, const char *what)
     vidi_set *set = (vidi_set *)at;
     for (unsigned flags = 0; flags <= VIDI_READ_ONLY; flags += VIDI_READ_ONLY) {
         int code = vidi_open(&set, at->path, flags);
-        check(code == VIDI_EFORMAT, "%s: %d, %s", what, code, vidi_message());
+        check(code == VIDI_EABSENT, "%s: %d, %s", what, code, vidi_message());
         assert_null(set);
         check(strstr(vidi_message(), "holds no set") != NULL, "%s: %s", what, vidi_message());
     }

@@ -222,11 +222,11 @@ static void no_input_takes_more_than_linear_time(void **state)
     char *out = malloc(room);
     for (size_t i = 0; i < VIDI__COUNT(list); i++) {
         double small = time_of(&list[i], large / 8, out, room), whole = time_of(&list[i], large, out, room);
-        /* 8 times if it is linear, 64 times if it is quadratic; a millisecond for what is too short to measure */
-        check(whole < 24 * small + 1e-3, "%s%s…: %.3f ms, and %.3f ms for an eighth", list[i].head, list[i].piece,
+        /* 8 times if it is linear, 64 times if it is quadratic; what takes no 50 milliseconds is not */
+        check(whole < 24 * small + 50e-3, "%s%s…: %.3f ms, and %.3f ms for an eighth", list[i].head, list[i].piece,
               1e3 * whole, 1e3 * small);
         if (!test_sanitized())
-            check(whole < 0.5, "%s%s…: %.3f s", list[i].head, list[i].piece, whole);
+            check(whole < 2, "%s%s…: %.3f s", list[i].head, list[i].piece, whole);
     }
     free(out);
 }

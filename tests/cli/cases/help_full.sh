@@ -1,4 +1,5 @@
 try vidi --help
+try vidi has --help
 try vidi canon --help
 try vidi plan --help
 try vidi kinds --help

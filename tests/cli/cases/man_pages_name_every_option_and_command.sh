@@ -1,8 +1,8 @@
 man=$VIDI_SOURCE/docs/man
-for command in dedup canon plan info check rotate snapshot merge export import; do
+for command in dedup has canon plan info check rotate snapshot merge export import; do
     page=$man/vidi.1
     [ $command = dedup ] || page=$man/vidi-$command.1
-    for option in $(vidi $command -h | grep -oE '^ +(-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+    for option in $(vidi $command --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
         sed 's/\\-/-/g' "$page" | grep -qE -- "$option\b" || echo "$page does not name $option"
     done
 done

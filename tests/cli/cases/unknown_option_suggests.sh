@@ -5,7 +5,7 @@ try vidi --stat
 try vidi --something-else
 try vidi --this-is-a-very-long-option-that-nobody-would-ever-want=5
 try vidi -x
-try vidi -sh
+try vidi -Dxh
 try vidi --urls 1e6
 try vidi plan --stats
 try vidi plan --url 1e6

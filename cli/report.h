@@ -1,0 +1,30 @@
+/*
+ * The statistics of a run, for people and for programs, and the warning that a set has become too full.
+ */
+#ifndef VIDI_CLI_REPORT_H
+#define VIDI_CLI_REPORT_H
+
+#include "cli.h"
+
+typedef struct cli_report {
+    uint64_t read, fresh, seen; /* lines */
+    uint64_t invalid;           /* lines that are no URLs, whatever became of them */
+    uint64_t bytes;             /* of text */
+    double seconds;
+    vidi_stats set;
+} cli_report;
+
+/* On stderr. CLI_OK or an exit status. */
+int cli_report_json(const cli_report *report);
+int cli_report_table(const cli_report *report);
+
+/* Warns if the set has more URLs than it was made for and cannot grow, or takes most new URLs for seen ones. */
+void cli_report_warn(const cli_report *report);
+
+/*
+ * --strict: CLI_EXCEEDED, with a message, if the set has more URLs than it was made for, or if more pages than `lost`
+ * are expected to be lost (0: nobody asked); otherwise CLI_OK.
+ */
+int cli_report_strict(const cli_report *report, double lost);
+
+#endif
