@@ -11,8 +11,8 @@ BENCH_LINES ?= 5e6
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format install \
-	clean help
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format completions \
+	install clean help
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
 	@tools/packages build
@@ -69,6 +69,9 @@ lint: ## layout, clang-tidy, cppcheck, and a build in which warnings are errors
 format: ## lays out all C files as .clang-format says
 	@tools/packages format
 	@tools/lint.sh format
+
+completions: build ## writes completions/ anew, from the help texts
+	@tools/completions.sh build/vidi completions
 
 install: build ## installs below PREFIX (/usr/local), DESTDIR before it
 	@tools/packages install

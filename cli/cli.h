@@ -46,7 +46,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_dedup, cli_has, cli_canon, cli_plan, cli_kinds, cli_info, cli_check, cli_rotate,
-    cli_snapshot, cli_merge, cli_export, cli_import, cli_version, cli_help;
+    cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_bench, cli_lab, cli_version, cli_help;
 
 /* Every command, in the order of the help; ends with NULL. The first is what runs when none is named. */
 extern const cli_command *const cli_commands[];
@@ -75,6 +75,9 @@ void cli_warnings_off(void);
  */
 int cli_color_set(const char *when);
 bool cli_color(void);
+
+/* The same for what is written to another file: *on tells. */
+int cli_color_on(int fd, const char *when, bool *on);
 
 /* cli_error for the library's last failure, which returned `error`. */
 int cli_library_error(int error);

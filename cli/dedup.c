@@ -77,6 +77,7 @@ static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options,
     job->set = sets->set;
     job->also = sets->also;
     job->commits = sets->durable;
+    job->live.path = sets->durable ? options->set.state : NULL;
     if (status == CLI_OK && options->print && strcmp(options->print, "canonical") == 0)
         status = cli_form_of(sets->set, sets->tracking, &job->form);
     if (status != CLI_OK)
@@ -112,7 +113,7 @@ static const cli_option options_table[] = {
     {"state", 's', CLI_TEXT, FIELD(set.state), "STATE", "Remember the URLs in this folder, from run to run",
      "It is made if it is not there. A URL is remembered only when it has been written: whatever ends the program, "
      "what "
-     "the state has seen is in the output.",
+     "the state has seen is in the output. 'vidi top' watches the run.",
      0},
     {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Make it like another state, to merge them later",
      "It has the other's kind, key and canonical form.", 0},

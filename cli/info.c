@@ -1,18 +1,14 @@
 /*
  * vidi info: what a state is, how full, how many pages it has cost, and what recovery would find. The snapshot is
  * mapped, so that this takes no time and little memory whatever the size, and does not mind a writer.
- *
- * Of a set that is mapped, fill and error rate are those of the snapshot, as the log is not folded into it. A small one
- * is therefore read instead; for a large one it is told.
  */
 #include <unistd.h>
 
 #include "options.h"
+#include "report.h"
 #include "state.h"
 
 enum { FORMAT = 1 }; /* of folders and exported files (docs/FORMAT.md); the library refuses others */
-
-#define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
 
 typedef struct info_options {
     bool json;
@@ -20,29 +16,18 @@ typedef struct info_options {
 
 typedef struct info {
     const char *path;
-    bool folder;      /* or an exported file */
-    bool without_log; /* fill and error rate are */
-    vidi_set *set;
-    vidi_stats stats;
-    vidi_recovery found;
+    bool folder; /* or an exported file */
+    cli_state_view view;
 } info;
-
-/* As `vidi --stats` reads it: what a full set has lost since the last NEW is missing from the sum. */
-static const char *lost_is(const vidi_stats *stats)
-{
-    if (stats->fp_now >= 0.5)
-        return stats->fp_meaning == VIDI_FP_EXACT ? "at least" : "about";
-    return cli_meaning_name(stats->fp_meaning);
-}
 
 /* The index-th epoch, the oldest first; the last one is the current. false behind that. */
 static bool epoch_at(const info *of, uint64_t index, vidi_epoch_stats *epoch)
 {
-    const vidi_stats *stats = &of->stats;
+    const vidi_stats *stats = &of->view.stats;
 
     *epoch = (vidi_epoch_stats){.size = sizeof *epoch};
     if (index < stats->past_epochs)
-        return vidi_epoch_stat(of->set, index, epoch) == VIDI_OK;
+        return vidi_epoch_stat(of->view.set, index, epoch) == VIDI_OK;
     epoch->epoch = stats->epoch;
     epoch->capacity = stats->capacity;
     epoch->count = stats->count;
@@ -64,7 +49,7 @@ static void print_epochs(cli_json *json, const info *of)
     for (uint64_t i = 0; epoch_at(of, i, &epoch); i++) {
         cli_json_open(json, NULL, '{');
         cli_json_count(json, "epoch", epoch.epoch);
-        cli_json_bool(json, "current", i == of->stats.past_epochs);
+        cli_json_bool(json, "current", i == of->view.stats.past_epochs);
         cli_json_count(json, "count", epoch.count);
         cli_json_count(json, "capacity", epoch.capacity);
         cli_json_count(json, "bytes", epoch.bytes);
@@ -79,21 +64,21 @@ static void print_epochs(cli_json *json, const info *of)
 
 static void print_folder(cli_json *json, const info *of)
 {
-    cli_json_count(json, "snapshot_bytes", of->stats.snapshot_bytes);
-    cli_json_count(json, "log_bytes", of->stats.log_bytes);
+    cli_json_count(json, "snapshot_bytes", of->view.stats.snapshot_bytes);
+    cli_json_count(json, "log_bytes", of->view.stats.log_bytes);
     cli_json_open(json, "recovery", '{');
-    cli_json_count(json, "logs", of->found.logs);
-    cli_json_count(json, "records", of->found.records);
-    cli_json_count(json, "urls", of->found.urls);
-    cli_json_count(json, "unfinished_bytes", of->found.unfinished_bytes);
-    cli_json_count(json, "damaged_bytes", of->found.damaged_bytes);
-    cli_json_count(json, "damaged_places", of->found.damaged_places);
+    cli_json_count(json, "logs", of->view.found.logs);
+    cli_json_count(json, "records", of->view.found.records);
+    cli_json_count(json, "urls", of->view.found.urls);
+    cli_json_count(json, "unfinished_bytes", of->view.found.unfinished_bytes);
+    cli_json_count(json, "damaged_bytes", of->view.found.damaged_bytes);
+    cli_json_count(json, "damaged_places", of->view.found.damaged_places);
     cli_json_close(json, '}');
 }
 
 static void print_json(cli_out *out, const info *of)
 {
-    const vidi_stats *stats = &of->stats;
+    const vidi_stats *stats = &of->view.stats;
     cli_json json = {out, false};
 
     cli_json_open(&json, NULL, '{');
@@ -111,10 +96,10 @@ static void print_json(cli_out *out, const info *of)
     cli_json_count(&json, "bytes", stats->bytes);
     cli_json_count(&json, "memory_bytes", stats->memory_bytes);
     cli_json_real(&json, "fill", stats->fill);
-    cli_json_bool(&json, "fill_has_log", !of->without_log);
+    cli_json_bool(&json, "fill_has_log", !of->view.without_log);
     cli_json_real(&json, "error_now", stats->fp_now);
     cli_json_real(&json, "expected_lost", stats->expected_lost);
-    cli_json_string(&json, "expected_lost_is", lost_is(stats));
+    cli_json_string(&json, "expected_lost_is", cli_lost_is(stats));
     cli_json_count(&json, "new", stats->answered_new);
     cli_json_count(&json, "seen", stats->answered_seen);
     cli_json_count(&json, "invalid", stats->answered_invalid);
@@ -151,12 +136,12 @@ static void bytes_row(cli_table *table, const char *label, uint64_t value)
 
 static void folder_rows(cli_table *table, const info *of)
 {
-    const vidi_recovery *found = &of->found;
+    const vidi_recovery *found = &of->view.found;
     cli_number log, urls, bytes, places;
 
-    bytes_row(table, "snapshot", of->stats.snapshot_bytes);
+    bytes_row(table, "snapshot", of->view.stats.snapshot_bytes);
     cli_table_cell(table, "log");
-    cli_table_cell(table, "%s, with %s added or removed", cli_human_bytes(&log, of->stats.log_bytes),
+    cli_table_cell(table, "%s, with %s added or removed", cli_human_bytes(&log, of->view.stats.log_bytes),
                    cli_human_urls(&urls, found->urls));
     if (found->unfinished_bytes) {
         cli_table_cell(table, "unfinished");
@@ -172,7 +157,7 @@ static void folder_rows(cli_table *table, const info *of)
 
 static int print_table(cli_out *out, const info *of)
 {
-    const vidi_stats *stats = &of->stats;
+    const vidi_stats *stats = &of->view.stats;
     cli_table table = {.layout = "ll"};
     cli_number number;
 
@@ -190,13 +175,13 @@ static int print_table(cli_out *out, const info *of)
     text_row(&table, "capacity", stats->capacity ? cli_human_count(&number, stats->capacity) : "grows");
     bytes_row(&table, "filter", stats->bytes);
     bytes_row(&table, "memory", stats->memory_bytes);
-    const char *without = of->without_log ? " (of the snapshot, without the log)" : "";
+    const char *without = of->view.without_log ? " (of the snapshot, without the log)" : "";
     cli_table_cell(&table, "fill");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fill), without);
     cli_table_cell(&table, "error rate now");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fp_now), without);
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s)", cli_human_real(&number, stats->expected_lost), lost_is(stats));
+    cli_table_cell(&table, "%s (%s)", cli_human_real(&number, stats->expected_lost), cli_lost_is(stats));
     count_row(&table, "answered new", stats->answered_new);
     count_row(&table, "answered seen", stats->answered_seen);
     if (of->folder)
@@ -211,7 +196,7 @@ static int print_history(cli_out *out, const info *of)
     vidi_epoch_stats epoch;
     cli_number number;
 
-    if (of->stats.past_epochs == 0)
+    if (of->view.stats.past_epochs == 0)
         return CLI_OK;
     cli_out_text(out, "\n");
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
@@ -243,18 +228,6 @@ static int print(const info *of, bool json)
     return closed != CLI_OK ? closed : status;
 }
 
-/* Opens it and fills in the rest. */
-static int look(info *of, unsigned flags)
-{
-    int status = cli_state_open(&of->set, of->path, VIDI_READ_ONLY | flags, NULL);
-
-    if (status != CLI_OK)
-        return status;
-    of->found = cli_state_recovered(of->set);
-    of->without_log = of->found.urls > 0 && !(flags & VIDI_NO_MAP);
-    return cli_state_stat(of->set, of->path, &of->stats);
-}
-
 static int run(const cli_command *self, cli_words words)
 {
     info_options options = {0};
@@ -267,14 +240,10 @@ static int run(const cli_command *self, cli_words words)
         return CLI_ERROR;
     of.path = words.list[0];
     of.folder = cli_state_is_folder(of.path);
-    status = look(&of, 0);
-    if (status == CLI_OK && of.without_log && of.stats.snapshot_bytes <= READ_BYTES) {
-        vidi_close(of.set);
-        status = look(&of, VIDI_NO_MAP);
-    }
+    status = cli_state_look(of.path, &of.view);
     if (status == CLI_OK)
         status = print(&of, options.json);
-    vidi_close(of.set);
+    vidi_close(of.view.set);
     return status;
 }
 

@@ -16,7 +16,7 @@
 
 #include "progress.h"
 
-enum { COMMIT_URLS = 1 << 18, COMMIT_MS = 1000, DRAW_MS = 200, PIPE_ROOM = 1 << 20, LOOK_FROM = 50 };
+enum { COMMIT_URLS = 1 << 18, COMMIT_MS = 1000, DRAW_MS = 200, PUBLISH_MS = 500, PIPE_ROOM = 1 << 20, LOOK_FROM = 50 };
 
 #define LOOK_MARGIN 1.02 /* what comes a little short grows once more at the end, all of it */
 
@@ -343,22 +343,26 @@ static void tell(void *context)
         (void)cli_report_table(&report);
 }
 
-static void draw(void *context)
+static void tick(void *context)
 {
     cli_job *job = context;
     cli_report report;
 
     if (cli_job_report(job, &report) != CLI_OK)
         return;
-    cli_progress_draw(&report, job->reader.taken, job->reader.size);
-    job->drawn = true;
+    if (job->live.path)
+        cli_live_publish(&job->live, &report);
+    if (job->progress) {
+        cli_progress_draw(&report, job->reader.taken, job->reader.size);
+        job->drawn = true;
+    }
 }
 
 /* ---- beginning and end ---- */
 
 void cli_job_init(cli_job *job)
 {
-    *job = (cli_job){.reader = {.wake = -1, .in = {.fd = -1}}};
+    *job = (cli_job){.reader = {.wake = -1, .in = {.fd = -1}}, .live = {.fd = -1}};
     cli_watch_hold(&job->watch);
 }
 
@@ -400,8 +404,8 @@ static int begin(cli_job *job, cli_words files)
     job->watch.context = job;
     job->watch.stop = stop_reading;
     job->watch.tell = tell;
-    job->watch.draw = job->progress ? draw : NULL;
-    job->watch.draw_ms = DRAW_MS;
+    job->watch.tick = job->progress || job->live.path ? tick : NULL;
+    job->watch.tick_ms = job->progress ? DRAW_MS : PUBLISH_MS;
     return CLI_OK;
 }
 
@@ -434,6 +438,7 @@ int cli_job_run(cli_job *job, cli_words files)
     status = cli_stream_run(&job->stream);
     status = finish(job, status);
     cli_watch_end(&job->watch);
+    cli_live_end(&job->live);
     if (job->drawn)
         cli_progress_clear();
     job->signal = job->watch.caught;

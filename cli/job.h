@@ -9,6 +9,7 @@
 #ifndef VIDI_CLI_JOB_H
 #define VIDI_CLI_JOB_H
 
+#include "live.h"
 #include "output.h"
 #include "report.h"
 #include "stream.h"
@@ -31,7 +32,8 @@ typedef struct cli_job {
     char end; /* of lines */
     uint64_t threads;
     bool progress;
-    double lost; /* the budget, for the progress; 0: none */
+    cli_live live; /* its path: the folder in which others can follow the run; NULL: they cannot */
+    double lost;   /* the budget, for the progress; 0: none */
 
     /* what came of it */
     _Atomic uint64_t read, fresh, seen, invalid;

@@ -101,17 +101,22 @@ int cli_out_close(cli_out *out)
 
 static bool colors, silent;
 
-int cli_color_set(const char *when)
+int cli_color_on(int fd, const char *when, bool *on)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-    colors = isatty(STDERR_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    *on = isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
     if (!when || strcmp(when, "auto") == 0)
         return CLI_OK;
-    colors = strcmp(when, "always") == 0;
-    if (!colors && strcmp(when, "never") != 0)
+    *on = strcmp(when, "always") == 0;
+    if (!*on && strcmp(when, "never") != 0)
         return cli_error("--color is 'auto', 'always' or 'never', not '%s'", when);
     return CLI_OK;
+}
+
+int cli_color_set(const char *when)
+{
+    return cli_color_on(STDERR_FILENO, when, &colors);
 }
 
 bool cli_color(void)
@@ -222,6 +227,26 @@ const char *cli_human_bytes(cli_number *number, uint64_t value)
     }
     int decimals = unit == 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
     snprintf(number->text, sizeof number->text, "%.*f %s", decimals, amount, units[unit]);
+    return number->text;
+}
+
+const char *cli_human_short(cli_number *number, double value)
+{
+    static const char units[] = " kMGT";
+    size_t unit = 0;
+
+    while (value >= 999.5 && units[unit + 1]) {
+        value /= 1000;
+        unit++;
+    }
+    if (unit == 0)
+        snprintf(number->text, sizeof number->text, "%.0f", value);
+    else
+        snprintf(number->text, sizeof number->text, "%.*f%c",
+                 value < 9.995   ? 2
+                 : value < 99.95 ? 1
+                                 : 0,
+                 value, units[unit]);
     return number->text;
 }
 

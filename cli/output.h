@@ -36,6 +36,7 @@ typedef struct cli_number {
 const char *cli_human_count(cli_number *number, uint64_t value);
 const char *cli_human_real(cli_number *number, double value); /* three digits; from 1000 on a whole number */
 const char *cli_human_bytes(cli_number *number, uint64_t value);
+const char *cli_human_short(cli_number *number, double value); /* 12345678 as "12.3M" */
 
 /* What comes before an expectation in a table ("", "<=", "~"), and its name in JSON ("exactly", "at most", "about"). */
 const char *cli_meaning_mark(uint32_t fp_meaning);

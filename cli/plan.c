@@ -6,15 +6,16 @@
 
 #include "options.h"
 #include "output.h"
+#include "plot.h"
 
 enum { PLANS = 64 };
 
 typedef struct plan_options {
-    const char *kind;
+    const char *kind, *color;
     char *params;
     uint64_t urls, memory, k;
     double error, lost, multiplier, url_bytes;
-    bool json;
+    bool json, plot, no_plot;
 } plan_options;
 
 static void print_json(cli_out *out, const vidi_plan_entry *plans, size_t n)
@@ -69,7 +70,12 @@ static int plan_run(const plan_options *options)
     vidi_plan_entry plans[PLANS];
     size_t n = PLANS;
     cli_out out;
+    bool color;
 
+    if (cli_color_on(STDOUT_FILENO, options->color, &color) != CLI_OK)
+        return CLI_ERROR;
+    if (options->plot && (options->no_plot || options->json))
+        return cli_error("--plot and --%s exclude each other", options->json ? "json" : "no-plot");
     if (!options->urls && !options->memory && !(options->lost > 0))
         return cli_error("give two or three of --urls, --memory, --error, --lost, --k and --multiplier; for example "
                          "'vidi plan --urls 1e9 --lost 1'");
@@ -92,6 +98,8 @@ static int plan_run(const plan_options *options)
         print_json(&out, plans, n);
     else
         status = print_table(&out, plans, n);
+    if (!options->json && !options->no_plot && (options->plot || isatty(STDOUT_FILENO)))
+        cli_plot(&out, &want, plans, n, color);
     int closed = cli_out_close(&out);
     return closed != CLI_OK ? closed : status;
 }
@@ -123,6 +131,11 @@ static const cli_option options_table[] = {
     {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of that kind; may be given several times", NULL, 0},
     {"url-bytes", 0, CLI_REAL, FIELD(url_bytes), "N", "Average length of a URL, for kinds storing URLs [80]", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects instead of a table", NULL, 0},
+    {"plot", 0, CLI_FLAG, FIELD(plot), NULL, "Draw pages lost against memory below the table",
+     "It is drawn without this option too if standard output is a terminal.", 0},
+    {"no-plot", 0, CLI_FLAG, FIELD(no_plot), NULL, "Do not draw", NULL, 0},
+    {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours of the plot: auto, always, never [auto]",
+     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
     CLI_OPTIONS_END,
 };
 
@@ -132,15 +145,19 @@ const cli_command cli_plan = {
     .usage = "vidi plan [OPTION]...",
     .about =
         "Computes, for each kind of set that can serve, what you leave open: memory, error rate, pages lost, URLs.",
-    .details = "Give two or three of --urls, --memory, --error, --lost, --k and --multiplier. The best answer comes "
-               "first: the "
-               "least memory if memory was to be found, the fewest pages lost if memory was given, the most URLs if "
-               "those were to "
-               "be found.\n"
-               "'<=' marks upper bounds, for kinds that lose more or less depending on how alike the URLs are; '~' "
-               "marks figures "
-               "that hold for most URLs while some are lost for certain. The last column is what to give as --param.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "Give two or three of --urls, --memory, --error, --lost, --k and --multiplier. The best answer comes "
+        "first: the "
+        "least memory if memory was to be found, the fewest pages lost if memory was given, the most URLs if "
+        "those were to "
+        "be found.\n"
+        "'<=' marks upper bounds, for kinds that lose more or less depending on how alike the URLs are; '~' "
+        "marks figures "
+        "that hold for most URLs while some are lost for certain. The last column is what to give as --param.\n"
+        "On a terminal a plot shows what more memory would buy and less of it cost: a curve for each kind, of the "
+        "pages lost among as many URLs as the first answer is for. Kinds whose curves meet take turns; those that "
+        "lose nothing have a mark in the lowest row, where their memory begins to suffice.\n"
+        "The exit status is 0, or 2 after an error.",
     .examples = "  vidi plan --urls 1e9 --lost 1\n"
                 "  vidi plan --urls 1e8 --memory 512M\n"
                 "  vidi plan --kind classic --memory 1G --error 1e-6\n"

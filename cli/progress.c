@@ -3,31 +3,9 @@
  */
 #include "progress.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "output.h"
-
-/* 12345678 as "12.3M". */
-static const char *short_count(cli_number *number, double value)
-{
-    static const char units[] = " kMGT";
-    size_t unit = 0;
-
-    while (value >= 999.5 && units[unit + 1]) {
-        value /= 1000;
-        unit++;
-    }
-    if (unit == 0)
-        snprintf(number->text, sizeof number->text, "%.0f", value);
-    else
-        snprintf(number->text, sizeof number->text, "%.*f%c",
-                 value < 9.995   ? 2
-                 : value < 99.95 ? 1
-                                 : 0,
-                 value, units[unit]);
-    return number->text;
-}
 
 static void put_left(cli_out *out, double seconds)
 {
@@ -47,8 +25,8 @@ void cli_progress_draw(const cli_report *report, uint64_t taken, uint64_t size)
 
     cli_out_init(&err, STDERR_FILENO);
     cli_out_format(&err, "\r%s%s lines%s  %s/s  %.1f %% new  %s  %s lost", cli_color() ? "\033[1m" : "",
-                   short_count(&lines, (double)report->read), cli_color() ? "\033[0m" : "",
-                   short_count(&rate, (double)report->read / seconds),
+                   cli_human_short(&lines, (double)report->read), cli_color() ? "\033[0m" : "",
+                   cli_human_short(&rate, (double)report->read / seconds),
                    report->read ? 100.0 * (double)report->fresh / (double)report->read : 0.0,
                    cli_human_bytes(&memory, report->set.memory_bytes),
                    cli_human_real(&lost, report->set.expected_lost));

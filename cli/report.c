@@ -5,58 +5,58 @@
 
 #include <unistd.h>
 
-#include "output.h"
-
 /* Does it take more new URLs for seen ones than not? */
 static bool is_full(const vidi_stats *stats)
 {
     return stats->fp_now >= 0.5;
 }
 
-/*
- * How to read expected_lost. It is summed up when a URL is answered NEW, so what was lost since the last NEW is missing
- * from it: next to nothing, unless the set is so full that it hardly ever answers NEW.
- */
-static const char *lost_is(const vidi_stats *stats)
+const char *cli_lost_is(const vidi_stats *stats)
 {
     if (is_full(stats)) /* and a bound on too little is no bound */
         return stats->fp_meaning == VIDI_FP_EXACT ? "at least" : "about";
     return cli_meaning_name(stats->fp_meaning);
 }
 
-static double rate_of(const cli_report *report)
+double cli_report_rate(const cli_report *report)
 {
     return report->seconds > 0 ? (double)report->read / report->seconds : 0;
 }
 
-int cli_report_json(const cli_report *report)
+void cli_report_fields(cli_json *json, const cli_report *report)
 {
     const vidi_stats *stats = &report->set;
+
+    cli_json_count(json, "read", report->read);
+    cli_json_count(json, "new", report->fresh);
+    cli_json_count(json, "seen", report->seen);
+    cli_json_count(json, "invalid", report->invalid);
+    cli_json_count(json, "bytes_in", report->bytes);
+    cli_json_count(json, "memory_bytes", stats->memory_bytes);
+    cli_json_real(json, "seconds", report->seconds);
+    cli_json_real(json, "urls_per_second", cli_report_rate(report));
+    cli_json_real(json, "expected_lost", stats->expected_lost);
+    cli_json_string(json, "expected_lost_is", cli_lost_is(stats));
+    cli_json_real(json, "error_now", stats->fp_now);
+    cli_json_string(json, "kind", stats->kind);
+    cli_json_string(json, "params", stats->params);
+    cli_json_string(json, "hash", stats->hash);
+    cli_json_string(json, "canon", stats->canon);
+    if (stats->lines_touched)
+        cli_json_count(json, "lines_touched", stats->lines_touched);
+    cli_json_count(json, "epoch", stats->epoch);
+    cli_json_count(json, "count", stats->count);
+    cli_json_count(json, "capacity", stats->capacity);
+}
+
+int cli_report_json(const cli_report *report)
+{
     cli_out err;
     cli_json json = {&err, false};
 
     cli_out_init(&err, STDERR_FILENO);
     cli_json_open(&json, NULL, '{');
-    cli_json_count(&json, "read", report->read);
-    cli_json_count(&json, "new", report->fresh);
-    cli_json_count(&json, "seen", report->seen);
-    cli_json_count(&json, "invalid", report->invalid);
-    cli_json_count(&json, "bytes_in", report->bytes);
-    cli_json_count(&json, "memory_bytes", stats->memory_bytes);
-    cli_json_real(&json, "seconds", report->seconds);
-    cli_json_real(&json, "urls_per_second", rate_of(report));
-    cli_json_real(&json, "expected_lost", stats->expected_lost);
-    cli_json_string(&json, "expected_lost_is", lost_is(stats));
-    cli_json_real(&json, "error_now", stats->fp_now);
-    cli_json_string(&json, "kind", stats->kind);
-    cli_json_string(&json, "params", stats->params);
-    cli_json_string(&json, "hash", stats->hash);
-    cli_json_string(&json, "canon", stats->canon);
-    if (stats->lines_touched)
-        cli_json_count(&json, "lines_touched", stats->lines_touched);
-    cli_json_count(&json, "epoch", stats->epoch);
-    cli_json_count(&json, "count", stats->count);
-    cli_json_count(&json, "capacity", stats->capacity);
+    cli_report_fields(&json, report);
     cli_json_close(&json, '}');
     cli_out_text(&err, "\n");
     return cli_out_close(&err);
@@ -92,9 +92,9 @@ int cli_report_table(const cli_report *report)
     text_row(&table, "memory", cli_human_bytes(&number, stats->memory_bytes));
     cli_table_cell(&table, "seconds");
     cli_table_cell(&table, "%.3f", report->seconds);
-    text_row(&table, "URLs/s", cli_human_real(&number, rate_of(report)));
+    text_row(&table, "URLs/s", cli_human_real(&number, cli_report_rate(report)));
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s%s)", cli_human_real(&number, stats->expected_lost), lost_is(stats),
+    cli_table_cell(&table, "%s (%s%s)", cli_human_real(&number, stats->expected_lost), cli_lost_is(stats),
                    is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
     text_row(&table, "error rate now", cli_human_real(&number, stats->fp_now));
     cli_table_cell(&table, "kind");
@@ -119,7 +119,7 @@ void cli_report_warn(const cli_report *report)
     if ((stats->can & VIDI_CAN_GROW) || !(over || is_full(stats)))
         return;
     cli_human_real(&lost, stats->expected_lost);
-    const char *meaning = lost_is(stats);
+    const char *meaning = cli_lost_is(stats);
     if (over)
         cli_warning(
             "%s URLs in a set made for %s; pages expected to be lost: %s %s; give a larger --capacity or a --kind "

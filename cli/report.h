@@ -4,7 +4,7 @@
 #ifndef VIDI_CLI_REPORT_H
 #define VIDI_CLI_REPORT_H
 
-#include "cli.h"
+#include "output.h"
 
 typedef struct cli_report {
     uint64_t read, fresh, seen; /* lines */
@@ -13,6 +13,18 @@ typedef struct cli_report {
     double seconds;
     vidi_stats set;
 } cli_report;
+
+/*
+ * How to read expected_lost. It is summed up when a URL is answered NEW, so what was lost since the last NEW is missing
+ * from it: next to nothing, unless the set is so full that it hardly ever answers NEW.
+ */
+const char *cli_lost_is(const vidi_stats *stats);
+
+/* Lines a second, on average. */
+double cli_report_rate(const cli_report *report);
+
+/* All of it, inside an object that is open. */
+void cli_report_fields(cli_json *json, const cli_report *report);
 
 /* On stderr. CLI_OK or an exit status. */
 int cli_report_json(const cli_report *report);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
+
 int cli_operands(const cli_command *self, cli_words words, size_t least, size_t most)
 {
     if (words.count < least)
@@ -87,7 +89,7 @@ static uint64_t bytes_left(int fd)
 
 int cli_state_read(vidi_set **set, const char *path, const vidi_options *options, int *error)
 {
-    int ignored;
+    int ignored = 0;
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
     source from = {.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
@@ -119,7 +121,7 @@ int cli_state_read(vidi_set **set, const char *path, const vidi_options *options
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
 {
     struct stat about;
-    int ignored;
+    int ignored = 0;
 
     error = error ? error : &ignored;
     *error = VIDI_OK;
@@ -167,6 +169,27 @@ int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats)
     *stats = (vidi_stats){.size = sizeof *stats};
     int error = vidi_stat(set, stats);
     return error < 0 ? cli_state_error(path, error) : CLI_OK;
+}
+
+static int look(const char *path, cli_state_view *view, unsigned flags)
+{
+    int status = cli_state_open(&view->set, path, VIDI_READ_ONLY | flags, NULL);
+
+    if (status != CLI_OK)
+        return status;
+    view->found = cli_state_recovered(view->set);
+    view->without_log = view->found.urls > 0 && !(flags & VIDI_NO_MAP);
+    return cli_state_stat(view->set, path, &view->stats);
+}
+
+int cli_state_look(const char *path, cli_state_view *view)
+{
+    *view = (cli_state_view){0};
+    int status = look(path, view, 0);
+    if (status != CLI_OK || !view->without_log || view->stats.snapshot_bytes > READ_BYTES)
+        return status;
+    vidi_close(view->set);
+    return look(path, view, VIDI_NO_MAP);
 }
 
 const char *cli_human_urls(cli_number *number, uint64_t urls)

@@ -32,6 +32,21 @@ vidi_recovery cli_state_recovered(const vidi_set *set);
 /* The statistics of the set at path: CLI_OK, or CLI_ERROR with a message. */
 int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats);
 
+/*
+ * A state as one looks at it: mapped, so that it takes no time whatever its size, and does not mind a writer. Of a set
+ * that is mapped, fill and error rate are those of the snapshot, as the log is not folded into it. A small one is
+ * therefore read instead; of a large one it is told.
+ */
+typedef struct cli_state_view {
+    vidi_set *set;
+    vidi_stats stats;
+    vidi_recovery found;
+    bool without_log; /* fill and error rate are */
+} cli_state_view;
+
+/* CLI_OK, or CLI_ERROR with a message. The caller closes view->set in either case. */
+int cli_state_look(const char *path, cli_state_view *view);
+
 /* "1 URL", "1,234 URLs" */
 const char *cli_human_urls(cli_number *number, uint64_t urls);
 

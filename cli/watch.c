@@ -28,12 +28,12 @@ static void *run(void *context)
     struct pollfd fds[2] = {{.fd = watch->end_fd, .events = POLLIN}, {.fd = watch->signal_fd, .events = POLLIN}};
 
     while (fds[0].revents == 0) {
-        int got = poll(fds, 2, watch->draw ? watch->draw_ms : -1);
+        int got = poll(fds, 2, watch->tick ? watch->tick_ms : -1);
         struct signalfd_siginfo about;
         if (got > 0 && fds[1].revents != 0 && read(watch->signal_fd, &about, sizeof about) == sizeof about)
             see_to(watch, (int)about.ssi_signo);
-        if (got == 0 && watch->draw)
-            watch->draw(watch->context);
+        if (got == 0 && watch->tick)
+            watch->tick(watch->context);
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * A thread that sleeps until there is something to see to: a signal, or the time to draw the progress. All other
+ * A thread that sleeps until there is something to see to: a signal, or the time to tell how far things are. All other
  * threads have those signals blocked, so that no call of theirs is ever interrupted.
  *
  * The first SIGINT or SIGTERM asks for an end in good order; the second ends the program on the spot. SIGUSR1 asks for
@@ -18,8 +18,8 @@ typedef struct cli_watch {
     void *context;
     void (*stop)(void *context);
     void (*tell)(void *context);
-    void (*draw)(void *context); /* NULL: there is nothing to draw */
-    int draw_ms;
+    void (*tick)(void *context); /* every tick_ms; NULL: never */
+    int tick_ms;
     _Atomic int caught; /* SIGINT or SIGTERM */
     /* its own */
     bool holds, runs;

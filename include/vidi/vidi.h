@@ -94,6 +94,9 @@ VIDI_API const char *vidi_message(void);
 /* "0.1.0" */
 VIDI_API const char *vidi_version(void);
 
+/* The level of the processor that is made use of, "avx512" for example: see docs/ARCHITECTURE.md, and VIDI_CPU there. */
+VIDI_API const char *vidi_cpu(void);
+
 /*
  * Where memory comes from. Every allocation of a set goes through its allocator; the alignment is a power of two, and
  * release is told the same size and alignment as allocate was. allocate_zeroed may be NULL: allocate and memset serve

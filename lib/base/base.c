@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-
 static _Thread_local char message[VIDI__MESSAGE];
 
 int vidi__fail(int code, const char *format, ...)

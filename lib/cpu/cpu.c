@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "vidi/vidi.h"
 
 /* A level, and the bits of those that are allowed where it is the highest: x86-64 and arm64 each have a ladder. */
 static const struct {
@@ -79,4 +80,9 @@ vidi__cpu_level vidi__cpu(void)
         atomic_store_explicit(&known, level, memory_order_relaxed);
     }
     return (vidi__cpu_level)level;
+}
+
+const char *vidi_cpu(void)
+{
+    return vidi__cpu_name(vidi__cpu());
 }

@@ -41,16 +41,14 @@ static inline bool vidi__bitmap_test(const vidi__bitmap *bitmap, uint64_t bit)
     return __atomic_load_n(&bitmap->words[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
 }
 
-/* Sets a bit; was it 0 before? For one thread at a time, without readers. */
+/* Sets a bit; was it 0 before? For one thread at a time, without readers. No branch: it would be a guess. */
 static inline bool vidi__bitmap_mark(vidi__bitmap *bitmap, uint64_t bit)
 {
-    uint64_t mask = UINT64_C(1) << (bit % 64);
-    uint64_t *word = &bitmap->words[bit / 64];
-    if (*word & mask)
-        return false;
-    *word |= mask;
-    bitmap->set++;
-    return true;
+    uint64_t *word = &bitmap->words[bit / 64], before = *word;
+    bool fresh = !(before >> (bit % 64) & 1);
+    *word = before | UINT64_C(1) << (bit % 64);
+    bitmap->set += fresh;
+    return fresh;
 }
 
 /*

@@ -20,8 +20,8 @@
  */
 #include <pthread.h>
 
-#include "filters/bitmap.h"
 #include "filters/bloom.h"
+#include "filters/marks.h"
 
 #define LOCKS 64
 
@@ -29,6 +29,7 @@ typedef struct classic {
     vidi__filter base;
     vidi__scheme scheme;
     vidi__bloom shape;
+    vidi__placing placing;
     vidi__bitmap bits;
     bool of_segments;
     unsigned locks_made;
@@ -65,6 +66,7 @@ static int configure(classic *self, const vidi__config *config)
     vidi__filter *base = &self->base;
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
     VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->scheme));
+    self->placing = vidi__scheme_placing(&self->scheme, self->shape.m);
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;
         base->needs.strip_scheme = strip == 1;
@@ -86,33 +88,20 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
     return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader);
 }
 
-/*
- * Marks a part's positions: were all of them marked before? All are fetched first, since atomic writes wait for one
- * another.
- */
+/* Marks a part's positions: were all of them marked before? */
 static bool mark(classic *self, const vidi__part *part)
 {
-    uint64_t places[VIDI__K_MAX], fresh = 0;
-    vidi__scheme_values(&self->scheme, part, places);
-    for (unsigned i = 0; i < self->shape.k; i++) {
-        places[i] = vidi__scheme_place(&self->scheme, places[i], self->shape.m);
-        vidi__bitmap_prefetch(&self->bits, places[i]);
-    }
-    for (unsigned i = 0; i < self->shape.k; i++)
-        fresh += vidi__bitmap_mark_shared(&self->bits, places[i]);
-    if (fresh)
-        vidi__bitmap_marked(&self->bits, fresh);
-    return !fresh;
+    uint64_t values[VIDI__K_MAX];
+    vidi__scheme_values(&self->scheme, part, values);
+    vidi__marks_fetch(&self->bits, &self->placing, values, self->shape.k); /* atomic writes wait for one another */
+    return vidi__marks_add(&self->bits, values, self->shape.k, true);
 }
 
 static bool marked(const classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     vidi__scheme_values(&self->scheme, part, values);
-    for (unsigned i = 0; i < self->shape.k; i++)
-        if (!vidi__bitmap_test(&self->bits, vidi__scheme_place(&self->scheme, values[i], self->shape.m)))
-            return false;
-    return true;
+    return vidi__marks_has(&self->bits, &self->placing, values, self->shape.k);
 }
 
 static bool mark_in_turn(classic *self, const vidi__part *part)

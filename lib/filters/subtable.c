@@ -426,7 +426,7 @@ static void find_meaning(meaning *all, unsigned width)
 
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
 {
-    meaning all;
+    meaning all = {0};
     uint64_t clean[VIDI__CHUNK_BYTES / 8];
     find_meaning(&all, table->width);
     VIDI__TRY(vidi__write_align(writer));

@@ -20,6 +20,7 @@
 #include "base/bits.h"
 
 #define VIDI__XXH3_SECRET 192
+#define VIDI__SALT_BYTES 24
 
 /* The key of a function, prepared once. */
 typedef struct vidi__hash_key {
@@ -36,6 +37,8 @@ typedef struct vidi__hash_fn {
     bool withstands; /* an attacker without the key learns nothing from the code */
     vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
     vidi__hash_batch_fn *batch; /* never NULL */
+    /* One string behind each of n salts of 24 bytes, the values' lower halves; NULL: there is no faster way. */
+    void (*salted)(const unsigned char (*salts)[VIDI__SALT_BYTES], size_t n, vidi_str str, uint64_t *values);
 } vidi__hash_fn;
 
 /* NULL if there is none of that name in this build. */

@@ -186,6 +186,10 @@ int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
 static void values_salted(const vidi__scheme *scheme, vidi_str str, uint64_t *values)
 {
     const vidi__hash_fn *fn = scheme->functions[0];
+    if (fn->salted && !scheme->suffix) {
+        fn->salted(scheme->salts, scheme->k, str, values);
+        return;
+    }
     for (unsigned i = 0; i < scheme->k; i++) {
         const vidi_str salt = {(const char *)scheme->salts[i], VIDI__SALT_BYTES};
         const vidi_str pieces[2] = {scheme->suffix ? str : salt, scheme->suffix ? salt : str};

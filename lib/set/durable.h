@@ -142,7 +142,7 @@ void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *
 uint64_t vidi__record_answers(const vidi_set *set);
 void vidi__record_tally(vidi_set *set);
 /* A vidi__log_visit: puts a record into the filter, or, if that cannot be changed, into the stage. context: the set. */
-int vidi__record_replay(void *set, uint32_t type, vidi_str payload);
+int vidi__record_replay(void *context, uint32_t type, vidi_str payload);
 
 /* ---- snapshots (snapshot.c) ---- */
 

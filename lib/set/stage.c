@@ -73,10 +73,11 @@ static int32_t delta_of(unsigned char kind)
 
 static void build_index(vidi__stage *stage)
 {
-    if (stage->slots)
-        memset(stage->slots, 0, stage->slot_count * sizeof *stage->slots);
     stage->slots_used = 0;
     stage->net = 0;
+    if (!stage->slots) /* then there are no steps either */
+        return;
+    memset(stage->slots, 0, stage->slot_count * sizeof *stage->slots);
     for (uint64_t i = 0; i < stage->count; i++) {
         if (i + INDEX_AHEAD < stage->count)
             vidi__stage_prefetch(stage, stage->hash[i + INDEX_AHEAD]);
@@ -125,7 +126,7 @@ static int reserve_steps(vidi__stage *stage, uint64_t steps)
         vidi__release(stage->memory, hash, room * sizeof *hash, _Alignof(vidi__u128));
         return code;
     }
-    if (stage->count) {
+    if (stage->count && kind && hash) {
         memcpy(kind, stage->kind, stage->count);
         memcpy(hash, stage->hash, stage->count * sizeof *hash);
         if (end)

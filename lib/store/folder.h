@@ -63,8 +63,8 @@ typedef struct vidi__new_snapshot {
 
 /* Opens "set.<number>.new", empty. */
 int vidi__snapshot_begin(vidi__new_snapshot *snapshot, const vidi__folder *folder, uint64_t number);
-/* A vidi_sink. */
-int vidi__snapshot_sink(void *snapshot, const void *data, size_t bytes);
+/* A vidi_sink; its context is the snapshot. */
+int vidi__snapshot_sink(void *context, const void *data, size_t bytes);
 /* Syncs, renames, syncs the folder: when this returns VIDI_OK, the snapshot is in force, whatever happens. */
 int vidi__snapshot_finish(vidi__new_snapshot *snapshot);
 /* Gives up and removes what was written. */

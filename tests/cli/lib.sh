@@ -24,6 +24,18 @@ hide_times()
         -e 's/"(seconds|urls_per_second|memory_bytes)":[0-9.e+-]+/"\1":0/g'
 }
 
+# Waits until a command succeeds, for 20 seconds at most.
+soon()
+{
+    local tries
+    for ((tries = 0; tries < 400; tries++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    echo "in vain: $*"
+    return 1
+}
+
 # N lines of about 60 bytes, 40 % of them repeats of an earlier one; always the same.
 make_urls()
 {

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cpu/cpu.h"
+#include "vidi/vidi.h"
 
 enum {
     OLD = 1 << VIDI__CPU_PORTABLE | 1 << VIDI__CPU_SSE2,
@@ -89,6 +90,12 @@ static void unknown_words_are_ignored(void **state)
     check_choices(choices, VIDI__COUNT(choices));
 }
 
+static void users_are_told_the_level_in_use(void **state)
+{
+    (void)state;
+    assert_string_equal(vidi_cpu(), vidi__cpu_name(vidi__cpu()));
+}
+
 static void the_environment_is_heard(void **state)
 {
     (void)state;
@@ -111,6 +118,7 @@ int main(void)
         cmocka_unit_test(without_a_wish_the_best_is_taken), cmocka_unit_test(one_word_is_the_highest_level),
         cmocka_unit_test(a_list_is_what_is_allowed),        cmocka_unit_test(nothing_raises_the_level),
         cmocka_unit_test(unknown_words_are_ignored),        cmocka_unit_test(the_environment_is_heard),
+        cmocka_unit_test(users_are_told_the_level_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,6 +111,62 @@ static void salts_are_hashed_with_the_bytes(void **state)
         }
 }
 
+/* Lanes side by side: every number of salts, every length up to several blocks and whatever is left of one. */
+static void many_salts_at_once_give_the_same_values(void **state)
+{
+    (void)state;
+    vidi__seed seed = seed_of(4);
+    char text[80];
+    const vidi__hash_fn *fn;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 37 + 200);
+    for (size_t f = 0; (fn = vidi__hash_at(f)); f++)
+        for (unsigned k = 1; k <= VIDI__K_MAX && fn->salted; k++) {
+            char params[64];
+            snprintf(params, sizeof params, "mode=salted,hash=%s", fn->name);
+            vidi__scheme scheme = make(params, &seed, k);
+            for (size_t length = 0; length < sizeof text; length++) {
+                uint64_t values[VIDI__K_MAX];
+                vidi__part part = {.str = {text, length}};
+                vidi__scheme_values(&scheme, &part, values);
+                for (unsigned i = 0; i < k; i++) {
+                    vidi_str pieces[2] = {{(const char *)scheme.salts[i], VIDI__SALT_BYTES}, part.str};
+                    check(values[i] == fn->hash(&scheme.key, pieces, 2).lo, "%s, %u of %u salts, %zu bytes", fn->name,
+                          i, k, length);
+                }
+            }
+        }
+}
+
+static void a_prepared_place_is_the_same_place(void **state)
+{
+    static const uint64_t sizes[] = {1,
+                                     2,
+                                     3,
+                                     64,
+                                     5100000,
+                                     6000000,
+                                     50000000,
+                                     268435456,
+                                     4294967291,
+                                     4294967295,
+                                     UINT64_C(4294967296),
+                                     UINT64_C(1) << 48};
+    (void)state;
+    for (unsigned narrow = 0; narrow < 2; narrow++)
+        for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
+            vidi__scheme scheme = {.narrow = narrow};
+            vidi__placing placing = vidi__scheme_placing(&scheme, sizes[i]);
+            for (uint64_t j = 0; j < 3000; j++) {
+                uint64_t random = vidi__mix(j), near = sizes[i] * (j % 700) + j % 5 - 2;
+                uint64_t values[] = {random, random >> 32, near, near & UINT32_MAX, j, UINT32_MAX - j, UINT64_MAX - j};
+                for (size_t v = 0; v < VIDI__COUNT(values); v++)
+                    check(vidi__placing_of(&placing, values[v]) == vidi__scheme_place(&scheme, values[v], sizes[i]),
+                          "%llu of %llu", (unsigned long long)values[v], (unsigned long long)sizes[i]);
+            }
+        }
+}
+
 /* --- parameters --------------------------------------------------------------------------------------------------- */
 
 static void check_describe(const char *params, unsigned k, uint64_t turn, const char *described, const char *names)
@@ -291,6 +347,8 @@ int main(void)
         cmocka_unit_test(both_halves_of_the_hash_count),
         cmocka_unit_test(children_have_keys_and_turns_of_their_own),
         cmocka_unit_test(salts_are_hashed_with_the_bytes),
+        cmocka_unit_test(many_salts_at_once_give_the_same_values),
+        cmocka_unit_test(a_prepared_place_is_the_same_place),
         cmocka_unit_test(a_description_makes_the_same_scheme_again),
         cmocka_unit_test(every_turn_takes_the_next_functions),
         cmocka_unit_test(what_makes_no_sense_is_refused),

@@ -9,6 +9,12 @@ BEGIN {
     may["lib/set"] = "base cpu hash url filters store set"
     may["bench/ready.c"] = "base hash filters" # filters without the set around them
     may["bench/canon.c"] = "base url"          # the form without copying
+    may["cli/lab.c"] = "lab"
+    may["cli/lab.h"] = "lab"
+    may["cli/lab_forms.c"] = "lab"
+    may["lab/bench.c"] = "base hash filters" # filters on values that are hashed once for many of them
+    may["lab/plan.c"] = "base"               # errors
+    may["lab/measure.c"] = "base"
     may["fuzz/fuzz_log.c"] = "base store"      # logs, which nothing public reads yet
     may["fuzz/fuzz_map.c"] = "set"             # mapping, which is the store's
 }

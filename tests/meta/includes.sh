@@ -1,7 +1,7 @@
 #!/bin/bash
 # The parts point one way only: base <- cpu, hash, url <- filters <- store, set <- everything above lib/, which sees the
-# public header and its own folder; only bench/ready.c, bench/canon.c and fuzz/fuzz_log.c look inside. No kind includes
-# another's header.
+# public header and its own folder; only bench/ready.c, bench/canon.c, fuzz/fuzz_log.c and three files of the lab look
+# inside, and only the files of `vidi lab` include the lab. No kind includes another's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -75,6 +75,13 @@ fuzz/ready.c "filters/filter.h"
 examples/x.c <vidi/other.h>
 fuzz/x.c "store/store.h"
 fuzz/fuzz_log.c "set/set.h"
+cli/x.c "lab/lab.h"
+cli/lab.c "base/base.h"
+lab/x.c "base/base.h"
+lab/x.c "cli/output.h"
+lab/bench.c "set/set.h"
+lab/bench.c "filters/classic.h"
+lib/base/x.c "lab/lab.h"
 include/vidi/x.h "base/base.h"
 LIST
 while read -r file include; do
@@ -91,6 +98,9 @@ bench/ready.c "bench.h"
 bench/ready.c "filters/filter.h"
 bench/x.cpp "bench.h"
 fuzz/fuzz_log.c "store/log.h"
+lab/x.c "lab/lab.h"
+lab/bench.c "filters/marks.h"
+cli/lab.c "lab/lab.h"
 cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>

@@ -48,6 +48,11 @@ check "installs" installs
 check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
 check "program and pkg-config agree on the version" same_version
 check "list of tracking parameters" cmp "$VIDI_SOURCE/data/tracking.txt" "$root/opt/vidi/share/vidi/tracking.txt"
+check "completion for bash" cmp "$VIDI_SOURCE/completions/vidi.bash" \
+    "$root/opt/vidi/share/bash-completion/completions/vidi"
+check "completion for zsh" cmp "$VIDI_SOURCE/completions/_vidi" "$root/opt/vidi/share/zsh/site-functions/_vidi"
+check "completion for fish" cmp "$VIDI_SOURCE/completions/vidi.fish" \
+    "$root/opt/vidi/share/fish/vendor_completions.d/vidi.fish"
 check "licence" test -f "$(find "$root" -name LICENSE)"
 check "a program with the shared library" runs_shared
 check "a program with the static library" runs_static

@@ -315,7 +315,8 @@ static void statistics_are_those_of_a_set_in_memory_and_survive(void **state)
         }
         vidi_stats wanted = test_stat(twin), before = test_stat(at.set);
         /* A filter may take one staged URL for another; answers then differ by what it loses. */
-        if (which->traits & TEST_EXACT && !(which->traits & TEST_MULTISET)) /* of a multiset every staged add is counted */
+        if (which->traits & TEST_EXACT &&
+            !(which->traits & TEST_MULTISET)) /* of a multiset every staged add is counted */
             must_be_like(&before, &wanted, "before");
         must(vidi_commit(at.set));
         before = test_stat(at.set);

@@ -1,0 +1,232 @@
+/*
+ * The lab: the papers' experiments, run again on our filters, beside the published figures and beside theory.
+ *
+ *   configuration   what one cell of a table measures: hash functions, k, M, filters, crawls, incremental or not
+ *   experiment      a table of the papers: rows and columns, whose parts together make configurations
+ *   run             n new URLs go in, n others are asked, with new salts; gives one whole number a configuration
+ *   finding         a cell with what was published, what theory says, what was measured, and the verdicts
+ *
+ * Everything that is random follows from (seed, run) alone. So the same seed gives the same numbers, whatever the
+ * number of threads and whichever cells are measured together; and the published figures take no part in measuring.
+ *
+ * Functions that return int: 0, or a negative code of the library with vidi_message.
+ */
+#ifndef VIDI_LAB_LAB_H
+#define VIDI_LAB_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+/* ---- URLs ---- */
+
+enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
+
+/* URL `index` of a run: all of one run are different. Writes no final zero byte; the length. */
+size_t lab_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
+
+/* The key that the sets of a run are made with. */
+void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
+
+/* The second order of a run's first n URLs. */
+void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run);
+
+/* ---- what is measured ---- */
+
+enum { LAB_MEMBERS_MAX = 8, LAB_EPOCHS_MAX = 4, LAB_TENTHS = 10 };
+
+/* In rows and columns 0 and NULL mean: says nothing of it. */
+typedef struct lab_config {
+    const char *functions; /* "jenkins", salted; "jenkins+murmur2": different functions without salts */
+    unsigned k;            /* positions a URL */
+    double multiplier;     /* M in m = n k M */
+    unsigned members;      /* filters that have to say "seen" all together: the spatial strategy */
+    unsigned epochs;       /* crawls that have to lose a URL: the temporal strategy */
+    bool incremental;      /* asked before it goes in, while the filter fills; otherwise others, when it is full */
+    bool shuffled;         /* incremental: later crawls meet the URLs in another order */
+    unsigned tenths;       /* incremental: only the first so many tenths of the URLs count */
+    const char *kind;      /* instead of classic and spatial: counting */
+    bool deletes;          /* half as many others went in as well, and were deleted again */
+    double bits;           /* m/n, in place of M; complete configurations have M */
+} lab_config;
+
+typedef struct lab_line {
+    const char *name;
+    lab_config part;
+} lab_line;
+
+typedef struct lab_experiment {
+    const char *id, *title, *source, *note;
+    lab_config base;
+    const lab_line *rows, *columns; /* each ends with one that has no name */
+    bool repeats;                   /* an overview of tables before it: its figures are theirs */
+} lab_experiment;
+
+/* In the order of the papers; NULL after the last. */
+const lab_experiment *lab_experiment_at(size_t index);
+const lab_experiment *lab_experiment_find(const char *id);
+
+size_t lab_lines(const lab_line *lines);
+
+/* The cell's configuration, complete. */
+lab_config lab_cell_config(const lab_experiment *experiment, size_t row, size_t column);
+
+bool lab_config_same(const lab_config *a, const lab_config *b);
+
+/* The set that measures it, for the public interface: kind "classic" or "spatial", and its parameters. */
+const char *lab_config_set(const lab_config *config, char *params, size_t room);
+
+/* ---- what was published ---- */
+
+typedef struct lab_published {
+    const char *experiment, *row, *column;
+    const char *printed; /* to the letter */
+} lab_published;
+
+extern const lab_published lab_published_all[]; /* ends with one of no experiment */
+
+/* What `list` has for a cell; NULL: nothing. */
+const char *lab_published_find(const lab_published *list, const char *experiment, const char *row, const char *column);
+
+/* A printed figure: "0.3723%" is 0.3723 give or take 0.00005. */
+typedef struct lab_figure {
+    bool given;
+    bool misspelt; /* something but a number and a per cent sign */
+    double percent, half_unit;
+} lab_figure;
+
+lab_figure lab_figure_read(const char *printed);
+
+/* ---- measuring ---- */
+
+/* Deliberate faults, for tests: what comes out must move to where theory says. */
+enum lab_fault {
+    LAB_SOUND,
+    LAB_SAME_SALTS, /* every epoch and member has the same */
+    LAB_WEAK_HASH,  /* every value is even */
+    LAB_DROPPED_BIT /* the last position is not looked at */
+};
+
+typedef struct lab_settings {
+    uint64_t urls, runs, seed;
+    unsigned threads;
+    enum lab_fault fault;
+    void (*progress)(void *context, uint64_t done, uint64_t runs); /* by one thread at a time; may be NULL */
+    void *context;
+} lab_settings;
+
+/* One filter of one configuration in the runs' raw figures. */
+typedef struct lab_filter {
+    unsigned epoch, member;
+    size_t index; /* of its column in `marked` */
+} lab_filter;
+
+typedef struct lab_results {
+    lab_settings settings;
+    size_t cells, jobs, filters;
+    size_t *job_of;        /* [cell]: equal configurations are one job */
+    uint64_t *counts;      /* [run * jobs + job]: falsely seen */
+    uint64_t *marked;      /* [run * filters + filter]: bits that were marked in the end */
+    lab_filter *filter_of; /* [job * LAB_FILTERS_MAX + i] */
+    unsigned *filters_of;  /* [job]: how many */
+} lab_results;
+
+enum { LAB_FILTERS_MAX = LAB_MEMBERS_MAX * LAB_EPOCHS_MAX };
+
+/* Measures all cells at once: every URL is hashed once for each salt. lab_results_free in every case. */
+int lab_measure(lab_results *results, const lab_config *cells, size_t count, const lab_settings *settings);
+void lab_results_free(lab_results *results);
+
+static inline uint64_t lab_count(const lab_results *results, uint64_t run, size_t cell)
+{
+    return results->counts[run * results->jobs + results->job_of[cell]];
+}
+
+uint64_t lab_total(const lab_results *results, size_t cell);
+
+/* ---- theory ---- */
+
+/* Of the number of false "seen" in one run: its mean and variance, and of how many URLs. */
+typedef struct lab_theory {
+    double mean, variance, asked;
+} lab_theory;
+
+lab_theory lab_theory_of(const lab_config *config, uint64_t urls);
+
+/* ---- verdicts ---- */
+
+#define LAB_Z_MOST 4.1 /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
+#define LAB_FEW 100    /* expected counts below are Poisson's and judged exactly */
+#define LAB_PUBLISHED_RUNS 100
+#define LAB_PUBLISHED_URLS 1000000
+#define LAB_TABLE_RUNS 20    /* a table's chi-square needs so many runs */
+#define LAB_TABLE_ALPHA 2e-4 /* and fails with less than this on either side */
+
+typedef enum lab_verdict {
+    LAB_NO_FIGURE, /* nothing was published */
+    LAB_AGREES,
+    LAB_DEPENDENT, /* agrees only if the published runs were not independent */
+    LAB_ANOMALOUS,
+    LAB_MISPRINT, /* an overview that differs from its table */
+    LAB_FAILS     /* ours against theory: trumps the others */
+} lab_verdict;
+
+const char *lab_verdict_name(lab_verdict verdict);
+
+/* Rates in per cent. */
+typedef struct lab_finding {
+    const lab_experiment *experiment; /* NULL: a cell off the tables */
+    const char *row, *column;
+    lab_config config;
+    const char *printed;  /* NULL: nothing */
+    const char *original; /* what the table has that an overview repeats; NULL: nothing */
+    lab_figure published;
+    lab_theory expected; /* of one run here */
+    double theory, measured, low, high;
+    uint64_t runs, count;
+    double z;           /* ours against theory */
+    bool fits;          /* ours does */
+    double published_z; /* the figure against theory, for independent runs, beyond its rounding */
+    lab_verdict verdict;
+} lab_finding;
+
+/* Cell number `cell` of the results: a configuration with a figure, or NULL; and a cell of an experiment. */
+lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed);
+lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t column, const lab_results *results,
+                           size_t cell, const lab_published *list);
+
+/* A sentence on what is odd about a finding, or an empty one. */
+void lab_remark(const lab_finding *finding, char *text, size_t room);
+
+/* A whole table, whose cells are `first` and so on of the results: too bad and too good are both against it. */
+typedef struct lab_table_test {
+    bool tested; /* enough runs, and cells with enough counts */
+    size_t cells;
+    double chi_square, freedom, p; /* p: to have less */
+    bool fits;
+} lab_table_test;
+
+lab_table_test lab_judge_table(const lab_results *results, const lab_finding *findings, size_t first, size_t count);
+
+/* How the published figures of a table scatter around theory, beyond their rounding. */
+typedef struct lab_scatter {
+    size_t cells;
+    double chi_square, p; /* p: to have as much or more, if runs and cells are independent */
+    double runs;          /* independent runs that would scatter so, instead of 100 */
+    bool fits;
+} lab_scatter;
+
+lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count);
+
+/* ---- distributions ---- */
+
+double lab_poisson_below(double mean, double count); /* P(X <= count) */
+double lab_poisson_above(double mean, double count); /* P(X >= count) */
+double lab_poisson_low(double count, double tail);   /* the mean for which P(X >= count) = tail */
+double lab_poisson_high(double count, double tail);  /* the mean for which P(X <= count) = tail */
+double lab_gamma_below(double shape, double x);      /* regularised lower incomplete gamma function */
+double lab_normal_z(double below);                   /* the z with so much probability below */
+
+#endif
