@@ -87,7 +87,7 @@ const cli_command cli_has = {
                "The state is as it was when it was opened; somebody else may be writing to it meanwhile.\n"
                "The exit status is 0 if all were seen, 1 if something was not, or 2 after an error.",
     .examples = "  vidi has crawl.vidi urls.txt\n"
-                "  vidi has -v crawl.vidi urls.txt > todo.txt\n"
+                "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"
                 "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",
     .options = options_table,
     .operand = "STATE",

@@ -150,4 +150,21 @@ static inline void must(int result)
     check(result == VIDI_OK, "%d: %s", result, vidi_message());
 }
 
+/* So many URLs that what a filter loses by chance is of no account. */
+enum { ROOMY = 20000 };
+
+/* Every kind as it is, and those that store every add; but not where some URLs are taken for each other on purpose. */
+static inline bool is_modelled(const test_case *which)
+{
+    if (!which->params)
+        return which->error == 0;
+    return (which->traits & TEST_MULTISET) && !strstr(which->params, "width=2") && !strstr(which->params, "width=5") &&
+           strcmp(which->kind, "scalable") != 0;
+}
+
+static inline bool has_statistics(const test_case *which)
+{
+    return !which->params || which->traits & TEST_MULTISET;
+}
+
 #endif

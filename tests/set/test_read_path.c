@@ -9,26 +9,24 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/folder.h"
 #include "support/streams.h"
 
-static char folder[64], path[80];
+static char folder[TEST_PATH], path[TEST_PATH];
 
 static int set_up(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/vidi-read-path-XXXXXX");
-    if (!mkdtemp(folder))
-        return -1;
-    snprintf(path, sizeof path, "%s/set", folder);
+    test_folder_new(folder, false);
+    test_path(path, folder, "set");
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    char command[100];
     (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    test_folder_remove(folder);
+    return 0;
 }
 
 static vidi_str url(const char *text)

@@ -10,18 +10,9 @@
 
 #include "support/check.h"
 
-static const char *place(void)
-{
-    const char *named = getenv("TMPDIR");
-    if (access("/dev/shm", W_OK) == 0)
-        return "/dev/shm";
-    return named && *named ? named : "/tmp";
-}
-
 void test_scratch_make(test_scratch *folder)
 {
-    snprintf(folder->path, sizeof folder->path, "%s/vidi-scratch-XXXXXX", place());
-    check(mkdtemp(folder->path) != NULL, "no folder %s", folder->path);
+    test_folder_new(folder->path, false);
     folder->handle = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     check(folder->handle >= 0, "%s cannot be opened", folder->path);
 }
@@ -38,9 +29,8 @@ void test_scratch_empty(const test_scratch *folder)
 
 void test_scratch_remove(test_scratch *folder)
 {
-    test_scratch_empty(folder);
     close(folder->handle);
-    check(rmdir(folder->path) == 0, "%s cannot be removed", folder->path);
+    test_folder_remove(folder->path);
 }
 
 bool test_file_exists(const test_scratch *folder, const char *name)
@@ -50,10 +40,7 @@ bool test_file_exists(const test_scratch *folder, const char *name)
 
 void test_file_save(const test_scratch *folder, const char *name, const void *data, size_t bytes)
 {
-    int file = openat(folder->handle, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    check(file >= 0, "%s/%s cannot be made", folder->path, name);
-    check(bytes == 0 || write(file, data, bytes) == (ssize_t)bytes, "%s/%s cannot be written", folder->path, name);
-    close(file);
+    test_file_write(folder->path, name, data, bytes);
 }
 
 unsigned char *test_file_load(const test_scratch *folder, const char *name, size_t *bytes)

@@ -1,16 +1,17 @@
-/* Folders that exist for one test, and whole files in them. What goes wrong here fails the test. */
+/* A folder (folder.h) that is held open, and whole files in it. What goes wrong here fails the test. */
 #ifndef TESTS_SUPPORT_SCRATCH_H
 #define TESTS_SUPPORT_SCRATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "support/folder.h"
+
 typedef struct test_scratch {
-    char path[256];
+    char path[TEST_PATH];
     int handle;
 } test_scratch;
 
-/* In memory where there is /dev/shm, else in TMPDIR or /tmp. */
 void test_scratch_make(test_scratch *folder);
 /* Removes the files, but not the folder. */
 void test_scratch_empty(const test_scratch *folder);
