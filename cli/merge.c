@@ -109,10 +109,23 @@ static int create_target(merging *job)
     return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
 }
 
+/* A set whose log removes something can be merged from memory, but not where it is mapped. */
+static int merge_one(const merging *job, size_t i)
+{
+    vidi_set *copy;
+    int error = vidi_merge(job->into, job->sets[i]);
+
+    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
+        return error;
+    error = vidi_merge(job->into, copy);
+    vidi_close(copy);
+    return error;
+}
+
 static int merge_all(const merging *job)
 {
     for (size_t i = 0; i < job->from.count; i++) {
-        int error = vidi_merge(job->into, job->sets[i]);
+        int error = merge_one(job, i);
         if (error < 0) {
             does_not_fit(job, i, error);
             return cli_error("%s may hold a part of them now; the same command once more completes it", job->path);

@@ -17,10 +17,12 @@ if [ "${1-}" = --update ]; then
     update=yes
     shift
 fi
-if [ ! -x "$VIDI_BUILD/vidi" ]; then
-    echo "Bail out! there is no $VIDI_BUILD/vidi; set VIDI_BUILD to the folder that the program was built in"
-    exit 1
-fi
+for program in vidi tests/make_state; do
+    if [ ! -x "$VIDI_BUILD/$program" ]; then
+        echo "Bail out! there is no $VIDI_BUILD/$program; set VIDI_BUILD to a folder that it was built in, with tests"
+        exit 1
+    fi
+done
 
 work=$(mktemp -d)
 chmod 755 "$work" # one case runs as another user
