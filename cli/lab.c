@@ -50,6 +50,7 @@ static void show_progress(void *context, uint64_t done, uint64_t runs)
 static int print_list(void)
 {
     const lab_experiment *experiment;
+    const lab_study *study;
     cli_table table = {.layout = "lrl"};
     cli_out out;
     cli_out_init(&out, STDOUT_FILENO);
@@ -61,6 +62,11 @@ static int print_list(void)
         cli_table_cell(&table, "%zu", lab_lines(experiment->rows) * lab_lines(experiment->columns));
         cli_table_cell(&table, "%s", experiment->title);
     }
+    for (size_t i = 0; (study = lab_study_at(i)); i++) {
+        cli_table_cell(&table, "%s", study->id);
+        cli_table_cell(&table, "%zu", lab_study_rows(study) * lab_study_columns(study));
+        cli_table_cell(&table, "%s", study->title);
+    }
     int status = cli_table_print(&table, &out);
     int closed = cli_out_close(&out);
     return closed != CLI_OK ? closed : status;
@@ -69,8 +75,15 @@ static int print_list(void)
 static const char *experiment_name(const void *context, size_t index)
 {
     const lab_experiment *experiment = lab_experiment_at(index);
+    const lab_study *study = NULL;
+    size_t experiments = 0;
     (void)context;
-    return experiment ? experiment->id : NULL;
+    if (experiment)
+        return experiment->id;
+    while (lab_experiment_at(experiments))
+        experiments++;
+    study = lab_study_at(index - experiments);
+    return study ? study->id : NULL;
 }
 
 static int unknown_experiment(const char *id)
@@ -107,25 +120,54 @@ static int print_experiment(const lab_experiment *experiment)
     return closed != CLI_OK ? closed : status;
 }
 
+static int print_study(const lab_study *study)
+{
+    cli_table table = {.layout = "llr"};
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_format(&out, "%s: %s\nFrom %s. %s\nEach cell in %s.\n\n", study->id, study->title, study->source,
+                   study->note, study->unit);
+    cli_table_cell(&table, "row");
+    cli_table_cell(&table, "column");
+    cli_table_cell(&table, "published");
+    for (size_t row = 0; study->rows[row]; row++)
+        for (size_t column = 0; study->columns[column]; column++) {
+            const char *printed =
+                lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[column]);
+            cli_table_cell(&table, "%s", study->rows[row]);
+            cli_table_cell(&table, "%s", study->columns[column]);
+            cli_table_cell(&table, "%s", printed ? printed : "");
+        }
+    int status = cli_table_print(&table, &out);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int show_one(const char *id)
+{
+    const lab_experiment *experiment = lab_experiment_find(id);
+    const lab_study *study = lab_study_find(id);
+    return experiment ? print_experiment(experiment) : study ? print_study(study) : unknown_experiment(id);
+}
+
 static int show(cli_words ids)
 {
     int status = CLI_OK;
     if (ids.count == 0)
         return cli_error("'vidi lab show' needs an experiment; 'vidi lab list' names them");
-    for (size_t i = 0; i < ids.count && status == CLI_OK; i++) {
-        const lab_experiment *experiment = lab_experiment_find(ids.list[i]);
-        status = experiment ? print_experiment(experiment) : unknown_experiment(ids.list[i]);
-    }
+    for (size_t i = 0; i < ids.count && status == CLI_OK; i++)
+        status = show_one(ids.list[i]);
     return status;
 }
 
 static int print_urls(const lab_options *options)
 {
     char url[LAB_URL_ROOM + 1];
+    lab_settings settings = {.seed = options->seed};
     cli_out out;
     cli_out_init(&out, STDOUT_FILENO);
     for (uint64_t i = 0; i < 2 * options->urls && !out.error; i++) {
-        size_t length = lab_url(url, options->seed, options->run - 1, i);
+        size_t length = lab_url(url, &settings, options->run - 1, i);
         url[length] = '\n';
         cli_out_bytes(&out, url, length + 1);
     }
@@ -134,71 +176,9 @@ static int print_urls(const lab_options *options)
 
 /* ---- run, cell ---- */
 
-/* What is to be measured: cells of experiments, or one of its own. */
-typedef struct lab_order {
-    lab_config *configs;
-    const lab_experiment **experiments; /* [cell]; NULL: none */
-    size_t *rows, *columns;
-    size_t count;
-} lab_order;
-
-static void order_free(lab_order *order)
+static lab_config asked_cell(const lab_options *options)
 {
-    free(order->configs);
-    free(order->experiments);
-    free(order->rows);
-    free(order->columns);
-}
-
-static int order_make(lab_order *order, size_t cells)
-{
-    order->configs = calloc(cells + 1, sizeof *order->configs);
-    order->experiments = calloc(cells + 1, sizeof *order->experiments);
-    order->rows = calloc(cells + 1, sizeof *order->rows);
-    order->columns = calloc(cells + 1, sizeof *order->columns);
-    if (!order->configs || !order->experiments || !order->rows || !order->columns)
-        return cli_error("no memory for %zu cells", cells);
-    return CLI_OK;
-}
-
-static void order_experiment(lab_order *order, const lab_experiment *experiment)
-{
-    for (size_t row = 0; row < lab_lines(experiment->rows); row++)
-        for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
-            order->configs[order->count] = lab_cell_config(experiment, row, column);
-            order->experiments[order->count] = experiment;
-            order->rows[order->count] = row;
-            order->columns[order->count++] = column;
-        }
-}
-
-/* All experiments, or those that are named, each once and in the order of the papers. */
-static int order_experiments(lab_order *order, cli_words ids)
-{
-    const lab_experiment *experiment;
-    size_t cells = 0;
-    for (size_t i = 0; i < ids.count; i++)
-        if (!lab_experiment_find(ids.list[i]))
-            return unknown_experiment(ids.list[i]);
-    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++)
-        cells += lab_lines(experiment->rows) * lab_lines(experiment->columns);
-    int status = order_make(order, cells);
-    for (size_t i = 0; status == CLI_OK && (experiment = lab_experiment_at(i)); i++) {
-        bool wanted = ids.count == 0;
-        for (size_t j = 0; j < ids.count; j++)
-            wanted |= strcmp(ids.list[j], experiment->id) == 0;
-        if (wanted)
-            order_experiment(order, experiment);
-    }
-    return status;
-}
-
-static int order_cell(lab_order *order, const lab_options *options)
-{
-    int status = order_make(order, 1);
-    if (status != CLI_OK)
-        return status;
-    order->configs[order->count++] = (lab_config){
+    return (lab_config){
         .functions = options->hash,
         .k = (unsigned)options->k,
         .multiplier = options->multiplier,
@@ -208,66 +188,58 @@ static int order_cell(lab_order *order, const lab_options *options)
         .shuffled = options->shuffled,
         .tenths = LAB_TENTHS,
     };
-    return CLI_OK;
 }
 
-static lab_finding find(const lab_order *order, const lab_results *results, size_t cell)
+static int print_book(const lab_book *book, const lab_options *options)
 {
-    const lab_experiment *experiment = order->experiments[cell];
-    if (experiment)
-        return lab_judge_cell(experiment, order->rows[cell], order->columns[cell], results, cell, lab_published_all);
-    lab_finding finding = lab_judge(&order->configs[cell], results, cell, NULL);
-    finding.row = finding.column = "";
-    return finding;
-}
-
-static int print_findings(const lab_order *order, const lab_results *results, lab_form form)
-{
-    lab_finding *findings = calloc(order->count + 1, sizeof *findings);
-    lab_sheet sheet = {results, findings, order->count};
+    lab_form form = options->csv ? LAB_CSV : options->json ? LAB_JSON : options->raw ? LAB_RAW : LAB_TABLE;
     cli_out out;
-    if (!findings)
-        return cli_error("no memory for %zu cells", order->count);
-    for (size_t i = 0; i < order->count; i++)
-        findings[i] = find(order, results, i);
     cli_out_init(&out, STDOUT_FILENO);
-    int status = lab_print(&out, form, &sheet);
+    int status = lab_print(&out, form, book);
     int closed = cli_out_close(&out);
-    free(findings);
     return closed != CLI_OK ? closed : status;
 }
 
-static int measure(const lab_order *order, const lab_options *options)
+/* cell: instead of experiments; NULL: those. */
+static int measure_book(lab_book *book, const lab_options *options, cli_words ids, const lab_config *cell)
 {
     meter meter = {.shown = false};
     lab_settings settings = {
         .urls = options->urls, .runs = options->runs, .seed = options->seed, .threads = (unsigned)options->threads};
-    lab_results results;
-    lab_form form = options->csv ? LAB_CSV : options->json ? LAB_JSON : options->raw ? LAB_RAW : LAB_TABLE;
     clock_gettime(CLOCK_MONOTONIC, &meter.start);
     if (isatty(STDERR_FILENO)) {
         settings.progress = show_progress;
         settings.context = &meter;
     }
-    int error = lab_measure(&results, order->configs, order->count, &settings);
+    int error = cell ? lab_book_measure_cell(book, cell, &settings)
+                     : lab_book_measure(book, (const char *const *)ids.list, ids.count, &settings);
     if (meter.shown)
         fprintf(stderr, "\r\033[K");
-    int status = error < 0 ? cli_library_error(error) : print_findings(order, &results, form);
-    lab_results_free(&results);
-    return status;
+    return error < 0 ? cli_library_error(error) : CLI_OK;
 }
 
-static int measure_ordered(lab_options *options, cli_words ids, bool cell)
+static int check_ids(cli_words ids)
 {
-    lab_order order = {0};
+    for (size_t i = 0; i < ids.count; i++)
+        if (!lab_experiment_find(ids.list[i]) && !lab_study_find(ids.list[i]))
+            return unknown_experiment(ids.list[i]);
+    return CLI_OK;
+}
+
+static int measure_and_print(const lab_options *options, cli_words ids, bool is_cell)
+{
+    lab_config cell = asked_cell(options);
+    lab_book book;
     if (options->csv + options->json + options->raw > 1)
         return cli_error("--csv, --json and --raw exclude one another");
-    if (cell && ids.count > 0)
+    if (is_cell && ids.count > 0)
         return cli_error("'vidi lab cell' takes options, not '%s'", ids.list[0]);
-    int status = cell ? order_cell(&order, options) : order_experiments(&order, ids);
+    if (!is_cell && check_ids(ids) != CLI_OK)
+        return CLI_ERROR;
+    int status = measure_book(&book, options, ids, is_cell ? &cell : NULL);
     if (status == CLI_OK)
-        status = measure(&order, options);
-    order_free(&order);
+        status = print_book(&book, options);
+    lab_book_free(&book);
     return status;
 }
 
@@ -280,9 +252,9 @@ static int act(lab_options *options, cli_words words)
     if (strcmp(action, "show") == 0)
         return show(rest);
     if (strcmp(action, "run") == 0)
-        return measure_ordered(options, rest, false);
+        return measure_and_print(options, rest, false);
     if (strcmp(action, "cell") == 0)
-        return measure_ordered(options, rest, true);
+        return measure_and_print(options, rest, true);
     if (strcmp(action, "list") != 0 && strcmp(action, "urls") != 0)
         return cli_error("'vidi lab' knows list, show, run, cell and urls, not '%s'", action);
     if (rest.count > 0)

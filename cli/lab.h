@@ -2,20 +2,13 @@
 #ifndef VIDI_CLI_LAB_H
 #define VIDI_CLI_LAB_H
 
-#include "lab/lab.h"
+#include "lab/study.h"
 #include "output.h"
 
 typedef enum lab_form { LAB_TABLE, LAB_CSV, LAB_JSON, LAB_RAW } lab_form;
 
-/* Findings in the order of the results' cells; those of one experiment stand together. */
-typedef struct lab_sheet {
-    const lab_results *results;
-    const lab_finding *findings;
-    size_t count;
-} lab_sheet;
-
 /* CLI_OK or CLI_ERROR, if memory ran out. */
-int lab_print(cli_out *out, lab_form form, const lab_sheet *sheet);
+int lab_print(cli_out *out, lab_form form, const lab_book *book);
 
 /* One line on a configuration: "jenkins, k = 3, M = 2, 2 filters, incremental". */
 const char *lab_config_text(const lab_config *config, char *text, size_t room);

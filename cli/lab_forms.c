@@ -17,80 +17,100 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room)
     return text;
 }
 
-static const char *experiment_name(const lab_finding *finding)
-{
-    return finding->experiment ? finding->experiment->id : "cell";
-}
-
 /* The published number as it was printed, without what is not part of it; empty: nothing. */
-static int published_length(const lab_finding *finding)
+static int published_length(const lab_entry *entry)
 {
-    if (!finding->published.given)
+    if (isnan(entry->published))
         return 0;
-    const char *point = strchr(finding->printed, '.');
-    size_t whole = point ? (size_t)(point - finding->printed) + 1 : 0;
-    return (int)(whole + strspn(finding->printed + whole, "0123456789"));
+    const char *point = strchr(entry->printed, '.');
+    size_t whole = point ? (size_t)(point - entry->printed) + 1 : 0;
+    return (int)(whole + strspn(entry->printed + whole, "0123456789"));
 }
 
-static void print_csv(cli_out *out, const lab_sheet *sheet)
+/* Nothing where there is no number. */
+static void put_real(cli_out *out, double value)
+{
+    if (!isnan(value))
+        cli_out_format(out, "%.9g", value);
+    cli_out_text(out, ",");
+}
+
+/* RFC 4180: quoted where it has to be. */
+static void put_name(cli_out *out, const char *name)
+{
+    const char *quote = strpbrk(name, ",\"") ? "\"" : "";
+    cli_out_text(out, quote);
+    for (; *name; name++)
+        cli_out_bytes(out, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    cli_out_text(out, quote);
+    cli_out_text(out, ",");
+}
+
+static void print_csv(cli_out *out, const lab_book *book)
 {
     cli_out_text(out, "experiment,row,column,published,theory,measured,low,high,runs,verdict\n");
-    for (size_t i = 0; i < sheet->count; i++) {
-        const lab_finding *finding = &sheet->findings[i];
-        cli_out_format(out, "%s,%s,%s,%.*s,%.9g,%.9g,%.9g,%.9g,%llu,%s\n", experiment_name(finding), finding->row,
-                       finding->column, published_length(finding), finding->printed ? finding->printed : "",
-                       finding->theory, finding->measured, finding->low, finding->high,
-                       (unsigned long long)finding->runs, lab_verdict_name(finding->verdict));
+    for (size_t i = 0; i < book->count; i++) {
+        const lab_table *table = &book->tables[i];
+        for (size_t j = 0; j < table->rows * table->columns; j++) {
+            const lab_entry *entry = &table->entries[j];
+            cli_out_format(out, "%s,", table->id);
+            put_name(out, entry->row);
+            put_name(out, entry->column);
+            cli_out_format(out, "%.*s,", published_length(entry), entry->printed ? entry->printed : "");
+            put_real(out, entry->theory);
+            put_real(out, entry->measured);
+            put_real(out, entry->low);
+            put_real(out, entry->high);
+            cli_out_format(out, "%llu,%s\n", (unsigned long long)entry->runs, lab_verdict_name(entry->verdict));
+        }
     }
 }
 
-static void print_object(cli_out *out, const lab_sheet *sheet, const lab_finding *finding)
+static void print_object(cli_out *out, const lab_book *book, const lab_table *table, const lab_entry *entry)
 {
-    char text[256];
     cli_json json = {out, false};
     cli_json_open(&json, NULL, '{');
-    cli_json_string(&json, "experiment", experiment_name(finding));
-    cli_json_string(&json, "row", finding->row);
-    cli_json_string(&json, "column", finding->column);
-    cli_json_real(&json, "published", finding->published.given ? finding->published.percent : (double)NAN);
-    cli_json_real(&json, "theory", finding->theory);
-    cli_json_real(&json, "measured", finding->measured);
-    cli_json_real(&json, "low", finding->low);
-    cli_json_real(&json, "high", finding->high);
-    cli_json_count(&json, "runs", finding->runs);
-    cli_json_string(&json, "verdict", lab_verdict_name(finding->verdict));
-    cli_json_count(&json, "count", finding->count);
-    cli_json_real(&json, "z", finding->z);
-    cli_json_real(&json, "published_z", finding->published.given ? finding->published_z : (double)NAN);
-    lab_remark(finding, text, sizeof text);
-    cli_json_string(&json, "remark", text);
-    cli_json_string(&json, "configuration", lab_config_text(&finding->config, text, sizeof text));
-    cli_json_count(&json, "urls", sheet->results->settings.urls);
-    cli_json_count(&json, "seed", sheet->results->settings.seed);
+    cli_json_string(&json, "experiment", table->id);
+    cli_json_string(&json, "row", entry->row);
+    cli_json_string(&json, "column", entry->column);
+    cli_json_real(&json, "published", entry->published);
+    cli_json_real(&json, "theory", entry->theory);
+    cli_json_real(&json, "measured", entry->measured);
+    cli_json_real(&json, "low", entry->low);
+    cli_json_real(&json, "high", entry->high);
+    cli_json_string(&json, "unit", table->unit);
+    cli_json_count(&json, "runs", entry->runs);
+    cli_json_string(&json, "verdict", lab_verdict_name(entry->verdict));
+    cli_json_real(&json, "z", entry->z);
+    cli_json_string(&json, "remark", entry->remark);
+    cli_json_count(&json, "urls", book->settings.urls);
+    cli_json_count(&json, "seed", book->settings.seed);
     cli_json_close(&json, '}');
 }
 
-static void print_json(cli_out *out, const lab_sheet *sheet)
+static void print_json(cli_out *out, const lab_book *book)
 {
-    cli_out_text(out, "[");
-    for (size_t i = 0; i < sheet->count; i++) {
-        cli_out_text(out, i == 0 ? "\n" : ",\n");
-        print_object(out, sheet, &sheet->findings[i]);
-    }
+    const char *before = "[\n";
+    for (size_t i = 0; i < book->count; i++)
+        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
+            cli_out_text(out, before);
+            print_object(out, book, &book->tables[i], &book->tables[i].entries[j]);
+            before = ",\n";
+        }
     cli_out_text(out, "\n]\n");
 }
 
 /* One run of one cell: with its key, kind and params anybody can count again. */
-static void print_raw_line(cli_out *out, const lab_sheet *sheet, size_t cell, uint64_t run)
+static void print_raw_line(cli_out *out, const lab_book *book, size_t cell, uint64_t run)
 {
-    const lab_results *results = sheet->results;
-    const lab_finding *finding = &sheet->findings[cell];
+    const lab_results *results = &book->results;
+    const lab_finding *finding = &book->findings[cell];
     size_t job = results->job_of[cell];
     unsigned char key[VIDI_KEY_BYTES];
     char params[256];
     const char *kind = lab_config_set(&finding->config, params, sizeof params);
-    cli_out_format(out, "%s,%s,%s,%llu,%.0f,%llu,", experiment_name(finding), finding->row, finding->column,
-                   (unsigned long long)run + 1, finding->expected.asked,
+    cli_out_format(out, "%s,%s,%s,%llu,%.0f,%llu,", finding->experiment ? finding->experiment->id : "cell",
+                   finding->row, finding->column, (unsigned long long)run + 1, finding->expected.asked,
                    (unsigned long long)lab_count(results, run, cell));
     lab_key(key, results->settings.seed, run);
     for (unsigned i = 0; i < sizeof key; i++)
@@ -104,127 +124,117 @@ static void print_raw_line(cli_out *out, const lab_sheet *sheet, size_t cell, ui
     cli_out_text(out, "\n");
 }
 
-static void print_raw(cli_out *out, const lab_sheet *sheet)
+/* A number of a study: it is a count, a time or a ratio, and has no set of its own. */
+static void print_raw_numbers(cli_out *out, const lab_numbers *numbers)
+{
+    const lab_study *study = numbers->study;
+    size_t columns = lab_study_columns(study), cells = lab_study_rows(study) * columns;
+    for (size_t cell = 0; cell < cells; cell++)
+        for (uint64_t run = 0; run < numbers->settings.runs; run++) {
+            cli_out_format(out, "%s,", study->id);
+            put_name(out, study->rows[cell / columns]);
+            put_name(out, study->columns[cell % columns]);
+            cli_out_format(out, "%llu,,", (unsigned long long)run + 1);
+            put_real(out, numbers->numbers[run * cells + cell]);
+            cli_out_text(out, ",,,,\n");
+        }
+}
+
+static void print_raw(cli_out *out, const lab_book *book)
 {
     cli_out_text(out, "experiment,row,column,run,asked,count,key,kind,params,epochs,marked\n");
-    for (size_t i = 0; i < sheet->count; i++)
-        for (uint64_t run = 0; run < sheet->results->settings.runs; run++)
-            print_raw_line(out, sheet, i, run);
+    for (size_t i = 0; i < book->finding_count; i++)
+        for (uint64_t run = 0; run < book->settings.runs; run++)
+            print_raw_line(out, book, i, run);
+    for (size_t i = 0; i < book->study_count; i++)
+        print_raw_numbers(out, &book->numbers[i]);
 }
 
-static void add_rate(cli_table *table, double percent)
+/* A rate in per cent with as many digits as tell something; anything else with four. */
+static void add_real(cli_table *table, const char *unit, double value)
 {
-    cli_table_cell(table, "%.*f", percent >= 1 ? 4 : percent >= 0.01 ? 5 : 7, percent);
+    if (isnan(value))
+        cli_table_cell(table, "%s", "");
+    else if (strcmp(unit, "%") == 0)
+        cli_table_cell(table, "%.*f", value >= 1 ? 4 : value >= 0.01 ? 5 : 7, value);
+    else
+        cli_table_cell(table, fabs(value) >= 1000 ? "%.0f" : "%.4g", value);
 }
 
-static void add_row(cli_table *table, const lab_finding *finding)
+static void add_row(cli_table *table, const char *unit, const lab_entry *entry)
 {
-    cli_table_cell(table, "%s", finding->row);
-    cli_table_cell(table, "%s", finding->column);
-    cli_table_cell(table, "%.*s", published_length(finding), finding->printed ? finding->printed : "");
-    add_rate(table, finding->theory);
-    add_rate(table, finding->measured);
-    add_rate(table, finding->low);
-    add_rate(table, finding->high);
-    cli_table_cell(table, "%+.1f", finding->z);
-    cli_table_cell(table, "%s", lab_verdict_name(finding->verdict));
+    cli_table_cell(table, "%s", entry->row);
+    cli_table_cell(table, "%s", entry->column);
+    cli_table_cell(table, "%.*s", published_length(entry), entry->printed ? entry->printed : "");
+    add_real(table, unit, entry->theory);
+    add_real(table, unit, entry->measured);
+    add_real(table, unit, entry->low);
+    add_real(table, unit, entry->high);
+    cli_table_cell(table, isnan(entry->z) ? "" : "%+.1f", entry->z);
+    cli_table_cell(table, "%s", lab_verdict_name(entry->verdict));
 }
 
-static void print_chi_square(cli_out *out, const lab_sheet *sheet, size_t first, size_t count)
-{
-    lab_table_test test = lab_judge_table(sheet->results, sheet->findings + first, first, count);
-    if (!test.tested)
-        return;
-    cli_out_format(
-        out, "Ours against theory: chi-square %.1f for %zu cells (as good as %.1f independent ones), p = %.3f%s\n",
-        test.chi_square, test.cells, test.freedom, test.p,
-        test.fits      ? ""
-        : test.p < 0.5 ? ": too good"
-                       : ": too bad");
-}
-
-/* Figures that scatter more than 100 independent runs would. */
-static void print_scatter(cli_out *out, const lab_sheet *sheet, size_t first, size_t count)
-{
-    lab_scatter scatter = lab_judge_scatter(sheet->findings + first, count);
-    if (!scatter.fits)
-        cli_out_format(out,
-                       "Published against theory: chi-square %.1f for %zu cells: the scatter of some %.0f independent "
-                       "runs, not of %d\n",
-                       scatter.chi_square, scatter.cells, scatter.runs, LAB_PUBLISHED_RUNS);
-}
-
-static void print_remarks(cli_out *out, const lab_sheet *sheet, size_t first, size_t count)
-{
-    char text[256];
-    for (size_t i = first; i < first + count; i++) {
-        lab_remark(&sheet->findings[i], text, sizeof text);
-        if (text[0])
-            cli_out_format(out, "  %s, %s: %s.\n", sheet->findings[i].row, sheet->findings[i].column, text);
-    }
-}
-
-static int print_experiment(cli_out *out, const lab_sheet *sheet, size_t first, size_t count)
+static int print_table(cli_out *out, const lab_table *from)
 {
     static const char *const heads[] = {"row", "column", "published", "theory", "measured",
                                         "low", "high",   "z",         "verdict"};
-    const lab_experiment *experiment = sheet->findings[first].experiment;
     cli_table table = {.layout = "llrrrrrrl"};
-    if (experiment)
-        cli_out_format(out, "%s: %s (%s). %s\n\n", experiment->id, experiment->title, experiment->source,
-                       experiment->note);
+    if (from->title[0])
+        cli_out_format(out, "%s: %s (%s). In %s. %s\n\n", from->id, from->title, from->source, from->unit, from->note);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         cli_table_cell(&table, "%s", heads[i]);
-    for (size_t i = first; i < first + count; i++)
-        add_row(&table, &sheet->findings[i]);
+    for (size_t i = 0; i < from->rows * from->columns; i++)
+        if (!isnan(from->entries[i].measured))
+            add_row(&table, from->unit, &from->entries[i]);
     int status = cli_table_print(&table, out);
-    cli_out_text(out, "\n");
-    print_chi_square(out, sheet, first, count);
-    print_scatter(out, sheet, first, count);
-    print_remarks(out, sheet, first, count);
+    cli_out_format(out, "\n%s", from->remarks ? from->remarks : "");
+    for (size_t i = 0; i < from->rows * from->columns; i++)
+        if (from->entries[i].remark[0])
+            cli_out_format(out, "  %s, %s: %s.\n", from->entries[i].row, from->entries[i].column,
+                           from->entries[i].remark);
     cli_out_text(out, "\n");
     return status;
 }
 
-static void print_summary(cli_out *out, const lab_sheet *sheet)
+static void print_summary(cli_out *out, const lab_book *book)
 {
-    size_t verdicts[LAB_FAILS + 1] = {0}, fits = 0;
-    for (size_t i = 0; i < sheet->count; i++) {
-        verdicts[sheet->findings[i].verdict]++;
-        fits += sheet->findings[i].fits;
-    }
-    cli_out_format(out, "%zu of %zu cells fit theory.", fits, sheet->count);
-    if (sheet->count > verdicts[LAB_NO_FIGURE])
+    size_t verdicts[LAB_FAILS + 1] = {0}, tested = 0, published = 0;
+    for (size_t i = 0; i < book->count; i++)
+        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
+            const lab_entry *entry = &book->tables[i].entries[j];
+            verdicts[entry->verdict]++;
+            tested += isnan(entry->z) ? 0 : 1;
+            published += entry->verdict != LAB_NO_FIGURE ? 1 : 0;
+        }
+    cli_out_format(out, "%zu of %zu cells fit theory.", tested - verdicts[LAB_FAILS], tested);
+    if (published)
         cli_out_format(out,
                        " Published figures: %zu agree, %zu agree only if runs were not independent, %zu anomalous, %zu "
-                       "misprinted.",
-                       verdicts[LAB_AGREES], verdicts[LAB_DEPENDENT], verdicts[LAB_ANOMALOUS], verdicts[LAB_MISPRINT]);
-    cli_out_format(out, "\n%llu runs of %llu URLs, seed %llu.\n", (unsigned long long)sheet->results->settings.runs,
-                   (unsigned long long)sheet->results->settings.urls,
-                   (unsigned long long)sheet->results->settings.seed);
+                       "misprinted, %zu differ from ours.",
+                       verdicts[LAB_AGREES], verdicts[LAB_DEPENDENT], verdicts[LAB_ANOMALOUS], verdicts[LAB_MISPRINT],
+                       verdicts[LAB_DIFFERS]);
+    cli_out_format(out, "\n%llu runs of %llu URLs, seed %llu.\n", (unsigned long long)book->settings.runs,
+                   (unsigned long long)book->settings.urls, (unsigned long long)book->settings.seed);
 }
 
-static int print_tables(cli_out *out, const lab_sheet *sheet)
+static int print_tables(cli_out *out, const lab_book *book)
 {
     int status = CLI_OK;
-    for (size_t first = 0, last = 0; first < sheet->count && status == CLI_OK; first = last) {
-        while (last < sheet->count && sheet->findings[last].experiment == sheet->findings[first].experiment)
-            last++;
-        status = print_experiment(out, sheet, first, last - first);
-    }
-    print_summary(out, sheet);
+    for (size_t i = 0; i < book->count && status == CLI_OK; i++)
+        status = print_table(out, &book->tables[i]);
+    print_summary(out, book);
     return status;
 }
 
-int lab_print(cli_out *out, lab_form form, const lab_sheet *sheet)
+int lab_print(cli_out *out, lab_form form, const lab_book *book)
 {
     if (form == LAB_TABLE)
-        return print_tables(out, sheet);
+        return print_tables(out, book);
     if (form == LAB_CSV)
-        print_csv(out, sheet);
+        print_csv(out, book);
     else if (form == LAB_JSON)
-        print_json(out, sheet);
+        print_json(out, book);
     else
-        print_raw(out, sheet);
+        print_raw(out, book);
     return CLI_OK;
 }

@@ -113,7 +113,7 @@ static int make_urls(lab_bench *bench)
             bench->text_room = room;
         }
         bench->ends[i] = used;
-        used += lab_url(bench->text + used, bench->settings->seed, bench->run, i);
+        used += lab_url(bench->text + used, bench->settings, bench->run, i);
     }
     bench->ends[2 * bench->n] = used;
     return VIDI_OK;

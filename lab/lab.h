@@ -20,12 +20,48 @@
 
 #include "vidi/vidi.h"
 
+/* ---- settings ---- */
+
+/* Deliberate faults, for tests: what comes out must move to where theory says. */
+enum lab_fault {
+    LAB_SOUND,
+    LAB_SAME_SALTS, /* every epoch and member has the same */
+    LAB_WEAK_HASH,  /* every value is even */
+    LAB_DROPPED_BIT /* the last position is not looked at */
+};
+
+typedef struct lab_corpus lab_corpus;
+
+typedef struct lab_settings {
+    uint64_t urls, runs, seed;
+    unsigned threads;
+    const lab_corpus *corpus; /* NULL: URLs are made up */
+    enum lab_fault fault;
+    void (*progress)(void *context, uint64_t done, uint64_t runs); /* by one thread at a time; may be NULL */
+    void *context;
+} lab_settings;
+
 /* ---- URLs ---- */
 
 enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
 
 /* URL `index` of a run: all of one run are different. Writes no final zero byte; the length. */
-size_t lab_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
+size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
+
+/* The URLs that are made up, whatever the corpus. */
+size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
+
+/* A number that is a run's own, for all that is random in it. */
+uint64_t lab_run_start(uint64_t seed, uint64_t run);
+
+/*
+ * The lines of files, each once; those that are empty or longer than LAB_URL_ROOM are left out. A run takes them in an
+ * order of its own. lab_corpus_free takes NULL, too.
+ */
+int lab_corpus_read(lab_corpus **corpus, const char *const *files, size_t count);
+void lab_corpus_free(lab_corpus *corpus);
+uint64_t lab_corpus_count(const lab_corpus *corpus);
+size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index);
 
 /* The key that the sets of a run are made with. */
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
@@ -57,8 +93,17 @@ typedef struct lab_line {
     lab_config part;
 } lab_line;
 
+/* How a table is drawn: its rows or its columns are curves, and the others the points on them. */
+typedef struct lab_plot {
+    const char *x, *y;   /* what the axes say; NULL: it is not drawn */
+    bool columns;        /* curves are columns; otherwise rows */
+    bool log_x, log_y;   /* scales */
+    const double *along; /* x of each point; NULL: the first number in the name of the row or column */
+} lab_plot;
+
 typedef struct lab_experiment {
     const char *id, *title, *source, *note;
+    lab_plot plot;
     lab_config base;
     const lab_line *rows, *columns; /* each ends with one that has no name */
     bool repeats;                   /* an overview of tables before it: its figures are theirs */
@@ -100,22 +145,6 @@ typedef struct lab_figure {
 lab_figure lab_figure_read(const char *printed);
 
 /* ---- measuring ---- */
-
-/* Deliberate faults, for tests: what comes out must move to where theory says. */
-enum lab_fault {
-    LAB_SOUND,
-    LAB_SAME_SALTS, /* every epoch and member has the same */
-    LAB_WEAK_HASH,  /* every value is even */
-    LAB_DROPPED_BIT /* the last position is not looked at */
-};
-
-typedef struct lab_settings {
-    uint64_t urls, runs, seed;
-    unsigned threads;
-    enum lab_fault fault;
-    void (*progress)(void *context, uint64_t done, uint64_t runs); /* by one thread at a time; may be NULL */
-    void *context;
-} lab_settings;
 
 /* One filter of one configuration in the runs' raw figures. */
 typedef struct lab_filter {
@@ -170,10 +199,19 @@ typedef enum lab_verdict {
     LAB_DEPENDENT, /* agrees only if the published runs were not independent */
     LAB_ANOMALOUS,
     LAB_MISPRINT, /* an overview that differs from its table */
+    LAB_DIFFERS,  /* is not what was measured, where chance has no part in it or nobody knows which */
     LAB_FAILS     /* ours against theory: trumps the others */
 } lab_verdict;
 
 const char *lab_verdict_name(lab_verdict verdict);
+
+/* A count of so many runs against theory: as a share with its 95 % interval. */
+typedef struct lab_fit {
+    double share, low, high, z;
+    bool fits;
+} lab_fit;
+
+lab_fit lab_fit_of(double count, double runs, lab_theory theory);
 
 /* Rates in per cent. */
 typedef struct lab_finding {

@@ -34,7 +34,7 @@ static int64_t each(vidi_set *set, const lab_settings *settings, uint64_t run, u
     char url[LAB_URL_ROOM];
     int64_t seen = 0;
     for (uint64_t i = first; i < last; i++) {
-        size_t length = lab_url(url, settings->seed, run, i);
+        size_t length = lab_url(url, settings, run, i);
         int verdict = deed(set, (vidi_str){url, length});
         if (verdict < 0)
             return verdict;

@@ -33,15 +33,14 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The start of everything that is random in a run. */
-static uint64_t run_start(uint64_t seed, uint64_t run)
+uint64_t lab_run_start(uint64_t seed, uint64_t run)
 {
     return mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + run * UINT64_C(0xd1342543de82ef95));
 }
 
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run)
 {
-    uint64_t start = run_start(seed, run);
+    uint64_t start = lab_run_start(seed, run);
     for (unsigned i = 0; i < VIDI_KEY_BYTES; i++)
         key[i] = (unsigned char)(mix(start + 1 + i / 8) >> i % 8 * 8);
 }
@@ -49,7 +48,7 @@ void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run)
 /* Fisher and Yates's. */
 void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run)
 {
-    uint64_t start = mix(run_start(seed, run) + 3);
+    uint64_t start = mix(lab_run_start(seed, run) + 3);
     for (uint64_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     for (uint64_t i = n; i > 1; i--) {
@@ -131,10 +130,10 @@ static char *put_page(char *at, uint64_t number, uint64_t bits)
     return put_number(at, number, 10);
 }
 
-size_t lab_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index)
+size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index)
 {
     const uint64_t forty = (UINT64_C(1) << 40) - 1;
-    uint64_t start = run_start(seed, run);
+    uint64_t start = lab_run_start(seed, run);
     uint64_t bits = mix(start + index * UINT64_C(0x9e3779b97f4a7c15)), more = mix(bits);
     uint64_t rank = zipf(bits, HOST_OCTAVES);
     uint64_t number = (index * UINT64_C(0x9e3779b97d) + (start >> 24)) & forty;
@@ -142,4 +141,11 @@ size_t lab_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index)
     at = put_sections(at, rank, more);
     at = put_page(at, number, bits >> 40);
     return (size_t)(at - buffer);
+}
+
+size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index)
+{
+    if (settings->corpus)
+        return lab_corpus_url(buffer, settings->corpus, lab_run_start(settings->seed, run), index);
+    return lab_made_url(buffer, settings->seed, run, index);
 }

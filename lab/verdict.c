@@ -19,7 +19,7 @@
 
 const char *lab_verdict_name(lab_verdict verdict)
 {
-    static const char *const names[] = {"measured", "agrees", "dependent", "anomalous", "misprint", "fails"};
+    static const char *const names[] = {"measured", "agrees", "dependent", "anomalous", "misprint", "differs", "fails"};
     return names[verdict];
 }
 
@@ -32,18 +32,29 @@ static double distance(double low, double high, double mean, double variance)
     return above < 0.5 ? -lab_normal_z(above) : below < 0.5 ? lab_normal_z(below) : 0;
 }
 
+lab_fit lab_fit_of(double count, double runs, lab_theory theory)
+{
+    double all = theory.asked * runs, spread = INTERVAL_Z * sqrt(runs * theory.variance);
+    bool few = runs * theory.mean < LAB_FEW;
+    lab_fit fit = {
+        .share = count / all,
+        .low = (few ? lab_poisson_low(count, INTERVAL_TAIL) : fmax(0, count - spread)) / all,
+        .high = (few ? lab_poisson_high(count, INTERVAL_TAIL) : count + spread) / all,
+        .z = distance(count, count, runs * theory.mean, runs * theory.variance),
+    };
+    fit.fits = fabs(fit.z) <= LAB_Z_MOST;
+    return fit;
+}
+
 static void judge_ours(lab_finding *finding, lab_theory theory)
 {
-    double runs = (double)finding->runs, count = (double)finding->count;
-    double percent = 100 / (theory.asked * runs);
-    double spread = INTERVAL_Z * sqrt(runs * theory.variance);
-    bool few = runs * theory.mean < LAB_FEW;
+    lab_fit fit = lab_fit_of((double)finding->count, (double)finding->runs, theory);
     finding->theory = 100 * theory.mean / theory.asked;
-    finding->measured = percent * count;
-    finding->low = percent * (few ? lab_poisson_low(count, INTERVAL_TAIL) : fmax(0, count - spread));
-    finding->high = percent * (few ? lab_poisson_high(count, INTERVAL_TAIL) : count + spread);
-    finding->z = distance(count, count, runs * theory.mean, runs * theory.variance);
-    finding->fits = fabs(finding->z) <= LAB_Z_MOST;
+    finding->measured = 100 * fit.share;
+    finding->low = 100 * fit.low;
+    finding->high = 100 * fit.high;
+    finding->z = fit.z;
+    finding->fits = fit.fits;
 }
 
 static lab_verdict judge_published(lab_finding *finding)

@@ -50,12 +50,12 @@ static void crawl(vidi_set *set, const lab_config *config, const lab_settings *s
     char url[LAB_URL_ROOM];
     for (uint64_t i = 0; i < settings->urls; i++) {
         uint64_t at = order ? order[i] : i;
-        int verdict = vidi_add(set, (vidi_str){url, lab_url(url, settings->seed, run, at)});
+        int verdict = vidi_add(set, (vidi_str){url, lab_url(url, settings, run, at)});
         if (config->incremental && verdict == VIDI_SEEN)
             hits[at]++;
     }
     for (uint64_t i = 0; i < settings->urls && !config->incremental; i++) {
-        vidi_str asked = {url, lab_url(url, settings->seed, run, settings->urls + i)};
+        vidi_str asked = {url, lab_url(url, settings, run, settings->urls + i)};
         if (vidi_has(set, asked) == VIDI_SEEN)
             hits[i]++;
     }

@@ -16,7 +16,7 @@ static void all_urls_of_a_run_are_different(void **state)
     options.canon = "none";
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     for (uint64_t i = 0; i < 200000; i++) {
-        size_t length = lab_url(url, 7, 3, i);
+        size_t length = lab_made_url(url, 7, 3, i);
         check(length > 10 && length < LAB_URL_ROOM / 2, "URL %llu has %zu bytes", (unsigned long long)i, length);
         check(vidi_add(set, (vidi_str){url, length}) == VIDI_NEW, "URL %llu again: %.*s", (unsigned long long)i,
               (int)length, url);
@@ -34,7 +34,7 @@ static void all_are_urls(void **state)
     options.invalid = VIDI_FAIL_INVALID;
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     for (uint64_t i = 0; i < 50000; i++) {
-        size_t length = lab_url(url, 1, 0, i);
+        size_t length = lab_made_url(url, 1, 0, i);
         check(vidi_add(set, (vidi_str){url, length}) == VIDI_NEW, "%.*s: %s", (int)length, url, vidi_message());
     }
     vidi_close(set);
@@ -49,7 +49,7 @@ static void hosts_follow_zipf(void **state)
     for (unsigned octave = 0; octave < 3; octave++) {
         uint64_t found = 0;
         for (uint64_t i = 0; i < 100000; i++) {
-            size_t length = lab_url(url, 1, 0, i);
+            size_t length = lab_made_url(url, 1, 0, i);
             found += memmem(url, length, ranks[octave], strlen(ranks[octave])) != NULL;
         }
         test_interval wanted = test_binomial_interval(100000, 0.05 / (1 << octave), TEST_ALPHA);
@@ -67,7 +67,7 @@ static void they_never_change(void **state)
     char url[LAB_URL_ROOM];
     (void)state;
     for (uint64_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        size_t length = lab_url(url, 1, i, i);
+        size_t length = lab_made_url(url, 1, i, i);
         check(length == strlen(wanted[i]) && memcmp(url, wanted[i], length) == 0, "%.*s, not %s", (int)length, url,
               wanted[i]);
     }
