@@ -16,7 +16,15 @@
 
 #include "progress.h"
 
-enum { COMMIT_URLS = 1 << 18, COMMIT_MS = 1000, DRAW_MS = 200, PUBLISH_MS = 500, PIPE_ROOM = 1 << 20, LOOK_FROM = 50 };
+enum {
+    COMMIT_URLS = 1 << 18,
+    COMMIT_MS = 1000,
+    DRAW_MS = 200,
+    PUBLISH_MS = 500,
+    PIPE_ROOM = 1 << 20,
+    LOOK_FROM = 50,
+    HINT_URLS = 1 << 24
+};
 
 #define LOOK_MARGIN 1.02 /* what comes a little short grows once more at the end, all of it */
 
@@ -28,12 +36,6 @@ static uint64_t nanoseconds(void)
 }
 
 /* ---- asking ---- */
-
-static int fill(void *context, cli_slot *slot)
-{
-    cli_job *job = context;
-    return cli_reader_fill(&job->reader, &slot->block);
-}
 
 /* Kept until the output is written, so that what came before it is read before it. The first one counts. */
 static int complain(cli_job *job, const cli_slot *slot, int error)
@@ -69,6 +71,30 @@ static int take_urls(cli_job *job, cli_slot *slot)
     return cli_extract_urls(&job->extract, slot->block.lines, slot->block.count, slot->taken, &slot->unquoted);
 }
 
+/*
+ * What can be done for the URLs before it is their turn, in the thread that reads. What fails here is tried once more
+ * in its turn, and fails there.
+ */
+static bool digest(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->block.count;
+
+    if (!slot->digests)
+        slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
+    return slot->digests &&
+           vidi_digest_batch(job->set, slot->urls, &n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
+}
+
+static int fill(void *context, cli_slot *slot)
+{
+    cli_job *job = context;
+    int status = cli_reader_fill(&job->reader, &slot->block);
+    int taken = take_urls(job, slot);
+
+    slot->digested = taken == CLI_OK && job->adds && job->stream.together && digest(job, slot);
+    return status != CLI_OK ? status : taken;
+}
+
 /* What the other set has seen is seen. */
 static int ask_also(cli_job *job, cli_slot *slot)
 {
@@ -84,23 +110,27 @@ static int ask_also(cli_job *job, cli_slot *slot)
 static int ask_set(cli_job *job, cli_slot *slot)
 {
     size_t n = slot->block.count;
-    int error = job->adds ? vidi_add_batch(job->set, slot->urls, n, slot->verdicts)
-                          : vidi_has_batch(job->set, slot->urls, n, slot->verdicts);
+    int error = slot->digested ? vidi_add_digests(job->set, slot->epoch, slot->digests, n, slot->verdicts)
+                : job->adds    ? vidi_add_batch(job->set, slot->urls, n, slot->verdicts)
+                               : vidi_has_batch(job->set, slot->urls, n, slot->verdicts);
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
+static int expect(cli_job *job, uint64_t urls)
+{
+    int error = vidi_expect(job->set, urls);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
 /*
- * How many URLs will it be? What is left of the input brings new ones at the rate of late. A set that knows grows in few
- * large steps. Looked at whenever the input has doubled, from a fiftieth of it on. The reader is ahead of what was
- * asked, and what is counted lags behind.
+ * How many URLs will it be? What is left of the input brings new ones at the rate of late. Looked at whenever the input
+ * has doubled, from a fiftieth of it on. The reader is ahead of what was asked, and what is counted lags behind.
  */
-static int look_ahead(cli_job *job, const cli_slot *slot)
+static int look_ahead(cli_job *job)
 {
     uint64_t size = job->reader.size, taken = job->reader.taken, read = job->read, fresh = job->fresh;
 
-    job->asked += slot->block.count;
-    job->asked_bytes += slot->block.used;
-    if (!job->adds || size == 0 || taken < size / LOOK_FROM || taken < job->look_at || read <= job->looked_read)
+    if (taken < size / LOOK_FROM || taken < job->look_at || read <= job->looked_read)
         return CLI_OK;
     double done = (double)taken / (double)size * (double)job->asked_bytes / (double)job->reader.bytes;
     double share = (double)(fresh - job->looked_fresh) / (double)(read - job->looked_read);
@@ -108,19 +138,34 @@ static int look_ahead(cli_job *job, const cli_slot *slot)
     job->look_at = 2 * taken;
     job->looked_read = read;
     job->looked_fresh = fresh;
-    int error = vidi_expect(job->set, (uint64_t)(((double)(job->before.count + fresh) + share * left) * LOOK_MARGIN));
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return expect(job, (uint64_t)(((double)(job->before.count + fresh) + share * left) * LOOK_MARGIN));
+}
+
+/*
+ * A set that knows what is coming grows in few large steps. Of a pipe nobody knows: then two fifths of what there is,
+ * as long as that is little memory.
+ */
+static int give_hint(cli_job *job, const cli_slot *slot)
+{
+    uint64_t count = job->before.count + job->fresh;
+
+    job->asked += slot->block.count;
+    job->asked_bytes += slot->block.used;
+    if (!job->adds)
+        return CLI_OK;
+    if (job->reader.size > 0)
+        return look_ahead(job);
+    return count < HINT_URLS ? expect(job, count + count / 5 * 2) : CLI_OK;
 }
 
 static int ask(void *context, cli_slot *slot)
 {
     cli_job *job = context;
 
-    memset(slot->verdicts, VIDI_UNTRIED, slot->block.count);
-    if (take_urls(job, slot) != CLI_OK)
-        return CLI_ERROR;
+    if (!slot->digested)
+        memset(slot->verdicts, VIDI_UNTRIED, slot->block.count);
     int error = ask_set(job, slot);
-    int status = error < 0 ? complain(job, slot, error) : look_ahead(job, slot);
+    int status = error < 0 ? complain(job, slot, error) : give_hint(job, slot);
     job->invalid += error == VIDI_EURL;
     job->read += error == VIDI_EURL;
     if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)

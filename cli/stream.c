@@ -35,6 +35,7 @@ static void slot_free(cli_slot *slot)
     free(slot->taken);
     free(slot->unquoted.bytes);
     free(slot->verdicts);
+    free(slot->digests);
 }
 
 /* The slot for a turn; those that were never needed have no memory. */

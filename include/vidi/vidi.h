@@ -314,6 +314,27 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 
 /*
+ * Adding in two halves, for programs with a thread to spare: what can be done for a URL without the set's contents (its
+ * canonical form and its hash) by one thread, and what must happen in order by another. Together they do what
+ * vidi_add_batch does. A digest is 16 bytes, whatever the length of the URL.
+ *
+ * vidi_digest_batch: of the first *n URLs. verdicts[i] becomes VIDI_INVALID for those that are left out, otherwise
+ * VIDI_UNTRIED. *epoch is the set's: digests are good until it rotates. On error *n is how many were done before the
+ * one that failed. VIDI_ECANNOT for kinds that need more than a hash of the URL, such as list or multilayer. What is no
+ * URL counts as answered here.
+ *
+ * vidi_add_digests: verdicts as from vidi_digest_batch; those that are VIDI_INVALID stay so, and the others become
+ * VIDI_NEW or VIDI_SEEN. VIDI_ECANNOT if the digests are of another epoch. The digests must be this set's own.
+ */
+typedef struct vidi_digest {
+    uint64_t lo, hi;
+} vidi_digest;
+
+VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t *n, vidi_digest *digests,
+                               uint8_t *verdicts, uint64_t *epoch);
+VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
+
+/*
  * A hint: so many URLs are expected in the set altogether. Kinds that grow piece by piece then grow towards that in
  * larger steps: it takes less time, and memory sooner. It may be called again whenever one knows better; too few does
  * no harm, too many takes memory for nothing. The others take no notice.

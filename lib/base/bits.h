@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-typedef struct vidi__u128 {
-    uint64_t lo, hi;
-} vidi__u128;
+#include "vidi/vidi.h"
+
+typedef vidi_digest vidi__u128;
 
 /* The place of a 64-bit hash among m: floor(hash * m / 2^64). Even to within m / 2^64, and no division. */
 static inline uint64_t vidi__scale(uint64_t hash, uint64_t m)

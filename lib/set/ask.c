@@ -68,13 +68,14 @@ static int has_items(vidi__memory *memory, const vidi__epoch *epoch, const vidi_
     return code;
 }
 
-/* A group of URLs, under the lock. */
-static int add_group(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+/* A group of URLs, or of hashes that are known, under the lock. */
+static int add_group(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts)
 {
     vidi__tally tally = {0};
     vidi__epoch *now = &set->now;
-    int code = vidi__takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
-                                                  : add_items(&set->memory, now, urls, n, verdicts, &tally);
+    int code = known ? vidi__steps_apply(set, VIDI__STEP_ADD, known, NULL, n, verdicts, &tally)
+               : vidi__takes_hashes(now->filter, n) ? add_hashed(now, urls, n, verdicts, &tally)
+                                                    : add_items(&set->memory, now, urls, n, verdicts, &tally);
     atomic_fetch_add_explicit(&now->answered_new, tally.fresh, memory_order_relaxed);
     atomic_fetch_add_explicit(&now->answered_seen, tally.seen, memory_order_relaxed);
     vidi__epoch_lose(now, tally.lost);
@@ -109,15 +110,28 @@ static int check_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint
 /* What is done with URLs that are in their form: add_forms or has_forms. */
 typedef int deal_fn(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
-static int add_forms(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+/* The next group of what there is to add, under the lock. */
+static int add_next(vidi_set *set, const vidi__adds *adds, size_t done, size_t group, vidi__pending *pending)
 {
+    const vidi_str *urls = adds->known ? NULL : adds->urls + done;
+    const vidi__u128 *known = adds->known ? adds->known + done : NULL;
+    if (known && adds->epoch != set->now.number)
+        return vidi__fail(VIDI_ECANNOT, "the digests are of epoch %llu, and the set is in epoch %llu",
+                          (unsigned long long)adds->epoch, (unsigned long long)set->now.number);
+    return set->durable ? vidi__durable_add(set, urls, known, group, adds->verdicts + done, pending)
+                        : add_group(set, urls, known, group, adds->verdicts + done);
+}
+
+int vidi__set_add(vidi_set *set, const vidi__adds *adds)
+{
+    size_t n = adds->count;
     VIDI__TRY(vidi__set_writable(set));
     for (size_t done = 0; done < n;) {
         vidi__pending pending = {0};
         lock_to_add(set);
         size_t group = group_of(set->now.filter, n - done);
-        int code = set->durable ? vidi__durable_add(set, urls + done, group, verdicts + done, &pending)
-                                : add_group(set, urls + done, group, verdicts + done);
+        int code = add_next(set, adds, done, group, &pending);
+        uint8_t *verdicts = adds->verdicts;
         vidi__unlock(set);
         int settled = set->durable ? vidi__durable_settle(set, &pending, group, verdicts + done) : VIDI_OK;
         VIDI__TRY(code);
@@ -127,6 +141,11 @@ static int add_forms(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
     if (set->durable)
         vidi__snapshot_if_due(set);
     return VIDI_OK;
+}
+
+static int add_forms(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    return vidi__set_add(set, &(vidi__adds){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
 static int has_forms(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)

@@ -100,7 +100,9 @@ typedef struct vidi__pending {
     uint64_t from, to; /* its steps */
 } vidi__pending;
 
-int vidi__durable_add(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__pending *pending);
+/* known: the hashes of the URLs, which are not needed then; NULL: there are none yet. */
+int vidi__durable_add(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts,
+                      vidi__pending *pending);
 /* Corrects the filter's verdicts by what is in the stage. */
 int vidi__durable_has(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 /* Without the lock: waits until it is on disk. On an error what was NEW is VIDI_UNTRIED again and left no trace. */

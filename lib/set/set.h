@@ -123,6 +123,17 @@ void vidi__forms_free(vidi__forms *forms);
 /* From the verdicts on the list to those on the URLs taken. */
 void vidi__forms_scatter(const vidi__forms *forms, const uint8_t *from, uint8_t *verdicts);
 
+/* What is to be added: URLs in their form, or hashes of them that are known, of that epoch. */
+typedef struct vidi__adds {
+    const vidi_str *urls;
+    const vidi__u128 *known; /* NULL: the URLs */
+    uint64_t epoch;
+    size_t count;
+    uint8_t *verdicts; /* VIDI_UNTRIED */
+} vidi__adds;
+
+int vidi__set_add(vidi_set *set, const vidi__adds *adds);
+
 /* How this handle treats what is no URL. */
 int vidi__set_take_policy(vidi_set *set, const vidi_options *options);
 

@@ -24,6 +24,14 @@ static int hash_urls(const vidi_set *set, const vidi_str *urls, size_t n, vidi__
     return VIDI_OK;
 }
 
+static int know_urls(const vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, vidi__u128 *hashes)
+{
+    if (!known)
+        return hash_urls(set, urls, n, hashes);
+    memcpy(hashes, known, n * sizeof *hashes);
+    return VIDI_OK;
+}
+
 /* ---- from steps to the filter ---- */
 
 /* Items of steps: from hashes alone, or from URLs with all that comes from them. */
@@ -220,12 +228,13 @@ static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
 }
 
 /* Straight to a filter that needs nothing but hashes, for which the caller has the room. */
-static int add_hashes(vidi_set *set, const vidi_str *urls, size_t n, vidi__u128 *hashes, uint8_t *verdicts)
+static int add_hashes(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, vidi__u128 *hashes,
+                      uint8_t *verdicts)
 {
     vidi__tally tally = {0};
     uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
     size_t count = 0;
-    VIDI__TRY(hash_urls(set, urls, n, hashes));
+    VIDI__TRY(know_urls(set, urls, known, n, hashes));
     VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
     int code = vidi__steps_apply(set, VIDI__STEP_ADD, hashes, NULL, n, verdicts, &tally);
     count_answers(set, &tally);
@@ -255,18 +264,26 @@ static int add_urls(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verd
 }
 
 /* Not inlined: a large frame, which few URLs should not pay for. */
-static __attribute__((noinline)) int add_many(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+static __attribute__((noinline)) int add_many(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n,
+                                              uint8_t *verdicts)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
-    return add_hashes(set, urls, n, hashes, verdicts);
+    return add_hashes(set, urls, known, n, hashes, verdicts);
 }
 
-static int add_directly(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+static int add_directly(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts)
 {
     vidi__u128 hashes[VIDI__HASHES_FROM];
     if (!set->durable->hash_only)
         return add_urls(set, urls, n, verdicts);
-    return n <= VIDI__HASHES_FROM ? add_hashes(set, urls, n, hashes, verdicts) : add_many(set, urls, n, verdicts);
+    return n <= VIDI__HASHES_FROM ? add_hashes(set, urls, known, n, hashes, verdicts)
+                                  : add_many(set, urls, known, n, verdicts);
+}
+
+/* Hashes that are known may have come without their URLs. */
+static vidi_str url_at(const vidi_str *urls, size_t i)
+{
+    return urls ? urls[i] : (vidi_str){NULL, 0};
 }
 
 /* The verdicts of the filter become those of filter and stage together, one after the other, with each add a step. */
@@ -278,11 +295,11 @@ static int stage_adds(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
     size_t i = 0;
     for (size_t j = 0; j < n && j < STAGE_AHEAD; j++)
         vidi__stage_prefetch(stage, hashes[j]);
-    for (; i < n && (code = joint_verdict(set, urls[i], hashes[i], &verdicts[i])) == VIDI_OK; i++) {
+    for (; i < n && (code = joint_verdict(set, url_at(urls, i), hashes[i], &verdicts[i])) == VIDI_OK; i++) {
         if (i + STAGE_AHEAD < n)
             vidi__stage_prefetch(stage, hashes[i + STAGE_AHEAD]);
         if (is_kept(set, verdicts[i]))
-            vidi__stage_add(stage, VIDI__STEP_ADD, hashes[i], urls[i]);
+            vidi__stage_add(stage, VIDI__STEP_ADD, hashes[i], url_at(urls, i));
         tally.fresh += verdicts[i] == VIDI_NEW;
         tally.seen += verdicts[i] == VIDI_SEEN;
     }
@@ -351,12 +368,13 @@ static int ask_filter(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
     return code;
 }
 
-static int add_to_stage(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__pending *pending)
+static int add_to_stage(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts,
+                        vidi__pending *pending)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi__durable *durable = set->durable;
     uint8_t answers[VIDI__HASHES_MAX];
-    VIDI__TRY(hash_urls(set, urls, n, hashes));
+    VIDI__TRY(know_urls(set, urls, known, n, hashes));
     VIDI__TRY(ask_filter(set, hashes, urls, n, answers));
     pthread_mutex_lock(&durable->stage_lock);
     int code = vidi__stage_reserve(&durable->stage, n, bytes_of(&durable->stage, urls, n));
@@ -369,12 +387,13 @@ static int add_to_stage(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *
     return code;
 }
 
-int vidi__durable_add(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, vidi__pending *pending)
+int vidi__durable_add(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts,
+                      vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));
     if (atomic_load_explicit(&set->durable->staging, memory_order_relaxed))
-        return add_to_stage(set, urls, n, verdicts, pending);
-    return add_directly(set, urls, n, verdicts);
+        return add_to_stage(set, urls, known, n, verdicts, pending);
+    return add_directly(set, urls, known, n, verdicts);
 }
 
 /*
