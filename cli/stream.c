@@ -57,16 +57,18 @@ static cli_slot *slot_at(ring *ring, uint64_t turn)
 static void run_alone(ring *ring, bool *go_on)
 {
     cli_stream *stream = ring->stream;
+    bool well = true;
 
     *go_on = false;
-    while (ring->fill_status == CLI_OK && ring->ask_status == CLI_OK && ring->put_status == CLI_OK && !*go_on) {
+    while (well && !*go_on) {
         cli_slot *slot = slot_at(ring, 0);
         ring->fill_status = slot ? stream->fill(stream->context, slot) : CLI_ERROR;
         if (!slot || slot->block.count == 0)
             return;
         ring->ask_status = stream->ask(stream->context, slot);
         ring->put_status = stream->put(stream->context, slot);
-        *go_on = stream->threads > 1 && slot->block.full;
+        well = ring->fill_status == CLI_OK && ring->ask_status == CLI_OK && ring->put_status == CLI_OK;
+        *go_on = well && stream->threads > 1 && slot->block.full;
     }
 }
 
