@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *lab_config_text(const lab_config *config, char *text, size_t room)
@@ -17,14 +18,24 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room)
     return text;
 }
 
-/* The published number as it was printed, without what is not part of it; empty: nothing. */
-static int published_length(const lab_entry *entry)
+/*
+ * The published number as it was printed, without what is not part of it; empty: nothing. Where it is not what was printed,
+ * but a ratio of two that were, it is written here.
+ */
+static const char *published_text(const lab_entry *entry, char *text, size_t room)
 {
+    text[0] = 0;
     if (isnan(entry->published))
-        return 0;
+        return text;
+    double printed = entry->printed ? strtod(entry->printed, NULL) : (double)NAN;
+    if (!entry->printed || !(fabs(entry->published - printed) <= 1e-12 * fabs(printed))) {
+        snprintf(text, room, "%.4g", entry->published);
+        return text;
+    }
     const char *point = strchr(entry->printed, '.');
     size_t whole = point ? (size_t)(point - entry->printed) + 1 : 0;
-    return (int)(whole + strspn(entry->printed + whole, "0123456789"));
+    snprintf(text, room, "%.*s", (int)(whole + strspn(entry->printed + whole, "0123456789")), entry->printed);
+    return text;
 }
 
 /* Nothing where there is no number. */
@@ -48,6 +59,7 @@ static void put_name(cli_out *out, const char *name)
 
 static void print_csv(cli_out *out, const lab_book *book)
 {
+    char published[32];
     cli_out_text(out, "experiment,row,column,published,theory,measured,low,high,runs,verdict\n");
     for (size_t i = 0; i < book->count; i++) {
         const lab_table *table = &book->tables[i];
@@ -56,7 +68,7 @@ static void print_csv(cli_out *out, const lab_book *book)
             cli_out_format(out, "%s,", table->id);
             put_name(out, entry->row);
             put_name(out, entry->column);
-            cli_out_format(out, "%.*s,", published_length(entry), entry->printed ? entry->printed : "");
+            cli_out_format(out, "%s,", published_text(entry, published, sizeof published));
             put_real(out, entry->theory);
             put_real(out, entry->measured);
             put_real(out, entry->low);
@@ -163,9 +175,10 @@ static void add_real(cli_table *table, const char *unit, double value)
 
 static void add_row(cli_table *table, const char *unit, const lab_entry *entry)
 {
+    char published[32];
     cli_table_cell(table, "%s", entry->row);
     cli_table_cell(table, "%s", entry->column);
-    cli_table_cell(table, "%.*s", published_length(entry), entry->printed ? entry->printed : "");
+    cli_table_cell(table, "%s", published_text(entry, published, sizeof published));
     add_real(table, unit, entry->theory);
     add_real(table, unit, entry->measured);
     add_real(table, unit, entry->low);

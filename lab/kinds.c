@@ -1,10 +1,124 @@
-/* Experiments: all kinds at equal memory, and over time. */
-#include "lab/study.h"
+/* Experiments: all kinds at equal memory, and over time. What they measure is in kinds_*.c. */
+#include "lab/kinds.h"
+
+#define OURS "vidi"
+#define PER_MILLION "pages per million"
 
 const lab_study lab_kinds[] = {
-    {.id = NULL},
-};
-
-const lab_claim lab_kinds_claims[] = {
+    {.id = "kinds-lost",
+     .title = "Pages lost, every kind in the same memory",
+     .source = OURS,
+     .note =
+         "A tenth of the URLs; each kind as vidi_plan makes it for so many bits a URL. Kinds that are not shown do not "
+         "fit. For eigen and multilayer theory is an upper bound, because it depends on how alike the URLs are.",
+     .unit = PER_MILLION,
+     .rows = lab_kind_names,
+     .columns = lab_kind_sizes,
+     .runs_most = 10,
+     .plot = {"bits a URL", "pages lost per million", false, true, true, NULL},
+     .measure = lab_kinds_lost,
+     .judge = lab_judge_lost},
+    {.id = "kinds-told",
+     .title = "Pages lost, as the sets themselves tell it",
+     .source = OURS,
+     .note = "The same sets: expected_lost of vidi_stat, which a user sees without knowing the truth.",
+     .unit = PER_MILLION,
+     .rows = lab_kind_names,
+     .columns = lab_kind_sizes,
+     .runs_most = 1,
+     .plot = {"bits a URL", "pages lost per million", false, true, true, NULL},
+     .measure = lab_kinds_told,
+     .judge = lab_judge_told},
+    {.id = "kinds-time",
+     .title = "Time a URL, every kind in the same memory",
+     .source = OURS,
+     .note =
+         "A tenth of the URLs, in batches of 256, processor time of one thread. Kinds that are not shown do not fit "
+         "into "
+         "16 bits. The last two columns: as large as it is for that error rate; `list` with 2,000 URLs, with which its "
+         "time grows. More URLs than the caches hold take longer, kinds that touch many places most: try --urls 1e8.",
+     .unit = "ns",
+     .rows = lab_kind_names,
+     .columns = lab_kind_times,
+     .timed = true,
+     .runs_most = 10,
+     .measure = lab_kinds_time},
+    {.id = "kinds-needs",
+     .title = "Memory for an error rate",
+     .source = OURS,
+     .note = "A 20th of the URLs (`list`: 2,000). Bits a URL of a set made for that error rate, when they are all in. "
+             "Theory "
+             "is vidi_plan's, which takes URLs to be 80 bytes long.",
+     .unit = "bits a URL",
+     .rows = lab_kind_names,
+     .columns = lab_kind_errors,
+     .runs_most = 1,
+     .measure = lab_kinds_needs,
+     .judge = lab_judge_needs},
+    {.id = "kinds-growth",
+     .title = "Pages lost when more URLs come than it was made for",
+     .source = OURS,
+     .note = "Made for a 40th of the URLs, in 16 bits a URL (those that do not fit: 64, or what they need).",
+     .unit = PER_MILLION,
+     .rows = lab_kind_names,
+     .columns = lab_kind_loads,
+     .runs_most = 3,
+     .measure = lab_kinds_growth,
+     .judge = lab_judge_growth},
+    {.id = "kinds-growth-bits",
+     .title = "Memory when more URLs come than it was made for",
+     .source = OURS,
+     .note = "The same sets.",
+     .unit = "bits a URL",
+     .rows = lab_kind_names,
+     .columns = lab_kind_loads,
+     .runs_most = 1,
+     .measure = lab_kinds_growth_bits},
+    {.id = "kinds-recrawl",
+     .title = "Pages of the first crawl that no crawl has fetched, over ten crawls",
+     .source = OURS ", after the thesis, sections 4.2 to 4.4",
+     .note =
+         "A 25th of the URLs, and with each crawl a twentieth of them more, in an order of its own; every set is made "
+         "for the tenth crawl. Theory with new salts: the product of what each crawl loses, p^e after e "
+         "of them; with the same salts: who shares bits with many is lost again.",
+     .unit = PER_MILLION,
+     .rows = lab_strategies,
+     .columns = lab_crawls,
+     .plot = {"crawls", "pages never fetched per million", false, false, true, NULL},
+     .measure = lab_kinds_recrawl,
+     .judge = lab_judge_recrawl},
+    {.id = "kinds-recrawl-all",
+     .title = "Pages that no crawl has fetched, over ten crawls, new ones among them",
+     .source = OURS ", after the thesis, sections 4.2 to 4.4",
+     .note = "The same crawls: of a million pages that they have met so far. Most are the last crawl's new ones, which "
+             "have "
+             "had one chance only.",
+     .unit = PER_MILLION,
+     .rows = lab_strategies,
+     .columns = lab_crawls,
+     .plot = {"crawls", "pages never fetched per million", false, false, true, NULL},
+     .measure = lab_kinds_recrawl_all,
+     .judge = lab_judge_recrawl_all},
+    {.id = "kinds-delay",
+     .title = "By how many crawls a page is delayed",
+     .source = OURS ", after the thesis, section 4.2",
+     .note = "The same crawls: of a million pages of the first one, those that it did not fetch.",
+     .unit = PER_MILLION,
+     .rows = lab_strategies,
+     .columns = lab_delays,
+     .measure = lab_kinds_delay,
+     .judge = lab_judge_delay},
+    {.id = "kinds-which",
+     .title = "Which pages are delayed: by their place in the first crawl",
+     .source = OURS ", after the thesis, section 5.7.1",
+     .note = "A tenth of the URLs, two crawls with different salts, 3 functions, M = 2.0. Of a million pages of that "
+             "tenth.",
+     .unit = PER_MILLION,
+     .rows = lab_tenth_names,
+     .columns = lab_which_columns,
+     .plot = {"tenth of the first crawl", "pages delayed per million", true, false, true,
+              (const double[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+     .measure = lab_kinds_which,
+     .judge = lab_judge_which},
     {.id = NULL},
 };

@@ -1,0 +1,51 @@
+/* URLs of a run, made once. See texts.h. */
+#include "lab/texts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static int no_room(const lab_texts *texts)
+{
+    return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
+}
+
+/* The bytes may move while they grow: the addresses are filled in at the end. */
+static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first)
+{
+    size_t used = 0, room = 0;
+    for (uint64_t i = 0; i < texts->count; i++) {
+        if (room - used < LAB_URL_ROOM) {
+            room += room / 2 + (1 << 16);
+            char *bytes = realloc(texts->bytes, room);
+            if (!bytes)
+                return no_room(texts);
+            texts->bytes = bytes;
+        }
+        texts->urls[i].len = lab_url(texts->bytes + used, settings, run, first + i);
+        used += texts->urls[i].len;
+    }
+    return VIDI_OK;
+}
+
+int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count)
+{
+    *texts = (lab_texts){.count = count, .urls = calloc(count + 1, sizeof *texts->urls)};
+    if (!texts->urls)
+        return no_room(texts);
+    VIDI__TRY(make_bytes(texts, settings, run, first));
+    const char *at = texts->bytes;
+    for (uint64_t i = 0; i < count; i++) {
+        texts->urls[i].ptr = at;
+        at += texts->urls[i].len;
+    }
+    return VIDI_OK;
+}
+
+void lab_texts_free(lab_texts *texts)
+{
+    free(texts->urls);
+    free(texts->bytes);
+    memset(texts, 0, sizeof *texts);
+}

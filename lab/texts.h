@@ -1,0 +1,17 @@
+/* URLs of a run, made once, so that what is timed is not their making. */
+#ifndef VIDI_LAB_TEXTS_H
+#define VIDI_LAB_TEXTS_H
+
+#include "lab/lab.h"
+
+typedef struct lab_texts {
+    vidi_str *urls;
+    uint64_t count;
+    char *bytes; /* of all of them, one behind the other */
+} lab_texts;
+
+/* The URLs first to first + count - 1 of the run. lab_texts_free in every case. */
+int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count);
+void lab_texts_free(lab_texts *texts);
+
+#endif
