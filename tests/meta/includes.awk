@@ -15,6 +15,7 @@ BEGIN {
     may["lab/bench.c"] = "base hash filters" # filters on values that are hashed once for many of them
     may["lab/eigen_similar.c"] = "base hash" # values of 32 bits
     may["lab/eigen_features.c"] = "base hash url"
+    may["lab/further_genetic.c"] = "base hash"
     may["lab"] = "base" # errors
     may["lab/costs_filters.c"] = "base hash filters" # the same, one value after the other, for times
     may["fuzz/fuzz_log.c"] = "base store"      # logs, which nothing public reads yet

@@ -1,0 +1,106 @@
+/*
+ * The further work of the thesis (chapter 7 and section 6.4), carried out: what its experiments share, and the parts of
+ * which further.c makes the list.
+ */
+#ifndef VIDI_LAB_FURTHER_H
+#define VIDI_LAB_FURTHER_H
+
+#include <sys/types.h>
+
+#include "lab/study.h"
+
+/* ---- URLs in memory ---- */
+
+typedef struct lab_texts {
+    vidi_str *urls;
+    uint64_t count;
+    char *text;
+} lab_texts;
+
+/* The URLs first, first + 1, … of a run. lab_texts_free in every case. */
+int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count);
+void lab_texts_free(lab_texts *texts);
+
+/* hits[i] (may be NULL) goes up for each URL that is answered VIDI_SEEN: how many are, or an error. */
+int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
+int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
+
+/* A part of settings->urls, so that an experiment takes seconds; but all of a few. */
+uint64_t lab_further_urls(const lab_settings *settings, uint64_t part);
+
+/*
+ * The first `wanted` URLs of the site that most of the texts are of, in their order; then of the next largest, if there
+ * are too few. A site is a host.
+ */
+int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site);
+
+/* ---- theory ---- */
+
+/* Of one classic filter with m bits, k positions and so many URLs in it: false "seen" among as many others. */
+lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
+
+/* The same while it fills up. */
+lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
+
+/* Random sets out of `of` URLs, with sizes of those means and variances: how many URLs are in both. */
+lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
+
+/* ---- members in processes of their own ---- */
+
+typedef struct lab_members {
+    unsigned count;
+    int sockets[LAB_MEMBERS_MAX];
+    pid_t processes[LAB_MEMBERS_MAX]; /* 0: ended, and known to have */
+    uint64_t messages;                /* there and back */
+    char *request;
+    uint8_t *answers; /* [member * LAB_BATCH_MAX + URL] */
+} lab_members;
+
+enum { LAB_BATCH_MAX = 4096 };
+
+/*
+ * Starts `count` processes. Each has one member of the spatial set that lab_set_make would make with the same
+ * parameters, but for F. lab_members_stop in every case: it ends them all and waits for them; its own result says
+ * whether all of them ended well. No other thread may be running: see fork(2).
+ */
+int lab_members_start(lab_members *members, const lab_settings *settings, uint64_t run, unsigned count,
+                      const char *params, uint64_t capacity);
+int lab_members_stop(lab_members *members);
+
+/* The decision: at most LAB_BATCH_MAX URLs, to all members at once. A member that has died is an error. */
+int lab_members_add(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
+int lab_members_ask(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
+
+/* ---- the experiments ---- */
+
+extern const char *const lab_scalable_rows[], *const lab_scalable_columns[], *const lab_scalable_memory_columns[];
+int lab_scalable_measure(const lab_settings *settings, uint64_t run, double *numbers);
+int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_scalable_judge;
+
+extern const char *const lab_revisit_rows[], *const lab_revisit_columns[];
+int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_revisit_judge;
+
+extern const char *const lab_delay_rows[], *const lab_delay_columns[];
+int lab_delay_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_delay_judge;
+
+extern const char *const lab_equal_rows[], *const lab_equal_columns[], *const lab_equal_time_columns[];
+int lab_equal_measure(const lab_settings *settings, uint64_t run, double *numbers);
+int lab_equal_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_equal_judge;
+
+extern const char *const lab_genetic_rows[], *const lab_genetic_columns[], *const lab_genetic_time_columns[];
+int lab_genetic_measure(const lab_settings *settings, uint64_t run, double *numbers);
+int lab_genetic_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_genetic_judge;
+
+extern const char *const lab_processes_rows[], *const lab_processes_columns[];
+extern const char *const lab_processes_ways[], *const lab_processes_exchange_rows[];
+int lab_processes_measure(const lab_settings *settings, uint64_t run, double *numbers);
+int lab_processes_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
+int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_judge_entry lab_processes_judge, lab_processes_messages_judge;
+
+#endif
