@@ -8,22 +8,9 @@
 #include <sys/types.h>
 
 #include "lab/study.h"
+#include "lab/texts.h"
 
-/* ---- URLs in memory ---- */
-
-typedef struct lab_texts {
-    vidi_str *urls;
-    uint64_t count;
-    char *text;
-} lab_texts;
-
-/* The URLs first, first + 1, … of a run. lab_texts_free in every case. */
-int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t count);
-void lab_texts_free(lab_texts *texts);
-
-/* hits[i] (may be NULL) goes up for each URL that is answered VIDI_SEEN: how many are, or an error. */
-int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
-int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
+/* ---- URLs ---- */
 
 /* A part of settings->urls, so that an experiment takes seconds; but all of a few. */
 uint64_t lab_further_urls(const lab_settings *settings, uint64_t part);

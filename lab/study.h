@@ -49,6 +49,7 @@ const lab_entry *lab_table_find(const lab_table *table, const char *row, const c
 /* ---- studies ---- */
 
 typedef struct lab_study lab_study;
+typedef struct lab_numbers lab_numbers;
 
 /*
  * Fills in theory, printed, published, verdict and remark of a cell. The entry has its names, the number of runs, and
@@ -67,6 +68,8 @@ struct lab_study {
     /* One number a cell, [row * columns + column]; NAN: there is no such cell. */
     int (*measure)(const lab_settings *settings, uint64_t run, double *numbers);
     lab_judge_entry *judge; /* NULL: there is nothing to hold it against */
+    /* In place of judge, for cells whose theory is a figure of the same run: sees the numbers of all cells. */
+    void (*judge_beside)(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry);
 };
 
 /* In the order of the papers; NULL after the last. */
@@ -77,11 +80,11 @@ size_t lab_study_rows(const lab_study *study);
 size_t lab_study_columns(const lab_study *study);
 
 /* All numbers of all runs: [run * cells + cell]. */
-typedef struct lab_numbers {
+struct lab_numbers {
     const lab_study *study;
     lab_settings settings; /* runs: those that there were */
     double *numbers;
-} lab_numbers;
+};
 
 /* lab_numbers_free and lab_table_free in every case. */
 int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings);

@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+enum { BATCH = 256 };
+
 static int no_room(const lab_texts *texts)
 {
     return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
@@ -48,4 +50,39 @@ void lab_texts_free(lab_texts *texts)
     free(texts->urls);
     free(texts->bytes);
     memset(texts, 0, sizeof *texts);
+}
+
+static int64_t count_seen(const uint8_t *verdicts, size_t count, unsigned char *hits)
+{
+    int64_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        seen += verdicts[i] == VIDI_SEEN;
+        if (hits && verdicts[i] == VIDI_SEEN)
+            hits[i]++;
+    }
+    return seen;
+}
+
+int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits)
+{
+    uint8_t verdicts[BATCH];
+    int64_t seen = 0;
+    for (uint64_t i = 0; i < count; i += BATCH) {
+        size_t some = count - i < BATCH ? (size_t)(count - i) : BATCH;
+        VIDI__TRY(vidi_add_batch(set, urls + i, some, verdicts));
+        seen += count_seen(verdicts, some, hits ? hits + i : NULL);
+    }
+    return seen;
+}
+
+int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits)
+{
+    uint8_t verdicts[BATCH];
+    int64_t seen = 0;
+    for (uint64_t i = 0; i < count; i += BATCH) {
+        size_t some = count - i < BATCH ? (size_t)(count - i) : BATCH;
+        VIDI__TRY(vidi_has_batch(set, urls + i, some, verdicts));
+        seen += count_seen(verdicts, some, hits ? hits + i : NULL);
+    }
+    return seen;
 }

@@ -1,0 +1,163 @@
+/*
+ * layers-false: the multi-layer paper's figure 3, with the searches of its section 1.1. n URLs go in, n others are
+ * asked; filters have the size that loses a tenth when they are full. Exact kinds lose nothing, which is counted, too.
+ *
+ * Algorithms 1 and 2 put a URL's segments into one Bloom filter. Their URLs are falsely seen if all unknown segments
+ * hit marked places; the number of different segments and of unknown ones is counted from the texts.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "lab/layers.h"
+
+enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, SEGMENTS_EXPECTED, LAYERED, LAYERED_EXPECTED, ROWS };
+/* Each question to a list takes as many steps as it has URLs, and so does each add: some have to do. */
+enum { COLUMNS = 4, LIST_URLS = 2000, LIST_ASKED = 100 };
+
+const char *const layers_false_rows[] = {
+    "linear search", "binary search",       "hash table",
+    "classic",       "classic of segments", "classic of segments expected",
+    "multilayer",    "multilayer expected", NULL,
+};
+const char *const layers_figure_columns[] = {"12.5 k", "25 k", "37.5 k", "50 k", NULL};
+
+static uint64_t urls_at(const lab_settings *settings, size_t column)
+{
+    return layers_urls(settings, 20) * (column + 1) / COLUMNS;
+}
+
+static double bits(const lab_settings *settings)
+{
+    return ceil(LAYERS_M / 3.5e6 * (double)layers_urls(settings, 20));
+}
+
+typedef struct bench {
+    const lab_settings *settings;
+    uint64_t run;
+    vidi_set *sets[ROWS]; /* none for what is expected */
+    layers_tally tally;
+    layers_map segments; /* in one array */
+} bench;
+
+static int make(bench *bench)
+{
+    static const char *const kinds[ROWS] = {"list",    "sorted", "hashset",    "classic",
+                                            "classic", NULL,     "multilayer", NULL};
+    static const char *const more[ROWS] = {
+        [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = ",L=4,layersalt=off,scheme=strip"};
+    for (size_t row = 0; row < ROWS; row++)
+        if (more[row])
+            VIDI__TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
+                                 bits(bench->settings), LAYERS_K, more[row]));
+        else if (kinds[row])
+            VIDI__TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
+    return VIDI_OK;
+}
+
+static void clear(bench *bench)
+{
+    for (size_t row = 0; row < ROWS; row++)
+        vidi_close(bench->sets[row]);
+    layers_tally_free(&bench->tally);
+    layers_map_free(&bench->segments);
+}
+
+static vidi_str url_at(const bench *bench, char *buffer, uint64_t index)
+{
+    return layers_strip(lab_url_text(buffer, bench->settings, bench->run, index));
+}
+
+static int insert(bench *bench, uint64_t first, uint64_t last)
+{
+    char buffer[LAB_URL_ROOM];
+    vidi_str segments[LAYERS_SEGMENTS_MAX];
+    for (uint64_t i = first; i < last; i++) {
+        vidi_str url = url_at(bench, buffer, i);
+        for (size_t row = 0; row < ROWS; row++)
+            if (bench->sets[row] && (row != LIST || i < LIST_URLS))
+                VIDI__TRY(vidi_add(bench->sets[row], url));
+        VIDI__TRY(layers_tally_add(&bench->tally, url));
+        size_t count = layers_cut(url, LAYERS_SEGMENTS_MAX, segments);
+        for (size_t j = 0; j < count; j++)
+            VIDI__TRY(layers_map_add(&bench->segments, layers_hash(segments[j])));
+    }
+    return VIDI_OK;
+}
+
+/* Of the segments in one array: all unknown ones hit, equal ones together. */
+static double expect_segments(const bench *bench, vidi_str url, layers_fill fill)
+{
+    vidi_str segments[LAYERS_SEGMENTS_MAX];
+    uint64_t unknown[LAYERS_SEGMENTS_MAX];
+    size_t count = layers_cut(url, LAYERS_SEGMENTS_MAX, segments), met = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t hash = layers_hash(segments[i]);
+        size_t j = 0;
+        while (j < met && unknown[j] != hash)
+            j++;
+        if (j == met && !layers_map_count(&bench->segments, hash))
+            unknown[met++] = hash;
+    }
+    return layers_power(fill, LAYERS_K * (double)met);
+}
+
+static int ask(const bench *bench, uint64_t n, double numbers[ROWS])
+{
+    char buffer[LAB_URL_ROOM];
+    double m = bits(bench->settings);
+    layers_view view = layers_view_of(&bench->tally, m, LAYERS_K);
+    layers_fill fill = layers_fill_after(LAYERS_K * (double)bench->segments.used, m);
+    uint64_t others = layers_urls(bench->settings, 20);
+    for (uint64_t i = 0; i < n; i++) {
+        vidi_str url = url_at(bench, buffer, others + i);
+        for (size_t row = 0; row < ROWS; row++)
+            if (bench->sets[row] && (row != LIST || i < LIST_ASKED))
+                VIDI__TRY(layers_ask(bench->sets[row], url, &numbers[row]));
+        numbers[SEGMENTS_EXPECTED] += expect_segments(bench, url, fill);
+        numbers[LAYERED_EXPECTED] += layers_expect(&view, url);
+    }
+    return VIDI_OK;
+}
+
+int layers_false_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    bench bench = {.settings = settings, .run = run};
+    uint64_t before = 0;
+    int code = make(&bench);
+    for (size_t column = 0; code == VIDI_OK && column < COLUMNS; column++) {
+        uint64_t n = urls_at(settings, column);
+        double counts[ROWS] = {0};
+        code = insert(&bench, before, n);
+        if (code == VIDI_OK)
+            code = ask(&bench, n, counts);
+        for (size_t row = 0; row < ROWS; row++)
+            numbers[row * COLUMNS + column] = counts[row];
+        before = n;
+    }
+    clear(&bench);
+    return code;
+}
+
+void layers_false_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+{
+    double n = (double)urls_at(&all->settings, column), m = bits(&all->settings);
+    lab_theory classic = layers_classic(n, n, m, LAYERS_K);
+    switch (row) {
+    case CLASSIC:
+        lab_entry_count(entry, numbers, classic.mean, classic.variance, n, 100);
+        break;
+    case SEGMENTS:
+    case LAYERED:
+        layers_judge_expected(all, (row + 1) * COLUMNS + column, numbers, entry, m, LAYERS_K, n, 100);
+        break;
+    case SEGMENTS_EXPECTED:
+    case LAYERED_EXPECTED:
+        entry->measured *= 100 / n;
+        entry->low *= 100 / n;
+        entry->high *= 100 / n;
+        break;
+    default:
+        lab_entry_count(entry, numbers, 0, 0, row == LIST ? fmin(n, LIST_ASKED) : n, 100);
+    }
+}
