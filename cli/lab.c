@@ -20,6 +20,7 @@ typedef struct lab_options {
     uint64_t k, filters, crawls;
     double multiplier;
     bool incremental, shuffled, csv, json, raw;
+    const char *file, *plots;
 } lab_options;
 
 /* ---- progress ---- */
@@ -243,10 +244,25 @@ static int measure_and_print(const lab_options *options, cli_words ids, bool is_
     return status;
 }
 
+static int measure_and_report(const lab_options *options, cli_words ids)
+{
+    lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids};
+    lab_book book;
+    if (options->csv || options->json || options->raw)
+        return cli_error("a report is HTML and has all data inside: --csv, --json and --raw are for 'vidi lab run'");
+    if (check_ids(ids) != CLI_OK || cli_lab_report_ready(&report) != CLI_OK)
+        return CLI_ERROR;
+    int status = measure_book(&book, options, ids, NULL);
+    if (status == CLI_OK)
+        status = cli_lab_report(&book, &report);
+    lab_book_free(&book);
+    return status;
+}
+
 static int act(lab_options *options, cli_words words)
 {
     if (words.count == 0)
-        return cli_error("'vidi lab' needs one of list, show, run, cell and urls");
+        return cli_error("'vidi lab' needs one of list, show, run, report, cell and urls");
     const char *action = words.list[0];
     cli_words rest = {words.list + 1, words.count - 1};
     if (strcmp(action, "show") == 0)
@@ -255,8 +271,10 @@ static int act(lab_options *options, cli_words words)
         return measure_and_print(options, rest, false);
     if (strcmp(action, "cell") == 0)
         return measure_and_print(options, rest, true);
+    if (strcmp(action, "report") == 0)
+        return measure_and_report(options, rest);
     if (strcmp(action, "list") != 0 && strcmp(action, "urls") != 0)
-        return cli_error("'vidi lab' knows list, show, run, cell and urls, not '%s'", action);
+        return cli_error("'vidi lab' knows list, show, run, report, cell and urls, not '%s'", action);
     if (rest.count > 0)
         return cli_error("'vidi lab %s' takes no '%s'", action, rest.list[0]);
     return action[0] == 'l' ? print_list() : print_urls(options);
@@ -295,6 +313,8 @@ static const cli_option options_table[] = {
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: a line a cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
     {"raw", 0, CLI_FLAG, FIELD(raw), NULL, "Print the counts of every run, as CSV", NULL, 0},
+    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: where it goes [standard output]", NULL, 0},
+    {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot there, as ID.svg", NULL, 0},
     {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: of which run [1]", NULL, UINT32_MAX},
     {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function; a+b for different ones [jenkins]", NULL, 0},
     {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions a URL [3]", NULL, 64},
@@ -309,12 +329,15 @@ static const cli_option options_table[] = {
 const cli_command cli_lab = {
     .name = "lab",
     .summary = "Run the papers' experiments again, beside theory",
-    .usage = "vidi lab list | show ID | run [ID]... | cell | urls [OPTION]...",
+    .usage = "vidi lab list | show ID | run|report [ID]... | cell | urls [OPTION]...",
     .about =
         "Measures the tables of the papers on vidi's filters and holds them against theory and the published figures.",
     .details =
         "'list' names the experiments, 'show' describes the cells of one, 'run' measures those that are named, or all. "
-        "'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: the first half goes in, "
+        "'report' measures them, too, and writes a page with the claims of the papers, all tables and plots: one HTML "
+        "file "
+        "that opens from disk. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: "
+        "the first half goes in, "
         "the second half is asked.\n"
         "Rates are in per cent. The interval is one of 95 %. The verdict is on the published figure: it 'agrees' with "
         "theory within its rounding and the chance of 100 independent runs; or does so only if its runs were not "
@@ -324,6 +347,7 @@ const cli_command cli_lab = {
         "The exit status is 0, or 2 after an error.",
     .examples = "  vidi lab run thesis-5.9 --runs 3\n"
                 "  vidi lab run --csv > tables.csv\n"
+                "  vidi lab report --runs 3 -o lab.html\n"
                 "  vidi lab cell --k 7 --multiplier 1.44 --filters 2\n"
                 "  vidi lab urls --run 2 --urls 10\n",
     .options = options_table,

@@ -147,6 +147,8 @@ complete -c vidi -n '__vidi_is lab' -l threads -x -d 'Runs at the same time [pro
 complete -c vidi -n '__vidi_is lab' -l csv -d 'Print CSV: a line a cell, rates in per cent'
 complete -c vidi -n '__vidi_is lab' -l json -d 'Print an array of objects'
 complete -c vidi -n '__vidi_is lab' -l raw -d 'Print the counts of every run, as CSV'
+complete -c vidi -n '__vidi_is lab' -s o -l output -r -F -d 'report: where it goes [standard output]'
+complete -c vidi -n '__vidi_is lab' -l plots -x -a '(__fish_complete_directories)' -d 'report: also write each plot there, as ID.svg'
 complete -c vidi -n '__vidi_is lab' -l run -x -d 'urls: of which run [1]'
 complete -c vidi -n '__vidi_is lab' -l hash -x -d 'cell: hash function; a+b for different ones [jenkins]'
 complete -c vidi -n '__vidi_is lab' -l k -x -d 'cell: positions a URL [3]'

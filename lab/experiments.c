@@ -69,6 +69,7 @@ static const lab_line filters_and_multipliers[] = {
     END,
 };
 static const lab_line orders[] = {{"same order", {0}}, {"other order", {.shuffled = true}}, END};
+static const double percents[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
 static const lab_line tenths[] = {
     {"first 10 %", {.tenths = 1}},
     {"first 20 %", {.tenths = 2}},
@@ -107,12 +108,16 @@ static const lab_line bits_or_counters[] = {
 };
 
 #define JENKINS .functions = "jenkins"
+
+/* A curve for each column, along the rows' numbers of hash functions. */
+#define AGAINST_K(what) .plot = {.x = "hash functions k", .y = what " (%)", .columns = true, .log_y = true}
 #define FIGURE_A(number, filters, m, title_filters)                                                                    \
     {                                                                                                                  \
         .id = "thesis-fig-A." number, .title = title_filters ", incremental, M = " #m ", as a curve",                  \
         .source = "the thesis, figure A." number, .note = "Its numbers are not in the text.",                          \
-        .base = {JENKINS, .members = (filters), .multiplier = (m), .incremental = true}, .rows = three_to_six,         \
-        .columns = tenths                                                                                              \
+        .base = {JENKINS, .members = (filters), .multiplier = (m), .incremental = true},                               \
+        .plot = {.x = "URLs that are in (% of all)", .y = "pages lost so far (%)", .log_y = true, .along = percents},  \
+        .rows = three_to_six, .columns = tenths                                                                        \
     }
 
 static const lab_experiment all[] = {
@@ -178,6 +183,7 @@ static const lab_experiment all[] = {
      .title = "One filter, non-incremental",
      .source = "the thesis, section 5.4.2",
      .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
      .base = {JENKINS},
      .rows = three_to_ten,
      .columns = multipliers},
@@ -185,6 +191,7 @@ static const lab_experiment all[] = {
      .title = "Temporal strategy, incremental",
      .source = "the thesis, section 5.7.1",
      .note = "Jenkins, salted, M = 2.0. Published: both crawls in the same order; the figures are those of the text.",
+     AGAINST_K("pages lost"),
      .base = {JENKINS, .multiplier = 2.0, .epochs = 2, .incremental = true},
      .rows = three_to_six,
      .columns = orders},
@@ -192,6 +199,7 @@ static const lab_experiment all[] = {
      .title = "Temporal strategy, non-incremental",
      .source = "the thesis, section 5.7.2",
      .note = "Jenkins, salted; falsely seen in both of two crawls.",
+     AGAINST_K("false positives"),
      .base = {JENKINS, .epochs = 2},
      .rows = three_to_ten,
      .columns = multipliers},
@@ -199,6 +207,7 @@ static const lab_experiment all[] = {
      .title = "Spatial strategy, incremental",
      .source = "the thesis, section 5.8.1",
      .note = "Jenkins, salted.",
+     AGAINST_K("pages lost"),
      .base = {JENKINS, .incremental = true},
      .rows = three_to_six,
      .columns = filters_and_multipliers},
@@ -206,6 +215,7 @@ static const lab_experiment all[] = {
      .title = "Spatial strategy, two filters, non-incremental",
      .source = "the thesis, section 5.8.2",
      .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
      .base = {JENKINS, .members = 2},
      .rows = three_to_ten,
      .columns = multipliers},
@@ -213,6 +223,7 @@ static const lab_experiment all[] = {
      .title = "Spatial strategy, three filters, non-incremental",
      .source = "the thesis, section 5.8.2",
      .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
      .base = {JENKINS, .members = 3},
      .rows = three_to_ten,
      .columns = multipliers},
@@ -220,6 +231,7 @@ static const lab_experiment all[] = {
      .title = "Spatio-temporal strategy, two filters, non-incremental",
      .source = "the thesis, section 5.9",
      .note = "Jenkins, salted; falsely seen by both filters in both of two crawls.",
+     AGAINST_K("false positives"),
      .base = {JENKINS, .members = 2, .epochs = 2},
      .rows = two_to_four,
      .columns = four_multipliers},
@@ -227,6 +239,7 @@ static const lab_experiment all[] = {
      .title = "Spatio-temporal strategy, three filters, non-incremental",
      .source = "the thesis, section 5.9",
      .note = "Jenkins, salted; falsely seen by all three filters in both of two crawls.",
+     AGAINST_K("false positives"),
      .base = {JENKINS, .members = 3, .epochs = 2},
      .rows = two_to_four,
      .columns = four_multipliers},
@@ -240,6 +253,7 @@ static const lab_experiment all[] = {
      .title = "False positives against k, at a given number of bits a URL",
      .source = "the counting notes",
      .note = "Jenkins, salted. \"Larger k, fewer false positives\" holds up to (m/n) ln 2: 2.8, 5.5 and 8.3.",
+     AGAINST_K("false positives"),
      .base = {JENKINS},
      .rows = one_to_twelve,
      .columns = bits_a_url},

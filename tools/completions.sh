@@ -48,8 +48,8 @@ summary() {
 # words COMMAND OPTION: what its value can be; FILE and FOLDER stand for all there are, nothing for anything.
 words() {
     case $2 in
-    state | like) echo FOLDER ;;
-    tracking) echo FILE ;;
+    state | like | plots) echo FOLDER ;;
+    tracking | output) echo FILE ;;
     kind) echo "$kinds" ;;
     canon) echo "none whatwg crawl surt key=host key=site" ;;
     key) echo "url host site" ;;

@@ -1,0 +1,25 @@
+# The page goes to standard output or to a file, which gets its name when it is whole; plots go beside it.
+vidi lab report notes-counting thesis-fig-5.1 --urls 1000 --runs 2 > page.html
+vidi lab report notes-counting thesis-fig-5.1 --urls 1000 --runs 2 -o file.html --plots plots
+cmp page.html file.html
+ls . plots
+head -n 1 page.html
+tail -n 1 page.html
+grep -oE '<(section|h1|h4|svg class="plot")[^>]*>' page.html | cut -c 1-60
+grep -oE '<code>vidi lab report[^<]*' page.html
+grep -oE 'vidi [0-9.]+(, commit [0-9a-z-]+)?</dd>' page.html | sed -E 's/, commit [^<]*//'
+grep -c '; vidi uses \|<dd>vidi uses ' page.html
+# The data inside are those that 'vidi lab run' prints.
+vidi lab run notes-counting thesis-fig-5.1 --urls 1000 --runs 2 --csv > run.csv
+grep -oE 'href="data:text/csv[^"]*' page.html | sed 's/.*utf-8,//; s/%\(..\)/\\x\1/g' | xargs -0 printf '%b' > link.csv
+cmp <(cat run.csv) <(head -c -1 link.csv) && echo same data
+# What cannot be written leaves what was there.
+try vidi lab report notes-counting --urls 1000 --runs 1 -o nowhere/page.html
+try vidi lab report notes-counting --urls 1000 --runs 1 --plots nowhere/plots
+try vidi lab report notes-counting --urls 1000 --runs 1 -o /dev/full
+try vidi lab report nothing-at-all
+try vidi lab report notes-counting --csv
+mkdir taken.html.new
+echo before > taken.html
+try vidi lab report notes-counting --urls 1000 --runs 1 -o taken.html
+cat taken.html
