@@ -7,44 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "options.h"
 
 enum { THREADS_USUAL = 8 }; /* a thread takes a third of a gigabyte */
-
-typedef struct lab_options {
-    uint64_t runs, urls, seed, threads, run;
-    const char *hash;
-    uint64_t k, filters, crawls;
-    double multiplier;
-    bool incremental, shuffled, csv, json, raw;
-    const char *file, *plots;
-} lab_options;
-
-/* ---- progress ---- */
-
-typedef struct meter {
-    struct timespec start;
-    bool shown;
-} meter;
-
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
-}
-
-static void show_progress(void *context, uint64_t done, uint64_t runs)
-{
-    meter *meter = context;
-    double passed = seconds_since(&meter->start);
-    double left = passed / (double)done * (double)(runs - done);
-    fprintf(stderr, "\rrun %llu of %llu, %.0f s left \033[K", (unsigned long long)done, (unsigned long long)runs, left);
-    meter->shown = true;
-}
 
 /* ---- list, show, urls ---- */
 
@@ -161,11 +128,16 @@ static int show(cli_words ids)
     return status;
 }
 
-static int print_urls(const lab_options *options)
+static int print_urls(lab_options *options)
 {
     char url[LAB_URL_ROOM + 1];
-    lab_settings settings = {.seed = options->seed};
     cli_out out;
+    if (lab_options_begin(options) != CLI_OK)
+        return CLI_ERROR;
+    lab_settings settings = {.seed = options->seed, .corpus = options->corpus};
+    int error = options->corpus ? lab_corpus_suffices(options->corpus, options->urls, 2 * options->urls) : 0;
+    if (error < 0)
+        return cli_library_error(error);
     cli_out_init(&out, STDOUT_FILENO);
     for (uint64_t i = 0; i < 2 * options->urls && !out.error; i++) {
         size_t length = lab_url(url, &settings, options->run - 1, i);
@@ -201,33 +173,44 @@ static int print_book(const lab_book *book, const lab_options *options)
     return closed != CLI_OK ? closed : status;
 }
 
-/* cell: instead of experiments; NULL: those. */
-static int measure_book(lab_book *book, const lab_options *options, cli_words ids, const lab_config *cell)
+static bool is_experiment(const char *id)
 {
-    meter meter = {.shown = false};
-    lab_settings settings = {
-        .urls = options->urls, .runs = options->runs, .seed = options->seed, .threads = (unsigned)options->threads};
-    clock_gettime(CLOCK_MONOTONIC, &meter.start);
-    if (isatty(STDERR_FILENO)) {
-        settings.progress = show_progress;
-        settings.context = &meter;
-    }
-    int error = cell ? lab_book_measure_cell(book, cell, &settings)
-                     : lab_book_measure(book, (const char *const *)ids.list, ids.count, &settings);
-    if (meter.shown)
-        fprintf(stderr, "\r\033[K");
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return lab_experiment_find(id) || lab_study_find(id);
 }
 
 static int check_ids(cli_words ids)
 {
     for (size_t i = 0; i < ids.count; i++)
-        if (!lab_experiment_find(ids.list[i]) && !lab_study_find(ids.list[i]))
+        if (!is_experiment(ids.list[i]))
             return unknown_experiment(ids.list[i]);
     return CLI_OK;
 }
 
-static int measure_and_print(const lab_options *options, cli_words ids, bool is_cell)
+/*
+ * --corpus *.txt is --corpus a.txt b.txt for us: with a corpus, operands that are files and not experiments belong to
+ * it. The others stay.
+ */
+static int take_files(lab_options *options, cli_words *words)
+{
+    size_t stay = 0;
+    char **files = options->files.count
+                       ? realloc(options->files.list, (options->files.count + words->count) * sizeof *files)
+                       : NULL;
+    if (!options->files.count)
+        return CLI_OK;
+    if (!files)
+        return cli_error("out of memory");
+    options->files.list = files;
+    for (size_t i = 0; i < words->count; i++)
+        if (!is_experiment(words->list[i]) && access(words->list[i], F_OK) == 0)
+            files[options->files.count++] = words->list[i];
+        else
+            words->list[stay++] = words->list[i];
+    words->count = stay;
+    return CLI_OK;
+}
+
+static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
 {
     lab_config cell = asked_cell(options);
     lab_book book;
@@ -237,22 +220,22 @@ static int measure_and_print(const lab_options *options, cli_words ids, bool is_
         return cli_error("'vidi lab cell' takes options, not '%s'", ids.list[0]);
     if (!is_cell && check_ids(ids) != CLI_OK)
         return CLI_ERROR;
-    int status = measure_book(&book, options, ids, is_cell ? &cell : NULL);
+    int status = lab_run_book(&book, options, ids, is_cell ? &cell : NULL);
     if (status == CLI_OK)
         status = print_book(&book, options);
     lab_book_free(&book);
     return status;
 }
 
-static int measure_and_report(const lab_options *options, cli_words ids)
+static int measure_and_report(lab_options *options, cli_words ids)
 {
-    lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids};
+    lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids, .corpus = options->files};
     lab_book book;
     if (options->csv || options->json || options->raw)
         return cli_error("a report is HTML and has all data inside: --csv, --json and --raw are for 'vidi lab run'");
     if (check_ids(ids) != CLI_OK || cli_lab_report_ready(&report) != CLI_OK)
         return CLI_ERROR;
-    int status = measure_book(&book, options, ids, NULL);
+    int status = lab_run_book(&book, options, ids, NULL);
     if (status == CLI_OK)
         status = cli_lab_report(&book, &report);
     lab_book_free(&book);
@@ -267,6 +250,8 @@ static int act(lab_options *options, cli_words words)
     cli_words rest = {words.list + 1, words.count - 1};
     if (strcmp(action, "show") == 0)
         return show(rest);
+    if (take_files(options, &rest) != CLI_OK)
+        return CLI_ERROR;
     if (strcmp(action, "run") == 0)
         return measure_and_print(options, rest, false);
     if (strcmp(action, "cell") == 0)
@@ -299,7 +284,10 @@ static int run(const cli_command *self, cli_words words)
                            .multiplier = 2.0};
     options.threads = usual_threads();
     int status = cli_options_parse(self, &words, &options);
-    return status == CLI_GO_ON ? act(&options, words) : status;
+    if (status == CLI_GO_ON)
+        status = act(&options, words);
+    lab_options_end(&options, status);
+    return status;
 }
 
 #define FIELD(name) offsetof(lab_options, name)
@@ -310,6 +298,14 @@ static const cli_option options_table[] = {
     {"seed", 0, CLI_COUNT, FIELD(seed), "S", "What all URLs and salts follow from [1]", NULL, 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
      "A run of 1e6 URLs takes a third of a gigabyte. The numbers do not depend on it.", 256},
+    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not made-up ones",
+     "May be given several times, or with several files; - is standard input. What gzip or zstd has packed is "
+     "unpacked. Repeats and "
+     "lines of more than 216 bytes are left out. Runs "
+     "need "
+     "twice as many different URLs as --urls says, and half as many more where URLs are deleted.",
+     0},
+    {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Begin anew, whatever an interrupted command has kept", NULL, 0},
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: a line a cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
     {"raw", 0, CLI_FLAG, FIELD(raw), NULL, "Print the counts of every run, as CSV", NULL, 0},
@@ -343,13 +339,18 @@ const cli_command cli_lab = {
         "theory within its rounding and the chance of 100 independent runs; or does so only if its runs were not "
         "independent ('dependent'); or it is 'anomalous'; or a 'misprint', an overview that differs from the table "
         "that "
-        "it repeats. Cells without a figure are 'measured'. 'fails' says that our own measurement is off.\n"
+        "it repeats. Cells without a figure are 'measured'. 'fails' says that our own measurement is off. "
+        "'not built' are cells whose hash function this build lacks.\n"
+        "An interrupted 'run' or 'cell' goes on where it stopped when the same command is given again, with the same "
+        "numbers in the end: finished runs are kept in $XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
+        "printed.\n"
         "The exit status is 0, or 2 after an error.",
     .examples = "  vidi lab run thesis-5.9 --runs 3\n"
                 "  vidi lab run --csv > tables.csv\n"
                 "  vidi lab report --runs 3 -o lab.html\n"
                 "  vidi lab cell --k 7 --multiplier 1.44 --filters 2\n"
-                "  vidi lab urls --run 2 --urls 10\n",
+                "  vidi lab urls --run 2 --urls 10\n"
+                "  vidi lab run thesis-5.9 --urls 100000 --corpus crawl-*.gz\n",
     .options = options_table,
     .operand = "ID",
     .run = run,

@@ -1,4 +1,5 @@
-/* How what the lab has found is printed: lab_forms.c, and lab_report.c. */
+/* What the files of `vidi lab` share: its options, how it measures (lab_run.c) and how it prints (lab_forms.c,
+ * lab_report.c). */
 #ifndef VIDI_CLI_LAB_H
 #define VIDI_CLI_LAB_H
 
@@ -6,6 +7,28 @@
 #include "lab/study.h"
 #include "lab/svg.h"
 #include "output.h"
+
+typedef struct lab_options {
+    uint64_t runs, urls, seed, threads, run;
+    const char *hash;
+    uint64_t k, filters, crawls;
+    double multiplier;
+    bool incremental, shuffled, csv, json, raw, fresh;
+    cli_words files; /* of the corpus */
+    const char *file, *plots;
+    /* made by lab_options_begin */
+    lab_corpus *corpus;
+    lab_keep *keep;
+} lab_options;
+
+/* Reads the corpus and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
+int lab_options_begin(lab_options *options);
+
+/* status: of the whole command; after CLI_OK nothing is left to go on from. */
+void lab_options_end(lab_options *options, int status);
+
+/* Begins, and measures experiments, or a cell in place of them. lab_book_free in every case. The exit status. */
+int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell);
 
 typedef enum lab_form { LAB_TABLE, LAB_CSV, LAB_JSON, LAB_RAW } lab_form;
 

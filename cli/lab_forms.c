@@ -78,6 +78,23 @@ static void print_csv(cli_out *out, const lab_book *book)
     }
 }
 
+/* What URLs the numbers come from. */
+static void put_corpus(cli_json *json, const lab_corpus *corpus)
+{
+    const char *file;
+    if (!corpus) {
+        cli_json_string(json, "corpus", "made up");
+        return;
+    }
+    cli_json_open(json, "corpus", '{');
+    cli_json_open(json, "files", '[');
+    for (size_t i = 0; (file = lab_corpus_file(corpus, i)); i++)
+        cli_json_string(json, NULL, file);
+    cli_json_close(json, ']');
+    cli_json_count(json, "urls", lab_corpus_count(corpus));
+    cli_json_close(json, '}');
+}
+
 static void print_object(cli_out *out, const lab_book *book, const lab_table *table, const lab_entry *entry)
 {
     cli_json json = {out, false};
@@ -97,6 +114,7 @@ static void print_object(cli_out *out, const lab_book *book, const lab_table *ta
     cli_json_string(&json, "remark", entry->remark);
     cli_json_count(&json, "urls", book->settings.urls);
     cli_json_count(&json, "seed", book->settings.seed);
+    put_corpus(&json, book->settings.corpus);
     cli_json_close(&json, '}');
 }
 
@@ -156,7 +174,7 @@ static void print_raw(cli_out *out, const lab_book *book)
 {
     cli_out_text(out, "experiment,row,column,run,asked,count,key,kind,params,epochs,marked\n");
     for (size_t i = 0; i < book->finding_count; i++)
-        for (uint64_t run = 0; run < book->settings.runs; run++)
+        for (uint64_t run = 0; run < book->findings[i].runs; run++)
             print_raw_line(out, book, i, run);
     for (size_t i = 0; i < book->study_count; i++)
         print_raw_numbers(out, &book->numbers[i]);
@@ -197,7 +215,7 @@ static int print_table(cli_out *out, const lab_table *from)
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         cli_table_cell(&table, "%s", heads[i]);
     for (size_t i = 0; i < from->rows * from->columns; i++)
-        if (!isnan(from->entries[i].measured))
+        if (!isnan(from->entries[i].measured) || from->entries[i].verdict == LAB_NOT_BUILT)
             add_row(&table, from->unit, &from->entries[i]);
     int status = cli_table_print(&table, out);
     cli_out_format(out, "\n%s", from->remarks ? from->remarks : "");
@@ -209,25 +227,71 @@ static int print_table(cli_out *out, const lab_table *from)
     return status;
 }
 
-static void print_summary(cli_out *out, const lab_book *book)
+/* The published figures' verdicts: `verdicts` has how many there are of each. */
+static void print_published(cli_out *out, const size_t *verdicts)
 {
-    size_t verdicts[LAB_FAILS + 1] = {0}, tested = 0, published = 0;
-    for (size_t i = 0; i < book->count; i++)
-        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
-            const lab_entry *entry = &book->tables[i].entries[j];
-            verdicts[entry->verdict]++;
-            tested += isnan(entry->z) ? 0 : 1;
-            published += entry->verdict != LAB_NO_FIGURE ? 1 : 0;
-        }
-    cli_out_format(out, "%zu of %zu cells fit theory.", tested - verdicts[LAB_FAILS], tested);
+    size_t published = 0;
+    for (size_t i = LAB_AGREES; i <= LAB_DIFFERS; i++)
+        published += verdicts[i];
     if (published)
         cli_out_format(out,
                        " Published figures: %zu agree, %zu agree only if runs were not independent, %zu anomalous, %zu "
                        "misprinted, %zu differ from ours.",
                        verdicts[LAB_AGREES], verdicts[LAB_DEPENDENT], verdicts[LAB_ANOMALOUS], verdicts[LAB_MISPRINT],
                        verdicts[LAB_DIFFERS]);
-    cli_out_format(out, "\n%llu runs of %llu URLs, seed %llu.\n", (unsigned long long)book->settings.runs,
-                   (unsigned long long)book->settings.urls, (unsigned long long)book->settings.seed);
+    if (verdicts[LAB_NOT_BUILT])
+        cli_out_format(out, "\n%zu cells were left out: this build lacks their hash functions.",
+                       verdicts[LAB_NOT_BUILT]);
+}
+
+static void print_together(cli_out *out, lab_family_test test)
+{
+    if (test.cells == 0)
+        return;
+    cli_out_format(out,
+                   "\nAll together: the largest |z| of %zu different cell%s is %.2f, and chance gives more than %.2f "
+                   "at most once in a hundred times",
+                   test.cells, test.cells == 1 ? "" : "s", test.largest, test.bound);
+    if (test.beyond)
+        cli_out_format(out, ": %zu cell%s against theory.", test.beyond, test.beyond == 1 ? " speaks" : "s speak");
+    else
+        cli_out_text(out, ".");
+}
+
+enum { FILES_NAMED = 3 }; /* of a corpus; JSON has all */
+
+static void print_workload(cli_out *out, const lab_settings *settings)
+{
+    cli_out_format(out, "\n%llu runs of %llu URLs, seed %llu, ", (unsigned long long)settings->runs,
+                   (unsigned long long)settings->urls, (unsigned long long)settings->seed);
+    if (!settings->corpus) {
+        cli_out_text(out, "made up.\n");
+        return;
+    }
+    size_t count = 0;
+    while (lab_corpus_file(settings->corpus, count))
+        count++;
+    cli_out_format(out, "from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
+    for (size_t i = 0; i < count && i < FILES_NAMED; i++)
+        cli_out_format(out, "%s %s", i ? "," : "", lab_corpus_file(settings->corpus, i));
+    if (count > FILES_NAMED)
+        cli_out_format(out, " and %zu other files", count - FILES_NAMED);
+    cli_out_text(out, ".\n");
+}
+
+static void print_summary(cli_out *out, const lab_book *book)
+{
+    size_t verdicts[LAB_FAILS + 1] = {0}, tested = 0;
+    for (size_t i = 0; i < book->count; i++)
+        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
+            const lab_entry *entry = &book->tables[i].entries[j];
+            verdicts[entry->verdict]++;
+            tested += isnan(entry->z) ? 0 : 1;
+        }
+    cli_out_format(out, "%zu of %zu cells fit theory.", tested - verdicts[LAB_FAILS], tested);
+    print_published(out, verdicts);
+    print_together(out, lab_book_judge(book));
+    print_workload(out, &book->settings);
 }
 
 static int print_tables(cli_out *out, const lab_book *book)

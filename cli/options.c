@@ -205,6 +205,23 @@ static int add_pair(const cli_option *option, const char *text, char **field)
     return CLI_GO_ON;
 }
 
+static int needs_value(const cli_option *option)
+{
+    return cli_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+}
+
+static int add_text(const cli_option *option, const char *text, cli_words *field)
+{
+    if (*text == 0)
+        return needs_value(option);
+    char **list = realloc(field->list, (field->count + 1) * sizeof *list);
+    if (!list)
+        return cli_error("out of memory");
+    field->list = list;
+    field->list[field->count++] = (char *)text;
+    return CLI_GO_ON;
+}
+
 /* Gives an option its value. CLI_GO_ON or an exit status. */
 static int set_option(const cli_option *option, const char *text, void *values)
 {
@@ -216,9 +233,11 @@ static int set_option(const cli_option *option, const char *text, void *values)
         return CLI_GO_ON;
     case CLI_TEXT:
         if (*text == 0)
-            return cli_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+            return needs_value(option);
         *(const char **)field = text;
         return CLI_GO_ON;
+    case CLI_TEXTS:
+        return add_text(option, text, field);
     case CLI_PAIRS:
         return add_pair(option, text, field);
     case CLI_COUNT:
@@ -245,7 +264,7 @@ static int take_value(walk_state *walk, const cli_option *option, const char *at
     if (option->type == CLI_FLAG || attached)
         return set_option(option, attached, walk->values);
     if (walk->at + 1 >= walk->words.count || strncmp(walk->words.list[walk->at + 1], "--", 2) == 0)
-        return cli_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+        return needs_value(option);
     return set_option(option, walk->words.list[++walk->at], walk->values);
 }
 

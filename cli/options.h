@@ -14,6 +14,7 @@ enum cli_option_type {
     CLI_FLAG,       /* bool */
     CLI_TEXT,       /* const char *, points into the command line */
     CLI_PAIRS,      /* char *: every name=value given, with commas between; the command frees it */
+    CLI_TEXTS,      /* cli_words: every one that was given; the command frees the list */
     CLI_COUNT,      /* uint64_t, at least 1: 1000000 or 1e6 */
     CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB */
     CLI_REAL,       /* double, more than 0 */
@@ -40,8 +41,8 @@ typedef struct cli_option {
 
 /*
  * Fills in *values, which the caller has set to its defaults, and leaves the operands in *words. CLI_GO_ON, or the exit
- * status: after an error, or because help was asked for and has been printed. Fields of CLI_PAIRS are to be freed in
- * every case.
+ * status: after an error, or because help was asked for and has been printed. Fields of CLI_PAIRS and
+ * CLI_TEXTS are to be freed in every case.
  */
 int cli_options_parse(const cli_command *command, cli_words *words, void *values);
 

@@ -55,6 +55,7 @@ _vidi_values() {
     lab:--urls) echo "ANY" ;;
     lab:--seed) echo "ANY" ;;
     lab:--threads) echo "ANY" ;;
+    lab:--corpus) echo "FILE" ;;
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
     lab:--run) echo "ANY" ;;
@@ -116,8 +117,8 @@ _vidi_options() {
         echo "--urls --kind --json -h --help"
         ;;
     lab)
-        echo "--runs --urls --seed --threads --csv --json --raw -o --output --plots --run --hash --k
-            --multiplier --filters --crawls --incremental --shuffled -h --help"
+        echo "--runs --urls --seed --threads --corpus --fresh --csv --json --raw -o --output --plots --run
+            --hash --k --multiplier --filters --crawls --incremental --shuffled -h --help"
         ;;
     version)
         echo "-h --help"

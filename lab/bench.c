@@ -20,6 +20,7 @@
 
 #include "filters/bloom.h"
 #include "filters/marks.h"
+#include "lab/buckets.h"
 
 /*
  * The values of n URLs, `slots` each, in groups of URLs: first the group's values of the first slot, then of the second
@@ -42,12 +43,13 @@ struct lab_bench {
     uint64_t run;
     char *text; /* the URLs of the run, one behind the other */
     size_t text_room;
-    size_t *ends;     /* [2n + 1]: where each begins; the first n go in */
-    uint32_t *order;  /* the second order */
-    values in, out;   /* of the URLs that go in, and of those that are asked */
-    uint64_t *left;   /* [job * words] */
-    uint64_t *wanted; /* [words]: asked of this family or filter */
-    uint64_t *seen;   /* [words] */
+    size_t *ends;        /* [2n + 1]: where each begins; the first n go in */
+    uint32_t *order;     /* the second order */
+    values in, out;      /* of the URLs that go in, and of those that are asked */
+    lab_buckets buckets; /* those that go in, for filters that nobody asks meanwhile */
+    uint64_t *left;      /* [job * words] */
+    uint64_t *wanted;    /* [words]: asked of this family or filter */
+    uint64_t *seen;      /* [words] */
 };
 
 static bool bit_at(const uint64_t *bits, uint64_t i)
@@ -64,7 +66,7 @@ int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *s
 {
     lab_bench *bench = *made = calloc(1, sizeof *bench);
     if (!bench)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a run");
+        return lab_fail(VIDI_EMEMORY, "no memory for a run");
     bench->plan = plan;
     bench->settings = settings;
     bench->n = settings->urls;
@@ -81,7 +83,8 @@ int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *s
     bench->seen = malloc(bench->words * sizeof *bench->seen);
     if (!bench->ends || !bench->order || !bench->in.data || !bench->out.data || !bench->left || !bench->wanted ||
         !bench->seen)
-        return vidi__fail(VIDI_EMEMORY, "no memory for runs of %llu URLs", (unsigned long long)bench->n);
+        return lab_fail(VIDI_EMEMORY, "no memory for runs of %llu URLs", (unsigned long long)bench->n);
+    LAB_TRY(lab_buckets_make(&bench->buckets, bench->n, k));
     return vidi__memory_init(&bench->memory, NULL, 0);
 }
 
@@ -94,6 +97,7 @@ void lab_bench_free(lab_bench *bench)
     free(bench->order);
     free(bench->in.data);
     free(bench->out.data);
+    lab_buckets_free(&bench->buckets);
     free(bench->left);
     free(bench->wanted);
     free(bench->seen);
@@ -108,7 +112,7 @@ static int make_urls(lab_bench *bench)
             size_t room = bench->text_room + bench->text_room / 2 + (1 << 20);
             char *text = realloc(bench->text, room);
             if (!text)
-                return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * bench->n));
+                return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * bench->n));
             bench->text = text;
             bench->text_room = room;
         }
@@ -138,10 +142,10 @@ static int read_shape(const lab_bench *bench, const lab_family *family, unsigned
     lab_config config = {.functions = family->functions, .k = k, .multiplier = multiplier, .members = 1};
     vidi__params params;
     lab_config_set(&config, text, sizeof text);
-    VIDI__TRY(vidi__params_parse(&params, text));
+    LAB_TRY(vidi__params_parse(&params, text));
     vidi__config made = {.params = &params, .capacity = bench->n, .seed = seed_of(bench, family)};
-    VIDI__TRY(vidi__bloom_read(shape, &made));
-    VIDI__TRY(vidi__scheme_init(scheme, &params, &made.seed, k));
+    LAB_TRY(vidi__bloom_read(shape, &made));
+    LAB_TRY(vidi__scheme_init(scheme, &params, &made.seed, k));
     return vidi__scheme_check(scheme, shape->m);
 }
 
@@ -180,6 +184,16 @@ static bool is_wide(const vidi__scheme *scheme)
     return wide;
 }
 
+static void sort_values(lab_bench *bench)
+{
+    const uint32_t *data = bench->in.data;
+    for (unsigned slot = 0; slot < bench->in.slots; slot++) {
+        for (uint64_t i = 0; i < bench->n; i++)
+            bench->buckets.spare[i] = data[value_at(&bench->in, i, slot)];
+        lab_buckets_sort(&bench->buckets, slot);
+    }
+}
+
 /* What of the questions is left for a job that has come to its step-th filter. */
 static void want_left(lab_bench *bench, size_t job, unsigned step)
 {
@@ -208,11 +222,13 @@ static int hash_family(lab_bench *bench, const lab_family *family)
 {
     vidi__bloom shape;
     vidi__scheme scheme;
-    VIDI__TRY(read_shape(bench, family, family->k, family->multiplier, &shape, &scheme));
+    LAB_TRY(read_shape(bench, family, family->k, family->multiplier, &shape, &scheme));
     bench->in.slots = bench->out.slots = scheme.k;
     bench->in.wide = bench->out.wide = is_wide(&scheme);
     for (uint64_t i = 0; i < bench->n; i++)
         hash_url(bench, &scheme, i, &bench->in, i);
+    if (!bench->in.wide)
+        sort_values(bench);
     want(bench, family->first, family->last);
     for (uint64_t i = 0; i < bench->n; i++)
         if (bit_at(bench->wanted, i))
@@ -238,6 +254,15 @@ static void fill(lab_bench *bench, vidi__bitmap *bits, const vidi__scheme *schem
             if (vidi__marks_add(bits, each[i], k, false))
                 set_bit(bench->seen, at[i]);
     }
+}
+
+/* Does a job ask while this array fills? */
+static bool is_asked_meanwhile(const lab_plan *plan, size_t array)
+{
+    for (size_t i = 0; i < plan->job_count; i++)
+        if (plan->jobs[i].config.incremental && lab_job_step(&plan->jobs[i], array) < plan->jobs[i].count)
+            return true;
+    return false;
 }
 
 /* Those that are wanted of the others are asked: who was seen. Most are out after the first place. */
@@ -285,10 +310,14 @@ static int run_array(lab_bench *bench, const lab_family *family, size_t index, u
     vidi__bloom shape;
     vidi__scheme scheme;
     vidi__bitmap bits;
-    VIDI__TRY(read_shape(bench, family, array->k, array->multiplier, &shape, &scheme));
-    VIDI__TRY(vidi__bitmap_init(&bits, &bench->memory, shape.m, NULL));
-    fill(bench, &bits, &scheme, family->shuffled);
-    take(bench, index, true);
+    LAB_TRY(read_shape(bench, family, array->k, array->multiplier, &shape, &scheme));
+    LAB_TRY(vidi__bitmap_init(&bits, &bench->memory, shape.m, NULL));
+    if (bench->in.wide || is_asked_meanwhile(bench->plan, index)) {
+        fill(bench, &bits, &scheme, family->shuffled);
+        take(bench, index, true);
+    } else {
+        lab_buckets_fill(&bench->buckets, &bits, &scheme);
+    }
     want(bench, index, index + 1);
     ask(bench, &bits, &scheme);
     take(bench, index, false);
@@ -312,17 +341,20 @@ int lab_bench_run(lab_bench *bench, uint64_t run, uint64_t *counts, uint64_t *ma
 {
     const lab_plan *plan = bench->plan;
     bench->run = run;
-    VIDI__TRY(make_urls(bench));
+    LAB_TRY(make_urls(bench));
     lab_shuffle(bench->order, bench->n, bench->settings->seed, run);
     for (size_t i = 0; i < plan->family_count; i++) {
         const lab_family *family = &plan->families[i];
-        VIDI__TRY(hash_family(bench, family));
-        for (size_t array = family->first; array < family->last; array++)
-            VIDI__TRY(run_array(bench, family, array, &marked[array]));
+        LAB_TRY(hash_family(bench, family));
+        for (size_t array = family->first; array < family->last; array++) {
+            if (lab_stopped(bench->settings))
+                return LAB_STOPPED;
+            LAB_TRY(run_array(bench, family, array, &marked[array]));
+        }
     }
     for (size_t i = 0; i < plan->job_count; i++)
         if (plan->jobs[i].config.kind)
-            VIDI__TRY(lab_set_run(&plan->jobs[i].config, bench->settings, run, &counts[i]));
+            LAB_TRY(lab_set_run(&plan->jobs[i].config, bench->settings, run, &counts[i]));
         else
             counts[i] = count_left(bench, i);
     return VIDI_OK;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/costs.h"
 #include "lab/texts.h"
 
@@ -51,7 +50,7 @@ static int pace_of_list(const lab_texts *texts, uint64_t n, const lab_settings *
 {
     uint64_t count = n < LIST_URLS ? n : LIST_URLS, asked = n < QUESTIONS ? n : QUESTIONS, time = 0;
     vidi_set *set;
-    VIDI__TRY(lab_set_make(&set, settings, run, "list", NULL, count));
+    LAB_TRY(lab_set_make(&set, settings, run, "list", NULL, count));
     int code = add_all(set, texts->urls, count, &time);
     if (code == VIDI_OK)
         code = ask_all(set, texts->urls + n, asked, &time);
@@ -65,7 +64,7 @@ static int pace_of_hashset(const lab_texts *texts, uint64_t n, const lab_setting
 {
     uint64_t add = 0, ask = 0;
     vidi_set *set;
-    VIDI__TRY(lab_set_make(&set, settings, run, "hashset", NULL, n));
+    LAB_TRY(lab_set_make(&set, settings, run, "hashset", NULL, n));
     int code = add_all(set, texts->urls, n, &add);
     if (code == VIDI_OK)
         code = ask_all(set, texts->urls + n, n, &ask);

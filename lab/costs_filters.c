@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "filters/marks.h"
 #include "lab/costs.h"
 
@@ -23,9 +22,9 @@ static int make_member(lab_timed *timed, unsigned index, const vidi__seed *seed,
     member *made = &timed->member[index];
     vidi__params params;
     vidi__seed own = vidi__seed_child(seed, "member", index + 1, LAB_MEMBERS_MAX);
-    VIDI__TRY(vidi__params_parse(&params, "hash=jenkins,mode=salted"));
-    VIDI__TRY(vidi__scheme_init(&made->scheme, &params, &own, k));
-    VIDI__TRY(vidi__scheme_check(&made->scheme, m));
+    LAB_TRY(vidi__params_parse(&params, "hash=jenkins,mode=salted"));
+    LAB_TRY(vidi__scheme_init(&made->scheme, &params, &own, k));
+    LAB_TRY(vidi__scheme_check(&made->scheme, m));
     made->placing = vidi__scheme_placing(&made->scheme, m);
     return vidi__bitmap_init(&made->bits, &timed->memory, m, NULL);
 }
@@ -36,11 +35,11 @@ int lab_timed_make(lab_timed **made, const lab_settings *settings, uint64_t run,
     vidi__seed seed = {.turn = 0};
     lab_timed *timed = *made = calloc(1, sizeof *timed);
     if (!timed)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a filter");
-    VIDI__TRY(vidi__memory_init(&timed->memory, NULL, 0));
+        return lab_fail(VIDI_EMEMORY, "no memory for a filter");
+    LAB_TRY(vidi__memory_init(&timed->memory, NULL, 0));
     lab_key(seed.key, settings->seed, run);
     for (; timed->members < members; timed->members++)
-        VIDI__TRY(make_member(timed, timed->members, &seed, k, (uint64_t)ceil((double)urls * k * multiplier - 1e-6)));
+        LAB_TRY(make_member(timed, timed->members, &seed, k, (uint64_t)ceil((double)urls * k * multiplier - 1e-6)));
     return VIDI_OK;
 }
 

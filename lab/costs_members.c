@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/costs.h"
 #include "lab/texts.h"
 

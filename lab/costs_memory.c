@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "lab/costs.h"
 #include "lab/texts.h"
 
@@ -40,7 +39,7 @@ static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsig
     const char *kind = lab_config_set(&config, params, sizeof params);
     vidi_stats stats = {.bytes = 0};
     vidi_set *set;
-    VIDI__TRY(lab_set_make(&set, settings, run, kind, params, LAB_COST_URLS));
+    LAB_TRY(lab_set_make(&set, settings, run, kind, params, LAB_COST_URLS));
     int code = stat_of(set, &stats);
     vidi_close(set);
     *kilobytes = (double)stats.bytes / KILOBYTE;
@@ -50,7 +49,7 @@ static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsig
 static int measure_filters(const lab_settings *settings, uint64_t run, unsigned members, double *numbers)
 {
     for (size_t cell = 0; cell < (size_t)LAB_COST_ROWS * LAB_COST_COLUMNS; cell++)
-        VIDI__TRY(kilobytes_of_filter(settings, run, members, cell, &numbers[cell]));
+        LAB_TRY(kilobytes_of_filter(settings, run, members, cell, &numbers[cell]));
     return VIDI_OK;
 }
 
@@ -156,7 +155,7 @@ static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const c
 int lab_memory_collections(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t all = settings->urls;
-    VIDI__TRY(kilobytes_of_urls(settings, run, "list", all < LIST_URLS ? all : LIST_URLS, &numbers[0]));
+    LAB_TRY(kilobytes_of_urls(settings, run, "list", all < LIST_URLS ? all : LIST_URLS, &numbers[0]));
     return kilobytes_of_urls(settings, run, "hashset", all < HASHSET_URLS ? all : HASHSET_URLS, &numbers[1]);
 }
 

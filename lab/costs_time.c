@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/costs.h"
 #include "lab/texts.h"
 
@@ -36,11 +35,10 @@ static uint64_t urls_of(const lab_settings *settings)
 static int make_table(table *made, const lab_settings *settings, uint64_t run, unsigned members)
 {
     made->n = urls_of(settings);
-    VIDI__TRY(lab_texts_make(&made->texts, settings, run, 0, 2 * made->n));
+    LAB_TRY(lab_texts_make(&made->texts, settings, run, 0, 2 * made->n));
     for (unsigned cell = 0; cell < CELLS; cell++)
-        VIDI__TRY(lab_timed_make(&made->filters[cell], settings, run, members,
-                                 LAB_COST_K_LEAST + cell / LAB_COST_COLUMNS,
-                                 lab_cost_multipliers[cell % LAB_COST_COLUMNS], made->n));
+        LAB_TRY(lab_timed_make(&made->filters[cell], settings, run, members, LAB_COST_K_LEAST + cell / LAB_COST_COLUMNS,
+                               lab_cost_multipliers[cell % LAB_COST_COLUMNS], made->n));
     return VIDI_OK;
 }
 

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-
 static const lab_eigen_filter filters[] = {
     {"classic", NULL, LAB_EIGEN_K, 0, false},
     {"labels", "labels", LAB_EIGEN_K, LAB_EIGEN_D, true},
@@ -94,10 +92,10 @@ static int add_or_ask(bench *bench, uint64_t first, size_t count, bool asks, dou
     make_urls(bench, first, count, asks);
     for (size_t f = 0; f < FILTERS; f++) {
         if (!asks) {
-            VIDI__TRY(vidi_add_batch(bench->sets[f], bench->urls, count, bench->verdicts));
+            LAB_TRY(vidi_add_batch(bench->sets[f], bench->urls, count, bench->verdicts));
             continue;
         }
-        VIDI__TRY(vidi_has_batch(bench->sets[f], bench->urls, count, bench->verdicts));
+        LAB_TRY(vidi_has_batch(bench->sets[f], bench->urls, count, bench->verdicts));
         for (size_t i = 0; i < count; i++)
             numbers[f] += bench->verdicts[i] == VIDI_SEEN;
     }
@@ -107,10 +105,10 @@ static int add_or_ask(bench *bench, uint64_t first, size_t count, bool asks, dou
 static int fill_and_ask(bench *bench, const char *hash, double *numbers)
 {
     for (size_t f = 0; f < FILTERS; f++)
-        VIDI__TRY(lab_eigen_make(&bench->sets[f], &filters[f], hash, bench->settings, bench->run, bench->n));
+        LAB_TRY(lab_eigen_make(&bench->sets[f], &filters[f], hash, bench->settings, bench->run, bench->n));
     for (int asks = 0; asks < 2; asks++)
         for (uint64_t i = 0; i < bench->n; i += BATCH)
-            VIDI__TRY(add_or_ask(bench, i, (size_t)(bench->n - i < BATCH ? bench->n - i : BATCH), asks, numbers));
+            LAB_TRY(add_or_ask(bench, i, (size_t)(bench->n - i < BATCH ? bench->n - i : BATCH), asks, numbers));
     return VIDI_OK;
 }
 
@@ -132,7 +130,7 @@ static int measure_rows(const crawl *crawls, size_t count, const char *hash, con
     bench *bench = calloc(1, sizeof *bench);
     int code = VIDI_OK;
     if (!bench)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a batch of URLs");
+        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
     bench->settings = settings;
     bench->run = run;
     bench->n = lab_eigen_urls(settings);

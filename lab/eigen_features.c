@@ -46,7 +46,7 @@ static int take_features(bench *bench, uint64_t i, vidi_str url, vidi__buffer *r
 {
     char feature[LAB_URL_ROOM];
     vidi__url_parts parts;
-    VIDI__TRY(vidi__url_split(&parts, url, room));
+    LAB_TRY(vidi__url_split(&parts, url, room));
     for (size_t f = 0; f < FEATURES; f++) {
         vidi_str text = vidi__url_feature(lab_eigen_features[f])(&parts, feature);
         bench->values[f * bench->n + i] = vidi__hash(&vidi__hash_sip13, &bench->key, text).lo;
@@ -74,12 +74,12 @@ int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, doubl
 {
     bench bench = {.settings = settings, .run = run, .n = lab_eigen_urls(settings)};
     unsigned char bytes[VIDI_KEY_BYTES];
-    VIDI__TRY(vidi__memory_init(&bench.memory, NULL, 0));
+    LAB_TRY(vidi__memory_init(&bench.memory, NULL, 0));
     lab_key(bytes, settings->seed, run);
     vidi__hash_key_init(&bench.key, bytes);
     bench.values = malloc(FEATURES * bench.n * sizeof *bench.values + 1);
     if (!bench.values)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the features of %llu URLs", (unsigned long long)bench.n);
+        return lab_fail(VIDI_EMEMORY, "no memory for the features of %llu URLs", (unsigned long long)bench.n);
     int code = VIDI_OK;
     for (size_t column = 0; column < SITES && code == VIDI_OK; column++)
         code = measure_column(&bench, column, numbers);

@@ -17,8 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
-
 enum formula { UNMARKED, UNMARKED_BEST, ERROR, BITS, FEATURES, PRODUCT, PRODUCT_LABELS, EXPONENTS, FORMULAS };
 
 enum { AS_PRINTED, MEASURED, COLUMNS, BEST_K = 22, DEPTH = 100 };
@@ -61,7 +59,7 @@ static int try_filter(outcome *outcome, const lab_eigen_filter *filter, const la
 {
     vidi_set *set;
     double ignored = 0;
-    VIDI__TRY(lab_eigen_make(&set, filter, "sip13", settings, run, lab_eigen_urls(settings)));
+    LAB_TRY(lab_eigen_make(&set, filter, "sip13", settings, run, lab_eigen_urls(settings)));
     int code = deed_on_all(set, settings, run, false, &ignored);
     if (code == VIDI_OK)
         code = deed_on_all(set, settings, run, true, &outcome->seen);
@@ -85,10 +83,10 @@ int lab_eigen_formulas_measure(const lab_settings *settings, uint64_t run, doubl
     uint64_t n = lab_eigen_urls(settings);
     double bits = LAB_EIGEN_BITS * (double)n, measured[FORMULAS];
     outcome of_classic = {0}, of_best = {0}, of_tail = {0}, of_labels = {0};
-    VIDI__TRY(try_filter(&of_classic, &classic, settings, run));
-    VIDI__TRY(try_filter(&of_best, &best, settings, run));
-    VIDI__TRY(try_filter(&of_tail, &tail, settings, run));
-    VIDI__TRY(try_filter(&of_labels, &labels, settings, run));
+    LAB_TRY(try_filter(&of_classic, &classic, settings, run));
+    LAB_TRY(try_filter(&of_best, &best, settings, run));
+    LAB_TRY(try_filter(&of_tail, &tail, settings, run));
+    LAB_TRY(try_filter(&of_labels, &labels, settings, run));
     measured[UNMARKED] = bits - round(of_classic.stats.fill * bits);
     measured[UNMARKED_BEST] = bits - round(of_best.stats.fill * bits);
     measured[ERROR] = of_classic.seen;

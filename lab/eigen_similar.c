@@ -106,7 +106,7 @@ int lab_eigen_shifts_measure(const lab_settings *settings, uint64_t run, double 
     char url[LAB_URL_ROOM];
     uint32_t *values = malloc((FUNCTIONS + 1) * n * sizeof *values + 1);
     if (!values)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the values of %llu URLs", (unsigned long long)n);
+        return lab_fail(VIDI_EMEMORY, "no memory for the values of %llu URLs", (unsigned long long)n);
     for (size_t column = 0; column < COLUMNS; column++) {
         for (uint64_t i = 0; i < n; i++) {
             vidi_str text = url_of(url, settings, run, i, column == ONE_SITE);
@@ -178,7 +178,7 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
 {
     uint64_t n = lab_eigen_urls(settings), count;
     for (size_t h = 0; h < HASHES; h++)
-        VIDI__TRY(lab_eigen_make(&bench->sets[h], &classic, hashes[h], settings, run, n));
+        LAB_TRY(lab_eigen_make(&bench->sets[h], &classic, hashes[h], settings, run, n));
     for (uint64_t first = 0; first < 2 * n; first += count) {
         bool asks = first >= n;
         uint64_t left = (asks ? 2 * n : n) - first;
@@ -187,9 +187,9 @@ static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run
             bench->urls[i] = url_of(bench->bytes[i], settings, run, first + i, column == ONE_SITE);
         for (size_t h = 0; h < HASHES; h++) {
             if (!asks)
-                VIDI__TRY(vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts));
+                LAB_TRY(vidi_add_batch(bench->sets[h], bench->urls, count, bench->verdicts));
             else
-                VIDI__TRY(vidi_has_batch(bench->sets[h], bench->urls, count, bench->verdicts));
+                LAB_TRY(vidi_has_batch(bench->sets[h], bench->urls, count, bench->verdicts));
             for (uint64_t i = 0; asks && i < count; i++)
                 numbers[h * COLUMNS + column] += bench->verdicts[i] == VIDI_SEEN;
         }
@@ -202,7 +202,7 @@ int lab_eigen_similar_measure(const lab_settings *settings, uint64_t run, double
     bench *bench = calloc(1, sizeof *bench);
     int code = VIDI_OK;
     if (!bench)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a batch of URLs");
+        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
     memset(numbers, 0, HASHES * COLUMNS * sizeof *numbers);
     for (size_t column = 0; column < COLUMNS && code == VIDI_OK; column++) {
         code = fill_and_ask(bench, settings, run, column, numbers);

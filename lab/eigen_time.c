@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/base.h"
-
 const char *const lab_eigen_timed[] = {"classic", "4 functions", "labels", "tail", NULL};
 const char *const lab_eigen_deeds[] = {"add", "ask", NULL};
 
@@ -34,7 +32,7 @@ static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)
     pages->urls = malloc(2 * n * sizeof *pages->urls);
     pages->verdicts = malloc(BATCH);
     if (!pages->bytes || !pages->urls || !pages->verdicts)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * n));
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * n));
     for (uint64_t deed = ADD; deed < DEEDS; deed++)
         for (uint64_t i = 0; i < n; i++) {
             uint64_t site = i / DEPTH, number = site * 2 * DEPTH + i % DEPTH + deed * DEPTH;
@@ -51,8 +49,8 @@ static int add_and_ask(vidi_set *set, const pages *pages, double *times)
         for (uint64_t i = 0; i < pages->n; i += BATCH) {
             const vidi_str *urls = pages->urls + deed * pages->n + i;
             size_t count = pages->n - i < BATCH ? pages->n - i : BATCH;
-            VIDI__TRY(deed == ADD ? vidi_add_batch(set, urls, count, pages->verdicts)
-                                  : vidi_has_batch(set, urls, count, pages->verdicts));
+            LAB_TRY(deed == ADD ? vidi_add_batch(set, urls, count, pages->verdicts)
+                                : vidi_has_batch(set, urls, count, pages->verdicts));
         }
         times[deed] = (double)(lab_thread_time() - start) / (double)pages->n;
     }

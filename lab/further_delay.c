@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { K = 3, CRAWLS = 3, ORDERS = 2, COLUMNS = 4, PART = 4, PIECES = 4096 };
@@ -33,13 +32,13 @@ typedef struct desk {
 
 static int desk_make(desk *desk, const lab_settings *settings, uint64_t run, uint64_t n)
 {
-    VIDI__TRY(lab_texts_make(&desk->texts, settings, run, 0, n));
+    LAB_TRY(lab_texts_make(&desk->texts, settings, run, 0, n));
     desk->order = calloc(n + 1, sizeof *desk->order);
     desk->shuffled = calloc(n + 1, sizeof *desk->shuffled);
     desk->hits = calloc(n + 1, 1);
     desk->shuffled_hits = calloc(n + 1, 1);
     if (!desk->order || !desk->shuffled || !desk->hits || !desk->shuffled_hits)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
     return VIDI_OK;
 }
 
@@ -73,7 +72,7 @@ static int crawl_again(desk *desk, vidi_set *set, const lab_settings *settings, 
     vidi_options next = VIDI_OPTIONS_INIT;
     next.capacity = desk->texts.count;
     if (crawl > 0)
-        VIDI__TRY(vidi_rotate(set, &next));
+        LAB_TRY(vidi_rotate(set, &next));
     if (shuffled && crawl > 0)
         return crawl_shuffled(desk, set, settings, run, crawl);
     int64_t seen = lab_texts_add(set, desk->texts.urls, desk->texts.count, desk->hits);
@@ -115,7 +114,7 @@ static int measure_order(const lab_settings *settings, uint64_t run, bool shuffl
 
 int lab_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    VIDI__TRY(measure_order(settings, run, false, numbers));
+    LAB_TRY(measure_order(settings, run, false, numbers));
     return measure_order(settings, run, true, numbers);
 }
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { PART = 4, TIME_PART = 20 };

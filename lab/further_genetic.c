@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "hash/hash.h"
 #include "lab/further.h"
 #include "lab/genetic.h"
@@ -65,10 +64,10 @@ static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
     trial->site = calloc(sites, sizeof *trial->site);
     trial->values = calloc(K * n, sizeof *trial->values);
     if (!trial->site || !trial->values)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)sites);
-    VIDI__TRY(lab_texts_make(&trial->texts, settings, run, 0, read < sites ? sites : read));
-    VIDI__TRY(lab_site_choose(&trial->texts, sites, trial->site));
-    VIDI__TRY(lab_words_make(&trial->words, trial->site, n));
+        return lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)sites);
+    LAB_TRY(lab_texts_make(&trial->texts, settings, run, 0, read < sites ? sites : read));
+    LAB_TRY(lab_site_choose(&trial->texts, sites, trial->site));
+    LAB_TRY(lab_words_make(&trial->words, trial->site, n));
     breeding.start = vidi__mix(trial->start);
     for (unsigned i = 0; i < K; i++)
         breeding.salts[i] = salt_of(trial, 0, i);
@@ -176,7 +175,7 @@ static int time_program(trial *trial, const lab_program *program, double *nanose
     int code = lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1)); /* which is part of the work */
     uint64_t *values = calloc(words.count, sizeof *values);
     if (code == VIDI_OK && !values)
-        code = vidi__fail(VIDI_EMEMORY, "no memory for %zu values", words.count);
+        code = lab_fail(VIDI_EMEMORY, "no memory for %zu values", words.count);
     if (code == VIDI_OK)
         lab_program_values(program, trial->start, &words, values);
     *nanoseconds = (double)(lab_thread_time() - start) / (double)(trial->n * (CRAWLS + 1));
@@ -198,7 +197,7 @@ static int time_function(trial *trial, const char *name, double *nanoseconds)
     uint64_t start = lab_thread_time();
     vidi__u128 *values = calloc(count, sizeof *values);
     if (!values)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %zu values", count);
+        return lab_fail(VIDI_EMEMORY, "no memory for %zu values", count);
     vidi__hash_batch(function, &key, trial->site, count, values);
     *nanoseconds = (double)(lab_thread_time() - start) / (double)count;
     free(values);

@@ -24,7 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { ADD, ASK };
@@ -50,7 +49,7 @@ static int send_all(int socket, const void *data, size_t size)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            return vidi__fail(VIDI_ESYSTEM, "a member does not listen: %s", strerror(errno));
+            return lab_fail(VIDI_ESYSTEM, "a member does not listen: %s", strerror(errno));
         at += sent;
         size -= (size_t)sent;
     }
@@ -65,7 +64,7 @@ static int receive_all(int socket, void *data, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return vidi__fail(VIDI_ESYSTEM, "a member does not answer: %s", got < 0 ? strerror(errno) : "it has ended");
+            return lab_fail(VIDI_ESYSTEM, "a member does not answer: %s", got < 0 ? strerror(errno) : "it has ended");
         at += got;
         size -= (size_t)got;
     }
@@ -92,7 +91,7 @@ static int make_member(vidi_set **set, const lab_settings *settings, uint64_t ru
 static int send_answer(int socket, int code, const void *data, size_t bytes)
 {
     answer head = {code, (uint32_t)bytes};
-    VIDI__TRY(send_all(socket, &head, sizeof head));
+    LAB_TRY(send_all(socket, &head, sizeof head));
     return send_all(socket, data, bytes);
 }
 
@@ -120,16 +119,16 @@ static int read_body(worker *worker, const request *head)
         worker->urls[i] = (vidi_str){worker->body + at, length};
         at += length;
     }
-    return at == head->bytes ? VIDI_OK : vidi__fail(VIDI_EFORMAT, "a request of %u URLs is damaged", head->count);
+    return at == head->bytes ? VIDI_OK : lab_fail(VIDI_EFORMAT, "a request of %u URLs is damaged", head->count);
 }
 
 static int serve_one(worker *worker, vidi_set *set, int socket)
 {
     request head;
-    VIDI__TRY(receive_all(socket, &head, sizeof head));
+    LAB_TRY(receive_all(socket, &head, sizeof head));
     if (head.count > LAB_BATCH_MAX || head.bytes > REQUEST_MOST || head.bytes < head.count * sizeof(uint16_t))
-        return vidi__fail(VIDI_EFORMAT, "a request of %u URLs and %u bytes", head.count, head.bytes);
-    VIDI__TRY(receive_all(socket, worker->body, head.bytes));
+        return lab_fail(VIDI_EFORMAT, "a request of %u URLs and %u bytes", head.count, head.bytes);
+    LAB_TRY(receive_all(socket, worker->body, head.bytes));
     int code = read_body(worker, &head);
     if (code == VIDI_OK)
         code = head.what == ADD ? vidi_add_batch(set, worker->urls, head.count, worker->verdicts)
@@ -142,7 +141,7 @@ static void serve(vidi_set *set, int made, int socket)
 {
     worker *worker = malloc(sizeof *worker);
     if (made == VIDI_OK && !worker)
-        made = vidi__fail(VIDI_EMEMORY, "no memory for requests");
+        made = lab_fail(VIDI_EMEMORY, "no memory for requests");
     if (made < 0)
         send_error(socket, made);
     else if (send_answer(socket, VIDI_OK, NULL, 0) == VIDI_OK)
@@ -158,13 +157,13 @@ static int receive_answer(int socket, uint8_t *verdicts, size_t expected)
 {
     char message[MESSAGE_ROOM] = "";
     answer head;
-    VIDI__TRY(receive_all(socket, &head, sizeof head));
+    LAB_TRY(receive_all(socket, &head, sizeof head));
     if (head.code < 0 && head.bytes < sizeof message) {
-        VIDI__TRY(receive_all(socket, message, head.bytes));
-        return vidi__fail(head.code, "a member: %s", message);
+        LAB_TRY(receive_all(socket, message, head.bytes));
+        return lab_fail(head.code, "a member: %s", message);
     }
     if (head.code < 0 || head.bytes != expected)
-        return vidi__fail(VIDI_EFORMAT, "a member answers with %u bytes instead of %zu", head.bytes, expected);
+        return lab_fail(VIDI_EFORMAT, "a member answers with %u bytes instead of %zu", head.bytes, expected);
     return receive_all(socket, verdicts, expected);
 }
 
@@ -174,7 +173,7 @@ static int start_one(lab_members *members, const lab_settings *settings, uint64_
     int ends[2];
     unsigned index = members->count;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return vidi__fail(VIDI_ESYSTEM, "no socket for member %u: %s", index + 1, strerror(errno));
+        return lab_fail(VIDI_ESYSTEM, "no socket for member %u: %s", index + 1, strerror(errno));
     pid_t process = fork();
     if (process == 0) {
         vidi_set *set = NULL;
@@ -189,7 +188,7 @@ static int start_one(lab_members *members, const lab_settings *settings, uint64_
     close(ends[1]);
     if (process < 0) {
         close(ends[0]);
-        return vidi__fail(VIDI_ESYSTEM, "no process for member %u: %s", index + 1, strerror(errno));
+        return lab_fail(VIDI_ESYSTEM, "no process for member %u: %s", index + 1, strerror(errno));
     }
     members->sockets[index] = ends[0];
     members->processes[index] = process;
@@ -202,13 +201,13 @@ int lab_members_start(lab_members *members, const lab_settings *settings, uint64
 {
     *members = (lab_members){.count = 0};
     if (count > LAB_MEMBERS_MAX)
-        return vidi__fail(VIDI_EARGUMENT, "%u members are more than %d", count, LAB_MEMBERS_MAX);
+        return lab_fail(VIDI_EARGUMENT, "%u members are more than %d", count, LAB_MEMBERS_MAX);
     members->request = malloc(sizeof(request) + REQUEST_MOST);
     members->answers = malloc((size_t)LAB_MEMBERS_MAX * LAB_BATCH_MAX);
     if (!members->request || !members->answers)
-        return vidi__fail(VIDI_EMEMORY, "no memory for requests");
+        return lab_fail(VIDI_EMEMORY, "no memory for requests");
     while (members->count < count)
-        VIDI__TRY(start_one(members, settings, run, params, capacity));
+        LAB_TRY(start_one(members, settings, run, params, capacity));
     return VIDI_OK;
 }
 
@@ -232,7 +231,7 @@ static int end_one(lab_members *members, unsigned index)
     members->processes[index] = 0;
     return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0
                ? VIDI_OK
-               : vidi__fail(VIDI_ESYSTEM, "member %u did not end as it should", index + 1);
+               : lab_fail(VIDI_ESYSTEM, "member %u did not end as it should", index + 1);
 }
 
 int lab_members_stop(lab_members *members)
@@ -269,19 +268,19 @@ static int check_batch(const vidi_str *urls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (urls[i].len > LAB_URL_ROOM)
-            return vidi__fail(VIDI_EARGUMENT, "a URL of %zu bytes is longer than %d", urls[i].len, LAB_URL_ROOM);
-    return count <= LAB_BATCH_MAX ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "%zu URLs are too many at once", count);
+            return lab_fail(VIDI_EARGUMENT, "a URL of %zu bytes is longer than %d", urls[i].len, LAB_URL_ROOM);
+    return count <= LAB_BATCH_MAX ? VIDI_OK : lab_fail(VIDI_EARGUMENT, "%zu URLs are too many at once", count);
 }
 
 static int exchange(lab_members *members, uint32_t what, const vidi_str *urls, size_t count, uint8_t *verdicts)
 {
     uint8_t votes[LAB_MEMBERS_MAX];
-    VIDI__TRY(check_batch(urls, count));
+    LAB_TRY(check_batch(urls, count));
     size_t size = write_request(members, what, urls, count);
     for (unsigned i = 0; i < members->count; i++)
-        VIDI__TRY(send_all(members->sockets[i], members->request, size));
+        LAB_TRY(send_all(members->sockets[i], members->request, size));
     for (unsigned i = 0; i < members->count; i++)
-        VIDI__TRY(receive_answer(members->sockets[i], members->answers + (size_t)i * LAB_BATCH_MAX, count));
+        LAB_TRY(receive_answer(members->sockets[i], members->answers + (size_t)i * LAB_BATCH_MAX, count));
     members->messages += 2 * (uint64_t)members->count;
     for (size_t i = 0; i < count; i++) {
         for (unsigned j = 0; j < members->count; j++)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { K = 3, PART = 10, TIME_PART = 250, BATCH = LAB_BATCH_MAX };
@@ -37,9 +36,9 @@ static int pair_make(pair **made, const lab_settings *settings, uint64_t run, un
     char params[80];
     pair *pair = *made = calloc(1, sizeof *pair);
     if (!pair)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %d answers", BATCH);
+        return lab_fail(VIDI_EMEMORY, "no memory for %d answers", BATCH);
     snprintf(params, sizeof params, "F=%u,eager=on," PARAMS, count);
-    VIDI__TRY(lab_members_start(&pair->members, settings, run, count, PARAMS, n));
+    LAB_TRY(lab_members_start(&pair->members, settings, run, count, PARAMS, n));
     return lab_set_make(&pair->set, settings, run, "spatial", params, n);
 }
 
@@ -77,9 +76,9 @@ static int add_and_ask(pair *pair, const lab_texts *texts, tally *asked)
         uint64_t end = adds ? n : texts->count;
         size_t some = end - i < BATCH ? (size_t)(end - i) : BATCH;
         const vidi_str *urls = texts->urls + i;
-        VIDI__TRY((adds ? lab_members_add : lab_members_ask)(&pair->members, urls, some, pair->in_processes));
-        VIDI__TRY(adds ? vidi_add_batch(pair->set, urls, some, pair->in_set)
-                       : vidi_has_batch(pair->set, urls, some, pair->in_set));
+        LAB_TRY((adds ? lab_members_add : lab_members_ask)(&pair->members, urls, some, pair->in_processes));
+        LAB_TRY(adds ? vidi_add_batch(pair->set, urls, some, pair->in_set)
+                     : vidi_has_batch(pair->set, urls, some, pair->in_set));
         count_answers(pair, some, adds ? &added : asked);
         i += some;
     }
@@ -136,9 +135,9 @@ static int ask_one_way(pair *pair, const lab_texts *texts, size_t way, cost *cos
     for (uint64_t i = 0; i < texts->count; i += batch) {
         size_t some = texts->count - i < batch ? (size_t)(texts->count - i) : batch;
         if (way < 2)
-            VIDI__TRY(vidi_has_batch(pair->set, texts->urls + i, some, pair->in_set));
+            LAB_TRY(vidi_has_batch(pair->set, texts->urls + i, some, pair->in_set));
         else
-            VIDI__TRY(lab_members_ask(&pair->members, texts->urls + i, some, pair->in_processes));
+            LAB_TRY(lab_members_ask(&pair->members, texts->urls + i, some, pair->in_processes));
     }
     cost->microseconds = (double)(lab_wall_time() - start) / 1000 / (double)texts->count;
     cost->messages = (double)(pair->members.messages - before) / (double)texts->count;
@@ -165,7 +164,7 @@ static int measure_costs(const lab_settings *settings, uint64_t run, cost costs[
 int lab_processes_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     cost costs[COUNTS * WAYS] = {{0, 0}};
-    VIDI__TRY(measure_costs(settings, run, costs));
+    LAB_TRY(measure_costs(settings, run, costs));
     for (size_t i = 0; i < COUNTS * WAYS; i++)
         numbers[i] = costs[i].microseconds;
     return VIDI_OK;
@@ -174,7 +173,7 @@ int lab_processes_time_measure(const lab_settings *settings, uint64_t run, doubl
 int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     cost costs[COUNTS * WAYS] = {{0, 0}};
-    VIDI__TRY(measure_costs(settings, run, costs));
+    LAB_TRY(measure_costs(settings, run, costs));
     for (size_t i = 0; i < COUNTS * WAYS; i++)
         numbers[i] = costs[i].messages;
     return VIDI_OK;

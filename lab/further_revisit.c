@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { K = 4, CRAWLS = 4, PART = 8 };
@@ -64,7 +63,7 @@ static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
     uint64_t n = texts->count / 2;
     for (unsigned i = 0; i < CRAWLS; i++) {
         if (i > 0)
-            VIDI__TRY(vidi_rotate(set, NULL)); /* which sizes it from the count */
+            LAB_TRY(vidi_rotate(set, NULL)); /* which sizes it from the count */
         int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
         if (seen >= 0)
             seen = lab_texts_ask(set, texts->urls + n, n, NULL);

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 enum { K = 4, CRAWLS = 2, K_MOST = 32, PART = 4 };
@@ -70,7 +69,7 @@ static int crawl_twice(vidi_set *set, uint64_t capacity, const lab_texts *texts,
     uint64_t n = texts->count / 2;
     for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
         if (crawl > 0)
-            VIDI__TRY(next_crawl(set, capacity));
+            LAB_TRY(next_crawl(set, capacity));
         int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
         if (seen >= 0)
             seen = lab_texts_ask(set, texts->urls + n, n, hits);
@@ -90,10 +89,10 @@ static int measure_setup(const setup *setup, const lab_settings *settings, uint6
 {
     uint64_t n = texts->count / 2;
     vidi_set *set;
-    VIDI__TRY(make(&set, setup, settings, run, n));
+    LAB_TRY(make(&set, setup, settings, run, n));
     unsigned char *hits = calloc(n + 1, 1);
     int code = hits ? crawl_twice(set, capacity_of(setup, n), texts, hits, numbers)
-                    : vidi__fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
+                    : lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
     free(hits);
     vidi_close(set);
     return code;
@@ -115,7 +114,7 @@ static int measure_memory(const setup *setup, const lab_settings *settings, uint
 {
     vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
-    VIDI__TRY(make(&set, setup, settings, run, texts->count));
+    LAB_TRY(make(&set, setup, settings, run, texts->count));
     int64_t code = lab_texts_add(set, texts->urls, texts->count, NULL);
     if (code >= 0)
         code = vidi_stat(set, &stats);

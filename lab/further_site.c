@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/further.h"
 
 typedef struct hosted {
@@ -75,6 +74,6 @@ int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site)
     if (taken == wanted)
         return VIDI_OK;
     return wanted > texts->count
-               ? vidi__fail(VIDI_EARGUMENT, "there are not %llu URLs to choose from", (unsigned long long)wanted)
-               : vidi__fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)wanted);
+               ? lab_fail(VIDI_EARGUMENT, "there are not %llu URLs to choose from", (unsigned long long)wanted)
+               : lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)wanted);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/bits.h"
 
 enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4 };
@@ -97,7 +96,7 @@ int64_t lab_lost(const uint64_t *values, size_t count, unsigned k, uint64_t m)
     uint64_t *bits = calloc((size_t)(m / 64) + 1, sizeof *bits);
     int64_t lost = 0;
     if (!bits)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %llu bits", (unsigned long long)m);
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu bits", (unsigned long long)m);
     for (size_t i = 0; i < count; i++) {
         bool seen = true;
         for (unsigned j = 0; j < k; j++) {
@@ -167,7 +166,7 @@ static int next_generation(farm *farm)
         farm->next[i].program = cross(&one->program, &other->program, &farm->state);
         for (unsigned j = draw_below(&farm->state, 3); j > 0; j--)
             mutate(&farm->next[i].program, &farm->state);
-        VIDI__TRY(judge(farm, &farm->next[i]));
+        LAB_TRY(judge(farm, &farm->next[i]));
     }
     bred_one *swap = farm->now;
     farm->now = farm->next;
@@ -181,13 +180,13 @@ static int breed(farm *farm, lab_bred *bred)
     unsigned population = farm->breeding->population;
     for (unsigned i = 0; i < population; i++) {
         farm->now[i].program = draw_program(&farm->state);
-        VIDI__TRY(judge(farm, &farm->now[i]));
+        LAB_TRY(judge(farm, &farm->now[i]));
     }
     qsort(farm->now, population, sizeof *farm->now, by_fitness);
     bred->first = farm->now[0].program;
     bred->first_lost = farm->now[0].lost;
     for (unsigned i = 1; i < farm->breeding->generations; i++)
-        VIDI__TRY(next_generation(farm));
+        LAB_TRY(next_generation(farm));
     bred->last = farm->now[0].program;
     bred->last_lost = farm->now[0].lost;
     return VIDI_OK;
@@ -201,9 +200,8 @@ int lab_breed(lab_bred *bred, const lab_breeding *breeding, lab_words *words, ui
     farm.now = calloc(population, sizeof *farm.now);
     farm.next = calloc(population, sizeof *farm.next);
     memset(bred, 0, sizeof *bred);
-    int code = farm.values && farm.now && farm.next
-                   ? breed(&farm, bred)
-                   : vidi__fail(VIDI_EMEMORY, "no memory for %zu programs", population);
+    int code = farm.values && farm.now && farm.next ? breed(&farm, bred)
+                                                    : lab_fail(VIDI_EMEMORY, "no memory for %zu programs", population);
     free(farm.values);
     free(farm.now);
     free(farm.next);

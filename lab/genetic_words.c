@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/genetic.h"
 
 static uint64_t rotate(uint64_t value, unsigned shift)
@@ -108,7 +107,7 @@ static int make_room(lab_words *words, const vidi_str *urls, size_t count)
     words->lengths = calloc(count + 1, sizeof *words->lengths);
     words->states = calloc(count + 1, sizeof *words->states);
     if (!words->index || !words->starts || !words->columns || !words->words || !words->lengths || !words->states)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %zu URLs", count);
+        return lab_fail(VIDI_EMEMORY, "no memory for %zu URLs", count);
     return VIDI_OK;
 }
 
@@ -132,7 +131,7 @@ static void place(lab_words *words, const vidi_str *urls)
 int lab_words_make(lab_words *words, const vidi_str *urls, size_t count)
 {
     *words = (lab_words){.count = count};
-    VIDI__TRY(make_room(words, urls, count));
+    LAB_TRY(make_room(words, urls, count));
     place(words, urls);
     for (size_t length = 0; length <= words->most; length++) {
         size_t first = words->starts[length], n = words->starts[length + 1] - first;

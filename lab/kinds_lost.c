@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/kinds.h"
 
 #define PER_MILLION 1e6
@@ -32,10 +31,10 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
     vidi_set *set;
     bool fits;
     *number = (double)NAN;
-    VIDI__TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], texts->count, bits));
+    LAB_TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], texts->count, bits));
     if (!fits)
         return VIDI_OK;
-    VIDI__TRY(lab_kind_make(&set, &plan, settings, run));
+    LAB_TRY(lab_kind_make(&set, &plan, settings, run));
     int64_t seen = lab_kind_add(set, texts->urls, texts->count);
     int code = seen < 0 ? (int)seen : lab_kind_stat(set, &stats);
     vidi_close(set);

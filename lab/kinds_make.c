@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/kinds.h"
 
 enum { BATCH = 256, FINGERPRINT_LEAST = 32, FINGERPRINT_MOST = 60 };
@@ -26,7 +25,7 @@ static int plan_narrower(vidi_plan_entry *plan, const vidi_plan_request *within)
     want.memory = 0;
     for (int bits = FINGERPRINT_MOST - 1; bits >= FINGERPRINT_LEAST; bits--) {
         want.error = ldexp((double)want.urls, -bits);
-        VIDI__TRY(plan_of(plan, &want));
+        LAB_TRY(plan_of(plan, &want));
         if (plan->bytes <= within->memory)
             return VIDI_OK;
     }
@@ -99,7 +98,7 @@ int64_t lab_kind_add(vidi_set *set, const vidi_str *urls, uint64_t count)
     uint64_t seen = 0;
     for (uint64_t first = 0; first < count; first += BATCH) {
         size_t size = count - first < BATCH ? (size_t)(count - first) : BATCH;
-        VIDI__TRY(vidi_add_batch(set, urls + first, size, verdicts));
+        LAB_TRY(vidi_add_batch(set, urls + first, size, verdicts));
         seen += seen_of(verdicts, size);
     }
     return (int64_t)seen;
@@ -111,7 +110,7 @@ int64_t lab_kind_ask(const vidi_set *set, const vidi_str *urls, uint64_t count)
     uint64_t seen = 0;
     for (uint64_t first = 0; first < count; first += BATCH) {
         size_t size = count - first < BATCH ? (size_t)(count - first) : BATCH;
-        VIDI__TRY(vidi_has_batch(set, urls + first, size, verdicts));
+        LAB_TRY(vidi_has_batch(set, urls + first, size, verdicts));
         seen += seen_of(verdicts, size);
     }
     return (int64_t)seen;

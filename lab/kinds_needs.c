@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/kinds.h"
 
 #define PER_MILLION 1e6
@@ -46,8 +45,8 @@ static int bits_for(size_t kind, double error, const lab_texts *texts, const lab
     vidi_plan_entry plan;
     vidi_stats stats = {.bytes = 0};
     vidi_set *set;
-    VIDI__TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, error));
-    VIDI__TRY(lab_kind_make(&set, &plan, settings, run));
+    LAB_TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, error));
+    LAB_TRY(lab_kind_make(&set, &plan, settings, run));
     int64_t seen = lab_kind_add(set, texts->urls, n);
     int code = seen < 0 ? (int)seen : lab_kind_stat(set, &stats);
     vidi_close(set);
@@ -83,7 +82,7 @@ static int time_in(size_t kind, const vidi_plan_entry *plan, const lab_texts *te
 {
     uint64_t n = plan->urls, asked = kind == LAB_KIND_LIST && n > LIST_QUESTIONS ? LIST_QUESTIONS : n;
     vidi_set *set;
-    VIDI__TRY(lab_kind_make(&set, plan, settings, run));
+    LAB_TRY(lab_kind_make(&set, plan, settings, run));
     uint64_t start = lab_thread_time();
     int64_t code = lab_kind_add(set, texts->urls, n);
     uint64_t between = lab_thread_time();
@@ -103,10 +102,10 @@ static int times_of(size_t kind, const lab_texts *texts, const lab_settings *set
     vidi_plan_entry plan;
     bool fits;
     numbers[0] = numbers[1] = (double)NAN;
-    VIDI__TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], n, small));
+    LAB_TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], n, small));
     if (fits)
-        VIDI__TRY(time_in(kind, &plan, texts, settings, run, &numbers[0], &numbers[1]));
-    VIDI__TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, errors[ERRORS - 1]));
+        LAB_TRY(time_in(kind, &plan, texts, settings, run, &numbers[0], &numbers[1]));
+    LAB_TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, errors[ERRORS - 1]));
     return time_in(kind, &plan, texts, settings, run, &numbers[2], &numbers[3]);
 }
 
@@ -126,9 +125,9 @@ int lab_kinds_time(const lab_settings *settings, uint64_t run, double *numbers)
 static int plan_growth(vidi_plan_entry *plan, size_t kind, uint64_t n)
 {
     bool fits;
-    VIDI__TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, small));
+    LAB_TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, small));
     if (!fits)
-        VIDI__TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, large));
+        LAB_TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, large));
     return fits ? VIDI_OK : lab_kind_plan_error(plan, lab_kind_names[kind], n, errors[ERRORS - 1]);
 }
 
@@ -139,7 +138,7 @@ static int grow(size_t kind, const lab_texts *texts, const lab_settings *setting
     vidi_plan_entry plan;
     vidi_stats stats = {.bytes = 0};
     vidi_set *set;
-    VIDI__TRY(plan_growth(&plan, kind, n));
+    LAB_TRY(plan_growth(&plan, kind, n));
     int code = lab_kind_make(&set, &plan, settings, run);
     for (size_t i = 0; i < LOADS && code == VIDI_OK; i++) {
         int64_t seen = lab_kind_add(set, texts->urls + done, loads[i] * n - done);

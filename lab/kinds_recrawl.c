@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/kinds.h"
 
 #define PER_MILLION 1e6
@@ -93,7 +92,7 @@ static int make_world(world *made, const lab_settings *settings, uint64_t run)
     made->verdicts = malloc(made->all);
     made->fetched = malloc(made->all);
     if (!made->order || !made->queue || !made->verdicts || !made->fetched)
-        return vidi__fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)made->all);
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)made->all);
     return lab_texts_make(&made->texts, settings, run, 0, made->all);
 }
 
@@ -127,7 +126,7 @@ static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned cra
         lab_shuffle(in->order, n, lab_run_start(in->settings->seed, in->run), crawl);
     for (uint64_t i = 0; i < n; i++)
         in->queue[i] = in->texts.urls[in->order[i]];
-    VIDI__TRY(vidi_add_batch(set, in->queue, n, in->verdicts));
+    LAB_TRY(vidi_add_batch(set, in->queue, n, in->verdicts));
     for (uint64_t i = 0; i < n; i++)
         if (in->verdicts[i] == VIDI_NEW && !in->fetched[in->order[i]])
             in->fetched[in->order[i]] = (uint8_t)(crawl + 1);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/kinds.h"
 
 #define PER_MILLION 1e6
@@ -43,7 +42,7 @@ static int make_two(two *made, const lab_settings *settings, uint64_t run)
     for (unsigned i = 0; i < COLUMNS; i++)
         room &= (made->verdicts[i] = malloc(n)) != NULL;
     if (!room || !made->order || !made->queue)
-        return vidi__fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)n);
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)n);
     lab_shuffle(made->order, n, settings->seed, run);
     return lab_texts_make(&made->texts, settings, run, 0, n);
 }
@@ -64,7 +63,7 @@ static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other
     vidi_set *set;
     vidi_options next = VIDI_OPTIONS_INIT;
     next.capacity = n;
-    VIDI__TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
+    LAB_TRY(lab_set_make(&set, settings, run, "classic", PARAMS, n));
     int code = vidi_add_batch(set, of->texts.urls, n, of->verdicts[0]);
     if (code == VIDI_OK)
         code = vidi_rotate(set, &next);

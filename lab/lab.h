@@ -9,18 +9,35 @@
  * Everything that is random follows from (seed, run) alone. So the same seed gives the same numbers, whatever the
  * number of threads and whichever cells are measured together; and the published figures take no part in measuring.
  *
- * Functions that return int: 0, or a negative code of the library with vidi_message.
+ * Functions that return int: 0, or a negative code of the library with vidi_message; or LAB_STOPPED.
  */
 #ifndef VIDI_LAB_LAB_H
 #define VIDI_LAB_LAB_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lab/keep.h"
 #include "vidi/vidi.h"
 
+/* ---- errors ---- */
+
+/* Returns the code, and makes the sentence what vidi_message says. */
+int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Passes a negative code on. */
+#define LAB_TRY(expression)                                                                                            \
+    do {                                                                                                               \
+        int lab_code = (expression);                                                                                   \
+        if (lab_code < 0)                                                                                              \
+            return lab_code;                                                                                           \
+    } while (0)
+
 /* ---- settings ---- */
+
+enum { LAB_STOPPED = -100 }; /* somebody asked for it */
 
 /* Deliberate faults, for tests: what comes out must move to where theory says. */
 enum lab_fault {
@@ -32,20 +49,38 @@ enum lab_fault {
 
 typedef struct lab_corpus lab_corpus;
 
+/* How far all is that is measured together. */
+typedef struct lab_tally {
+    uint64_t done, runs;
+    double work_done, work; /* of this process, in seconds by a rough guess: what was kept needs no time */
+} lab_tally;
+
 typedef struct lab_settings {
     uint64_t urls, runs, seed;
     unsigned threads;
     const lab_corpus *corpus; /* NULL: URLs are made up */
     enum lab_fault fault;
-    void (*progress)(void *context, uint64_t done, uint64_t runs); /* by one thread at a time; may be NULL */
+    lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
+    uint64_t part;           /* as what */
+    const atomic_bool *stop; /* measuring ends soon once it is true; may be NULL */
+    lab_tally *tally;        /* of the whole book, which sets it; NULL: each measurement counts for itself */
+    void (*progress)(void *context, const lab_tally *tally); /* by one thread at a time; may be NULL */
     void *context;
 } lab_settings;
+
+static inline bool lab_stopped(const lab_settings *settings)
+{
+    return settings->stop && atomic_load(settings->stop);
+}
 
 /* ---- URLs ---- */
 
 enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
 
-/* URL `index` of a run: all of one run are different. Writes no final zero byte; the length. */
+/*
+ * URL `index` of a run: all of one run are different, also beyond the end of a corpus, where its URLs come again with an
+ * addition. Writes no final zero byte; the length.
+ */
 size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
 
 /* The URLs that are made up, whatever the corpus. */
@@ -55,12 +90,23 @@ size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
 uint64_t lab_run_start(uint64_t seed, uint64_t run);
 
 /*
- * The lines of files, each once; those that are empty or longer than LAB_URL_ROOM are left out. A run takes them in an
- * order of its own. lab_corpus_free takes NULL, too.
+ * URLs from files, line by line, each once. Lines that are empty or longer than LAB_CORPUS_LONGEST, or have
+ * LAB_CORPUS_AGAIN in them, are left out. A run takes them in an order of its own. Names of files are for those who want
+ * to know where the URLs come from. lab_corpus_end after the last line; it is an error if there are no URLs.
+ * lab_corpus_free in every case; it takes NULL, too.
  */
-int lab_corpus_read(lab_corpus **corpus, const char *const *files, size_t count);
+#define LAB_CORPUS_AGAIN "?vidi-lab-again="
+enum { LAB_CORPUS_LONGEST = LAB_URL_ROOM - 40 };
+
+int lab_corpus_make(lab_corpus **made, const char *const *files, size_t count);
+int lab_corpus_add(lab_corpus *corpus, vidi_str line);
+int lab_corpus_end(lab_corpus *corpus);
 void lab_corpus_free(lab_corpus *corpus);
 uint64_t lab_corpus_count(const lab_corpus *corpus);
+/* An error if runs of so many URLs need more than there are. */
+int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed);
+uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of all of it */
+const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* as they were named; NULL after the last */
 size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index);
 
 /* The key that the sets of a run are made with. */
@@ -155,7 +201,7 @@ typedef struct lab_filter {
 typedef struct lab_results {
     lab_settings settings;
     size_t cells, jobs, filters;
-    size_t *job_of;        /* [cell]: equal configurations are one job */
+    size_t *job_of;        /* [cell]: equal configurations are one job; LAB_NO_JOB: not measured */
     uint64_t *counts;      /* [run * jobs + job]: falsely seen */
     uint64_t *marked;      /* [run * filters + filter]: bits that were marked in the end */
     lab_filter *filter_of; /* [job * LAB_FILTERS_MAX + i] */
@@ -163,6 +209,10 @@ typedef struct lab_results {
 } lab_results;
 
 enum { LAB_FILTERS_MAX = LAB_MEMBERS_MAX * LAB_EPOCHS_MAX };
+#define LAB_NO_JOB SIZE_MAX
+
+/* Does this build have its hash functions? */
+bool lab_config_built(const lab_config *config);
 
 /* Measures all cells at once: every URL is hashed once for each salt. lab_results_free in every case. */
 int lab_measure(lab_results *results, const lab_config *cells, size_t count, const lab_settings *settings);
@@ -170,7 +220,8 @@ void lab_results_free(lab_results *results);
 
 static inline uint64_t lab_count(const lab_results *results, uint64_t run, size_t cell)
 {
-    return results->counts[run * results->jobs + results->job_of[cell]];
+    size_t job = results->job_of[cell];
+    return job == LAB_NO_JOB ? 0 : results->counts[run * results->jobs + job];
 }
 
 uint64_t lab_total(const lab_results *results, size_t cell);
@@ -186,8 +237,9 @@ lab_theory lab_theory_of(const lab_config *config, uint64_t urls);
 
 /* ---- verdicts ---- */
 
-#define LAB_Z_MOST 4.1 /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
-#define LAB_FEW 100    /* expected counts below are Poisson's and judged exactly */
+#define LAB_Z_MOST 4.1        /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
+#define LAB_FAMILY_ALPHA 0.01 /* of all cells together: so many sound books have something against them */
+#define LAB_FEW 100           /* expected counts below are Poisson's and judged exactly */
 #define LAB_PUBLISHED_RUNS 100
 #define LAB_PUBLISHED_URLS 1000000
 #define LAB_TABLE_RUNS 20    /* a table's chi-square needs so many runs */
@@ -198,9 +250,10 @@ typedef enum lab_verdict {
     LAB_AGREES,
     LAB_DEPENDENT, /* agrees only if the published runs were not independent */
     LAB_ANOMALOUS,
-    LAB_MISPRINT, /* an overview that differs from its table */
-    LAB_DIFFERS,  /* is not what was measured, where chance has no part in it or nobody knows which */
-    LAB_FAILS     /* ours against theory: trumps the others */
+    LAB_MISPRINT,  /* an overview that differs from its table */
+    LAB_DIFFERS,   /* is not what was measured, where chance has no part in it or nobody knows which */
+    LAB_NOT_BUILT, /* this build lacks a hash function: nothing was measured */
+    LAB_FAILS      /* ours against theory: trumps the others */
 } lab_verdict;
 
 const char *lab_verdict_name(lab_verdict verdict);
@@ -257,6 +310,19 @@ typedef struct lab_scatter {
 } lab_scatter;
 
 lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count);
+
+/*
+ * All different cells together. Holm's procedure: with probability 1 % or less it finds anything against cells that are
+ * all sound, however they depend on one another.
+ */
+typedef struct lab_family_test {
+    size_t cells, beyond; /* beyond: how many are against theory */
+    double largest;       /* |z| */
+    double bound;         /* the largest may be so much */
+} lab_family_test;
+
+/* Sorts the z. */
+lab_family_test lab_judge_family(double *z, size_t count);
 
 /* ---- distributions ---- */
 

@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 enum { OTHERS_SEGMENT, PERMUTED, SHORTENED, OTHER_PAIR, OTHER_SCHEME, NEW_PAGE, ROWS };
@@ -63,9 +62,9 @@ static int make(bench *bench, const lab_settings *settings, uint64_t run)
     double m = bits(settings);
     for (size_t i = 0; i < COLUMNS; i++)
         if (kinds[i])
-            VIDI__TRY(layers_set(&bench->sets[i], settings, run, kinds[i], "m=%.0f,k=%d%s", m, LAYERS_K, more[i]));
+            LAB_TRY(layers_set(&bench->sets[i], settings, run, kinds[i], "m=%.0f,k=%d%s", m, LAYERS_K, more[i]));
     for (size_t i = 0; i < LAYERS; i++)
-        VIDI__TRY(layers_set(&bench->layers[i], settings, run, "classic", "m=%.0f,k=%d", m, LAYERS_K));
+        LAB_TRY(layers_set(&bench->layers[i], settings, run, "classic", "m=%.0f,k=%d", m, LAYERS_K));
     return VIDI_OK;
 }
 
@@ -83,9 +82,9 @@ static int insert(bench *bench, vidi_str url)
     size_t count = layers_cut(layers_strip(url), LAYERS, segments);
     for (size_t i = 0; i < COLUMNS; i++)
         if (bench->sets[i])
-            VIDI__TRY(vidi_add(bench->sets[i], url));
+            LAB_TRY(vidi_add(bench->sets[i], url));
     for (size_t i = 0; i < count; i++)
-        VIDI__TRY(vidi_add(bench->layers[i], segments[i]));
+        LAB_TRY(vidi_add(bench->layers[i], segments[i]));
     return VIDI_OK;
 }
 
@@ -96,9 +95,9 @@ static int ask(const bench *bench, vidi_str url, double *numbers)
     double known = 0;
     for (size_t i = 0; i < COLUMNS; i++)
         if (bench->sets[i])
-            VIDI__TRY(layers_ask(bench->sets[i], url, &numbers[i]));
+            LAB_TRY(layers_ask(bench->sets[i], url, &numbers[i]));
     for (size_t i = 0; i < count; i++)
-        VIDI__TRY(layers_ask(bench->layers[i], segments[i], &known));
+        LAB_TRY(layers_ask(bench->layers[i], segments[i], &known));
     numbers[NO_XOR] += known >= (double)count ? 1 : 0;
     return VIDI_OK;
 }
@@ -125,12 +124,12 @@ static int measure(bench *bench, uint64_t all, double *numbers)
     char buffer[LAB_URL_ROOM];
     for (uint64_t group = 0; group < all; group++)
         for (size_t i = 0; i < INSERTED; i++)
-            VIDI__TRY(insert(bench, make_url(buffer, put[i], group, all)));
+            LAB_TRY(insert(bench, make_url(buffer, put[i], group, all)));
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
         numbers[i] = 0;
     for (uint64_t group = 0; group < all; group++)
         for (size_t i = 0; i < ROWS; i++)
-            VIDI__TRY(ask(bench, make_url(buffer, asked[i], group, all), numbers + i * COLUMNS));
+            LAB_TRY(ask(bench, make_url(buffer, asked[i], group, all), numbers + i * COLUMNS));
     return VIDI_OK;
 }
 

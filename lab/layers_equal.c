@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 enum { APPENDED, OTHERS, KNOWN, QUESTIONS };
@@ -60,8 +59,8 @@ static int make(bench *bench, size_t ratio)
         if (column == EXPECTED)
             continue;
         bool layered = column == LAYERED;
-        VIDI__TRY(layers_set(&bench->sets[column], bench->settings, bench->run, layered ? "multilayer" : "classic",
-                             "m=%.0f,k=%.0f%s", m, k, layered ? ",L=4,layersalt=off,xor=hash,scheme=strip" : ""));
+        LAB_TRY(layers_set(&bench->sets[column], bench->settings, bench->run, layered ? "multilayer" : "classic",
+                           "m=%.0f,k=%.0f%s", m, k, layered ? ",L=4,layersalt=off,xor=hash,scheme=strip" : ""));
     }
     return VIDI_OK;
 }
@@ -83,10 +82,10 @@ static int insert(bench *bench)
     char buffer[LAB_URL_ROOM];
     for (uint64_t i = 0; i < bench->n; i++) {
         vidi_str url = stripped(bench, buffer, i);
-        VIDI__TRY(layers_tally_add(&bench->tally, url));
+        LAB_TRY(layers_tally_add(&bench->tally, url));
         for (size_t column = 0; column < COLUMNS; column++)
             if (bench->sets[column])
-                VIDI__TRY(vidi_add(bench->sets[column], url));
+                LAB_TRY(vidi_add(bench->sets[column], url));
     }
     return VIDI_OK;
 }
@@ -133,7 +132,7 @@ static int ask(const bench *bench, size_t sort, double m, double *numbers)
         }
         for (size_t column = 0; column < COLUMNS; column++)
             if (bench->sets[column])
-                VIDI__TRY(layers_ask(bench->sets[column], url, &numbers[column]));
+                LAB_TRY(layers_ask(bench->sets[column], url, &numbers[column]));
         numbers[EXPECTED] += layers_expect(&view, url);
     }
     return VIDI_OK;
@@ -149,7 +148,7 @@ int layers_equal_measure(const lab_settings *settings, uint64_t run, double *num
         for (size_t sort = 0; code == VIDI_OK && sort < QUESTIONS; sort++)
             code = ask(&bench, sort, bits(settings, ratio), numbers + (ratio * QUESTIONS + sort) * COLUMNS);
         clear(&bench);
-        VIDI__TRY(code);
+        LAB_TRY(code);
     }
     return VIDI_OK;
 }

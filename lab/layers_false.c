@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, SEGMENTS_EXPECTED, LAYERED, LAYERED_EXPECTED, ROWS };
@@ -48,10 +47,10 @@ static int make(bench *bench)
         [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = ",L=4,layersalt=off,scheme=strip"};
     for (size_t row = 0; row < ROWS; row++)
         if (more[row])
-            VIDI__TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
-                                 bits(bench->settings), LAYERS_K, more[row]));
+            LAB_TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
+                               bits(bench->settings), LAYERS_K, more[row]));
         else if (kinds[row])
-            VIDI__TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
+            LAB_TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
     return VIDI_OK;
 }
 
@@ -76,11 +75,11 @@ static int insert(bench *bench, uint64_t first, uint64_t last)
         vidi_str url = url_at(bench, buffer, i);
         for (size_t row = 0; row < ROWS; row++)
             if (bench->sets[row] && (row != LIST || i < LIST_URLS))
-                VIDI__TRY(vidi_add(bench->sets[row], url));
-        VIDI__TRY(layers_tally_add(&bench->tally, url));
+                LAB_TRY(vidi_add(bench->sets[row], url));
+        LAB_TRY(layers_tally_add(&bench->tally, url));
         size_t count = layers_cut(url, LAYERS_SEGMENTS_MAX, segments);
         for (size_t j = 0; j < count; j++)
-            VIDI__TRY(layers_map_add(&bench->segments, layers_hash(segments[j])));
+            LAB_TRY(layers_map_add(&bench->segments, layers_hash(segments[j])));
     }
     return VIDI_OK;
 }
@@ -113,7 +112,7 @@ static int ask(const bench *bench, uint64_t n, double numbers[ROWS])
         vidi_str url = url_at(bench, buffer, others + i);
         for (size_t row = 0; row < ROWS; row++)
             if (bench->sets[row] && (row != LIST || i < LIST_ASKED))
-                VIDI__TRY(layers_ask(bench->sets[row], url, &numbers[row]));
+                LAB_TRY(layers_ask(bench->sets[row], url, &numbers[row]));
         numbers[SEGMENTS_EXPECTED] += expect_segments(bench, url, fill);
         numbers[LAYERED_EXPECTED] += layers_expect(&view, url);
     }

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 /* ---- sorts of URLs ---- */
@@ -66,10 +65,10 @@ static int measure_sort(vidi_set *set, size_t sort, uint64_t n, double *count)
 {
     char buffer[LAB_URL_ROOM];
     for (uint64_t i = 0; i < n; i++)
-        VIDI__TRY(vidi_add(set, make_url(buffer, sort, i, n, false)));
+        LAB_TRY(vidi_add(set, make_url(buffer, sort, i, n, false)));
     *count = 0;
     for (uint64_t i = 0; i < n; i++)
-        VIDI__TRY(layers_ask(set, make_url(buffer, sort, i, n, true), count));
+        LAB_TRY(layers_ask(set, make_url(buffer, sort, i, n, true), count));
     return VIDI_OK;
 }
 
@@ -89,7 +88,7 @@ int layers_formula_measure(const lab_settings *settings, uint64_t run, double *n
             if (code == VIDI_OK)
                 code = measure_sort(set, sort, (uint64_t)shape.n, &numbers[sort * FORMULA_COLUMNS + column]);
             vidi_close(set);
-            VIDI__TRY(code);
+            LAB_TRY(code);
         }
         numbers[FORMULA * FORMULA_COLUMNS + column] = 100 * formula(shape);
     }

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 #define MULTILAYER "m=%.0f,k=%d,L=%d,layersalt=off,xor=hash,scheme=strip"
@@ -51,9 +50,9 @@ static int make_multilayer(bench *bench)
 
 static int make(bench *bench)
 {
-    VIDI__TRY(layers_set(&bench->classic, bench->settings, bench->run, "classic", "m=%.0f,k=%d", bits(bench->settings),
-                         LAYERS_K));
-    VIDI__TRY(layers_set(&bench->exact, bench->settings, bench->run, "hashset", "hash=sip13"));
+    LAB_TRY(layers_set(&bench->classic, bench->settings, bench->run, "classic", "m=%.0f,k=%d", bits(bench->settings),
+                       LAYERS_K));
+    LAB_TRY(layers_set(&bench->exact, bench->settings, bench->run, "hashset", "hash=sip13"));
     return make_multilayer(bench);
 }
 
@@ -75,10 +74,10 @@ static int insert(bench *bench, uint64_t first, uint64_t last)
     char buffer[LAB_URL_ROOM];
     for (uint64_t i = first; i < last; i++) {
         vidi_str url = url_at(bench, buffer, i);
-        VIDI__TRY(vidi_add(bench->classic, url));
-        VIDI__TRY(vidi_add(bench->multilayer, url));
-        VIDI__TRY(vidi_add(bench->exact, url));
-        VIDI__TRY(layers_tally_add(&bench->tally, url));
+        LAB_TRY(vidi_add(bench->classic, url));
+        LAB_TRY(vidi_add(bench->multilayer, url));
+        LAB_TRY(vidi_add(bench->exact, url));
+        LAB_TRY(layers_tally_add(&bench->tally, url));
     }
     return VIDI_OK;
 }
@@ -91,10 +90,10 @@ static int ask(bench *bench, uint64_t count, double *classic, double *multilayer
     for (uint64_t i = 0; i < count; i++) {
         vidi_str url = layers_append(longer, url_at(bench, buffer, i), i);
         double by_classic = 0, by_multilayer = 0, rightly = 0;
-        VIDI__TRY(layers_ask(bench->classic, url, &by_classic));
-        VIDI__TRY(layers_ask(bench->multilayer, url, &by_multilayer));
+        LAB_TRY(layers_ask(bench->classic, url, &by_classic));
+        LAB_TRY(layers_ask(bench->multilayer, url, &by_multilayer));
         if (by_classic + by_multilayer > 0)
-            VIDI__TRY(layers_ask(bench->exact, url, &rightly));
+            LAB_TRY(layers_ask(bench->exact, url, &rightly));
         *classic += by_classic * (1 - rightly);
         *multilayer += by_multilayer * (1 - rightly);
     }
@@ -111,8 +110,8 @@ static int fill_table(bench *bench, double *numbers)
     uint64_t inserted = 0;
     for (size_t size = 0; size < LAYERS_SIZES; size++, numbers += COLUMNS) {
         uint64_t count = urls_at(bench->settings, size);
-        VIDI__TRY(insert(bench, inserted, count));
-        VIDI__TRY(ask(bench, count, &numbers[CLASSIC], &numbers[LAYERED]));
+        LAB_TRY(insert(bench, inserted, count));
+        LAB_TRY(ask(bench, count, &numbers[CLASSIC], &numbers[LAYERED]));
         numbers[EXPECTED] = layers_expect_appended(&bench->tally, bits(bench->settings), LAYERS_K);
         inserted = count;
     }
@@ -185,10 +184,10 @@ static int fill_quarter(vidi_set *set, const lab_settings *settings, double *num
     for (size_t size = 0; size < LAYERS_SIZES; size++, numbers += QUARTER_COLUMNS) {
         double urls = layers_size(size);
         for (; inserted < urls_at(settings, size); inserted++)
-            VIDI__TRY(vidi_add(set, quarter_url(buffer, inserted)));
+            LAB_TRY(vidi_add(set, quarter_url(buffer, inserted)));
         numbers[MADE] = 0;
         for (uint64_t i = 0; i < inserted; i++)
-            VIDI__TRY(layers_ask(set, layers_append(longer, quarter_url(buffer, i), i), &numbers[MADE]));
+            LAB_TRY(layers_ask(set, layers_append(longer, quarter_url(buffer, i), i), &numbers[MADE]));
         numbers[FORMULA] = urls * pow(1 - exp(-LAYERS_K * urls / LAYERS_M), LAYERS_K * LAYERS);
     }
     return VIDI_OK;

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 enum { CLASSIC, LAYERED, EXPECTED, ROWS };
@@ -49,8 +48,7 @@ typedef struct bench {
 static int make(bench *bench)
 {
     double m = bits(bench->settings);
-    VIDI__TRY(
-        layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur2,m=%.0f,k=%d", m, OWN_K));
+    LAB_TRY(layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur2,m=%.0f,k=%d", m, OWN_K));
     return layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
                       "hash=murmur2,m=%.0f,k=%d,L=%d,layersalt=off,xor=hash,scheme=strip", m, OWN_K, LAYERS);
 }
@@ -69,17 +67,17 @@ static int measure(bench *bench, double *numbers)
         numbers[i] = 0;
     for (uint64_t i = 0; i < n; i++) {
         vidi_str url = url_at(bench, buffer, i);
-        VIDI__TRY(vidi_add(bench->classic, url));
-        VIDI__TRY(vidi_add(bench->multilayer, url));
-        VIDI__TRY(layers_tally_add(&bench->tally, url));
+        LAB_TRY(vidi_add(bench->classic, url));
+        LAB_TRY(vidi_add(bench->multilayer, url));
+        LAB_TRY(layers_tally_add(&bench->tally, url));
     }
     layers_view view = layers_view_of(&bench->tally, bits(bench->settings), OWN_K);
     view.kept = 0; /* 32-bit values become places by remainder, which XOR does not keep together */
     for (uint64_t i = 0; i < n; i++) {
         double *into = i < again ? seen : falsely;
         vidi_str url = url_at(bench, buffer, i < again ? i : n + i);
-        VIDI__TRY(layers_ask(bench->classic, url, &into[CLASSIC * COLUMNS]));
-        VIDI__TRY(layers_ask(bench->multilayer, url, &into[LAYERED * COLUMNS]));
+        LAB_TRY(layers_ask(bench->classic, url, &into[CLASSIC * COLUMNS]));
+        LAB_TRY(layers_ask(bench->multilayer, url, &into[LAYERED * COLUMNS]));
         into[EXPECTED * COLUMNS] += layers_expect(&view, url);
     }
     for (size_t row = 0; row < ROWS; row++)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 enum { LINEAR, BINARY, ROWS };

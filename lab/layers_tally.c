@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 /* ---- text ---- */
@@ -83,7 +82,7 @@ static int grow(layers_map *map)
     if (!map->keys || !map->counts) {
         layers_map_free(map);
         *map = old;
-        return vidi__fail(VIDI_EMEMORY, "no memory to count segments");
+        return lab_fail(VIDI_EMEMORY, "no memory to count segments");
     }
     for (uint64_t i = 0; i < old.room; i++)
         if (old.keys[i]) {
@@ -98,7 +97,7 @@ static int grow(layers_map *map)
 int layers_map_add(layers_map *map, uint64_t key)
 {
     if (3 * map->used >= 2 * map->room)
-        VIDI__TRY(grow(map));
+        LAB_TRY(grow(map));
     key = key ? key : 1;
     uint64_t at = find(map, key);
     bool is_new = !map->keys[at];
@@ -155,7 +154,7 @@ int layers_tally_add(layers_tally *tally, vidi_str stripped)
 {
     cut cut = cut_url(tally, stripped);
     for (size_t i = 0; i < cut.count; i++)
-        VIDI__TRY(layers_map_add(&tally->segments[i], cut.hashes[i]));
+        LAB_TRY(layers_map_add(&tally->segments[i], cut.hashes[i]));
     int is_new = layers_map_add(&tally->urls, cut.all);
     if (is_new == 1)
         is_new = layers_map_add(&tally->classes, class_of(&cut));

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "lab/layers.h"
 
 /* ---- URLs ---- */
@@ -19,7 +18,7 @@ int layers_pool_make(layers_pool *pool, const lab_settings *settings, uint64_t r
     *pool = (layers_pool){.bytes = malloc(choice.count * LAYERS_ROOM + 1),
                           .urls = calloc(choice.count + 1, sizeof(vidi_str))};
     if (!pool->bytes || !pool->urls)
-        return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)choice.count);
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)choice.count);
     for (uint64_t i = 0; i < choice.count; i++) {
         uint64_t index = choice.first + i * choice.step;
         vidi_str url = layers_strip(lab_url_text(buffer, settings, run, index));
@@ -43,7 +42,7 @@ static int time_adds(vidi_set *set, const layers_pool *pool, uint64_t first, uin
 {
     uint64_t start = lab_thread_time();
     for (uint64_t i = first; i < last; i++)
-        VIDI__TRY(vidi_add(set, pool->urls[i]));
+        LAB_TRY(vidi_add(set, pool->urls[i]));
     *time += (double)(lab_thread_time() - start);
     return VIDI_OK;
 }
@@ -52,7 +51,7 @@ static int time_questions(const vidi_set *set, const layers_pool *pool, uint64_t
 {
     uint64_t start = lab_thread_time();
     for (uint64_t i = 0; i < count; i++)
-        VIDI__TRY(vidi_has(set, pool->urls[i]));
+        LAB_TRY(vidi_has(set, pool->urls[i]));
     *time += (double)(lab_thread_time() - start);
     return VIDI_OK;
 }
@@ -92,9 +91,9 @@ static int time_kind(vidi_set *set, size_t row, const layers_pool *in, const lay
         uint64_t n = urls_at(settings, column), most = row == LIST && n > LIST_URLS ? LIST_URLS : n;
         uint64_t asked = row == LIST && others->count > LIST_ASKED ? LIST_ASKED : others->count;
         double time = 0;
-        VIDI__TRY(time_adds(set, in, before, most, &adds));
+        LAB_TRY(time_adds(set, in, before, most, &adds));
         if (questions)
-            VIDI__TRY(time_questions(set, others, asked, &time));
+            LAB_TRY(time_questions(set, others, asked, &time));
         numbers[column] = (questions ? time / (double)asked : adds / (double)most) * (double)n / (double)most;
         before = most;
     }
@@ -145,7 +144,7 @@ static uint64_t slower_urls(const lab_settings *settings, size_t size)
 static int make_both(vidi_set *sets[2], const lab_settings *settings, uint64_t run)
 {
     double m = ceil(LAYERS_M / 1e6 * (double)layers_urls(settings, 20));
-    VIDI__TRY(layers_set(&sets[0], settings, run, "classic", "m=%.0f,k=%d", m, LAYERS_K));
+    LAB_TRY(layers_set(&sets[0], settings, run, "classic", "m=%.0f,k=%d", m, LAYERS_K));
     return layers_set(&sets[1], settings, run, "multilayer", "m=%.0f,k=%d,L=%d,layersalt=off,xor=hash,scheme=strip", m,
                       LAYERS_K, LAYERS);
 }
@@ -169,7 +168,7 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
             numbers[CLASSIC_QUERY + i] = questions / (double)asked.count * layers_size(size) * 1e-9;
         }
         layers_pool_free(&asked);
-        VIDI__TRY(code);
+        LAB_TRY(code);
         numbers[INSERT_RATIO] = numbers[LAYERED_INSERT] / numbers[CLASSIC_INSERT];
         numbers[QUERY_RATIO] = numbers[LAYERED_QUERY] / numbers[CLASSIC_QUERY];
         before = n;

@@ -1,76 +1,84 @@
 /*
- * Runs, on several threads. Each run is one task and writes its own row of the results, so that it does not matter
- * which thread takes it or when.
+ * Configurations, measured: the plan of what has to be done for them, and its runs.
  */
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
+#include "hash/hash.h"
 #include "lab/bench.h"
+#include "lab/crew.h"
+#include "lab/study.h"
 
-typedef struct crew {
+typedef struct measurement {
     const lab_plan *plan;
     lab_results *results;
-    _Atomic uint64_t next; /* the run that nobody has taken yet */
-    pthread_mutex_t lock;  /* of what follows, and of the progress */
-    uint64_t done;
-    int code;
-    char message[256];
-} crew;
+} measurement;
 
-static void report(crew *crew, int code)
+static int begin(void *context, void **own)
 {
-    const lab_settings *settings = &crew->results->settings;
-    pthread_mutex_lock(&crew->lock);
-    if (code < 0 && crew->code == VIDI_OK) {
-        crew->code = code;
-        snprintf(crew->message, sizeof crew->message, "%s", vidi_message());
-    }
-    if (code == VIDI_OK && settings->progress)
-        settings->progress(settings->context, ++crew->done, settings->runs);
-    pthread_mutex_unlock(&crew->lock);
-    if (code < 0)
-        atomic_store(&crew->next, settings->runs);
-}
-
-static void *work(void *context)
-{
-    crew *crew = context;
-    lab_results *results = crew->results;
+    const measurement *of = context;
     lab_bench *bench;
-    int code = lab_bench_make(&bench, crew->plan, &results->settings);
-    if (code < 0)
-        report(crew, code);
-    while (code == VIDI_OK) {
-        uint64_t run = atomic_fetch_add(&crew->next, 1);
-        if (run >= results->settings.runs)
-            break;
-        code =
-            lab_bench_run(bench, run, results->counts + run * results->jobs, results->marked + run * results->filters);
-        report(crew, code);
-    }
-    lab_bench_free(bench);
-    return NULL;
+    int code = lab_bench_make(&bench, of->plan, &of->results->settings);
+    *own = bench;
+    return code;
 }
 
-enum { THREADS_MAX = 256 };
+static void end(void *own)
+{
+    lab_bench_free(own);
+}
+
+static uint64_t *counts_of(const lab_results *results, uint64_t run)
+{
+    return results->counts + run * results->jobs;
+}
+
+static uint64_t *marked_of(const lab_results *results, uint64_t run)
+{
+    return results->marked + run * results->filters;
+}
+
+static int run_one(void *context, void *own, uint64_t run)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    return lab_bench_run(own, run, counts_of(results, run), marked_of(results, run));
+}
+
+/* A row: the counts, then the marked bits. */
+static void save(void *context, uint64_t run, void *row)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    memcpy(row, counts_of(results, run), results->jobs * sizeof *results->counts);
+    memcpy((uint64_t *)row + results->jobs, marked_of(results, run), results->filters * sizeof *results->marked);
+}
+
+static void load(void *context, uint64_t run, const void *row)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    const char *marked = (const char *)row + results->jobs * sizeof *results->counts;
+    memcpy(counts_of(results, run), row, results->jobs * sizeof *results->counts);
+    memcpy(marked_of(results, run), marked, results->filters * sizeof *results->marked);
+}
 
 static int run_all(lab_results *results, const lab_plan *plan)
 {
-    crew crew = {.plan = plan, .results = results, .lock = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[THREADS_MAX];
-    uint64_t wanted =
-        results->settings.threads < results->settings.runs ? results->settings.threads : results->settings.runs;
-    size_t started = 0;
-    while (started + 1 < wanted && started < THREADS_MAX && pthread_create(&threads[started], NULL, work, &crew) == 0)
-        started++;
-    work(&crew);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-    return crew.code < 0 ? vidi__fail(crew.code, "%s", crew.message) : VIDI_OK;
+    const lab_settings *settings = &results->settings;
+    measurement measurement = {plan, results};
+    lab_crew crew = {
+        .settings = settings,
+        .runs = settings->runs,
+        .threads = settings->threads,
+        .part = settings->part,
+        .work = lab_work(settings, lab_cells_work(results->cells), settings->runs, false),
+        .context = &measurement,
+        .begin = begin,
+        .end = end,
+        .run = run_one,
+        .size = (results->jobs + results->filters) * sizeof(uint64_t),
+        .save = save,
+        .load = load,
+    };
+    return lab_crew_run(&crew);
 }
 
 /* What the raw figures are called by. */
@@ -98,7 +106,7 @@ static int prepare(lab_results *results, const lab_plan *plan)
     results->filters_of = calloc(results->jobs + 1, sizeof *results->filters_of);
     results->filter_of = calloc(results->jobs * LAB_FILTERS_MAX + 1, sizeof *results->filter_of);
     if (!results->job_of || !results->counts || !results->marked || !results->filters_of || !results->filter_of)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the results of %llu runs", (unsigned long long)runs);
+        return lab_fail(VIDI_EMEMORY, "no memory for the results of %llu runs", (unsigned long long)runs);
     memcpy(results->job_of, plan->job_of, results->cells * sizeof *results->job_of);
     describe(results, plan);
     return VIDI_OK;
@@ -109,9 +117,9 @@ int lab_measure(lab_results *results, const lab_config *cells, size_t count, con
     lab_plan plan;
     *results = (lab_results){.settings = *settings, .cells = count};
     int code = settings->urls > UINT32_MAX || settings->runs > UINT32_MAX
-                   ? vidi__fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295")
+                   ? lab_fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295")
                    : VIDI_OK;
-    VIDI__TRY(code);
+    LAB_TRY(code);
     code = lab_plan_make(&plan, cells, count);
     if (code == VIDI_OK)
         code = prepare(results, &plan);
@@ -119,6 +127,32 @@ int lab_measure(lab_results *results, const lab_config *cells, size_t count, con
         code = run_all(results, &plan);
     lab_plan_free(&plan);
     return code;
+}
+
+static bool is_built(const char *functions)
+{
+    while (functions) {
+        size_t length = strcspn(functions, "+");
+        if (!vidi__hash_find((vidi_str){functions, length}))
+            return false;
+        functions = functions[length] ? functions + length + 1 : NULL;
+    }
+    return true;
+}
+
+bool lab_config_built(const lab_config *config)
+{
+    return is_built(config->functions);
+}
+
+bool lab_study_built(const lab_study *study)
+{
+    return !study->needs || is_built(study->needs);
+}
+
+double lab_cells_work(size_t cells)
+{
+    return 0.5 + 0.04 * (double)cells;
 }
 
 void lab_results_free(lab_results *results)

@@ -18,8 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
-
 const char *const lab_counter_widths[] = {"2 bits", "3 bits", "4 bits", "8 bits", NULL};
 const char *const lab_counter_columns[] = {"memory", "full", "still seen", "too large", "forgotten", NULL};
 
@@ -73,7 +71,7 @@ static int count_too_large(vidi_set *set, bench *bench, double *numbers)
 {
     for (uint64_t i = 0; i < bench->n; i += SAMPLE) {
         uint64_t times = 0;
-        VIDI__TRY(vidi_count(set, url_of(bench, i), &times));
+        LAB_TRY(vidi_count(set, url_of(bench, i), &times));
         numbers[TOO_LARGE] += times > 1;
     }
     return VIDI_OK;
@@ -95,11 +93,11 @@ static int count_seen(vidi_set *set, bench *bench, uint64_t step, double *seen)
 static int fill_and_empty(vidi_set *set, bench *bench, double *numbers)
 {
     vidi_stats stats = {.size = sizeof stats};
-    VIDI__TRY(add_all(set, bench));
-    VIDI__TRY(count_too_large(set, bench, numbers));
+    LAB_TRY(add_all(set, bench));
+    LAB_TRY(count_too_large(set, bench, numbers));
     for (uint64_t i = 0; i < bench->n; i++)
-        VIDI__TRY(vidi_remove(set, url_of(bench, i)));
-    VIDI__TRY(vidi_stat(set, &stats));
+        LAB_TRY(vidi_remove(set, url_of(bench, i)));
+    LAB_TRY(vidi_stat(set, &stats));
     numbers[FULL] = round(stats.fill * (double)bench->m);
     numbers[MEMORY] = (double)stats.bytes;
     return count_seen(set, bench, SAMPLE, &numbers[STILL_SEEN]);
@@ -108,13 +106,13 @@ static int fill_and_empty(vidi_set *set, bench *bench, double *numbers)
 static int delete_others(vidi_set *set, bench *bench, double *numbers)
 {
     double seen;
-    VIDI__TRY(add_all(set, bench));
+    LAB_TRY(add_all(set, bench));
     for (uint64_t i = 0; i < bench->n / FOREIGN; i++) {
         int code = vidi_remove(set, url_of(bench, bench->n + i));
         if (code < 0 && code != VIDI_EABSENT)
             return code;
     }
-    VIDI__TRY(count_seen(set, bench, 1, &seen));
+    LAB_TRY(count_seen(set, bench, 1, &seen));
     numbers[FORGOTTEN] = (double)bench->n - seen;
     return VIDI_OK;
 }
@@ -124,7 +122,7 @@ typedef int deed(vidi_set *set, bench *bench, double *numbers);
 static int with_set(deed *deed, bench *bench, unsigned width, double *numbers)
 {
     vidi_set *set;
-    VIDI__TRY(make_set(&set, bench, "counting", width));
+    LAB_TRY(make_set(&set, bench, "counting", width));
     int code = deed(set, bench, numbers);
     vidi_close(set);
     return code;
@@ -135,7 +133,7 @@ static int plain_bytes(bench *bench, double *bytes)
 {
     vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
-    VIDI__TRY(make_set(&set, bench, "classic", 0));
+    LAB_TRY(make_set(&set, bench, "classic", 0));
     int code = vidi_stat(set, &stats);
     vidi_close(set);
     *bytes = (double)stats.bytes;
@@ -147,13 +145,13 @@ int lab_counters_measure(const lab_settings *settings, uint64_t run, double *num
     uint64_t n = urls_of(settings);
     bench bench = {.settings = settings, .run = run, .n = n, .m = places_of(n)};
     double bytes;
-    VIDI__TRY(plain_bytes(&bench, &bytes));
+    LAB_TRY(plain_bytes(&bench, &bytes));
     for (size_t i = 0; i < WIDTHS; i++) {
         double *row = numbers + i * COLUMNS;
         for (size_t column = 0; column < COLUMNS; column++)
             row[column] = 0;
-        VIDI__TRY(with_set(fill_and_empty, &bench, widths[i], row));
-        VIDI__TRY(with_set(delete_others, &bench, widths[i], row));
+        LAB_TRY(with_set(fill_and_empty, &bench, widths[i], row));
+        LAB_TRY(with_set(delete_others, &bench, widths[i], row));
         row[MEMORY] /= bytes;
     }
     return VIDI_OK;

@@ -17,8 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/base.h"
-
 const char *const lab_space_rates[] = {"error 1e-2", "error 1e-4", "error 1e-6", "error 1e-9", NULL};
 const char *const lab_space_ways[] = {"Bloom filter", "one hash", "stored hashes", "fingerprint", "URLs",
                                       "hashset",      NULL};
@@ -63,7 +61,7 @@ static int plan(double *bits, double rate, uint64_t n)
     want.urls = n;
     want.error = rate;
     want.k = 1;
-    VIDI__TRY(vidi_plan(&want, &plan, &count));
+    LAB_TRY(vidi_plan(&want, &plan, &count));
     *bits = 8 * plan.bytes_per_url;
     return VIDI_OK;
 }
@@ -81,13 +79,13 @@ int lab_space_measure(const lab_settings *settings, uint64_t run, double *number
 {
     double n = (double)urls_of(settings), keys = key_bits(settings, run) + log2(n), hashset;
     char params[32];
-    VIDI__TRY(take(&hashset, "hashset", NULL, settings, run));
+    LAB_TRY(take(&hashset, "hashset", NULL, settings, run));
     for (size_t i = 0; i < RATES; i++) {
         double *row = numbers + i * WAYS;
         snprintf(params, sizeof params, "error=%g", lab_space_rates_along[i]);
-        VIDI__TRY(take(&row[BLOOM], "classic", params, settings, run));
-        VIDI__TRY(take(&row[FINGERPRINT], "fingerprint", params, settings, run));
-        VIDI__TRY(plan(&row[ONE_HASH], lab_space_rates_along[i], urls_of(settings)));
+        LAB_TRY(take(&row[BLOOM], "classic", params, settings, run));
+        LAB_TRY(take(&row[FINGERPRINT], "fingerprint", params, settings, run));
+        LAB_TRY(plan(&row[ONE_HASH], lab_space_rates_along[i], urls_of(settings)));
         row[STORED_HASHES] = ceil(log2(n / lab_space_rates_along[i]));
         row[URLS] = keys;
         row[HASHSET] = hashset;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-
 static bool same_family(const lab_family *a, const lab_family *b)
 {
     return a->functions && b->functions && strcmp(a->functions, b->functions) == 0 && a->spatial == b->spatial &&
@@ -76,7 +74,7 @@ static int sort_arrays(lab_plan *plan)
 {
     lab_array *before = malloc(plan->array_count * sizeof *before);
     if (!before)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
+        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
     memcpy(before, plan->arrays, plan->array_count * sizeof *before);
     qsort(plan->arrays, plan->array_count, sizeof *plan->arrays, by_family);
     for (size_t i = 0; i < plan->job_count; i++)
@@ -98,16 +96,15 @@ static int sort_arrays(lab_plan *plan)
 static int check(const lab_config *config)
 {
     if (config->members < 1 || config->members > LAB_MEMBERS_MAX)
-        return vidi__fail(VIDI_EOPTION, "there can be 1 to %d filters, not %u", LAB_MEMBERS_MAX, config->members);
+        return lab_fail(VIDI_EOPTION, "there can be 1 to %d filters, not %u", LAB_MEMBERS_MAX, config->members);
     if (config->epochs < 1 || config->epochs > LAB_EPOCHS_MAX)
-        return vidi__fail(VIDI_EOPTION, "there can be 1 to %d crawls, not %u", LAB_EPOCHS_MAX, config->epochs);
+        return lab_fail(VIDI_EOPTION, "there can be 1 to %d crawls, not %u", LAB_EPOCHS_MAX, config->epochs);
     if (strchr(config->functions, '+') && config->members * config->epochs > 1)
-        return vidi__fail(VIDI_EOPTION,
-                          "different functions have no salts to tell filters or crawls apart by; give one "
-                          "function");
+        return lab_fail(VIDI_EOPTION, "different functions have no salts to tell filters or crawls apart by; give one "
+                                      "function");
     if (config->kind && (config->members > 1 || config->epochs > 1 || config->incremental))
-        return vidi__fail(VIDI_EOPTION, "a cell of kind %s has one filter and one crawl and is not incremental",
-                          config->kind);
+        return lab_fail(VIDI_EOPTION, "a cell of kind %s has one filter and one crawl and is not incremental",
+                        config->kind);
     return VIDI_OK;
 }
 
@@ -116,7 +113,7 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
     memset(plan, 0, sizeof *plan);
     size_t filters = 1;
     for (size_t i = 0; i < count; i++) {
-        VIDI__TRY(check(&cells[i]));
+        LAB_TRY(check(&cells[i]));
         filters += (size_t)cells[i].members * cells[i].epochs;
     }
     plan->families = calloc(filters, sizeof *plan->families);
@@ -124,7 +121,7 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
     plan->jobs = calloc(count + 1, sizeof *plan->jobs);
     plan->job_of = calloc(count + 1, sizeof *plan->job_of);
     if (!plan->families || !plan->arrays || !plan->jobs || !plan->job_of)
-        return vidi__fail(VIDI_EMEMORY, "no memory for a plan of %zu cells", count);
+        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu cells", count);
     for (size_t i = 0; i < count; i++) {
         size_t job = 0;
         while (job < plan->job_count && !lab_config_same(&plan->jobs[job].config, &cells[i]))

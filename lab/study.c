@@ -1,15 +1,12 @@
 /* Studies: which there are, and their runs. See study.h. */
 #include "lab/study.h"
 
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/base.h"
+#include "lab/crew.h"
 
 static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,
                                          lab_notes,        lab_eigen,          lab_kinds};
@@ -52,58 +49,72 @@ size_t lab_study_columns(const lab_study *study)
 
 /* ---- runs ---- */
 
-typedef struct crew {
-    lab_numbers *numbers;
-    size_t cells;
-    _Atomic uint64_t next;
-    pthread_mutex_t lock; /* of what follows, and of the progress */
-    uint64_t done;
-    int code;
-    char message[256];
-} crew;
-
-static void *work(void *context)
+static double *row_of(const lab_numbers *numbers, uint64_t run)
 {
-    crew *crew = context;
-    const lab_settings *settings = &crew->numbers->settings;
-    for (;;) {
-        uint64_t run = atomic_fetch_add(&crew->next, 1);
-        if (run >= settings->runs)
-            return NULL;
-        int code = crew->numbers->study->measure(settings, run, crew->numbers->numbers + run * crew->cells);
-        pthread_mutex_lock(&crew->lock);
-        if (code < 0 && crew->code == VIDI_OK) {
-            crew->code = code;
-            snprintf(crew->message, sizeof crew->message, "%s", vidi_message());
-            atomic_store(&crew->next, settings->runs);
-        }
-        if (code == VIDI_OK && settings->progress)
-            settings->progress(settings->context, ++crew->done, settings->runs);
-        pthread_mutex_unlock(&crew->lock);
-    }
+    return numbers->numbers + run * lab_study_rows(numbers->study) * lab_study_columns(numbers->study);
 }
 
-enum { THREADS_MAX = 256 };
+static size_t row_size(const lab_study *study)
+{
+    return lab_study_rows(study) * lab_study_columns(study) * sizeof(double);
+}
+
+static int run_one(void *context, void *own, uint64_t run)
+{
+    const lab_numbers *numbers = context;
+    (void)own;
+    return numbers->study->measure(&numbers->settings, run, row_of(numbers, run));
+}
+
+static void save(void *context, uint64_t run, void *row)
+{
+    const lab_numbers *numbers = context;
+    memcpy(row, row_of(numbers, run), row_size(numbers->study));
+}
+
+static void load(void *context, uint64_t run, const void *row)
+{
+    const lab_numbers *numbers = context;
+    memcpy(row_of(numbers, run), row, row_size(numbers->study));
+}
+
+uint64_t lab_study_runs(const lab_study *study, uint64_t runs)
+{
+    return !lab_study_built(study) ? 0 : study->runs_most && runs > study->runs_most ? study->runs_most : runs;
+}
+
+double lab_study_work(const lab_study *study, const lab_settings *settings)
+{
+    double seconds = study->work > 0 ? study->work : 1;
+    return lab_work(settings, seconds, lab_study_runs(study, settings->runs), study->timed);
+}
 
 int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings)
 {
-    crew crew = {.numbers = numbers, .lock = PTHREAD_MUTEX_INITIALIZER};
-    pthread_t threads[THREADS_MAX];
-    uint64_t wanted, started = 0;
     *numbers = (lab_numbers){.study = study, .settings = *settings};
-    if (study->runs_most && settings->runs > study->runs_most)
-        numbers->settings.runs = study->runs_most;
-    crew.cells = lab_study_rows(study) * lab_study_columns(study);
-    numbers->numbers = calloc(numbers->settings.runs * crew.cells + 1, sizeof(double));
+    numbers->settings.runs = lab_study_runs(study, settings->runs);
+    lab_crew crew = {
+        .settings = &numbers->settings,
+        .runs = numbers->settings.runs,
+        .threads = settings->threads,
+        .part = settings->part,
+        .timed = study->timed,
+        .work = lab_study_work(study, settings),
+        .context = numbers,
+        .run = run_one,
+        .size = row_size(study),
+        .save = save,
+        .load = load,
+    };
+    numbers->numbers = calloc(numbers->settings.runs + 1, crew.size + sizeof(double));
     if (!numbers->numbers)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the results of %s", study->id);
-    wanted = study->timed ? 1 : settings->threads < numbers->settings.runs ? settings->threads : numbers->settings.runs;
-    while (started + 1 < wanted && started < THREADS_MAX && pthread_create(&threads[started], NULL, work, &crew) == 0)
-        started++;
-    work(&crew);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-    return crew.code < 0 ? vidi__fail(crew.code, "%s: %s", study->id, crew.message) : VIDI_OK;
+        return lab_fail(VIDI_EMEMORY, "no memory for the results of %s", study->id);
+    int code = lab_crew_run(&crew);
+    if (code == VIDI_OK)
+        return VIDI_OK;
+    char message[256];
+    snprintf(message, sizeof message, "%s", vidi_message());
+    return lab_fail(code, "%s: %s", study->id, message);
 }
 
 void lab_numbers_free(lab_numbers *numbers)

@@ -64,6 +64,8 @@ struct lab_study {
     const char *const *rows, *const *columns; /* names; NULL after the last */
     bool timed;                               /* nothing else may run beside it */
     uint64_t runs_most;                       /* more would tell nothing more; 0: any number */
+    const char *needs; /* hash functions that not every build has, with '+' between; NULL: none */
+    double work;       /* seconds that a run of 1e6 URLs takes, roughly, for the time left; 0: one */
     lab_plot plot;
     /* One number a cell, [row * columns + column]; NAN: there is no such cell. */
     int (*measure)(const lab_settings *settings, uint64_t run, double *numbers);
@@ -88,6 +90,11 @@ struct lab_numbers {
 
 /* lab_numbers_free and lab_table_free in every case. */
 int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings);
+
+/* Are the functions that it needs in this build? If not, it has no runs, and its verdicts are `not built`. */
+bool lab_study_built(const lab_study *study);
+uint64_t lab_study_runs(const lab_study *study, uint64_t runs);              /* how many of so many it has */
+double lab_study_work(const lab_study *study, const lab_settings *settings); /* of each: crew.h */
 void lab_numbers_free(lab_numbers *numbers);
 int lab_table_of_numbers(lab_table *table, const lab_numbers *numbers);
 
@@ -120,6 +127,7 @@ uint64_t lab_wall_time(void);
 /* Everything that was measured together. */
 typedef struct lab_book {
     lab_settings settings;
+    lab_tally tally;
     lab_table *tables; /* in the order of the papers */
     size_t count;
     lab_results results; /* raw figures of configurations, */
@@ -129,14 +137,19 @@ typedef struct lab_book {
     size_t study_count;
 } lab_book;
 
-/* The experiments that are named, or all if none is; unknown names are the caller's business. lab_book_free in every
- * case. */
+/*
+ * The experiments that are named, or all if none is; unknown names are the caller's business. Cells that this build
+ * cannot measure are left out, and their verdict says so. lab_book_free in every case.
+ */
 int lab_book_measure(lab_book *book, const char *const *ids, size_t count, const lab_settings *settings);
 
 /* One configuration, as a table of one cell. */
 int lab_book_measure_cell(lab_book *book, const lab_config *config, const lab_settings *settings);
 
 void lab_book_free(lab_book *book);
+
+/* Different cells that were tested against theory, all together. No memory: cells is 0. */
+lab_family_test lab_book_judge(const lab_book *book);
 
 const lab_table *lab_book_find(const lab_book *book, const char *id);
 

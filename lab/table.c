@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "lab/study.h"
 
 #define INTERVAL_Z 1.959963985 /* 95 % */
@@ -14,7 +13,7 @@ static int make_entries(lab_table *table, size_t rows, size_t columns)
     table->rows = rows;
     table->columns = columns;
     table->entries = calloc(rows * columns + 1, sizeof *table->entries);
-    return table->entries ? VIDI_OK : vidi__fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
+    return table->entries ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
 }
 
 void lab_table_free(lab_table *table)
@@ -74,6 +73,11 @@ static void judge_cell(lab_table *table, const lab_numbers *all, size_t row, siz
                          .z = NAN,
                          .runs = all->settings.runs,
                          .verdict = LAB_NO_FIGURE};
+    if (!lab_study_built(study)) {
+        entry->measured = entry->low = entry->high = NAN;
+        entry->verdict = LAB_NOT_BUILT;
+        return;
+    }
     for (uint64_t run = 0; run < entry->runs; run++)
         numbers[run] = all->numbers[run * table->rows * table->columns + cell];
     if (study->timed)
@@ -95,10 +99,10 @@ int lab_table_of_numbers(lab_table *table, const lab_numbers *all)
                          .note = study->note,
                          .unit = study->unit,
                          .plot = study->plot};
-    VIDI__TRY(make_entries(table, lab_study_rows(study), lab_study_columns(study)));
+    LAB_TRY(make_entries(table, lab_study_rows(study), lab_study_columns(study)));
     double *numbers = calloc(all->settings.runs + 1, sizeof *numbers);
     if (!numbers)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the table of %s", study->id);
+        return lab_fail(VIDI_EMEMORY, "no memory for the table of %s", study->id);
     for (size_t row = 0; row < table->rows; row++)
         for (size_t column = 0; column < table->columns; column++)
             judge_cell(table, all, row, column, numbers);
@@ -199,14 +203,14 @@ int lab_table_of_findings(lab_table *table, const lab_results *results, const la
         table->plot = experiment->plot;
     }
     size_t columns = experiment ? lab_lines(experiment->columns) : 1;
-    VIDI__TRY(make_entries(table, count / columns, columns));
+    LAB_TRY(make_entries(table, count / columns, columns));
     for (size_t i = 0; i < count; i++)
         take_finding(&table->entries[i], &findings[i]);
     FILE *remarks = open_memstream(&table->remarks, &room);
     if (!remarks)
-        return vidi__fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
+        return lab_fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
     add_tests(remarks, results, findings, first, count);
-    return fclose(remarks) == 0 ? VIDI_OK : vidi__fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
+    return fclose(remarks) == 0 ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
 }
 
 /* ---- all of them ---- */

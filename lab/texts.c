@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-
 enum { BATCH = 256 };
 
 static int no_room(const lab_texts *texts)
 {
-    return vidi__fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
+    return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
 }
 
 /* The bytes may move while they grow: the addresses are filled in at the end. */
@@ -36,7 +34,7 @@ int lab_texts_make(lab_texts *texts, const lab_settings *settings, uint64_t run,
     *texts = (lab_texts){.count = count, .urls = calloc(count + 1, sizeof *texts->urls)};
     if (!texts->urls)
         return no_room(texts);
-    VIDI__TRY(make_bytes(texts, settings, run, first));
+    LAB_TRY(make_bytes(texts, settings, run, first));
     const char *at = texts->bytes;
     for (uint64_t i = 0; i < count; i++) {
         texts->urls[i].ptr = at;
@@ -69,7 +67,7 @@ int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsig
     int64_t seen = 0;
     for (uint64_t i = 0; i < count; i += BATCH) {
         size_t some = count - i < BATCH ? (size_t)(count - i) : BATCH;
-        VIDI__TRY(vidi_add_batch(set, urls + i, some, verdicts));
+        LAB_TRY(vidi_add_batch(set, urls + i, some, verdicts));
         seen += count_seen(verdicts, some, hits ? hits + i : NULL);
     }
     return seen;
@@ -81,7 +79,7 @@ int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count,
     int64_t seen = 0;
     for (uint64_t i = 0; i < count; i += BATCH) {
         size_t some = count - i < BATCH ? (size_t)(count - i) : BATCH;
-        VIDI__TRY(vidi_has_batch(set, urls + i, some, verdicts));
+        LAB_TRY(vidi_has_batch(set, urls + i, some, verdicts));
         seen += count_seen(verdicts, some, hits ? hits + i : NULL);
     }
     return seen;

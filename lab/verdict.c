@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INTERVAL_Z 1.959963985 /* 95 % */
@@ -19,7 +20,8 @@
 
 const char *lab_verdict_name(lab_verdict verdict)
 {
-    static const char *const names[] = {"measured", "agrees", "dependent", "anomalous", "misprint", "differs", "fails"};
+    static const char *const names[] = {"measured", "agrees",  "dependent", "anomalous",
+                                        "misprint", "differs", "not built", "fails"};
     return names[verdict];
 }
 
@@ -44,6 +46,18 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
     };
     fit.fits = fabs(fit.z) <= LAB_Z_MOST;
     return fit;
+}
+
+/*
+ * Of functions without salts the runs differ by their URLs alone. A corpus has only so many: runs share some, and are
+ * not independent. How much so is not known; if they were all the same, the spread of the sum would be `runs` times that
+ * of one run.
+ */
+static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, lab_theory theory)
+{
+    if (results->settings.corpus && strchr(config->functions, '+'))
+        theory.variance *= (double)results->settings.runs;
+    return theory;
 }
 
 static void judge_ours(lab_finding *finding, lab_theory theory)
@@ -74,6 +88,14 @@ static lab_verdict judge_published(lab_finding *finding)
     return off <= LAB_Z_MOST * runs * sqrt(theory.variance) ? LAB_DEPENDENT : LAB_ANOMALOUS;
 }
 
+static void set_not_built(lab_finding *finding)
+{
+    finding->verdict = LAB_NOT_BUILT;
+    finding->runs = 0;
+    finding->measured = finding->low = finding->high = finding->z = NAN;
+    finding->fits = true;
+}
+
 lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed)
 {
     lab_finding finding = {
@@ -83,11 +105,13 @@ lab_finding lab_judge(const lab_config *config, const lab_results *results, size
         .runs = results->settings.runs,
         .count = lab_total(results, cell),
     };
-    finding.expected = lab_theory_of(config, results->settings.urls);
+    finding.expected = with_shared_urls(results, config, lab_theory_of(config, results->settings.urls));
     judge_ours(&finding, finding.expected);
     finding.verdict = judge_published(&finding);
     if (!finding.fits)
         finding.verdict = LAB_FAILS;
+    if (results->job_of[cell] == LAB_NO_JOB)
+        set_not_built(&finding);
     return finding;
 }
 
@@ -117,7 +141,7 @@ lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t 
     finding.row = row_name;
     finding.column = column_name;
     finding.original = printed && experiment->repeats ? original(experiment, &config, list) : NULL;
-    if (finding.original && strcmp(finding.original, printed) != 0 && finding.fits)
+    if (finding.original && strcmp(finding.original, printed) != 0 && finding.fits && finding.runs > 0)
         finding.verdict = LAB_MISPRINT;
     return finding;
 }
@@ -210,4 +234,31 @@ lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count)
     scatter.runs = LAB_PUBLISHED_RUNS * fmin(1, cells / fmax(scatter.chi_square, 1e-9));
     scatter.fits = scatter.p >= LAB_TABLE_ALPHA;
     return scatter;
+}
+
+/* ---- all cells together ---- */
+
+static int by_distance(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x < y) - (x > y);
+}
+
+/* Beyond which |z| one of so many is less likely than LAB_FAMILY_ALPHA. */
+static double family_bound(size_t cells)
+{
+    return -lab_normal_z(LAB_FAMILY_ALPHA / 2 / (double)cells);
+}
+
+lab_family_test lab_judge_family(double *z, size_t count)
+{
+    lab_family_test test = {.cells = count};
+    if (count == 0)
+        return test;
+    qsort(z, count, sizeof *z, by_distance);
+    test.largest = fabs(z[0]);
+    test.bound = family_bound(count);
+    while (test.beyond < count && fabs(z[test.beyond]) > family_bound(count - test.beyond))
+        test.beyond++;
+    return test;
 }

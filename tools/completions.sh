@@ -49,7 +49,7 @@ summary() {
 words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
-    tracking | output) echo FILE ;;
+    tracking | output | corpus) echo FILE ;;
     kind) echo "$kinds" ;;
     canon) echo "none whatwg crawl surt key=host key=site" ;;
     key) echo "url host site" ;;

@@ -26,6 +26,7 @@ done
 
 work=$(mktemp -d)
 chmod 755 "$work" # one case runs as another user
+export XDG_CACHE_HOME=$work/cache # what `vidi lab` keeps of a case that is killed is nobody else's business
 trap 'rm -rf "$work"' EXIT
 names=("$@")
 if [ $# -eq 0 ]; then

@@ -1,4 +1,4 @@
-/* All cells of all experiments, for the lab's tests. */
+/* All cells of all experiments that this build can measure, for the lab's tests. */
 #ifndef TESTS_LAB_CELLS_H
 #define TESTS_LAB_CELLS_H
 
@@ -15,7 +15,8 @@ static inline size_t all_cells(lab_config *configs)
         for (size_t row = 0; row < lab_lines(experiment->rows); row++)
             for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
                 check(count < CELLS_MAX, "more than %d cells", CELLS_MAX);
-                configs[count++] = lab_cell_config(experiment, row, column);
+                configs[count] = lab_cell_config(experiment, row, column);
+                count += lab_config_built(&configs[count]);
             }
     return count;
 }

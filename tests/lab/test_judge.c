@@ -119,30 +119,46 @@ static void figures_are_read_as_printed(void **state)
     assert_false(lab_figure_read("-").given);
 }
 
-static void every_figure_has_its_cell(void **state)
+static bool has_figure(const char *id, const char *row, const char *column)
 {
-    size_t figures = 0, found = 0;
+    return lab_published_find(lab_published_all, id, row, column) != NULL;
+}
+
+/* Figures of the cells of all experiments that are tables of configurations. */
+static size_t figures_of_experiments(void)
+{
     const lab_experiment *experiment;
-    const lab_study *study;
-    (void)state;
-    for (const lab_published *list = lab_published_all; list->experiment; list++, figures++)
-        assert_true(lab_figure_read(list->printed).given);
+    size_t found = 0;
     for (size_t i = 0; (experiment = lab_experiment_at(i)); i++)
         for (size_t row = 0; row < lab_lines(experiment->rows); row++)
             for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
-                bool is = lab_published_find(lab_published_all, experiment->id, experiment->rows[row].name,
-                                             experiment->columns[column].name) != NULL;
+                bool is = has_figure(experiment->id, experiment->rows[row].name, experiment->columns[column].name);
                 check(is || strncmp(experiment->id, "thesis-fig", 10) == 0 || strncmp(experiment->id, "notes", 5) == 0,
                       "%s, row %zu, column %zu has no figure", experiment->id, row, column);
                 found += is;
             }
-    assert_int_equal(found, 292);
+    return found;
+}
+
+static size_t figures_of_studies(void)
+{
+    const lab_study *study;
+    size_t found = 0;
     for (size_t i = 0; (study = lab_study_at(i)); i++)
         for (size_t row = 0; study->rows[row]; row++)
             for (size_t column = 0; study->columns[column]; column++)
-                found +=
-                    lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[column]) != NULL;
-    assert_int_equal(found, figures);
+                found += has_figure(study->id, study->rows[row], study->columns[column]);
+    return found;
+}
+
+static void every_figure_has_its_cell(void **state)
+{
+    size_t figures = 0;
+    (void)state;
+    for (const lab_published *list = lab_published_all; list->experiment; list++, figures++)
+        assert_true(lab_figure_read(list->printed).given);
+    assert_int_equal(figures_of_experiments(), 292);
+    assert_int_equal(figures_of_experiments() + figures_of_studies(), figures);
 }
 
 static lab_finding judge_figure(const char *experiment_id, size_t row, size_t column, const lab_published *list)
@@ -150,7 +166,11 @@ static lab_finding judge_figure(const char *experiment_id, size_t row, size_t co
     const lab_experiment *experiment = lab_experiment_find(experiment_id);
     lab_settings settings = {.urls = 2000, .runs = 2, .seed = 4, .threads = 1};
     lab_config config = lab_cell_config(experiment, row, column);
-    lab_results results = measure(&config, 1, &settings);
+    size_t no_job = LAB_NO_JOB;
+    lab_results results = {.settings = settings, .cells = 1, .job_of = &no_job};
+    if (!lab_config_built(&config))
+        return lab_judge_cell(experiment, row, column, &results, 0, list);
+    results = measure(&config, 1, &settings);
     lab_finding finding = lab_judge_cell(experiment, row, column, &results, 0, list);
     lab_results_free(&results);
     return finding;
@@ -223,6 +243,34 @@ static void figures_change_verdicts_only(void **state)
     }
 }
 
+/* For every cell of every table: without any figure, with the published ones, and with one that nobody measured. */
+static void no_figure_takes_part_in_measuring(void **state)
+{
+    static const lab_published none[] = {{0}};
+    const lab_experiment *experiment;
+    size_t changed = 0;
+    (void)state;
+    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++)
+        for (size_t row = 0; row < lab_lines(experiment->rows); row++) {
+            size_t column = (row + i) % lab_lines(experiment->columns);
+            lab_published wrong[] = {
+                {experiment->id, experiment->rows[row].name, experiment->columns[column].name, "99.5%"}, {0}};
+            lab_finding a = judge_figure(experiment->id, row, column, lab_published_all);
+            lab_finding others[] = {judge_figure(experiment->id, row, column, none),
+                                    judge_figure(experiment->id, row, column, wrong)};
+            for (size_t j = 0; j < 2; j++) {
+                assert_int_equal(others[j].count, a.count);
+                assert_memory_equal(&others[j].measured, &a.measured, sizeof(double));
+                assert_memory_equal(&others[j].low, &a.low, sizeof(double));
+                assert_memory_equal(&others[j].high, &a.high, sizeof(double));
+                assert_memory_equal(&others[j].theory, &a.theory, sizeof(double));
+                assert_memory_equal(&others[j].z, &a.z, sizeof(double));
+                changed += others[j].verdict != a.verdict;
+            }
+        }
+    check(changed > 50, "only %zu verdicts changed", changed);
+}
+
 /* ---- whole tables ---- */
 
 /* Measures table 5.9 and lets `change` have every count before the table is judged. */
@@ -269,6 +317,51 @@ static void a_table_may_be_neither_too_bad_nor_too_good(void **state)
     check(!bad.fits && bad.p > 0.5, "too bad: chi-square %g, p = %g", bad.chi_square, bad.p);
 }
 
+/* ---- all cells together ---- */
+
+/* 1 % of books of sound cells, and of 240 of them what goes beyond 4.1. */
+static void many_cells_may_be_farther_off_than_one(void **state)
+{
+    double one[] = {2.6}, pair[] = {2.7, -2.9}, few[] = {0.5, -3.5, 1}, two[] = {-4.4, 0.1, 4.3, 0.2};
+    static double many[581];
+    (void)state;
+    assert_int_equal(lab_judge_family(one, 0).cells, 0);
+    must_be("bound of one", lab_judge_family(one, 1).bound, 2.5758293, 1e-6);
+    assert_int_equal(lab_judge_family(one, 1).beyond, 1);
+    assert_int_equal(lab_judge_family(pair, 2).beyond, 2); /* after the first, the second stands alone */
+    lab_family_test test = lab_judge_family(few, 3);
+    assert_int_equal(test.beyond, 1);
+    must_be("largest", test.largest, 3.5, 1e-12);
+    assert_int_equal(lab_judge_family(two, 4).beyond, 2);
+    static double suite[240];
+    must_be("bound of 240", lab_judge_family(suite, 240).bound, 4.1, 2e-3);
+    many[100] = -4.25;
+    test = lab_judge_family(many, 581);
+    must_be("bound of 581", test.bound, 4.30, 3e-3);
+    assert_int_equal(test.beyond, 0);
+    many[7] = 4.5; /* and the other stays within the bound of one cell fewer */
+    assert_int_equal(lab_judge_family(many, 581).beyond, 1);
+    many[3] = HUGE_VAL;
+    assert_int_equal(lab_judge_family(many, 581).beyond, 2);
+}
+
+/* Of 2,000 sound books with 50 cells each about 20 have something against them. */
+static void one_sound_book_in_a_hundred_is_accused(void **state)
+{
+    double z[50];
+    unsigned accused = 0;
+    uint64_t bits = 1;
+    (void)state;
+    for (unsigned book = 0; book < 2000; book++) {
+        for (size_t i = 0; i < 50; i++) {
+            bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            z[i] = lab_normal_z(((double)(bits >> 11) + 0.5) / 0x1p53);
+        }
+        accused += lab_judge_family(z, 50).beyond > 0;
+    }
+    check(accused >= 6 && accused <= 38, "%u of 2000", accused);
+}
+
 /* The tables of single functions scatter like some five runs; that of three filters as it should. */
 static void published_tables_scatter_as_they_do(void **state)
 {
@@ -307,6 +400,9 @@ int main(int argc, char **argv)
     test_add("few counts are judged exactly", few_counts_are_judged_exactly, NULL);
     test_add("an overview that differs is a misprint", an_overview_that_differs_is_a_misprint, NULL);
     test_add("figures change verdicts only", figures_change_verdicts_only, NULL);
+    test_add("no figure takes part in measuring", no_figure_takes_part_in_measuring, NULL);
+    test_add("many cells may be farther off than one", many_cells_may_be_farther_off_than_one, NULL);
+    test_add("one sound book in a hundred is accused", one_sound_book_in_a_hundred_is_accused, NULL);
     test_add("a table may be neither too bad nor too good", a_table_may_be_neither_too_bad_nor_too_good, NULL);
     test_add("published tables scatter as they do", published_tables_scatter_as_they_do, NULL);
     return test_run("lab/judge", argc, argv);

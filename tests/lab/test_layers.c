@@ -10,7 +10,6 @@
 #include "lab/layers.h"
 #include "support/check.h"
 #include "support/runner.h"
-#include "support/scratch.h"
 
 static const char *const counted[] = {
     "layers-comparisons", "layers-false", "layers-original", "layers-quarter", "layers-formula",
@@ -86,21 +85,17 @@ static void a_corpus_of_one_site_will_do(void **state)
 {
     static const char *const ids[] = {"layers-comparisons", "layers-false", "layers-original",
                                       "layers-equal",       "layers-own",   NULL};
-    test_scratch folder;
-    char *lines = NULL, path[TEST_PATH + 16];
-    const char *files[] = {path};
-    size_t bytes = 0;
+    const char *files[] = {"urls"};
     lab_corpus *corpus;
     lab_book book;
     (void)state;
-    FILE *stream = open_memstream(&lines, &bytes);
-    for (int i = 0; i < 12000; i++)
-        fprintf(stream, "http://one.example/folder/page%d.html\n", i);
-    assert_int_equal(fclose(stream), 0);
-    test_scratch_make(&folder);
-    test_file_save(&folder, "urls", lines, bytes);
-    snprintf(path, sizeof path, "%s/urls", folder.path);
-    assert_int_equal(lab_corpus_read(&corpus, files, 1), VIDI_OK);
+    assert_int_equal(lab_corpus_make(&corpus, files, 1), VIDI_OK);
+    for (int i = 0; i < 12000; i++) {
+        char line[64];
+        int length = snprintf(line, sizeof line, "http://one.example/folder/page%d.html", i);
+        assert_int_equal(lab_corpus_add(corpus, (vidi_str){line, (size_t)length}), VIDI_OK);
+    }
+    assert_int_equal(lab_corpus_end(corpus), VIDI_OK);
     measure(&book, ids, (lab_settings){.urls = 40000, .runs = 2, .seed = 3, .threads = 2, .corpus = corpus});
     for (size_t i = 0; i < book.count; i++)
         for (size_t j = 0; j < book.tables[i].rows * book.tables[i].columns; j++) {
@@ -111,8 +106,6 @@ static void a_corpus_of_one_site_will_do(void **state)
     assert_true(isnan(lab_book_measured(&book, "layers-equal", "m = 4.8 n, known segments", "classic, m")));
     lab_book_free(&book);
     lab_corpus_free(corpus);
-    test_scratch_remove(&folder);
-    free(lines);
 }
 
 /* ---- theory against arrays ---- */

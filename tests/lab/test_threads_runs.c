@@ -54,11 +54,12 @@ static void another_seed_is_another_experiment(void **state)
     lab_results_free(&other);
 }
 
-static void count_calls(void *context, uint64_t done, uint64_t runs)
+static void count_calls(void *context, const lab_tally *tally)
 {
     uint64_t *calls = context;
-    assert_int_equal(done, ++*calls);
-    assert_int_equal(runs, 5);
+    assert_int_equal(tally->done, ++*calls);
+    assert_int_equal(tally->runs, 5);
+    assert_true(tally->work_done <= tally->work * 1.000001);
 }
 
 static void progress_is_told_once_a_run(void **state)

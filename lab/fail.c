@@ -1,0 +1,16 @@
+/* Errors of the lab: they are told as the library's are. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "lab/lab.h"
+
+int lab_fail(int code, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return vidi__fail(code, "%s", text);
+}
