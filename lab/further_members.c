@@ -214,7 +214,8 @@ int lab_members_start(lab_members *members, const lab_settings *settings, uint64
 /* A closed socket ends a member that is well; the others are ended by force, so that nobody waits for them. */
 static int end_one(lab_members *members, unsigned index)
 {
-    const int waits = 2000, a_millisecond = 1000;
+    const int waits = 2000;
+    const useconds_t a_millisecond = 1000;
     int status = 0;
     pid_t ended = 0;
     close(members->sockets[index]);

@@ -90,7 +90,7 @@ static void a_corpus_of_one_site_will_do(void **state)
     lab_book book;
     (void)state;
     assert_int_equal(lab_corpus_make(&corpus, files, 1), VIDI_OK);
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < 100000; i++) {
         char line[64];
         int length = snprintf(line, sizeof line, "http://one.example/folder/page%d.html", i);
         assert_int_equal(lab_corpus_add(corpus, (vidi_str){line, (size_t)length}), VIDI_OK);
