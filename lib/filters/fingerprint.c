@@ -404,7 +404,16 @@ static double bits_wanted(const vidi__want *want, double urls)
         bits = fmax(bits, bits_for(urls / want->error));
     if (want->lost > 0)
         bits = fmax(bits, bits_for(urls * urls / 2 / want->lost));
-    return want->error > 0 || want->lost > 0 ? bits : BITS_MAX;
+    return bits;
+}
+
+/* As many bits as the memory has room for, or the fewest. */
+static double bits_within(double memory, double urls)
+{
+    double bits = BITS_MAX;
+    while (bits > BITS_MIN && vidi__table_bytes_for(urls, hashes_of(bits)) > memory)
+        bits -= 1.0 / BITS_STEPS;
+    return bits;
 }
 
 /* The most URLs that the memory holds within the demand: more bits leave room for fewer, but suffice for more. */
@@ -434,7 +443,8 @@ static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
         return vidi__fail(VIDI_EOPTION, "fingerprint has no positions, so that k and M mean nothing to it");
     if (!want->urls)
         urls = given ? urls_within((double)want->memory, round_bits(bits)) : most_urls(want);
-    bits = given ? round_bits(bits) : bits_wanted(want, urls);
+    bool demand = want->error > 0 || want->lost > 0;
+    bits = given ? round_bits(bits) : demand ? bits_wanted(want, urls) : bits_within((double)want->memory, urls);
     if (urls < 1 || bits > BITS_MAX || (given && bits < bits_wanted(want, urls)))
         return vidi__fail(VIDI_EOPTION, "fingerprint keeps at most %d bits of a hash, which are too few for the demand",
                           BITS_MAX);

@@ -443,6 +443,29 @@ static void parameters_are_planned_for(void **state)
     check_against_the_real_thing(&want);
 }
 
+/* Between the least and the most that a fingerprint table can use, it takes as many bits as there is memory for. */
+static void a_fingerprint_fits_the_memory(void **state)
+{
+    double error = 1;
+    (void)state;
+    for (uint64_t memory = 420000; memory <= 900000; memory += 60000) {
+        vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+        answers got;
+        want.kind = "fingerprint";
+        want.urls = 100000;
+        want.memory = memory;
+        must_answer(&want, &got);
+        check(got.plans[0].bytes <= memory && got.plans[0].error <= error, "%llu bytes of %llu, error %g after %g",
+              (unsigned long long)got.plans[0].bytes, (unsigned long long)memory, got.plans[0].error, error);
+        error = got.plans[0].error;
+        want.params = "bits=37";
+        ask(&want, &got);
+        check((got.result == VIDI_OK) == (memory >= 540000), "bits=37 in %llu bytes: %d", (unsigned long long)memory,
+              got.result);
+    }
+    check(error < 1e-13, "error %g with memory for all bits", error);
+}
+
 /*
  * The textbook formula is too low for small filters. The mean of fp_now over many small ones, each with its own key,
  * is what the plan must say.
@@ -528,6 +551,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "parameters are planned for: %s %s", specials[i].kind, specials[i].params);
         test_add(name, parameters_are_planned_for, &specials[i]);
     }
+    test_add("a fingerprint fits the memory", a_fingerprint_fits_the_memory, NULL);
     test_add("the bias of small filters is known", the_bias_of_small_filters_is_known, NULL);
     test_add_cases("plans are monotonous", plans_are_monotonous, is_plain);
     return test_run("plan", argc, argv);
