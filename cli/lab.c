@@ -118,13 +118,29 @@ static int show_one(const char *id)
     return experiment ? print_experiment(experiment) : study ? print_study(study) : unknown_experiment(id);
 }
 
+static bool is_experiment(const char *id)
+{
+    return lab_experiment_find(id) || lab_study_find(id);
+}
+
+static int print_empty_line(void)
+{
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_text(&out, "\n");
+    return cli_out_close(&out);
+}
+
 static int show(cli_words ids)
 {
     int status = CLI_OK;
     if (ids.count == 0)
         return cli_error("'vidi lab show' needs an experiment; 'vidi lab list' names them");
-    for (size_t i = 0; i < ids.count && status == CLI_OK; i++)
-        status = show_one(ids.list[i]);
+    for (size_t i = 0; i < ids.count && status == CLI_OK; i++) {
+        if (i > 0 && is_experiment(ids.list[i]))
+            status = print_empty_line();
+        status = status == CLI_OK ? show_one(ids.list[i]) : status;
+    }
     return status;
 }
 
@@ -160,7 +176,23 @@ static lab_config asked_cell(const lab_options *options)
         .incremental = options->incremental || options->shuffled,
         .shuffled = options->shuffled,
         .tenths = LAB_TENTHS,
+        .kind = options->kind && strcmp(options->kind, "counting") == 0 ? options->kind : NULL,
     };
+}
+
+/* classic and spatial follow from the number of filters, and may be said, too. */
+static int check_kind(const lab_options *options)
+{
+    const char *kind = options->kind;
+    if (!kind || strcmp(kind, "counting") == 0)
+        return CLI_OK;
+    if (strcmp(kind, "classic") != 0 && strcmp(kind, "spatial") != 0)
+        return cli_error("a cell is of kind classic, spatial or counting, not '%s'; 'vidi lab run kinds-lost' has all",
+                         kind);
+    if ((kind[0] == 's') != (options->filters > 1))
+        return cli_error("--kind %s has %s, which --filters says", kind,
+                         kind[0] == 's' ? "two filters or more" : "one filter");
+    return CLI_OK;
 }
 
 static int print_book(const lab_book *book, const lab_options *options)
@@ -171,11 +203,6 @@ static int print_book(const lab_book *book, const lab_options *options)
     int status = lab_print(&out, form, book);
     int closed = cli_out_close(&out);
     return closed != CLI_OK ? closed : status;
-}
-
-static bool is_experiment(const char *id)
-{
-    return lab_experiment_find(id) || lab_study_find(id);
 }
 
 static int check_ids(cli_words ids)
@@ -214,13 +241,16 @@ static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
 {
     lab_config cell = asked_cell(options);
     lab_book book;
+    char text[160];
     if (options->csv + options->json + options->raw > 1)
         return cli_error("--csv, --json and --raw exclude one another");
     if (is_cell && ids.count > 0)
         return cli_error("'vidi lab cell' takes options, not '%s'", ids.list[0]);
-    if (!is_cell && check_ids(ids) != CLI_OK)
+    if (is_cell ? check_kind(options) != CLI_OK : check_ids(ids) != CLI_OK)
         return CLI_ERROR;
     int status = lab_run_book(&book, options, ids, is_cell ? &cell : NULL);
+    if (status == CLI_OK && is_cell) /* it has no name: what it is says which it is */
+        book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
     if (status == CLI_OK)
         status = print_book(&book, options);
     lab_book_free(&book);
@@ -231,8 +261,6 @@ static int measure_and_report(lab_options *options, cli_words ids)
 {
     lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids, .corpus = options->files};
     lab_book book;
-    if (options->csv || options->json || options->raw)
-        return cli_error("a report is HTML and has all data inside: --csv, --json and --raw are for 'vidi lab run'");
     if (check_ids(ids) != CLI_OK || cli_lab_report_ready(&report) != CLI_OK)
         return CLI_ERROR;
     int status = lab_run_book(&book, options, ids, NULL);
@@ -242,12 +270,56 @@ static int measure_and_report(lab_options *options, cli_words ids)
     return status;
 }
 
+/* ---- options ---- */
+
+static uint64_t usual_threads(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > THREADS_USUAL ? THREADS_USUAL : (uint64_t)processors;
+}
+
+static void set_default(uint64_t *value, uint64_t usual)
+{
+    *value = *value ? *value : usual;
+}
+
+/* What was not given is 0 until here, so that check_options can tell. */
+static void set_defaults(lab_options *options)
+{
+    set_default(&options->runs, 100);
+    set_default(&options->urls, 1000000);
+    set_default(&options->seed, 1);
+    set_default(&options->threads, usual_threads());
+    set_default(&options->run, 1);
+    set_default(&options->k, 3);
+    set_default(&options->filters, 1);
+    set_default(&options->crawls, 1);
+    options->multiplier = options->multiplier > 0 ? options->multiplier : 2.0;
+    options->hash = options->hash ? options->hash : "jenkins";
+}
+
+static bool is_action(const char *word)
+{
+    static const char *const actions[] = {"list", "show", "run", "report", "cell", "urls"};
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(word, actions[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_options(const lab_options *options, const char *action);
+
 static int act(lab_options *options, cli_words words)
 {
     if (words.count == 0)
         return cli_error("'vidi lab' needs one of list, show, run, report, cell and urls");
     const char *action = words.list[0];
     cli_words rest = {words.list + 1, words.count - 1};
+    if (!is_action(action))
+        return cli_error("'vidi lab' knows list, show, run, report, cell and urls, not '%s'", action);
+    if (check_options(options, action) != CLI_OK)
+        return CLI_ERROR;
+    set_defaults(options);
     if (strcmp(action, "show") == 0)
         return show(rest);
     if (take_files(options, &rest) != CLI_OK)
@@ -258,31 +330,14 @@ static int act(lab_options *options, cli_words words)
         return measure_and_print(options, rest, true);
     if (strcmp(action, "report") == 0)
         return measure_and_report(options, rest);
-    if (strcmp(action, "list") != 0 && strcmp(action, "urls") != 0)
-        return cli_error("'vidi lab' knows list, show, run, report, cell and urls, not '%s'", action);
     if (rest.count > 0)
         return cli_error("'vidi lab %s' takes no '%s'", action, rest.list[0]);
     return action[0] == 'l' ? print_list() : print_urls(options);
 }
 
-static uint64_t usual_threads(void)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > THREADS_USUAL ? THREADS_USUAL : (uint64_t)processors;
-}
-
 static int run(const cli_command *self, cli_words words)
 {
-    lab_options options = {.runs = 100,
-                           .urls = 1000000,
-                           .seed = 1,
-                           .run = 1,
-                           .hash = "jenkins",
-                           .k = 3,
-                           .filters = 1,
-                           .crawls = 1,
-                           .multiplier = 2.0};
-    options.threads = usual_threads();
+    lab_options options = {.runs = 0};
     int status = cli_options_parse(self, &words, &options);
     if (status == CLI_GO_ON)
         status = act(&options, words);
@@ -312,6 +367,7 @@ static const cli_option options_table[] = {
     {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: where it goes [standard output]", NULL, 0},
     {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot there, as ID.svg", NULL, 0},
     {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: of which run [1]", NULL, UINT32_MAX},
+    {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "cell: classic, spatial or counting [as --filters says]", NULL, 0},
     {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function; a+b for different ones [jenkins]", NULL, 0},
     {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions a URL [3]", NULL, 64},
     {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "cell: M in bits = URLs * K * M [2]", NULL, 0},
@@ -321,6 +377,63 @@ static const cli_option options_table[] = {
     {"shuffled", 0, CLI_FLAG, FIELD(shuffled), NULL, "cell: incremental, later crawls in another order", NULL, 0},
     CLI_OPTIONS_END,
 };
+
+/* Whether the option was on the command line: before set_defaults. */
+static bool is_given(const lab_options *options, const cli_option *option)
+{
+    const char *field = (const char *)options + option->offset;
+    switch (option->type) {
+    case CLI_FLAG:
+        return *(const bool *)field;
+    case CLI_TEXT:
+        return *(const char *const *)(const void *)field != NULL;
+    case CLI_TEXTS:
+        return ((const cli_words *)(const void *)field)->count > 0;
+    case CLI_REAL:
+        return *(const double *)(const void *)field > 0;
+    default:
+        return *(const uint64_t *)(const void *)field > 0;
+    }
+}
+
+/* Who takes an option that not only measuring takes. */
+static const char *takers(const char *option)
+{
+    static const struct {
+        const char *option, *actions;
+    } others[] = {
+        {"urls", "run, report, cell and urls"},
+        {"seed", "run, report, cell and urls"},
+        {"corpus", "run, report, cell and urls"},
+        {"csv", "run and cell"},
+        {"json", "run and cell"},
+        {"raw", "run and cell"},
+        {"output", "report"},
+        {"plots", "report"},
+        {"run", "urls"},
+        {"kind", "cell"},
+        {"hash", "cell"},
+        {"k", "cell"},
+        {"multiplier", "cell"},
+        {"filters", "cell"},
+        {"crawls", "cell"},
+        {"incremental", "cell"},
+        {"shuffled", "cell"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(option, others[i].option) == 0)
+            return others[i].actions;
+    return "run, report and cell";
+}
+
+/* What would be left out of account is an error: 'run -o FILE' writes no file, and 'run --k 7' has no 7. */
+static int check_options(const lab_options *options, const char *action)
+{
+    for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
+        if (is_given(options, option) && !strstr(takers(option->name), action))
+            return cli_error("--%s is not for 'vidi lab %s', but for %s", option->name, action, takers(option->name));
+    return CLI_OK;
+}
 
 const cli_command cli_lab = {
     .name = "lab",
@@ -339,9 +452,11 @@ const cli_command cli_lab = {
         "theory within its rounding and the chance of 100 independent runs; or does so only if its runs were not "
         "independent ('dependent'); or it is 'anomalous'; or a 'misprint', an overview that differs from the table "
         "that "
-        "it repeats. Cells without a figure are 'measured'. 'fails' says that our own measurement is off. "
+        "it repeats; or it 'differs' from ours where chance has no part in it. Cells without a figure are 'measured'. "
+        "'fails' says that our own measurement is off. "
         "'not built' are cells whose hash function this build lacks.\n"
-        "An interrupted 'run' or 'cell' goes on where it stopped when the same command is given again, with the same "
+        "An interrupted 'run', 'report' or 'cell' goes on where it stopped when the same command is given again, with "
+        "the same "
         "numbers in the end: finished runs are kept in $XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
         "printed.\n"
         "The exit status is 0, or 2 after an error.",

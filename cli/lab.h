@@ -10,7 +10,7 @@
 
 typedef struct lab_options {
     uint64_t runs, urls, seed, threads, run;
-    const char *hash;
+    const char *kind, *hash;
     uint64_t k, filters, crawls;
     double multiplier;
     bool incremental, shuffled, csv, json, raw, fresh;

@@ -18,66 +18,6 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room)
     return text;
 }
 
-/*
- * The published number as it was printed, without what is not part of it; empty: nothing. Where it is not what was printed,
- * but a ratio of two that were, it is written here.
- */
-static const char *published_text(const lab_entry *entry, char *text, size_t room)
-{
-    text[0] = 0;
-    if (isnan(entry->published))
-        return text;
-    double printed = entry->printed ? strtod(entry->printed, NULL) : (double)NAN;
-    if (!entry->printed || !(fabs(entry->published - printed) <= 1e-12 * fabs(printed))) {
-        snprintf(text, room, "%.4g", entry->published);
-        return text;
-    }
-    const char *point = strchr(entry->printed, '.');
-    size_t whole = point ? (size_t)(point - entry->printed) + 1 : 0;
-    snprintf(text, room, "%.*s", (int)(whole + strspn(entry->printed + whole, "0123456789")), entry->printed);
-    return text;
-}
-
-/* Nothing where there is no number. */
-static void put_real(cli_out *out, double value)
-{
-    if (!isnan(value))
-        cli_out_format(out, "%.9g", value);
-    cli_out_text(out, ",");
-}
-
-/* RFC 4180: quoted where it has to be. */
-static void put_name(cli_out *out, const char *name)
-{
-    const char *quote = strpbrk(name, ",\"") ? "\"" : "";
-    cli_out_text(out, quote);
-    for (; *name; name++)
-        cli_out_bytes(out, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
-    cli_out_text(out, quote);
-    cli_out_text(out, ",");
-}
-
-static void print_csv(cli_out *out, const lab_book *book)
-{
-    char published[32];
-    cli_out_text(out, "experiment,row,column,published,theory,measured,low,high,runs,verdict\n");
-    for (size_t i = 0; i < book->count; i++) {
-        const lab_table *table = &book->tables[i];
-        for (size_t j = 0; j < table->rows * table->columns; j++) {
-            const lab_entry *entry = &table->entries[j];
-            cli_out_format(out, "%s,", table->id);
-            put_name(out, entry->row);
-            put_name(out, entry->column);
-            cli_out_format(out, "%s,", published_text(entry, published, sizeof published));
-            put_real(out, entry->theory);
-            put_real(out, entry->measured);
-            put_real(out, entry->low);
-            put_real(out, entry->high);
-            cli_out_format(out, "%llu,%s\n", (unsigned long long)entry->runs, lab_verdict_name(entry->verdict));
-        }
-    }
-}
-
 /* What URLs the numbers come from. */
 static void put_corpus(cli_json *json, const lab_corpus *corpus)
 {
@@ -130,8 +70,10 @@ static void print_json(cli_out *out, const lab_book *book)
     cli_out_text(out, "\n]\n");
 }
 
+/* ---- CSV ---- */
+
 /* One run of one cell: with its key, kind and params anybody can count again. */
-static void print_raw_line(cli_out *out, const lab_book *book, size_t cell, uint64_t run)
+static void print_raw_line(FILE *to, const lab_book *book, size_t cell, uint64_t run)
 {
     const lab_results *results = &book->results;
     const lab_finding *finding = &book->findings[cell];
@@ -139,52 +81,75 @@ static void print_raw_line(cli_out *out, const lab_book *book, size_t cell, uint
     unsigned char key[VIDI_KEY_BYTES];
     char params[256];
     const char *kind = lab_config_set(&finding->config, params, sizeof params);
-    cli_out_format(out, "%s,%s,%s,%llu,%.0f,%llu,", finding->experiment ? finding->experiment->id : "cell",
-                   finding->row, finding->column, (unsigned long long)run + 1, finding->expected.asked,
-                   (unsigned long long)lab_count(results, run, cell));
+    lab_csv_name(to, finding->experiment ? finding->experiment->id : "cell");
+    lab_csv_name(to, finding->row);
+    lab_csv_name(to, finding->column);
+    fprintf(to, "%llu,%.0f,%llu,", (unsigned long long)run + 1, finding->expected.asked,
+            (unsigned long long)lab_count(results, run, cell));
     lab_key(key, results->settings.seed, run);
     for (unsigned i = 0; i < sizeof key; i++)
-        cli_out_format(out, "%02x", key[i]);
-    cli_out_format(out, ",%s,\"%s\",%u,", kind, params, finding->config.epochs);
+        fprintf(to, "%02x", key[i]);
+    fprintf(to, ",%s,\"%s\",%u,", kind, params, finding->config.epochs);
     for (unsigned i = 0; i < results->filters_of[job]; i++) {
         size_t index = results->filter_of[job * LAB_FILTERS_MAX + i].index;
-        cli_out_format(out, "%s%llu", i ? "+" : "",
-                       (unsigned long long)results->marked[run * results->filters + index]);
+        fprintf(to, "%s%llu", i ? "+" : "", (unsigned long long)results->marked[run * results->filters + index]);
     }
-    cli_out_text(out, "\n");
+    fputc('\n', to);
 }
 
 /* A number of a study: it is a count, a time or a ratio, and has no set of its own. */
-static void print_raw_numbers(cli_out *out, const lab_numbers *numbers)
+static void print_raw_numbers(FILE *to, const lab_numbers *numbers)
 {
     const lab_study *study = numbers->study;
     size_t columns = lab_study_columns(study), cells = lab_study_rows(study) * columns;
     for (size_t cell = 0; cell < cells; cell++)
         for (uint64_t run = 0; run < numbers->settings.runs; run++) {
-            cli_out_format(out, "%s,", study->id);
-            put_name(out, study->rows[cell / columns]);
-            put_name(out, study->columns[cell % columns]);
-            cli_out_format(out, "%llu,,", (unsigned long long)run + 1);
-            put_real(out, numbers->numbers[run * cells + cell]);
-            cli_out_text(out, ",,,,\n");
+            lab_csv_name(to, study->id);
+            lab_csv_name(to, study->rows[cell / columns]);
+            lab_csv_name(to, study->columns[cell % columns]);
+            fprintf(to, "%llu,,", (unsigned long long)run + 1);
+            lab_csv_real(to, numbers->numbers[run * cells + cell]);
+            fputs(",,,,\n", to);
         }
 }
 
-static void print_raw(cli_out *out, const lab_book *book)
+static void print_raw(FILE *to, const lab_book *book)
 {
-    cli_out_text(out, "experiment,row,column,run,asked,count,key,kind,params,epochs,marked\n");
+    fputs("experiment,row,column,run,asked,count,key,kind,params,epochs,marked\n", to);
     for (size_t i = 0; i < book->finding_count; i++)
         for (uint64_t run = 0; run < book->findings[i].runs; run++)
-            print_raw_line(out, book, i, run);
+            print_raw_line(to, book, i, run);
     for (size_t i = 0; i < book->study_count; i++)
-        print_raw_numbers(out, &book->numbers[i]);
+        print_raw_numbers(to, &book->numbers[i]);
 }
+
+static ssize_t take_bytes(void *out, const char *bytes, size_t length)
+{
+    cli_out_bytes(out, bytes, length);
+    return (ssize_t)length;
+}
+
+/* The library of the lab writes CSV to a FILE: this is one that ends where all else goes. */
+static int print_to_file(cli_out *out, const lab_book *book, void (*print)(FILE *to, const lab_book *book))
+{
+    FILE *to = fopencookie(out, "w", (cookie_io_functions_t){.write = take_bytes});
+    if (!to)
+        return cli_error("out of memory");
+    print(to, book);
+    return fclose(to) == 0 ? CLI_OK : cli_error("out of memory");
+}
+
+/* ---- for people ---- */
+
+#define SMALL 1e-5 /* what is below but not 0 must not look like it */
 
 /* A rate in per cent with as many digits as tell something; anything else with four. */
 static void add_real(cli_table *table, const char *unit, double value)
 {
-    if (isnan(value))
+    if (!isfinite(value))
         cli_table_cell(table, "%s", "");
+    else if (value > 0 && value < SMALL)
+        cli_table_cell(table, "%.3g", value);
     else if (strcmp(unit, "%") == 0)
         cli_table_cell(table, "%.*f", value >= 1 ? 4 : value >= 0.01 ? 5 : 7, value);
     else
@@ -196,7 +161,7 @@ static void add_row(cli_table *table, const char *unit, const lab_entry *entry)
     char published[32];
     cli_table_cell(table, "%s", entry->row);
     cli_table_cell(table, "%s", entry->column);
-    cli_table_cell(table, "%s", published_text(entry, published, sizeof published));
+    cli_table_cell(table, "%s", lab_published_text(entry, published, sizeof published, 4));
     add_real(table, unit, entry->theory);
     add_real(table, unit, entry->measured);
     add_real(table, unit, entry->low);
@@ -244,26 +209,23 @@ static void print_published(cli_out *out, const size_t *verdicts)
                        verdicts[LAB_NOT_BUILT]);
 }
 
-static void print_together(cli_out *out, lab_family_test test)
-{
-    if (test.cells == 0)
-        return;
-    cli_out_format(out,
-                   "\nAll together: the largest |z| of %zu different cell%s is %.2f, and chance gives more than %.2f "
-                   "at most once in a hundred times",
-                   test.cells, test.cells == 1 ? "" : "s", test.largest, test.bound);
-    if (test.beyond)
-        cli_out_format(out, ": %zu cell%s against theory.", test.beyond, test.beyond == 1 ? " speaks" : "s speak");
-    else
-        cli_out_text(out, ".");
-}
-
 enum { FILES_NAMED = 3 }; /* of a corpus; JSON has all */
+
+/* What a terminal would act on becomes '?'. */
+static void put_file_name(cli_out *out, const char *before, const char *name)
+{
+    cli_out_text(out, before);
+    if (strcmp(name, "-") == 0)
+        name = "standard input";
+    for (; *name; name++)
+        cli_out_bytes(out, (unsigned char)*name < 0x20 || *name == 0x7F ? "?" : name, 1);
+}
 
 static void print_workload(cli_out *out, const lab_settings *settings)
 {
-    cli_out_format(out, "\n%llu runs of %llu URLs, seed %llu, ", (unsigned long long)settings->runs,
-                   (unsigned long long)settings->urls, (unsigned long long)settings->seed);
+    cli_out_format(out, "\n%llu run%s of %llu URL%s, seed %llu, ", (unsigned long long)settings->runs,
+                   settings->runs == 1 ? "" : "s", (unsigned long long)settings->urls, settings->urls == 1 ? "" : "s",
+                   (unsigned long long)settings->seed);
     if (!settings->corpus) {
         cli_out_text(out, "made up.\n");
         return;
@@ -273,7 +235,7 @@ static void print_workload(cli_out *out, const lab_settings *settings)
         count++;
     cli_out_format(out, "from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
     for (size_t i = 0; i < count && i < FILES_NAMED; i++)
-        cli_out_format(out, "%s %s", i ? "," : "", lab_corpus_file(settings->corpus, i));
+        put_file_name(out, i ? ", " : " ", lab_corpus_file(settings->corpus, i));
     if (count > FILES_NAMED)
         cli_out_format(out, " and %zu other files", count - FILES_NAMED);
     cli_out_text(out, ".\n");
@@ -281,16 +243,14 @@ static void print_workload(cli_out *out, const lab_settings *settings)
 
 static void print_summary(cli_out *out, const lab_book *book)
 {
-    size_t verdicts[LAB_FAILS + 1] = {0}, tested = 0;
+    lab_score score = {.cells = 0};
+    char together[LAB_REMARK_ROOM];
     for (size_t i = 0; i < book->count; i++)
-        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
-            const lab_entry *entry = &book->tables[i].entries[j];
-            verdicts[entry->verdict]++;
-            tested += isnan(entry->z) ? 0 : 1;
-        }
-    cli_out_format(out, "%zu of %zu cells fit theory.", tested - verdicts[LAB_FAILS], tested);
-    print_published(out, verdicts);
-    print_together(out, lab_book_judge(book));
+        lab_score_add(&score, &book->tables[i]);
+    cli_out_format(out, "%zu of %zu cells fit theory.", score.tested - score.verdicts[LAB_FAILS], score.tested);
+    print_published(out, score.verdicts);
+    if (lab_together_text(book, together)[0])
+        cli_out_format(out, "\n%s.", together);
     print_workload(out, &book->settings);
 }
 
@@ -308,10 +268,9 @@ int lab_print(cli_out *out, lab_form form, const lab_book *book)
     if (form == LAB_TABLE)
         return print_tables(out, book);
     if (form == LAB_CSV)
-        print_csv(out, book);
-    else if (form == LAB_JSON)
-        print_json(out, book);
-    else
-        print_raw(out, book);
+        return print_to_file(out, book, lab_csv_book);
+    if (form == LAB_RAW)
+        return print_to_file(out, book, print_raw);
+    print_json(out, book);
     return CLI_OK;
 }

@@ -134,6 +134,23 @@ static void find_processor(char *name, size_t room)
         fclose(file);
 }
 
+/* For a shell: quoted if it has to be. */
+static void write_word(FILE *to, const char *word)
+{
+    static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz%+,-./:=@_";
+    if (word[0] && !word[strspn(word, plain)]) {
+        fputs(word, to);
+        return;
+    }
+    fputc('\'', to);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", to);
+        else
+            fputc(*word, to);
+    fputc('\'', to);
+}
+
 /* The command that gives the same numbers: whatever does not change them is left out. */
 static void write_command(FILE *to, const lab_book *book, const lab_report_options *options)
 {
@@ -142,8 +159,10 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
         fprintf(to, " %s", options->ids.list[i]);
     fprintf(to, " --runs %llu --urls %llu --seed %llu", (unsigned long long)book->settings.runs,
             (unsigned long long)book->settings.urls, (unsigned long long)book->settings.seed);
-    for (size_t i = 0; i < options->corpus.count; i++)
-        fprintf(to, " --corpus %s", options->corpus.list[i]);
+    for (size_t i = 0; i < options->corpus.count; i++) {
+        fputs(" --corpus ", to);
+        write_word(to, options->corpus.list[i]);
+    }
 }
 
 static int write_report(const lab_book *book, const lab_report_options *options, const char *command)
@@ -164,12 +183,28 @@ static int write_report(const lab_book *book, const lab_report_options *options,
     return status;
 }
 
+/* errno says why not. */
+static bool can_have_files(const char *folder)
+{
+    struct stat about;
+    if (stat(folder, &about) != 0)
+        return false;
+    if (!S_ISDIR(about.st_mode)) {
+        errno = ENOTDIR;
+        return false;
+    }
+    return access(folder, W_OK | X_OK) == 0;
+}
+
 int cli_lab_report_ready(const lab_report_options *options)
 {
-    static const page nothing; /* an empty one */
+    static char empty[1];
+    static const page nothing = {.text = empty};
     const char *folder = options->plots;
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error("cannot make the folder %s: %s", folder, strerror(errno));
+    if (folder && !can_have_files(folder))
+        return cli_error("cannot write plots to %s: %s", folder, strerror(errno));
     return options->file && strcmp(options->file, "-") != 0 ? save(&nothing, options->file, false) : CLI_OK;
 }
 

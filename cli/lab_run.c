@@ -83,10 +83,15 @@ static void tell(void *context)
 
 static int was_stopped(const lab_options *options, const lab_book *book, int number)
 {
-    bool kept = lab_keep_works(options->keep);
-    cli_error("stopped after %llu of %llu runs; %s", (unsigned long long)book->tally.done,
-              (unsigned long long)book->tally.runs,
-              kept ? "the same command goes on from there" : "none of them was kept");
+    uint64_t kept = lab_keep_count(options->keep), done = book->tally.done;
+    char text[96] = "the same command goes on from there";
+    if (kept == 0)
+        snprintf(text, sizeof text, "none of them was kept");
+    else if (kept < done) /* the disk is full, or times were being measured, of which all are kept or none */
+        snprintf(text, sizeof text, "%llu of them %s kept, and the same command goes on from there",
+                 (unsigned long long)kept, kept == 1 ? "was" : "were");
+    cli_error("stopped after %llu of %llu runs; %s", (unsigned long long)done, (unsigned long long)book->tally.runs,
+              text);
     return CLI_SIGNAL + number;
 }
 

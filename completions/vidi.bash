@@ -59,6 +59,7 @@ _vidi_values() {
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
     lab:--run) echo "ANY" ;;
+    lab:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     lab:--hash) echo "ANY" ;;
     lab:--k) echo "ANY" ;;
     lab:--multiplier) echo "ANY" ;;
@@ -118,7 +119,7 @@ _vidi_options() {
         ;;
     lab)
         echo "--runs --urls --seed --threads --corpus --fresh --csv --json --raw -o --output --plots --run
-            --hash --k --multiplier --filters --crawls --incremental --shuffled -h --help"
+            --kind --hash --k --multiplier --filters --crawls --incremental --shuffled -h --help"
         ;;
     version)
         echo "-h --help"

@@ -1,6 +1,7 @@
 /* Finished runs in a file: see keep.h. */
 #include "lab/keep.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +15,13 @@
 
 #include "hash/hash.h"
 
-enum { MOST = 1 << 28 }; /* a file does not grow beyond it: later runs are not kept */
+enum {
+    MOST = 1 << 28, /* a file does not grow beyond it: later runs are not kept */
+    TRIES = 10,     /* to open a file that others remove */
+    NAME_DIGITS = 32
+};
+
+#define PREFIX "lab-"
 
 typedef struct head {
     char magic[8];
@@ -82,16 +89,73 @@ static void make_folders(const char *path)
         }
 }
 
+/* Whether the file that is open is still the one that has the name. */
+static bool has_its_name(const lab_keep *keep)
+{
+    struct stat open, named;
+    return fstat(keep->fd, &open) == 0 && lstat(keep->path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
+/* Who had the lock before may have removed the file meanwhile: then it is another's, or nobody's. */
+static bool open_and_lock(lab_keep *keep)
+{
+    for (int i = 0; i < TRIES; i++) {
+        keep->fd = open(keep->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+        if (keep->fd < 0 || flock(keep->fd, LOCK_EX | LOCK_NB) != 0)
+            return false;
+        if (has_its_name(keep))
+            return true;
+        close(keep->fd);
+    }
+    keep->fd = -1;
+    return false;
+}
+
 static bool open_file(lab_keep *keep)
 {
-    int length = snprintf(keep->path, sizeof keep->path, "%s/lab-%016llx%016llx", keep->folder,
+    int length = snprintf(keep->path, sizeof keep->path, "%s/" PREFIX "%016llx%016llx", keep->folder,
                           (unsigned long long)keep->head.what[1], (unsigned long long)keep->head.what[0]);
     if (length < 0 || (size_t)length >= sizeof keep->path)
         return false;
     make_folders(keep->folder);
-    keep->fd = open(keep->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    return keep->fd >= 0 && flock(keep->fd, LOCK_EX | LOCK_NB) == 0;
+    return open_and_lock(keep);
 }
+
+/* ---- files that nobody goes on with ---- */
+
+static bool is_name_of_ours(const char *name)
+{
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+           strspn(name + strlen(PREFIX), "0123456789abcdef") == NAME_DIGITS &&
+           strlen(name) == strlen(PREFIX) + NAME_DIGITS;
+}
+
+/* If it is old, and nobody has it open. */
+static void remove_old(int folder, const char *name)
+{
+    struct stat about;
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+        time(NULL) - about.st_mtim.tv_sec > (time_t)LAB_KEEP_DAYS * 24 * 60 * 60 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)unlinkat(folder, name, 0);
+    close(fd);
+}
+
+static void remove_old_files(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (is_name_of_ours(entry->d_name))
+            remove_old(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+}
+
+/* ---- reading ---- */
 
 /* All of the file; false if it cannot be read or does not look like one of ours. */
 static bool read_file(lab_keep *keep, size_t size)
@@ -141,8 +205,9 @@ static bool begin_writing(lab_keep *keep, size_t length)
 {
     if (ftruncate(keep->fd, (off_t)length) != 0)
         return false;
-    keep->written = length ? length : sizeof keep->head;
-    return length || write(keep->fd, &keep->head, sizeof keep->head) == sizeof keep->head;
+    const head head = keep->head;
+    keep->written = length ? length : sizeof head;
+    return length || write(keep->fd, &head, sizeof head) == sizeof head;
 }
 
 static void use_file(lab_keep *keep)
@@ -172,6 +237,7 @@ void lab_keep_begin(lab_keep *keep, const char *what)
     keep->head = (head){.magic = "vidi lab", .format = 1, .what = {hash.lo, hash.hi}};
     if (open_file(keep)) {
         use_file(keep);
+        remove_old_files(keep->folder);
         return;
     }
     if (keep->fd >= 0)
@@ -219,9 +285,9 @@ void lab_keep_add(lab_keep *keep, uint64_t part, uint64_t run, const void *row, 
     free(bytes);
 }
 
-bool lab_keep_works(const lab_keep *keep)
+uint64_t lab_keep_count(const lab_keep *keep)
 {
-    return keep && keep->fd >= 0 && keep->records > 0;
+    return keep && keep->fd >= 0 ? keep->records : 0;
 }
 
 const char *lab_keep_warning(const lab_keep *keep)

@@ -27,7 +27,11 @@ typedef struct lab_keep lab_keep;
  */
 lab_keep *lab_keep_new(const char *folder, const char *maker, bool fresh);
 
-/* Opens the file of what is measured and reads what it has. If another process has it, nothing is kept. */
+/*
+ * Opens the file of what is measured and reads what it has. If another process has it, nothing is kept. Files of other
+ * measurements that nobody has gone on with for LAB_KEEP_DAYS are removed.
+ */
+enum { LAB_KEEP_DAYS = 30 };
 void lab_keep_begin(lab_keep *keep, const char *what);
 
 /* The next run of a part with rows of that size, from *at on, which begins at 0; NULL: there are no more. */
@@ -36,8 +40,8 @@ const void *lab_keep_next(const lab_keep *keep, size_t *at, uint64_t part, size_
 /* By one thread at a time. */
 void lab_keep_add(lab_keep *keep, uint64_t part, uint64_t run, const void *row, size_t size);
 
-/* Is there a file that a later command can go on from? */
-bool lab_keep_works(const lab_keep *keep);
+/* How many runs are in the file, for a later command to go on from. */
+uint64_t lab_keep_count(const lab_keep *keep);
 
 /* A file that was not used, in a sentence; empty: there was none. */
 const char *lab_keep_warning(const lab_keep *keep);

@@ -56,17 +56,33 @@ static void each_paper(FILE *to, const lab_book *book, const char *before, put_t
     }
 }
 
+/* "3 runs of 1000 URLs, seed 1". */
+static const char *text_of_runs(const lab_book *book, char text[LAB_REMARK_ROOM])
+{
+    const lab_settings *settings = &book->settings;
+    char number[LAB_NUMBER_ROOM];
+    snprintf(text, LAB_REMARK_ROOM, "%llu run%s of %s URL%s, seed %llu", (unsigned long long)settings->runs,
+             settings->runs == 1 ? "" : "s", lab_number(number, (double)settings->urls, 1),
+             settings->urls == 1 ? "" : "s", (unsigned long long)settings->seed);
+    return text;
+}
+
 /* ---- counts ---- */
+
+bool lab_entry_tells(const lab_entry *entry)
+{
+    return lab_entry_exists(entry) || entry->verdict == LAB_NOT_BUILT;
+}
 
 void lab_score_add(lab_score *score, const lab_table *table)
 {
     for (size_t i = 0; i < table->rows * table->columns; i++) {
         const lab_entry *entry = &table->entries[i];
-        if (!lab_entry_exists(entry))
+        if (!lab_entry_tells(entry))
             continue;
         score->cells++;
         score->verdicts[entry->verdict]++;
-        score->tested += isnan(entry->z) ? 0 : 1;
+        score->tested += !isnan(entry->z) || entry->verdict == LAB_FAILS; /* some fail without a law of chance */
     }
 }
 
@@ -86,15 +102,26 @@ static const char *word_for_many(lab_verdict verdict)
     }
 }
 
+/* A verdict of two words is one class. */
+void lab_report_verdict(FILE *to, lab_verdict verdict, const char *text)
+{
+    fputs("<b class=\"v-", to);
+    for (const char *name = lab_verdict_name(verdict); *name; name++)
+        fputc(*name == ' ' ? '-' : *name, to);
+    fprintf(to, "\">%s</b>", text);
+}
+
 void lab_report_score(FILE *to, const lab_score *score)
 {
     const char *between = ": ";
+    char text[64];
     fprintf(to, "%zu cell%s", score->cells, score->cells == 1 ? "" : "s");
     for (lab_verdict verdict = LAB_AGREES; verdict <= LAB_FAILS; verdict++) {
         if (!score->verdicts[verdict])
             continue;
-        fprintf(to, "%s<b class=\"v-%s\">%zu %s</b>", between, lab_verdict_name(verdict), score->verdicts[verdict],
-                word_for_many(verdict));
+        fputs(between, to);
+        snprintf(text, sizeof text, "%zu %s", score->verdicts[verdict], word_for_many(verdict));
+        lab_report_verdict(to, verdict, text);
         between = ", ";
     }
 }
@@ -102,6 +129,32 @@ void lab_report_score(FILE *to, const lab_score *score)
 static void put_count(FILE *to, const char *class, size_t count, const char *what)
 {
     fprintf(to, "<span class=\"%s\"><b>%zu</b> %s</span>\n", class, count, what);
+}
+
+const char *lab_together_text(const lab_book *book, char text[LAB_REMARK_ROOM])
+{
+    lab_family_test test = lab_book_judge(book);
+    text[0] = 0;
+    if (test.cells == 0)
+        return text;
+    int used = snprintf(text, LAB_REMARK_ROOM,
+                        "All together: the largest |z| of %zu different cell%s is %.2f, and chance gives more than "
+                        "%.2f at most once in a hundred times",
+                        test.cells, test.cells == 1 ? "" : "s", test.largest, test.bound);
+    if (test.beyond && used > 0 && used < LAB_REMARK_ROOM)
+        snprintf(text + used, (size_t)(LAB_REMARK_ROOM - used), ": %zu cell%s against theory", test.beyond,
+                 test.beyond == 1 ? " speaks" : "s speak");
+    return text;
+}
+
+static void put_together(FILE *to, const lab_book *book)
+{
+    char text[LAB_REMARK_ROOM];
+    if (!lab_together_text(book, text)[0])
+        return;
+    fputs("<p>", to);
+    lab_html_sentence(to, text);
+    fputs("</p>\n", to);
 }
 
 static void put_summary(FILE *to, const lab_book *book)
@@ -114,7 +167,7 @@ static void put_summary(FILE *to, const lab_book *book)
     fprintf(to,
             "<p>%zu cells were measured. Theory predicts %zu of them, and %zu fit it. What was published, cell by "
             "cell:</p>\n<p class=\"tally\">",
-            score.cells, score.tested, score.tested - verdicts[LAB_FAILS]);
+            score.cells - verdicts[LAB_NOT_BUILT], score.tested, score.tested - verdicts[LAB_FAILS]);
     put_count(to, "v-agrees", verdicts[LAB_AGREES], "agree");
     put_count(to, "v-dependent", verdicts[LAB_DEPENDENT], "agree only if runs were not independent");
     put_count(to, "v-anomalous", verdicts[LAB_ANOMALOUS], "are anomalous");
@@ -122,7 +175,10 @@ static void put_summary(FILE *to, const lab_book *book)
     put_count(to, "v-differs", verdicts[LAB_DIFFERS], "differ from ours");
     if (verdicts[LAB_FAILS])
         put_count(to, "v-fails", verdicts[LAB_FAILS], "cells of ours fail against theory");
+    if (verdicts[LAB_NOT_BUILT])
+        put_count(to, "v-not-built", verdicts[LAB_NOT_BUILT], "were left out: this build lacks their hash functions");
     fputs("</p>\n", to);
+    put_together(to, book);
 }
 
 /* ---- contents ---- */
@@ -145,9 +201,11 @@ static void put_link(FILE *to, const lab_table *table)
 static void put_legend(FILE *to)
 {
     fputs("<h2 id=\"reading\">How to read the tables</h2>\n"
-          "<p><b>Published</b> is what a paper prints, to the letter. <b>Theory</b> is what the right formula gives "
+          "<p><b>Published</b> is what a paper prints, to the letter; where ratios are compared it stands in brackets "
+          "behind them. <b>Theory</b> is what the right formula gives "
           "here. <b>Ours</b> is the mean of all runs, or of times the median; the <b>interval</b> is one of 95 %, or "
-          "of times from the least to the greatest. The verdict is on what was published:</p>\n<dl class=\"words\">\n"
+          "of times from the least to the greatest. In plots, marks that would lie on one another stand side by side. "
+          "The verdict is on what was published:</p>\n<dl class=\"words\">\n"
           "<dt class=\"v-agrees\">agrees</dt><dd>It is what theory says, within the rounding of its digits and the "
           "chance of its runs; or close to ours, where chance has no part in it.</dd>\n"
           "<dt class=\"v-dependent\">dependent</dt><dd>It is so only if its runs were not independent of one "
@@ -156,6 +214,8 @@ static void put_legend(FILE *to)
           "<dt class=\"v-misprint\">misprint</dt><dd>An overview that differs from the table that it repeats.</dd>\n"
           "<dt class=\"v-differs\">differs</dt><dd>It is not what was measured here, and no law of chance tells by how "
           "much it may be off.</dd>\n"
+          "<dt class=\"v-not-built\">not built</dt><dd>It needs a hash function that this build of vidi lacks, and was "
+          "not measured.</dd>\n"
           "<dt class=\"v-fails\">fails</dt><dd>Our own measurement is not what theory says: something is wrong with "
           "vidi.</dd>\n</dl>\n",
           to);
@@ -189,11 +249,8 @@ static void put_data_link(FILE *to, const lab_book *book)
     char *text = NULL;
     size_t length = 0;
     FILE *csv = open_memstream(&text, &length);
-    if (csv) {
-        lab_csv_heads(csv);
-        for (size_t i = 0; i < book->count; i++)
-            lab_csv_table(csv, &book->tables[i]);
-    }
+    if (csv)
+        lab_csv_book(csv, book);
     if (csv && fclose(csv) == 0) {
         fputs("<dt>Data</dt><dd><a download=\"vidi-lab.csv\" href=\"data:text/csv;charset=utf-8,", to);
         put_escaped(to, text);
@@ -204,12 +261,10 @@ static void put_data_link(FILE *to, const lab_book *book)
 
 static void put_origin(FILE *to, const lab_book *book, const lab_origin *origin)
 {
-    char text[LAB_REMARK_ROOM], number[LAB_NUMBER_ROOM];
+    char text[LAB_REMARK_ROOM];
     fputs("<h2 id=\"origin\">How this was made</h2>\n<dl class=\"facts\">\n", to);
     put_fact(to, "Command", "<code>", origin->command, "</code>");
-    snprintf(text, sizeof text, "%llu runs of %s URLs, seed %llu", (unsigned long long)book->settings.runs,
-             lab_number(number, (double)book->settings.urls, 1), (unsigned long long)book->settings.seed);
-    put_fact(to, "Runs", "", text, "");
+    put_fact(to, "Runs", "", text_of_runs(book, text), "");
     snprintf(text, sizeof text, "vidi %s%s%.80s", vidi_version(), origin->commit[0] ? ", commit " : "", origin->commit);
     put_fact(to, "Program", "", text, "");
     snprintf(text, sizeof text, "%.160s%s%s", origin->processor, origin->processor[0] ? "; vidi uses " : "vidi uses ",
@@ -232,7 +287,7 @@ static void put_origin(FILE *to, const lab_book *book, const lab_origin *origin)
 
 static void put_head(FILE *to, const lab_book *book)
 {
-    char number[LAB_NUMBER_ROOM];
+    char text[LAB_REMARK_ROOM];
     fprintf(to,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
@@ -243,9 +298,8 @@ static void put_head(FILE *to, const lab_book *book)
             "<style>\n%s%s%s</style>\n</head>\n<body>\n<header>\n"
             "<h1>The papers’ experiments, run again</h1>\n"
             "<p>What <code>vidi lab</code> measured on vidi’s own filters, beside what the papers print and what "
-            "theory says. %llu runs of %s URLs, seed %llu.</p>\n",
-            lab_svg_colours, lab_svg_rules, lab_report_style, (unsigned long long)book->settings.runs,
-            lab_number(number, (double)book->settings.urls, 1), (unsigned long long)book->settings.seed);
+            "theory says. %s.</p>\n",
+            lab_svg_colours, lab_svg_rules, lab_report_style, text_of_runs(book, text));
     fprintf(
         to,
         "<nav><a href=\"#summary\">Summary</a> %s<a href=\"#contents\">Contents</a> <a href=\"#reading\">How to "

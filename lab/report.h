@@ -19,9 +19,25 @@ typedef struct lab_origin {
 /* What cannot be written shows in ferror(to). */
 void lab_report_write(FILE *to, const lab_book *book, const lab_origin *origin);
 
-/* A line a cell: experiment,row,column,published,theory,measured,low,high,runs,verdict. */
+/* A line a cell: experiment,row,column,published,theory,measured,low,high,runs,verdict. RFC 4180. */
+void lab_csv_book(FILE *to, const lab_book *book);
 void lab_csv_heads(FILE *to);
 void lab_csv_table(FILE *to, const lab_table *table);
+
+/* A field, and a comma. Names are quoted where they have to be; of what is no number, or infinite, there is nothing. */
+void lab_csv_name(FILE *to, const char *name);
+void lab_csv_real(FILE *to, double value);
+
+/* Whether what was published is not a figure that was printed, but a ratio of two that were. */
+bool lab_published_is_ratio(const lab_entry *entry);
+
+/*
+ * The published number as it was printed, without what is not part of it; empty: nothing. A ratio has so many digits.
+ */
+const char *lab_published_text(const lab_entry *entry, char *text, size_t room, int digits);
+
+/* lab_book_judge in a sentence without its full stop; empty: no cell was tested. */
+const char *lab_together_text(const lab_book *book, char text[LAB_REMARK_ROOM]);
 
 /* ---- parts of the report ---- */
 
@@ -32,8 +48,14 @@ typedef struct lab_score {
 
 void lab_score_add(lab_score *score, const lab_table *table);
 
+/* Whether there is anything to say of such a cell: numbers, or that this build has none. */
+bool lab_entry_tells(const lab_entry *entry);
+
 /* "48 cells: 46 agree, 2 dependent". */
 void lab_report_score(FILE *to, const lab_score *score);
+
+/* In a class of its own: "<b class="v-not-built">not built</b>". */
+void lab_report_verdict(FILE *to, lab_verdict verdict, const char *text);
 
 /* Those of which some table is in the book. */
 void lab_report_claims(FILE *to, const lab_book *book);

@@ -66,7 +66,7 @@ static void put_claim(FILE *to, const lab_book *book, const lab_claim *claim)
     fprintf(to, "\"><b class=\"holding\">%s</b> <q>", lab_holding_name(holding));
     lab_html_sentence(to, claim->text);
     fputs("</q>\n<p>", to);
-    lab_html_sentence(to, sentence);
+    lab_html_sentence(to, sentence[0] ? sentence : "too little was measured to tell");
     fputs("</p>\n<p class=\"source\">", to);
     lab_html_title(to, claim->source);
     fputs(" · ", to);

@@ -22,7 +22,7 @@ const char *const lab_report_style =
     ".tally b{font-size:1.25rem;font-variant-numeric:tabular-nums;margin-right:.2rem}\n"
     ".v-agrees,.tally .v-agrees b{color:var(--good)}.v-dependent,.tally .v-dependent b{color:var(--some)}"
     ".v-anomalous,.v-differs,.tally .v-anomalous b,.tally .v-differs b{color:var(--bad)}"
-    ".v-misprint,.tally .v-misprint b{color:var(--odd)}\n"
+    ".v-not-built{color:var(--quiet)}.v-misprint,.tally .v-misprint b{color:var(--odd)}\n"
     "b.v-fails,.tally .v-fails b,dt.v-fails{color:var(--bad);text-decoration:underline}\n"
     ".claims,.contents,.remarks{padding:0;margin:.5rem 0;list-style:none}\n"
     ".claims li{padding:.1rem 0 .1rem 1rem;margin:1.25rem 0;border-left:3px solid var(--quiet)}\n"

@@ -27,8 +27,15 @@ static void put_number(FILE *to, double value, double step)
 
 static void put_published(FILE *to, const lab_entry *entry)
 {
-    if (entry->printed)
-        lab_html_text(to, entry->printed);
+    bool ratio = lab_published_is_ratio(entry);
+    char text[64];
+    if (ratio)
+        fputs(lab_published_text(entry, text, sizeof text, 4), to);
+    if (!entry->printed)
+        return;
+    fputs(ratio ? " (" : "", to);
+    lab_html_text(to, entry->printed);
+    fputs(ratio ? ")" : "", to);
 }
 
 static void put_theory(FILE *to, const lab_entry *entry)
@@ -41,9 +48,14 @@ static void put_measured(FILE *to, const lab_entry *entry)
     put_number(to, entry->measured, lab_step(entry));
 }
 
+static bool has_interval(const lab_entry *entry)
+{
+    return entry->high > entry->low && isfinite(entry->high) && isfinite(entry->low);
+}
+
 static void put_interval(FILE *to, const lab_entry *entry)
 {
-    if (!(entry->high > entry->low))
+    if (!has_interval(entry))
         return;
     put_number(to, entry->low, lab_step(entry));
     fputs("–", to);
@@ -52,14 +64,13 @@ static void put_interval(FILE *to, const lab_entry *entry)
 
 static void put_verdict(FILE *to, const lab_entry *entry)
 {
-    const char *name = lab_verdict_name(entry->verdict);
     if (entry->verdict != LAB_NO_FIGURE)
-        fprintf(to, "<b class=\"v-%s\">%s</b>", name, name);
+        lab_report_verdict(to, entry->verdict, lab_verdict_name(entry->verdict));
 }
 
 static bool has_published(const lab_entry *entry)
 {
-    return entry->printed != NULL;
+    return entry->printed != NULL || !isnan(entry->published);
 }
 
 static bool has_theory(const lab_entry *entry)
@@ -70,11 +81,6 @@ static bool has_theory(const lab_entry *entry)
 static bool has_measured(const lab_entry *entry)
 {
     return !isnan(entry->measured);
-}
-
-static bool has_interval(const lab_entry *entry)
-{
-    return entry->high > entry->low;
 }
 
 static bool has_verdict(const lab_entry *entry)
@@ -104,7 +110,7 @@ static size_t find_parts(const lab_table *table, bool shown[PARTS])
     for (size_t part = 0; part < PARTS; part++) {
         shown[part] = false;
         for (size_t i = 0; i < table->rows * table->columns && !shown[part]; i++)
-            shown[part] = lab_entry_exists(&table->entries[i]) && parts[part].has(&table->entries[i]);
+            shown[part] = lab_entry_tells(&table->entries[i]) && parts[part].has(&table->entries[i]);
         count += shown[part];
     }
     return count;
@@ -113,7 +119,7 @@ static size_t find_parts(const lab_table *table, bool shown[PARTS])
 static void put_cell(FILE *to, const struct part *part, const lab_entry *entry)
 {
     fprintf(to, "<td class=\"%s\">", part->class);
-    if (lab_entry_exists(entry))
+    if (lab_entry_tells(entry))
         part->put(to, entry);
     else if (part->put == put_measured)
         fputs("–", to); /* there is no such cell */
@@ -136,7 +142,7 @@ static void put_grid_row(FILE *to, const lab_table *table, size_t row, const boo
     size_t cells = 0;
     char span[64];
     for (size_t column = 0; column < table->columns; column++)
-        cells += lab_entry_exists(&entries[column]);
+        cells += lab_entry_tells(&entries[column]);
     if (cells == 0)
         return;
     snprintf(span, sizeof span, " scope=\"rowgroup\" rowspan=\"%zu\"", lines);

@@ -6,6 +6,7 @@
 #include "lab/svg_parts.h"
 
 #define APART 3.0
+#define ASIDE (2 * LAB_SVG_FULL + 0.8)
 
 void lab_drawing_mark(FILE *to, size_t curve, double x, double y, double r, const char *class)
 {
@@ -76,8 +77,10 @@ static void say_point(const lab_drawing *drawing, const lab_entry *entry)
     fprintf(drawing->to, ", ");
     lab_html_text(drawing->to, entry->column);
     fprintf(drawing->to, ": %s", lab_entry_number(number, entry->measured, step));
-    fprintf(drawing->to, " (%s", lab_entry_number(number, entry->low, step));
-    fprintf(drawing->to, " – %s)", lab_entry_number(number, entry->high, step));
+    if (isfinite(entry->low) && isfinite(entry->high)) {
+        fprintf(drawing->to, " (%s", lab_entry_number(number, entry->low, step));
+        fprintf(drawing->to, " – %s)", lab_entry_number(number, entry->high, step));
+    }
     if (entry->printed) {
         fprintf(drawing->to, "; published ");
         lab_html_text(drawing->to, entry->printed);
@@ -103,13 +106,43 @@ static void draw_bar(const lab_drawing *drawing, size_t curve, double x, const l
             x, low, high, x - 3, low, x - 3, high);
 }
 
+/* ---- marks that would lie on one another ---- */
+
+static bool is_on(const lab_drawing *drawing, const lab_entry *a, const lab_entry *b)
+{
+    return lab_scale_has(&drawing->y, a->measured) && lab_scale_has(&drawing->y, b->measured) &&
+           fabs(lab_scale_place(&drawing->y, a->measured) - lab_scale_place(&drawing->y, b->measured)) < ASIDE;
+}
+
+/* How far the nearest other point is along x. */
+static double gap_beside(const lab_drawing *drawing, size_t point)
+{
+    double place = lab_scale_place(&drawing->x, lab_drawing_x(drawing, 0, point)), least = LAB_SVG_WIDTH;
+    for (size_t i = 0; i < drawing->points; i++)
+        if (i != point && lab_scale_has(&drawing->x, lab_drawing_x(drawing, 0, i)))
+            least = fmin(least, fabs(lab_scale_place(&drawing->x, lab_drawing_x(drawing, 0, i)) - place));
+    return least;
+}
+
+/* The first curve stays where it is; others that would hide it stand to its right and left in turn. */
+static double aside(const lab_drawing *drawing, size_t curve, size_t point)
+{
+    size_t before = 0;
+    for (size_t i = 0; i < curve && !drawing->named; i++)
+        before += is_on(drawing, lab_drawing_entry(drawing, i, point), lab_drawing_entry(drawing, curve, point));
+    if (before == 0)
+        return 0;
+    double step = fmin(ASIDE, gap_beside(drawing, point) / (double)(drawing->curves + 1));
+    return step * (double)((before + 1) / 2) * (before % 2 ? 1 : -1);
+}
+
 static void draw_point(const lab_drawing *drawing, size_t curve, size_t point)
 {
     const lab_entry *entry = lab_drawing_entry(drawing, curve, point);
     double x = lab_drawing_x(drawing, curve, point);
     if (!lab_entry_exists(entry) || !lab_scale_has(&drawing->x, x))
         return;
-    x = lab_scale_place(&drawing->x, x);
+    x = lab_scale_place(&drawing->x, x) + aside(drawing, curve, point);
     fprintf(drawing->to, "<g>");
     say_point(drawing, entry);
     if (lab_scale_has(&drawing->y, entry->published))

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lab/study.h"
@@ -172,7 +173,7 @@ static void two_at_a_time_do_not_share_a_file(void **state)
     lab_settings settings = settings_of(&counter, first);
     assert_int_equal(lab_book_measure(&book, ids, 2, &settings), LAB_STOPPED);
     lab_book_free(&book);
-    assert_true(lab_keep_works(first));
+    assert_true(lab_keep_count(first) >= 6);
     assert_int_equal(measure(&book, folder.path, "this", (struct counter){.measured = 0}, VIDI_OK), RUNS);
     lab_book_free(&book);
     lab_keep_end(first, false);
@@ -304,7 +305,108 @@ static void no_place_is_no_error(void **state)
         lab_book_free(&book);
     }
     lab_keep_end(NULL, true);
-    assert_false(lab_keep_works(NULL));
+    assert_int_equal(lab_keep_count(NULL), 0);
+}
+
+/* ---- other files ---- */
+
+static const char *const old_names[] = {"lab-00000000000000000000000000000001", "lab-0000000000000000000000000000000x",
+                                        "lab-100000000000000000000000000000011", "something"};
+
+static void age(const test_scratch *folder, const char *name, int days)
+{
+    struct timespec when = {.tv_sec = time(NULL) - (time_t)days * 24 * 60 * 60};
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", folder->path, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, (const struct timespec[]){when, when}, 0), 0);
+}
+
+static void begin_and_end(const char *folder, const char *what)
+{
+    lab_keep *keep = lab_keep_new(folder, "this", false);
+    lab_keep_begin(keep, what);
+    lab_keep_end(keep, true);
+}
+
+static void what_nobody_goes_on_with_is_removed(void **state)
+{
+    test_scratch folder;
+    (void)state;
+    test_scratch_make(&folder);
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++) {
+        test_file_save(&folder, old_names[i], "x", 1);
+        age(&folder, old_names[i], 29);
+    }
+    begin_and_end(folder.path, "another");
+    assert_int_equal(test_folder_count(folder.path, "lab-"), 3);
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
+        age(&folder, old_names[i], 31);
+    begin_and_end(folder.path, "another");
+    assert_int_equal(test_folder_count(folder.path, "lab-"), 2);
+    assert_int_equal(test_folder_count(folder.path, old_names[0]), 0);
+    assert_int_equal(test_folder_count(folder.path, "something"), 1);
+    test_scratch_remove(&folder);
+}
+
+/* An old file that somebody goes on with is not removed by another, nor by himself. */
+static void what_is_in_use_is_not_removed(void **state)
+{
+    test_scratch folder;
+    char name[64];
+    size_t bytes;
+    (void)state;
+    test_scratch_make(&folder);
+    stop_after(folder.path, 6);
+    free(kept_file(&folder, name, &bytes));
+    age(&folder, name, 100);
+    must_go_on(folder.path, 6);
+    lab_keep *keep = lab_keep_new(folder.path, "this", false);
+    lab_keep_begin(keep, "mine");
+    lab_keep_add(keep, 0, 0, "row", 3);
+    assert_int_equal(lab_keep_count(keep), 1);
+    assert_int_equal(test_folder_count(folder.path, "lab-"), 2);
+    DIR *entries = opendir(folder.path);
+    struct dirent *entry;
+    while ((entry = readdir(entries)))
+        if (strncmp(entry->d_name, "lab-", 4) == 0)
+            age(&folder, entry->d_name, 100);
+    closedir(entries);
+    begin_and_end(folder.path, "another");
+    assert_int_equal(test_folder_count(folder.path, "lab-"), 1); /* the one that is open */
+    lab_keep_end(keep, false);
+    begin_and_end(folder.path, "another");
+    assert_int_equal(test_folder_count(folder.path, "lab-"), 0);
+    test_scratch_remove(&folder);
+}
+
+/* Makes and removes a file over and over: how often it was not there although it was ours. */
+static int without_a_name(const char *folder)
+{
+    int count = 0;
+    for (int i = 0; i < 8000; i++) {
+        lab_keep *keep = lab_keep_new(folder, "this", false);
+        lab_keep_begin(keep, "the same");
+        lab_keep_add(keep, 0, 0, "row", 3);
+        count += lab_keep_count(keep) > 0 && test_folder_count(folder, "lab-") == 0;
+        lab_keep_end(keep, true);
+    }
+    return count;
+}
+
+/* Between opening a file and having it alone, the other may have removed it. */
+static void nobody_keeps_a_file_that_has_no_name(void **state)
+{
+    test_scratch folder;
+    int status;
+    (void)state;
+    test_scratch_make(&folder);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(without_a_name(folder.path) > 0);
+    assert_int_equal(without_a_name(folder.path), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    test_scratch_remove(&folder);
 }
 
 /* ---- studies ---- */
@@ -377,6 +479,9 @@ int main(int argc, char **argv)
     test_add("every end that is cut off is survived", every_end_that_is_cut_off_is_survived, NULL);
     test_add("a file that was tampered with is not used", a_file_that_was_tampered_with_is_not_used, NULL);
     test_add("no place is no error", no_place_is_no_error, NULL);
+    test_add("what nobody goes on with is removed", what_nobody_goes_on_with_is_removed, NULL);
+    test_add("what is in use is not removed", what_is_in_use_is_not_removed, NULL);
+    test_add("nobody keeps a file that has no name", nobody_keeps_a_file_that_has_no_name, NULL);
     test_add("studies go on, and times only if they are complete", studies_go_on_and_times_only_if_they_are_complete,
              NULL);
     return test_run("lab/keep", argc, argv);

@@ -243,6 +243,95 @@ static void a_report_is_well_formed(void **state)
     check(strstr(text, "<li>And another.</li>"), "the remark on the table is not there");
     check(strstr(text, "commit abc") && strstr(text, "A &quot;processor&quot;"), "what made it is not there");
     check(strstr(text, "<b>11</b> agree"), "the verdicts are not counted");
+    check(!strstr(text, "All together"), "a book without a study was judged");
+    free(text);
+}
+
+/* Ratios of printed figures are what ours is held against: both are shown. */
+static void ratios_stand_beside_what_was_printed(void **state)
+{
+    lab_table table = make_table();
+    (void)state;
+    entries[0].printed = "1.50%";
+    entries[0].published = 1.5;
+    entries[1].printed = "4246 <ms>";
+    entries[1].published = 1.28822815533;
+    entries[2].printed = "2.5";
+    entries[2].published = NAN;
+    entries[3].printed = NULL;
+    entries[4].high = INFINITY;
+    entries[3].published = 0.125;
+    char *text = report_of(&table, 1);
+    must_be_well_formed(text);
+    check(strstr(text, "<td class=\"published\">1.50%</td><td class=\"published\">1.288 (4246 &lt;ms&gt;)</td>"
+                       "<td class=\"published\">2.5</td><td class=\"published\">0.125</td>"),
+          "published figures are not shown");
+    check(!strstr(text, "inf"), "something infinite is shown");
+    check(strstr(text, "made-up,first,1 URL,1.50,1,") && strstr(text, "made-up,first,10 URLs,1.28822816,10,") &&
+              strstr(text, "made-up,first,100 URLs,,100,") &&
+              strstr(text, "made-up,first,&quot;1,000 URLs&quot;,0.125,1000,"),
+          "published figures are not in the data");
+    free(text);
+}
+
+static void cells_of_other_builds_are_shown(void **state)
+{
+    lab_table tables[] = {make_table(), make_table()};
+    (void)state;
+    tables[1].id = "list";
+    tables[1].entries = entries + COLUMNS;
+    tables[1].rows = 1;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        lab_entry *entry = &entries[COLUMNS + i];
+        entry->theory = entry->measured = entry->low = entry->high = entry->z = NAN;
+        entry->verdict = LAB_NOT_BUILT;
+    }
+    char *text = report_of(tables, 1);
+    must_be_well_formed(text);
+    check(strstr(text, "<p>8 cells were measured. Theory predicts 8 of them, and 8 fit it."), "cells are not counted");
+    check(strstr(text, "<span class=\"v-not-built\"><b>4</b> were left out: this build"), "cells are not left out");
+    check(strstr(text, "<b class=\"v-not-built\">4 not built</b>"), "the table does not count them");
+    assert_int_equal(occurrences(text, "<b class=\"v-not-built\">not built</b>"), COLUMNS);
+    assert_int_equal(occurrences(text, "v-not built"), 0);
+    free(text);
+    text = report_of(tables + 1, 1);
+    must_be_well_formed(text);
+    check(occurrences(text, "not built</b>") > 0, "a list does not show them");
+    free(text);
+}
+
+/* Also those that fail without a test, where nothing is left to chance: they are not taken from those that fit. */
+static void cells_that_fail_are_counted(void **state)
+{
+    lab_table table = make_table();
+    (void)state;
+    table.rows = 1;
+    table.columns = 2;
+    entries[0].z = entries[1].z = NAN;
+    entries[0].verdict = LAB_FAILS;
+    char *text = report_of(&table, 1);
+    must_be_well_formed(text);
+    check(strstr(text, "<p>2 cells were measured. Theory predicts 1 of them, and 0 fit it."), "they are not counted");
+    check(strstr(text, "<b>1</b> cells of ours fail against theory"), "nothing is said of it");
+    free(text);
+}
+
+/* The tables of studies are the last of a book. */
+static void all_cells_are_judged_together(void **state)
+{
+    lab_table table = make_table();
+    lab_book book = {.settings = {.urls = 1, .runs = 1, .seed = 7}, .tables = &table, .count = 1, .study_count = 1};
+    page page;
+    (void)state;
+    entries[5].z = -6;
+    start(&page);
+    lab_report_write(page.to, &book, &origin);
+    char *text = end(&page);
+    must_be_well_formed(text);
+    check(strstr(text, "<p>All together: the largest |z| of 12 different cells is 6.00, and chance gives more than "
+                       "3.34 at most once in a hundred times: 1 cell speaks against theory.</p>"),
+          "%.200s", strstr(text, "All together") ? strstr(text, "All together") : "nothing is said of all cells");
+    check(strstr(text, "theory says. 1 run of 1 URL, seed 7.</p>"), "one run is not one");
     free(text);
 }
 
@@ -287,14 +376,16 @@ static void data_are_csv(void **state)
     start(&page);
     table.rows = 1;
     entries[0].row = "third, with a \"comma\"";
+    entries[0].published = 1.5;
     entries[1].theory = NAN;
+    entries[1].high = INFINITY;
     table.columns = 2;
     lab_csv_heads(page.to);
     lab_csv_table(page.to, &table);
     char *text = end(&page);
     assert_string_equal(text, "experiment,row,column,published,theory,measured,low,high,runs,verdict\n"
                               "made-up,\"third, with a \"\"comma\"\"\",1 URL,1.5,1,1,0.9,1.1,3,agrees\n"
-                              "made-up,first,10 URLs,1.5,,10,9,11,3,agrees\n");
+                              "made-up,first,10 URLs,10,,10,9,,3,agrees\n");
     free(text);
 }
 
@@ -388,6 +479,39 @@ static void points_are_where_their_numbers_say(void **state)
     free(text);
 }
 
+/* The centres of filled marks whose points have this number, one a curve. */
+static size_t marks_of(const char *text, const char *column, double x[], size_t most)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, column)) && count < most; count++) {
+        const char *bar = strstr(text, "class=\"bar\" d=\"M");
+        check(bar && sscanf(bar, "class=\"bar\" d=\"M%lf", &x[count]) == 1, "no bar: %.60s", text);
+        text += strlen(column);
+    }
+    return count;
+}
+
+/* Three curves of the same values, all of which are to be seen; others stay where they belong. */
+static void marks_do_not_hide_one_another(void **state)
+{
+    lab_table table = make_table();
+    double same[8], other[8];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        lab_entry *entry = &entries[i * COLUMNS + 1];
+        entry->measured = entry->theory = 10;
+        entry->low = 9;
+        entry->high = 11;
+    }
+    char *text = plot_of(&table, false);
+    assert_int_equal(marks_of(text, ", 10 URLs: ", same, 8), ROWS);
+    assert_int_equal(marks_of(text, ", 100 URLs: ", other, 8), ROWS);
+    check(same[1] - same[0] > 5 && same[1] - same[0] < 8, "the second lies on the first");
+    check(same[0] - same[2] > 5 && same[0] - same[2] < 8, "the third lies on the first");
+    check(fabs(other[1] - other[0]) < 0.11 && fabs(other[2] - other[0]) < 0.11, "those with room stand aside");
+    free(text);
+}
+
 static void curves_are_rows_or_columns(void **state)
 {
     lab_table table = make_table();
@@ -452,12 +576,17 @@ int main(int argc, char **argv)
 {
     test_add("a report is well-formed", a_report_is_well_formed, NULL);
     test_add("an empty report is well-formed", an_empty_report_is_well_formed, NULL);
+    test_add("ratios stand beside what was printed", ratios_stand_beside_what_was_printed, NULL);
+    test_add("cells of other builds are shown", cells_of_other_builds_are_shown, NULL);
+    test_add("cells that fail are counted", cells_that_fail_are_counted, NULL);
+    test_add("all cells are judged together", all_cells_are_judged_together, NULL);
     test_add("all evidence can be measured", all_evidence_can_be_measured, NULL);
     test_add("data are CSV", data_are_csv, NULL);
     test_add("numbers have the digits that tell", numbers_have_the_digits_that_tell, NULL);
     test_add("texts are for people", texts_are_for_people, NULL);
     test_add("an interval says how many digits tell", an_interval_says_how_many_digits_tell, NULL);
     test_add("points are where their numbers say", points_are_where_their_numbers_say, NULL);
+    test_add("marks do not hide one another", marks_do_not_hide_one_another, NULL);
     test_add("curves are rows or columns", curves_are_rows_or_columns, NULL);
     test_add("what a scale cannot show is left out", what_a_scale_cannot_show_is_left_out, NULL);
     test_add("a plot alone is a file", a_plot_alone_is_a_file, NULL);

@@ -39,5 +39,18 @@ interrupt TERM 50000
 "${lab[@]}" --fresh > rest
 cmp whole rest && echo "the same"
 find cache -type f | wc -l
-XDG_CACHE_HOME='' HOME=/nonexistent "${lab[@]}" --runs 3 | wc -l
+XDG_CACHE_HOME='' HOME=/dev/null "${lab[@]}" --runs 3 | wc -l
 XDG_CACHE_HOME=/proc/none "${lab[@]}" --runs 3 | wc -l
+
+# Where there is no more room, some are kept, and that is said.
+lab=(vidi lab run thesis-5.9 --urls 1000 --runs 20000 --threads 2 --raw)
+(
+    trap '' XFSZ
+    ulimit -f 30
+    exec "${lab[@]}" > part 2> message
+) &
+soon grown 29000
+sleep 0.5
+kill -TERM $!
+wait $! 2> /dev/null
+sed 's/after [0-9]* of/after some of/' message

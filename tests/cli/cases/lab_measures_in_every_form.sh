@@ -9,3 +9,9 @@ echo "$(grep -c '"experiment":"thesis-5.20"' json) objects with $(sed -n 2p json
 try vidi lab run thesis-5.1 --urls 1000 --runs 2 --raw
 try vidi lab cell --k 2 --multiplier 1.5 --filters 2 --crawls 2 --urls 1000 --runs 2
 try vidi lab cell --k 2 --crawls 2 --shuffled --urls 1000 --runs 25
+try vidi lab cell --kind counting --k 20 --multiplier 3 --urls 1000 --runs 1
+try vidi lab cell --kind counting --urls 1000 --runs 1 --csv
+try vidi lab cell --kind counting --urls 1000 --runs 1 --raw
+# Published ratios are the same in both forms.
+vidi lab run thesis-A.1 --urls 1000 --runs 1 --csv | sed -n 8p | cut -d , -f 1-4
+vidi lab run thesis-A.1 --urls 1000 --runs 1 --json | sed -n 8p | grep -oE '"published":[0-9.]{10}'

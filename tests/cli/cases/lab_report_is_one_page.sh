@@ -18,8 +18,14 @@ try vidi lab report notes-counting --urls 1000 --runs 1 -o nowhere/page.html
 try vidi lab report notes-counting --urls 1000 --runs 1 --plots nowhere/plots
 try vidi lab report notes-counting --urls 1000 --runs 1 -o /dev/full
 try vidi lab report nothing-at-all
-try vidi lab report notes-counting --csv
+try vidi lab report notes-counting --plots page.html
 mkdir taken.html.new
 echo before > taken.html
 try vidi lab report notes-counting --urls 1000 --runs 1 -o taken.html
 cat taken.html
+# The command can be given to a shell again, whatever the files are called.
+make_urls 9000 > "it's <odd>.txt"
+vidi lab report thesis-5.5 --urls 1000 --runs 1 --corpus "it's <odd>.txt" -o odd.html
+command=$(grep -oE '<code>vidi lab report[^/]*</code>' odd.html | sed "s/<[^>]*>//g; s/&lt;/</; s/&gt;/>/; s/&#39;/'/g")
+echo "$command"
+eval "$command" | cmp - odd.html && echo "the same page"

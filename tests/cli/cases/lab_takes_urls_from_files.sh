@@ -26,3 +26,6 @@ try vidi lab run notes-counting --urls 2500 --corpus urls
 try vidi lab urls --corpus /dev/null
 try vidi lab run thesis-5.5 thesis-5.55 --corpus urls
 try vidi lab run --corpus
+# Names of files do nothing to a terminal.
+cp urls $'red \e[31m'
+vidi lab run thesis-5.5 --urls 2000 --runs 3 --corpus $'red \e[31m' | tail -n 1
