@@ -1,4 +1,4 @@
-/* See buckets.h. */
+/* Values sorted by two passes of a radix sort, and marked part by part of the filter. See buckets.h. */
 #include "lab/buckets.h"
 
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  *
  * A place is value % m, and m is far less than 2^32: the values go through the filter many times, each time from its
  * beginning to its end. So those that lie in one part of the filter are some buckets of every time through. Taken part
- * by part, all that is marked stays in a cache near the processor; in the order of the URLs every mark waits for memory.
+ * by part, all that is marked stays in a cache near the processor; in the order of the URLs every mark waits for
+ * memory.
  */
 #ifndef VIDI_LAB_BUCKETS_H
 #define VIDI_LAB_BUCKETS_H

@@ -18,33 +18,32 @@ extern const double lab_cost_multipliers[LAB_COST_COLUMNS];
 extern const char *const lab_collections[];
 
 /* costs_memory.c: bytes of filters and of collections, in kilobytes for 1,000,000 URLs. */
-int lab_memory_one(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_memory_two(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_memory_three(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_memory_collections(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_memory, lab_judge_memory_collections;
+lab_measure_run lab_memory_one_measure, lab_memory_two_measure, lab_memory_three_measure,
+    lab_memory_collections_measure;
+lab_judge_entry lab_memory_judge, lab_memory_collections_judge;
 
 /* costs_time.c: times of the filters as ratios to the row of 3 functions. */
-int lab_time_ask_one(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_ask_two(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_ask_three(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_break_one(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_break_two(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_break_three(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_add_one(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_add_two(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_add_three(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_time;
+lab_measure_run lab_time_ask_one_measure, lab_time_ask_two_measure, lab_time_ask_three_measure,
+    lab_time_break_one_measure, lab_time_break_two_measure, lab_time_break_three_measure, lab_time_add_one_measure,
+    lab_time_add_two_measure, lab_time_add_three_measure;
+lab_judge_entry lab_time_judge;
 
 /* costs_collections.c: times of `list` and `hashset` as ratios to a filter of 3 functions and M = 2.0. */
-int lab_time_add_collections(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_time_ask_collections(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_time_collections;
+lab_measure_run lab_time_add_collections_measure, lab_time_ask_collections_measure;
+lab_judge_entry lab_time_collections_judge;
 
 /* costs_members.c: times of two and three filters as ratios to one. */
 extern const char *const lab_member_rows[], *const lab_member_columns[];
-int lab_time_members(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_members;
+lab_measure_run lab_time_members_measure;
+lab_judge_entry lab_time_members_judge;
+
+/* ---- for judging ---- */
+
+/*
+ * A published time as a multiple of another: the verdict is `agrees` if the two are no more than `tolerance` of ours
+ * apart (0.2: a fifth), otherwise `differs`. There is none for a figure that is divided by itself.
+ */
+void lab_cost_compare(lab_entry *entry, const char *printed, const char *base, double tolerance);
 
 /* ---- what the times are taken of ---- */
 

@@ -15,31 +15,7 @@
 
 #define TOLERANCE 0.5 /* other languages, other hash functions: the same size is all that can be asked for */
 
-enum { SHARE = 10, LIST_URLS = 5000, QUESTIONS = 100 };
-
-static int add_all(vidi_set *set, const vidi_str *urls, uint64_t count, uint64_t *time)
-{
-    uint64_t start = lab_thread_time();
-    for (uint64_t i = 0; i < count; i++) {
-        int verdict = vidi_add(set, urls[i]);
-        if (verdict < 0)
-            return verdict;
-    }
-    *time = lab_thread_time() - start;
-    return VIDI_OK;
-}
-
-static int ask_all(const vidi_set *set, const vidi_str *urls, uint64_t count, uint64_t *time)
-{
-    uint64_t start = lab_thread_time();
-    for (uint64_t i = 0; i < count; i++) {
-        int verdict = vidi_has(set, urls[i]);
-        if (verdict < 0)
-            return verdict;
-    }
-    *time = lab_thread_time() - start;
-    return VIDI_OK;
-}
+enum { PART = 10, LIST_URLS = 5000, QUESTIONS = 100 };
 
 /* Nanoseconds a URL. */
 typedef struct pace {
@@ -48,28 +24,29 @@ typedef struct pace {
 
 static int pace_of_list(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
 {
-    uint64_t count = n < LIST_URLS ? n : LIST_URLS, asked = n < QUESTIONS ? n : QUESTIONS, time = 0;
+    uint64_t count = n < LIST_URLS ? n : LIST_URLS, asked = n < QUESTIONS ? n : QUESTIONS;
+    double add = 0, ask = 0;
     vidi_set *set;
     LAB_TRY(lab_set_make(&set, settings, run, "list", NULL, count));
-    int code = add_all(set, texts->urls, count, &time);
+    int code = lab_texts_time_adds(set, texts->urls, count, &add);
     if (code == VIDI_OK)
-        code = ask_all(set, texts->urls + n, asked, &time);
+        code = lab_texts_time_questions(set, texts->urls + n, asked, &ask);
     vidi_close(set);
-    pace->ask = (double)time / (double)asked * LAB_COST_URLS / (double)count;
+    pace->ask = ask / (double)asked * LAB_COST_URLS / (double)count;
     pace->add = pace->ask / 2;
     return code;
 }
 
 static int pace_of_hashset(const lab_texts *texts, uint64_t n, const lab_settings *settings, uint64_t run, pace *pace)
 {
-    uint64_t add = 0, ask = 0;
+    double add = 0, ask = 0;
     vidi_set *set;
     LAB_TRY(lab_set_make(&set, settings, run, "hashset", NULL, n));
-    int code = add_all(set, texts->urls, n, &add);
+    int code = lab_texts_time_adds(set, texts->urls, n, &add);
     if (code == VIDI_OK)
-        code = ask_all(set, texts->urls + n, n, &ask);
+        code = lab_texts_time_questions(set, texts->urls + n, n, &ask);
     vidi_close(set);
-    *pace = (struct pace){(double)add / (double)n, (double)ask / (double)n};
+    *pace = (struct pace){add / (double)n, ask / (double)n};
     return code;
 }
 
@@ -91,7 +68,7 @@ static int pace_of_filter(const lab_texts *texts, uint64_t n, const lab_settings
 
 static int measure(const lab_settings *settings, uint64_t run, bool asks, double *numbers)
 {
-    uint64_t n = settings->urls / SHARE ? settings->urls / SHARE : 1;
+    uint64_t n = lab_urls_part(settings, PART, 1);
     pace list = {0, 0}, hashset = {0, 0}, filter = {1, 1};
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
@@ -107,12 +84,12 @@ static int measure(const lab_settings *settings, uint64_t run, bool asks, double
     return code;
 }
 
-int lab_time_add_collections(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_time_add_collections_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, false, numbers);
 }
 
-int lab_time_ask_collections(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_time_ask_collections_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, true, numbers);
 }
@@ -123,28 +100,22 @@ static const char *reason(bool is_list, bool asks)
 {
     if (!is_list)
         return "a hash value took the thesis's program about a microsecond, ours a small part of that, so that the "
-               "table "
-               "itself counts for more";
+               "table itself counts for more";
     return asks ? "the thesis's took 22 ns a comparison and 1,071 ns a hash value; both are cheaper here, hash values "
                   "more so"
                 : "Java's appends without a look, ours asks first, as a URL cache must";
 }
 
-void lab_judge_time_collections(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+void lab_time_collections_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                                 const double *numbers, lab_entry *entry)
 {
-    bool asks = study->measure == lab_time_ask_collections;
+    bool asks = study->measure == lab_time_ask_collections_measure;
     const char *base_table = asks ? "thesis-A.1" : "thesis-A.4";
     (void)settings;
     (void)column;
     (void)numbers;
-    entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
-    lab_figure figure = lab_figure_read(entry->printed);
-    lab_figure base = lab_figure_read(lab_published_find(lab_published_all, base_table, "3 HF", "2.0 M"));
-    if (!figure.given || !base.given)
-        return;
-    entry->published = figure.percent / base.percent;
-    entry->verdict = fabs(entry->published - entry->measured) <= TOLERANCE * entry->measured ? LAB_AGREES : LAB_DIFFERS;
+    lab_cost_compare(entry, lab_published_find(lab_published_all, study->id, entry->row, entry->column),
+                     lab_published_find(lab_published_all, base_table, "3 HF", "2.0 M"), TOLERANCE);
     if (entry->verdict == LAB_DIFFERS)
         snprintf(entry->remark, sizeof entry->remark, "%s", reason(row == 0, asks));
 }

@@ -1,5 +1,4 @@
-/* The filters whose times are taken. See costs.h. */
-#include <math.h>
+/* The filters whose times are taken: one salted hash value after the other, as the thesis has it. See costs.h. */
 #include <stdlib.h>
 
 #include "filters/marks.h"
@@ -39,7 +38,7 @@ int lab_timed_make(lab_timed **made, const lab_settings *settings, uint64_t run,
     LAB_TRY(vidi__memory_init(&timed->memory, NULL, 0));
     lab_key(seed.key, settings->seed, run);
     for (; timed->members < members; timed->members++)
-        LAB_TRY(make_member(timed, timed->members, &seed, k, (uint64_t)ceil((double)urls * k * multiplier - 1e-6)));
+        LAB_TRY(make_member(timed, timed->members, &seed, k, (uint64_t)lab_bits((double)urls, k, multiplier)));
     return VIDI_OK;
 }
 

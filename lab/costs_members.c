@@ -13,7 +13,7 @@
 #define MULTIPLIER 2.0
 #define TOLERANCE 0.2
 
-enum { MEMBERS = 3, DEEDS = 3, SHARE = 100, URLS_LEAST = 500, TURNS = 5 };
+enum { MEMBERS = 3, DEEDS = 3, PART = 100, URLS_LEAST = 500, TURNS = 5 };
 
 const char *const lab_member_rows[] = {"1 filter", "2 filters", "3 filters", NULL};
 const char *const lab_member_columns[] = {"add", "query, every position", "query, first unmarked bit", NULL};
@@ -40,10 +40,9 @@ static void take_times(lab_timed *const *filters, const lab_texts *texts, double
         numbers[i] = (double)times[i] / fmax(1, (double)times[i % DEEDS]);
 }
 
-int lab_time_members(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_time_members_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    uint64_t least = settings->urls < URLS_LEAST ? settings->urls : URLS_LEAST;
-    uint64_t n = settings->urls / SHARE < least ? least : settings->urls / SHARE;
+    uint64_t n = lab_urls_part(settings, PART, URLS_LEAST);
     lab_timed *filters[MEMBERS] = {NULL, NULL, NULL};
     lab_texts texts;
     int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
@@ -57,8 +56,8 @@ int lab_time_members(const lab_settings *settings, uint64_t run, double *numbers
     return code;
 }
 
-void lab_judge_members(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                       const double *numbers, lab_entry *entry)
+void lab_time_members_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
 {
     double members = (double)row + 1, fill = -expm1(-1 / MULTIPLIER);
     (void)study;
@@ -67,16 +66,8 @@ void lab_judge_members(const lab_study *study, const lab_settings *settings, siz
     entry->theory = deeds[column] != LAB_ASK_BREAK
                         ? members
                         : (1 - pow(fill, LAB_COST_K_LEAST * members)) / (1 - pow(fill, LAB_COST_K_LEAST));
-    entry->printed = lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M");
-    lab_figure figure = lab_figure_read(entry->printed);
-    lab_figure base = lab_figure_read(lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"));
-    if (!figure.given || !base.given)
-        return;
-    entry->published = figure.percent / base.percent;
-    if (row == 0) /* it is 1 because it is divided by itself */
-        return;
-    bool agrees = fabs(entry->published - entry->measured) <= TOLERANCE * entry->measured;
-    entry->verdict = agrees ? LAB_AGREES : LAB_DIFFERS;
-    if (!agrees && deeds[column] == LAB_ASK_BREAK)
+    lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
+                     lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
+    if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
         snprintf(entry->remark, sizeof entry->remark, "its program asked every filter, whatever the first one said");
 }

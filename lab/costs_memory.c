@@ -12,7 +12,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "lab/costs.h"
 #include "lab/texts.h"
@@ -20,13 +19,9 @@
 #define KILOBYTE 1024.0
 #define ROUNDING 2.0 /* kilobytes: half a one of rounding, and that the constant grows a little with k */
 
-enum { HASHSET_URLS = 100000, LIST_URLS = 4000 };
+#define TOLERANCE 0.25 /* of a collection's memory */
 
-static int stat_of(const vidi_set *set, vidi_stats *stats)
-{
-    stats->size = sizeof *stats;
-    return vidi_stat(set, stats);
-}
+enum { HASHSET_URLS = 100000, LIST_URLS = 4000, CACHE_LINE = 64 };
 
 static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsigned members, size_t cell,
                                double *kilobytes)
@@ -37,10 +32,10 @@ static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsig
                          .multiplier = lab_cost_multipliers[cell % LAB_COST_COLUMNS]};
     char params[256];
     const char *kind = lab_config_set(&config, params, sizeof params);
-    vidi_stats stats = {.bytes = 0};
+    vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
     LAB_TRY(lab_set_make(&set, settings, run, kind, params, LAB_COST_URLS));
-    int code = stat_of(set, &stats);
+    int code = vidi_stat(set, &stats);
     vidi_close(set);
     *kilobytes = (double)stats.bytes / KILOBYTE;
     return code;
@@ -53,17 +48,17 @@ static int measure_filters(const lab_settings *settings, uint64_t run, unsigned 
     return VIDI_OK;
 }
 
-int lab_memory_one(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_memory_one_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure_filters(settings, run, 1, numbers);
 }
 
-int lab_memory_two(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_memory_two_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure_filters(settings, run, 2, numbers);
 }
 
-int lab_memory_three(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_memory_three_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure_filters(settings, run, 3, numbers);
 }
@@ -72,19 +67,13 @@ int lab_memory_three(const lab_settings *settings, uint64_t run, double *numbers
 
 static unsigned members_of(const lab_study *study)
 {
-    return study->measure == lab_memory_one ? 1 : study->measure == lab_memory_two ? 2 : 3;
+    return study->measure == lab_memory_one_measure ? 1 : study->measure == lab_memory_two_measure ? 2 : 3;
 }
 
 static double bits_alone(const lab_study *study, size_t row, size_t column)
 {
     double k = LAB_COST_K_LEAST + (double)row;
-    return members_of(study) * ceil(LAB_COST_URLS * k * lab_cost_multipliers[column] - 1e-6) / 8 / KILOBYTE;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return members_of(study) * lab_bits(LAB_COST_URLS, k, lab_cost_multipliers[column]) / 8 / KILOBYTE;
 }
 
 /* By how much the published figures of the table exceed the bits alone: the median. */
@@ -99,11 +88,10 @@ static double excess(const lab_study *study)
             if (figure.given)
                 each[count++] = figure.percent - bits_alone(study, row, column);
         }
-    qsort(each, count, sizeof *each, by_size);
-    return count ? (each[(count - 1) / 2] + each[count / 2]) / 2 : 0;
+    return lab_median(each, count);
 }
 
-void lab_judge_memory(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+void lab_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                       const double *numbers, lab_entry *entry)
 {
     (void)settings;
@@ -111,8 +99,9 @@ void lab_judge_memory(const lab_study *study, const lab_settings *settings, size
     entry->theory = bits_alone(study, row, column);
     entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
     lab_figure figure = lab_figure_read(entry->printed);
-    /* Ours is m/8 rounded up to whole cache lines, of which each filter has one at most. */
-    if (entry->measured < entry->theory - 1e-6 || entry->measured > entry->theory + 64 * 3 / KILOBYTE) {
+    /* Ours is m/8 rounded up to whole cache lines, of each filter. */
+    double rounding = members_of(study) * CACHE_LINE / KILOBYTE;
+    if (entry->measured < entry->theory - 1e-6 || entry->measured > entry->theory + rounding) {
         entry->verdict = LAB_FAILS;
         snprintf(entry->remark, sizeof entry->remark, "ours is not the size of its bits");
         return;
@@ -138,13 +127,13 @@ static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const c
                              double *kilobytes)
 {
     char url[LAB_URL_ROOM];
-    vidi_stats stats = {.bytes = 0};
+    vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
     int code = lab_set_make(&set, settings, run, kind, NULL, count);
     for (uint64_t i = 0; i < count && code >= 0; i++)
         code = vidi_add(set, lab_url_text(url, settings, run, i));
     if (code >= 0)
-        code = stat_of(set, &stats);
+        code = vidi_stat(set, &stats);
     vidi_close(set);
     if (code < 0)
         return code;
@@ -152,21 +141,21 @@ static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const c
     return VIDI_OK;
 }
 
-int lab_memory_collections(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_memory_collections_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t all = settings->urls;
     LAB_TRY(kilobytes_of_urls(settings, run, "list", all < LIST_URLS ? all : LIST_URLS, &numbers[0]));
     return kilobytes_of_urls(settings, run, "hashset", all < HASHSET_URLS ? all : HASHSET_URLS, &numbers[1]);
 }
 
-void lab_judge_memory_collections(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+void lab_memory_collections_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                                   const double *numbers, lab_entry *entry)
 {
     (void)settings;
     (void)row;
     (void)column;
     (void)numbers;
-    lab_entry_published(entry, study, 0.25);
+    lab_entry_published(entry, study, TOLERANCE);
     if (entry->verdict == LAB_DIFFERS)
         snprintf(entry->remark, sizeof entry->remark,
                  "Java's takes %.1f times as much: an object a URL, of two bytes a character, and a reference to it",

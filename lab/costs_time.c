@@ -18,7 +18,7 @@
 
 #define TOLERANCE 0.2 /* of ratios, published and ours */
 
-enum { CELLS = LAB_COST_ROWS * LAB_COST_COLUMNS, TURNS = 5, SHARE = 400, URLS_LEAST = 500 };
+enum { CELLS = LAB_COST_ROWS * LAB_COST_COLUMNS, TURNS = 5, PART = 400, URLS_LEAST = 500 };
 
 typedef struct table {
     lab_texts texts; /* the first half goes in, the second is asked */
@@ -26,15 +26,9 @@ typedef struct table {
     lab_timed *filters[CELLS];
 } table;
 
-static uint64_t urls_of(const lab_settings *settings)
-{
-    uint64_t least = settings->urls < URLS_LEAST ? settings->urls : URLS_LEAST;
-    return settings->urls / SHARE < least ? least : settings->urls / SHARE;
-}
-
 static int make_table(table *made, const lab_settings *settings, uint64_t run, unsigned members)
 {
-    made->n = urls_of(settings);
+    made->n = lab_urls_part(settings, PART, URLS_LEAST);
     LAB_TRY(lab_texts_make(&made->texts, settings, run, 0, 2 * made->n));
     for (unsigned cell = 0; cell < CELLS; cell++)
         LAB_TRY(lab_timed_make(&made->filters[cell], settings, run, members, LAB_COST_K_LEAST + cell / LAB_COST_COLUMNS,
@@ -84,25 +78,25 @@ static int measure(const lab_settings *settings, uint64_t run, unsigned members,
         return measure(settings, run, members, deed, numbers);                                                         \
     }
 
-MEASURE(lab_time_ask_one, 1, LAB_ASK_EAGER)
-MEASURE(lab_time_ask_two, 2, LAB_ASK_EAGER)
-MEASURE(lab_time_ask_three, 3, LAB_ASK_EAGER)
-MEASURE(lab_time_break_one, 1, LAB_ASK_BREAK)
-MEASURE(lab_time_break_two, 2, LAB_ASK_BREAK)
-MEASURE(lab_time_break_three, 3, LAB_ASK_BREAK)
-MEASURE(lab_time_add_one, 1, LAB_ADD)
-MEASURE(lab_time_add_two, 2, LAB_ADD)
-MEASURE(lab_time_add_three, 3, LAB_ADD)
+MEASURE(lab_time_ask_one_measure, 1, LAB_ASK_EAGER)
+MEASURE(lab_time_ask_two_measure, 2, LAB_ASK_EAGER)
+MEASURE(lab_time_ask_three_measure, 3, LAB_ASK_EAGER)
+MEASURE(lab_time_break_one_measure, 1, LAB_ASK_BREAK)
+MEASURE(lab_time_break_two_measure, 2, LAB_ASK_BREAK)
+MEASURE(lab_time_break_three_measure, 3, LAB_ASK_BREAK)
+MEASURE(lab_time_add_one_measure, 1, LAB_ADD)
+MEASURE(lab_time_add_two_measure, 2, LAB_ADD)
+MEASURE(lab_time_add_three_measure, 3, LAB_ADD)
 
 /* ---- verdicts ---- */
 
 /* The filters of a table whose questions break; 0: it is another. */
 static unsigned breaking_members(const lab_study *study)
 {
-    return study->measure == lab_time_break_one     ? 1
-           : study->measure == lab_time_break_two   ? 2
-           : study->measure == lab_time_break_three ? 3
-                                                    : 0;
+    return study->measure == lab_time_break_one_measure     ? 1
+           : study->measure == lab_time_break_two_measure   ? 2
+           : study->measure == lab_time_break_three_measure ? 3
+                                                            : 0;
 }
 
 static double values_until_settled(double fill, double positions)
@@ -128,27 +122,21 @@ static const char *printed(const lab_study *study, const char *row, const char *
     return lab_published_find(lab_published_all, id, row, column);
 }
 
-void lab_judge_time(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+void lab_time_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                     const double *numbers, lab_entry *entry)
 {
     (void)settings;
     (void)numbers;
     entry->theory = theory_of(study, row, column);
-    entry->printed = printed(study, entry->row, entry->column);
-    lab_figure figure = lab_figure_read(entry->printed);
-    lab_figure base = lab_figure_read(printed(study, lab_cost_rows[0], entry->column));
-    if (!figure.given || !base.given)
+    lab_cost_compare(entry, printed(study, entry->row, entry->column), printed(study, lab_cost_rows[0], entry->column),
+                     TOLERANCE);
+    if (entry->verdict != LAB_DIFFERS)
         return;
-    entry->published = figure.percent / base.percent;
-    if (row == 0) /* it is 1 because it is divided by itself */
-        return;
-    bool agrees = fabs(entry->published - entry->measured) <= TOLERANCE * entry->measured;
-    entry->verdict = agrees ? LAB_AGREES : LAB_DIFFERS;
-    if (!agrees && breaking_members(study) && row + 1 == LAB_COST_ROWS)
+    if (breaking_members(study) && row + 1 == LAB_COST_ROWS)
         snprintf(entry->remark, sizeof entry->remark,
                  "with the break of algorithm 2 the published %.2f would be %.2f: its program looked at every position",
                  entry->published, entry->theory);
-    else if (!agrees && !breaking_members(study))
+    else if (!breaking_members(study))
         snprintf(entry->remark, sizeof entry->remark, "k/3 is %.2f: %s is off", entry->theory,
                  fabs(entry->published / entry->theory - 1) > fabs(entry->measured / entry->theory - 1)
                      ? "the published"

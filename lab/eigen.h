@@ -44,16 +44,6 @@ int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *h
 
 /* ---- theory ---- */
 
-/* Mean and variance of the share of m bits that is marked after so many marks. */
-typedef struct lab_fill {
-    double mean, variance;
-} lab_fill;
-
-lab_fill lab_fill_after(double marks, double m);
-
-/* The mean of the share to the power of k. */
-double lab_fill_power(lab_fill fill, double k);
-
 /*
  * n URLs with so many different features are in, and n others are asked, of which so many have a feature that is in:
  * the number that is falsely seen.
@@ -62,30 +52,29 @@ lab_theory lab_eigen_theory(const lab_eigen_filter *filter, uint64_t n, double f
 
 /* ---- the experiments: their parts, which eigen.c puts together ---- */
 
-typedef int lab_study_measure_run(const lab_settings *settings, uint64_t run, double *numbers);
-
 /* eigen_depth.c */
 extern const char *const lab_eigen_filters[], *const lab_eigen_depths[], *const lab_eigen_few_depths[];
-lab_study_measure_run lab_eigen_depths_measure, lab_eigen_depths_oaat_measure, lab_eigen_asked_measure;
+lab_measure_run lab_eigen_depths_measure, lab_eigen_depths_oaat_measure, lab_eigen_asked_measure;
 lab_judge_entry lab_eigen_depths_judge, lab_eigen_depths_oaat_judge, lab_eigen_asked_judge;
 
 /* eigen_formulas.c */
 extern const char *const lab_eigen_formulas[], *const lab_eigen_formula_columns[];
-lab_study_measure_run lab_eigen_formulas_measure;
+lab_measure_run lab_eigen_formulas_measure;
 lab_judge_entry lab_eigen_formulas_judge;
 
 /* eigen_features.c */
 extern const char *const lab_eigen_features[];
-lab_study_measure_run lab_eigen_features_measure;
+lab_measure_run lab_eigen_features_measure;
 lab_judge_entry lab_eigen_features_judge;
 
 /* eigen_similar.c */
 extern const char *const lab_eigen_functions[], *const lab_eigen_hashes[], *const lab_eigen_similar[];
-lab_study_measure_run lab_eigen_shifts_measure, lab_eigen_similar_measure;
+lab_measure_run lab_eigen_shifts_measure, lab_eigen_similar_measure;
 lab_judge_entry lab_eigen_shifts_judge, lab_eigen_similar_judge;
+double lab_eigen_chance(double n); /* pairs of n values of 32 bits that are equal by chance */
 
 /* eigen_time.c */
 extern const char *const lab_eigen_timed[], *const lab_eigen_deeds[];
-lab_study_measure_run lab_eigen_time_measure;
+lab_measure_run lab_eigen_time_measure;
 
 #endif

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lab/eigen.h"
 #include "lab/notes.h"
-#include "lab/study.h"
 
-#define INTERVAL_Z 1.959963985 /* the tables' intervals are of 95 % */
+#define DIFFERENT_Z 4 /* standard deviations */
 
 enum {
     TIMED_LEAST = 100000,     /* times of fewer URLs are those of a cold start */
@@ -23,13 +23,12 @@ static rate rate_of(const lab_entry *entry)
 {
     if (!entry)
         return (rate){(double)NAN, (double)NAN};
-    return (rate){entry->measured, (entry->high - entry->low) / 2 / INTERVAL_Z};
+    return (rate){entry->measured, lab_entry_spread(entry)};
 }
 
 static rate rate_at(const lab_book *book, const char *id, const char *row, const char *column)
 {
-    const lab_table *table = lab_book_find(book, id);
-    return rate_of(table ? lab_table_find(table, row, column) : NULL);
+    return rate_of(lab_book_entry(book, id, row, column));
 }
 
 /* Of all rows. */
@@ -49,13 +48,13 @@ static rate rate_over(const lab_book *book, const char *id, const char *column)
 
 static bool is_less(rate a, rate b)
 {
-    return b.mean - a.mean > 4 * sqrt(a.error * a.error + b.error * b.error);
+    return b.mean - a.mean > DIFFERENT_Z * hypot(a.error, b.error);
 }
 
 /* With too few counts nothing is different from anything, which proves nothing. */
 static lab_holding too_few(char *sentence, size_t room)
 {
-    snprintf(sentence, room, "Too few URLs or runs to tell.");
+    snprintf(sentence, room, "Too few URLs or runs to tell");
     return LAB_UNJUDGED;
 }
 
@@ -74,11 +73,10 @@ static lab_holding judge_depth(const lab_book *book, char *sentence, size_t room
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "Next pages of the same sites are falsely seen at %.3g %% without and at %.3g %% with the features of the "
-        "paper's table 1, which all pages of a site share; features that differ from page to page come to %.2g %%.",
-        classic.mean, labels.mean, tail.mean);
+    snprintf(sentence, room,
+             "Next pages of the same sites are falsely seen at %.3g %% without and at %.3g %% with the features of the "
+             "paper's table 1, which all pages of a site share; features that differ from page to page come to %.2g %%",
+             classic.mean, labels.mean, tail.mean);
     return is_less(labels, classic) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -91,12 +89,11 @@ static lab_holding judge_other_sites(const lab_book *book, char *sentence, size_
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "Where pages of other sites are asked, the paper's features come to %.2g %% after few sites and to %.2g %% "
-        "after many, the classic filter to %.3g %%, with the same bits and one more function to %.2g %%; for pages of "
-        "the same sites they come to %.3g %%.",
-        few.mean, many.mean, classic.mean, more.mean, same.mean);
+    snprintf(sentence, room,
+             "Where pages of other sites are asked, the paper's features come to %.2g %% after few sites and to %.2g "
+             "%% after many, the classic filter to %.3g %%, with the same bits and one more function to %.2g %%; for "
+             "pages of the same sites they come to %.3g %%",
+             few.mean, many.mean, classic.mean, more.mean, same.mean);
     if (!is_less(few, classic))
         return LAB_DOES_NOT_HOLD;
     return is_less(many, more) && is_less(same, classic) ? LAB_HOLDS : LAB_CONDITIONS;
@@ -112,7 +109,7 @@ static lab_holding judge_more_functions(const lab_book *book, char *sentence, si
         return too_few(sentence, room);
     snprintf(sentence, room,
              "In the same bits a fourth function of the URL itself comes to %.2g %%, the same function of the best "
-             "features, different on every page, to %.2g %%, and of the paper's to %.2g %%.",
+             "features, different on every page, to %.2g %%, and of the paper's to %.2g %%",
              more.mean, tail.mean, labels.mean);
     return is_less(labels, more) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
@@ -127,18 +124,17 @@ static lab_holding judge_equal_bits(const lab_book *book, char *sentence, size_t
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "Without the third more bits the paper's filter comes to %.3g %% where the classic one has %.3g %%; with the "
-        "best features to %.2g %%, as a fourth function does (%.2g %%).",
-        labels.mean, classic.mean, tail.mean, more.mean);
+    snprintf(sentence, room,
+             "Without the third more bits the paper's filter comes to %.3g %% where the classic one has %.3g %%; with "
+             "the best features to %.2g %%, as a fourth function does (%.2g %%)",
+             labels.mean, classic.mean, tail.mean, more.mean);
     return is_less(labels, classic) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
 /* Of two rows. */
 static rate both(rate a, rate b)
 {
-    return (rate){(a.mean + b.mean) / 2, sqrt(a.error * a.error + b.error * b.error) / 2};
+    return (rate){(a.mean + b.mean) / 2, hypot(a.error, b.error) / 2};
 }
 
 static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t room)
@@ -154,13 +150,12 @@ static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t roo
     if (is_vague(shallow) || is_vague(shallow_oaat))
         return too_few(sentence, room);
     bool rises = is_less(shallow, deep), rises_oaat = is_less(shallow_oaat, deep_oaat);
-    snprintf(
-        sentence, room,
-        "Depths of 1 and 10 come to %.3f %%, of 1,000 and 10,000 to %.3f %%, give or take %.3f; with one-at-a-time "
-        "depth 1 comes to %.3f %% and 10,000 to %.3f %%, give or take %.3f%s.",
-        shallow.mean, deep.mean, INTERVAL_Z * shallow.error, shallow_oaat.mean, deep_oaat.mean,
-        INTERVAL_Z * shallow_oaat.error,
-        rises || rises_oaat ? "" : ": the number of URLs makes the rate, not where they come from");
+    snprintf(sentence, room,
+             "Depths of 1 and 10 come to %.3f %%, of 1,000 and 10,000 to %.3f %%, give or take %.3f; with "
+             "one-at-a-time depth 1 comes to %.3f %% and 10,000 to %.3f %%, give or take %.3f%s",
+             shallow.mean, deep.mean, LAB_INTERVAL_Z * shallow.error, shallow_oaat.mean, deep_oaat.mean,
+             LAB_INTERVAL_Z * shallow_oaat.error,
+             rises || rises_oaat ? "" : ": the number of URLs makes the rate, not where they come from");
     return rises && rises_oaat ? LAB_HOLDS : rises || rises_oaat ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -174,11 +169,10 @@ static lab_holding judge_cause(const lab_book *book, char *sentence, size_t room
         return LAB_UNJUDGED;
     if (is_vague(others))
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "With four hash functions %.3g %% of similar URLs are falsely seen among similar ones, and %.3g %% of others "
-        "among others (give or take %.1g).",
-        similar.mean, others.mean, INTERVAL_Z * similar.error);
+    snprintf(sentence, room,
+             "With four hash functions %.3g %% of similar URLs are falsely seen among similar ones, and %.3g %% of "
+             "others among others (give or take %.1g)",
+             similar.mean, others.mean, LAB_INTERVAL_Z * similar.error);
     return is_less(others, similar) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -189,11 +183,10 @@ typedef struct excess {
 
 static excess excess_of(const lab_book *book, const char *function)
 {
-    const lab_table *table = lab_book_find(book, "eigen-shifts");
-    const lab_entry *entry = table ? lab_table_find(table, function, "one site") : NULL;
+    const lab_entry *entry = lab_book_entry(book, "eigen-shifts", function, "one site");
     if (!entry)
         return (excess){(double)NAN, (double)NAN};
-    double n = (double)book->settings.urls, expected = (double)entry->runs * n * (n - 1) / 2 / 4294967296.0;
+    double n = (double)book->settings.urls, expected = (double)entry->runs * lab_eigen_chance(n);
     return (excess){entry->measured, (entry->measured - 1) * sqrt(expected)};
 }
 
@@ -209,7 +202,7 @@ static lab_holding judge_shifts(const lab_book *book, char *sentence, size_t roo
     snprintf(sentence, room,
              "Each step of one-at-a-time can be undone, so that no shift loses anything; URLs of one site collide %.2g "
              "times as often as chance with it, %.2g times with lookup2 and %.2g times with MurmurHash2, which shift, "
-             "too; in a filter, where chance is far more likely, %.2g %% are falsely seen all the same.",
+             "too; in a filter, where chance is far more likely, %.2g %% are falsely seen all the same",
              oaat.times, lookup2.times, murmur2.times, filter.mean);
     if (oaat.z > LAB_Z_MOST && lookup2.z > LAB_Z_MOST && murmur2.z > LAB_Z_MOST)
         return LAB_HOLDS;
@@ -229,8 +222,8 @@ static lab_holding judge_product(const lab_book *book, char *sentence, size_t ro
         return too_few(sentence, room);
     snprintf(
         sentence, room,
-        "Formula (5) gives %.2g; measured are %.2g where features are new and %.2g where they are known, since a known "
-        "feature passes for certain.",
+        "Formula (5) gives %.2g; the rate is %.2g where features are new and %.2g where they are known, since a known "
+        "feature passes for certain",
         printed.mean, fresh.mean, measured.mean);
     return is_less(printed, measured) ? LAB_DOES_NOT_HOLD : is_less(printed, fresh) ? LAB_CONDITIONS : LAB_HOLDS;
 }
@@ -249,7 +242,8 @@ static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t r
     }
     if (!(highest > 0))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "%zu of %zu values are right; the highest \"probability\" is %.2g.", agree, rows, highest);
+    snprintf(sentence, room, "%zu of %zu values proved right; the highest \"probability\" is %.2g", agree, rows,
+             highest);
     return agree == rows ? LAB_HOLDS : 2 * agree >= rows ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -262,68 +256,67 @@ static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     if (book->settings.urls < TIMED_LEAST)
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "A question takes %.1f times the classic filter's time (%.0f ns and %.0f), with four functions %.1f times: "
-        "features have to be found and hashed first.",
-        labels / classic, labels, classic, more / classic);
+    snprintf(sentence, room,
+             "A question takes %.1f times the classic filter's time (%.0f ns and %.0f), with four functions %.1f "
+             "times: features have to be found and hashed first",
+             labels / classic, labels, classic, more / classic);
     return labels < 1.5 * classic ? LAB_HOLDS : labels < 5 * classic ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
 const lab_claim lab_eigen_claims[] = {
     {.id = "eigen-depth",
      .source = "the eigenvalue paper, section 3 and figure 5",
-     .text = "Deep in a site, features of the host lower the rate of false positives.",
+     .text = "Deep in a site, features of the host lower the rate of false positives",
      .evidence = "eigen-fig-5 eigen-fig-5-oaat eigen-features",
      .judge = judge_depth},
     {.id = "eigen-lower",
      .source = "the eigenvalue paper, section 4",
-     .text = "The eigenvalue extension reduces false positives in general.",
+     .text = "The eigenvalue extension reduces false positives in general",
      .evidence = "eigen-asked eigen-fig-5",
      .judge = judge_other_sites},
     {.id = "eigen-more-functions",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "Among similar URLs, features do more than as many further hash functions.",
+     .text = "Among similar URLs, features do more than as many further hash functions",
      .evidence = "eigen-fig-5",
      .judge = judge_more_functions},
     {.id = "eigen-equal-bits",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "The gain is the algorithm's, and its cost in space is small.",
+     .text = "The gain is the algorithm's, and its cost in space is small",
      .evidence = "eigen-fig-5",
      .judge = judge_equal_bits},
     {.id = "eigen-deeper",
      .source = "the eigenvalue paper, section 3",
-     .text = "The deeper the crawl of a site, the more URLs the classic filter falsely sees.",
+     .text = "The deeper the crawl of a site, the more URLs the classic filter falsely sees",
      .evidence = "eigen-fig-5 eigen-fig-5-oaat",
      .judge = judge_deeper},
     {.id = "eigen-cause",
      .source = "the eigenvalue paper, section 3",
-     .text = "False positives are mostly caused by similar URLs.",
+     .text = "False positives are mostly caused by similar URLs",
      .evidence = "eigen-similar",
      .judge = judge_cause},
     {.id = "eigen-shifts",
      .source = "the eigenvalue paper, section 3",
-     .text = "Shifts lose bits, so that hash functions ignore small differences.",
+     .text = "Shifts lose bits, so that hash functions ignore small differences",
      .evidence = "eigen-shifts eigen-similar",
      .judge = judge_shifts},
     {.id = "eigen-product",
      .source = "the eigenvalue paper, formula (5)",
-     .text = "The rate is the classic filter's times that of the features, and so never more.",
+     .text = "The rate is the classic filter's times that of the features, and so never more",
      .evidence = "eigen-formulas eigen-features",
      .judge = judge_product},
     {.id = "eigen-formulas",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "Formulas (1) to (6) describe the two filters.",
+     .text = "Formulas (1) to (6) describe the two filters",
      .evidence = "eigen-formulas",
      .judge = judge_formulas},
     {.id = "eigen-best-k",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "More hash functions help up to k = (m/n) ln 2 and no further.",
+     .text = "More hash functions help up to k = (m/n) ln 2 and no further",
      .evidence = "notes-k",
-     .judge = lab_best_k_judge},
+     .judge = lab_claim_best_k},
     {.id = "eigen-time",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "The time a URL is still constant, and not much more.",
+     .text = "A URL still takes constant time, and not much more than before",
      .evidence = "eigen-time",
      .judge = judge_time},
     {.id = NULL},

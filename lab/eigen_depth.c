@@ -200,7 +200,7 @@ static void judge_crawl(const crawl *crawl, const lab_settings *settings, size_t
         all.variance += one.variance / (double)entry->runs;
         all.asked = one.asked;
     }
-    lab_entry_count(entry, numbers, all.mean, all.variance, all.asked, 100);
+    lab_entry_count(entry, numbers, all, 100);
 }
 
 void lab_eigen_depths_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,

@@ -3,7 +3,7 @@
  * (`labels`), what follows the last slash (`tail`), and the last two characters of every part (`ends`). Only different
  * ones mark bits of the second region, and a feature that is in already keeps no URL apart.
  *
- * Features are told apart by 64 bits of a hash, which confuses two of a million with one in ten million.
+ * Features are told apart by 64 bits of a hash, which confuses any two of a million with a probability of 3e-8.
  */
 #include "lab/eigen.h"
 
@@ -100,9 +100,7 @@ void lab_eigen_features_judge(const lab_study *study, const lab_settings *settin
             snprintf(entry->remark, sizeof entry->remark, "%.0f different features, not %.0f", numbers[run],
                      of_one_site[row]);
         }
-    entry->measured *= share;
-    entry->low *= share;
-    entry->high *= share;
+    lab_entry_scale(entry, share);
     if (column == ONE_SITE)
         entry->theory = of_one_site[row] * share;
 }

@@ -185,5 +185,5 @@ void lab_eigen_formulas_judge(const lab_study *study, const lab_settings *settin
     else if (formula == BITS)
         entry->theory = LAB_EIGEN_BITS;
     else
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 1);
+        lab_entry_count(entry, numbers, theory, 1);
 }

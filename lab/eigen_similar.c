@@ -100,6 +100,11 @@ static double equal_pairs(uint32_t *values, uint32_t *room, uint64_t n)
     return pairs;
 }
 
+double lab_eigen_chance(double n)
+{
+    return n * (n - 1) / 2 / exp2(32);
+}
+
 int lab_eigen_shifts_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
@@ -141,15 +146,14 @@ static void compare(lab_entry *entry, const double *numbers, double chance)
 void lab_eigen_shifts_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                             const double *numbers, lab_entry *entry)
 {
-    double n = (double)settings->urls, chance = n * (n - 1) / 2 / 4294967296.0;
+    double n = (double)settings->urls, chance = lab_eigen_chance(n);
     (void)study;
     if (row != PRINTED && column != ONE_SITE) {
-        lab_entry_count(entry, numbers, chance, chance, chance, 1);
+        lab_entry_count(entry, numbers, (lab_theory){chance, chance, chance}, 1);
         return;
     }
-    entry->measured /= chance;
-    entry->low = fmax(0, entry->low / chance);
-    entry->high /= chance;
+    lab_entry_scale(entry, 1 / chance);
+    entry->low = fmax(0, entry->low);
     if (row != PRINTED)
         compare(entry, numbers, chance);
     else
@@ -223,5 +227,5 @@ void lab_eigen_similar_judge(const lab_study *study, const lab_settings *setting
     (void)study;
     (void)row;
     (void)column;
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+    lab_entry_count(entry, numbers, theory, 100);
 }

@@ -6,18 +6,19 @@
  * u URLs with unknown and v with known features, (v + u f2^d) f1^k are expected to be lost, and f2 follows from the
  * number of *different* features that are in, not from n.
  *
- * Both fills differ from run to run, by Var f = e^-c (1 - (1 + c) e^-c) / m with c marks a bit. To first order the
- * variance of the count is that of throws of coins with the mean fills, and that of the mean with the fills.
+ * Both fills differ from run to run (theory.c says by how much). To first order the variance of the count is that of
+ * throws of coins with the mean fills, and that of the mean with the fills.
  */
 #include "lab/eigen.h"
 
 #include <math.h>
 #include <stdio.h>
 
+enum { PART = 20, URLS_LEAST = 1000 };
+
 uint64_t lab_eigen_urls(const lab_settings *settings)
 {
-    uint64_t n = settings->urls / 20, least = 1000;
-    return n < least ? (settings->urls < least ? settings->urls : least) : n;
+    return lab_urls_part(settings, PART, URLS_LEAST);
 }
 
 uint64_t lab_eigen_first(const lab_eigen_filter *filter, uint64_t n)
@@ -46,17 +47,6 @@ int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *h
         snprintf(params + length, sizeof params - (size_t)length, ",m1=%llu,d=%u,g=%s", (unsigned long long)first,
                  filter->d, filter->feature);
     return lab_set_make(set, settings, run, filter->feature ? "eigen" : "classic", params, n);
-}
-
-lab_fill lab_fill_after(double marks, double m)
-{
-    double load = marks / m, empty = exp(-load);
-    return (lab_fill){-expm1(marks * log1p(-1 / m)), empty * (1 - (1 + load) * empty) / m};
-}
-
-double lab_fill_power(lab_fill fill, double k)
-{
-    return pow(fill.mean, k) + k * (k - 1) / 2 * pow(fill.mean, k - 2) * fill.variance;
 }
 
 /* The variance of f^k. */

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "lab/texts.h"
+
 const char *const lab_eigen_timed[] = {"classic", "4 functions", "labels", "tail", NULL};
 const char *const lab_eigen_deeds[] = {"add", "ask", NULL};
 
@@ -16,13 +18,12 @@ static const lab_eigen_filter filters[] = {
     {"tail", "tail", LAB_EIGEN_K, LAB_EIGEN_D, true},
 };
 
-enum { FILTERS = sizeof filters / sizeof *filters, ADD = 0, ASK, DEEDS, DEPTH = 100, BATCH = 512 };
+enum { FILTERS = sizeof filters / sizeof *filters, ADD = 0, ASK, DEEDS, DEPTH = 100 };
 
 typedef struct pages {
     uint64_t n;
     char *bytes;
     vidi_str *urls; /* n to add, n to ask */
-    uint8_t *verdicts;
 } pages;
 
 static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)
@@ -30,8 +31,7 @@ static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)
     uint64_t n = pages->n = lab_eigen_urls(settings);
     pages->bytes = malloc(2 * n * LAB_URL_ROOM);
     pages->urls = malloc(2 * n * sizeof *pages->urls);
-    pages->verdicts = malloc(BATCH);
-    if (!pages->bytes || !pages->urls || !pages->verdicts)
+    if (!pages->bytes || !pages->urls)
         return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * n));
     for (uint64_t deed = ADD; deed < DEEDS; deed++)
         for (uint64_t i = 0; i < n; i++) {
@@ -46,12 +46,10 @@ static int add_and_ask(vidi_set *set, const pages *pages, double *times)
 {
     for (uint64_t deed = ADD; deed < DEEDS; deed++) {
         uint64_t start = lab_thread_time();
-        for (uint64_t i = 0; i < pages->n; i += BATCH) {
-            const vidi_str *urls = pages->urls + deed * pages->n + i;
-            size_t count = pages->n - i < BATCH ? pages->n - i : BATCH;
-            LAB_TRY(deed == ADD ? vidi_add_batch(set, urls, count, pages->verdicts)
-                                : vidi_has_batch(set, urls, count, pages->verdicts));
-        }
+        int64_t seen = deed == ADD ? lab_texts_add(set, pages->urls, pages->n, NULL)
+                                   : lab_texts_ask(set, pages->urls + pages->n, pages->n, NULL);
+        if (seen < 0)
+            return (int)seen;
         times[deed] = (double)(lab_thread_time() - start) / (double)pages->n;
     }
     return VIDI_OK;
@@ -71,6 +69,5 @@ int lab_eigen_time_measure(const lab_settings *settings, uint64_t run, double *n
     }
     free(pages.bytes);
     free(pages.urls);
-    free(pages.verdicts);
     return code;
 }

@@ -12,52 +12,57 @@
 #include <stdio.h>
 #include <string.h>
 
-#define END                                                                                                            \
-    {                                                                                                                  \
-        NULL,                                                                                                          \
-        {                                                                                                              \
-            0                                                                                                          \
-        }                                                                                                              \
-    }
-
 static const lab_line functions[] = {
     {"Jenkins", {.functions = "jenkins"}},
     {"MurmurHash", {.functions = "murmur2"}},
     {"MD5", {.functions = "md5"}},
     {"SHA-1", {.functions = "sha1"}},
-    END,
+    {.name = NULL},
 };
 
-#define SEEDED                                                                                                         \
-    {"Jenkins (seeded)", {.functions = "jenkins"}}, {"MurmurHash (seeded)", {.functions = "murmur2"}},                 \
-        {"MD5 (seeded)", {.functions = "md5"}}, {"SHA-1 (seeded)", {.functions = "sha1"}}, END
+static const lab_line two_functions[] = {
+    {"Jenkins and MurmurHash", {.functions = "jenkins+murmur2"}},
+    {"Jenkins (seeded)", {.functions = "jenkins"}},
+    {"MurmurHash (seeded)", {.functions = "murmur2"}},
+    {"MD5 (seeded)", {.functions = "md5"}},
+    {"SHA-1 (seeded)", {.functions = "sha1"}},
+    {.name = NULL},
+};
+static const lab_line three_functions[] = {
+    {"Jenkins and MurmurHash and SHA-1", {.functions = "jenkins+murmur2+sha1"}},
+    {"Jenkins (seeded)", {.functions = "jenkins"}},
+    {"MurmurHash (seeded)", {.functions = "murmur2"}},
+    {"MD5 (seeded)", {.functions = "md5"}},
+    {"SHA-1 (seeded)", {.functions = "sha1"}},
+    {.name = NULL},
+};
 
-static const lab_line two_functions[] = {{"Jenkins and MurmurHash", {.functions = "jenkins+murmur2"}}, SEEDED};
-static const lab_line three_functions[] = {{"Jenkins and MurmurHash and SHA-1", {.functions = "jenkins+murmur2+sha1"}},
-                                           SEEDED};
-
-static const lab_line rate[] = {{"FP", {0}}, END};
-static const lab_line one_to_three[] = {{"1 HF", {.k = 1}}, {"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, END};
-static const lab_line two_and_three[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, END};
-static const lab_line two_to_four[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, END};
+static const lab_line rate[] = {{"FP", {0}}, {.name = NULL}};
+static const lab_line one_to_three[] = {{"1 HF", {.k = 1}}, {"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {.name = NULL}};
+static const lab_line two_and_three[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {.name = NULL}};
+static const lab_line two_to_four[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {.name = NULL}};
 static const lab_line three_to_six[] = {
-    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {"5 HF", {.k = 5}}, {"6 HF", {.k = 6}}, END};
+    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {"5 HF", {.k = 5}}, {"6 HF", {.k = 6}}, {.name = NULL}};
 static const lab_line three_to_ten[] = {
-    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}},   {"5 HF", {.k = 5}},
-    {"6 HF", {.k = 6}}, {"7 HF", {.k = 7}},   {"8 HF", {.k = 8}},
-    {"9 HF", {.k = 9}}, {"10 HF", {.k = 10}}, END,
+    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {"5 HF", {.k = 5}},   {"6 HF", {.k = 6}}, {"7 HF", {.k = 7}},
+    {"8 HF", {.k = 8}}, {"9 HF", {.k = 9}}, {"10 HF", {.k = 10}}, {.name = NULL},
 };
 
-#define M(text, m)                                                                                                     \
-    {                                                                                                                  \
-        text " M",                                                                                                     \
-        {                                                                                                              \
-            .multiplier = (m)                                                                                          \
-        }                                                                                                              \
-    }
-static const lab_line four_multipliers[] = {M("1.7", 1.7), M("2.0", 2.0), M("2.5", 2.5), M("3.0", 3.0), END};
+static const lab_line four_multipliers[] = {
+    {"1.7 M", {.multiplier = 1.7}},
+    {"2.0 M", {.multiplier = 2.0}},
+    {"2.5 M", {.multiplier = 2.5}},
+    {"3.0 M", {.multiplier = 3.0}},
+    {.name = NULL},
+};
 static const lab_line multipliers[] = {
-    M("1.7", 1.7), M("2.0", 2.0), M("2.5", 2.5), M("3.0", 3.0), M("4.0", 4.0), M("5.0", 5.0), END,
+    {"1.7 M", {.multiplier = 1.7}},
+    {"2.0 M", {.multiplier = 2.0}},
+    {"2.5 M", {.multiplier = 2.5}},
+    {"3.0 M", {.multiplier = 3.0}},
+    {"4.0 M", {.multiplier = 4.0}},
+    {"5.0 M", {.multiplier = 5.0}},
+    {.name = NULL},
 };
 static const lab_line filters_and_multipliers[] = {
     {"1 filter 1.7 M", {.members = 1, .multiplier = 1.7}},
@@ -66,9 +71,9 @@ static const lab_line filters_and_multipliers[] = {
     {"2 filters 2.0 M", {.members = 2, .multiplier = 2.0}},
     {"3 filters 1.7 M", {.members = 3, .multiplier = 1.7}},
     {"3 filters 2.0 M", {.members = 3, .multiplier = 2.0}},
-    END,
+    {.name = NULL},
 };
-static const lab_line orders[] = {{"same order", {0}}, {"other order", {.shuffled = true}}, END};
+static const lab_line orders[] = {{"same order", {0}}, {"other order", {.shuffled = true}}, {.name = NULL}};
 static const double percents[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
 static const lab_line tenths[] = {
     {"first 10 %", {.tenths = 1}},
@@ -81,30 +86,21 @@ static const lab_line tenths[] = {
     {"first 80 %", {.tenths = 8}},
     {"first 90 %", {.tenths = 9}},
     {"all", {.tenths = 10}},
-    END,
+    {.name = NULL},
 };
 
 static const lab_line one_to_twelve[] = {
-    {"k = 1", {.k = 1}},
-    {"k = 2", {.k = 2}},
-    {"k = 3", {.k = 3}},
-    {"k = 4", {.k = 4}},
-    {"k = 5", {.k = 5}},
-    {"k = 6", {.k = 6}},
-    {"k = 7", {.k = 7}},
-    {"k = 8", {.k = 8}},
-    {"k = 9", {.k = 9}},
-    {"k = 10", {.k = 10}},
-    {"k = 11", {.k = 11}},
-    {"k = 12", {.k = 12}},
-    END,
+    {"k = 1", {.k = 1}},   {"k = 2", {.k = 2}},   {"k = 3", {.k = 3}}, {"k = 4", {.k = 4}}, {"k = 5", {.k = 5}},
+    {"k = 6", {.k = 6}},   {"k = 7", {.k = 7}},   {"k = 8", {.k = 8}}, {"k = 9", {.k = 9}}, {"k = 10", {.k = 10}},
+    {"k = 11", {.k = 11}}, {"k = 12", {.k = 12}}, {.name = NULL},
 };
-static const lab_line bits_a_url[] = {{"4 bits", {.bits = 4}}, {"8 bits", {.bits = 8}}, {"12 bits", {.bits = 12}}, END};
+static const lab_line bits_a_url[] = {
+    {"4 bits", {.bits = 4}}, {"8 bits", {.bits = 8}}, {"12 bits", {.bits = 12}}, {.name = NULL}};
 static const lab_line bits_or_counters[] = {
     {"bits", {0}},
     {"counters", {.kind = "counting"}},
     {"counters after deleting", {.kind = "counting", .deletes = true}},
-    END,
+    {.name = NULL},
 };
 
 #define JENKINS .functions = "jenkins"

@@ -1,4 +1,4 @@
-/* Errors of the lab: they are told as the library's are. */
+/* Errors of the lab: a code, and a sentence that vidi_message gives, as with the library's own. */
 #include <stdarg.h>
 #include <stdio.h>
 

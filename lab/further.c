@@ -1,12 +1,12 @@
-/* Experiments: the further work that the thesis proposes. See further.h. */
+/* Experiments: the further work that the thesis proposes. What they measure is in further_*.c. */
 #include "lab/further.h"
 
 const lab_study lab_thesis_further[] = {
     {.id = "further-scalable",
      .title = "Temporal strategy with a filter that grows, non-incremental",
      .source = "the thesis, section 7.2.1",
-     .note = "n is a quarter of the URLs. classic: k = 4, M = 1.5, which is 5.6 % for n URLs; scalable: made to "
-             "keep 5.6 %.",
+     .note = "n is a quarter of the URLs. classic: k = 4, M = 1.5, which is 5.6 % for n URLs; scalable: made to keep "
+             "5.6 %.",
      .unit = "%",
      .rows = lab_scalable_rows,
      .columns = lab_scalable_columns,
@@ -24,19 +24,19 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-revisit",
      .title = "Revisits sized from the last count, non-incremental",
      .source = "the thesis, section 7.2.1",
-     .note = "n is an eighth of the URLs, k = 4, M = 1.5. Each crawl after the first is sized for as many URLs as "
-             "the last one called new, times the headroom.",
+     .note = "n is an eighth of the URLs, k = 4, M = 1.5. Each crawl after the first is sized for as many URLs as the "
+             "last one called new, times the headroom.",
      .unit = "%",
      .rows = lab_revisit_rows,
      .columns = lab_revisit_columns,
-     .plot = {.x = "crawl", .y = "false positives, %", .log_y = true},
+     .plot = {.x = "crawl", .y = "false positives (%)", .log_y = true},
      .measure = lab_revisit_measure,
      .judge = lab_revisit_judge},
     {.id = "further-delay",
      .title = "Temporal strategy, incremental: which pages wait, and for how many crawls",
      .source = "the thesis, sections 4.2 and 5.7.1",
-     .note = "n is a quarter of the URLs. Jenkins, salted, k = 3, M = 2.0. The last tenth: pages that the first "
-             "crawl meets last.",
+     .note = "n is a quarter of the URLs. Jenkins, salted, k = 3, M = 2.0. The last tenth: pages that the first crawl "
+             "meets last.",
      .unit = "%",
      .rows = lab_delay_rows,
      .columns = lab_delay_columns,
@@ -54,8 +54,7 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-equal-bits-time",
      .title = "More hash functions or a larger M, at equal memory: time",
      .source = "the thesis, sections 5.6.2 and 6.1",
-     .note = "A twentieth of the URLs. Jenkins, salted k times, as in the thesis; or k values derived from one "
-             "hash.",
+     .note = "A twentieth of the URLs. Jenkins, salted k times, as in the thesis; or k values derived from one hash.",
      .unit = "ns a URL",
      .rows = lab_equal_rows,
      .columns = lab_equal_time_columns,
@@ -65,9 +64,9 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-genetic",
      .title = "Hash functions found by genetic search for a site's URLs, incremental",
      .source = "the thesis, section 7.2.2",
-     .note = "Crawls of 2048 URLs of one site (fewer below 131072 URLs), k = 3 salts, M = 2.0; 40 generations of "
-             "48 programs; four next crawls, of other URLs and with other salts. Theory is that of an ideal "
-             "function. What is found has no key: who knows it and a salt makes URLs that collide.",
+     .note = "Crawls of 2,048 URLs of one site (fewer below 131,072 URLs), k = 3 salts, M = 2.0; 40 generations of 48 "
+             "programs; four next crawls, of other URLs and with other salts. Theory is that of an ideal function. "
+             "What is found has no key: who knows it and a salt makes URLs that collide.",
      .unit = "%",
      .rows = lab_genetic_rows,
      .columns = lab_genetic_columns,
@@ -77,8 +76,8 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-genetic-time",
      .title = "Hash functions found by genetic search: time",
      .source = "the thesis, section 7.2.2",
-     .note = "One value for each URL, all URLs in one batch, without a salt. Programs take their steps for many "
-             "URLs at once.",
+     .note = "One value for each URL, all URLs in one batch, without a salt. Programs take their steps for many URLs "
+             "at once.",
      .unit = "ns a URL",
      .rows = lab_genetic_rows,
      .columns = lab_genetic_time_columns,
@@ -88,8 +87,8 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-processes",
      .title = "Spatial strategy split over processes, non-incremental",
      .source = "the thesis, section 6.4",
-     .note = "n is a tenth of the URLs. Jenkins, salted, k = 3, M = 2.0 a member. Differing answers are counted "
-             "in adds and questions.",
+     .note = "n is a tenth of the URLs. Jenkins, salted, k = 3, M = 2.0 a member. Differing answers are counted in "
+             "adds and questions.",
      .unit = "%",
      .rows = lab_processes_rows,
      .columns = lab_processes_columns,

@@ -1,6 +1,5 @@
 /*
- * The further work of the thesis (chapter 7 and section 6.4), carried out: what its experiments share, and the parts of
- * which further.c makes the list.
+ * The further work of the thesis (chapter 7 and section 6.4), carried out: what its experiments share, and their parts.
  */
 #ifndef VIDI_LAB_FURTHER_H
 #define VIDI_LAB_FURTHER_H
@@ -10,9 +9,9 @@
 #include "lab/study.h"
 #include "lab/texts.h"
 
-/* ---- URLs ---- */
+/* ---- URLs: further_site.c ---- */
 
-/* A part of settings->urls, so that an experiment takes seconds; but all of a few. */
+/* That part of settings->urls; but all of a few. */
 uint64_t lab_further_urls(const lab_settings *settings, uint64_t part);
 
 /*
@@ -21,18 +20,7 @@ uint64_t lab_further_urls(const lab_settings *settings, uint64_t part);
  */
 int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site);
 
-/* ---- theory ---- */
-
-/* Of one classic filter with m bits, k positions and so many URLs in it: false "seen" among as many others. */
-lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
-
-/* The same while it fills up. */
-lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
-
-/* Random sets out of `of` URLs, with sizes of those means and variances: how many URLs are in both. */
-lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
-
-/* ---- members in processes of their own ---- */
+/* ---- members in processes of their own: further_members.c ---- */
 
 typedef struct lab_members {
     unsigned count;
@@ -58,36 +46,37 @@ int lab_members_stop(lab_members *members);
 int lab_members_add(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
 int lab_members_ask(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
 
-/* ---- the experiments ---- */
+/* ---- the experiments: their parts, which further.c puts together ---- */
 
+/* further_scalable.c */
 extern const char *const lab_scalable_rows[], *const lab_scalable_columns[], *const lab_scalable_memory_columns[];
-int lab_scalable_measure(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_scalable_measure, lab_scalable_memory_measure;
 lab_judge_entry lab_scalable_judge;
 
+/* further_revisit.c */
 extern const char *const lab_revisit_rows[], *const lab_revisit_columns[];
-int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_revisit_measure;
 lab_judge_entry lab_revisit_judge;
 
+/* further_delay.c */
 extern const char *const lab_delay_rows[], *const lab_delay_columns[];
-int lab_delay_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_delay_measure;
 lab_judge_entry lab_delay_judge;
 
+/* further_equal.c */
 extern const char *const lab_equal_rows[], *const lab_equal_columns[], *const lab_equal_time_columns[];
-int lab_equal_measure(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_equal_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_equal_measure, lab_equal_time_measure;
 lab_judge_entry lab_equal_judge;
 
+/* further_genetic.c */
 extern const char *const lab_genetic_rows[], *const lab_genetic_columns[], *const lab_genetic_time_columns[];
-int lab_genetic_measure(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_genetic_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_genetic_measure, lab_genetic_time_measure;
 lab_judge_entry lab_genetic_judge;
 
+/* further_processes.c */
 extern const char *const lab_processes_rows[], *const lab_processes_columns[];
 extern const char *const lab_processes_ways[], *const lab_processes_exchange_rows[];
-int lab_processes_measure(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_processes_time_measure(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, double *numbers);
+lab_measure_run lab_processes_measure, lab_processes_time_measure, lab_processes_messages_measure;
 lab_judge_entry lab_processes_judge, lab_processes_messages_judge;
 
 #endif

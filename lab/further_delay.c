@@ -123,7 +123,7 @@ int lab_delay_measure(const lab_settings *settings, uint64_t run, double *number
 /* URLs `first` to n - 1, falsely seen by all of so many filters that fill up with n URLs. */
 static lab_theory stretch(double n, double first, unsigned filters)
 {
-    double m = ceil(n * K * M - 1e-6), power = (double)K * filters, pieces = fmin(n, PIECES), piece = n / pieces;
+    double m = lab_bits(n, K, M), power = (double)K * filters, pieces = fmin(n, PIECES), piece = n / pieces;
     double last = pow(-expm1(K * n * log1p(-1 / m)), power), from = pow(-expm1(K * first * log1p(-1 / m)), power);
     lab_theory sum = {.asked = n - first};
     for (double i = 0; i < pieces; i++) {
@@ -152,5 +152,5 @@ void lab_delay_judge(const lab_study *study, const lab_settings *settings, size_
     unsigned crawls = (unsigned)row + 1;
     (void)study;
     lab_theory theory = column % ORDERS == 0 ? stretch(n, first, crawls) : other_order(n, first, crawls);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+    lab_entry_count(entry, numbers, theory, 100);
 }

@@ -5,7 +5,6 @@
  * Times are those of k salted values of Jenkins's function, as in the thesis, and of k values that are derived from one
  * hash. In both cases all k values are made before the first bit is looked at.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "lab/further.h"
@@ -69,8 +68,8 @@ void lab_equal_judge(const lab_study *study, const lab_settings *settings, size_
     const shape *shape = &shapes[row];
     (void)study;
     (void)column;
-    lab_theory theory = lab_filter_theory(n, ceil((double)n * shape->k * shape->multiplier - 1e-6), shape->k, 1);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+    lab_theory theory = lab_filter_theory(n, lab_bits((double)n, shape->k, shape->multiplier), shape->k, 1);
+    lab_entry_count(entry, numbers, theory, 100);
 }
 
 /* ---- time ---- */
@@ -85,12 +84,13 @@ static int64_t do_deed(vidi_set *set, unsigned deed, const lab_texts *texts)
 
 static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
 {
+    uint64_t n = texts->count / 2;
     for (unsigned deed = 0; deed < DEEDS; deed++) {
         uint64_t start = lab_thread_time();
         int64_t code = do_deed(set, deed, texts);
         if (code < 0)
             return (int)code;
-        numbers[deed] = (double)(lab_thread_time() - start) / (double)(texts->count / 2);
+        numbers[deed] = (double)(lab_thread_time() - start) / (double)n;
     }
     return VIDI_OK;
 }

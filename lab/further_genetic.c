@@ -36,7 +36,7 @@ static uint64_t site_urls(const lab_settings *settings)
 
 static uint64_t bits_for(uint64_t urls)
 {
-    return (uint64_t)ceil((double)urls * K * M - 1e-6);
+    return (uint64_t)lab_bits((double)urls, K, M);
 }
 
 /* ---- what is compared ---- */
@@ -154,7 +154,8 @@ void lab_genetic_judge(const lab_study *study, const lab_settings *settings, siz
     if (isnan(entry->measured))
         return;
     lab_theory ideal = lab_filling_theory(n, (double)bits_for(n), K, 1);
-    lab_entry_count(entry, numbers, crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n, 100);
+    lab_entry_count(entry, numbers, (lab_theory){crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n},
+                    100);
     if (row >= PROGRAMS)
         return;
     double distance = entry->z;

@@ -77,15 +77,11 @@ static int make_member(vidi_set **set, const lab_settings *settings, uint64_t ru
                        uint64_t capacity)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
-    lab_key(key, settings->seed, run);
     options.kind = "classic";
     options.params = params;
     options.capacity = capacity;
-    options.key = key;
-    options.canon = "none";
     options.member = member;
-    return vidi_create(set, &options);
+    return lab_set_make_with(set, settings, run, options);
 }
 
 static int send_answer(int socket, int code, const void *data, size_t bytes)

@@ -118,8 +118,8 @@ void lab_processes_judge(const lab_study *study, const lab_settings *settings, s
     (void)study;
     lab_theory theory = {.asked = 2 * (double)n}; /* answers that differ: none */
     if (column < 2)
-        theory = lab_filter_theory(n, ceil((double)n * K * M - 1e-6), K, counts[row]);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+        theory = lab_filter_theory(n, lab_bits((double)n, K, M), K, counts[row]);
+    lab_entry_count(entry, numbers, theory, 100);
 }
 
 /* ---- what it costs ---- */

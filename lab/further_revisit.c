@@ -45,17 +45,13 @@ static uint64_t first_capacity(const plan *plan, uint64_t n)
 static int make(vidi_set **set, const plan *plan, const lab_settings *settings, uint64_t run, uint64_t n)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
     char params[64];
     snprintf(params, sizeof params, "k=%d,M=%.17g", K, M);
-    lab_key(key, settings->seed, run);
     options.kind = "classic";
     options.params = params;
     options.capacity = first_capacity(plan, n);
-    options.key = key;
-    options.canon = "none";
     options.headroom = plan->headroom;
-    return vidi_create(set, &options);
+    return lab_set_make_with(set, settings, run, options);
 }
 
 static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
@@ -94,18 +90,13 @@ int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numb
 
 typedef lab_theory theory_of(uint64_t urls, double m, unsigned k, unsigned filters);
 
-static double bits_for(double capacity)
-{
-    return ceil(capacity * K * M - 1e-6);
-}
-
 /* Theory for a capacity that varies: its own variance, and what that of the capacity adds. */
 static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, double variance)
 {
     double step = capacity / 100;
-    lab_theory theory = of(n, bits_for(capacity), K, 1);
-    double slope =
-        (of(n, bits_for(capacity + step), K, 1).mean - of(n, bits_for(capacity - step), K, 1).mean) / (2 * step);
+    lab_theory theory = of(n, lab_bits(capacity, K, M), K, 1);
+    double more = of(n, lab_bits(capacity + step, K, M), K, 1).mean;
+    double less = of(n, lab_bits(capacity - step, K, M), K, 1).mean, slope = (more - less) / (2 * step);
     theory.variance += slope * slope * variance;
     return theory;
 }
@@ -122,5 +113,5 @@ void lab_revisit_judge(const lab_study *study, const lab_settings *settings, siz
         variance = headroom * headroom * missed.variance;
     }
     lab_theory theory = with_capacity(lab_filter_theory, n, capacity, variance);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+    lab_entry_count(entry, numbers, theory, 100);
 }

@@ -43,7 +43,7 @@ static uint64_t capacity_of(const setup *setup, uint64_t n)
 /* What K and M give for the number they are meant for. */
 static double rate_asked_for(uint64_t n)
 {
-    return lab_filter_theory(n, ceil((double)n * K * M), K, 1).mean / (double)n;
+    return lab_filter_theory(n, lab_bits((double)n, K, M), K, 1).mean / (double)n;
 }
 
 static int make(vidi_set **set, const setup *setup, const lab_settings *settings, uint64_t run, uint64_t n)
@@ -231,10 +231,10 @@ void lab_scalable_judge(const lab_study *study, const lab_settings *settings, si
     double asked = (double)n;
     (void)study;
     chance one =
-        setups[row].scalable ? scalable_chance(n, capacity) : chance_of(n, ceil((double)capacity * K * M - 1e-6), K);
+        setups[row].scalable ? scalable_chance(n, capacity) : chance_of(n, lab_bits((double)capacity, K, M), K);
     chance all = one;
     if (column == 1)
         all = (chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
     double variance = asked * all.mean * (1 - all.mean) + asked * (asked - 1) * all.variance;
-    lab_entry_count(entry, numbers, asked * all.mean, variance, asked, 100);
+    lab_entry_count(entry, numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
 }

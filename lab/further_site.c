@@ -1,8 +1,15 @@
-/* The largest site among URLs: what hash functions are bred for. See further.h. */
+/* URLs of the further work's experiments: how many, and the largest site among them. See further.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/further.h"
+
+enum { FEW = 4000 };
+
+uint64_t lab_further_urls(const lab_settings *settings, uint64_t part)
+{
+    return lab_urls_part(settings, part, FEW);
+}
 
 typedef struct hosted {
     uint64_t host, index;

@@ -1,4 +1,4 @@
-/* The search: see genetic.h. */
+/* The search for programs that lose few pages: chance, children, fitness, generations. See genetic.h. */
 #include "lab/genetic.h"
 
 #include <stdlib.h>

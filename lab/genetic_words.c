@@ -46,10 +46,15 @@ static uint64_t do_step(const lab_step *step, uint64_t h, uint64_t w)
     return h;
 }
 
+static size_t words_of(vidi_str url)
+{
+    return (url.len + 7) / 8;
+}
+
 uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str url)
 {
     uint64_t h = salt;
-    size_t words = (url.len + 7) / 8;
+    size_t words = words_of(url);
     for (size_t i = 0; i <= words; i++)
         for (unsigned j = 0; j < program->count; j++)
             h = do_step(&program->steps[j], h, i < words ? word_at(url, i) : url.len);
@@ -59,9 +64,9 @@ uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str u
 /* One step for n URLs: the choice of what to do is made once, not once a URL. */
 static void do_steps(const lab_step *step, uint64_t *h, const uint64_t *w, size_t n)
 {
-#define FOR_ALL(statement)                                                                                             \
+#define FOR_ALL(expression)                                                                                            \
     for (size_t i = 0; i < n; i++)                                                                                     \
-        statement;                                                                                                     \
+        (void)(expression);                                                                                            \
     break
     const uint64_t constant = step->constant;
     const unsigned shift = step->shift;
@@ -86,11 +91,6 @@ static void do_steps(const lab_step *step, uint64_t *h, const uint64_t *w, size_
         break;
     }
 #undef FOR_ALL
-}
-
-static size_t words_of(vidi_str url)
-{
-    return (url.len + 7) / 8;
 }
 
 static int make_room(lab_words *words, const vidi_str *urls, size_t count)

@@ -11,6 +11,8 @@
 
 /* ---- kinds_make.c: sets of a given size ---- */
 
+#define LAB_PER_MILLION 1e6 /* the unit of pages lost */
+
 enum { LAB_KINDS = 11, LAB_KIND_LIST = LAB_KINDS - 1 };
 
 /* As `vidi kinds` has them; the last is `list`, whose questions take time in proportion to its URLs. */
@@ -31,34 +33,23 @@ bool lab_kind_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t u
 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run);
 
-/* Adds all, in batches: how many were answered VIDI_SEEN, or a negative code. */
-int64_t lab_kind_add(vidi_set *set, const vidi_str *urls, uint64_t count);
-int64_t lab_kind_ask(const vidi_set *set, const vidi_str *urls, uint64_t count);
-
-int lab_kind_stat(const vidi_set *set, vidi_stats *stats);
-
-/* ---- the studies ---- */
+/* ---- the experiments: their parts, which kinds.c puts together ---- */
 
 /* kinds_lost.c */
 extern const char *const lab_kind_sizes[];
-int lab_kinds_lost(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_told(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_lost, lab_judge_told;
+lab_measure_run lab_kinds_lost_measure, lab_kinds_told_measure;
+lab_judge_entry lab_kinds_lost_judge, lab_kinds_told_judge;
 
 /* kinds_needs.c */
 extern const char *const lab_kind_errors[], *const lab_kind_times[], *const lab_kind_loads[];
-int lab_kinds_needs(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_time(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_growth(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_growth_bits(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_needs, lab_judge_growth;
+lab_measure_run lab_kinds_needs_measure, lab_kinds_time_measure, lab_kinds_growth_measure,
+    lab_kinds_growth_bits_measure;
+lab_judge_entry lab_kinds_needs_judge, lab_kinds_growth_judge;
 
 /* kinds_recrawl.c */
 extern const char *const lab_strategies[], *const lab_crawls[], *const lab_delays[];
-int lab_kinds_recrawl(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_recrawl_all(const lab_settings *settings, uint64_t run, double *numbers);
-int lab_kinds_delay(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_recrawl, lab_judge_recrawl_all, lab_judge_delay;
+lab_measure_run lab_kinds_recrawl_measure, lab_kinds_recrawl_all_measure, lab_kinds_delay_measure;
+lab_judge_entry lab_kinds_recrawl_judge, lab_kinds_recrawl_all_judge, lab_kinds_delay_judge;
 
 /*
  * kinds_theory.c: the probability that a URL which is new in crawl `from` is lost in that and the next ones, `crawls`
@@ -70,7 +61,7 @@ double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsign
 
 /* kinds_which.c */
 extern const char *const lab_tenth_names[], *const lab_which_columns[];
-int lab_kinds_which(const lab_settings *settings, uint64_t run, double *numbers);
-lab_judge_entry lab_judge_which;
+lab_measure_run lab_kinds_which_measure;
+lab_judge_entry lab_kinds_which_judge;
 
 #endif

@@ -10,16 +10,14 @@
 
 #include "lab/kinds.h"
 
-#define PER_MILLION 1e6
-
-enum { SHARE = 10, SIZES = 5 };
+enum { PART = 10, SIZES = 5 };
 
 static const double bits_of[SIZES] = {8, 16, 32, 48, 64};
 const char *const lab_kind_sizes[] = {"8 bits", "16 bits", "32 bits", "48 bits", "64 bits", NULL};
 
 static uint64_t urls_of(const lab_settings *settings)
 {
-    return settings->urls < SHARE ? 1 : settings->urls / SHARE;
+    return lab_urls_part(settings, PART, 1);
 }
 
 /* Pages lost, counted or told; NAN: the kind does not fit. */
@@ -27,7 +25,7 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
                    bool told, double *number)
 {
     vidi_plan_entry plan;
-    vidi_stats stats = {.bytes = 0};
+    vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
     bool fits;
     *number = (double)NAN;
@@ -35,8 +33,8 @@ static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_s
     if (!fits)
         return VIDI_OK;
     LAB_TRY(lab_kind_make(&set, &plan, settings, run));
-    int64_t seen = lab_kind_add(set, texts->urls, texts->count);
-    int code = seen < 0 ? (int)seen : lab_kind_stat(set, &stats);
+    int64_t seen = lab_texts_add(set, texts->urls, texts->count, NULL);
+    int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
     vidi_close(set);
     *number = told ? stats.expected_lost : (double)seen;
     return code;
@@ -53,12 +51,12 @@ static int measure(const lab_settings *settings, uint64_t run, bool told, double
     return code;
 }
 
-int lab_kinds_lost(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_lost_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, false, numbers);
 }
 
-int lab_kinds_told(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_told_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, true, numbers);
 }
@@ -87,17 +85,17 @@ static bool plan_cell(const lab_settings *settings, size_t row, size_t column, v
 static void judge_bound(lab_entry *entry, const double *numbers, lab_theory bound)
 {
     double mean = entry->measured;
-    lab_entry_count(entry, numbers, bound.mean, bound.variance, bound.asked, PER_MILLION);
+    lab_entry_count(entry, numbers, bound, LAB_PER_MILLION);
     bool exceeds = entry->z > LAB_Z_MOST;
-    lab_entry_count(entry, numbers, mean, mean, bound.asked, PER_MILLION);
-    entry->theory = PER_MILLION * bound.mean / bound.asked;
+    lab_entry_count(entry, numbers, (lab_theory){mean, mean, bound.asked}, LAB_PER_MILLION);
+    entry->theory = LAB_PER_MILLION * bound.mean / bound.asked;
     entry->z = (double)NAN;
     entry->verdict = exceeds ? LAB_FAILS : LAB_NO_FIGURE;
     snprintf(entry->remark, sizeof entry->remark, "%s", exceeds ? "more than the upper bound" : "");
 }
 
-void lab_judge_lost(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                    const double *numbers, lab_entry *entry)
+void lab_kinds_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                          const double *numbers, lab_entry *entry)
 {
     vidi_plan_entry plan;
     lab_theory theory;
@@ -107,11 +105,11 @@ void lab_judge_lost(const lab_study *study, const lab_settings *settings, size_t
     if (plan.fp_meaning == VIDI_FP_AT_MOST)
         judge_bound(entry, numbers, theory);
     else
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, PER_MILLION);
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
 }
 
-void lab_judge_told(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                    const double *numbers, lab_entry *entry)
+void lab_kinds_told_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                          const double *numbers, lab_entry *entry)
 {
     vidi_plan_entry plan;
     lab_theory theory;
@@ -119,9 +117,7 @@ void lab_judge_told(const lab_study *study, const lab_settings *settings, size_t
     (void)numbers;
     if (!plan_cell(settings, row, column, &plan, entry) || !lab_kind_theory(&theory, &plan, plan.urls))
         return;
-    double scale = PER_MILLION / theory.asked;
+    double scale = LAB_PER_MILLION / theory.asked;
     entry->theory = theory.mean * scale;
-    entry->measured *= scale;
-    entry->low *= scale;
-    entry->high *= scale;
+    lab_entry_scale(entry, scale);
 }

@@ -1,4 +1,4 @@
-/* Sets of every kind, of a given size, and URLs through them. See kinds.h. */
+/* Sets of every kind, of a given size, and what theory says of them. See kinds.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "lab/kinds.h"
 
-enum { BATCH = 256, FINGERPRINT_LEAST = 32, FINGERPRINT_MOST = 60 };
+enum { FINGERPRINT_LEAST = 32, FINGERPRINT_MOST = 60 };
 
 const char *const lab_kind_names[LAB_KINDS + 1] = {"fingerprint", "blocked",  "scalable", "classic", "spatial", "eigen",
                                                    "multilayer",  "counting", "hashset",  "sorted",  "list",    NULL};
@@ -69,55 +69,11 @@ bool lab_kind_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t u
         *theory = (lab_theory){plan->expected_lost, plan->expected_lost, n};
         return urls == plan->urls || !(plan->error > 0);
     }
-    lab_config config = {.k = (unsigned)k,
-                         .multiplier = m / (n * k),
-                         .members = strcmp(plan->kind, "spatial") == 0 ? 2 : 1,
-                         .epochs = 1,
-                         .incremental = true,
-                         .tenths = LAB_TENTHS};
-    *theory = lab_theory_of(&config, urls);
+    *theory = lab_filling_theory(urls, m, (unsigned)k, strcmp(plan->kind, "spatial") == 0 ? 2 : 1);
     return true;
 }
 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run)
 {
     return lab_set_make(set, settings, run, plan->kind, plan->params, plan->urls);
-}
-
-static uint64_t seen_of(const uint8_t *verdicts, size_t count)
-{
-    uint64_t seen = 0;
-    for (size_t i = 0; i < count; i++)
-        seen += verdicts[i] == VIDI_SEEN;
-    return seen;
-}
-
-int64_t lab_kind_add(vidi_set *set, const vidi_str *urls, uint64_t count)
-{
-    uint8_t verdicts[BATCH];
-    uint64_t seen = 0;
-    for (uint64_t first = 0; first < count; first += BATCH) {
-        size_t size = count - first < BATCH ? (size_t)(count - first) : BATCH;
-        LAB_TRY(vidi_add_batch(set, urls + first, size, verdicts));
-        seen += seen_of(verdicts, size);
-    }
-    return (int64_t)seen;
-}
-
-int64_t lab_kind_ask(const vidi_set *set, const vidi_str *urls, uint64_t count)
-{
-    uint8_t verdicts[BATCH];
-    uint64_t seen = 0;
-    for (uint64_t first = 0; first < count; first += BATCH) {
-        size_t size = count - first < BATCH ? (size_t)(count - first) : BATCH;
-        LAB_TRY(vidi_has_batch(set, urls + first, size, verdicts));
-        seen += seen_of(verdicts, size);
-    }
-    return (int64_t)seen;
-}
-
-int lab_kind_stat(const vidi_set *set, vidi_stats *stats)
-{
-    stats->size = sizeof *stats;
-    return vidi_stat(set, stats);
 }

@@ -21,9 +21,7 @@
 
 #include "lab/kinds.h"
 
-#define PER_MILLION 1e6
-
-enum { CRAWLS = 10, NEW_SHARE = 20, SHARE = 25, DELAYS = 4, STRATEGIES = 8 };
+enum { CRAWLS = 10, NEW_PART = 20, PART = 25, DELAYS = 4, STRATEGIES = 8 };
 
 typedef struct strategy {
     const char *kind, *params;
@@ -37,10 +35,14 @@ typedef struct strategy {
 #define LARGE "k=8,M=1.5"
 
 static const strategy strategies[STRATEGIES] = {
-    {"classic", SMALL, 3, 2.0, 1, false, true},        {"classic", SMALL, 3, 2.0, 1, false, false},
-    {"classic", SMALL, 3, 2.0, 1, true, false},        {"classic", LARGE, 8, 1.5, 1, false, false},
-    {"classic", LARGE, 8, 1.5, 1, true, false},        {"spatial", "F=2," SMALL, 3, 2.0, 2, false, false},
-    {"spatial", "F=2," SMALL, 3, 2.0, 2, true, false}, {"fingerprint", "", 0, 0, 1, true, false},
+    {"classic", SMALL, 3, 2.0, 1, false, true},         /* 6 bits */
+    {"classic", SMALL, 3, 2.0, 1, false, false},        /* 6 bits */
+    {"classic", SMALL, 3, 2.0, 1, true, false},         /* 6 bits: temporal */
+    {"classic", LARGE, 8, 1.5, 1, false, false},        /* 12 bits */
+    {"classic", LARGE, 8, 1.5, 1, true, false},         /* 12 bits */
+    {"spatial", "F=2," SMALL, 3, 2.0, 2, false, false}, /* 2 x 6 bits */
+    {"spatial", "F=2," SMALL, 3, 2.0, 2, true, false},  /* 2 x 6 bits: spatio-temporal */
+    {"fingerprint", "", 0, 0, 1, true, false},          /* 60 bits of a hash */
 };
 
 const char *const lab_strategies[] = {"6 bits, same salts and order",
@@ -58,12 +60,12 @@ const char *const lab_delays[] = {"by one crawl", "by two crawls", "by three to 
 
 static uint64_t first_urls(const lab_settings *settings)
 {
-    return settings->urls < SHARE ? 1 : settings->urls / SHARE;
+    return lab_urls_part(settings, PART, 1);
 }
 
 static uint64_t urls_in(uint64_t first, unsigned crawl)
 {
-    return first + first * crawl / NEW_SHARE;
+    return first + first * crawl / NEW_PART;
 }
 
 static uint64_t new_in(uint64_t first, unsigned crawl)
@@ -85,15 +87,17 @@ typedef struct world {
 
 static int make_world(world *made, const lab_settings *settings, uint64_t run)
 {
-    *made = (world){.settings = settings, .run = run, .first = first_urls(settings)};
-    made->all = urls_in(made->first, CRAWLS - 1);
-    made->order = malloc(made->all * sizeof *made->order);
-    made->queue = malloc(made->all * sizeof *made->queue);
-    made->verdicts = malloc(made->all);
-    made->fetched = malloc(made->all);
+    uint64_t first = first_urls(settings), all = urls_in(first, CRAWLS - 1);
+    *made = (world){.settings = settings, .run = run};
+    made->order = malloc(all * sizeof *made->order);
+    made->queue = malloc(all * sizeof *made->queue);
+    made->verdicts = malloc(all);
+    made->fetched = malloc(all);
     if (!made->order || !made->queue || !made->verdicts || !made->fetched)
-        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)made->all);
-    return lab_texts_make(&made->texts, settings, run, 0, made->all);
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)all);
+    made->first = first;
+    made->all = all;
+    return lab_texts_make(&made->texts, settings, run, 0, all);
 }
 
 static void free_world(world *made)
@@ -191,17 +195,17 @@ static int measure(const lab_settings *settings, uint64_t run, size_t columns,
     return code;
 }
 
-int lab_kinds_recrawl(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_recrawl_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, CRAWLS, count_first, numbers);
 }
 
-int lab_kinds_recrawl_all(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_recrawl_all_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, CRAWLS, count_all, numbers);
 }
 
-int lab_kinds_delay(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     return measure(settings, run, DELAYS, count_delays, numbers);
 }
@@ -212,16 +216,9 @@ int lab_kinds_delay(const lab_settings *settings, uint64_t run, double *numbers)
 static lab_theory lost_in(const strategy *by, uint64_t first, unsigned crawl)
 {
     uint64_t n = urls_in(first, crawl), all = urls_in(first, CRAWLS - 1);
-    if (!by->k) /* fingerprint: two of n(n-1)/2 pairs agree in 60 bits */
+    if (!by->k) /* fingerprint: each of n(n-1)/2 pairs agrees in 60 bits by chance */
         return (lab_theory){ldexp((double)n * (double)n, -61), ldexp((double)n * (double)n, -61), (double)n};
-    double m = ceil((double)all * by->k * by->multiplier - 1e-6);
-    lab_config config = {.k = by->k,
-                         .multiplier = m / ((double)n * by->k),
-                         .members = by->members,
-                         .epochs = 1,
-                         .incremental = true,
-                         .tenths = LAB_TENTHS};
-    return lab_theory_of(&config, n);
+    return lab_filling_theory(n, lab_bits((double)all, by->k, by->multiplier), by->k, by->members);
 }
 
 /* Of `some` pages (mean and variance) those that are in a random set as large as `taken`, out of taken.asked. */
@@ -273,38 +270,33 @@ static lab_theory theory_of(const strategy *by, uint64_t first, unsigned crawls,
     return crawls <= LAB_LOST_CRAWLS ? never_with_old_salts(by, first, crawls, of_all) : (lab_theory){-1, 0, 0};
 }
 
-/* What the mean of the numbers is as a share; without a test. */
-static void scale(lab_entry *entry, double asked)
+/* As a share of `asked` pages; where nobody knows the theory, without a test. */
+static void judge(lab_entry *entry, const double *numbers, lab_theory theory, uint64_t asked)
 {
-    entry->measured *= PER_MILLION / asked;
-    entry->low = fmax(0, entry->low * PER_MILLION / asked);
-    entry->high *= PER_MILLION / asked;
+    theory.asked = (double)asked;
+    if (theory.mean >= 0) {
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+        return;
+    }
+    lab_entry_scale(entry, LAB_PER_MILLION / theory.asked);
+    entry->low = fmax(0, entry->low);
 }
 
-static void judge_never(size_t row, unsigned crawl, bool of_all, uint64_t first, const double *numbers,
-                        lab_entry *entry)
+void lab_kinds_recrawl_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                             const double *numbers, lab_entry *entry)
 {
-    const strategy *by = &strategies[row];
-    double asked = (double)(of_all ? urls_in(first, crawl) : first);
-    lab_theory theory = theory_of(by, first, crawl + 1, of_all);
-    if (theory.mean < 0)
-        scale(entry, asked);
-    else
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, asked, PER_MILLION);
-}
-
-void lab_judge_recrawl(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                       const double *numbers, lab_entry *entry)
-{
+    uint64_t first = first_urls(settings);
     (void)study;
-    judge_never(row, (unsigned)column, false, first_urls(settings), numbers, entry);
+    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, false), first);
 }
 
-void lab_judge_recrawl_all(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                           const double *numbers, lab_entry *entry)
+void lab_kinds_recrawl_all_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                 const double *numbers, lab_entry *entry)
 {
+    uint64_t first = first_urls(settings);
     (void)study;
-    judge_never(row, (unsigned)column, true, first_urls(settings), numbers, entry);
+    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, true),
+          urls_in(first, (unsigned)column));
 }
 
 /* Delayed by column + 1 crawls: left after so many and not after one more. */
@@ -323,14 +315,10 @@ static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
     return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
 }
 
-void lab_judge_delay(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_kinds_delay_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
 {
     uint64_t first = first_urls(settings);
-    lab_theory theory = delayed(&strategies[row], first, column);
     (void)study;
-    if (theory.mean < 0)
-        scale(entry, (double)first);
-    else
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, (double)first, PER_MILLION);
+    judge(entry, numbers, delayed(&strategies[row], first, column), first);
 }

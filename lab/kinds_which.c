@@ -1,6 +1,6 @@
 /*
  * Which pages are delayed, and by how many crawls: those that come late. A filter of 3 functions and M = 2.0 is empty
- * when a crawl begins and half as full again as it should be when it ends, so that most of what a crawl loses is among
+ * when a crawl begins and has 39 % of its bits marked when it ends, so that three tenths of what a crawl loses are in
  * the last tenth of its URLs. Two crawls of the same n URLs with different salts; tenths are of the first crawl's
  * order. If the second has the same order, the last tenth is unlucky twice; if it has another, the luck is dealt again.
  */
@@ -10,10 +10,9 @@
 
 #include "lab/kinds.h"
 
-#define PER_MILLION 1e6
 #define PARAMS "k=3,M=2.0"
 
-enum { SHARE = 10, COLUMNS = 3 };
+enum { PART = 10, COLUMNS = 3 };
 
 const char *const lab_tenth_names[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
                                        "7th tenth", "8th tenth", "9th tenth", "last tenth", NULL};
@@ -22,7 +21,7 @@ const char *const lab_which_columns[] = {"by one crawl or more", "by two or more
 
 static uint64_t urls_of(const lab_settings *settings)
 {
-    return settings->urls < SHARE ? 1 : settings->urls / SHARE;
+    return lab_urls_part(settings, PART, 1);
 }
 
 typedef struct two {
@@ -99,7 +98,7 @@ static void count(const two *of, double *numbers)
     }
 }
 
-int lab_kinds_which(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_kinds_which_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     two two;
     int code = make_two(&two, settings, run);
@@ -121,8 +120,8 @@ static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
     return tenths ? lab_theory_of(&config, n).mean : 0;
 }
 
-void lab_judge_which(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                     const double *numbers, lab_entry *entry)
+void lab_kinds_which_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
 {
     uint64_t n = urls_of(settings);
     unsigned tenths = (unsigned)row + 1, crawls = column == 1 ? 2 : 1;
@@ -133,5 +132,5 @@ void lab_judge_which(const lab_study *study, const lab_settings *settings, size_
     if (column == 2)
         mean *= lost_until(n, LAB_TENTHS, 1) / (double)n;
     if (asked > 0)
-        lab_entry_count(entry, numbers, mean, mean * (1 - mean / asked), asked, PER_MILLION);
+        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }

@@ -78,8 +78,8 @@ static inline bool lab_stopped(const lab_settings *settings)
 enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
 
 /*
- * URL `index` of a run: all of one run are different, also beyond the end of a corpus, where its URLs come again with an
- * addition. Writes no final zero byte; the length.
+ * URL `index` of a run: all of one run are different, also beyond the end of a corpus, where its URLs come again with
+ * an addition. Writes no final zero byte; the length.
  */
 size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
 
@@ -91,8 +91,8 @@ uint64_t lab_run_start(uint64_t seed, uint64_t run);
 
 /*
  * URLs from files, line by line, each once. Lines that are empty or longer than LAB_CORPUS_LONGEST, or have
- * LAB_CORPUS_AGAIN in them, are left out. A run takes them in an order of its own. Names of files are for those who want
- * to know where the URLs come from. lab_corpus_end after the last line; it is an error if there are no URLs.
+ * LAB_CORPUS_AGAIN in them, are left out. A run takes them in an order of its own. Names of files are for those who
+ * want to know where the URLs come from. lab_corpus_end after the last line; it is an error if there are no URLs.
  * lab_corpus_free in every case; it takes NULL, too.
  */
 #define LAB_CORPUS_AGAIN "?vidi-lab-again="
@@ -235,11 +235,33 @@ typedef struct lab_theory {
 
 lab_theory lab_theory_of(const lab_config *config, uint64_t urls);
 
+/* m = n k M in whole bits, as the library rounds it up: not for what a product of fractions is off by. */
+double lab_bits(double urls, double k, double multiplier);
+
+/*
+ * Of filters with m bits and k positions and so many URLs in them: false "seen" by all of them, among as many others,
+ * or among the URLs themselves while they go in.
+ */
+lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
+lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
+
+/* Random sets out of `of` URLs, with sizes of those means and variances: how many URLs are in both. */
+lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
+
+/* Mean and variance of the share of m bits that is marked after so many marks; and the mean of its k-th power. */
+typedef struct lab_fill {
+    double mean, variance;
+} lab_fill;
+
+lab_fill lab_fill_after(double marks, double m);
+double lab_fill_power(lab_fill fill, double k);
+
 /* ---- verdicts ---- */
 
-#define LAB_Z_MOST 4.1        /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
-#define LAB_FAMILY_ALPHA 0.01 /* of all cells together: so many sound books have something against them */
-#define LAB_FEW 100           /* expected counts below are Poisson's and judged exactly */
+#define LAB_INTERVAL_Z 1.959963985 /* intervals are of 95 % */
+#define LAB_Z_MOST 4.1             /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
+#define LAB_FAMILY_ALPHA 0.01      /* of all cells together: so many sound books have something against them */
+#define LAB_FEW 100                /* expected counts below are Poisson's and judged exactly */
 #define LAB_PUBLISHED_RUNS 100
 #define LAB_PUBLISHED_URLS 1000000
 #define LAB_TABLE_RUNS 20    /* a table's chi-square needs so many runs */
@@ -332,5 +354,7 @@ double lab_poisson_low(double count, double tail);   /* the mean for which P(X >
 double lab_poisson_high(double count, double tail);  /* the mean for which P(X <= count) = tail */
 double lab_gamma_below(double shape, double x);      /* regularised lower incomplete gamma function */
 double lab_normal_z(double below);                   /* the z with so much probability below */
+
+double lab_median(double *numbers, size_t count); /* sorts them; 0 if there are none */
 
 #endif

@@ -26,11 +26,10 @@ static lab_holding judge_fewer(const lab_book *book, char *sentence, size_t room
     double known = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "multilayer, m a layer");
     if (isnan(classic + layered + known_classic + known))
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "of URLs with a number behind them multilayer loses %.0f where classic loses %.0f, with five times the bits; "
-        "of URLs whose segments are all known %.2f %% against %.2f %%",
-        layered, classic, known, known_classic);
+    snprintf(sentence, room,
+             "Of URLs with a number behind them multilayer loses %.0f where classic loses %.0f, with five times the "
+             "bits; of URLs whose segments are all known %.2f %% against %.2f %%",
+             layered, classic, known, known_classic);
     if (layered >= classic)
         return LAB_DOES_NOT_HOLD;
     return known < known_classic / 2 ? LAB_HOLDS : LAB_CONDITIONS;
@@ -52,8 +51,8 @@ static lab_holding judge_formula(const lab_book *book, char *sentence, size_t ro
         return LAB_UNJUDGED;
     snprintf(
         sentence, room,
-        "with 2.4 bits a URL it says %.2f %%; measured are %.2f %% if all segments are new, %.1f %% if the last one "
-        "is, %.1f %% in one directory, %.1f %% for hosts alone, %.1f %% if all are known",
+        "With 2.4 bits a URL it says %.2f %%; the rate is %.2f %% if all segments are new, %.1f %% if the last one is, "
+        "%.1f %% in one directory, %.1f %% for hosts alone, %.1f %% if all are known",
         formula, all, last, directory, host, known);
     return least > 0.8 * formula && most < 1.2 * formula ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
@@ -68,11 +67,10 @@ static lab_holding judge_xor(const lab_book *book, char *sentence, size_t room)
     double salted = lab_book_measured(book, id, "permuted", "multilayer, layers salted");
     if (isnan(without + with + permuted + shortened + salted))
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "URLs with a segment of another: %.0f %% lost without that layer, %.1f %% with it; but %.0f %% of permuted "
-        "and %.0f %% of shortened ones, unless each layer has its own salt (%.1f %%)",
-        without, with, permuted, shortened, salted);
+    snprintf(sentence, room,
+             "URLs with a segment of another: %.0f %% lost without that layer, %.1f %% with it; but %.0f %% of "
+             "permuted and %.0f %% of shortened ones, unless each layer has its own salt (%.1f %%)",
+             without, with, permuted, shortened, salted);
     if (with > without / 2)
         return LAB_DOES_NOT_HOLD;
     return permuted > 2 * with || shortened > 2 * with ? LAB_CONDITIONS : LAB_HOLDS;
@@ -111,8 +109,9 @@ static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
         worse += layered[i] > best[i];
     }
     snprintf(sentence, room,
-             "24 bits a URL, URLs with a number, others, known segments: multilayer loses %.3f, %.3f, %.2f %%; classic "
-             "%.3f, %.3f, %.3f %% with three functions, %.4f, %.4f, %.4f %% with the best number of them",
+             "In 24 bits a URL multilayer loses %.3f %% of URLs with a number behind them, %.3f %% of others and %.2f "
+             "%% of those of known segments; classic loses %.3f, %.3f and %.3f %% with three functions, and %.4f, %.4f "
+             "and %.4f %% with the best number of them",
              layered[0], layered[1], layered[2], same[0], same[1], same[2], best[0], best[1], best[2]);
     return worse == 3 ? LAB_DOES_NOT_HOLD : worse ? LAB_CONDITIONS : LAB_HOLDS;
 }
@@ -129,7 +128,7 @@ static lab_holding judge_slower(const lab_book *book, char *sentence, size_t roo
     double insert, ask;
     if (!find_ratios(book, &insert, &ask))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "an insertion takes %.1f times as long as with classic, a question %.1f times", insert,
+    snprintf(sentence, room, "An insertion takes %.1f times as long as with classic, a question %.1f times", insert,
              ask);
     return insert > 1.1 && ask > 1.1 ? LAB_HOLDS : insert > 1.1 || ask > 1.1 ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
@@ -139,11 +138,10 @@ static lab_holding judge_same_time(const lab_book *book, char *sentence, size_t 
     double insert, ask;
     if (!find_ratios(book, &insert, &ask))
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "the paper's own results say otherwise, and so do ours: %.1f times as long for an insertion, %.1f times for "
-        "a question",
-        insert, ask);
+    snprintf(sentence, room,
+             "The paper's own results say otherwise, and so do ours: %.1f times as long for an insertion, %.1f times "
+             "for a question",
+             insert, ask);
     return insert > 1.1 || ask > 1.1 ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
@@ -154,11 +152,10 @@ static lab_holding judge_algorithms(const lab_book *book, char *sentence, size_t
     double urls = lab_book_measured(book, "layers-cross", "a segment of another", "classic of URLs");
     if (isnan(crossed + fresh + urls))
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "to the letter they mark segments: %.0f %% of the URLs made of known ones are lost, and %.1f %% of those with "
-        "one that is new, where a filter of URLs loses %.1f %%",
-        crossed, fresh, urls);
+    snprintf(sentence, room,
+             "To the letter they mark segments: %.0f %% of the URLs made of known ones are lost, and %.1f %% of those "
+             "with one that is new, where a filter of URLs loses %.1f %%",
+             crossed, fresh, urls);
     return crossed > 1.5 * urls ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
@@ -174,7 +171,8 @@ static lab_holding judge_traditional(const lab_book *book, char *sentence, size_
     if (isnan(linear + binary + table + classic + layered))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "ns a question: %.0f linear search, %.0f binary search, %.0f hash table, %.0f classic, %.0f multilayer",
+             "A question takes %.0f ns by linear search, %.0f by binary search, %.0f with a hash table, %.0f with "
+             "classic and %.0f with multilayer",
              linear, binary, table, classic, layered);
     if (classic < faster && layered < faster)
         return LAB_HOLDS;
@@ -187,48 +185,74 @@ static lab_holding judge_own(const lab_book *book, char *sentence, size_t room)
     const lab_table *table = lab_book_find(book, "layers-own");
     const lab_entry *seen = table ? lab_table_find(table, "classic", "seen") : NULL;
     double falsely = lab_book_measured(book, "layers-own", "classic", "falsely seen");
-    double questions = 1562978 / 2.0, most = falsely / (questions - 11900) * questions;
+    double asked = LAB_LAYERS_OWN_ASKED, most = falsely / (asked - LAB_LAYERS_OWN_REPEATED) * asked;
     if (!seen || isnan(falsely + seen->published))
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "of 781,489 questions that were all new such a filter would lose %.0f; the rest of the %.0f must be URLs that "
-        "are in both halves of the data, and the share of the questions is twice that of the rows",
-        most, seen->published);
+    snprintf(sentence, room,
+             "Of 781,489 questions that were all new such a filter would lose %.0f; the rest of the %.0f must be URLs "
+             "that are in both halves of the data, and the share of the questions is twice that of the rows",
+             most, seen->published);
     return seen->published > 1.1 * most ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
 #define PAPER "the multi-layer paper, "
 
 const lab_claim lab_layers_claims[] = {
-    {"layers-claim-search", PAPER "section 1.1",
-     "Linear search takes as many comparisons as there are URLs, binary search the logarithm of that.",
-     "layers-comparisons", judge_comparisons},
-    {"layers-claim-algorithms", PAPER "algorithms 1 and 2",
-     "The algorithms are a Bloom filter's, with false positives of (1-e^(-kn/m))^k.", "layers-cross layers-false",
-     judge_algorithms},
-    {"layers-claim-xor", PAPER "multi-layer introduction",
-     "The last layer, on the XOR of the segments' positions, solves the problem of URLs made of others' segments.",
-     "layers-cross", judge_xor},
-    {"layers-claim-addresses", PAPER "algorithm 3",
-     "The positions in the last layer, of m bits as well, are the XOR of the positions in the others.",
-     "layers-addresses", judge_addresses},
-    {"layers-claim-formula", PAPER "analysis", "Multilayer's false positives are (1-e^(-kn/m))^(kL).",
-     "layers-formula layers-quarter", judge_formula},
-    {"layers-claim-fewer", PAPER "results, figure 3",
-     "Multilayer has far fewer false positives than a classic filter of as many bits as a layer.",
-     "layers-original layers-false layers-equal", judge_fewer},
-    {"layers-claim-slower", PAPER "results, figures 4 and 5",
-     "Insertions and questions take longer with multilayer, since more hash functions are involved.",
-     "layers-slower layers-query layers-insert", judge_slower},
-    {"layers-claim-same-time", PAPER "conclusion", "Multilayer and classic take the same time to insert and to ask.",
-     "layers-slower layers-query layers-insert", judge_same_time},
-    {"layers-claim-traditional", PAPER "conclusion",
-     "Both sorts of Bloom filters are faster to ask than the traditional searches.", "layers-query", judge_traditional},
-    {"layers-claim-best", PAPER "conclusion",
-     "Multilayer, having the fewest false positives, is the most effective algorithm for URLs.", "layers-equal",
-     judge_best},
-    {"layers-claim-own", PAPER "experiment and results",
-     "Of 1,562,978 rows about 50,600 are false positives of the classic filter.", "layers-own", judge_own},
+    {.id = "layers-search",
+     .source = PAPER "section 1.1",
+     .text = "Linear search takes as many comparisons as there are URLs, binary search the logarithm of that",
+     .evidence = "layers-comparisons",
+     .judge = judge_comparisons},
+    {.id = "layers-algorithms",
+     .source = PAPER "algorithms 1 and 2",
+     .text = "The algorithms are a Bloom filter's, with false positives of (1-e^(-kn/m))^k",
+     .evidence = "layers-cross layers-false",
+     .judge = judge_algorithms},
+    {.id = "layers-xor",
+     .source = PAPER "multi-layer introduction",
+     .text =
+         "The last layer, on the XOR of the segments' positions, solves the problem of URLs made of others' segments",
+     .evidence = "layers-cross",
+     .judge = judge_xor},
+    {.id = "layers-addresses",
+     .source = PAPER "algorithm 3",
+     .text = "The positions in the last layer, of m bits as well, are the XOR of the positions in the others",
+     .evidence = "layers-addresses",
+     .judge = judge_addresses},
+    {.id = "layers-formula",
+     .source = PAPER "analysis",
+     .text = "Multilayer's false positives are (1-e^(-kn/m))^(kL)",
+     .evidence = "layers-formula layers-quarter",
+     .judge = judge_formula},
+    {.id = "layers-fewer",
+     .source = PAPER "results, figure 3",
+     .text = "Multilayer has far fewer false positives than a classic filter of as many bits as a layer",
+     .evidence = "layers-original layers-false layers-equal",
+     .judge = judge_fewer},
+    {.id = "layers-slower",
+     .source = PAPER "results, figures 4 and 5",
+     .text = "Insertions and questions take longer with multilayer, since more hash functions are involved",
+     .evidence = "layers-slower layers-query layers-insert",
+     .judge = judge_slower},
+    {.id = "layers-same-time",
+     .source = PAPER "conclusion",
+     .text = "Multilayer and classic take the same time to insert and to ask",
+     .evidence = "layers-slower layers-query layers-insert",
+     .judge = judge_same_time},
+    {.id = "layers-traditional",
+     .source = PAPER "conclusion",
+     .text = "Both sorts of Bloom filters are faster to ask than the traditional searches",
+     .evidence = "layers-query",
+     .judge = judge_traditional},
+    {.id = "layers-best",
+     .source = PAPER "conclusion",
+     .text = "Multilayer, having the fewest false positives, is the most effective algorithm for URLs",
+     .evidence = "layers-equal",
+     .judge = judge_best},
+    {.id = "layers-own",
+     .source = PAPER "experiment and results",
+     .text = "Of 1,562,978 rows about 50,600 are false positives of the classic filter",
+     .evidence = "layers-own",
+     .judge = judge_own},
     {.id = NULL},
 };

@@ -24,37 +24,37 @@ enum { OTHERS_SEGMENT, PERMUTED, SHORTENED, OTHER_PAIR, OTHER_SCHEME, NEW_PAGE, 
 enum { AS_PAPER, MENDED, NO_XOR, OF_SEGMENTS, OF_URLS, COLUMNS };
 enum { INSERTED = 3 };
 
-const char *const layers_cross_rows[] = {"a segment of another",
-                                         "permuted",
-                                         "shortened by an equal pair",
-                                         "another equal pair",
-                                         "https for http",
-                                         "new page",
-                                         NULL};
-const char *const layers_cross_columns[] = {"multilayer, as the paper", "multilayer, layers salted",
-                                            "layers without the XOR",   "classic of segments",
-                                            "classic of URLs",          NULL};
+const char *const lab_layers_cross_rows[] = {"a segment of another",
+                                             "permuted",
+                                             "shortened by an equal pair",
+                                             "another equal pair",
+                                             "https for http",
+                                             "new page",
+                                             NULL};
+const char *const lab_layers_cross_columns[] = {"multilayer, as the paper", "multilayer, layers salted",
+                                                "layers without the XOR",   "classic of segments",
+                                                "classic of URLs",          NULL};
 
 static uint64_t groups(const lab_settings *settings)
 {
-    return layers_urls(settings, 60);
+    return lab_layers_urls(settings, 60);
 }
 
 static double bits(const lab_settings *settings)
 {
-    return ceil(LAYERS_M / 3.5e6 * INSERTED * (double)groups(settings));
+    return lab_layers_bits(INSERTED * (double)groups(settings), LAB_LAYERS_MOST);
 }
 
 typedef struct bench {
     vidi_set *sets[COLUMNS]; /* none for NO_XOR */
-    vidi_set *layers[LAYERS];
+    vidi_set *layers[LAB_LAYERS];
 } bench;
 
 static int make(bench *bench, const lab_settings *settings, uint64_t run)
 {
     static const char *const kinds[COLUMNS] = {"multilayer", "multilayer", NULL, "classic", "classic"};
     static const char *const more[COLUMNS] = {
-        [AS_PAPER] = ",L=4,layersalt=off,xor=hash,scheme=strip",
+        [AS_PAPER] = LAB_LAYERS_PARAMS,
         [MENDED] = ",L=4,layersalt=on,xor=hash,scheme=keep",
         [OF_SEGMENTS] = ",of=segments,scheme=strip",
         [OF_URLS] = "",
@@ -62,9 +62,10 @@ static int make(bench *bench, const lab_settings *settings, uint64_t run)
     double m = bits(settings);
     for (size_t i = 0; i < COLUMNS; i++)
         if (kinds[i])
-            LAB_TRY(layers_set(&bench->sets[i], settings, run, kinds[i], "m=%.0f,k=%d%s", m, LAYERS_K, more[i]));
-    for (size_t i = 0; i < LAYERS; i++)
-        LAB_TRY(layers_set(&bench->layers[i], settings, run, "classic", "m=%.0f,k=%d", m, LAYERS_K));
+            LAB_TRY(
+                lab_layers_set(&bench->sets[i], settings, run, kinds[i], "m=%.0f,k=%d%s", m, LAB_LAYERS_K, more[i]));
+    for (size_t i = 0; i < LAB_LAYERS; i++)
+        LAB_TRY(lab_layers_set(&bench->layers[i], settings, run, "classic", "m=%.0f,k=%d", m, LAB_LAYERS_K));
     return VIDI_OK;
 }
 
@@ -72,14 +73,14 @@ static void clear(bench *bench)
 {
     for (size_t i = 0; i < COLUMNS; i++)
         vidi_close(bench->sets[i]);
-    for (size_t i = 0; i < LAYERS; i++)
+    for (size_t i = 0; i < LAB_LAYERS; i++)
         vidi_close(bench->layers[i]);
 }
 
 static int insert(bench *bench, vidi_str url)
 {
-    vidi_str segments[LAYERS];
-    size_t count = layers_cut(layers_strip(url), LAYERS, segments);
+    vidi_str segments[LAB_LAYERS];
+    size_t count = lab_layers_cut(lab_layers_strip(url), LAB_LAYERS, segments);
     for (size_t i = 0; i < COLUMNS; i++)
         if (bench->sets[i])
             LAB_TRY(vidi_add(bench->sets[i], url));
@@ -90,14 +91,14 @@ static int insert(bench *bench, vidi_str url)
 
 static int ask(const bench *bench, vidi_str url, double *numbers)
 {
-    vidi_str segments[LAYERS];
-    size_t count = layers_cut(layers_strip(url), LAYERS, segments);
+    vidi_str segments[LAB_LAYERS];
+    size_t count = lab_layers_cut(lab_layers_strip(url), LAB_LAYERS, segments);
     double known = 0;
     for (size_t i = 0; i < COLUMNS; i++)
         if (bench->sets[i])
-            LAB_TRY(layers_ask(bench->sets[i], url, &numbers[i]));
+            LAB_TRY(lab_layers_ask(bench->sets[i], url, &numbers[i]));
     for (size_t i = 0; i < count; i++)
-        LAB_TRY(layers_ask(bench->layers[i], segments[i], &known));
+        LAB_TRY(lab_layers_ask(bench->layers[i], segments[i], &known));
     numbers[NO_XOR] += known >= (double)count ? 1 : 0;
     return VIDI_OK;
 }
@@ -133,7 +134,7 @@ static int measure(bench *bench, uint64_t all, double *numbers)
     return VIDI_OK;
 }
 
-int layers_cross_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_cross_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {{NULL}, {NULL}};
     int code = make(&bench, settings, run);
@@ -149,14 +150,14 @@ static const unsigned hits[ROWS][COLUMNS] = {
     [OTHER_PAIR] = {0, 1, 0, 0, 1},     [OTHER_SCHEME] = {0, 2, 0, 0, 1}, [NEW_PAGE] = {2, 2, 1, 1, 1},
 };
 
-void layers_cross_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                        const double *numbers, lab_entry *entry)
+void lab_layers_cross_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
 {
     double asked = (double)groups(settings), n = INSERTED * asked, m = bits(settings);
     /* Of each group's letters a, b and x come in two places, and in one array they are nine: h a b c i d j e x. */
     double different = column == OF_SEGMENTS ? 9 * asked : n;
-    layers_fill fill = layers_fill_after(LAYERS_K * different, m), fills[2] = {fill, fill};
-    lab_theory theory = layers_asked(asked, LAYERS_K, fills, hits[row][column]);
+    lab_fill fill = lab_fill_after(LAB_LAYERS_K * different, m), fills[2] = {fill, fill};
+    lab_theory theory = lab_layers_asked(asked, LAB_LAYERS_K, fills, hits[row][column]);
     (void)study;
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, asked, 100);
+    lab_entry_count(entry, numbers, theory, 100);
 }

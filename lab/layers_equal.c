@@ -13,7 +13,7 @@ enum { APPENDED, OTHERS, KNOWN, QUESTIONS };
 enum { CLASSIC_M, LAYERED, EXPECTED, CLASSIC_ALL, CLASSIC_BEST, COLUMNS };
 enum { RATIOS = 2 };
 
-const char *const layers_equal_rows[] = {
+const char *const lab_layers_equal_rows[] = {
     "m = 16.8 n, number appended",
     "m = 16.8 n, other URLs",
     "m = 16.8 n, known segments",
@@ -22,13 +22,14 @@ const char *const layers_equal_rows[] = {
     "m = 4.8 n, known segments",
     NULL,
 };
-const char *const layers_equal_columns[] = {
+const char *const lab_layers_equal_columns[] = {
     "classic, m", "multilayer, m a layer", "multilayer expected", "classic, 5 m", "classic, 5 m, best k", NULL,
 };
 
 static double bits(const lab_settings *settings, size_t ratio)
 {
-    return ceil(LAYERS_M / (ratio == 0 ? 1e6 : 3.5e6) * (double)layers_urls(settings, 20));
+    return lab_layers_bits((double)lab_layers_urls(settings, LAB_LAYERS_PART),
+                           ratio == 0 ? LAB_LAYERS_LEAST : LAB_LAYERS_MOST);
 }
 
 static double best_k(double bits_a_url)
@@ -40,15 +41,15 @@ static double best_k(double bits_a_url)
 static void shape_of(const lab_settings *settings, size_t ratio, size_t column, double *m, double *k)
 {
     double layer = bits(settings, ratio);
-    *m = column == CLASSIC_ALL || column == CLASSIC_BEST ? (LAYERS + 1) * layer : layer;
-    *k = column == CLASSIC_BEST ? best_k(*m / (double)layers_urls(settings, 20)) : LAYERS_K;
+    *m = column == CLASSIC_ALL || column == CLASSIC_BEST ? (LAB_LAYERS + 1) * layer : layer;
+    *k = column == CLASSIC_BEST ? best_k(*m / (double)lab_layers_urls(settings, LAB_LAYERS_PART)) : LAB_LAYERS_K;
 }
 
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run, n;
     vidi_set *sets[COLUMNS]; /* none for EXPECTED */
-    layers_tally tally;
+    lab_layers_tally tally;
 } bench;
 
 static int make(bench *bench, size_t ratio)
@@ -59,8 +60,8 @@ static int make(bench *bench, size_t ratio)
         if (column == EXPECTED)
             continue;
         bool layered = column == LAYERED;
-        LAB_TRY(layers_set(&bench->sets[column], bench->settings, bench->run, layered ? "multilayer" : "classic",
-                           "m=%.0f,k=%.0f%s", m, k, layered ? ",L=4,layersalt=off,xor=hash,scheme=strip" : ""));
+        LAB_TRY(lab_layers_set(&bench->sets[column], bench->settings, bench->run, layered ? "multilayer" : "classic",
+                               "m=%.0f,k=%.0f%s", m, k, layered ? LAB_LAYERS_PARAMS : ""));
     }
     return VIDI_OK;
 }
@@ -69,20 +70,15 @@ static void clear(bench *bench)
 {
     for (size_t column = 0; column < COLUMNS; column++)
         vidi_close(bench->sets[column]);
-    layers_tally_free(&bench->tally);
-}
-
-static vidi_str stripped(const bench *bench, char *buffer, uint64_t index)
-{
-    return layers_strip(lab_url_text(buffer, bench->settings, bench->run, index));
+    lab_layers_tally_free(&bench->tally);
 }
 
 static int insert(bench *bench)
 {
     char buffer[LAB_URL_ROOM];
     for (uint64_t i = 0; i < bench->n; i++) {
-        vidi_str url = stripped(bench, buffer, i);
-        LAB_TRY(layers_tally_add(&bench->tally, url));
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i);
+        LAB_TRY(lab_layers_tally_add(&bench->tally, url));
         for (size_t column = 0; column < COLUMNS; column++)
             if (bench->sets[column])
                 LAB_TRY(vidi_add(bench->sets[column], url));
@@ -95,16 +91,16 @@ static vidi_str crossed(const bench *bench, char longer[2 * LAB_URL_ROOM], uint6
 {
     enum { TRIES = 1000 }; /* a corpus of one site has no such URL: then one that did go in */
     char own[LAB_URL_ROOM], other[LAB_URL_ROOM];
-    vidi_str url = stripped(bench, own, i), made, parts[2], others[2];
+    vidi_str url = lab_layers_url(own, bench->settings, bench->run, i), made, parts[2], others[2];
     uint64_t tries = 0;
-    layers_cut(url, 2, parts);
+    lab_layers_cut(url, 2, parts);
     size_t host = parts[0].len;
     do {
-        layers_cut(stripped(bench, other, (i + ++tries) % bench->n), 2, others);
+        lab_layers_cut(lab_layers_url(other, bench->settings, bench->run, (i + ++tries) % bench->n), 2, others);
         memcpy(longer, others[0].ptr, others[0].len);
         memcpy(longer + others[0].len, url.ptr + host, url.len - host);
         made = (vidi_str){longer, others[0].len + url.len - host};
-    } while (tries < TRIES && layers_tally_has(&bench->tally, made));
+    } while (tries < TRIES && lab_layers_tally_has(&bench->tally, made));
     return made;
 }
 
@@ -114,34 +110,34 @@ static vidi_str question(const bench *bench, size_t sort, char longer[2 * LAB_UR
     if (sort == KNOWN)
         return crossed(bench, longer, i);
     if (sort == APPENDED)
-        return layers_append(longer, stripped(bench, buffer, i), i);
-    return stripped(bench, longer, bench->n + i);
+        return lab_layers_append(longer, lab_layers_url(buffer, bench->settings, bench->run, i), i);
+    return lab_layers_url(longer, bench->settings, bench->run, bench->n + i);
 }
 
 static int ask(const bench *bench, size_t sort, double m, double *numbers)
 {
     char longer[2 * LAB_URL_ROOM];
-    layers_view view = layers_view_of(&bench->tally, m, LAYERS_K);
+    lab_layers_view view = lab_layers_view_of(&bench->tally, m, LAB_LAYERS_K);
     memset(numbers, 0, COLUMNS * sizeof *numbers);
     for (uint64_t i = 0; i < bench->n; i++) {
         vidi_str url = question(bench, sort, longer, i);
-        if (sort == KNOWN && layers_tally_has(&bench->tally, url)) {
+        if (sort == KNOWN && lab_layers_tally_has(&bench->tally, url)) {
             for (size_t column = 0; column < COLUMNS; column++)
                 numbers[column] = NAN;
             return VIDI_OK;
         }
         for (size_t column = 0; column < COLUMNS; column++)
             if (bench->sets[column])
-                LAB_TRY(layers_ask(bench->sets[column], url, &numbers[column]));
-        numbers[EXPECTED] += layers_expect(&view, url);
+                LAB_TRY(lab_layers_ask(bench->sets[column], url, &numbers[column]));
+        numbers[EXPECTED] += lab_layers_expect(&view, url);
     }
     return VIDI_OK;
 }
 
-int layers_equal_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_equal_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t ratio = 0; ratio < RATIOS; ratio++) {
-        bench bench = {.settings = settings, .run = run, .n = layers_urls(settings, 20)};
+        bench bench = {.settings = settings, .run = run, .n = lab_layers_urls(settings, LAB_LAYERS_PART)};
         int code = make(&bench, ratio);
         if (code == VIDI_OK)
             code = insert(&bench);
@@ -153,20 +149,18 @@ int layers_equal_measure(const lab_settings *settings, uint64_t run, double *num
     return VIDI_OK;
 }
 
-void layers_equal_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_layers_equal_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
 {
-    double n = (double)layers_urls(&all->settings, 20), m, k;
+    double n = (double)lab_layers_urls(&all->settings, LAB_LAYERS_PART), m, k;
     shape_of(&all->settings, row / QUESTIONS, column, &m, &k);
     if (isnan(entry->measured))
         return;
     if (column == LAYERED) {
-        layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, k, n, 100);
+        lab_layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, k, n, 100);
     } else if (column == EXPECTED) {
-        entry->measured *= 100 / n;
-        entry->low *= 100 / n;
-        entry->high *= 100 / n;
+        lab_entry_scale(entry, 100 / n);
     } else {
-        lab_theory theory = layers_classic(n, n, m, k);
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, n, 100);
+        lab_theory theory = lab_layers_classic(n, n, m, k);
+        lab_entry_count(entry, numbers, theory, 100);
     }
 }

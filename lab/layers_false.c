@@ -14,29 +14,29 @@ enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, SEGMENTS_EXPECTED, LAYERED, LAY
 /* Each question to a list takes as many steps as it has URLs, and so does each add: some have to do. */
 enum { COLUMNS = 4, LIST_URLS = 2000, LIST_ASKED = 100 };
 
-const char *const layers_false_rows[] = {
+const char *const lab_layers_false_rows[] = {
     "linear search", "binary search",       "hash table",
     "classic",       "classic of segments", "classic of segments expected",
     "multilayer",    "multilayer expected", NULL,
 };
-const char *const layers_figure_columns[] = {"12.5 k", "25 k", "37.5 k", "50 k", NULL};
+const char *const lab_layers_figure_columns[] = {"12.5 k", "25 k", "37.5 k", "50 k", NULL};
 
 static uint64_t urls_at(const lab_settings *settings, size_t column)
 {
-    return layers_urls(settings, 20) * (column + 1) / COLUMNS;
+    return lab_layers_urls(settings, LAB_LAYERS_PART) * (column + 1) / COLUMNS;
 }
 
 static double bits(const lab_settings *settings)
 {
-    return ceil(LAYERS_M / 3.5e6 * (double)layers_urls(settings, 20));
+    return lab_layers_bits((double)lab_layers_urls(settings, LAB_LAYERS_PART), LAB_LAYERS_MOST);
 }
 
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run;
     vidi_set *sets[ROWS]; /* none for what is expected */
-    layers_tally tally;
-    layers_map segments; /* in one array */
+    lab_layers_tally tally;
+    lab_layers_map segments; /* in one array */
 } bench;
 
 static int make(bench *bench)
@@ -44,13 +44,13 @@ static int make(bench *bench)
     static const char *const kinds[ROWS] = {"list",    "sorted", "hashset",    "classic",
                                             "classic", NULL,     "multilayer", NULL};
     static const char *const more[ROWS] = {
-        [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = ",L=4,layersalt=off,scheme=strip"};
+        [CLASSIC] = "", [SEGMENTS] = ",of=segments,scheme=strip", [LAYERED] = LAB_LAYERS_PARAMS};
     for (size_t row = 0; row < ROWS; row++)
         if (more[row])
-            LAB_TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
-                               bits(bench->settings), LAYERS_K, more[row]));
+            LAB_TRY(lab_layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "m=%.0f,k=%d%s",
+                                   bits(bench->settings), LAB_LAYERS_K, more[row]));
         else if (kinds[row])
-            LAB_TRY(layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
+            LAB_TRY(lab_layers_set(&bench->sets[row], bench->settings, bench->run, kinds[row], "multiset=off"));
     return VIDI_OK;
 }
 
@@ -58,68 +58,63 @@ static void clear(bench *bench)
 {
     for (size_t row = 0; row < ROWS; row++)
         vidi_close(bench->sets[row]);
-    layers_tally_free(&bench->tally);
-    layers_map_free(&bench->segments);
-}
-
-static vidi_str url_at(const bench *bench, char *buffer, uint64_t index)
-{
-    return layers_strip(lab_url_text(buffer, bench->settings, bench->run, index));
+    lab_layers_tally_free(&bench->tally);
+    lab_layers_map_free(&bench->segments);
 }
 
 static int insert(bench *bench, uint64_t first, uint64_t last)
 {
     char buffer[LAB_URL_ROOM];
-    vidi_str segments[LAYERS_SEGMENTS_MAX];
+    vidi_str segments[LAB_LAYERS_SEGMENTS_MAX];
     for (uint64_t i = first; i < last; i++) {
-        vidi_str url = url_at(bench, buffer, i);
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i);
         for (size_t row = 0; row < ROWS; row++)
             if (bench->sets[row] && (row != LIST || i < LIST_URLS))
                 LAB_TRY(vidi_add(bench->sets[row], url));
-        LAB_TRY(layers_tally_add(&bench->tally, url));
-        size_t count = layers_cut(url, LAYERS_SEGMENTS_MAX, segments);
+        LAB_TRY(lab_layers_tally_add(&bench->tally, url));
+        size_t count = lab_layers_cut(url, LAB_LAYERS_SEGMENTS_MAX, segments);
         for (size_t j = 0; j < count; j++)
-            LAB_TRY(layers_map_add(&bench->segments, layers_hash(segments[j])));
+            LAB_TRY(lab_layers_map_add(&bench->segments, lab_layers_hash(segments[j])));
     }
     return VIDI_OK;
 }
 
 /* Of the segments in one array: all unknown ones hit, equal ones together. */
-static double expect_segments(const bench *bench, vidi_str url, layers_fill fill)
+static double expect_segments(const bench *bench, vidi_str url, lab_fill fill)
 {
-    vidi_str segments[LAYERS_SEGMENTS_MAX];
-    uint64_t unknown[LAYERS_SEGMENTS_MAX];
-    size_t count = layers_cut(url, LAYERS_SEGMENTS_MAX, segments), met = 0;
+    vidi_str segments[LAB_LAYERS_SEGMENTS_MAX];
+    uint64_t unknown[LAB_LAYERS_SEGMENTS_MAX];
+    size_t count = lab_layers_cut(url, LAB_LAYERS_SEGMENTS_MAX, segments), met = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t hash = layers_hash(segments[i]);
+        uint64_t hash = lab_layers_hash(segments[i]);
         size_t j = 0;
         while (j < met && unknown[j] != hash)
             j++;
-        if (j == met && !layers_map_count(&bench->segments, hash))
+        if (j == met && !lab_layers_map_count(&bench->segments, hash))
             unknown[met++] = hash;
     }
-    return layers_power(fill, LAYERS_K * (double)met);
+    return lab_fill_power(fill, LAB_LAYERS_K * (double)met);
 }
 
 static int ask(const bench *bench, uint64_t n, double numbers[ROWS])
 {
     char buffer[LAB_URL_ROOM];
     double m = bits(bench->settings);
-    layers_view view = layers_view_of(&bench->tally, m, LAYERS_K);
-    layers_fill fill = layers_fill_after(LAYERS_K * (double)bench->segments.used, m);
-    uint64_t others = layers_urls(bench->settings, 20);
+    lab_layers_view view = lab_layers_view_of(&bench->tally, m, LAB_LAYERS_K);
+    lab_fill fill = lab_fill_after(LAB_LAYERS_K * (double)bench->segments.used, m);
+    uint64_t others = lab_layers_urls(bench->settings, LAB_LAYERS_PART);
     for (uint64_t i = 0; i < n; i++) {
-        vidi_str url = url_at(bench, buffer, others + i);
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, others + i);
         for (size_t row = 0; row < ROWS; row++)
             if (bench->sets[row] && (row != LIST || i < LIST_ASKED))
-                LAB_TRY(layers_ask(bench->sets[row], url, &numbers[row]));
+                LAB_TRY(lab_layers_ask(bench->sets[row], url, &numbers[row]));
         numbers[SEGMENTS_EXPECTED] += expect_segments(bench, url, fill);
-        numbers[LAYERED_EXPECTED] += layers_expect(&view, url);
+        numbers[LAYERED_EXPECTED] += lab_layers_expect(&view, url);
     }
     return VIDI_OK;
 }
 
-int layers_false_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_false_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     uint64_t before = 0;
@@ -138,25 +133,23 @@ int layers_false_measure(const lab_settings *settings, uint64_t run, double *num
     return code;
 }
 
-void layers_false_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_layers_false_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
 {
     double n = (double)urls_at(&all->settings, column), m = bits(&all->settings);
-    lab_theory classic = layers_classic(n, n, m, LAYERS_K);
+    lab_theory classic = lab_layers_classic(n, n, m, LAB_LAYERS_K);
     switch (row) {
     case CLASSIC:
-        lab_entry_count(entry, numbers, classic.mean, classic.variance, n, 100);
+        lab_entry_count(entry, numbers, classic, 100);
         break;
     case SEGMENTS:
     case LAYERED:
-        layers_judge_expected(all, (row + 1) * COLUMNS + column, numbers, entry, m, LAYERS_K, n, 100);
+        lab_layers_judge_expected(all, (row + 1) * COLUMNS + column, numbers, entry, m, LAB_LAYERS_K, n, 100);
         break;
     case SEGMENTS_EXPECTED:
     case LAYERED_EXPECTED:
-        entry->measured *= 100 / n;
-        entry->low *= 100 / n;
-        entry->high *= 100 / n;
+        lab_entry_scale(entry, 100 / n);
         break;
     default:
-        lab_entry_count(entry, numbers, 0, 0, row == LIST ? fmin(n, LIST_ASKED) : n, 100);
+        lab_entry_count(entry, numbers, (lab_theory){.asked = row == LIST ? fmin(n, LIST_ASKED) : n}, 100);
     }
 }

@@ -1,4 +1,6 @@
 /*
+ * The multi-layer paper's formulas, held against filters and against arithmetic.
+ *
  * layers-formula     the paper's formula (1-e^(-kn/m))^(kL), and what comes out for URLs of five sorts: n different
  *                    segments in a layer, or only one; unknown in all layers, in the last one, or in none. The formula
  *                    has no case in which it is right: its exponent leaves out the XOR layer, without which it would be
@@ -8,20 +10,21 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/bits.h"
 #include "lab/layers.h"
 
 /* ---- sorts of URLs ---- */
 
 enum { ALL_NEW, LAST_NEW, ONE_DIRECTORY, HOSTS_ALONE, ALL_KNOWN, FORMULA, FORMULA_COLUMNS = 3 };
 
-const char *const layers_formula_rows[] = {"all segments new",
-                                           "last segment new",
-                                           "new page of one directory",
-                                           "new host alone",
-                                           "all segments known",
-                                           "the paper's formula",
-                                           NULL};
-const char *const layers_formula_columns[] = {"m = 2.4 n", "m = 4.8 n", "m = 16 n", NULL};
+const char *const lab_layers_formula_rows[] = {"all segments new",
+                                               "last segment new",
+                                               "new page of one directory",
+                                               "new host alone",
+                                               "all segments known",
+                                               "the paper's formula",
+                                               NULL};
+const char *const lab_layers_formula_columns[] = {"m = 2.4 n", "m = 4.8 n", "m = 16 n", NULL};
 static const double ratios[FORMULA_COLUMNS] = {2.4, 4.8, 16};
 
 typedef struct shape {
@@ -32,7 +35,7 @@ typedef struct shape {
 static shape shape_of(const lab_settings *settings, size_t column)
 {
     double m = 64;
-    while (2 * m <= ratios[column] * (double)layers_urls(settings, 20))
+    while (2 * m <= ratios[column] * (double)lab_layers_urls(settings, LAB_LAYERS_PART))
         m *= 2;
     return (shape){floor(m / ratios[column]), m};
 }
@@ -68,23 +71,24 @@ static int measure_sort(vidi_set *set, size_t sort, uint64_t n, double *count)
         LAB_TRY(vidi_add(set, make_url(buffer, sort, i, n, false)));
     *count = 0;
     for (uint64_t i = 0; i < n; i++)
-        LAB_TRY(layers_ask(set, make_url(buffer, sort, i, n, true), count));
+        LAB_TRY(lab_layers_ask(set, make_url(buffer, sort, i, n, true), count));
     return VIDI_OK;
 }
 
 static double formula(shape shape)
 {
-    return pow(1 - exp(-LAYERS_K * shape.n / shape.m), LAYERS_K * LAYERS);
+    return pow(1 - exp(-LAB_LAYERS_K * shape.n / shape.m), LAB_LAYERS_K * LAB_LAYERS);
 }
 
-int layers_formula_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_formula_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     for (size_t column = 0; column < FORMULA_COLUMNS; column++) {
         shape shape = shape_of(settings, column);
         for (size_t sort = 0; sort < FORMULA; sort++) {
             vidi_set *set;
-            int code = layers_set(&set, settings, run, "multilayer",
-                                  "m=%.0f,k=%d,L=%d,layersalt=off,xor=address,scheme=strip", shape.m, LAYERS_K, LAYERS);
+            int code = lab_layers_set(&set, settings, run, "multilayer",
+                                      "m=%.0f,k=%d,L=%d,layersalt=off,xor=address,scheme=strip", shape.m, LAB_LAYERS_K,
+                                      LAB_LAYERS);
             if (code == VIDI_OK)
                 code = measure_sort(set, sort, (uint64_t)shape.n, &numbers[sort * FORMULA_COLUMNS + column]);
             vidi_close(set);
@@ -102,32 +106,33 @@ int layers_formula_measure(const lab_settings *settings, uint64_t run, double *n
  */
 static lab_theory displaced(shape shape)
 {
-    layers_fill fill = layers_fill_after(LAYERS_K * shape.n, shape.m);
-    double p = layers_both((layers_pair){shape.n, shape.n, shape.n, 1}, shape.m, LAYERS_K), mean = shape.n * p;
+    lab_fill fill = lab_fill_after(LAB_LAYERS_K * shape.n, shape.m);
+    double p = lab_layers_both((lab_layers_pair){shape.n, shape.n, shape.n, 1}, shape.m, LAB_LAYERS_K),
+           mean = shape.n * p;
     double odds = (1 - fill.mean) / fill.mean;
-    double spread = (LAYERS_K * odds * odds + 2 * LAYERS_K * LAYERS_K) / shape.m;
+    double spread = (LAB_LAYERS_K * odds * odds + 2 * LAB_LAYERS_K * LAB_LAYERS_K) / shape.m;
     return (lab_theory){mean, mean * (1 - p) + mean * mean * spread, shape.n};
 }
 
 /* Of hosts alone the XOR layer is the first one once more. */
 static lab_theory theory_of(size_t sort, shape shape)
 {
-    layers_fill fill = layers_fill_after(LAYERS_K * shape.n, shape.m);
-    layers_fill fills[LAYERS + 1] = {fill, fill, fill, fill, fill};
+    lab_fill fill = lab_fill_after(LAB_LAYERS_K * shape.n, shape.m);
+    lab_fill fills[LAB_LAYERS + 1] = {fill, fill, fill, fill, fill};
     if (sort == ONE_DIRECTORY)
         return displaced(shape);
-    return layers_asked(shape.n, LAYERS_K, fills, sort == ALL_NEW ? LAYERS + 1 : sort == LAST_NEW ? 2 : 1);
+    return lab_layers_asked(shape.n, LAB_LAYERS_K, fills, sort == ALL_NEW ? LAB_LAYERS + 1 : sort == LAST_NEW ? 2 : 1);
 }
 
-void layers_formula_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_layers_formula_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                              const double *numbers, lab_entry *entry)
 {
-    (void)study;
     shape shape = shape_of(settings, column);
+    (void)study;
     if (row == FORMULA)
         return;
     lab_theory theory = theory_of(row, shape);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, shape.n, 100);
+    lab_entry_count(entry, numbers, theory, 100);
     if (entry->verdict != LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "theory is %.3g times the paper's formula",
                  theory.mean / shape.n / formula(shape));
@@ -135,28 +140,34 @@ void layers_formula_judge(const lab_study *study, const lab_settings *settings, 
 
 /* ---- addresses ---- */
 
-enum { ONE_ADDRESS, ONE_OF_A_URL, ADDRESS_COLUMNS, ADDRESS_ROWS = 3 };
+enum { ONE_ADDRESS, ONE_OF_A_URL, ADDRESS_COLUMNS, ADDRESS_ROWS = 3, ADDRESS_PART = 10 };
 
-const char *const layers_addresses_rows[] = {"m = 16829152, the original", "m = 4872584, the study's runs",
-                                             "m = 16777216, a power of two", NULL};
-const char *const layers_addresses_columns[] = {"addresses beyond the array", "URLs with such an address", NULL};
+const char *const lab_layers_addresses_rows[] = {"m = 16829152, the original", "m = 4872584, the study's runs",
+                                                 "m = 16777216, a power of two", NULL};
+const char *const lab_layers_addresses_columns[] = {"addresses beyond the array", "URLs with such an address", NULL};
 static const double array_sizes[ADDRESS_ROWS] = {16829152, 4872584, 16777216};
 
-int layers_addresses_measure(const lab_settings *settings, uint64_t run, double *numbers)
+/* The XOR of a random address below m from each layer. */
+static uint64_t draw_combined(uint64_t *state, uint64_t run, uint64_t m)
+{
+    uint64_t combined = 0;
+    for (int layer = 0; layer < LAB_LAYERS; layer++) {
+        *state = lab_run_start(*state, run);
+        combined ^= vidi__scale(*state, m);
+    }
+    return combined;
+}
+
+int lab_layers_addresses_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t state = lab_run_start(settings->seed, run);
     for (size_t row = 0; row < ADDRESS_ROWS; row++) {
+        uint64_t m = (uint64_t)array_sizes[row];
         double addresses = 0, urls = 0;
-        for (uint64_t i = 0; i < layers_urls(settings, 10); i++) {
+        for (uint64_t i = 0; i < lab_layers_urls(settings, ADDRESS_PART); i++) {
             unsigned beyond = 0;
-            for (int j = 0; j < LAYERS_K; j++) {
-                uint64_t combined = 0;
-                for (int layer = 0; layer < LAYERS; layer++) {
-                    state = lab_run_start(state, run);
-                    combined ^= (uint64_t)((unsigned __int128)state * (uint64_t)array_sizes[row] >> 64);
-                }
-                beyond += combined >= (uint64_t)array_sizes[row];
-            }
+            for (int j = 0; j < LAB_LAYERS_K; j++)
+                beyond += draw_combined(&state, run, m) >= m;
             addresses += beyond;
             urls += beyond > 0;
         }
@@ -174,17 +185,17 @@ int layers_addresses_measure(const lab_settings *settings, uint64_t run, double 
 static double beyond(double m)
 {
     double power = exp2(floor(log2(m))), with_bit = (m - power) / m;
-    return (1 - pow(1 - 2 * with_bit, LAYERS)) / 2 * (1 - (m - power) / power);
+    return (1 - pow(1 - 2 * with_bit, LAB_LAYERS)) / 2 * (1 - (m - power) / power);
 }
 
-void layers_addresses_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                            const double *numbers, lab_entry *entry)
+void lab_layers_addresses_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                const double *numbers, lab_entry *entry)
 {
-    double p = beyond(array_sizes[row]), asked = (double)layers_urls(settings, 10);
+    double p = beyond(array_sizes[row]), asked = (double)lab_layers_urls(settings, ADDRESS_PART);
     (void)study;
     if (column == ONE_ADDRESS)
-        asked *= LAYERS_K;
+        asked *= LAB_LAYERS_K;
     else
-        p = 1 - pow(1 - p, LAYERS_K);
-    lab_entry_count(entry, numbers, asked * p, asked * p * (1 - p), asked, 100);
+        p = 1 - pow(1 - p, LAB_LAYERS_K);
+    lab_entry_count(entry, numbers, (lab_theory){asked * p, asked * p * (1 - p), asked}, 100);
 }

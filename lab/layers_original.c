@@ -15,44 +15,40 @@
 
 #include "lab/layers.h"
 
-#define MULTILAYER "m=%.0f,k=%d,L=%d,layersalt=off,xor=hash,scheme=strip"
-
-enum { SCALE = 20 };
-
 /* What "1.0 M" means here. */
 static double unit_urls(const lab_settings *settings)
 {
-    return (double)layers_urls(settings, SCALE);
+    return (double)lab_layers_urls(settings, LAB_LAYERS_PART);
 }
 
 static double bits(const lab_settings *settings)
 {
-    return ceil(LAYERS_M * unit_urls(settings) / 1e6);
+    return lab_layers_bits(unit_urls(settings), LAB_LAYERS_LEAST);
 }
 
 static uint64_t urls_at(const lab_settings *settings, size_t size)
 {
-    return (uint64_t)(unit_urls(settings) * layers_size(size) / 1e6);
+    return (uint64_t)(unit_urls(settings) * lab_layers_size(size) / LAB_LAYERS_LEAST);
 }
 
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run;
     vidi_set *classic, *multilayer, *exact;
-    layers_tally tally;
+    lab_layers_tally tally;
 } bench;
 
 static int make_multilayer(bench *bench)
 {
-    return layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer", MULTILAYER, bits(bench->settings),
-                      LAYERS_K, LAYERS);
+    return lab_layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
+                          "m=%.0f,k=%d" LAB_LAYERS_PARAMS, bits(bench->settings), LAB_LAYERS_K);
 }
 
 static int make(bench *bench)
 {
-    LAB_TRY(layers_set(&bench->classic, bench->settings, bench->run, "classic", "m=%.0f,k=%d", bits(bench->settings),
-                       LAYERS_K));
-    LAB_TRY(layers_set(&bench->exact, bench->settings, bench->run, "hashset", "hash=sip13"));
+    LAB_TRY(lab_layers_set(&bench->classic, bench->settings, bench->run, "classic", "m=%.0f,k=%d",
+                           bits(bench->settings), LAB_LAYERS_K));
+    LAB_TRY(lab_layers_set(&bench->exact, bench->settings, bench->run, "hashset", "hash=sip13"));
     return make_multilayer(bench);
 }
 
@@ -61,23 +57,18 @@ static void clear(bench *bench)
     vidi_close(bench->classic);
     vidi_close(bench->multilayer);
     vidi_close(bench->exact);
-    layers_tally_free(&bench->tally);
-}
-
-static vidi_str url_at(const bench *bench, char *buffer, uint64_t index)
-{
-    return layers_strip(lab_url_text(buffer, bench->settings, bench->run, index));
+    lab_layers_tally_free(&bench->tally);
 }
 
 static int insert(bench *bench, uint64_t first, uint64_t last)
 {
     char buffer[LAB_URL_ROOM];
     for (uint64_t i = first; i < last; i++) {
-        vidi_str url = url_at(bench, buffer, i);
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i);
         LAB_TRY(vidi_add(bench->classic, url));
         LAB_TRY(vidi_add(bench->multilayer, url));
         LAB_TRY(vidi_add(bench->exact, url));
-        LAB_TRY(layers_tally_add(&bench->tally, url));
+        LAB_TRY(lab_layers_tally_add(&bench->tally, url));
     }
     return VIDI_OK;
 }
@@ -85,15 +76,15 @@ static int insert(bench *bench, uint64_t first, uint64_t last)
 /* A URL and its number may happen to be another URL of the run, which is then rightly seen. */
 static int ask(bench *bench, uint64_t count, double *classic, double *multilayer)
 {
-    char buffer[LAB_URL_ROOM], longer[LAYERS_ROOM];
+    char buffer[LAB_URL_ROOM], longer[LAB_LAYERS_ROOM];
     *classic = *multilayer = 0;
     for (uint64_t i = 0; i < count; i++) {
-        vidi_str url = layers_append(longer, url_at(bench, buffer, i), i);
+        vidi_str url = lab_layers_append(longer, lab_layers_url(buffer, bench->settings, bench->run, i), i);
         double by_classic = 0, by_multilayer = 0, rightly = 0;
-        LAB_TRY(layers_ask(bench->classic, url, &by_classic));
-        LAB_TRY(layers_ask(bench->multilayer, url, &by_multilayer));
+        LAB_TRY(lab_layers_ask(bench->classic, url, &by_classic));
+        LAB_TRY(lab_layers_ask(bench->multilayer, url, &by_multilayer));
         if (by_classic + by_multilayer > 0)
-            LAB_TRY(layers_ask(bench->exact, url, &rightly));
+            LAB_TRY(lab_layers_ask(bench->exact, url, &rightly));
         *classic += by_classic * (1 - rightly);
         *multilayer += by_multilayer * (1 - rightly);
     }
@@ -103,22 +94,22 @@ static int ask(bench *bench, uint64_t count, double *classic, double *multilayer
 /* ---- the lab's URLs ---- */
 
 enum { CLASSIC, LAYERED, EXPECTED, COLUMNS };
-const char *const layers_original_columns[] = {"classic", "multilayer", "multilayer expected", NULL};
+const char *const lab_layers_original_columns[] = {"classic", "multilayer", "multilayer expected", NULL};
 
 static int fill_table(bench *bench, double *numbers)
 {
     uint64_t inserted = 0;
-    for (size_t size = 0; size < LAYERS_SIZES; size++, numbers += COLUMNS) {
+    for (size_t size = 0; size < LAB_LAYERS_SIZES; size++, numbers += COLUMNS) {
         uint64_t count = urls_at(bench->settings, size);
         LAB_TRY(insert(bench, inserted, count));
         LAB_TRY(ask(bench, count, &numbers[CLASSIC], &numbers[LAYERED]));
-        numbers[EXPECTED] = layers_expect_appended(&bench->tally, bits(bench->settings), LAYERS_K);
+        numbers[EXPECTED] = lab_layers_expect_appended(&bench->tally, bits(bench->settings), LAB_LAYERS_K);
         inserted = count;
     }
     return VIDI_OK;
 }
 
-int layers_original_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_original_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     int code = make(&bench);
@@ -142,32 +133,32 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
     entry->verdict = fit.fits ? LAB_AGREES : LAB_DIFFERS;
     if (!fit.fits)
         snprintf(entry->remark, sizeof entry->remark, "the published %s of %.1f million are %.2g times as many as %s",
-                 entry->printed, layers_size(size) / 1e6, figure.percent / theory.mean, held);
+                 entry->printed, lab_layers_size(size) / 1e6, figure.percent / theory.mean, held);
 }
 
-void layers_original_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_layers_original_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
+                               lab_entry *entry)
 {
-    double n = (double)urls_at(&all->settings, row), m = bits(&all->settings), size = layers_size(row);
-    lab_theory theory = layers_classic(n, n, m, LAYERS_K), published = layers_classic(size, size, LAYERS_M, LAYERS_K);
+    double n = (double)urls_at(&all->settings, row), m = bits(&all->settings), size = lab_layers_size(row);
+    lab_theory theory = lab_layers_classic(n, n, m, LAB_LAYERS_K),
+               published = lab_layers_classic(size, size, LAB_LAYERS_M, LAB_LAYERS_K);
     if (column == CLASSIC) {
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, n, size);
+        lab_entry_count(entry, numbers, theory, size);
         judge_published(all->study, row, published, "theory has", entry);
         return;
     }
     if (column == LAYERED) {
-        layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, LAYERS_K, n, size);
+        lab_layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, m, LAB_LAYERS_K, n, size);
         judge_published(all->study, row, (lab_theory){entry->theory, entry->theory, size}, "our URLs give", entry);
         return;
     }
-    entry->measured *= size / n;
-    entry->low *= size / n;
-    entry->high *= size / n;
+    lab_entry_scale(entry, size / n);
 }
 
 /* ---- a quarter as many last segments as URLs ---- */
 
 enum { MADE, FORMULA, QUARTER_COLUMNS };
-const char *const layers_quarter_columns[] = {"multilayer", "the paper's formula", NULL};
+const char *const lab_layers_quarter_columns[] = {"multilayer", "the paper's formula", NULL};
 
 static vidi_str quarter_url(char *buffer, uint64_t index)
 {
@@ -179,22 +170,22 @@ static vidi_str quarter_url(char *buffer, uint64_t index)
 /* No URL with a number behind it is one of the others. */
 static int fill_quarter(vidi_set *set, const lab_settings *settings, double *numbers)
 {
-    char buffer[LAB_URL_ROOM], longer[LAYERS_ROOM];
+    char buffer[LAB_URL_ROOM], longer[LAB_LAYERS_ROOM];
     uint64_t inserted = 0;
-    for (size_t size = 0; size < LAYERS_SIZES; size++, numbers += QUARTER_COLUMNS) {
-        double urls = layers_size(size);
+    for (size_t size = 0; size < LAB_LAYERS_SIZES; size++, numbers += QUARTER_COLUMNS) {
+        double urls = lab_layers_size(size);
         for (; inserted < urls_at(settings, size); inserted++)
             LAB_TRY(vidi_add(set, quarter_url(buffer, inserted)));
         numbers[MADE] = 0;
         for (uint64_t i = 0; i < inserted; i++)
-            LAB_TRY(layers_ask(set, layers_append(longer, quarter_url(buffer, i), i), &numbers[MADE]));
-        numbers[FORMULA] = urls * pow(1 - exp(-LAYERS_K * urls / LAYERS_M), LAYERS_K * LAYERS);
+            LAB_TRY(lab_layers_ask(set, lab_layers_append(longer, quarter_url(buffer, i), i), &numbers[MADE]));
+        numbers[FORMULA] = urls * pow(1 - exp(-LAB_LAYERS_K * urls / LAB_LAYERS_M), LAB_LAYERS_K * LAB_LAYERS);
     }
     return VIDI_OK;
 }
 
 /* Runs differ in their keys alone: the texts are the same. */
-int layers_quarter_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_quarter_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     int code = make_multilayer(&bench);
@@ -206,18 +197,18 @@ int layers_quarter_measure(const lab_settings *settings, uint64_t run, double *n
 
 static lab_theory quarter_theory(double n, double m)
 {
-    layers_pair pair = {ceil(n / 4), n, 1, 1};
-    double mean = n * layers_both(pair, m, LAYERS_K);
-    return (lab_theory){mean, mean + LAYERS_K * LAYERS_K * mean * mean / m, n};
+    lab_layers_pair pair = {ceil(n / 4), n, 1, 1};
+    double mean = n * lab_layers_both(pair, m, LAB_LAYERS_K);
+    return (lab_theory){mean, mean + LAB_LAYERS_K * LAB_LAYERS_K * mean * mean / m, n};
 }
 
-void layers_quarter_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                          const double *numbers, lab_entry *entry)
+void lab_layers_quarter_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                              const double *numbers, lab_entry *entry)
 {
-    double n = (double)urls_at(settings, row), size = layers_size(row);
-    lab_theory theory = quarter_theory(n, bits(settings)), published = quarter_theory(size, LAYERS_M);
+    double n = (double)urls_at(settings, row), size = lab_layers_size(row);
+    lab_theory theory = quarter_theory(n, bits(settings)), published = quarter_theory(size, LAB_LAYERS_M);
     if (column == MADE)
-        lab_entry_count(entry, numbers, theory.mean, theory.variance, n, size);
+        lab_entry_count(entry, numbers, theory, size);
     else
         published = (lab_theory){numbers[0], numbers[0], size};
     judge_published(study, row, published, column == MADE ? "theory has" : "the formula has", entry);

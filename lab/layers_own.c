@@ -17,20 +17,18 @@ enum { SEEN, FALSELY, COLUMNS };
 enum { OWN_K = 4 };
 
 #define OWN_BITS 6.235
-#define OWN_ROWS 1562978.0
-#define OWN_REPEATED (11900 / (OWN_ROWS / 2))
 
-const char *const layers_own_rows[] = {"classic", "multilayer", "multilayer expected", NULL};
-const char *const layers_own_columns[] = {"seen", "falsely seen", NULL};
+const char *const lab_layers_own_rows[] = {"classic", "multilayer", "multilayer expected", NULL};
+const char *const lab_layers_own_columns[] = {"seen", "falsely seen", NULL};
 
 static uint64_t inserted(const lab_settings *settings)
 {
-    return layers_urls(settings, 20);
+    return lab_layers_urls(settings, LAB_LAYERS_PART);
 }
 
 static uint64_t repeated(const lab_settings *settings)
 {
-    return (uint64_t)(OWN_REPEATED * (double)inserted(settings) + 0.5);
+    return (uint64_t)(LAB_LAYERS_OWN_REPEATED / LAB_LAYERS_OWN_ASKED * (double)inserted(settings) + 0.5);
 }
 
 static double bits(const lab_settings *settings)
@@ -42,20 +40,16 @@ typedef struct bench {
     const lab_settings *settings;
     uint64_t run;
     vidi_set *classic, *multilayer;
-    layers_tally tally;
+    lab_layers_tally tally;
 } bench;
 
 static int make(bench *bench)
 {
     double m = bits(bench->settings);
-    LAB_TRY(layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur2,m=%.0f,k=%d", m, OWN_K));
-    return layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
-                      "hash=murmur2,m=%.0f,k=%d,L=%d,layersalt=off,xor=hash,scheme=strip", m, OWN_K, LAYERS);
-}
-
-static vidi_str url_at(const bench *bench, char *buffer, uint64_t index)
-{
-    return layers_strip(lab_url_text(buffer, bench->settings, bench->run, index));
+    LAB_TRY(
+        lab_layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur2,m=%.0f,k=%d", m, OWN_K));
+    return lab_layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
+                          "hash=murmur2,m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, OWN_K);
 }
 
 static int measure(bench *bench, double *numbers)
@@ -66,26 +60,26 @@ static int measure(bench *bench, double *numbers)
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
         numbers[i] = 0;
     for (uint64_t i = 0; i < n; i++) {
-        vidi_str url = url_at(bench, buffer, i);
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i);
         LAB_TRY(vidi_add(bench->classic, url));
         LAB_TRY(vidi_add(bench->multilayer, url));
-        LAB_TRY(layers_tally_add(&bench->tally, url));
+        LAB_TRY(lab_layers_tally_add(&bench->tally, url));
     }
-    layers_view view = layers_view_of(&bench->tally, bits(bench->settings), OWN_K);
+    lab_layers_view view = lab_layers_view_of(&bench->tally, bits(bench->settings), OWN_K);
     view.kept = 0; /* 32-bit values become places by remainder, which XOR does not keep together */
     for (uint64_t i = 0; i < n; i++) {
         double *into = i < again ? seen : falsely;
-        vidi_str url = url_at(bench, buffer, i < again ? i : n + i);
-        LAB_TRY(layers_ask(bench->classic, url, &into[CLASSIC * COLUMNS]));
-        LAB_TRY(layers_ask(bench->multilayer, url, &into[LAYERED * COLUMNS]));
-        into[EXPECTED * COLUMNS] += layers_expect(&view, url);
+        vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i < again ? i : n + i);
+        LAB_TRY(lab_layers_ask(bench->classic, url, &into[CLASSIC * COLUMNS]));
+        LAB_TRY(lab_layers_ask(bench->multilayer, url, &into[LAYERED * COLUMNS]));
+        into[EXPECTED * COLUMNS] += lab_layers_expect(&view, url);
     }
     for (size_t row = 0; row < ROWS; row++)
         seen[row * COLUMNS] += falsely[row * COLUMNS];
     return VIDI_OK;
 }
 
-int layers_own_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_own_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
     int code = make(&bench);
@@ -93,7 +87,7 @@ int layers_own_measure(const lab_settings *settings, uint64_t run, double *numbe
         code = measure(&bench, numbers);
     vidi_close(bench.classic);
     vidi_close(bench.multilayer);
-    layers_tally_free(&bench.tally);
+    lab_layers_tally_free(&bench.tally);
     return code;
 }
 
@@ -101,20 +95,19 @@ int layers_own_measure(const lab_settings *settings, uint64_t run, double *numbe
  * All in counts of the paper's rows. The classic count is no test of theory, since the number of repetitions was taken
  * from it; multilayer's is not, because its URLs are not ours. So both are shown and neither is judged.
  */
-void layers_own_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_layers_own_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
 {
     const lab_settings *settings = &all->settings;
-    double n = (double)inserted(settings), again = (double)repeated(settings), scale = OWN_ROWS / 2 / n;
-    lab_theory theory = layers_classic(n - again, n, bits(settings), OWN_K);
-    double certain = column == SEEN ? again : 0;
+    double n = (double)inserted(settings), again = (double)repeated(settings), scale = LAB_LAYERS_OWN_ASKED / n;
+    lab_theory classic = lab_layers_classic(n - again, n, bits(settings), OWN_K);
+    classic = (lab_theory){classic.mean + (column == SEEN ? again : 0), classic.variance, n};
     if (row == CLASSIC)
-        lab_entry_count(entry, numbers, theory.mean + certain, theory.variance, n, n * scale);
+        lab_entry_count(entry, numbers, classic, n * scale);
     else if (row == LAYERED)
-        layers_judge_expected(all, EXPECTED * COLUMNS + column, numbers, entry, bits(settings), OWN_K, n, n * scale);
+        lab_layers_judge_expected(all, EXPECTED * COLUMNS + column, numbers, entry, bits(settings), OWN_K, n,
+                                  n * scale);
     else {
-        entry->measured *= scale;
-        entry->low *= scale;
-        entry->high *= scale;
+        lab_entry_scale(entry, scale);
     }
     entry->printed = lab_published_find(lab_published_all, all->study->id, entry->row, entry->column);
     entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;

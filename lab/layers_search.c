@@ -17,8 +17,8 @@ enum { LINEAR, BINARY, ROWS };
 enum { PRESENT, ABSENT, COLUMNS };
 enum { LINEAR_ASKED = 100 };
 
-const char *const layers_comparisons_rows[] = {"linear search", "binary search", NULL};
-const char *const layers_comparisons_columns[] = {"URLs that are there", "URLs that are not", NULL};
+const char *const lab_layers_comparisons_rows[] = {"linear search", "binary search", NULL};
+const char *const lab_layers_comparisons_columns[] = {"URLs that are there", "URLs that are not", NULL};
 
 static int compare(vidi_str a, vidi_str b)
 {
@@ -31,7 +31,7 @@ static int by_bytes(const void *a, const void *b)
     return compare(*(const vidi_str *)a, *(const vidi_str *)b);
 }
 
-static uint64_t search_linearly(const layers_pool *pool, vidi_str url)
+static uint64_t search_linearly(const lab_layers_pool *pool, vidi_str url)
 {
     uint64_t made = 0;
     while (made < pool->count && compare(pool->urls[made++], url) != 0)
@@ -39,7 +39,7 @@ static uint64_t search_linearly(const layers_pool *pool, vidi_str url)
     return made;
 }
 
-static uint64_t search_halving(const layers_pool *sorted, vidi_str url)
+static uint64_t search_halving(const lab_layers_pool *sorted, vidi_str url)
 {
     uint64_t low = 0, high = sorted->count, made = 0;
     while (low < high) {
@@ -57,8 +57,8 @@ static uint64_t search_halving(const layers_pool *sorted, vidi_str url)
 }
 
 /* The mean over the pool's URLs, or over so many at equal distances. */
-static double mean_of(uint64_t (*search)(const layers_pool *, vidi_str), const layers_pool *in,
-                      const layers_pool *asked, uint64_t count)
+static double mean_of(uint64_t (*search)(const lab_layers_pool *, vidi_str), const lab_layers_pool *in,
+                      const lab_layers_pool *asked, uint64_t count)
 {
     double sum = 0;
     count = count < asked->count ? count : asked->count;
@@ -67,13 +67,13 @@ static double mean_of(uint64_t (*search)(const layers_pool *, vidi_str), const l
     return sum / (double)count;
 }
 
-int layers_comparisons_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_comparisons_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    uint64_t n = layers_urls(settings, 20);
-    layers_pool in = {0}, others = {0};
-    int code = layers_pool_make(&in, settings, run, (layers_choice){0, 1, n, false});
+    uint64_t n = lab_layers_urls(settings, LAB_LAYERS_PART);
+    lab_layers_pool in = {0}, others = {0};
+    int code = lab_layers_pool_make(&in, settings, run, (lab_layers_choice){0, 1, n, false});
     if (code == VIDI_OK)
-        code = layers_pool_make(&others, settings, run, (layers_choice){n, 1, n, false});
+        code = lab_layers_pool_make(&others, settings, run, (lab_layers_choice){n, 1, n, false});
     if (code == VIDI_OK) {
         numbers[LINEAR * COLUMNS + PRESENT] = mean_of(search_linearly, &in, &in, LINEAR_ASKED);
         numbers[LINEAR * COLUMNS + ABSENT] = mean_of(search_linearly, &in, &others, LINEAR_ASKED);
@@ -81,15 +81,15 @@ int layers_comparisons_measure(const lab_settings *settings, uint64_t run, doubl
         numbers[BINARY * COLUMNS + PRESENT] = mean_of(search_halving, &in, &in, n);
         numbers[BINARY * COLUMNS + ABSENT] = mean_of(search_halving, &in, &others, n);
     }
-    layers_pool_free(&in);
-    layers_pool_free(&others);
+    lab_layers_pool_free(&in);
+    lab_layers_pool_free(&others);
     return code;
 }
 
-void layers_comparisons_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
-                              const double *numbers, lab_entry *entry)
+void lab_layers_comparisons_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                  const double *numbers, lab_entry *entry)
 {
-    double n = (double)layers_urls(settings, 20), depth = floor(log2(n)) + 1;
+    double n = (double)lab_layers_urls(settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
     double tolerance = settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ in their scheme alone */
     (void)study;
     (void)numbers;

@@ -3,7 +3,7 @@
  * each layer. Counted here from the texts, without the library's filters and with another hash function.
  *
  * A URL is falsely seen if its unknown segments hit marked places in their layers and the XOR of all does so, too. With
- * one unknown segment the two are not independent (layers_both). If all are known, only the XOR layer is left.
+ * one unknown segment the two are not independent (lab_layers_both). If all are known, only the XOR layer is left.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* ---- text ---- */
 
-vidi_str layers_strip(vidi_str url)
+vidi_str lab_layers_strip(vidi_str url)
 {
     for (size_t i = 0; i + 3 <= url.len && url.ptr[i] != '/'; i++)
         if (memcmp(url.ptr + i, "://", 3) == 0)
@@ -21,7 +21,12 @@ vidi_str layers_strip(vidi_str url)
     return url;
 }
 
-size_t layers_cut(vidi_str url, size_t most, vidi_str *segments)
+vidi_str lab_layers_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index)
+{
+    return lab_layers_strip(lab_url_text(buffer, settings, run, index));
+}
+
+size_t lab_layers_cut(vidi_str url, size_t most, vidi_str *segments)
 {
     size_t count = 0, begin = 0;
     for (size_t i = 0; i < url.len && url.ptr[i] != '?' && url.ptr[i] != '#' && count + 1 < most; i++)
@@ -33,7 +38,7 @@ size_t layers_cut(vidi_str url, size_t most, vidi_str *segments)
     return count;
 }
 
-vidi_str layers_append(char buffer[LAYERS_ROOM], vidi_str url, uint64_t number)
+vidi_str lab_layers_append(char buffer[LAB_LAYERS_ROOM], vidi_str url, uint64_t number)
 {
     char digits[20];
     size_t count = 0, length = url.len;
@@ -56,7 +61,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-uint64_t layers_hash(vidi_str text)
+uint64_t lab_layers_hash(vidi_str text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < text.len; i++)
@@ -65,7 +70,7 @@ uint64_t layers_hash(vidi_str text)
 }
 
 /* Where the key is, or the free place for it. */
-static uint64_t find(const layers_map *map, uint64_t key)
+static uint64_t find(const lab_layers_map *map, uint64_t key)
 {
     uint64_t at = mix(key) & (map->room - 1);
     while (map->keys[at] && map->keys[at] != key)
@@ -73,14 +78,14 @@ static uint64_t find(const layers_map *map, uint64_t key)
     return at;
 }
 
-static int grow(layers_map *map)
+static int grow(lab_layers_map *map)
 {
-    layers_map old = *map;
+    lab_layers_map old = *map;
     map->room = old.room ? 2 * old.room : 256;
     map->keys = calloc(map->room, sizeof *map->keys);
     map->counts = calloc(map->room, sizeof *map->counts);
     if (!map->keys || !map->counts) {
-        layers_map_free(map);
+        lab_layers_map_free(map);
         *map = old;
         return lab_fail(VIDI_EMEMORY, "no memory to count segments");
     }
@@ -90,11 +95,11 @@ static int grow(layers_map *map)
             map->keys[at] = old.keys[i];
             map->counts[at] = old.counts[i];
         }
-    layers_map_free(&old);
+    lab_layers_map_free(&old);
     return VIDI_OK;
 }
 
-int layers_map_add(layers_map *map, uint64_t key)
+int lab_layers_map_add(lab_layers_map *map, uint64_t key)
 {
     if (3 * map->used >= 2 * map->room)
         LAB_TRY(grow(map));
@@ -107,7 +112,7 @@ int layers_map_add(layers_map *map, uint64_t key)
     return is_new;
 }
 
-uint32_t layers_map_count(const layers_map *map, uint64_t key)
+uint32_t lab_layers_map_count(const lab_layers_map *map, uint64_t key)
 {
     if (!map->room)
         return 0;
@@ -115,11 +120,11 @@ uint32_t layers_map_count(const layers_map *map, uint64_t key)
     return map->keys[at] ? map->counts[at] : 0;
 }
 
-void layers_map_free(layers_map *map)
+void lab_layers_map_free(lab_layers_map *map)
 {
     free(map->keys);
     free(map->counts);
-    *map = (layers_map){0};
+    *map = (lab_layers_map){0};
 }
 
 /* ---- tallies ---- */
@@ -128,15 +133,15 @@ enum { DEPTH_BITS = 7 };
 
 typedef struct cut {
     size_t count;
-    uint64_t hashes[LAYERS], all, before; /* XOR of all, and of all but the last */
+    uint64_t hashes[LAB_LAYERS], all, before; /* XOR of all, and of all but the last */
 } cut;
 
-static cut cut_url(const layers_tally *tally, vidi_str stripped)
+static cut cut_url(const lab_layers_tally *tally, vidi_str stripped)
 {
-    vidi_str segments[LAYERS];
-    cut cut = {.count = layers_cut(stripped, LAYERS, segments)};
+    vidi_str segments[LAB_LAYERS];
+    cut cut = {.count = lab_layers_cut(stripped, LAB_LAYERS, segments)};
     for (size_t i = 0; i < cut.count; i++) {
-        cut.hashes[i] = layers_hash(segments[i]);
+        cut.hashes[i] = lab_layers_hash(segments[i]);
         if (tally->salted)
             cut.hashes[i] = mix(cut.hashes[i] + i + 1);
         cut.before = cut.all;
@@ -150,35 +155,35 @@ static uint64_t class_of(const cut *cut)
     return (cut->before & ~(uint64_t)DEPTH_BITS) | cut->count;
 }
 
-int layers_tally_add(layers_tally *tally, vidi_str stripped)
+int lab_layers_tally_add(lab_layers_tally *tally, vidi_str stripped)
 {
     cut cut = cut_url(tally, stripped);
     for (size_t i = 0; i < cut.count; i++)
-        LAB_TRY(layers_map_add(&tally->segments[i], cut.hashes[i]));
-    int is_new = layers_map_add(&tally->urls, cut.all);
+        LAB_TRY(lab_layers_map_add(&tally->segments[i], cut.hashes[i]));
+    int is_new = lab_layers_map_add(&tally->urls, cut.all);
     if (is_new == 1)
-        is_new = layers_map_add(&tally->classes, class_of(&cut));
+        is_new = lab_layers_map_add(&tally->classes, class_of(&cut));
     return is_new < 0 ? is_new : VIDI_OK;
 }
 
-bool layers_tally_has(const layers_tally *tally, vidi_str stripped)
+bool lab_layers_tally_has(const lab_layers_tally *tally, vidi_str stripped)
 {
     cut cut = cut_url(tally, stripped);
-    return layers_map_count(&tally->urls, cut.all) > 0;
+    return lab_layers_map_count(&tally->urls, cut.all) > 0;
 }
 
-void layers_tally_free(layers_tally *tally)
+void lab_layers_tally_free(lab_layers_tally *tally)
 {
-    for (size_t i = 0; i < LAYERS; i++)
-        layers_map_free(&tally->segments[i]);
-    layers_map_free(&tally->urls);
-    layers_map_free(&tally->classes);
+    for (size_t i = 0; i < LAB_LAYERS; i++)
+        lab_layers_map_free(&tally->segments[i]);
+    lab_layers_map_free(&tally->urls);
+    lab_layers_map_free(&tally->classes);
 }
 
-static layers_pair pair_of(const layers_tally *tally, uint64_t class, double near, double common)
+static lab_layers_pair pair_of(const lab_layers_tally *tally, uint64_t class, double near, double common)
 {
     size_t depth = class & DEPTH_BITS;
-    return (layers_pair){(double)tally->segments[depth - 1].used, (double)tally->urls.used, near, common};
+    return (lab_layers_pair){(double)tally->segments[depth - 1].used, (double)tally->urls.used, near, common};
 }
 
 /* Without other segments, or if these cancel, the XOR is the last segment's own hash, for all functions. */
@@ -187,44 +192,44 @@ static double common_of(uint64_t class, double k, double kept)
     return class <= DEPTH_BITS ? k : kept;
 }
 
-double layers_expect_appended(const layers_tally *tally, double m, double k)
+double lab_layers_expect_appended(const lab_layers_tally *tally, double m, double k)
 {
-    double sum = 0, kept = layers_kept(m);
+    double sum = 0, kept = lab_layers_kept(m);
     for (uint64_t i = 0; i < tally->classes.room; i++)
         if (tally->classes.keys[i]) {
             uint64_t class = tally->classes.keys[i];
             double near = tally->classes.counts[i];
-            sum += near * layers_both(pair_of(tally, class, near, common_of(class, k, kept)), m, k);
+            sum += near * lab_layers_both(pair_of(tally, class, near, common_of(class, k, kept)), m, k);
         }
     return sum;
 }
 
-layers_view layers_view_of(const layers_tally *tally, double m, double k)
+lab_layers_view lab_layers_view_of(const lab_layers_tally *tally, double m, double k)
 {
-    layers_view view = {.tally = tally, .m = m, .k = k, .kept = layers_kept(m)};
-    for (size_t i = 0; i < LAYERS; i++)
-        view.powers[i] = layers_power(layers_fill_after(k * (double)tally->segments[i].used, m), k);
-    view.last = layers_power(layers_fill_after(k * (double)tally->urls.used, m), k);
+    lab_layers_view view = {.tally = tally, .m = m, .k = k, .kept = lab_layers_kept(m)};
+    for (size_t i = 0; i < LAB_LAYERS; i++)
+        view.powers[i] = lab_fill_power(lab_fill_after(k * (double)tally->segments[i].used, m), k);
+    view.last = lab_fill_power(lab_fill_after(k * (double)tally->urls.used, m), k);
     return view;
 }
 
-double layers_expect(const layers_view *view, vidi_str stripped)
+double lab_layers_expect(const lab_layers_view *view, vidi_str stripped)
 {
-    const layers_tally *tally = view->tally;
+    const lab_layers_tally *tally = view->tally;
     cut cut = cut_url(tally, stripped);
     double p = view->last;
     size_t unknown = 0, last = 0;
     for (size_t i = 0; i < cut.count; i++)
-        if (!layers_map_count(&tally->segments[i], cut.hashes[i])) {
+        if (!lab_layers_map_count(&tally->segments[i], cut.hashes[i])) {
             p *= view->powers[i];
             unknown++;
             last = i;
         }
-    if (unknown == 0 && layers_map_count(&tally->urls, cut.all))
+    if (unknown == 0 && lab_layers_map_count(&tally->urls, cut.all))
         return 1;
     uint64_t class = class_of(&cut);
-    double near = unknown == 1 && last == cut.count - 1 ? layers_map_count(&tally->classes, class) : 0;
+    double near = unknown == 1 && last == cut.count - 1 ? lab_layers_map_count(&tally->classes, class) : 0;
     if (near > 0)
-        return layers_both(pair_of(tally, class, near, common_of(class, view->k, view->kept)), view->m, view->k);
+        return lab_layers_both(pair_of(tally, class, near, common_of(class, view->k, view->kept)), view->m, view->k);
     return p;
 }

@@ -1,5 +1,15 @@
-/* Experiments: the counting notes. Those on k, and on the errors of counters, are tables of configurations. */
+/*
+ * Experiments: the counting notes. What they measure is in notes_*.c. Those on k, and on the errors of counters, are
+ * tables of configurations (experiments.c).
+ */
 #include "lab/notes.h"
+
+enum { PART = 10, URLS_LEAST = 1000 };
+
+uint64_t lab_notes_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, URLS_LEAST);
+}
 
 const lab_study lab_notes[] = {
     {.id = "notes-space",
@@ -22,9 +32,8 @@ const lab_study lab_notes[] = {
     {.id = "notes-counters",
      .title = "Counters of several widths: insert, delete and lookup",
      .source = "the counting notes",
-     .note =
-         "A tenth of the URLs go in, k = 3, kn/m = ln 2. Full and still seen: when all were deleted again. Forgotten: "
-         "when a fiftieth as many others were deleted that never went in.",
+     .note = "A tenth of the URLs go in, k = 3, kn/m = ln 2. Full and still seen: when all were deleted again. "
+             "Forgotten: when a fiftieth as many others were deleted that never went in.",
      .unit = "%, memory: times that of bits",
      .rows = lab_counter_widths,
      .columns = lab_counter_columns,

@@ -1,23 +1,24 @@
-/* Parts of the experiments on the counting notes, which notes.c puts together. */
+/* What the experiments on the counting notes share, and their parts, which notes.c puts together. */
 #ifndef VIDI_LAB_NOTES_H
 #define VIDI_LAB_NOTES_H
 
 #include "lab/study.h"
 
-typedef int lab_notes_measure(const lab_settings *settings, uint64_t run, double *numbers);
+/* URLs that go in: a tenth of those asked for. */
+uint64_t lab_notes_urls(const lab_settings *settings);
 
 /* notes_space.c */
 extern const char *const lab_space_rates[], *const lab_space_ways[];
 extern const double lab_space_rates_along[];
-lab_notes_measure lab_space_measure;
+lab_measure_run lab_space_measure;
 lab_judge_entry lab_space_judge;
 
 /* notes_counters.c */
 extern const char *const lab_counter_widths[], *const lab_counter_columns[];
-lab_notes_measure lab_counters_measure;
+lab_measure_run lab_counters_measure;
 lab_judge_entry lab_counters_judge;
 
 /* notes_claims.c: k = (m/n) ln 2 is the best, which the eigenvalue paper says, too. */
-lab_holding lab_best_k_judge(const lab_book *book, char *sentence, size_t room);
+lab_claim_judge lab_claim_best_k;
 
 #endif

@@ -32,12 +32,6 @@ typedef struct bench {
     char url[LAB_URL_ROOM];
 } bench;
 
-static uint64_t urls_of(const lab_settings *settings)
-{
-    uint64_t n = settings->urls / 10, least = 1000;
-    return n < least ? (settings->urls < least ? settings->urls : least) : n;
-}
-
 static uint64_t places_of(uint64_t n)
 {
     return (uint64_t)ceil((double)(K * n) / M_LN2);
@@ -142,7 +136,7 @@ static int plain_bytes(bench *bench, double *bytes)
 
 int lab_counters_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    uint64_t n = urls_of(settings);
+    uint64_t n = lab_notes_urls(settings);
     bench bench = {.settings = settings, .run = run, .n = n, .m = places_of(n)};
     double bytes;
     LAB_TRY(plain_bytes(&bench, &bytes));
@@ -211,17 +205,7 @@ static void judge_clustered(lab_entry *entry, const double *numbers, lab_theory 
     double sum = 0, by = theory.mean > 0 ? theory.variance / theory.mean : 1;
     for (uint64_t i = 0; i < entry->runs; i++)
         sum += numbers[i];
-    lab_fit fit = lab_fit_of(sum / by, (double)entry->runs,
-                             (lab_theory){theory.mean / by, theory.variance / by / by, theory.asked / by});
-    entry->theory = 100 * theory.mean / theory.asked;
-    entry->measured = 100 * fit.share;
-    entry->low = 100 * fit.low;
-    entry->high = 100 * fit.high;
-    entry->z = fit.z;
-    if (!fit.fits) {
-        entry->verdict = LAB_FAILS;
-        snprintf(entry->remark, sizeof entry->remark, "ours is %.1f standard deviations from theory", fabs(fit.z));
-    }
+    lab_entry_sum(entry, sum / by, (lab_theory){theory.mean / by, theory.variance / by / by, theory.asked / by}, 100);
 }
 
 static void judge_memory(lab_entry *entry, double width, double m)
@@ -236,7 +220,7 @@ static void judge_memory(lab_entry *entry, double width, double m)
 void lab_counters_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                         const double *numbers, lab_entry *entry)
 {
-    double n = (double)urls_of(settings), m = (double)places_of((uint64_t)n), limit = exp2(widths[row]) - 1;
+    double n = (double)lab_notes_urls(settings), m = (double)places_of((uint64_t)n), limit = exp2(widths[row]) - 1;
     lab_theory theory;
     (void)study;
     if (column == MEMORY) {
@@ -253,5 +237,5 @@ void lab_counters_judge(const lab_study *study, const lab_settings *settings, si
         theory = theory_of_still_seen(n, m, limit);
     else
         theory = theory_of_too_large(n, m);
-    lab_entry_count(entry, numbers, theory.mean, theory.variance, theory.asked, 100);
+    lab_entry_count(entry, numbers, theory, 100);
 }

@@ -25,18 +25,12 @@ const double lab_space_rates_along[] = {1e-2, 1e-4, 1e-6, 1e-9};
 
 enum { BLOOM, ONE_HASH, STORED_HASHES, FINGERPRINT, URLS, HASHSET, WAYS, RATES = 4 };
 
-static uint64_t urls_of(const lab_settings *settings)
-{
-    uint64_t n = settings->urls / 10, least = 1000;
-    return n < least ? (settings->urls < least ? settings->urls : least) : n;
-}
-
 /* ---- measuring ---- */
 
 /* Bits a URL of a set of n URLs. */
 static int take(double *bits, const char *kind, const char *params, const lab_settings *settings, uint64_t run)
 {
-    uint64_t n = urls_of(settings);
+    uint64_t n = lab_notes_urls(settings);
     char url[LAB_URL_ROOM];
     vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
@@ -68,7 +62,7 @@ static int plan(double *bits, double rate, uint64_t n)
 
 static double key_bits(const lab_settings *settings, uint64_t run)
 {
-    uint64_t n = urls_of(settings), bytes = 0;
+    uint64_t n = lab_notes_urls(settings), bytes = 0;
     char url[LAB_URL_ROOM];
     for (uint64_t i = 0; i < n; i++)
         bytes += lab_url(url, settings, run, i);
@@ -77,7 +71,7 @@ static double key_bits(const lab_settings *settings, uint64_t run)
 
 int lab_space_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
-    double n = (double)urls_of(settings), keys = key_bits(settings, run) + log2(n), hashset;
+    double n = (double)lab_notes_urls(settings), keys = key_bits(settings, run) + log2(n), hashset;
     char params[32];
     LAB_TRY(take(&hashset, "hashset", NULL, settings, run));
     for (size_t i = 0; i < RATES; i++) {
@@ -85,7 +79,7 @@ int lab_space_measure(const lab_settings *settings, uint64_t run, double *number
         snprintf(params, sizeof params, "error=%g", lab_space_rates_along[i]);
         LAB_TRY(take(&row[BLOOM], "classic", params, settings, run));
         LAB_TRY(take(&row[FINGERPRINT], "fingerprint", params, settings, run));
-        LAB_TRY(plan(&row[ONE_HASH], lab_space_rates_along[i], urls_of(settings)));
+        LAB_TRY(plan(&row[ONE_HASH], lab_space_rates_along[i], lab_notes_urls(settings)));
         row[STORED_HASHES] = ceil(log2(n / lab_space_rates_along[i]));
         row[URLS] = keys;
         row[HASHSET] = hashset;
@@ -116,7 +110,7 @@ static void judge_memory(lab_entry *entry, double theory, double n)
 void lab_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                      const double *numbers, lab_entry *entry)
 {
-    double n = (double)urls_of(settings);
+    double n = (double)lab_notes_urls(settings);
     (void)study;
     (void)numbers;
     if (column == BLOOM)

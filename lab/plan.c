@@ -1,4 +1,4 @@
-/* See plan.h. */
+/* A plan for a list of cells: jobs, families and arrays are found or added one by one, then sorted. See plan.h. */
 #include "lab/plan.h"
 
 #include <stdlib.h>

@@ -5,22 +5,9 @@
  * must be the filter of the n alone.
  */
 #include "lab/bench.h"
+#include "lab/study.h"
 
-static int make_set(const lab_config *config, const lab_settings *settings, uint64_t run, vidi_set **set)
-{
-    vidi_options options = VIDI_OPTIONS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
-    char params[256];
-    lab_key(key, settings->seed, run);
-    options.kind = lab_config_set(config, params, sizeof params);
-    options.params = params;
-    options.capacity = settings->urls;
-    options.key = key;
-    options.canon = "none";
-    return vidi_create(set, &options);
-}
-
-typedef int lab_deed(vidi_set *set, vidi_str url);
+typedef int deed(vidi_set *set, vidi_str url);
 
 static int ask(vidi_set *set, vidi_str url)
 {
@@ -29,13 +16,12 @@ static int ask(vidi_set *set, vidi_str url)
 
 /* Does it with the URLs first to last - 1 of the run: how many gave VIDI_SEEN, or an error. */
 static int64_t each(vidi_set *set, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t last,
-                    lab_deed *deed)
+                    deed *deed)
 {
     char url[LAB_URL_ROOM];
     int64_t seen = 0;
     for (uint64_t i = first; i < last; i++) {
-        size_t length = lab_url(url, settings, run, i);
-        int verdict = deed(set, (vidi_str){url, length});
+        int verdict = deed(set, lab_url_text(url, settings, run, i));
         if (verdict < 0)
             return verdict;
         seen += verdict == VIDI_SEEN;
@@ -46,10 +32,10 @@ static int64_t each(vidi_set *set, const lab_settings *settings, uint64_t run, u
 int lab_set_run(const lab_config *config, const lab_settings *settings, uint64_t run, uint64_t *count)
 {
     uint64_t n = settings->urls, extra = config->deletes ? n / 2 : 0;
+    char params[256];
+    const char *kind = lab_config_set(config, params, sizeof params);
     vidi_set *set;
-    int code = make_set(config, settings, run, &set);
-    if (code < 0)
-        return code;
+    LAB_TRY(lab_set_make(&set, settings, run, kind, params, n));
     int64_t seen = each(set, settings, run, 2 * n, 2 * n + extra, vidi_add);
     if (seen >= 0)
         seen = each(set, settings, run, 0, n, vidi_add);
@@ -59,5 +45,5 @@ int lab_set_run(const lab_config *config, const lab_settings *settings, uint64_t
         seen = each(set, settings, run, n, 2 * n, ask);
     vidi_close(set);
     *count = seen < 0 ? 0 : (uint64_t)seen;
-    return seen < 0 ? (int)seen : 0;
+    return seen < 0 ? (int)seen : VIDI_OK;
 }

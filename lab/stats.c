@@ -1,9 +1,11 @@
 /*
- * Distributions: the incomplete gamma function, and what is made of it (Poisson, chi-square), and the normal one.
+ * Distributions: the incomplete gamma function, and what is made of it (Poisson, chi-square), and the normal one. And
+ * the median.
  */
 #include "lab/lab.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { STEPS = 100000 };
 
@@ -95,4 +97,16 @@ double lab_normal_z(double below)
             high = middle;
     }
     return (low + high) / 2;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double lab_median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, by_size);
+    return count ? (numbers[(count - 1) / 2] + numbers[count / 2]) / 2 : 0;
 }

@@ -1,4 +1,4 @@
-/* Studies: which there are, and their runs. See study.h. */
+/* Studies: which there are, their runs, and what measuring one needs. See study.h. */
 #include "lab/study.h"
 
 #include <stdio.h>
@@ -125,23 +125,34 @@ void lab_numbers_free(lab_numbers *numbers)
 
 /* ---- what measuring needs ---- */
 
+uint64_t lab_urls_part(const lab_settings *settings, uint64_t part, uint64_t least)
+{
+    uint64_t urls = settings->urls / part, enough = settings->urls < least ? settings->urls : least;
+    return urls < enough ? enough : urls;
+}
+
 vidi_str lab_url_text(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index)
 {
     return (vidi_str){buffer, lab_url(buffer, settings, run, index)};
+}
+
+int lab_set_make_with(vidi_set **set, const lab_settings *settings, uint64_t run, vidi_options options)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    lab_key(key, settings->seed, run);
+    options.key = key;
+    options.canon = "none";
+    return vidi_create(set, &options);
 }
 
 int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
                  uint64_t capacity)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    unsigned char key[VIDI_KEY_BYTES];
-    lab_key(key, settings->seed, run);
     options.kind = kind;
     options.params = params;
     options.capacity = capacity;
-    options.key = key;
-    options.canon = "none";
-    return vidi_create(set, &options);
+    return lab_set_make_with(set, settings, run, options);
 }
 
 static uint64_t read_clock(clockid_t clock)

@@ -51,6 +51,9 @@ const lab_entry *lab_table_find(const lab_table *table, const char *row, const c
 typedef struct lab_study lab_study;
 typedef struct lab_numbers lab_numbers;
 
+/* One number a cell, [row * columns + column]; NAN: there is no such cell. */
+typedef int lab_measure_run(const lab_settings *settings, uint64_t run, double *numbers);
+
 /*
  * Fills in theory, printed, published, verdict and remark of a cell. The entry has its names, the number of runs, and
  * measured, low and high: mean and 95 % interval of the mean, or of timed studies median, least and greatest. They may
@@ -58,6 +61,10 @@ typedef struct lab_numbers lab_numbers;
  */
 typedef void lab_judge_entry(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                              const double *numbers, lab_entry *entry);
+
+/* The same for cells whose theory is a figure of the same run: sees the numbers of all cells. */
+typedef void lab_judge_entry_beside(const lab_numbers *all, size_t row, size_t column, const double *numbers,
+                                    lab_entry *entry);
 
 struct lab_study {
     const char *id, *title, *source, *note, *unit;
@@ -67,11 +74,9 @@ struct lab_study {
     const char *needs; /* hash functions that not every build has, with '+' between; NULL: none */
     double work;       /* seconds that a run of 1e6 URLs takes, roughly, for the time left; 0: one */
     lab_plot plot;
-    /* One number a cell, [row * columns + column]; NAN: there is no such cell. */
-    int (*measure)(const lab_settings *settings, uint64_t run, double *numbers);
-    lab_judge_entry *judge; /* NULL: there is nothing to hold it against */
-    /* In place of judge, for cells whose theory is a figure of the same run: sees the numbers of all cells. */
-    void (*judge_beside)(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry);
+    lab_measure_run *measure;
+    lab_judge_entry *judge; /* both NULL: there is nothing to hold it against */
+    lab_judge_entry_beside *judge_beside;
 };
 
 /* In the order of the papers; NULL after the last. */
@@ -88,28 +93,42 @@ struct lab_numbers {
     double *numbers;
 };
 
-/* lab_numbers_free and lab_table_free in every case. */
-int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings);
-
 /* Are the functions that it needs in this build? If not, it has no runs, and its verdicts are `not built`. */
 bool lab_study_built(const lab_study *study);
 uint64_t lab_study_runs(const lab_study *study, uint64_t runs);              /* how many of so many it has */
 double lab_study_work(const lab_study *study, const lab_settings *settings); /* of each: crew.h */
+
+/* lab_numbers_free and lab_table_free in every case. */
+int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings);
 void lab_numbers_free(lab_numbers *numbers);
-int lab_table_of_numbers(lab_table *table, const lab_numbers *numbers);
+int lab_table_of_numbers(lab_table *table, const lab_numbers *all);
 
 /* ---- for judging ---- */
 
 /*
- * Sums of whole numbers (`numbers`, of the entry's runs) against theory: of one run the mean and the variance, out of
- * `asked`. Fills in z, fails if it is beyond LAB_Z_MOST, and puts measured, low, high and theory as shares in `unit`
- * (100: per cent; 1 as they are: asked is then 1).
+ * Counts (`numbers`, of the entry's runs) against theory, which is that of one run. Fills in z, fails if it is beyond
+ * LAB_Z_MOST, and puts measured, low, high and theory as shares of what was asked, in `unit` (100: per cent). The
+ * second takes the sum of all runs.
  */
-void lab_entry_count(lab_entry *entry, const double *numbers, double mean, double variance, double asked, double unit);
+void lab_entry_count(lab_entry *entry, const double *numbers, lab_theory theory, double unit);
+void lab_entry_sum(lab_entry *entry, double sum, lab_theory theory, double unit);
 
-/* What was published, from lab/published; the verdict is `agrees` if it is within `tolerance` (0.1: a tenth) of what
- * was measured, or of theory where there is one; otherwise `differs`. The remark is for the caller. */
+/* The measured value and its interval in another unit, where there is no theory. */
+void lab_entry_scale(lab_entry *entry, double factor);
+
+/* The standard deviation of what was measured, from its interval of 95 %. */
+double lab_entry_spread(const lab_entry *entry);
+
+/*
+ * What was published, from lab/published; the verdict is `agrees` if it is within `tolerance` (0.1: a tenth) of what
+ * was measured, or of theory where there is one; otherwise `differs`. The remark is for the caller.
+ */
 void lab_entry_published(lab_entry *entry, const lab_study *study, double tolerance);
+
+/* ---- for measuring ---- */
+
+/* A part of settings->urls, so that an experiment takes seconds; but at least so many, if there are as many. */
+uint64_t lab_urls_part(const lab_settings *settings, uint64_t part, uint64_t least);
 
 /* The URL as a vidi_str in the caller's buffer of LAB_URL_ROOM. */
 vidi_str lab_url_text(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
@@ -117,6 +136,9 @@ vidi_str lab_url_text(char *buffer, const lab_settings *settings, uint64_t run, 
 /* A set of that kind with the run's key, without canonical form. */
 int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
                  uint64_t capacity);
+
+/* The same with options of the caller's: sets their key and canon. */
+int lab_set_make_with(vidi_set **set, const lab_settings *settings, uint64_t run, vidi_options options);
 
 /* Nanoseconds of this thread's processor time, and of the clock on the wall. */
 uint64_t lab_thread_time(void);
@@ -153,7 +175,10 @@ lab_family_test lab_book_judge(const lab_book *book);
 
 const lab_table *lab_book_find(const lab_book *book, const char *id);
 
-/* What was measured; NAN if the table or the cell is not there: then a claim stays unjudged. */
+/* A cell that was measured; NULL: there is none. */
+const lab_entry *lab_book_entry(const lab_book *book, const char *id, const char *row, const char *column);
+
+/* What was measured there; NAN if the table or the cell is not there: then a claim stays unjudged. */
 double lab_book_measured(const lab_book *book, const char *id, const char *row, const char *column);
 
 /* ---- claims ---- */
@@ -162,12 +187,14 @@ typedef enum lab_holding { LAB_UNJUDGED, LAB_HOLDS, LAB_CONDITIONS, LAB_DOES_NOT
 
 const char *lab_holding_name(lab_holding holding);
 
+/* Says why in one sentence, without its full stop, with figures from the book. */
+typedef lab_holding lab_claim_judge(const lab_book *book, char *sentence, size_t room);
+
 typedef struct lab_claim {
     const char *id, *source; /* the paper and its section */
-    const char *text;        /* what it says, in our words */
+    const char *text;        /* what it says, in our words: a sentence without its full stop */
     const char *evidence;    /* identifiers of tables, with spaces between */
-    /* Says in one sentence, with figures from the book, why. */
-    lab_holding (*judge)(const lab_book *book, char *sentence, size_t room);
+    lab_claim_judge *judge;
 } lab_claim;
 
 /* NULL after the last. */

@@ -1,12 +1,10 @@
-/* Tables: what came of experiments of either sort, in one form. */
+/* Tables: what came of experiments of either sort, in one form; and finding cells in them. See study.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/study.h"
-
-#define INTERVAL_Z 1.959963985 /* 95 % */
 
 static int make_entries(lab_table *table, size_t rows, size_t columns)
 {
@@ -33,17 +31,10 @@ const lab_entry *lab_table_find(const lab_table *table, const char *row, const c
 
 /* ---- of studies ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void take_median(lab_entry *entry, double *numbers)
 {
     size_t runs = (size_t)entry->runs;
-    qsort(numbers, runs, sizeof *numbers, by_size);
-    entry->measured = (numbers[(runs - 1) / 2] + numbers[runs / 2]) / 2;
+    entry->measured = lab_median(numbers, runs);
     entry->low = numbers[0];
     entry->high = numbers[runs - 1];
 }
@@ -56,7 +47,7 @@ static void take_mean(lab_entry *entry, const double *numbers)
     entry->measured = sum / runs;
     for (uint64_t i = 0; i < entry->runs; i++)
         squares += (numbers[i] - entry->measured) * (numbers[i] - entry->measured);
-    double spread = entry->runs > 1 ? INTERVAL_Z * sqrt(squares / (runs - 1) / runs) : 0;
+    double spread = entry->runs > 1 ? LAB_INTERVAL_Z * sqrt(squares / (runs - 1) / runs) : 0;
     entry->low = entry->measured - spread;
     entry->high = entry->measured + spread;
 }
@@ -110,13 +101,10 @@ int lab_table_of_numbers(lab_table *table, const lab_numbers *all)
     return VIDI_OK;
 }
 
-void lab_entry_count(lab_entry *entry, const double *numbers, double mean, double variance, double asked, double unit)
+void lab_entry_sum(lab_entry *entry, double sum, lab_theory theory, double unit)
 {
-    double sum = 0;
-    for (uint64_t i = 0; i < entry->runs; i++)
-        sum += numbers[i];
-    lab_fit fit = lab_fit_of(sum, (double)entry->runs, (lab_theory){mean, variance, asked});
-    entry->theory = unit * mean / asked;
+    lab_fit fit = lab_fit_of(sum, (double)entry->runs, theory);
+    entry->theory = unit * theory.mean / theory.asked;
     entry->measured = unit * fit.share;
     entry->low = unit * fit.low;
     entry->high = unit * fit.high;
@@ -125,6 +113,26 @@ void lab_entry_count(lab_entry *entry, const double *numbers, double mean, doubl
         entry->verdict = LAB_FAILS;
         snprintf(entry->remark, sizeof entry->remark, "ours is %.1f standard deviations from theory", fabs(fit.z));
     }
+}
+
+void lab_entry_count(lab_entry *entry, const double *numbers, lab_theory theory, double unit)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < entry->runs; i++)
+        sum += numbers[i];
+    lab_entry_sum(entry, sum, theory, unit);
+}
+
+void lab_entry_scale(lab_entry *entry, double factor)
+{
+    entry->measured *= factor;
+    entry->low *= factor;
+    entry->high *= factor;
+}
+
+double lab_entry_spread(const lab_entry *entry)
+{
+    return (entry->high - entry->low) / 2 / LAB_INTERVAL_Z;
 }
 
 void lab_entry_published(lab_entry *entry, const lab_study *study, double tolerance)
@@ -223,9 +231,15 @@ const lab_table *lab_book_find(const lab_book *book, const char *id)
     return NULL;
 }
 
-double lab_book_measured(const lab_book *book, const char *id, const char *row, const char *column)
+const lab_entry *lab_book_entry(const lab_book *book, const char *id, const char *row, const char *column)
 {
     const lab_table *table = lab_book_find(book, id);
     const lab_entry *entry = table ? lab_table_find(table, row, column) : NULL;
+    return entry && !isnan(entry->measured) ? entry : NULL;
+}
+
+double lab_book_measured(const lab_book *book, const char *id, const char *row, const char *column)
+{
+    const lab_entry *entry = lab_book_entry(book, id, row, column);
     return entry ? entry->measured : (double)NAN;
 }

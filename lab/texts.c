@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/study.h"
+
 enum { BATCH = 256 };
 
 static int no_room(const lab_texts *texts)
@@ -83,4 +85,22 @@ int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count,
         seen += count_seen(verdicts, some, hits ? hits + i : NULL);
     }
     return seen;
+}
+
+int lab_texts_time_adds(vidi_set *set, const vidi_str *urls, uint64_t count, double *time)
+{
+    uint64_t start = lab_thread_time();
+    for (uint64_t i = 0; i < count; i++)
+        LAB_TRY(vidi_add(set, urls[i]));
+    *time += (double)(lab_thread_time() - start);
+    return VIDI_OK;
+}
+
+int lab_texts_time_questions(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time)
+{
+    uint64_t start = lab_thread_time();
+    for (uint64_t i = 0; i < count; i++)
+        LAB_TRY(vidi_has(set, urls[i]));
+    *time += (double)(lab_thread_time() - start);
+    return VIDI_OK;
 }

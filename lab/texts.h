@@ -18,4 +18,8 @@ void lab_texts_free(lab_texts *texts);
 int64_t lab_texts_add(vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
 int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count, unsigned char *hits);
 
+/* One URL at a time, as a crawler does: *time grows by the nanoseconds that it takes. */
+int lab_texts_time_adds(vidi_set *set, const vidi_str *urls, uint64_t count, double *time);
+int lab_texts_time_questions(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time);
+
 #endif

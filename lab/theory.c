@@ -32,28 +32,29 @@
 /* Sums of up to so many terms are taken as they are, longer ones as integrals over so many pieces. */
 enum { SUM_TERMS = 4096, SUM_PIECES = 1024 };
 
-typedef struct fill {
-    double mean, variance;
-} fill;
-
-static fill fill_after(double marks, double m)
+lab_fill lab_fill_after(double marks, double m)
 {
     double q1 = exp(marks * log1p(-1 / m));
     double variance =
         -q1 * expm1(marks * log1p(-1 / (m - 1))) / m + q1 * q1 * expm1(marks * log1p(-1 / ((m - 1) * (m - 1))));
-    return (fill){-expm1(marks * log1p(-1 / m)), variance > 0 ? variance : 0};
+    return (lab_fill){-expm1(marks * log1p(-1 / m)), variance > 0 ? variance : 0};
 }
 
-/* The mean of f^power to second order. */
-static double mean_power(fill f, double power)
+/* To second order. */
+double lab_fill_power(lab_fill fill, double k)
 {
-    return pow(f.mean, power) + power * (power - 1) / 2 * pow(f.mean, power - 2) * f.variance;
+    return pow(fill.mean, k) + k * (k - 1) / 2 * pow(fill.mean, k - 2) * fill.variance;
+}
+
+double lab_bits(double urls, double k, double multiplier)
+{
+    return ceil(urls * k * multiplier - 1e-6);
 }
 
 static lab_theory full(double n, double m, double k, double filters)
 {
-    fill f = fill_after(k * n, m);
-    double mean = pow(mean_power(f, k), filters);
+    lab_fill f = lab_fill_after(k * n, m);
+    double mean = pow(lab_fill_power(f, k), filters);
     double spread = mean * mean * (pow(1 + k * k * f.variance / (f.mean * f.mean), filters) - 1);
     return (lab_theory){n * mean, n * mean * (1 - mean) + n * (n - 1) * spread, n};
 }
@@ -65,10 +66,10 @@ typedef struct filling {
 /* Adds URL i's share, `times` over. */
 static void add_term(const filling *of, double i, double times, lab_theory *sum)
 {
-    fill f = fill_after(of->k * i, of->m);
+    lab_fill f = lab_fill_after(of->k * i, of->m);
     if (!(f.mean > 0))
         return;
-    double p = pow(mean_power(f, of->k), of->filters);
+    double p = pow(lab_fill_power(f, of->k), of->filters);
     double later = of->last - p;
     sum->mean += times * p;
     sum->variance +=
@@ -77,7 +78,7 @@ static void add_term(const filling *of, double i, double times, lab_theory *sum)
 
 static lab_theory filling_up(double n, double m, double k, double filters)
 {
-    filling of = {m, k, filters, pow(fill_after(k * n, m).mean, k * filters)};
+    filling of = {m, k, filters, pow(lab_fill_after(k * n, m).mean, k * filters)};
     lab_theory sum = {.asked = n};
     if (n <= SUM_TERMS) {
         for (double i = 0; i < n; i++)
@@ -95,25 +96,39 @@ static lab_theory filling_up(double n, double m, double k, double filters)
     return sum;
 }
 
-/* Sets of random sizes with that mean and variance, two of them, out of n: how many are in both. */
-static lab_theory in_both(lab_theory one)
+/* Given the sizes the law is hypergeometric; the sizes vary, too. */
+lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of)
 {
-    double n = one.asked, share = one.mean / n;
-    lab_theory both = {.mean = n * share * share, .asked = n};
-    both.variance = both.mean * (1 - share) * (1 - share) * n / (n - 1) + 2 * share * share * one.variance;
-    return both;
+    double share_a = a.mean / of, share_b = b.mean / of;
+    return (lab_theory){
+        .mean = a.mean * share_b,
+        .variance = a.mean * share_b * (1 - share_a) * (1 - share_b) * of / (of - 1) + share_b * share_b * a.variance +
+                    share_a * share_a * b.variance,
+        .asked = a.asked,
+    };
 }
 
 lab_theory lab_theory_of(const lab_config *config, uint64_t urls)
 {
     double n = (double)urls, k = config->k;
-    double m = ceil(n * k * config->multiplier - 1e-6);
+    double m = lab_bits(n, k, config->multiplier);
     double filters = (double)config->members * config->epochs;
     if (!config->incremental)
         return full(n, m, k, filters);
     uint64_t counted = urls * config->tenths / LAB_TENTHS;
     double asked = (double)counted;
-    if (config->shuffled && config->epochs == 2)
-        return in_both(filling_up(asked, m, k, config->members));
-    return filling_up(asked, m, k, filters);
+    if (!config->shuffled || config->epochs != 2)
+        return filling_up(asked, m, k, filters);
+    lab_theory one = filling_up(asked, m, k, config->members);
+    return lab_meeting_theory(one, one, asked);
+}
+
+lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters)
+{
+    return full((double)urls, m, k, filters);
+}
+
+lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters)
+{
+    return filling_up((double)urls, m, k, filters);
 }

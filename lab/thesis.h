@@ -4,9 +4,6 @@
 
 #include "lab/study.h"
 
-/* A cell that was measured; NULL: there is none. */
-const lab_entry *lab_cell(const lab_book *book, const char *id, const char *row, const char *column);
-
 /* How far two measurements are apart, in standard deviations of their difference; positive if a is larger. */
 double lab_apart(const lab_entry *a, const lab_entry *b);
 
@@ -28,8 +25,6 @@ static inline bool lab_contest_even(const lab_contest *contest)
 {
     return contest->worst <= LAB_Z_MOST;
 }
-
-typedef lab_holding lab_claim_judge(const lab_book *book, char *sentence, size_t room);
 
 /* Memory and times. */
 lab_claim_judge lab_claim_memory, lab_claim_memory_filters, lab_claim_time_functions, lab_claim_time_break,

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERVAL_Z 1.959963985 /* 95 % */
 #define INTERVAL_TAIL 0.025
 #define TABLE_LEAST 20 /* expected counts of cells that take part in a table's chi-square */
 
@@ -36,7 +35,7 @@ static double distance(double low, double high, double mean, double variance)
 
 lab_fit lab_fit_of(double count, double runs, lab_theory theory)
 {
-    double all = theory.asked * runs, spread = INTERVAL_Z * sqrt(runs * theory.variance);
+    double all = theory.asked * runs, spread = LAB_INTERVAL_Z * sqrt(runs * theory.variance);
     bool few = runs * theory.mean < LAB_FEW;
     lab_fit fit = {
         .share = count / all,
@@ -50,8 +49,8 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
 
 /*
  * Of functions without salts the runs differ by their URLs alone. A corpus has only so many: runs share some, and are
- * not independent. How much so is not known; if they were all the same, the spread of the sum would be `runs` times that
- * of one run.
+ * not independent. How much so is not known; if they were all the same, the spread of the sum would be `runs` times
+ * that of one run.
  */
 static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, lab_theory theory)
 {

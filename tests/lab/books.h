@@ -1,4 +1,7 @@
-/* Made-up books, for claims. */
+/*
+ * Made-up books, for claims: either whole tables of known studies, whose figures are set afterwards (book_of, book_set,
+ * must_hold), or nothing but the figures that a claim asks for (made_book, judged).
+ */
 #ifndef TESTS_LAB_BOOKS_H
 #define TESTS_LAB_BOOKS_H
 
@@ -55,16 +58,86 @@ static inline void book_set(lab_book *book, const char *id, const char *row, con
     check(changed > 0, "%s has no cell %s, %s", id, row ? row : "*", column ? column : "*");
 }
 
-static inline void must_hold(const lab_claim *claims, const lab_book *book, const char *id, lab_holding wanted)
+static inline const lab_claim *claim_of(const char *id)
+{
+    const lab_claim *claim;
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
+        if (strcmp(claim->id, id) == 0)
+            return claim;
+    fail_msg("there is no claim %s", id);
+    return NULL;
+}
+
+static inline void must_hold(const lab_book *book, const char *id, lab_holding wanted)
 {
     char sentence[512] = "";
-    while (claims->id && strcmp(claims->id, id) != 0)
-        claims++;
-    check(claims->id, "there is no claim %s", id);
-    lab_holding found = claims->judge(book, sentence, sizeof sentence);
+    lab_holding found = claim_of(id)->judge(book, sentence, sizeof sentence);
     check(found == wanted, "%s: '%s', not '%s' (%s)", id, lab_holding_name(found), lab_holding_name(wanted), sentence);
     check((found == LAB_UNJUDGED) == (strchr(sentence, '%') == NULL && strpbrk(sentence, "0123456789") == NULL),
           "%s, %s: '%s'", id, lab_holding_name(found), sentence);
+}
+
+/* ---- books of some figures ---- */
+
+/* A list of them ends with one that has no table. */
+typedef struct made_figure {
+    const char *table, *row, *column;
+    double measured;
+} made_figure;
+
+enum { MADE_TABLES = 12, MADE_CELLS = 64 };
+
+/* Tables are found by name, and then their cells: one column does for all. */
+typedef struct made_book {
+    lab_book book;
+    lab_table tables[MADE_TABLES];
+    lab_entry entries[MADE_TABLES][MADE_CELLS];
+} made_book;
+
+static inline void made_clear(made_book *made)
+{
+    memset(made, 0, sizeof *made);
+    made->book.tables = made->tables;
+}
+
+static inline lab_table *made_table(made_book *made, const char *id)
+{
+    for (size_t i = 0; i < made->book.count; i++)
+        if (strcmp(made->tables[i].id, id) == 0)
+            return &made->tables[i];
+    size_t next = made->book.count++;
+    check(next < MADE_TABLES, "more than %d tables", MADE_TABLES);
+    made->tables[next] =
+        (lab_table){.id = id, .unit = "times the filter", .entries = made->entries[next], .columns = 1};
+    return &made->tables[next];
+}
+
+/* The entry that it becomes, without an interval. */
+static inline lab_entry *made_put(made_book *made, const made_figure *figure)
+{
+    lab_table *table = made_table(made, figure->table);
+    check(table->rows < MADE_CELLS, "more than %d cells", MADE_CELLS);
+    lab_entry *entry = &table->entries[table->rows++];
+    *entry = (lab_entry){.row = figure->row,
+                         .column = figure->column,
+                         .measured = figure->measured,
+                         .low = figure->measured,
+                         .high = figure->measured,
+                         .runs = 3};
+    return entry;
+}
+
+/* What the claim says of a book with these figures. */
+static inline lab_holding judged(const char *id, const made_figure *figures)
+{
+    static made_book made;
+    char sentence[512] = "";
+    made_clear(&made);
+    for (; figures->table; figures++)
+        made_put(&made, figures);
+    lab_holding holding = claim_of(id)->judge(&made.book, sentence, sizeof sentence);
+    check((holding == LAB_UNJUDGED) == (sentence[0] == 0), "%s: a verdict without a sentence, or the reverse", id);
+    return holding;
 }
 
 #endif

@@ -2,26 +2,20 @@
  * The thesis's claims: judged by what is in a book, whichever way that goes, and not judged by what is not. The books
  * are made up; in the last test one is measured.
  */
-#include <math.h>
+#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "lab/study.h"
+#include "lab/books.h"
 #include "support/runner.h"
 
 enum { CELLS = 12, SENTENCE = 1024 };
 
-/* A measurement with an interval of a hundredth to each side; where nothing can be told from it, of all of it. */
-typedef struct cell {
-    const char *id, *row, *column;
-    double measured;
-} cell;
-
+/* Measurements have an interval of a hundredth to each side; where nothing can be told from them, of all of it. */
 typedef struct verdict_case {
     const char *claim;
     lab_holding holding;
-    cell cells[CELLS];
+    made_figure cells[CELLS];
 } verdict_case;
 
 #define TIME "further-equal-bits-time"
@@ -250,51 +244,20 @@ static const verdict_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static const lab_claim *claim_of(const char *id)
-{
-    for (const lab_claim *claim = lab_thesis_claims; claim->id; claim++)
-        if (strcmp(claim->id, id) == 0)
-            return claim;
-    return NULL;
-}
-
-/* ---- books that are made up ---- */
-
-typedef struct made_book {
-    lab_book book;
-    lab_table tables[CELLS];
-    lab_entry entries[CELLS][CELLS];
-} made_book;
-
-static lab_table *table_for(made_book *made, const char *id)
-{
-    for (size_t i = 0; i < made->book.count; i++)
-        if (strcmp(made->tables[i].id, id) == 0)
-            return &made->tables[i];
-    size_t next = made->book.count++;
-    made->tables[next] =
-        (lab_table){.id = id, .unit = "times the filter", .entries = made->entries[next], .columns = 1};
-    return &made->tables[next];
-}
+/* ---- made-up books ---- */
 
 /* All cells but number `without`. */
 static void fill(made_book *made, const verdict_case *from, size_t without)
 {
-    const cell *cells = from->cells;
-    memset(made, 0, sizeof *made);
-    made->book.tables = made->tables;
-    for (size_t i = 0; i < CELLS && cells[i].id; i++) {
+    made_clear(made);
+    for (size_t i = 0; i < CELLS && from->cells[i].table; i++) {
         if (i == without)
             continue;
-        lab_table *table = table_for(made, cells[i].id);
-        double spread = cells[i].measured / (from->holding == LAB_UNJUDGED ? 1 : 100);
-        table->entries[table->rows++] = (lab_entry){.row = cells[i].row,
-                                                    .column = cells[i].column,
-                                                    .theory = 1.76,
-                                                    .measured = cells[i].measured,
-                                                    .low = cells[i].measured - spread,
-                                                    .high = cells[i].measured + spread,
-                                                    .runs = 3};
+        lab_entry *entry = made_put(made, &from->cells[i]);
+        double spread = entry->measured / (from->holding == LAB_UNJUDGED ? 1 : 100);
+        entry->theory = 1.76;
+        entry->low -= spread;
+        entry->high += spread;
     }
 }
 
@@ -308,17 +271,14 @@ static void the_verdict_follows_from_the_figures(void **state)
 {
     const verdict_case *which = *state;
     const lab_claim *claim = claim_of(which->claim);
-    made_book *made = malloc(sizeof *made);
+    static made_book made;
     char sentence[SENTENCE];
-    assert_non_null(made);
-    check(claim != NULL, "there is no claim %s", which->claim);
-    fill(made, which, CELLS);
-    lab_holding holding = judge(claim, &made->book, sentence);
+    fill(&made, which, CELLS);
+    lab_holding holding = judge(claim, &made.book, sentence);
     check(holding == which->holding, "%s %s, not: %s. %s", claim->id, lab_holding_name(holding),
           lab_holding_name(which->holding), sentence);
     check(strpbrk(sentence, "0123456789") && !strstr(sentence, "nan"), "%s: %s", claim->id, sentence);
     check(strlen(sentence) < SENTENCE - 1, "%s: too long", claim->id);
-    free(made);
 }
 
 /* Comparisons of many cells do with those that there are; all others need each of theirs. */
@@ -326,20 +286,18 @@ static void without_a_figure_there_is_no_verdict(void **state)
 {
     const verdict_case *which = *state;
     const lab_claim *claim = claim_of(which->claim);
-    made_book *made = malloc(sizeof *made);
+    static made_book made;
     char sentence[SENTENCE];
     size_t count = 0;
-    assert_non_null(made);
-    while (count < CELLS && which->cells[count].id)
+    while (count < CELLS && which->cells[count].table)
         count++;
     for (size_t i = 0; i < count; i++) {
-        fill(made, which, i);
-        lab_holding holding = judge(claim, &made->book, sentence);
+        fill(&made, which, i);
+        lab_holding holding = judge(claim, &made.book, sentence);
         bool many = count == 3 && (strcmp(claim->id, "thesis-salts") == 0 || strcmp(claim->id, "thesis-jenkins") == 0);
         check(many || holding == LAB_UNJUDGED, "%s without %s, %s: %s", claim->id, which->cells[i].row,
               which->cells[i].column, lab_holding_name(holding));
     }
-    free(made);
 }
 
 static void every_claim_has_cases_and_evidence(void **state)
@@ -357,6 +315,18 @@ static void every_claim_has_cases_and_evidence(void **state)
         check(holds && fails, "%s is not judged both ways", claim->id);
         check(judge(claim, &empty, sentence) == LAB_UNJUDGED, "%s is judged by nothing", claim->id);
         check(claim->source[0] && claim->text[0] && claim->evidence[0], "%s says too little", claim->id);
+    }
+}
+
+/* The report adds the full stop. */
+static void every_claim_is_a_sentence_without_its_full_stop(void **state)
+{
+    const lab_claim *claim;
+    (void)state;
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++) {
+        check(isupper((unsigned char)claim->text[0]) && claim->text[strlen(claim->text) - 1] != '.', "%s: %s",
+              claim->id, claim->text);
+        check(claim_of(claim->id) == claim, "there are two claims %s", claim->id);
     }
 }
 
@@ -429,6 +399,7 @@ int main(int argc, char **argv)
         test_add("without a figure there is no verdict", without_a_figure_there_is_no_verdict, &cases[i]);
     }
     test_add("every claim has cases and evidence", every_claim_has_cases_and_evidence, NULL);
+    test_add("every claim is a sentence", every_claim_is_a_sentence_without_its_full_stop, NULL);
     test_add("a measured book is judged", a_measured_book_is_judged, NULL);
     return test_run("lab/claims", argc, argv);
 }

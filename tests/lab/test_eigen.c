@@ -9,6 +9,7 @@
 
 #include "hash/functions.h"
 #include "lab/eigen.h"
+#include "lab/tables.h"
 #include "support/runner.h"
 
 static const char *const studies[] = {"eigen-fig-5",    "eigen-fig-5-oaat", "eigen-asked",   "eigen-formulas",
@@ -19,16 +20,6 @@ enum { STUDIES = sizeof studies / sizeof *studies };
 static lab_settings small(uint64_t seed)
 {
     return (lab_settings){.urls = 20000, .runs = 3, .seed = seed, .threads = 2};
-}
-
-static lab_numbers measure(const char *id, const lab_settings *settings)
-{
-    lab_numbers numbers;
-    const lab_study *study = lab_study_find(id);
-    check(study, "there is no %s", id);
-    int code = lab_study_measure(&numbers, study, settings);
-    check(code == 0, "%s: %s", id, vidi_message());
-    return numbers;
 }
 
 static size_t line_of(const char *const *names, const char *name)
@@ -132,7 +123,7 @@ static void cells_count_as_sets_filled_by_hand_do(void **state)
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         if (!numbers.study || strcmp(numbers.study->id, cells[i].study) != 0) {
             lab_numbers_free(&numbers);
-            numbers = measure(cells[i].study, &settings);
+            numbers = numbers_of(cells[i].study, &settings);
         }
         for (uint64_t run = 0; run < settings.runs; run++) {
             bool others = strcmp(cells[i].study, "eigen-asked") == 0;
@@ -154,7 +145,7 @@ static void features_of_the_host_change_nothing_deep_in_a_site(void **state)
     double sum = 0;
     (void)state;
     settings.runs = 25;
-    lab_numbers numbers = measure("eigen-fig-5", &settings);
+    lab_numbers numbers = numbers_of("eigen-fig-5", &settings);
     for (uint64_t run = 0; run < settings.runs; run++)
         for (size_t row = 0; row < lab_study_rows(numbers.study); row++) {
             double classic = *number_of(&numbers, run, numbers.study->rows[row], "classic");
@@ -174,14 +165,9 @@ static void all_cells_fit_theory(void **state)
     for (uint64_t seed = 1; seed <= 3; seed++)
         for (size_t i = 0; i < STUDIES; i++) {
             lab_settings settings = small(seed);
-            lab_table table;
-            lab_numbers numbers = measure(studies[i], &settings);
-            assert_int_equal(lab_table_of_numbers(&table, &numbers), VIDI_OK);
-            for (size_t j = 0; j < table.rows * table.columns; j++)
-                check(table.entries[j].verdict != LAB_FAILS, "%s, %s, %s: %s", studies[i], table.entries[j].row,
-                      table.entries[j].column, table.entries[j].remark);
+            lab_table table = table_of(studies[i], &settings);
+            none_fails(&table);
             lab_table_free(&table);
-            lab_numbers_free(&numbers);
         }
 }
 
@@ -189,15 +175,14 @@ static void all_cells_fit_theory(void **state)
 static void a_filter_without_its_second_region_fails(void **state)
 {
     lab_settings settings = {.urls = 400000, .runs = 3, .seed = 1, .threads = 2};
-    lab_numbers numbers = measure("eigen-asked", &settings);
-    lab_table sound, broken;
+    lab_numbers numbers = numbers_of("eigen-asked", &settings);
     (void)state;
-    assert_int_equal(lab_table_of_numbers(&sound, &numbers), VIDI_OK);
+    lab_table sound = table_from(&numbers);
     for (uint64_t run = 0; run < settings.runs; run++) {
         *number_of(&numbers, run, "depth 1", "tail") = *number_of(&numbers, run, "depth 1", "classic");
         *number_of(&numbers, run, "depth 100", "labels") = *number_of(&numbers, run, "depth 100", "classic");
     }
-    assert_int_equal(lab_table_of_numbers(&broken, &numbers), VIDI_OK);
+    lab_table broken = table_from(&numbers);
     assert_int_not_equal(lab_table_find(&sound, "depth 1", "tail")->verdict, LAB_FAILS);
     assert_int_equal(lab_table_find(&broken, "depth 1", "tail")->verdict, LAB_FAILS);
     assert_int_equal(lab_table_find(&broken, "depth 100", "labels")->verdict, LAB_FAILS);
@@ -223,10 +208,9 @@ static void known_features_leave_the_first_region_alone(void **state)
 static void formulas_are_taken_by_the_letter(void **state)
 {
     lab_settings settings = small(1);
-    lab_numbers numbers = measure("eigen-formulas", &settings);
-    lab_table table;
+    lab_numbers numbers = numbers_of("eigen-formulas", &settings);
     (void)state;
-    assert_int_equal(lab_table_of_numbers(&table, &numbers), VIDI_OK);
+    lab_table table = table_from(&numbers);
     double ones = 1 - exp(-3.0 / 32), features = 1 - exp(-1 / (32 * 4 / 3.0)), first = 1 - exp(-3 / (32 * 4 / 3.0));
     const struct {
         const char *row;
@@ -260,7 +244,7 @@ static void formulas_are_taken_by_the_letter(void **state)
 static void features_are_counted_as_by_hand(void **state)
 {
     lab_settings settings = small(5);
-    lab_numbers numbers = measure("eigen-features", &settings);
+    lab_numbers numbers = numbers_of("eigen-features", &settings);
     char url[LAB_URL_ROOM + 1];
     (void)state;
     for (uint64_t run = 0; run < settings.runs; run++) {
@@ -279,8 +263,7 @@ static void features_are_counted_as_by_hand(void **state)
         assert_true(fabs(*number_of(&numbers, run, "tail", "one site") - 1000) < 0.5);
     }
     *number_of(&numbers, 1, "tail", "one site") = 999;
-    lab_table table;
-    assert_int_equal(lab_table_of_numbers(&table, &numbers), VIDI_OK);
+    lab_table table = table_from(&numbers);
     assert_int_equal(lab_table_find(&table, "tail", "one site")->verdict, LAB_FAILS);
     assert_int_equal(lab_table_find(&table, "ends", "one site")->verdict, LAB_NO_FIGURE);
     lab_table_free(&table);
@@ -327,7 +310,7 @@ static void one_at_a_time_loses_nothing_by_its_shifts(void **state)
 static void as_printed_only_lengths_count(void **state)
 {
     lab_settings settings = small(3);
-    lab_numbers numbers = measure("eigen-shifts", &settings);
+    lab_numbers numbers = numbers_of("eigen-shifts", &settings);
     char url[LAB_URL_ROOM];
     (void)state;
     for (uint64_t run = 0; run < settings.runs; run++) {

@@ -12,33 +12,33 @@ static void claims_follow_the_figures(void **state)
     lab_book book = book_of(studies, STUDIES);
     (void)state;
     for (const lab_claim *claim = lab_eigen_claims; claim->id; claim++)
-        must_hold(lab_eigen_claims, &book, claim->id, LAB_UNJUDGED);
+        must_hold(&book, claim->id, LAB_UNJUDGED);
 
     book_set(&book, "eigen-fig-5", NULL, NULL, 0.0064);
     book_set(&book, "eigen-fig-5", NULL, "classic", 0.0717);
     book_set(&book, "eigen-fig-5", NULL, "labels", 0.0717);
     book_set(&book, "eigen-fig-5", NULL, "labels, equal bits", 0.16);
     book_set(&book, "eigen-fig-5-oaat", NULL, NULL, 0.0717);
-    must_hold(lab_eigen_claims, &book, "eigen-depth", LAB_DOES_NOT_HOLD);
-    must_hold(lab_eigen_claims, &book, "eigen-more-functions", LAB_DOES_NOT_HOLD);
-    must_hold(lab_eigen_claims, &book, "eigen-equal-bits", LAB_DOES_NOT_HOLD);
-    must_hold(lab_eigen_claims, &book, "eigen-deeper", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-depth", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-more-functions", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-equal-bits", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-deeper", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-fig-5-oaat", "depth 10000", "classic", 0.09);
-    must_hold(lab_eigen_claims, &book, "eigen-deeper", LAB_CONDITIONS);
+    must_hold(&book, "eigen-deeper", LAB_CONDITIONS);
     book_set(&book, "eigen-fig-5", NULL, "tail", 0.003);
-    must_hold(lab_eigen_claims, &book, "eigen-more-functions", LAB_CONDITIONS);
+    must_hold(&book, "eigen-more-functions", LAB_CONDITIONS);
     book_set(&book, "eigen-fig-5", NULL, "labels", 0.003);
     book_set(&book, "eigen-fig-5", NULL, "labels, equal bits", 0.03);
-    must_hold(lab_eigen_claims, &book, "eigen-depth", LAB_HOLDS);
-    must_hold(lab_eigen_claims, &book, "eigen-more-functions", LAB_HOLDS);
-    must_hold(lab_eigen_claims, &book, "eigen-equal-bits", LAB_HOLDS);
+    must_hold(&book, "eigen-depth", LAB_HOLDS);
+    must_hold(&book, "eigen-more-functions", LAB_HOLDS);
+    must_hold(&book, "eigen-equal-bits", LAB_HOLDS);
 
     book_set(&book, "eigen-asked", NULL, NULL, 0.0717);
-    must_hold(lab_eigen_claims, &book, "eigen-lower", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-lower", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-asked", "depth 10000", "labels", 0.0001);
-    must_hold(lab_eigen_claims, &book, "eigen-lower", LAB_CONDITIONS);
+    must_hold(&book, "eigen-lower", LAB_CONDITIONS);
     book_set(&book, "eigen-asked", NULL, "labels", 0.0001);
-    must_hold(lab_eigen_claims, &book, "eigen-lower", LAB_HOLDS);
+    must_hold(&book, "eigen-lower", LAB_HOLDS);
     lab_book_free(&book);
 }
 
@@ -47,36 +47,36 @@ static void claims_on_hashes_and_costs_follow_the_figures(void **state)
     lab_book book = book_of(studies, STUDIES);
     (void)state;
     book_set(&book, "eigen-similar", NULL, NULL, 0.0717);
-    must_hold(lab_eigen_claims, &book, "eigen-cause", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-cause", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-similar", NULL, "one site", 0.1);
-    must_hold(lab_eigen_claims, &book, "eigen-cause", LAB_HOLDS);
+    must_hold(&book, "eigen-cause", LAB_HOLDS);
 
     book_set(&book, "eigen-shifts", NULL, NULL, 1);
-    must_hold(lab_eigen_claims, &book, "eigen-shifts", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-shifts", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-shifts", "one-at-a-time", "one site", 6);
-    must_hold(lab_eigen_claims, &book, "eigen-shifts", LAB_CONDITIONS);
+    must_hold(&book, "eigen-shifts", LAB_CONDITIONS);
     book_set(&book, "eigen-shifts", NULL, "one site", 6);
-    must_hold(lab_eigen_claims, &book, "eigen-shifts", LAB_HOLDS);
+    must_hold(&book, "eigen-shifts", LAB_HOLDS);
 
     book_set(&book, "eigen-formulas", NULL, NULL, 1e-3);
-    must_hold(lab_eigen_claims, &book, "eigen-product", LAB_HOLDS);
-    must_hold(lab_eigen_claims, &book, "eigen-formulas", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-product", LAB_HOLDS);
+    must_hold(&book, "eigen-formulas", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-formulas", "(5) product, known sites", "measured", 2e-3);
-    must_hold(lab_eigen_claims, &book, "eigen-product", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-product", LAB_DOES_NOT_HOLD);
     for (size_t i = 0; i < STUDIES; i++)
         for (size_t j = 0; j < book.tables[i].rows * book.tables[i].columns; j++)
             book.tables[i].entries[j].verdict = LAB_AGREES;
-    must_hold(lab_eigen_claims, &book, "eigen-formulas", LAB_HOLDS);
+    must_hold(&book, "eigen-formulas", LAB_HOLDS);
 
     book_set(&book, "eigen-time", NULL, NULL, 50);
-    must_hold(lab_eigen_claims, &book, "eigen-time", LAB_HOLDS);
+    must_hold(&book, "eigen-time", LAB_HOLDS);
     book_set(&book, "eigen-time", "labels", "ask", 110);
-    must_hold(lab_eigen_claims, &book, "eigen-time", LAB_CONDITIONS);
+    must_hold(&book, "eigen-time", LAB_CONDITIONS);
     book_set(&book, "eigen-time", "labels", "ask", 1100);
-    must_hold(lab_eigen_claims, &book, "eigen-time", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "eigen-time", LAB_DOES_NOT_HOLD);
     book.settings.urls = 1000;
-    must_hold(lab_eigen_claims, &book, "eigen-time", LAB_UNJUDGED);
-    must_hold(lab_eigen_claims, &book, "eigen-shifts", LAB_UNJUDGED);
+    must_hold(&book, "eigen-time", LAB_UNJUDGED);
+    must_hold(&book, "eigen-shifts", LAB_UNJUDGED);
     lab_book_free(&book);
 }
 

@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/books.h"
 #include "lab/kinds.h"
 #include "lab/tables.h"
 #include "support/runner.h"
 
-static double *numbers_of(const char *id, const lab_settings *settings)
+static double *one_run_of(const char *id, const lab_settings *settings)
 {
-    const lab_study *study = lab_study_find(id);
-    double *numbers = calloc(lab_study_rows(study) * lab_study_columns(study), sizeof *numbers);
+    const lab_study *study = study_of(id);
+    double *numbers = calloc(cells_of(study), sizeof *numbers);
     check(numbers && study->measure(settings, 0, numbers) == 0, "%s: %s", id, vidi_message());
     return numbers;
 }
@@ -22,13 +23,13 @@ static void pages_lost_are_those_that_single_calls_lose(void **state)
     static const double bits[] = {8, 16, 32, 48, 64};
     lab_settings settings = {.urls = 40000, .runs = 1, .seed = 6, .threads = 1};
     const uint64_t n = settings.urls / 10;
-    double *numbers = numbers_of("kinds-lost", &settings);
+    double *numbers = one_run_of("kinds-lost", &settings);
     (void)state;
     for (size_t kind = 0; kind < LAB_KINDS; kind++)
         for (size_t size = 0; size < 5; size++) {
             vidi_plan_entry plan;
             vidi_set *set;
-            vidi_stats stats;
+            vidi_stats stats = {.size = sizeof stats};
             char url[LAB_URL_ROOM];
             bool fits;
             double lost = 0;
@@ -39,7 +40,7 @@ static void pages_lost_are_those_that_single_calls_lose(void **state)
             assert_int_equal(lab_kind_make(&set, &plan, &settings, 0), VIDI_OK);
             for (uint64_t i = 0; i < n; i++)
                 lost += vidi_add(set, lab_url_text(url, &settings, 0, i)) == VIDI_SEEN;
-            assert_int_equal(lab_kind_stat(set, &stats), VIDI_OK);
+            assert_int_equal(vidi_stat(set, &stats), VIDI_OK);
             check(fabs(lost - numbers[kind * 5 + size]) < 0.5, "%s, %g bits: %g, not %g", plan.kind, bits[size],
                   numbers[kind * 5 + size], lost);
             check((double)stats.bytes <= (double)n * bits[size] / 8 * 1.02, "%s, %g bits: %llu bytes", plan.kind,
@@ -58,9 +59,7 @@ static void exact_kinds_fit_nowhere_and_filters_everywhere(void **state)
     assert_true(entry_of(&table, "hashset", "64 bits")->remark[0]);
     assert_true(isnan(entry_of(&table, "fingerprint", "16 bits")->measured));
     assert_true(entry_of(&table, "classic", "8 bits")->measured > 0);
-    for (size_t i = 0; i < table.rows * table.columns; i++)
-        check(table.entries[i].verdict != LAB_FAILS, "%s, %s: %s", table.entries[i].row, table.entries[i].column,
-              table.entries[i].remark);
+    none_fails(&table);
     double classic = entry_of(&table, "classic", "8 bits")->measured;
     double counting = entry_of(&table, "counting", "32 bits")->measured;
     check(fabs(classic - counting) < 0.25 * classic, "counters of 4 bits: %g, bits: %g", counting, classic);
@@ -71,7 +70,7 @@ static void exact_kinds_fit_nowhere_and_filters_everywhere(void **state)
 static void wrong_numbers_fail(void **state)
 {
     lab_settings settings = {.urls = 1000000, .runs = 1, .seed = 6, .threads = 1};
-    const lab_study *study = lab_study_find("kinds-lost");
+    const lab_study *study = study_of("kinds-lost");
     (void)state;
     for (size_t row = 0; row < LAB_KINDS; row++)
         for (unsigned times = 1; times <= 2; times++) {
@@ -108,7 +107,7 @@ static void every_cell_of_times_and_needs_is_there(void **state)
 {
     lab_settings settings = {.urls = 10000, .runs = 1, .seed = 5, .threads = 1};
     (void)state;
-    double *times = numbers_of("kinds-time", &settings), *needs = numbers_of("kinds-needs", &settings);
+    double *times = one_run_of("kinds-time", &settings), *needs = one_run_of("kinds-needs", &settings);
     for (size_t kind = 0; kind < LAB_KINDS; kind++) {
         check(times[kind * 4 + 2] > 0 && times[kind * 4 + 3] > 0, "%s has no time", lab_kind_names[kind]);
         check(needs[kind * 3] > 0 && needs[kind * 3] <= needs[kind * 3 + 2] + 1e-9, "%s needs %g and %g bits",
@@ -126,8 +125,8 @@ enum { STRATEGIES = 8, CRAWLS = 10, DELAYS = 4 };
 static void crawls_agree_with_one_another(void **state)
 {
     lab_settings settings = {.urls = 100000, .runs = 1, .seed = 4, .threads = 1};
-    double *first = numbers_of("kinds-recrawl", &settings), *all = numbers_of("kinds-recrawl-all", &settings);
-    double *delays = numbers_of("kinds-delay", &settings);
+    double *first = one_run_of("kinds-recrawl", &settings), *all = one_run_of("kinds-recrawl-all", &settings);
+    double *delays = one_run_of("kinds-delay", &settings);
     (void)state;
     for (size_t i = 0; i < STRATEGIES; i++) {
         const double *never = first + i * CRAWLS, *any = all + i * CRAWLS, *delay = delays + i * DELAYS;
@@ -152,7 +151,7 @@ static void the_first_crawl_is_counted_again(void **state)
 {
     lab_settings settings = {.urls = 50000, .runs = 1, .seed = 4, .threads = 1};
     const uint64_t n = settings.urls / 25, all = n + n * 9 / 20;
-    double *first = numbers_of("kinds-recrawl", &settings), lost = 0;
+    double *first = one_run_of("kinds-recrawl", &settings), lost = 0;
     char url[LAB_URL_ROOM];
     vidi_set *set;
     (void)state;
@@ -169,12 +168,12 @@ static void crawls_come_out_as_theory_says(void **state)
 {
     static const size_t cells[] = {2 * CRAWLS, 2 * CRAWLS + 1, 2 * CRAWLS + 9, CRAWLS + 1, CRAWLS + 3};
     enum { RUNS = 25, CELLS = sizeof cells / sizeof *cells };
-    const lab_study *study = lab_study_find("kinds-recrawl-all");
+    const lab_study *study = study_of("kinds-recrawl-all");
     double sums[CELLS] = {0}, squares = 0;
     (void)state;
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         lab_settings settings = {.urls = 75000, .runs = 1, .seed = 100 + seed, .threads = 1};
-        double *numbers = numbers_of("kinds-recrawl-all", &settings);
+        double *numbers = one_run_of("kinds-recrawl-all", &settings);
         for (size_t i = 0; i < CELLS; i++) {
             size_t row = cells[i] / CRAWLS, column = cells[i] % CRAWLS;
             lab_entry entry = {.row = study->rows[row], .column = study->columns[column], .runs = 1};
@@ -210,22 +209,15 @@ static void late_pages_are_lost_more_often(void **state)
     double early = entry_of(&table, "2nd tenth", "by one crawl or more")->measured;
     double late = entry_of(&table, "last tenth", "by one crawl or more")->measured;
     check(late > 20 * early && late > 4e4 && late < 7e4, "last tenth %g, second %g", late, early);
-    for (size_t i = 0; i < table.rows * table.columns; i++)
-        check(table.entries[i].verdict != LAB_FAILS, "%s, %s: z = %g", table.entries[i].row, table.entries[i].column,
-              table.entries[i].z);
+    none_fails(&table);
     lab_table_free(&table);
 }
 
 /* ---- claims ---- */
 
-#define END                                                                                                            \
-    {                                                                                                                  \
-        NULL, NULL, NULL, 0                                                                                            \
-    }
-
 static void claims_without_tables_stay_unjudged(void **state)
 {
-    const made_figure none[] = {END};
+    const made_figure none[] = {{.table = NULL}};
     (void)state;
     for (const lab_claim *claim = lab_kinds_claims; claim->id; claim++)
         assert_int_equal(judged(claim->id, none), LAB_UNJUDGED);
@@ -236,19 +228,19 @@ static void claims_on_kinds_follow_the_figures(void **state)
     made_figure memory[] = {
         {"kinds-lost", "fingerprint", "64 bits", 0},           {"kinds-lost", "fingerprint", "48 bits", 0},
         {"kinds-growth", "fingerprint", "4 times as many", 0}, {"kinds-needs", "fingerprint", "1 in 1,000,000", 34},
-        {"kinds-needs", "hashset", "1 in 1,000,000", 900},     END};
+        {"kinds-needs", "hashset", "1 in 1,000,000", 900},     {.table = NULL}};
     made_figure papers[] = {{"kinds-lost", "classic", "8 bits", 4000},
                             {"kinds-lost", "spatial", "8 bits", 4050},
                             {"kinds-lost", "eigen", "8 bits", 5000},
                             {"kinds-lost", "multilayer", "8 bits", 19000},
                             {"kinds-lost", "counting", "8 bits", 2e5},
                             {"kinds-lost", "scalable", "8 bits", 4700},
-                            END};
+                            {.table = NULL}};
     made_figure deleting[] = {{"kinds-lost", "counting", "32 bits", 4100},
                               {"kinds-lost", "classic", "8 bits", 4000},
                               {"kinds-lost", "classic", "32 bits", 0},
                               {"kinds-lost", "fingerprint", "48 bits", 0},
-                              END};
+                              {.table = NULL}};
     (void)state;
     assert_int_equal(judged("kinds-default", memory), LAB_HOLDS);
     memory[2].measured = 500;
@@ -267,14 +259,14 @@ static void claims_on_costs_follow_the_figures(void **state)
         {"kinds-needs", "blocked", "1 in 100", 10.2},   {"kinds-needs", "classic", "1 in 100", 9.6},
         {"kinds-needs", "fingerprint", "1 in 100", 34}, {"kinds-time", "blocked", "ask, 16 bits", 30},
         {"kinds-time", "classic", "ask, 16 bits", 50},  {"kinds-time", "blocked", "add, 16 bits", 80},
-        {"kinds-time", "classic", "add, 16 bits", 100}, END};
+        {"kinds-time", "classic", "add, 16 bits", 100}, {.table = NULL}};
     made_figure growth[] = {{"kinds-growth", "classic", "as many", 50},
                             {"kinds-growth", "classic", "2 times as many", 7000},
                             {"kinds-growth", "classic", "4 times as many", 140000},
                             {"kinds-growth", "scalable", "4 times as many", 500},
                             {"kinds-growth", "blocked", "4 times as many", 700},
                             {"kinds-growth", "fingerprint", "4 times as many", 0},
-                            END};
+                            {.table = NULL}};
     (void)state;
     assert_int_equal(judged("kinds-small", small), LAB_HOLDS);
     small[5].measured = 120;
@@ -289,13 +281,13 @@ static void claims_on_costs_follow_the_figures(void **state)
 static void the_claim_on_what_is_told_follows_the_figures(void **state)
 {
     static const char *const kinds[] = {"classic", "spatial", "scalable", "blocked", "counting", "multilayer"};
-    made_figure figures[13] = {END};
+    made_figure figures[13];
     (void)state;
     for (size_t i = 0; i < 6; i++) {
         figures[2 * i] = (made_figure){"kinds-lost", kinds[i], "8 bits", 4000};
         figures[2 * i + 1] = (made_figure){"kinds-told", kinds[i], "8 bits", 4100};
     }
-    figures[12] = (made_figure)END;
+    figures[12] = (made_figure){.table = NULL};
     assert_int_equal(judged("kinds-told", figures), LAB_HOLDS);
     figures[11].measured = 90000;
     assert_int_equal(judged("kinds-told", figures), LAB_CONDITIONS);
@@ -314,8 +306,8 @@ static void claims_on_crawls_follow_the_figures(void **state)
                             {"kinds-recrawl", "6 bits, same salts and order", "after 10", 6900},
                             {"kinds-recrawl", "12 bits, same salts", "after 1", 45},
                             {"kinds-recrawl", "2 x 6 bits, same salts: spatial", "after 1", 100},
-                            END};
-    made_figure which[13] = {END};
+                            {.table = NULL}};
+    made_figure which[13];
     (void)state;
     assert_int_equal(judged("kinds-salts", crawls), LAB_HOLDS);
     assert_int_equal(judged("kinds-bits", crawls), LAB_HOLDS);
@@ -327,7 +319,7 @@ static void claims_on_crawls_follow_the_figures(void **state)
         which[i] = (made_figure){"kinds-which", lab_tenth_names[i], lab_which_columns[0], i == 9 ? 54000 : 10000};
     which[10] = (made_figure){"kinds-which", "last tenth", lab_which_columns[1], 2900};
     which[11] = (made_figure){"kinds-which", "last tenth", lab_which_columns[2], 950};
-    which[12] = (made_figure)END;
+    which[12] = (made_figure){.table = NULL};
     assert_int_equal(judged("kinds-late", which), LAB_HOLDS);
     which[9].measured = 10000;
     assert_int_equal(judged("kinds-late", which), LAB_DOES_NOT_HOLD);

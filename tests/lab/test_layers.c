@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lab/layers.h"
-#include "support/check.h"
+#include "lab/tables.h"
 #include "support/runner.h"
 
 static const char *const counted[] = {
@@ -20,7 +20,7 @@ static void measure(lab_book *book, const char *const *ids, lab_settings setting
 {
     size_t count = 0;
     while (ids[count]) {
-        check(lab_study_find(ids[count]) != NULL, "there is no %s", ids[count]);
+        study_of(ids[count]);
         count++;
     }
     int code = lab_book_measure(book, ids, count, &settings);
@@ -36,13 +36,11 @@ static void every_cell_fits_theory(void **state)
     (void)state;
     measure(&book, counted, (lab_settings){.urls = 30000, .runs = 3, .seed = 4, .threads = 2});
     assert_int_equal(book.count, 9);
-    for (size_t i = 0; i < book.count; i++)
-        for (size_t j = 0; j < book.tables[i].rows * book.tables[i].columns; j++) {
-            const lab_entry *entry = &book.tables[i].entries[j];
-            check(entry->verdict != LAB_FAILS, "%s, %s, %s: theory %g, measured %g, z = %.1f", book.tables[i].id,
-                  entry->row, entry->column, entry->theory, entry->measured, entry->z);
-            tested += isnan(entry->z) ? 0 : 1;
-        }
+    for (size_t i = 0; i < book.count; i++) {
+        none_fails(&book.tables[i]);
+        for (size_t j = 0; j < book.tables[i].rows * book.tables[i].columns; j++)
+            tested += isnan(book.tables[i].entries[j].z) ? 0 : 1;
+    }
     check(tested >= 120, "only %zu cells were tested", tested);
     lab_book_free(&book);
 }
@@ -56,7 +54,7 @@ static void numbers_follow_from_the_seed(void **state)
     measure(&two, counted, (lab_settings){.urls = 5000, .runs = 3, .seed = 9, .threads = 3});
     for (size_t i = 0; i < one.study_count; i++) {
         const lab_study *study = one.numbers[i].study;
-        size_t bytes = sizeof(double) * one.numbers[i].settings.runs * lab_study_rows(study) * lab_study_columns(study);
+        size_t bytes = sizeof(double) * one.numbers[i].settings.runs * cells_of(study);
         check(memcmp(one.numbers[i].numbers, two.numbers[i].numbers, bytes) == 0, "%s differs", study->id);
     }
     lab_book_free(&one);
@@ -98,11 +96,7 @@ static void a_corpus_of_one_site_will_do(void **state)
     assert_int_equal(lab_corpus_end(corpus), VIDI_OK);
     measure(&book, ids, (lab_settings){.urls = 40000, .runs = 2, .seed = 3, .threads = 2, .corpus = corpus});
     for (size_t i = 0; i < book.count; i++)
-        for (size_t j = 0; j < book.tables[i].rows * book.tables[i].columns; j++) {
-            const lab_entry *entry = &book.tables[i].entries[j];
-            check(entry->verdict != LAB_FAILS, "%s, %s, %s: theory %g, measured %g", book.tables[i].id, entry->row,
-                  entry->column, entry->theory, entry->measured);
-        }
+        none_fails(&book.tables[i]);
     assert_true(isnan(lab_book_measured(&book, "layers-equal", "m = 4.8 n, known segments", "classic, m")));
     lab_book_free(&book);
     lab_corpus_free(corpus);
@@ -149,7 +143,7 @@ static double directory(uint64_t *state, bool alone)
 static void must_meet(const char *what, bool alone, double common)
 {
     uint64_t state = 5;
-    double sum = 0, squares = 0, wanted = layers_both((layers_pair){PAGES, PAGES, PAGES, common}, PLACES, K);
+    double sum = 0, squares = 0, wanted = lab_layers_both((lab_layers_pair){PAGES, PAGES, PAGES, common}, PLACES, K);
     for (int i = 0; i < TRIALS; i++) {
         double share = directory(&state, alone);
         sum += share;
@@ -163,13 +157,13 @@ static void must_meet(const char *what, bool alone, double common)
 static void one_directory_couples_the_layers(void **state)
 {
     (void)state;
-    must_meet("a directory", false, layers_kept(PLACES));
+    must_meet("a directory", false, lab_layers_kept(PLACES));
     must_meet("hosts", true, K);
-    double apart = layers_both((layers_pair){PAGES, PAGES, 0, 1}, PLACES, K);
-    double coupled = layers_both((layers_pair){PAGES, PAGES, PAGES, layers_kept(PLACES)}, PLACES, K);
+    double apart = lab_layers_both((lab_layers_pair){PAGES, PAGES, 0, 1}, PLACES, K);
+    double coupled = lab_layers_both((lab_layers_pair){PAGES, PAGES, PAGES, lab_layers_kept(PLACES)}, PLACES, K);
     check(coupled > 1.2 * apart, "%g is not above %g", coupled, apart);
-    check(layers_kept(4096) >= 1, "a power of two loses some");
-    check(layers_kept(PLACES) > 0.3 && layers_kept(PLACES) < 0.95, "%g", layers_kept(PLACES));
+    check(lab_layers_kept(4096) >= 1, "a power of two loses some");
+    check(lab_layers_kept(PLACES) > 0.3 && lab_layers_kept(PLACES) < 0.95, "%g", lab_layers_kept(PLACES));
 }
 
 static vidi_str text(const char *string)
@@ -180,37 +174,38 @@ static vidi_str text(const char *string)
 static void tallies_count_what_is_there(void **state)
 {
     static const char *const urls[] = {"h/a/b/c", "h/a/b/c", "h/a/b/d/e", "i/a", "h/b/a/c", "h", "h/x?y=a/b"};
-    layers_tally tally = {.salted = false};
+    lab_layers_tally tally = {.salted = false};
     (void)state;
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
-        assert_int_equal(layers_tally_add(&tally, text(urls[i])), VIDI_OK);
+        assert_int_equal(lab_layers_tally_add(&tally, text(urls[i])), VIDI_OK);
     assert_int_equal(tally.segments[0].used, 2); /* h i */
     assert_int_equal(tally.segments[1].used, 3); /* a b x?y=a/b */
     assert_int_equal(tally.segments[2].used, 2); /* b a */
     assert_int_equal(tally.segments[3].used, 2); /* c d/e */
     assert_int_equal(tally.urls.used, 5);        /* h/b/a/c has the XOR of h/a/b/c */
     assert_int_equal(tally.classes.used, 4);     /* h^a^b before the fourth; i; nothing; h */
-    layers_view view = layers_view_of(&tally, 1000, 3);
-    assert_true(layers_expect(&view, text("h/b/a/c")) >= 1);
-    assert_true(layers_expect(&view, text("i/b")) < 0.01);
-    assert_true(layers_expect(&view, text("i/new")) < layers_expect(&view, text("i/b")));
-    assert_true(layers_strip(text("https://h/a")).len == 3);
-    layers_tally_free(&tally);
+    lab_layers_view view = lab_layers_view_of(&tally, 1000, 3);
+    assert_true(lab_layers_expect(&view, text("h/b/a/c")) >= 1);
+    assert_true(lab_layers_expect(&view, text("i/b")) < 0.01);
+    assert_true(lab_layers_expect(&view, text("i/new")) < lab_layers_expect(&view, text("i/b")));
+    assert_true(lab_layers_strip(text("https://h/a")).len == 3);
+    lab_layers_tally_free(&tally);
 }
 
 /* Of hosts alone both layers are the same: what is expected is what one of them lets through. */
 static void hosts_meet_one_layer(void **state)
 {
-    layers_tally tally = {.salted = false};
+    lab_layers_tally tally = {.salted = false};
     char host[32];
     (void)state;
     for (int i = 0; i < 200; i++) {
         snprintf(host, sizeof host, "host%d", i);
-        assert_int_equal(layers_tally_add(&tally, text(host)), VIDI_OK);
+        assert_int_equal(lab_layers_tally_add(&tally, text(host)), VIDI_OK);
     }
-    double one = layers_power(layers_fill_after(3 * 200, 1500), 3), two = layers_expect_appended(&tally, 1500, 3) / 200;
+    double one = lab_fill_power(lab_fill_after(3 * 200, 1500), 3),
+           two = lab_layers_expect_appended(&tally, 1500, 3) / 200;
     check(fabs(two - one) < 0.01 * one, "%g, not %g", two, one);
-    layers_tally_free(&tally);
+    lab_layers_tally_free(&tally);
 }
 
 /* ---- the same count in another way, and with a wrong filter ---- */
@@ -238,19 +233,16 @@ static double count_again(const lab_settings *settings, uint64_t run, unsigned k
 static void a_wrong_filter_is_noticed(void **state)
 {
     lab_settings settings = {.urls = 60000, .runs = 2, .seed = 3, .threads = 2};
-    const lab_study *study = lab_study_find("layers-original");
-    lab_numbers numbers;
-    lab_table table;
-    size_t cell = 5 * 3 + 1; /* 3.5 M, multilayer */
+    lab_numbers numbers = numbers_of("layers-original", &settings);
+    size_t cells = cells_of(numbers.study), cell = 5 * 3 + 1; /* 3.5 M, multilayer */
     (void)state;
-    assert_int_equal(lab_study_measure(&numbers, study, &settings), VIDI_OK);
     for (uint64_t run = 0; run < settings.runs; run++) {
-        double *number = &numbers.numbers[run * 18 + cell], again = count_again(&settings, run, 3);
+        double *number = &numbers.numbers[run * cells + cell], again = count_again(&settings, run, 3);
         check(fabs(*number - again) < 0.5, "run %llu: %g, and again %g", (unsigned long long)run, *number, again);
         check(again > 5, "only %g to compare", again);
         *number = count_again(&settings, run, 2); /* a function dropped */
     }
-    assert_int_equal(lab_table_of_numbers(&table, &numbers), VIDI_OK);
+    lab_table table = table_from(&numbers);
     check(table.entries[cell].verdict == LAB_FAILS, "z = %g", table.entries[cell].z);
     check(table.entries[cell - 1].verdict == LAB_AGREES, "classic: z = %g", table.entries[cell - 1].z);
     lab_table_free(&table);
@@ -262,7 +254,7 @@ static void equal_memory_is_equal(void **state)
 {
     lab_settings settings = {.urls = 40000, .runs = 1, .seed = 8, .threads = 1};
     uint64_t n = settings.urls / 20;
-    char url[LAYERS_ROOM], params[64];
+    char url[LAB_LAYERS_ROOM], params[64];
     double numbers[6 * 5], layer = ceil(16829152 / 3.5e6 * (double)n), count = 0;
     vidi_set *set;
     (void)state;
@@ -270,9 +262,9 @@ static void equal_memory_is_equal(void **state)
     snprintf(params, sizeof params, "m=%.0f,k=3", 5 * layer);
     assert_int_equal(lab_set_make(&set, &settings, 0, "classic", params, 0), VIDI_OK);
     for (uint64_t i = 0; i < n; i++)
-        assert_true(vidi_add(set, layers_strip(lab_url_text(url, &settings, 0, i))) >= 0);
+        assert_true(vidi_add(set, lab_layers_strip(lab_url_text(url, &settings, 0, i))) >= 0);
     for (uint64_t i = n; i < 2 * n; i++)
-        count += vidi_has(set, layers_strip(lab_url_text(url, &settings, 0, i))) == VIDI_SEEN;
+        count += vidi_has(set, lab_layers_strip(lab_url_text(url, &settings, 0, i))) == VIDI_SEEN;
     vidi_close(set);
     check(fabs(numbers[4 * 5 + 3] - count) < 0.5, "%g, and again %g", numbers[4 * 5 + 3], count);
     check(count > 0, "nothing to compare");
@@ -307,8 +299,8 @@ static void published_counts_are_judged_by_theory(void **state)
     size_t differing = 0;
     (void)state;
     measure(&book, ids, (lab_settings){.urls = 2000, .runs = 1, .seed = 1, .threads = 1});
-    for (size_t i = 0; i < LAYERS_SIZES; i++) {
-        const char *size = layers_sizes[i];
+    for (size_t i = 0; i < LAB_LAYERS_SIZES; i++) {
+        const char *size = lab_layers_sizes[i];
         const lab_entry *classic = lab_table_find(&book.tables[0], size, "classic");
         const lab_entry *quarter = lab_table_find(&book.tables[1], size, "multilayer");
         check(classic->published > 0 && classic->verdict == LAB_AGREES, "classic, %s", size);

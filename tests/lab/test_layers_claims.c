@@ -1,16 +1,10 @@
-/* The claims of the multi-layer paper: judged by the figures, on books that are made up and on one that was
- * measured. */
+/* The claims of the multi-layer paper: judged by the figures, on made-up books and on one that was measured. */
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/books.h"
 #include "lab/layers.h"
-#include "support/check.h"
 #include "support/runner.h"
-
-typedef struct figure {
-    const char *id, *row, *column;
-    double value;
-} figure;
 
 #define CROSS "layers-cross"
 #define FORMULA "layers-formula"
@@ -24,8 +18,8 @@ typedef struct figure {
 #define OTHER "m = 4.8 n, other URLs"
 #define KNOWN "m = 4.8 n, known segments"
 
-/* About what comes out; figures of one table stand together. */
-static const figure usual[] = {
+/* About what comes out. */
+static const made_figure usual[] = {
     {"layers-comparisons", "linear search", "URLs that are not", 50000},
     {"layers-comparisons", "binary search", "URLs that are not", 15.6},
     {CROSS, "a segment of another", "classic of segments", 100},
@@ -72,86 +66,69 @@ enum { USUAL = sizeof usual / sizeof *usual, OTHERWISE_MAX = 5 };
 typedef struct verdict {
     const char *claim;
     lab_holding holding;
-    figure otherwise[OTHERWISE_MAX + 1];
+    made_figure otherwise[OTHERWISE_MAX + 1];
 } verdict;
 
 static const verdict verdicts[] = {
-    {"layers-claim-search", LAB_HOLDS, {{0}}},
-    {"layers-claim-search", LAB_DOES_NOT_HOLD, {{"layers-comparisons", "binary search", "URLs that are not", 200}}},
-    {"layers-claim-algorithms", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-claim-algorithms", LAB_HOLDS, {{CROSS, "a segment of another", "classic of segments", 10}}},
-    {"layers-claim-xor", LAB_CONDITIONS, {{0}}},
-    {"layers-claim-xor", LAB_DOES_NOT_HOLD, {{CROSS, "a segment of another", AS_PAPER, 90}}},
-    {"layers-claim-xor",
-     LAB_HOLDS,
-     {{CROSS, "permuted", AS_PAPER, 11}, {CROSS, "shortened by an equal pair", AS_PAPER, 9}}},
-    {"layers-claim-addresses", LAB_CONDITIONS, {{0}}},
-    {"layers-claim-addresses", LAB_DOES_NOT_HOLD, {{ADDRESSES, "m = 16777216, a power of two", BEYOND, 1}}},
-    {"layers-claim-addresses",
+    {"layers-search", LAB_HOLDS, {{0}}},
+    {"layers-search", LAB_DOES_NOT_HOLD, {{"layers-comparisons", "binary search", "URLs that are not", 200}}},
+    {"layers-algorithms", LAB_DOES_NOT_HOLD, {{0}}},
+    {"layers-algorithms", LAB_HOLDS, {{CROSS, "a segment of another", "classic of segments", 10}}},
+    {"layers-xor", LAB_CONDITIONS, {{0}}},
+    {"layers-xor", LAB_DOES_NOT_HOLD, {{CROSS, "a segment of another", AS_PAPER, 90}}},
+    {"layers-xor", LAB_HOLDS, {{CROSS, "permuted", AS_PAPER, 11}, {CROSS, "shortened by an equal pair", AS_PAPER, 9}}},
+    {"layers-addresses", LAB_CONDITIONS, {{0}}},
+    {"layers-addresses", LAB_DOES_NOT_HOLD, {{ADDRESSES, "m = 16777216, a power of two", BEYOND, 1}}},
+    {"layers-addresses",
      LAB_HOLDS,
      {{ADDRESSES, "m = 16829152, the original", BEYOND, 0}, {ADDRESSES, "m = 4872584, the study's runs", BEYOND, 0}}},
-    {"layers-claim-formula", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-claim-formula",
+    {"layers-formula", LAB_DOES_NOT_HOLD, {{0}}},
+    {"layers-formula",
      LAB_HOLDS,
      {{FORMULA, "all segments new", "m = 2.4 n", 1.7},
       {FORMULA, "last segment new", "m = 2.4 n", 1.8},
       {FORMULA, "new page of one directory", "m = 2.4 n", 1.7},
       {FORMULA, "new host alone", "m = 2.4 n", 1.7},
       {FORMULA, "all segments known", "m = 2.4 n", 1.7}}},
-    {"layers-claim-fewer", LAB_CONDITIONS, {{0}}},
-    {"layers-claim-fewer", LAB_HOLDS, {{EQUAL, KNOWN, LAYERED, 1}}},
-    {"layers-claim-fewer", LAB_DOES_NOT_HOLD, {{"layers-original", "3.5 M", "multilayer", 360000}}},
-    {"layers-claim-slower", LAB_HOLDS, {{0}}},
-    {"layers-claim-slower", LAB_CONDITIONS, {{"layers-slower", "3.5 M", "ask ratio", 1}}},
-    {"layers-claim-slower",
+    {"layers-fewer", LAB_CONDITIONS, {{0}}},
+    {"layers-fewer", LAB_HOLDS, {{EQUAL, KNOWN, LAYERED, 1}}},
+    {"layers-fewer", LAB_DOES_NOT_HOLD, {{"layers-original", "3.5 M", "multilayer", 360000}}},
+    {"layers-slower", LAB_HOLDS, {{0}}},
+    {"layers-slower", LAB_CONDITIONS, {{"layers-slower", "3.5 M", "ask ratio", 1}}},
+    {"layers-slower",
      LAB_DOES_NOT_HOLD,
      {{"layers-slower", "3.5 M", "ask ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
-    {"layers-claim-same-time", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-claim-same-time",
+    {"layers-same-time", LAB_DOES_NOT_HOLD, {{0}}},
+    {"layers-same-time",
      LAB_HOLDS,
      {{"layers-slower", "3.5 M", "ask ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
-    {"layers-claim-traditional", LAB_CONDITIONS, {{0}}},
-    {"layers-claim-traditional", LAB_HOLDS, {{"layers-query", "multilayer", "50 k", 60}}},
-    {"layers-claim-traditional", LAB_DOES_NOT_HOLD, {{"layers-query", "multilayer", "50 k", 20000}}},
-    {"layers-claim-best", LAB_DOES_NOT_HOLD, {{0}}},
-    {"layers-claim-best", LAB_CONDITIONS, {{EQUAL, NUMBER, LAYERED, 0.0001}}},
-    {"layers-claim-best",
-     LAB_HOLDS,
-     {{EQUAL, NUMBER, LAYERED, 0}, {EQUAL, OTHER, LAYERED, 0}, {EQUAL, KNOWN, LAYERED, 0}}},
+    {"layers-traditional", LAB_CONDITIONS, {{0}}},
+    {"layers-traditional", LAB_HOLDS, {{"layers-query", "multilayer", "50 k", 60}}},
+    {"layers-traditional", LAB_DOES_NOT_HOLD, {{"layers-query", "multilayer", "50 k", 20000}}},
+    {"layers-best", LAB_DOES_NOT_HOLD, {{0}}},
+    {"layers-best", LAB_CONDITIONS, {{EQUAL, NUMBER, LAYERED, 0.0001}}},
+    {"layers-best", LAB_HOLDS, {{EQUAL, NUMBER, LAYERED, 0}, {EQUAL, OTHER, LAYERED, 0}, {EQUAL, KNOWN, LAYERED, 0}}},
 };
 
-static const lab_claim *claim_of(const char *id)
+static double value_of(const made_figure *usually, const verdict *verdict)
 {
-    const lab_claim *claim;
-    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
-        if (strcmp(claim->id, id) == 0)
-            return claim;
-    fail_msg("there is no claim %s", id);
-    return NULL;
-}
-
-static double value_of(const figure *usually, const verdict *verdict)
-{
-    for (const figure *other = verdict->otherwise; other->id; other++)
-        if (strcmp(other->id, usually->id) == 0 && strcmp(other->row, usually->row) == 0 &&
+    for (const made_figure *other = verdict->otherwise; other->table; other++)
+        if (strcmp(other->table, usually->table) == 0 && strcmp(other->row, usually->row) == 0 &&
             strcmp(other->column, usually->column) == 0)
-            return other->value;
-    return usually->value;
+            return other->measured;
+    return usually->measured;
 }
 
 static lab_holding judge(const verdict *verdict, char *sentence, size_t room)
 {
-    lab_entry entries[USUAL];
-    lab_table tables[USUAL];
-    lab_book book = {.tables = tables};
+    static made_book made;
+    made_clear(&made);
     for (size_t i = 0; i < USUAL; i++) {
-        entries[i] = (lab_entry){.row = usual[i].row, .column = usual[i].column};
-        entries[i].measured = value_of(&usual[i], verdict);
-        if (i == 0 || strcmp(usual[i].id, usual[i - 1].id) != 0)
-            tables[book.count++] = (lab_table){.id = usual[i].id, .entries = &entries[i], .columns = 1};
-        tables[book.count - 1].rows++;
+        made_figure figure = usual[i];
+        figure.measured = value_of(&usual[i], verdict);
+        made_put(&made, &figure);
     }
-    return claim_of(verdict->claim)->judge(&book, sentence, room);
+    return claim_of(verdict->claim)->judge(&made.book, sentence, room);
 }
 
 static void claims_are_judged_by_figures(void **state)
@@ -177,7 +154,7 @@ static lab_holding judge_own(double published, char *sentence, size_t room)
     };
     lab_table table = {.id = "layers-own", .entries = entries, .rows = 2, .columns = 1};
     lab_book book = {.tables = &table, .count = 1};
-    return claim_of("layers-claim-own")->judge(&book, sentence, room);
+    return claim_of("layers-own")->judge(&book, sentence, room);
 }
 
 static void the_papers_own_count_is_too_large(void **state)
@@ -187,7 +164,7 @@ static void the_papers_own_count_is_too_large(void **state)
     (void)state;
     assert_int_equal(judge_own(50600, sentence, sizeof sentence), LAB_DOES_NOT_HOLD);
     assert_int_equal(judge_own(39300, sentence, sizeof sentence), LAB_HOLDS);
-    assert_int_equal(claim_of("layers-claim-own")->judge(&empty, sentence, sizeof sentence), LAB_UNJUDGED);
+    assert_int_equal(claim_of("layers-own")->judge(&empty, sentence, sizeof sentence), LAB_UNJUDGED);
 }
 
 /* All of them at once, from figures that were measured. */

@@ -8,52 +8,28 @@
 #include <string.h>
 
 #include "lab/books.h"
+#include "lab/tables.h"
 #include "support/runner.h"
-
-static lab_table table_of(const char *id, const lab_settings *settings, lab_numbers *numbers)
-{
-    lab_table table;
-    const lab_study *study = lab_study_find(id);
-    check(study, "there is no %s", id);
-    int code = lab_study_measure(numbers, study, settings);
-    check(code == 0, "%s: %s", id, vidi_message());
-    assert_int_equal(lab_table_of_numbers(&table, numbers), VIDI_OK);
-    return table;
-}
-
-static double measured(const lab_table *table, const char *row, const char *column)
-{
-    const lab_entry *entry = lab_table_find(table, row, column);
-    check(entry, "%s has no cell %s, %s", table->id, row, column);
-    return entry->measured;
-}
-
-static void none_fails(const lab_table *table)
-{
-    for (size_t i = 0; i < table->rows * table->columns; i++)
-        check(table->entries[i].verdict != LAB_FAILS, "%s, %s, %s: %s", table->id, table->entries[i].row,
-              table->entries[i].column, table->entries[i].remark);
-}
 
 /* ---- space ---- */
 
 static void memory_is_that_of_the_formulas(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 1, .seed = 6, .threads = 1};
-    lab_numbers numbers;
-    lab_table table = table_of("notes-space", &settings, &numbers);
+    lab_numbers numbers = numbers_of("notes-space", &settings);
+    lab_table table = table_from(&numbers);
     char url[LAB_URL_ROOM];
     double bytes = 0, n = 2000;
     (void)state;
     none_fails(&table);
     for (uint64_t i = 0; i < 2000; i++)
         bytes += (double)lab_url(url, &settings, 0, i);
-    assert_true(fabs(measured(&table, "error 1e-6", "URLs") - (8 * bytes / n + log2(n))) < 1e-6);
+    assert_true(fabs(entry_of(&table, "error 1e-6", "URLs")->measured - (8 * bytes / n + log2(n))) < 1e-6);
     /* 1.44 log2(1/p) and log2(n/p), of which a bit may be missing or too many. */
-    assert_true(fabs(measured(&table, "error 1e-4", "Bloom filter") / (log2(1e4) / M_LN2) - 1) < 0.03);
-    assert_true(fabs(measured(&table, "error 1e-4", "stored hashes") - log2(n * 1e4)) < 1);
-    assert_true(fabs(measured(&table, "error 1e-2", "one hash") / 99.5 - 1) < 0.02);
-    assert_true(measured(&table, "error 1e-9", "hashset") > measured(&table, "error 1e-9", "URLs"));
+    assert_true(fabs(entry_of(&table, "error 1e-4", "Bloom filter")->measured / (log2(1e4) / M_LN2) - 1) < 0.03);
+    assert_true(fabs(entry_of(&table, "error 1e-4", "stored hashes")->measured - log2(n * 1e4)) < 1);
+    assert_true(fabs(entry_of(&table, "error 1e-2", "one hash")->measured / 99.5 - 1) < 0.02);
+    assert_true(entry_of(&table, "error 1e-9", "hashset")->measured > entry_of(&table, "error 1e-9", "URLs")->measured);
     lab_table_free(&table);
     lab_numbers_free(&numbers);
 }
@@ -61,11 +37,11 @@ static void memory_is_that_of_the_formulas(void **state)
 static void a_set_that_is_too_large_fails(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 1, .seed = 6, .threads = 1};
-    lab_numbers numbers;
-    lab_table table = table_of("notes-space", &settings, &numbers), wasteful;
+    lab_numbers numbers = numbers_of("notes-space", &settings);
+    lab_table table = table_from(&numbers);
     (void)state;
     numbers.numbers[0] *= 1.1;
-    assert_int_equal(lab_table_of_numbers(&wasteful, &numbers), VIDI_OK);
+    lab_table wasteful = table_from(&numbers);
     assert_int_equal(lab_table_find(&table, "error 1e-2", "Bloom filter")->verdict, LAB_NO_FIGURE);
     assert_int_equal(lab_table_find(&wasteful, "error 1e-2", "Bloom filter")->verdict, LAB_FAILS);
     lab_table_free(&table);
@@ -96,16 +72,16 @@ static void must_spread(const lab_table *table, const lab_numbers *numbers, cons
 static void counters_have_mean_and_spread_of_theory(void **state)
 {
     lab_settings settings = {.urls = 10000, .runs = 600, .seed = 2, .threads = 2};
-    lab_numbers numbers;
-    lab_table table = table_of("notes-counters", &settings, &numbers);
+    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_table table = table_from(&numbers);
     (void)state;
     none_fails(&table);
     must_spread(&table, &numbers, "2 bits", "full", ceil(3000 / M_LN2), 0.2);
     must_spread(&table, &numbers, "2 bits", "still seen", 63, 0.3);
     must_spread(&table, &numbers, "4 bits", "too large", 63, 0.2);
     must_spread(&table, &numbers, "4 bits", "forgotten", 1000, 0.3);
-    assert_true(measured(&table, "2 bits", "full") > 3);
-    assert_true(fabs(measured(&table, "8 bits", "full")) <= 0);
+    assert_true(entry_of(&table, "2 bits", "full")->measured > 3);
+    assert_true(fabs(entry_of(&table, "8 bits", "full")->measured) <= 0);
     lab_table_free(&table);
     lab_numbers_free(&numbers);
 }
@@ -114,8 +90,8 @@ static void counters_have_mean_and_spread_of_theory(void **state)
 static void forgotten_urls_are_forgotten_by_a_set_made_by_hand(void **state)
 {
     lab_settings settings = {.urls = 20000, .runs = 4, .seed = 9, .threads = 1};
-    lab_numbers numbers;
-    lab_table table = table_of("notes-counters", &settings, &numbers);
+    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_table table = table_from(&numbers);
     double sum = 0;
     char url[LAB_URL_ROOM];
     (void)state;
@@ -144,13 +120,13 @@ static void counters_that_are_off_fail(void **state)
 {
     static const char *const columns[] = {"memory", "full", "too large", "forgotten"};
     lab_settings settings = {.urls = 200000, .runs = 2, .seed = 3, .threads = 2};
-    lab_numbers numbers;
-    lab_table table = table_of("notes-counters", &settings, &numbers), broken;
+    lab_numbers numbers = numbers_of("notes-counters", &settings);
+    lab_table table = table_from(&numbers);
     (void)state;
     none_fails(&table);
     for (size_t i = 0; i < settings.runs * table.rows * table.columns; i++)
         numbers.numbers[i] *= 2;
-    assert_int_equal(lab_table_of_numbers(&broken, &numbers), VIDI_OK);
+    lab_table broken = table_from(&numbers);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         check(lab_table_find(&broken, "2 bits", columns[i])->verdict == LAB_FAILS, "%s is not noticed", columns[i]);
     lab_table_free(&table);
@@ -182,19 +158,19 @@ static void claims_on_k_follow_the_figures(void **state)
     (void)state;
     for (const lab_claim *claim = lab_notes_claims; claim->id; claim++)
         if (strcmp(claim->id, "notes-formula") != 0)
-            must_hold(lab_notes_claims, &book, claim->id, LAB_UNJUDGED);
+            must_hold(&book, claim->id, LAB_UNJUDGED);
     set_rates_of_k(&book);
-    must_hold(lab_notes_claims, &book, "notes-formula", LAB_HOLDS);
-    must_hold(lab_notes_claims, &book, "notes-best-k", LAB_HOLDS);
-    must_hold(lab_notes_claims, &book, "notes-larger-k", LAB_CONDITIONS);
-    must_hold(lab_eigen_claims, &book, "eigen-best-k", LAB_HOLDS);
+    must_hold(&book, "notes-formula", LAB_HOLDS);
+    must_hold(&book, "notes-best-k", LAB_HOLDS);
+    must_hold(&book, "notes-larger-k", LAB_CONDITIONS);
+    must_hold(&book, "eigen-best-k", LAB_HOLDS);
     book_set(&book, "notes-k", "k = 12", NULL, 0.001);
-    must_hold(lab_notes_claims, &book, "notes-best-k", LAB_DOES_NOT_HOLD);
-    must_hold(lab_notes_claims, &book, "notes-larger-k", LAB_HOLDS);
+    must_hold(&book, "notes-best-k", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-larger-k", LAB_HOLDS);
     book_set(&book, "notes-k", "k = 1", NULL, 0.0001);
-    must_hold(lab_notes_claims, &book, "notes-larger-k", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-larger-k", LAB_DOES_NOT_HOLD);
     book.tables[0].entries[5].verdict = LAB_FAILS;
-    must_hold(lab_notes_claims, &book, "notes-formula", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-formula", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
 
@@ -203,29 +179,29 @@ static void claims_on_counters_and_space_follow_the_figures(void **state)
     lab_book book = book_of(tables, TABLES);
     (void)state;
     book_set(&book, "notes-counting", NULL, NULL, 6.1);
-    must_hold(lab_notes_claims, &book, "notes-same-error", LAB_HOLDS);
+    must_hold(&book, "notes-same-error", LAB_HOLDS);
     book_set(&book, "notes-counting", "3 HF", "counters after deleting", 6.2);
-    must_hold(lab_notes_claims, &book, "notes-same-error", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-same-error", LAB_DOES_NOT_HOLD);
 
     book_set(&book, "notes-counters", NULL, NULL, 0);
-    must_hold(lab_notes_claims, &book, "notes-deleting", LAB_HOLDS);
-    must_hold(lab_notes_claims, &book, "notes-lookup", LAB_HOLDS);
-    must_hold(lab_notes_claims, &book, "notes-larger", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-deleting", LAB_HOLDS);
+    must_hold(&book, "notes-lookup", LAB_HOLDS);
+    must_hold(&book, "notes-larger", LAB_DOES_NOT_HOLD);
     book_set(&book, "notes-counters", NULL, NULL, 4);
-    must_hold(lab_notes_claims, &book, "notes-deleting", LAB_CONDITIONS);
-    must_hold(lab_notes_claims, &book, "notes-lookup", LAB_CONDITIONS);
-    must_hold(lab_notes_claims, &book, "notes-larger", LAB_HOLDS);
+    must_hold(&book, "notes-deleting", LAB_CONDITIONS);
+    must_hold(&book, "notes-lookup", LAB_CONDITIONS);
+    must_hold(&book, "notes-larger", LAB_HOLDS);
 
     book_set(&book, "notes-space", NULL, NULL, 500);
     book_set(&book, "notes-space", NULL, "Bloom filter", 10);
-    must_hold(lab_notes_claims, &book, "notes-space", LAB_HOLDS);
-    must_hold(lab_notes_claims, &book, "notes-hashes", LAB_HOLDS);
+    must_hold(&book, "notes-space", LAB_HOLDS);
+    must_hold(&book, "notes-hashes", LAB_HOLDS);
     book_set(&book, "notes-space", "error 1e-9", "Bloom filter", 400);
-    must_hold(lab_notes_claims, &book, "notes-space", LAB_CONDITIONS);
-    must_hold(lab_notes_claims, &book, "notes-hashes", LAB_CONDITIONS);
+    must_hold(&book, "notes-space", LAB_CONDITIONS);
+    must_hold(&book, "notes-hashes", LAB_CONDITIONS);
     book_set(&book, "notes-space", NULL, "Bloom filter", 700);
-    must_hold(lab_notes_claims, &book, "notes-space", LAB_DOES_NOT_HOLD);
-    must_hold(lab_notes_claims, &book, "notes-hashes", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-space", LAB_DOES_NOT_HOLD);
+    must_hold(&book, "notes-hashes", LAB_DOES_NOT_HOLD);
     lab_book_free(&book);
 }
 
