@@ -46,7 +46,8 @@ static int deed_on_all(vidi_set *set, const lab_settings *settings, uint64_t run
     char url[LAB_URL_ROOM];
     for (uint64_t i = 0; i < n; i++) {
         uint64_t site = i / DEPTH, number = site * 2 * DEPTH + i % DEPTH + (asks ? DEPTH : 0);
-        vidi_str text = {url, lab_deep_url(url, settings, run, site, number)};
+        size_t length = lab_deep_url(url, settings, run, site, number);
+        vidi_str text = {url, length};
         int verdict = asks ? vidi_has(set, text) : vidi_add(set, text);
         if (verdict < 0)
             return verdict;

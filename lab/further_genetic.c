@@ -151,8 +151,10 @@ void lab_genetic_judge(const lab_study *study, const lab_settings *settings, siz
     uint64_t n = site_urls(settings);
     double crawls = column == 0 ? 1 : CRAWLS;
     (void)study;
-    if (isnan(entry->measured))
+    if (isnan(entry->measured)) {
+        entry->verdict = LAB_NOT_BUILT;
         return;
+    }
     lab_theory ideal = lab_filling_theory(n, (double)bits_for(n), K, 1);
     lab_entry_count(entry, numbers, (lab_theory){crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n},
                     100);

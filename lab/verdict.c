@@ -37,10 +37,12 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
 {
     double all = theory.asked * runs, spread = LAB_INTERVAL_Z * sqrt(runs * theory.variance);
     bool few = runs * theory.mean < LAB_FEW;
+    if (!(all > 0))
+        return (lab_fit){.fits = true};
     lab_fit fit = {
         .share = count / all,
         .low = (few ? lab_poisson_low(count, INTERVAL_TAIL) : fmax(0, count - spread)) / all,
-        .high = (few ? lab_poisson_high(count, INTERVAL_TAIL) : count + spread) / all,
+        .high = fmin(1, (few ? lab_poisson_high(count, INTERVAL_TAIL) : count + spread) / all),
         .z = distance(count, count, runs * theory.mean, runs * theory.variance),
     };
     fit.fits = fabs(fit.z) <= LAB_Z_MOST;

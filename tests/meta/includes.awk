@@ -17,7 +17,7 @@ BEGIN {
     may["lab/eigen_similar.c"] = "base hash" # values of 32 bits
     may["lab/eigen_features.c"] = "base hash url"
     may["lab/further_genetic.c"] = "base hash"
-    may["lab/genetic.c"] = "base"
+    may["lab/genetic.c"] = may["lab/urls.c"] = may["lab/layers_formula.c"] = may["lab/layers_theory.c"] = "base" # bits
     may["lab/fail.c"] = "base" # errors
     may["lab/costs_filters.c"] = "base hash filters" # the same, one value after the other, for times
     may["lab/measure.c"] = "base hash"
