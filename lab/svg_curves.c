@@ -133,7 +133,8 @@ static double aside(const lab_drawing *drawing, size_t curve, size_t point)
     if (before == 0)
         return 0;
     double step = fmin(ASIDE, gap_beside(drawing, point) / (double)(drawing->curves + 1));
-    return step * (double)((before + 1) / 2) * (before % 2 ? 1 : -1);
+    size_t steps = (before + 1) / 2;
+    return step * (double)steps * (before % 2 ? 1 : -1);
 }
 
 static void draw_point(const lab_drawing *drawing, size_t curve, size_t point)
