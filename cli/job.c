@@ -23,7 +23,9 @@ enum {
     PUBLISH_MS = 500,
     PIPE_ROOM = 1 << 20,
     LOOK_FROM = 50,
-    HINT_URLS = 1 << 24
+    HINT_TIMES = 8,      /* what there is: no guess is trusted further than that */
+    HINT_PIPE = 1000000, /* URLs ahead of a pipe: a few MiB */
+    HINT_BYTES = 16      /* that a URL may take where memory is limited, with much to spare */
 };
 
 #define LOOK_MARGIN 1.02 /* what comes a little short grows once more at the end, all of it */
@@ -72,17 +74,19 @@ static int take_urls(cli_job *job, cli_slot *slot)
 }
 
 /*
- * What can be done for the URLs before it is their turn, in the thread that reads. What fails here is tried once more
- * in its turn, and fails there.
+ * What can be done for the URLs before it is their turn, in the thread that reads: how many have a digest. The rest,
+ * from one that fails on, is left for its turn, and fails there.
  */
-static bool digest(cli_job *job, cli_slot *slot)
+static size_t digest(cli_job *job, cli_slot *slot)
 {
     size_t n = slot->block.count;
 
     if (!slot->digests)
         slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
-    return slot->digests &&
-           vidi_digest_batch(job->set, slot->urls, &n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
+    if (!slot->digests)
+        return 0;
+    (void)vidi_digest_batch(job->set, slot->urls, &n, slot->digests, slot->verdicts, &slot->epoch);
+    return n;
 }
 
 static int fill(void *context, cli_slot *slot)
@@ -91,7 +95,9 @@ static int fill(void *context, cli_slot *slot)
     int status = cli_reader_fill(&job->reader, &slot->block);
     int taken = take_urls(job, slot);
 
-    slot->digested = taken == CLI_OK && job->adds && job->stream.together && digest(job, slot);
+    if (taken != CLI_OK)
+        slot->block.count = 0; /* nobody knows what they are */
+    slot->digested = job->adds && job->stream.together ? digest(job, slot) : 0;
     return status != CLI_OK ? status : taken;
 }
 
@@ -109,16 +115,27 @@ static int ask_also(cli_job *job, cli_slot *slot)
 
 static int ask_set(cli_job *job, cli_slot *slot)
 {
-    size_t n = slot->block.count;
-    int error = slot->digested ? vidi_add_digests(job->set, slot->epoch, slot->digests, n, slot->verdicts)
-                : job->adds    ? vidi_add_batch(job->set, slot->urls, n, slot->verdicts)
-                               : vidi_has_batch(job->set, slot->urls, n, slot->verdicts);
+    size_t done = slot->digested, n = slot->block.count - done;
+    int error = done ? vidi_add_digests(job->set, slot->epoch, slot->digests, done, slot->verdicts) : VIDI_OK;
+
+    if (error == VIDI_OK && n > 0)
+        error = job->adds ? vidi_add_batch(job->set, slot->urls + done, n, slot->verdicts + done)
+                          : vidi_has_batch(job->set, slot->urls + done, n, slot->verdicts + done);
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
-static int expect(cli_job *job, uint64_t urls)
+/*
+ * Room is made for what is expected, whether it comes or not. So the beginning of an input that is not like the rest of
+ * it must not take much more memory than there is use for, and none of what a limit leaves for the URLs themselves.
+ */
+static int expect(cli_job *job, double urls)
 {
-    int error = vidi_expect(job->set, urls);
+    double most = HINT_TIMES * (double)(job->before.count + job->fresh);
+    double limit = (double)job->before.memory_limit / HINT_BYTES;
+
+    urls = urls < most ? urls : most;
+    urls = urls < limit ? urls : limit;
+    int error = vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0);
     return error < 0 ? cli_library_error(error) : CLI_OK;
 }
 
@@ -138,7 +155,7 @@ static int look_ahead(cli_job *job)
     job->look_at = 2 * taken;
     job->looked_read = read;
     job->looked_fresh = fresh;
-    return expect(job, (uint64_t)(((double)(job->before.count + fresh) + share * left) * LOOK_MARGIN));
+    return expect(job, ((double)(job->before.count + fresh) + share * left) * LOOK_MARGIN);
 }
 
 /*
@@ -147,7 +164,7 @@ static int look_ahead(cli_job *job)
  */
 static int give_hint(cli_job *job, const cli_slot *slot)
 {
-    uint64_t count = job->before.count + job->fresh;
+    uint64_t count = job->before.count + job->fresh, more = count / 5 * 2;
 
     job->asked += slot->block.count;
     job->asked_bytes += slot->block.used;
@@ -155,15 +172,14 @@ static int give_hint(cli_job *job, const cli_slot *slot)
         return CLI_OK;
     if (job->reader.size > 0)
         return look_ahead(job);
-    return count < HINT_URLS ? expect(job, count + count / 5 * 2) : CLI_OK;
+    return expect(job, (double)(count + (more < HINT_PIPE ? more : HINT_PIPE)));
 }
 
 static int ask(void *context, cli_slot *slot)
 {
     cli_job *job = context;
 
-    if (!slot->digested)
-        memset(slot->verdicts, VIDI_UNTRIED, slot->block.count);
+    memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
     int error = ask_set(job, slot);
     int status = error < 0 ? complain(job, slot, error) : give_hint(job, slot);
     job->invalid += error == VIDI_EURL;

@@ -19,9 +19,9 @@ typedef struct cli_slot {
     vidi_str *taken;       /* room for those; NULL as long as nobody needs it */
     cli_unquoted unquoted; /* and for bytes that are not in the lines */
     uint8_t *verdicts;
-    vidi_digest *digests; /* of the URLs, if `digested`; NULL as long as nobody needs it */
+    vidi_digest *digests; /* of the first `digested` URLs; NULL as long as nobody needs it */
     uint64_t epoch;       /* of the digests */
-    bool digested;
+    size_t digested;
     uint64_t mark; /* of the set, behind these lines */
 } cli_slot;
 

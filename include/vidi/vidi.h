@@ -337,7 +337,8 @@ VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *
 /*
  * A hint: so many URLs are expected in the set altogether. Kinds that grow piece by piece then grow towards that in
  * larger steps: it takes less time, and memory sooner. It may be called again whenever one knows better; too few does
- * no harm, too many takes memory for nothing. The others take no notice.
+ * no harm, too many takes memory for nothing, unless it is more than the memory limit has room for. The others take no
+ * notice.
  */
 VIDI_API int vidi_expect(vidi_set *set, uint64_t urls);
 

@@ -310,7 +310,7 @@ static int fingerprint_verify(const vidi__filter *filter)
 
 static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
 {
-    atomic_store_explicit(&((fingerprint *)filter)->table.expected, urls, memory_order_relaxed);
+    vidi__table_expect(&((fingerprint *)filter)->table, urls);
 }
 
 /* ---- making ---- */

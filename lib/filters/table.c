@@ -196,7 +196,10 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
 {
     int verdict = VIDI__SUBTABLE_FULL;
     while (verdict == VIDI__SUBTABLE_FULL) {
-        VIDI__TRY(grow(table, partition, hash << VIDI__PARTITION_BITS));
+        int code = grow(table, partition, hash << VIDI__PARTITION_BITS);
+        if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
+            code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* no further than it must */
+        VIDI__TRY(code);
         const vidi__place place = vidi__place_of(partition, hash);
         verdict = vidi__subtable_add(place.table, &table->chunks, place.hash, &place.spot);
     }
@@ -294,6 +297,13 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         VIDI__TRY(open_partition(table, &table->partitions[i], &shape));
     return VIDI_OK;
+}
+
+void vidi__table_expect(vidi__table *table, uint64_t hashes)
+{
+    double bytes = vidi__table_bytes_for((double)hashes, table->hashes);
+    bool fits = vidi__memory_check(table->chunks.memory, (uint64_t)fmin(bytes, 0x1p62)) == VIDI_OK;
+    atomic_store_explicit(&table->expected, fits ? hashes : 0, memory_order_relaxed);
 }
 
 /* ---- saving ---- */

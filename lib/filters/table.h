@@ -42,6 +42,9 @@ void vidi__table_close(vidi__table *table);
 /* Sub-tables for so many hashes, so that hardly any has to grow. */
 int vidi__table_reserve(vidi__table *table, uint64_t hashes);
 
+/* A hint: it may come to so many. What has to grow goes there in one step, if memory has room for that. */
+void vidi__table_expect(vidi__table *table, uint64_t hashes);
+
 /* Memory of a table that is made for so many, with S numbers. */
 double vidi__table_bytes_for(double urls, uint64_t hashes);
 

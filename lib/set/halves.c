@@ -17,11 +17,17 @@ static int begin(vidi_set *set, vidi__epoch *epoch)
     return code;
 }
 
-static int hash_forms(const vidi__epoch *epoch, const vidi_str *forms, size_t n, vidi_digest *digests)
+/* As many of n URLs as are before the first one that is nowhere; if that is the first, an error. */
+static int hash_sound(const vidi__epoch *epoch, const vidi_str *urls, size_t *n, vidi_digest *digests)
 {
-    for (size_t i = 0; i < n; i++)
-        VIDI__TRY(vidi__items_check(forms[i]));
-    vidi__hash_batch(epoch->hash, &epoch->key, forms, n, digests);
+    for (size_t i = 0; i < *n; i++) {
+        int code = vidi__items_check(urls[i]);
+        if (code < 0 && i == 0)
+            return code;
+        if (code < 0)
+            *n = i; /* what is wrong with it comes up again at the head of a chunk */
+    }
+    vidi__hash_batch(epoch->hash, &epoch->key, urls, *n, digests);
     return VIDI_OK;
 }
 
@@ -45,7 +51,7 @@ static __attribute__((noinline)) int digest_mixed(vidi_set *set, const vidi__epo
     int code = vidi__forms_make(&forms, set, urls, *n, ready);
     *n = forms.taken;
     if (code == VIDI_OK)
-        code = hash_forms(epoch, forms.list, forms.count, digests);
+        vidi__hash_batch(epoch->hash, &epoch->key, forms.list, forms.count, digests);
     if (code == VIDI_OK && forms.count < forms.taken)
         spread(&forms, digests, verdicts);
     if (code == VIDI_OK && forms.invalid) {
@@ -61,7 +67,7 @@ static int digest_chunk(vidi_set *set, const vidi__epoch *epoch, const vidi_str 
                         uint8_t *verdicts)
 {
     size_t ready = vidi__forms_ready(set, urls, *n);
-    return ready == *n ? hash_forms(epoch, urls, *n, digests)
+    return ready == *n ? hash_sound(epoch, urls, n, digests)
                        : digest_mixed(set, epoch, urls, n, ready, digests, verdicts);
 }
 

@@ -72,9 +72,26 @@ static void a_wrong_hint_does_no_harm(void **state)
     assert_int_equal(vidi_expect(NULL, 1), VIDI_EARGUMENT);
 }
 
+/* Ten times as many as come, and as the memory has room for. */
+static void a_hint_spends_no_memory_that_is_needed(void **state)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *set = NULL;
+    (void)state;
+    options.canon = "none";
+    options.memory_limit = 12 * URLS;
+    assert_int_equal(vidi_create(&set, &options), VIDI_OK);
+    for (uint64_t part = 0; part < 10; part++) {
+        assert_int_equal(vidi_expect(set, 10 * URLS), VIDI_OK);
+        add_from_to(set, part * URLS / 10, (part + 1) * URLS / 10);
+    }
+    vidi_close(set);
+}
+
 int main(int argc, char **argv)
 {
     test_add("a set that knows what comes grows there at once", a_set_that_knows_what_comes_grows_there_at_once, NULL);
     test_add("a wrong hint does no harm", a_wrong_hint_does_no_harm, NULL);
+    test_add("a hint spends no memory that is needed", a_hint_spends_no_memory_that_is_needed, NULL);
     return test_run("expect", argc, argv);
 }

@@ -3,6 +3,7 @@
  * given, of every kind that needs nothing but hashes, in every form, in memory and in a folder, with one thread or two.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,6 +265,60 @@ static void two_threads_do_it_in_turn(void **state)
     test_batch_free(&batch);
 }
 
+/* Epochs end at any moment between the halves, and inside them. */
+static void *rotate_often(void *context)
+{
+    relay *relay = context;
+    for (unsigned turn = 0; turn < 60; turn++) {
+        check(vidi_rotate(relay->set, NULL) == VIDI_OK, "%s", vidi_message());
+        sched_yield();
+    }
+    pthread_mutex_lock(&relay->lock);
+    relay->made = 1;
+    pthread_mutex_unlock(&relay->lock);
+    return NULL;
+}
+
+static bool has_ended(relay *relay)
+{
+    pthread_mutex_lock(&relay->lock);
+    bool ended = relay->made;
+    pthread_mutex_unlock(&relay->lock);
+    return ended;
+}
+
+static void rotations_refuse_digests_or_take_them_whole(void **state)
+{
+    static vidi_str urls[URLS];
+    static uint8_t verdicts[URLS];
+    static relay relay;
+    test_batch batch;
+    pthread_t rotator;
+    (void)state;
+    mix(&batch, urls);
+    relay.set = make("fingerprint", "whatwg", VIDI_DROP_INVALID, NULL);
+    relay.made = 0;
+    pthread_mutex_init(&relay.lock, NULL);
+    assert_int_equal(pthread_create(&rotator, NULL, rotate_often, &relay), 0);
+    for (bool last = false; !last;) {
+        last = has_ended(&relay);
+        int code = add_in_halves(relay.set, urls, URLS, verdicts);
+        check(code == VIDI_OK || code == VIDI_ECANNOT, "%s", vidi_message());
+        bool untried = false; /* chunks are done one after the other */
+        for (size_t i = 0; i < URLS; i++) {
+            untried = untried || verdicts[i] == VIDI_UNTRIED;
+            check(verdicts[i] == VIDI_INVALID || (verdicts[i] == VIDI_UNTRIED) == untried, "verdict %zu: %u", i,
+                  verdicts[i]);
+        }
+        check(untried == (code == VIDI_ECANNOT), "%s", untried ? "some are untried" : "none is untried");
+    }
+    pthread_join(rotator, NULL);
+    for (size_t i = 0; i < URLS; i++)
+        assert_int_equal(vidi_has(relay.set, urls[i]), verdicts[i] == VIDI_INVALID ? VIDI_INVALID : VIDI_SEEN);
+    vidi_close(relay.set);
+    test_batch_free(&batch);
+}
+
 int main(int argc, char **argv)
 {
     test_add("halves give what the whole gives", halves_give_what_the_whole_gives, NULL);
@@ -271,5 +326,6 @@ int main(int argc, char **argv)
     test_add("digests end with their epoch", digests_end_with_their_epoch, NULL);
     test_add("in a folder they are kept", in_a_folder_they_are_kept, NULL);
     test_add("two threads do it in turn", two_threads_do_it_in_turn, NULL);
+    test_add("rotations refuse digests or take them whole", rotations_refuse_digests_or_take_them_whole, NULL);
     return test_run("digests", argc, argv);
 }

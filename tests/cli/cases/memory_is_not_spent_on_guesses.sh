@@ -1,0 +1,25 @@
+# The beginning of a file says how many URLs to expect of it. Where the rest is nothing but repeats, that is far too
+# many: what fits into the memory fits all the same, and no more is taken than there is use for.
+seq -f 'http://www.example.org/folder/%.0f' 1 60000 > some
+for _ in $(seq 30); do cat some; done > early
+for threads in 1 3; do
+    vidi --threads $threads --memory 1M early | cmp - some && echo "$threads: same"
+    vidi --threads $threads --memory 1M < early | cmp - some && echo "$threads: same"
+    cat early | vidi --threads $threads --memory 1M | cmp - some && echo "$threads: same"
+    vidi --threads $threads --stats --json early 2>&1 > /dev/null |
+        sed -E 's/.*"memory_bytes":([0-9]+).*/\1/' | awk '{ print $1 < 60000 * 8 * 2 ? "little" : $1 " bytes" }'
+done
+seq 150000 > some
+for _ in $(seq 40); do cat some; done > early
+vidi --canon none --memory 1600K early | cmp - some && echo same
+echo "-- the file has become longer than it was, and all that is new came late"
+awk 'BEGIN { for (i = 0; i < 300000; i++) print "http://a.org/" i % 9 }' > grows
+mkfifo pipe
+vidi --threads 1 --seen --memory 8M --stats grows 2> stats > pipe &
+{
+    head -n 1 > /dev/null # it has begun, and now waits until somebody reads on
+    seq -f "http://www.example.org/$(printf %060d 0)/%.0f" 1 300000 >> grows
+    awk 'END { print $0 }'
+} < pipe
+wait
+grep -E '^(vidi|lines|new|seen)' stats
