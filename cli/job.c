@@ -22,8 +22,9 @@ enum {
     DRAW_MS = 200,
     PUBLISH_MS = 500,
     PIPE_ROOM = 1 << 20,
-    LOOK_FROM = 50,
-    HINT_TIMES = 8,      /* what there is: no guess is trusted further than that */
+    LOOK_FROM = 40,      /* the first look at so small a part of the input, */
+    TRUST_FROM = 10,     /* and guesses are trusted from this part on; before, no further than */
+    HINT_TIMES = 8,      /* what there is */
     HINT_PIPE = 1000000, /* URLs ahead of a pipe: a few MiB */
     HINT_BYTES = 16      /* that a URL may take where memory is limited, with much to spare */
 };
@@ -124,16 +125,11 @@ static int ask_set(cli_job *job, cli_slot *slot)
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
-/*
- * Room is made for what is expected, whether it comes or not. So the beginning of an input that is not like the rest of
- * it must not take much more memory than there is use for, and none of what a limit leaves for the URLs themselves.
- */
+/* Room is made for what is expected, whether it comes or not: none of what a limit leaves for the URLs themselves. */
 static int expect(cli_job *job, double urls)
 {
-    double most = HINT_TIMES * (double)(job->before.count + job->fresh);
     double limit = (double)job->before.memory_limit / HINT_BYTES;
 
-    urls = urls < most ? urls : most;
     urls = urls < limit ? urls : limit;
     int error = vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0);
     return error < 0 ? cli_library_error(error) : CLI_OK;
@@ -141,7 +137,10 @@ static int expect(cli_job *job, double urls)
 
 /*
  * How many URLs will it be? What is left of the input brings new ones at the rate of late. Looked at whenever the input
- * has doubled, from a fiftieth of it on. The reader is ahead of what was asked, and what is counted lags behind.
+ * has doubled, from a fortieth of it on. The reader is ahead of what was asked, and what is counted lags behind.
+ *
+ * The beginning of an input may not be like the rest of it, and must not take much more memory than there is use for:
+ * before a tenth of it was read, no guess is trusted for more than some times what there is.
  */
 static int look_ahead(cli_job *job)
 {
@@ -155,7 +154,9 @@ static int look_ahead(cli_job *job)
     job->look_at = 2 * taken;
     job->looked_read = read;
     job->looked_fresh = fresh;
-    return expect(job, ((double)(job->before.count + fresh) + share * left) * LOOK_MARGIN);
+    double count = (double)(job->before.count + fresh), urls = (count + share * left) * LOOK_MARGIN;
+    bool trusted = taken >= size / TRUST_FROM || urls < HINT_TIMES * count;
+    return expect(job, trusted ? urls : HINT_TIMES * count);
 }
 
 /*
