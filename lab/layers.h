@@ -197,4 +197,10 @@ extern const char *const lab_layers_own_rows[], *const lab_layers_own_columns[];
 lab_measure_run lab_layers_own_measure;
 lab_judge_entry_beside lab_layers_own_judge;
 
+/* Decimals that a ratio is told with, so that small ones say something and large ones are whole. */
+static inline int lab_layers_decimals(double ratio)
+{
+    return ratio >= 100 ? 0 : ratio >= 1 ? 1 : 3;
+}
+
 #endif

@@ -133,9 +133,10 @@ void lab_layers_formula_judge(const lab_study *study, const lab_settings *settin
         return;
     lab_theory theory = theory_of(row, shape);
     lab_entry_count(entry, numbers, theory, 100);
+    double ratio = theory.mean / shape.n / formula(shape);
     if (entry->verdict != LAB_FAILS)
-        snprintf(entry->remark, sizeof entry->remark, "theory is %.3g times the paper's formula",
-                 theory.mean / shape.n / formula(shape));
+        snprintf(entry->remark, sizeof entry->remark, "theory is %.*f times the paper's formula",
+                 lab_layers_decimals(ratio), ratio);
 }
 
 /* ---- addresses ---- */

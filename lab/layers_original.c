@@ -131,9 +131,10 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
     if (entry->verdict == LAB_FAILS)
         return;
     entry->verdict = fit.fits ? LAB_AGREES : LAB_DIFFERS;
+    double ratio = figure.percent / theory.mean;
     if (!fit.fits)
-        snprintf(entry->remark, sizeof entry->remark, "the published %s of %.1f million are %.2g times as many as %s",
-                 entry->printed, lab_layers_size(size) / 1e6, figure.percent / theory.mean, held);
+        snprintf(entry->remark, sizeof entry->remark, "the published %s of %.1f million are %.*f times as many as %s",
+                 entry->printed, lab_layers_size(size) / 1e6, lab_layers_decimals(ratio), ratio, held);
 }
 
 void lab_layers_original_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
