@@ -2,7 +2,7 @@
  * Guava's BloomFilter, in a process of its own (Guava.java): it is sent the same URLs, one a line, makes chunks of them
  * outside of its clock as we do, and answers with one line of figures. Where Java or Guava are missing it is left out.
  */
-#include "bench.h"
+#include "subjects.h"
 #include "urls.h"
 
 #include <signal.h>

@@ -5,7 +5,7 @@
  * the best rounds: above 1 the subject is faster. With peer "limit" it is the share of the machine's own speed, with
  * "one thread" the gain of a second.
  */
-#include "bench.h"
+#include "subjects.h"
 
 typedef struct writer {
     FILE *file;

@@ -2,7 +2,7 @@
  * khash: a set of 64-bit hashes from C macros, as bioinformatics uses it. URLs are hashed with XXH3. It has no prefetch
  * of its own; in batches, the first place that a hash would be looked for at is prefetched from its open struct.
  */
-#include "bench.h"
+#include "subjects.h"
 
 #ifdef BENCH_HAVE_KHASH
 #define XXH_INLINE_ALL

@@ -2,7 +2,7 @@
  * libbloom: the Bloom filter that Debian has for C. It hashes for itself, so that there is nothing to give ready hashes
  * to. Its sizes are ints: from 2^31 bits on it cannot take part.
  */
-#include "bench.h"
+#include "subjects.h"
 
 #ifdef BENCH_HAVE_LIBBLOOM
 #include <bloom.h>

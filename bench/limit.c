@@ -3,7 +3,7 @@
  * in flight, in 2 MiB pages, over a working set as large as the subject's. No set of URLs that touches one line for
  * each can be faster. Asking is the same without writing. Besides: reading in a row, and the first touch of memory.
  */
-#include "bench.h"
+#include "subjects.h"
 
 #define TOUCH_BYTES ((size_t)64 << 20)
 #define STREAM_MOST ((size_t)256 << 20)

@@ -3,7 +3,7 @@
  * it, so the memory of reserved subjects is populated when they are made, ours and the peers' alike; growing subjects
  * pay for it as they grow, and what it costs by itself is in the table.
  */
-#include "bench.h"
+#include "subjects.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #include <tsl/robin_set.h>
 #endif
 
-#include "bench.h"
+#include "subjects.h"
 
 namespace
 {

@@ -2,7 +2,7 @@
  * vidi's filters on hashes that are ready: what is left of a set when URLs, hashing and locking are taken away, to be
  * held against the machine's limit. The only file here that looks inside the library (tests/meta/includes.awk).
  */
-#include "bench.h"
+#include "subjects.h"
 
 #include <string.h>
 

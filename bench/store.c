@@ -10,7 +10,7 @@
  *
  * All files are in a folder of their own below --folder, and gone afterwards.
  */
-#include "bench.h"
+#include "subjects.h"
 #include "urls.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* Who takes part, in which group of equal error rates, and who is compared with whom. */
-#include "bench.h"
+#include "subjects.h"
 
 #include <stdarg.h>
 #include <string.h>

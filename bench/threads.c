@@ -3,7 +3,7 @@
  * clock runs until the last has added its chunk: what is timed is adding, by all at once, and nothing else. The figure
  * is time over URLs of all threads together: half of one thread's is perfect.
  */
-#include "bench.h"
+#include "subjects.h"
 #include "urls.h"
 
 #include <pthread.h>

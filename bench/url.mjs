@@ -1,4 +1,4 @@
-// Node's URL at the job of canon.c: reads URLs, one a line, and prints the nanoseconds that one takes, the best of
+// Node's URL at the job of canonicalization.c: reads URLs, one a line, and prints the nanoseconds that one takes, the best of
 // several rounds after a warm-up.
 import { readFileSync } from 'node:fs';
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "options.h"
+#include "ui/options.h"
 
 const cli_command *const cli_commands[] = {
     &cli_dedup, &cli_has,      &cli_canon,  &cli_plan,   &cli_kinds, &cli_info, &cli_top,     &cli_check, &cli_rotate,

@@ -13,7 +13,7 @@ endforeach()
 list(JOIN published_lines "" published_lines)
 file(CONFIGURE OUTPUT ${published_source} @ONLY CONTENT
 "/* Made from the files in lab/published by cmake/Published.cmake. */
-#include \"lab/lab.h\"
+#include \"lab/engine/lab.h\"
 
 const lab_published lab_published_all[] = {
 @published_lines@    {0, 0, 0, 0},

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "set/set.h"
-#include "stream.h"
+#include "fuzz_stream.h"
 
 #define MEMORY_LIMIT (UINT64_C(64) << 20)
 

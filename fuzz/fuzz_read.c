@@ -2,7 +2,7 @@
  * Streams that nobody wrote. vidi_read must refuse them or make a set that works like any other: it answers, keeps to
  * its memory limit, and what it writes can be read again. Each input is tried as it is, then with correct checksums.
  */
-#include "stream.h"
+#include "fuzz_stream.h"
 
 #define MEMORY_LIMIT (UINT64_C(64) << 20)
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "stream.h"
+#include "fuzz_stream.h"
 
 /* Small, so that a changed byte is likely to matter. The kinds take turns with the canonical forms. */
 static int make(const char *kind, size_t turn, fuzz_stream *stream)

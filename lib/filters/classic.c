@@ -21,7 +21,7 @@
 #include <pthread.h>
 
 #include "filters/bloom.h"
-#include "filters/marks.h"
+#include "filters/bloom_bits.h"
 
 #define LOCKS 64
 

@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "set/durable.h"
+#include "durable/durable.h"
 
 double vidi__epoch_lost(const vidi__epoch *epoch)
 {

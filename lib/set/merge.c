@@ -1,5 +1,5 @@
 /* Merging of two sets in memory, and the reasons for refusing it. */
-#include "set/durable.h"
+#include "durable/durable.h"
 
 static int check_fit(const vidi_set *into, const vidi_set *from)
 {

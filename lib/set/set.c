@@ -1,5 +1,5 @@
 /* Making and closing sets, their locks, and what concerns a set as a whole. */
-#include "set/durable.h"
+#include "durable/durable.h"
 
 #include "base/random.h"
 

@@ -18,8 +18,8 @@
 #include <pthread.h>
 
 #include "filters/filter.h"
-#include "store/mapped.h"
-#include "url/form.h"
+#include "frame/mapped.h"
+#include "url/canon.h"
 #include "url/split.h"
 
 #define VIDI__USER_PARAMS_MAX 512

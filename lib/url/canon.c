@@ -1,7 +1,7 @@
 /* What vidi.h offers for canonical forms: profiles by name, and a URL taken through the rules of one. */
-#include "url/canon.h"
+#include "url/canon_rules.h"
 
-#include "url/fast.h"
+#include "url/is_canonical.h"
 
 #include <stdio.h>
 

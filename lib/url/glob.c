@@ -3,7 +3,7 @@
  * name is compared with a handful of them. What follows a '*' is looked for at its first place, and when that turns out
  * wrong at the next: time is at most the product of the two lengths, and patterns are short.
  */
-#include "url/canon.h"
+#include "url/canon_rules.h"
 
 #define PATTERN_MAX 200
 #define PATTERNS_MAX 10000

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/study.h"
+#include "lab/engine/study.h"
 #include "support/check.h"
 
 /* A book with empty tables of those studies and experiments; all figures are NAN. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_LAB_CELLS_H
 #define TESTS_LAB_CELLS_H
 
-#include "lab/lab.h"
+#include "lab/engine/lab.h"
 #include "support/check.h"
 
 enum { CELLS_MAX = 1024 };

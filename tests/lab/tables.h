@@ -2,7 +2,7 @@
 #ifndef TESTS_LAB_TABLES_H
 #define TESTS_LAB_TABLES_H
 
-#include "lab/study.h"
+#include "lab/engine/study.h"
 #include "support/check.h"
 
 static inline const lab_study *study_of(const char *id)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The parts point one way only: base <- cpu, hash, url <- filters <- store, set <- everything above lib/, which sees the
-# public header and its own folder; only bench/ready.c, bench/canon.c, fuzz/fuzz_log.c and three files of the lab look
+# public header and its own folder; only bench/ready.c, bench/canonicalization.c, fuzz/fuzz_log.c and three files of the lab look
 # inside, and only the files of `vidi lab` include the lab. No kind includes another's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
@@ -8,7 +8,7 @@
 # kinds ROOT: the names of the files in lib/filters that define a kind of their name.
 kinds() {
     local file name
-    for file in "$1"/lib/filters/*.c; do
+    for file in "$1"/lib/filters/*.c "$1"/lib/filters/*/*.c; do
         name=$(basename "$file" .c)
         ! grep -q "^const vidi__kind vidi__kind_$name\b" "$file" 2>/dev/null || printf '%s ' "$name"
     done
@@ -58,11 +58,21 @@ lib/filters/x.c "filters/classic.h"
 lib/filters/x.c "classic.h"
 lib/filters/x.h "filters/classic.h"
 lib/filters/x.c "filters/classic.c"
+lib/filters/x.c "filters/blocked/layer.h"
+lib/filters/blocked/x.c "filters/fingerprint/table.h"
+lib/filters/blocked/x.c "set/set.h"
+lib/filters/blocked/x.c "filters/classic.h"
+lib/frame/x.c "filters/filter.h"
+lib/frame/x.c "store/file.h"
 lib/store/x.c "url/url.h"
 lib/store/x.c "set/set.h"
+lib/set/x.c "filters/fingerprint/table.h"
 lib/set/x.c "cli/cli.h"
 lib/set/x.c "../url/url.h"
 cli/x.c "base/base.h"
+cli/commands/x.c "base/base.h"
+cli/commands/x.c "lab/engine/lab.h"
+cli/ui/x.c "lib/base/base.h"
 cli/x.c "lib/base/base.h"
 bench/x.c "set/set.h"
 bench/x.c "filters/filter.h"
@@ -75,13 +85,13 @@ fuzz/ready.c "filters/filter.h"
 examples/x.c <vidi/other.h>
 fuzz/x.c "store/store.h"
 fuzz/fuzz_log.c "set/set.h"
-cli/x.c "lab/lab.h"
-cli/lab.c "base/base.h"
+cli/x.c "lab/engine/lab.h"
+cli/commands/lab.c "base/base.h"
 lab/x.c "base/base.h"
-lab/x.c "cli/output.h"
-lab/bench.c "set/set.h"
-lab/bench.c "filters/classic.h"
-lib/base/x.c "lab/lab.h"
+lab/x.c "cli/ui/output.h"
+lab/engine/filter_run.c "set/set.h"
+lab/engine/filter_run.c "filters/classic.h"
+lib/base/x.c "lab/engine/lab.h"
 include/vidi/x.h "base/base.h"
 LIST
 while read -r file include; do
@@ -92,15 +102,21 @@ lib/hash/x.c "base/base.h"
 lib/filters/x.c "hash/scheme.h"
 lib/filters/x.c "filters/filter.h"
 lib/filters/classic.c "filters/classic.h"
-lib/store/x.c "filters/filter.h"
+lib/filters/blocked/x.c "filters/filter.h"
+lib/filters/blocked/x.c "filters/blocked/layer.h"
+lib/filters/exact/classic.c "filters/exact/classic.h"
+lib/frame/x.c "base/stream.h"
+lib/set/x.c "frame/frame.h"
+lib/durable/x.c "set/set.h"
+lib/durable/x.c "store/log.h"
 lib/set/x.c "url/url.h"
 bench/ready.c "bench.h"
 bench/ready.c "filters/filter.h"
 bench/x.cpp "bench.h"
 fuzz/fuzz_log.c "store/log.h"
-lab/x.c "lab/lab.h"
-lab/bench.c "filters/marks.h"
-cli/lab.c "lab/lab.h"
+lab/x.c "lab/engine/lab.h"
+lab/engine/filter_run.c "filters/bloom_bits.h"
+cli/commands/lab.c "lab/engine/lab.h"
 cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>

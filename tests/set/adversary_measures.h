@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "filters/table.h"
+#include "filters/fingerprint/table.h"
 #include "set/set.h"
 #include "support/cases.h"
 #include "support/check.h"

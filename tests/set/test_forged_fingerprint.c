@@ -176,7 +176,7 @@ static uint64_t used_line(const test_forge *forge, const table *in, unsigned lea
     return 0;
 }
 
-/* The parts of a distance, as lib/filters/line.h lays them out. */
+/* The parts of a distance, as lib/filters/fingerprint/line.h lays them out. */
 static void distance_parts(uint64_t width, unsigned slot, size_t at[2], unsigned bytes[2])
 {
     static const unsigned char low[9] = {0, 0, 0, 2, 4, 4, 4, 0, 8}, high_at[9] = {0, 0, 0, 40, 0, 48, 40, 0, 0};

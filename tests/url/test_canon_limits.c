@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "url/canon.h"
+#include "url/canon_rules.h"
 #include "url/canonical.h"
 #include "support/alloc.h"
 #include "support/env.h"

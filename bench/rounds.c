@@ -1,0 +1,333 @@
+/*
+ * Passes and rounds. In a round every subject takes its turn: it is made, filled, asked for what it holds and for what
+ * it does not, on URLs and on ready hashes, and right after it the machine's limit is measured at its working set.
+ * Machines are noisy; whatever disturbs a round disturbs neighbours in it alike, and of several rounds the best counts.
+ *
+ * Work is made in chunks outside of the clock. Present URLs are asked for in another order than they were added in,
+ * because containers that keep them in order of arrival would profit. Each round has URLs of its own, so that the
+ * errors of all rounds together can be counted.
+ */
+#include "subjects.h"
+#include "urls.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLOW_FROM 5000000u   /* URLs from which on slow subjects have one round only */
+#define LARGE_FROM 50000000u /* and all of them */
+#define LIMIT_OPERATIONS 4000000u
+#define LIMIT_LEAST ((size_t)64 << 20)
+#define LIMIT_MOST ((size_t)2 << 30)
+#define LIMIT_PER_URL 44            /* bytes of the largest peer */
+#define STRIDE UINT64_C(2654435761) /* a prime: its multiples modulo n visit all n */
+
+static struct {
+    url_chunk chunk;
+    bench_hash *hashes;
+    uint64_t *words;
+} feed;
+
+static double clock_ns(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+double bench_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+double bench_cpu_now(void)
+{
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void bench_record(bench_series *series, double ns, double cpu_ns)
+{
+    if (series->rounds == BENCH_ROUNDS_MAX)
+        return;
+    if (!series->rounds || ns < bench_best(series))
+        series->cpu_ns = cpu_ns;
+    series->ns[series->rounds++] = ns;
+}
+
+double bench_best(const bench_series *series)
+{
+    double best = series->ns[0];
+    for (int i = 1; i < series->rounds; i++)
+        if (series->ns[i] < best)
+            best = series->ns[i];
+    return best;
+}
+
+double bench_worst(const bench_series *series)
+{
+    double worst = series->ns[0];
+    for (int i = 1; i < series->rounds; i++)
+        if (series->ns[i] > worst)
+            worst = series->ns[i];
+    return worst;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(const bench_series *series)
+{
+    double sorted[BENCH_ROUNDS_MAX] = {0};
+    memcpy(sorted, series->ns, (size_t)series->rounds * sizeof sorted[0]);
+    qsort(sorted, (size_t)series->rounds, sizeof sorted[0], compare);
+    int middle = series->rounds / 2;
+    return series->rounds % 2 || !middle ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+uint64_t bench_asks(uint64_t n)
+{
+    uint64_t least = n < 1000000 ? n : 1000000;
+    return n / 10 > least ? n / 10 : least;
+}
+
+static int open_feed(void)
+{
+    if (feed.hashes)
+        return 0;
+    feed.hashes = malloc(BENCH_CHUNK * sizeof *feed.hashes);
+    feed.words = malloc(BENCH_CHUNK * sizeof *feed.words);
+    return feed.hashes && feed.words ? url_chunk_open(&feed.chunk, BENCH_CHUNK) : -1;
+}
+
+static uint64_t number_of(int job, uint64_t i, uint64_t n)
+{
+    return job == BENCH_ADD ? i : job == BENCH_PRESENT ? i * STRIDE % n : URL_ABSENT + i;
+}
+
+/* The next piece of a job: `count` items from number `done` on. */
+static bench_work make_work(int form, int job, uint64_t seed, uint64_t n, uint64_t done, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        feed.chunk.numbers[i] = number_of(job, done + i, n);
+    if (form == BENCH_URLS) {
+        url_chunk_fill(&feed.chunk, seed, count);
+        return (bench_work){.urls = feed.chunk.urls, .count = count};
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = feed.chunk.numbers[i] * 2 + seed;
+        feed.hashes[i] = (bench_hash){url_mix(number), url_mix(number + 1)};
+        feed.words[i] = feed.hashes[i].lo;
+    }
+    return (bench_work){.hashes = feed.hashes, .words = feed.words, .count = count};
+}
+
+/* One job: `total` items, of a subject that holds or is to hold n. How many were seen, or -1. */
+static int64_t pass(const bench_class *class, void *self, int form, int job, uint64_t seed, uint64_t n, uint64_t total,
+                    bench_series *series)
+{
+    double ns = 0, cpu_ns = 0;
+    int64_t seen = 0;
+    for (uint64_t done = 0; done < total; done += BENCH_CHUNK) {
+        size_t count = total - done < BENCH_CHUNK ? (size_t)(total - done) : BENCH_CHUNK;
+        bench_work work = make_work(form, job, seed, n, done, count);
+        double cpu_start = bench_cpu_now(), start = bench_now();
+        int64_t more = job == BENCH_ADD ? class->add(self, &work) : class->has(self, &work);
+        ns += bench_now() - start;
+        cpu_ns += bench_cpu_now() - cpu_start;
+        if (more < 0)
+            return -1;
+        seen += more;
+    }
+    bench_record(series, ns / (double)total, cpu_ns / (double)total);
+    return seen;
+}
+
+static void weigh(const bench_class *class, void *self, int form, int64_t lost, bench_result *result)
+{
+    bench_weight weight = class->weigh(self);
+    if (form == BENCH_HASHES && result->bytes)
+        return; /* URLs went before */
+    result->bytes = weight.bytes;
+    result->lost += (uint64_t)lost;
+    result->expected_lost = weight.expected_lost < 0 ? -1 : result->expected_lost + weight.expected_lost;
+    result->fills++;
+}
+
+/* The three jobs in one form. 0, or -1: it failed on the way. */
+static int jobs(const bench_class *class, void *self, int form, uint64_t seed, uint64_t n, bench_result *result)
+{
+    uint64_t asks = bench_asks(n);
+    bench_series *series = result->series[form];
+    int64_t lost = pass(class, self, form, BENCH_ADD, seed, n, n, &series[BENCH_ADD]);
+    if (lost < 0)
+        return -1;
+    weigh(class, self, form, lost, result);
+    int64_t found = pass(class, self, form, BENCH_PRESENT, seed, n, asks, &series[BENCH_PRESENT]);
+    if (found >= 0 && (uint64_t)found != asks) {
+        bench_refuse("it forgot %lld of %llu", (long long)asks - found, (unsigned long long)asks);
+        return -1;
+    }
+    int64_t wrong = found < 0 ? -1 : pass(class, self, form, BENCH_ABSENT, seed, n, asks, &series[BENCH_ABSENT]);
+    if (wrong < 0)
+        return -1;
+    if (form == BENCH_URLS) {
+        result->asks += asks;
+        result->false_seen += (uint64_t)wrong;
+    }
+    return 0;
+}
+
+static void measure_limit(bench_result *result, uint64_t seed, uint64_t n)
+{
+    uint64_t operations = n < LIMIT_OPERATIONS ? n : LIMIT_OPERATIONS;
+    bench_recipe recipe = {.bytes = result->bytes};
+    void *self = bench_limit.make(&recipe);
+    if (!self)
+        return;
+    result->limit_bytes = bench_limit.weigh(self).bytes;
+    for (int job = BENCH_ADD; job <= BENCH_PRESENT; job++)
+        pass(&bench_limit, self, BENCH_HASHES, job, seed, n, operations, &result->limit[job]);
+    bench_limit.close(self);
+}
+
+static bench_recipe recipe_of(const bench_subject *subject, uint64_t n, uint64_t seed)
+{
+    return (bench_recipe){.kind = subject->kind,
+                          .error = subject->error,
+                          .capacity = subject->flags & BENCH_RESERVED ? n : 0,
+                          .seed = seed};
+}
+
+/* A refusal leaves a subject out with its reason; a failure half-way ends the run. */
+static int measure_form(bench_subject *subject, int form, size_t size, uint64_t n, uint64_t seed)
+{
+    const bench_class *class = subject->classes[form];
+    bench_result *result = &subject->results[size];
+    bench_recipe recipe = recipe_of(subject, n, seed);
+    double cpu_start = bench_cpu_now(), start = bench_now();
+    void *self = class->make(&recipe);
+    if (!self) {
+        snprintf(result->why, sizeof result->why, "%s", bench_reason());
+        return 0;
+    }
+    if (form == BENCH_URLS)
+        bench_record(&result->create, (bench_now() - start) / (double)n, (bench_cpu_now() - cpu_start) / (double)n);
+    int code = jobs(class, self, form, seed, n, result);
+    class->close(self);
+    malloc_trim(0);
+    if (code < 0)
+        fprintf(stderr, "\n%s: %s\n", subject->name, bench_reason());
+    return code;
+}
+
+static void measure_threads(bench_subject *subject, bench_result *result, uint64_t n, uint64_t seed)
+{
+    bench_recipe recipe = recipe_of(subject, n, seed);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        double ns = bench_threads(&recipe, n, threads);
+        if (ns > 0)
+            bench_record(&result->threads[threads - 1], ns, ns);
+    }
+}
+
+static int measure_subject(bench_run *run, bench_subject *subject, size_t size, uint64_t seed)
+{
+    bench_result *result = &subject->results[size];
+    result->n = run->sizes[size];
+    if (subject->flags & BENCH_GUAVA) {
+        if (!bench_guava(run->guava, subject->error, result->n, seed, result))
+            snprintf(result->why, sizeof result->why, "%s", bench_reason());
+        return 0;
+    }
+    for (int form = 0; form < BENCH_FORMS; form++)
+        if (subject->classes[form] && !result->why[0] && measure_form(subject, form, size, result->n, seed) < 0)
+            return -1;
+    if (result->series[BENCH_HASHES][BENCH_ADD].rounds)
+        measure_limit(result, seed, result->n);
+    if (subject->flags & BENCH_THREADS && !run->quick && !result->why[0])
+        measure_threads(subject, result, result->n, seed);
+    return 0;
+}
+
+static bool takes_turn(const bench_subject *subject, size_t size, uint64_t n, int round)
+{
+    if (n > subject->most || subject->results[size].why[0])
+        return false;
+    if (subject->flags & BENCH_GUAVA)
+        return round == 0;
+    return round == 0 || !(subject->flags & BENCH_SLOW) || n < SLOW_FROM;
+}
+
+static void show(uint64_t n, int round, const char *what)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%g URLs, round %d: %s", (double)n, round + 1, what);
+}
+
+/* *again becomes the seconds that were spent on those who will have another round. */
+static int measure_round(bench_run *run, size_t size, int round, double *again)
+{
+    uint64_t n = run->sizes[size], seed = url_mix((uint64_t)round * 1000 + size);
+    *again = 0;
+    show(n, round, "the machine");
+    bench_machine_measure(&run->machine[size]);
+    for (size_t i = 0; i < run->subject_count; i++) {
+        bench_subject *subject = &run->subjects[i];
+        if (!takes_turn(subject, size, n, round))
+            continue;
+        show(n, round, subject->name);
+        double start = bench_now();
+        if (measure_subject(run, subject, size, seed) < 0)
+            return -1;
+        if (takes_turn(subject, size, n, round + 1))
+            *again += (bench_now() - start) / 1e9;
+    }
+    return 0;
+}
+
+/* As many rounds as were asked for, or as fit into the time. */
+static bool goes_on(const bench_run *run, uint64_t n, int done, double spent, double next)
+{
+    if (run->rounds)
+        return done < run->rounds;
+    double seconds = run->seconds > 0 ? run->seconds : run->quick ? 25 : n < SLOW_FROM ? 45 : 200;
+    int most = n >= LARGE_FROM ? 1 : run->quick ? BENCH_ROUNDS_MAX : 5;
+    return done < most && spent + next <= seconds;
+}
+
+static void average_length(bench_run *run, uint64_t n)
+{
+    size_t count = n < BENCH_CHUNK ? (size_t)n : BENCH_CHUNK, bytes = 0;
+    bench_work work = make_work(BENCH_URLS, BENCH_ADD, 1, n, 0, count);
+    for (size_t i = 0; i < count; i++)
+        bytes += work.urls[i].len;
+    run->url_bytes = (double)bytes / (double)count;
+}
+
+int bench_measure(bench_run *run, size_t size)
+{
+    uint64_t n = run->sizes[size];
+    size_t limit = (size_t)n * LIMIT_PER_URL;
+    limit = limit < LIMIT_LEAST ? LIMIT_LEAST : limit > LIMIT_MOST ? LIMIT_MOST : limit;
+    if (open_feed() < 0 || bench_limit_open(limit) < 0) {
+        fprintf(stderr, "vidi-bench: no memory for the measurement itself\n");
+        return -1;
+    }
+    average_length(run, n);
+    double start = bench_now(), next = 0;
+    int round = 0, code = 0;
+    while (code == 0 && goes_on(run, n, round, (bench_now() - start) / 1e9, next)) {
+        double begun = bench_now();
+        code = measure_round(run, size, round++, &next);
+        fprintf(stderr, "%s%g URLs, round %d: %.0f s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", (double)n, round,
+                (bench_now() - begun) / 1e9);
+    }
+    run->rounds_done[size] = round;
+    bench_limit_close();
+    return code;
+}

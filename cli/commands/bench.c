@@ -1,0 +1,379 @@
+/*
+ * vidi bench: how fast this machine is with each kind of set, and what a URL takes. For people who wonder what to
+ * expect; `make bench` measures with more care, and against others.
+ *
+ * The URLs lie in memory before anything is timed. Each kind is asked in batches by one thread, and has a share of the
+ * time: one that does not get through all URLs is measured with those it has dealt with.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pipeline/lines.h"
+#include "ui/options.h"
+#include "ui/output.h"
+
+enum { BATCH = 1024, URLS = 2000000, MOST_URLS = 100000000, TRY_URLS = 65536, KINDS = 32, NAME_BYTES = 24 };
+
+#define TRY_SECONDS 0.05
+#define ADD_SECONDS 0.35 /* for each kind, as far as can be told in advance, */
+#define MOST_SECONDS 0.8 /* and in fact */
+#define ASK_SECONDS 0.2
+
+typedef struct bench_options {
+    const char *kind;
+    uint64_t urls;
+    bool json;
+} bench_options;
+
+/* URLs behind one another; where each lies is known when all are there, as the bytes may move until then. */
+typedef struct pool {
+    char *bytes;
+    size_t used, room;
+    vidi_str *urls;
+    size_t count, urls_room;
+} pool;
+
+typedef struct result {
+    char kind[NAME_BYTES];
+    uint64_t added, asked; /* URLs that were passed in */
+    double add_seconds, ask_seconds;
+    vidi_stats stats;
+} result;
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* ---- what is measured with ---- */
+
+static int pool_add(pool *pool, const char *bytes, size_t length)
+{
+    if (!pool->bytes || pool->room - pool->used < length) {
+        size_t room = (pool->room + length) * 2 + BATCH;
+        char *more = realloc(pool->bytes, room);
+        if (!more)
+            return cli_error("out of memory; give fewer --urls");
+        pool->bytes = more;
+        pool->room = room;
+    }
+    if (pool->count == pool->urls_room) {
+        size_t room = pool->urls_room * 2 + BATCH;
+        vidi_str *more = realloc(pool->urls, room * sizeof *more);
+        if (!more)
+            return cli_error("out of memory; give fewer --urls");
+        pool->urls = more;
+        pool->urls_room = room;
+    }
+    memcpy(pool->bytes + pool->used, bytes, length);
+    pool->urls[pool->count++].len = length;
+    pool->used += length;
+    return CLI_OK;
+}
+
+static void pool_finish(pool *pool)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < pool->count; i++) {
+        pool->urls[i].ptr = pool->bytes + at;
+        at += pool->urls[i].len;
+    }
+}
+
+static char *put_text(char *to, const char *text)
+{
+    while (*text)
+        *to++ = *text++;
+    return to;
+}
+
+static char *put_number(char *to, uint64_t number)
+{
+    char digits[20];
+    size_t n = 0;
+
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (n > 0)
+        *to++ = digits[--n];
+    return to;
+}
+
+/* All different, some 65 bytes long, and always the same: SplitMix64 chooses hosts and folders. */
+static int make_urls(pool *pool, uint64_t n)
+{
+    char url[160];
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+        mixed ^= mixed >> 31;
+        char *end = put_text(url, mixed & 7 ? "https://www.host" : "http://host");
+        end = put_number(end, mixed >> 8 & 0xffff);
+        end = put_text(end, ".example/archive/");
+        end = put_number(end, mixed >> 24 & 0xfff);
+        end = put_text(end, "/page-");
+        end = put_number(end, i);
+        end = put_text(end, mixed & 8 ? ".html" : "?from=index&order=asc");
+        if (pool_add(pool, url, (size_t)(end - url)) != CLI_OK)
+            return CLI_ERROR;
+    }
+    return CLI_OK;
+}
+
+/* The first n lines of a file; it may have fewer. */
+static int read_urls(pool *pool, cli_words files, uint64_t n)
+{
+    cli_reader reader = {.wake = -1, .in = {.fd = -1}};
+    cli_block block;
+    int status = cli_block_init(&block);
+
+    if (status != CLI_OK)
+        return status;
+    status = cli_reader_init(&reader, files, '\n');
+    while (status == CLI_OK && pool->count < n) {
+        status = cli_reader_fill(&reader, &block);
+        if (block.count == 0)
+            break;
+        for (size_t i = 0; i < block.count && pool->count < n && status == CLI_OK; i++)
+            status = pool_add(pool, block.lines[i].ptr, block.lines[i].len);
+    }
+    if (status == CLI_OK && pool->count == 0)
+        status = cli_error("%s has no lines to measure with", files.list[0]);
+    cli_reader_free(&reader);
+    cli_block_free(&block);
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static int add_all(vidi_set *set, const pool *pool, uint64_t urls, double time, result *result)
+{
+    uint8_t verdicts[BATCH];
+    double began = seconds();
+    int error = VIDI_OK;
+
+    while (error == VIDI_OK && result->added < urls && result->add_seconds < time) {
+        size_t n = urls - result->added < BATCH ? urls - result->added : BATCH;
+        error = vidi_add_batch(set, pool->urls + result->added, n, verdicts);
+        result->added += n;
+        result->add_seconds = seconds() - began;
+    }
+    return error;
+}
+
+/* What was added, in the same order. */
+static int ask_all(const vidi_set *set, const pool *pool, result *result)
+{
+    uint8_t verdicts[BATCH];
+    double began = seconds();
+    int error = VIDI_OK;
+
+    while (error == VIDI_OK && result->asked < result->added && result->ask_seconds < ASK_SECONDS) {
+        size_t n = result->added - result->asked < BATCH ? result->added - result->asked : BATCH;
+        error = vidi_has_batch(set, pool->urls + result->asked, n, verdicts);
+        result->asked += n;
+        result->ask_seconds = seconds() - began;
+    }
+    return error;
+}
+
+/* Fills a set that is made for so many URLs, unless that takes too much time. */
+static int fill(const char *kind, const pool *pool, uint64_t urls, double time, vidi_set **set, result *result)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    *result = (struct result){.stats.size = sizeof result->stats};
+    snprintf(result->kind, sizeof result->kind, "%s", kind);
+    options.kind = kind;
+    options.capacity = urls;
+    int error = vidi_create(set, &options);
+    return error == VIDI_OK ? add_all(*set, pool, urls, time, result) : error;
+}
+
+/* How many URLs there is time for, by a first look. */
+static int count_affordable(const char *kind, const pool *pool, uint64_t *urls)
+{
+    vidi_set *set;
+    result first;
+    int error = fill(kind, pool, pool->count < TRY_URLS ? pool->count : TRY_URLS, TRY_SECONDS, &set, &first);
+    int status = error < 0 ? cli_library_error(error) : CLI_OK;
+
+    vidi_close(set);
+    double share = first.add_seconds > 0 ? ADD_SECONDS / first.add_seconds : 1;
+    double affordable = (double)first.added * (share > 1 ? share : 1);
+    *urls = affordable < (double)pool->count ? (uint64_t)affordable : pool->count;
+    return status;
+}
+
+/* The set is made for what it will get: one that is made for more would seem to take more memory than it need. */
+static int measure(const char *kind, const pool *pool, result *result)
+{
+    vidi_set *set;
+    uint64_t urls;
+
+    if (count_affordable(kind, pool, &urls) != CLI_OK)
+        return CLI_ERROR;
+    int error = fill(kind, pool, urls, MOST_SECONDS, &set, result);
+    if (error == VIDI_OK)
+        error = ask_all(set, pool, result);
+    if (error == VIDI_OK)
+        error = vidi_stat(set, &result->stats);
+    int status = error < 0 ? cli_library_error(error) : CLI_OK;
+    vidi_close(set);
+    return status;
+}
+
+static int measure_kinds(const bench_options *options, const pool *pool, result results[KINDS], size_t *n)
+{
+    vidi_kind_info info = {.size = sizeof info};
+
+    *n = 0;
+    if (options->kind)
+        return measure(options->kind, pool, &results[(*n)++]);
+    for (size_t i = 0; *n < KINDS && vidi_kind(i, &info) == VIDI_OK; i++)
+        if (measure(info.name, pool, &results[(*n)++]) != CLI_OK)
+            return CLI_ERROR;
+    return CLI_OK;
+}
+
+/* ---- what came of it ---- */
+
+static double per_second(uint64_t urls, double time)
+{
+    return time > 0 ? (double)urls / time : 0;
+}
+
+static double bytes_per_url(const result *result)
+{
+    return result->stats.count ? (double)result->stats.memory_bytes / (double)result->stats.count : 0;
+}
+
+static void print_json(cli_out *out, const pool *pool, const result *results, size_t n)
+{
+    cli_json json = {out, false};
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "version", vidi_version());
+    cli_json_string(&json, "cpu", vidi_cpu());
+    cli_json_count(&json, "urls", pool->count);
+    cli_json_real(&json, "url_bytes", (double)pool->used / (double)pool->count);
+    cli_json_open(&json, "kinds", '[');
+    for (size_t i = 0; i < n; i++) {
+        cli_json_open(&json, NULL, '{');
+        cli_json_string(&json, "kind", results[i].kind);
+        cli_json_string(&json, "params", results[i].stats.params);
+        cli_json_count(&json, "added", results[i].added);
+        cli_json_real(&json, "adds_per_second", per_second(results[i].added, results[i].add_seconds));
+        cli_json_count(&json, "asked", results[i].asked);
+        cli_json_real(&json, "questions_per_second", per_second(results[i].asked, results[i].ask_seconds));
+        cli_json_count(&json, "count", results[i].stats.count);
+        cli_json_count(&json, "memory_bytes", results[i].stats.memory_bytes);
+        cli_json_real(&json, "bytes_per_url", bytes_per_url(&results[i]));
+        cli_json_real(&json, "expected_lost", results[i].stats.expected_lost);
+        cli_json_string(&json, "expected_lost_is", cli_meaning_name(results[i].stats.fp_meaning));
+        cli_json_close(&json, '}');
+    }
+    cli_json_close(&json, ']');
+    cli_json_close(&json, '}');
+    cli_out_text(out, "\n");
+}
+
+static int print_table(cli_out *out, const pool *pool, const result *results, size_t n)
+{
+    static const char *const heads[] = {"kind", "URLs", "adds/s", "questions/s", "bytes/URL", "pages lost"};
+    cli_table table = {.layout = "lrrrrr"};
+    cli_number number;
+
+    cli_out_format(out, "vidi %s, instructions %s, ", vidi_version(), vidi_cpu());
+    cli_out_format(out, "%s URLs of %.0f bytes on average, one thread\n\n", cli_human_count(&number, pool->count),
+                   (double)pool->used / (double)pool->count);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        cli_table_cell(&table, "%s", heads[i]);
+    for (size_t i = 0; i < n; i++) {
+        const result *of = &results[i];
+        cli_table_cell(&table, "%s", of->kind);
+        cli_table_cell(&table, "%s", cli_human_count(&number, of->added));
+        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->added, of->add_seconds)));
+        cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->asked, of->ask_seconds)));
+        cli_table_cell(&table, "%s", cli_human_real(&number, bytes_per_url(of)));
+        cli_table_cell(&table, "%s%s", cli_meaning_mark(of->stats.fp_meaning),
+                       cli_human_real(&number, of->stats.expected_lost));
+    }
+    return cli_table_print(&table, out);
+}
+
+static int bench_run(const bench_options *options, cli_words files, pool *pool)
+{
+    result results[KINDS];
+    size_t n;
+    cli_out out;
+    uint64_t urls = options->urls ? options->urls : URLS;
+    int status = files.count > 0 ? read_urls(pool, files, urls) : make_urls(pool, urls);
+
+    pool_finish(pool);
+    if (status == CLI_OK)
+        status = measure_kinds(options, pool, results, &n);
+    if (status != CLI_OK)
+        return status;
+    cli_out_init(&out, STDOUT_FILENO);
+    if (options->json)
+        print_json(&out, pool, results, n);
+    else
+        status = print_table(&out, pool, results, n);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    bench_options options = {0};
+    pool pool = {0};
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (words.count > 1)
+        return cli_error("'%s' is one too many; usage: %s", words.list[1], self->usage);
+    status = bench_run(&options, words, &pool);
+    free(pool.bytes);
+    free(pool.urls);
+    return status;
+}
+
+#define FIELD(name) offsetof(bench_options, name)
+
+static const cli_option options_table[] = {
+    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Number of URLs at most, all in memory [2e6]", NULL, MOST_URLS},
+    {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "This kind only; 'vidi kinds' lists them", NULL, 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print one JSON object instead of a table", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_bench = {
+    .name = "bench",
+    .summary = "Measure how fast each kind of set is on this machine",
+    .usage = "vidi bench [OPTION]... [FILE]",
+    .about = "Measures each kind of set on this machine: adds and questions a second, bytes a URL, pages lost.",
+    .details = "The URLs are the first lines of FILE ('-' is standard input), or else made up. They are added to an "
+               "empty set in memory, and then asked about, in one thread. Each kind has half a second or so, so that "
+               "all are done within about ten; the column URLs says how far it got.\n"
+               "The first line names the instructions that the library uses here. VIDI_CPU=portable in the environment "
+               "and the like (sse2, avx2, avx512, neon) allow fewer of them.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi bench\n"
+                "  vidi bench --kind fingerprint --urls 1e7\n"
+                "  vidi bench --json urls.txt.gz | jq '.kinds[0]'\n"
+                "  VIDI_CPU=portable vidi bench\n",
+    .options = options_table,
+    .operand = "FILE",
+    .run = run,
+};

@@ -1,0 +1,303 @@
+/*
+ * vidi canon: prints the canonical form of each line, one line out for one line in.
+ *
+ * Lines that are no URLs are kept as they are, dropped, or end the run, as --invalid says. --explain and --json also
+ * tell which rules changed a line, which costs a second look at it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/canon_options.h"
+#include "pipeline/lines.h"
+#include "ui/options.h"
+#include "ui/output.h"
+
+enum { ROOM = 4096 };
+
+typedef struct canon_options {
+    const char *canon, *tracking, *base, *invalid;
+    bool explain, json, counts;
+} canon_options;
+
+typedef struct canon {
+    vidi_canon *form;
+    const canon_options *options;
+    uint32_t invalid; /* vidi_invalid_policy */
+    vidi_str base;    /* NULL: none */
+    cli_reader in;
+    cli_block block;
+    cli_out out;
+    char *text; /* canonical form of the line at hand */
+    size_t room;
+    uint64_t read, changed, bad;
+    uint64_t line; /* number in its file */
+} canon;
+
+static const vidi_str *base_of(const canon *job)
+{
+    return job->base.ptr ? &job->base : NULL;
+}
+
+/* The canonical form in job->text. VIDI_OK, VIDI_INVALID or an error. */
+static int make_form(canon *job, vidi_str line, size_t *len)
+{
+    for (;;) {
+        *len = job->room;
+        int result = vidi_url_canon(job->form, line, base_of(job), job->text, len);
+        if (result != VIDI_ELIMIT || *len <= job->room)
+            return result;
+        char *text = realloc(job->text, *len);
+        if (!text)
+            return VIDI_EMEMORY;
+        job->text = text;
+        job->room = *len;
+    }
+}
+
+static int show_step(void *context, const vidi_canon_step *step)
+{
+    cli_out *out = context;
+    cli_out_format(out, "  %-10s ", step->rule);
+    cli_out_bytes(out, step->after.ptr, step->after.len);
+    cli_out_text(out, "\n");
+    return 0;
+}
+
+static int name_step(void *context, const vidi_canon_step *step)
+{
+    cli_json_string(context, NULL, step->rule);
+    return 0;
+}
+
+/* The line, and below it what each rule made of it. */
+static int print_explained(canon *job, vidi_str line, const char *reason)
+{
+    cli_out_bytes(&job->out, line.ptr, line.len);
+    cli_out_text(&job->out, "\n");
+    if (reason) {
+        cli_out_format(&job->out, "  %-10s %s\n", "invalid", reason);
+        return VIDI_OK;
+    }
+    return vidi_url_explain(job->form, line, base_of(job), show_step, &job->out);
+}
+
+static int print_json(canon *job, vidi_str line, vidi_str form, const char *reason)
+{
+    cli_json json = {&job->out, false};
+    int result = VIDI_OK;
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "input", line);
+    cli_json_text(&json, "canonical", form);
+    cli_json_bool(&json, "valid", !reason);
+    cli_json_open(&json, "rules", '[');
+    if (!reason)
+        result = vidi_url_explain(job->form, line, base_of(job), name_step, &json);
+    cli_json_close(&json, ']');
+    if (reason)
+        cli_json_string(&json, "reason", reason);
+    cli_json_close(&json, '}');
+    cli_out_text(&job->out, "\n");
+    return result;
+}
+
+/* reason: why it is no URL; NULL if it is one. */
+static int print_line(canon *job, vidi_str line, vidi_str form, const char *reason)
+{
+    int result = VIDI_OK;
+
+    if (job->options->json) {
+        result = print_json(job, line, form, reason);
+    } else if (job->options->explain) {
+        result = print_explained(job, line, reason);
+    } else {
+        cli_out_bytes(&job->out, form.ptr, form.len);
+        cli_out_text(&job->out, "\n");
+    }
+    return result < 0 ? cli_library_error(result) : CLI_OK;
+}
+
+static int take_invalid(canon *job, vidi_str line)
+{
+    char reason[512];
+
+    job->bad++;
+    if (job->invalid == VIDI_DROP_INVALID)
+        return CLI_OK;
+    if (job->invalid == VIDI_FAIL_INVALID)
+        return cli_error("%s: line %llu: %s", job->block.name, (unsigned long long)job->line, vidi_message());
+    snprintf(reason, sizeof reason, "%s", vidi_message()); /* explaining may fail again */
+    return print_line(job, line, line, reason);
+}
+
+static int take_line(canon *job, vidi_str line)
+{
+    size_t len;
+    int result = make_form(job, line, &len);
+
+    job->read++;
+    job->line++;
+    if (result < 0)
+        return cli_library_error(result);
+    if (result == VIDI_INVALID)
+        return take_invalid(job, line);
+    job->changed += len != line.len || (len && memcmp(job->text, line.ptr, len) != 0);
+    return print_line(job, line, (vidi_str){job->text, len}, NULL);
+}
+
+static int canon_block(canon *job)
+{
+    int status = CLI_OK;
+
+    job->line = job->block.first - 1;
+    for (size_t i = 0; i < job->block.count && status == CLI_OK; i++)
+        status = take_line(job, job->block.lines[i]);
+    if (status == CLI_OK && (job->out.error != 0 || job->block.waits))
+        status = cli_out_flush(&job->out);
+    return status;
+}
+
+static int canon_files(canon *job, cli_words files)
+{
+    int status = cli_reader_init(&job->in, files, '\n');
+
+    if (status == CLI_OK)
+        status = cli_block_init(&job->block);
+    cli_out_init(&job->out, STDOUT_FILENO);
+    while (status == CLI_OK) {
+        int filled = cli_reader_fill(&job->in, &job->block);
+        if (filled == CLI_OK && job->block.count == 0)
+            break;
+        status = canon_block(job);
+        status = status != CLI_OK ? status : filled;
+    }
+    int closed = cli_out_close(&job->out);
+    cli_reader_free(&job->in);
+    cli_block_free(&job->block);
+    return status != CLI_OK ? status : closed;
+}
+
+static int print_counts(const canon *job)
+{
+    cli_out err;
+    const uint64_t unchanged = job->read - job->changed - job->bad;
+
+    cli_out_init(&err, STDERR_FILENO);
+    if (job->options->json) {
+        cli_json json = {&err, false};
+        cli_json_open(&json, NULL, '{');
+        cli_json_count(&json, "read", job->read);
+        cli_json_count(&json, "changed", job->changed);
+        cli_json_count(&json, "unchanged", unchanged);
+        cli_json_count(&json, "invalid", job->bad);
+        cli_json_string(&json, "canon", vidi_canon_name(job->form));
+        cli_json_close(&json, '}');
+        cli_out_text(&err, "\n");
+        return cli_out_close(&err);
+    }
+    const char *const names[] = {"read", "changed", "unchanged", "invalid"};
+    const uint64_t counts[] = {job->read, job->changed, unchanged, job->bad};
+    cli_table table = {.layout = "lr"};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        cli_number number;
+        cli_table_cell(&table, "%s", names[i]);
+        cli_table_cell(&table, "%s", cli_human_count(&number, counts[i]));
+    }
+    int printed = cli_table_print(&table, &err), closed = cli_out_close(&err);
+    return printed != CLI_OK ? printed : closed;
+}
+
+/* A base that is no URL is said at once and not at the first line. */
+static int check_base(canon *job, const char *base)
+{
+    size_t len = 0;
+
+    job->base = (vidi_str){base, strlen(base)};
+    int result = vidi_url_resolve(job->base, (vidi_str){"", 0}, NULL, &len);
+    return result == VIDI_OK || result == VIDI_ELIMIT ? CLI_OK : cli_error("--base: %s", vidi_message());
+}
+
+static int make_canon(canon *job)
+{
+    char *tracking;
+
+    if (cli_tracking_read(job->options->tracking, &tracking) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_canon_create(&job->form, job->options->canon, tracking);
+    free(tracking);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+static int read_options(canon *job)
+{
+    const canon_options *options = job->options;
+
+    if (options->explain && options->json)
+        return cli_error("--explain and --json exclude each other");
+    if (cli_invalid_parse(options->invalid, &job->invalid) != CLI_OK)
+        return CLI_ERROR;
+    if (options->base && check_base(job, options->base) != CLI_OK)
+        return CLI_ERROR;
+    return make_canon(job);
+}
+
+static int canon_run(const canon_options *options, cli_words files)
+{
+    canon job = {.options = options, .room = ROOM, .text = malloc(ROOM)};
+    int status = job.text ? read_options(&job) : cli_error("out of memory");
+
+    if (status == CLI_OK) {
+        status = canon_files(&job, files);
+        if (options->counts && status != CLI_PIPE) {
+            int counted = print_counts(&job);
+            status = status != CLI_OK ? status : counted;
+        }
+    }
+    vidi_canon_close(job.form);
+    free(job.text);
+    return status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    canon_options options = {0};
+    int status = cli_options_parse(self, &words, &options);
+
+    return status == CLI_GO_ON ? canon_run(&options, words) : status;
+}
+
+#define FIELD(name) offsetof(canon_options, name)
+
+static const cli_option options_table[] = {
+    {"canon", 0, CLI_TEXT, FIELD(canon), "P", CLI_CANON_SUMMARY, CLI_CANON_DETAILS, 0},
+    {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
+    {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve lines that are relative against this URL", NULL, 0},
+    {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and what every rule made of it", NULL, 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object a line",
+     "It has input, canonical, valid and rules, an array of those that changed it; and a reason if it is not valid.",
+     0},
+    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
+     "They are printed as they are, left out, or end the run with an error.", 0},
+    {"counts", 0, CLI_FLAG, FIELD(counts), NULL, "Print how many lines there were of each sort, on stderr", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_canon = {
+    .name = "canon",
+    .summary = "Print the canonical form of each URL",
+    .usage = "vidi canon [OPTION]... [FILE]...",
+    .about = "Prints the canonical form of each line (a URL), so that all spellings of one page become one.",
+    .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
+               "One line is printed for each that is read, except for those that --invalid drops.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi canon urls.txt | vidi > new.txt\n"
+                "  vidi canon --canon crawl --counts < urls.txt > canonical.txt\n"
+                "  vidi canon --canon crawl --tracking mine.txt < urls.txt\n"
+                "  vidi canon --base https://example.org/a/ --invalid drop < links.txt\n"
+                "  echo 'HTTP://Example.com:80/a/../b#top' | vidi canon --explain\n",
+    .options = options_table,
+    .operand = "FILE",
+    .run = run,
+};

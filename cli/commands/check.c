@@ -1,0 +1,114 @@
+/*
+ * vidi check: reads every byte of a state and says whether all is well. The set is built in memory as a writer would
+ * build it, so what passes here opens there.
+ *
+ * What a crash has left of a last write is not damage: nobody had been told that it was on disk.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/options.h"
+#include "pipeline/state.h"
+
+typedef struct check_options {
+    bool quiet;
+} check_options;
+
+static int print_good(const char *path, const vidi_stats *stats, const vidi_recovery *found)
+{
+    cli_out out;
+    cli_number urls, snapshot, log, unfinished;
+
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_format(&out, "%s: all is well: %s", path, cli_human_urls(&urls, stats->count));
+    if (stats->snapshot_bytes)
+        cli_out_format(&out, ", snapshot of %s, log of %s", cli_human_bytes(&snapshot, stats->snapshot_bytes),
+                       cli_human_bytes(&log, stats->log_bytes));
+    cli_out_text(&out, "\n");
+    if (found->unfinished_bytes)
+        cli_out_format(&out,
+                       "%s: the log ends in %s unfinished bytes: a write that is going on, or one that a crash has "
+                       "cut off, of which nobody was told that it is on disk; if there was neither, it is damage\n",
+                       path, cli_human_count(&unfinished, found->unfinished_bytes));
+    return cli_out_close(&out);
+}
+
+static int damaged_log(const char *path, const vidi_recovery *found)
+{
+    cli_number bytes, places;
+
+    return cli_error("%s: %s is damaged: %s bytes in %s %s; the URLs in them are forgotten and will be new once more, "
+                     "all others are there; 'vidi snapshot' writes the set anew without them, a backup has them",
+                     path, found->damaged_log, cli_human_count(&bytes, found->damaged_bytes),
+                     cli_human_count(&places, found->damaged_places), found->damaged_places == 1 ? "place" : "places");
+}
+
+/* What to do about a set that cannot be opened because of what is in its files. */
+static void advise(const char *path, int error, bool folder)
+{
+    if (error != VIDI_EFORMAT || strstr(vidi_message(), folder ? "holds no set" : "not written by vidi"))
+        return;
+    if (folder)
+        cli_error("%s: it cannot be used as it is: restore the folder from a backup, or 'vidi import' an export of it",
+                  path);
+    else
+        cli_error("%s: it cannot be imported: export the set again, or take another copy", path);
+}
+
+static int check(const char *path, bool quiet)
+{
+    vidi_set *set;
+    vidi_stats stats;
+    int error;
+    int status = cli_state_open(&set, path, VIDI_READ_ONLY | VIDI_NO_MAP, &error);
+
+    if (status != CLI_OK) {
+        advise(path, error, cli_state_is_folder(path));
+        return status;
+    }
+    vidi_recovery found = cli_state_recovered(set);
+    status = cli_state_stat(set, path, &stats);
+    vidi_close(set);
+    if (status == CLI_OK && found.damaged_bytes)
+        return damaged_log(path, &found);
+    return status == CLI_OK && !quiet ? print_good(path, &stats, &found) : status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    check_options options = {0};
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (cli_operands(self, words, 1, 1) != CLI_OK)
+        return CLI_ERROR;
+    return check(words.list[0], options.quiet);
+}
+
+static const cli_option options_table[] = {
+    {"quiet", 'q', CLI_FLAG, offsetof(check_options, quiet), NULL, "Print nothing if all is well",
+     "Damage is told all the same.", 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_check = {
+    .name = "check",
+    .summary = "Read every byte of a saved set and say whether all is well",
+    .usage = "vidi check [OPTION]... STATE",
+    .about = "Reads every byte of a saved set and says whether all is well.",
+    .details =
+        "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. Takes as much memory "
+        "as the set, and changes nothing.\n"
+        "Damage is told with the file that has it and what can be done. Where a log is damaged between two good "
+        "records, only the URLs in that place are forgotten, and will be new once more. Unfinished bytes at the end of "
+        "a log are not taken for damage: they are a write that is going on, or that a crash has cut off. If there was "
+        "neither, they are damage; nothing in the file can tell.\n"
+        "The exit status is 0 if all is well, also with unfinished bytes, and 2 if there is damage or the set cannot "
+        "be read.",
+    .examples = "  vidi check crawl.state\n"
+                "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

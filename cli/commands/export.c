@@ -1,0 +1,170 @@
+/*
+ * vidi export: a saved set as one file that any machine can read. The file gets its name when it is whole and on disk;
+ * whatever happens before leaves the one that was there as it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ui/options.h"
+#include "pipeline/state.h"
+
+#define NEW_SUFFIX ".new"
+
+static int write_some(void *context, const void *data, size_t size)
+{
+    cli_out *out = context;
+    cli_out_bytes(out, data, size);
+    return out->error;
+}
+
+/* All of the set to a file that is open. name: of the file, for messages. */
+static int write_set(const vidi_set *set, const char *path, int fd, const char *name)
+{
+    cli_out out;
+
+    cli_out_init(&out, fd);
+    int error = vidi_write(set, write_some, &out);
+    int status = cli_out_flush(&out);
+    if (status == CLI_ERROR)
+        cli_error("cannot write %s: %s", name, strerror(out.error));
+    else if (status == CLI_OK && error < 0)
+        status = cli_state_error(path, error);
+    free(out.buffer);
+    return status;
+}
+
+static int cannot_write(const char *name)
+{
+    return cli_error("cannot write %s: %s", name, strerror(errno));
+}
+
+/* So that the name, too, is there after a crash. */
+static int sync_folder_of(const char *name)
+{
+    char *folder = strdup(name), *slash = folder ? strrchr(folder, '/') : NULL;
+
+    if (!folder)
+        return cli_error("out of memory");
+    if (slash)
+        slash[slash == folder] = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    int failed = fd < 0 || fsync(fd) != 0;
+    int status = failed ? cannot_write(name) : CLI_OK;
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Writes the file `name` under a provisional name, for its owner only: the key is inside. */
+static int write_new(const vidi_set *set, const char *path, const char *name, const char *new_name)
+{
+    if (unlink(new_name) != 0 && errno != ENOENT) /* left by somebody who was killed */
+        return cannot_write(name);
+    int fd = open(new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return cannot_write(name);
+    int status = write_set(set, path, fd, name);
+    if (status == CLI_OK && fsync(fd) != 0)
+        status = cannot_write(name);
+    if (close(fd) != 0 && status == CLI_OK)
+        status = cannot_write(name);
+    return status;
+}
+
+/* target: what `name` is a link to, or the same. */
+static int replace_file(const vidi_set *set, const char *path, const char *name, const char *target)
+{
+    char *new_name;
+
+    if (asprintf(&new_name, "%s" NEW_SUFFIX, target) < 0)
+        return cli_error("out of memory");
+    int status = write_new(set, path, name, new_name);
+    if (status == CLI_OK && rename(new_name, target) != 0)
+        status = cannot_write(name);
+    if (status == CLI_OK)
+        status = sync_folder_of(target);
+    else
+        unlink(new_name);
+    free(new_name);
+    return status;
+}
+
+/* What is no regular file, such as a pipe, cannot be replaced by one. */
+static int write_device(const vidi_set *set, const char *path, const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return cannot_write(name);
+    int status = write_set(set, path, fd, name);
+    if (close(fd) != 0 && status == CLI_OK)
+        status = cannot_write(name);
+    return status;
+}
+
+static int write_file(const vidi_set *set, const char *path, const char *name)
+{
+    struct stat about;
+
+    if (strcmp(name, "-") == 0)
+        return write_set(set, path, STDOUT_FILENO, "standard output");
+    if (stat(name, &about) != 0)
+        return replace_file(set, path, name, name);
+    if (!S_ISREG(about.st_mode))
+        return write_device(set, path, name);
+    char *real = realpath(name, NULL); /* a link stays one */
+    int status = real ? replace_file(set, path, name, real) : cannot_write(name);
+    free(real);
+    return status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    vidi_set *set;
+    int status = cli_options_parse(self, &words, NULL);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (cli_operands(self, words, 1, 2) != CLI_OK)
+        return CLI_ERROR;
+    const char *name = words.count > 1 ? words.list[1] : "-";
+    if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO))
+        return cli_error("a set is nothing to look at: name a file, or redirect standard output");
+    if (cli_state_is_folder(name))
+        return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
+    status = cli_state_open_or_warn(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP);
+    if (status != CLI_OK)
+        return status;
+    status = write_file(set, words.list[0], name);
+    vidi_close(set);
+    return status;
+}
+
+static const cli_option options_table[] = {CLI_OPTIONS_END};
+
+const cli_command cli_export = {
+    .name = "export",
+    .summary = "Write a saved set as one file, for backups and other machines",
+    .usage = "vidi export STATE [FILE]",
+    .about = "Writes a saved set as one file that any machine can read, to FILE or standard output.",
+    .details = "The set may be in use: what was committed when this began is in the file. All of it is verified on the "
+               "way. Takes as much memory as the set.\n"
+               "FILE gets its name when it is whole and on disk; until then it is FILE.new, and a file that was there "
+               "stays as it is. It is for its owner only (mode 0600), because the set's key is inside: whoever has it "
+               "can choose which pages you lose. An epoch that was kept with 'vidi rotate --keep-previous' is left "
+               "out.\n"
+               "'vidi import' makes a set of it again; 'vidi info', 'vidi check' and 'vidi merge' take the file as it "
+               "is.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi export crawl.state crawl.vidi\n"
+                "  vidi export crawl.state | zstd > crawl.vidi.zst\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

@@ -1,0 +1,95 @@
+/*
+ * vidi has: which of the lines has a state seen? Asks and never adds, beside whoever is writing to the state.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/canon_options.h"
+#include "pipeline/job.h"
+#include "ui/options.h"
+#include "pipeline/set_options.h"
+
+typedef struct has_options {
+    const char *delimiter, *json_key, *invalid;
+    uint64_t field, threads;
+    bool inverted, quiet, null, stats, json, line_buffered;
+} has_options;
+
+static int report_run(const cli_job *job, const has_options *options)
+{
+    cli_report report;
+    int status = cli_job_report(job, &report);
+
+    if (status != CLI_OK)
+        return status;
+    return options->json ? cli_report_json(&report) : options->stats ? cli_report_table(&report) : CLI_OK;
+}
+
+static int has_run(cli_job *job, const has_options *options, cli_words words)
+{
+    if (words.count == 0)
+        return cli_error("'vidi has' needs the folder of a state: vidi has STATE [FILE]...");
+    if (cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK ||
+        cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
+        return CLI_ERROR;
+    job->wanted = options->inverted ? VIDI_NEW : VIDI_SEEN;
+    job->prints = !options->quiet;
+    job->eager = options->line_buffered;
+    job->end = options->null ? 0 : '\n';
+    job->threads = options->threads ? options->threads : 3;
+    int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
+    if (status == CLI_OK)
+        status = report_run(job, options);
+    if (job->signal)
+        return CLI_SIGNAL + job->signal;
+    return status == CLI_OK && job->seen < job->read ? CLI_UNSEEN : status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    has_options options = {0};
+    cli_job job;
+    int status = cli_options_parse(self, &words, &options);
+
+    cli_job_init(&job);
+    if (status == CLI_GO_ON)
+        status = has_run(&job, &options, words);
+    cli_job_free(&job);
+    vidi_close(job.set);
+    return status;
+}
+
+#define FIELD(name) offsetof(has_options, name)
+
+static const cli_option options_table[] = {
+    {"invert", 'v', CLI_FLAG, FIELD(inverted), NULL, "Print the lines that were not seen", NULL, 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; the exit status tells", NULL, 0},
+    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
+    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line", NULL, 0},
+    {"delimiter", 0, CLI_TEXT, FIELD(delimiter), "C", "What separates fields [a tab]", NULL, 0},
+    {"json-key", 0, CLI_TEXT, FIELD(json_key), "NAME", "The URL is the value of this key in a line of JSON", NULL, 0},
+    {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
+     "They are treated as the bytes that they are, are never seen, or end the run with an error.", 0},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads at most; 1 does all in one [3]", NULL, 1024},
+    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Never wait for more before writing", NULL, 0},
+    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_has = {
+    .name = "has",
+    .summary = "Print which URLs a state has seen",
+    .usage = "vidi has [OPTION]... STATE [FILE]...",
+    .about = "Prints the lines (URLs) that a state has seen, in order, as they were spelled. Nothing is remembered.",
+    .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
+               "The state is as it was when it was opened; somebody else may be writing to it meanwhile.\n"
+               "The exit status is 0 if all were seen, 1 if something was not, or 2 after an error.",
+    .examples = "  vidi has crawl.vidi urls.txt\n"
+                "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"
+                "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

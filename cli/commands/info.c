@@ -1,0 +1,272 @@
+/*
+ * vidi info: what a state is, how full, how many pages it has cost, and what recovery would find. The snapshot is
+ * mapped, so that this takes no time and little memory whatever the size, and does not mind a writer.
+ */
+#include <unistd.h>
+
+#include "ui/options.h"
+#include "ui/run_statistics.h"
+#include "pipeline/state.h"
+
+enum { FORMAT = 1 }; /* of folders and exported files (docs/FORMAT.md); the library refuses others */
+
+typedef struct info_options {
+    bool json;
+} info_options;
+
+typedef struct info {
+    const char *path;
+    bool folder; /* or an exported file */
+    cli_state_view view;
+} info;
+
+/* The index-th epoch, the oldest first; the last one is the current. false behind that. */
+static bool epoch_at(const info *of, uint64_t index, vidi_epoch_stats *epoch)
+{
+    const vidi_stats *stats = &of->view.stats;
+
+    *epoch = (vidi_epoch_stats){.size = sizeof *epoch};
+    if (index < stats->past_epochs)
+        return vidi_epoch_stat(of->view.set, index, epoch) == VIDI_OK;
+    epoch->epoch = stats->epoch;
+    epoch->capacity = stats->capacity;
+    epoch->count = stats->count;
+    epoch->bytes = stats->bytes;
+    epoch->answered_new = stats->answered_new;
+    epoch->answered_seen = stats->answered_seen;
+    epoch->fp_end = stats->fp_now;
+    epoch->expected_lost = stats->expected_lost;
+    return index == stats->past_epochs;
+}
+
+/* ---- for programs ---- */
+
+static void print_epochs(cli_json *json, const info *of)
+{
+    vidi_epoch_stats epoch;
+
+    cli_json_open(json, "epochs", '[');
+    for (uint64_t i = 0; epoch_at(of, i, &epoch); i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_count(json, "epoch", epoch.epoch);
+        cli_json_bool(json, "current", i == of->view.stats.past_epochs);
+        cli_json_count(json, "count", epoch.count);
+        cli_json_count(json, "capacity", epoch.capacity);
+        cli_json_count(json, "bytes", epoch.bytes);
+        cli_json_count(json, "new", epoch.answered_new);
+        cli_json_count(json, "seen", epoch.answered_seen);
+        cli_json_real(json, "error", epoch.fp_end);
+        cli_json_real(json, "expected_lost", epoch.expected_lost);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+static void print_folder(cli_json *json, const info *of)
+{
+    cli_json_count(json, "snapshot_bytes", of->view.stats.snapshot_bytes);
+    cli_json_count(json, "log_bytes", of->view.stats.log_bytes);
+    cli_json_open(json, "recovery", '{');
+    cli_json_count(json, "logs", of->view.found.logs);
+    cli_json_count(json, "records", of->view.found.records);
+    cli_json_count(json, "urls", of->view.found.urls);
+    cli_json_count(json, "unfinished_bytes", of->view.found.unfinished_bytes);
+    cli_json_count(json, "damaged_bytes", of->view.found.damaged_bytes);
+    cli_json_count(json, "damaged_places", of->view.found.damaged_places);
+    cli_json_close(json, '}');
+}
+
+static void print_json(cli_out *out, const info *of)
+{
+    const vidi_stats *stats = &of->view.stats;
+    cli_json json = {out, false};
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "path", of->path);
+    cli_json_count(&json, "format", FORMAT);
+    cli_json_string(&json, "kind", stats->kind);
+    cli_json_string(&json, "params", stats->params);
+    cli_json_string(&json, "canon", stats->canon);
+    cli_json_string(&json, "hash", stats->hash);
+    cli_json_bool(&json, "hash_keyed", stats->hash_trust == VIDI_HASH_KEYED);
+    cli_json_can(&json, "can", stats->can);
+    cli_json_count(&json, "epoch", stats->epoch);
+    cli_json_count(&json, "count", stats->count);
+    cli_json_count(&json, "capacity", stats->capacity);
+    cli_json_count(&json, "bytes", stats->bytes);
+    cli_json_count(&json, "memory_bytes", stats->memory_bytes);
+    cli_json_real(&json, "fill", stats->fill);
+    cli_json_bool(&json, "fill_has_log", !of->view.without_log);
+    cli_json_real(&json, "error_now", stats->fp_now);
+    cli_json_real(&json, "expected_lost", stats->expected_lost);
+    cli_json_string(&json, "expected_lost_is", cli_lost_is(stats));
+    cli_json_count(&json, "new", stats->answered_new);
+    cli_json_count(&json, "seen", stats->answered_seen);
+    cli_json_count(&json, "invalid", stats->answered_invalid);
+    cli_json_count(&json, "asked", stats->asked);
+    cli_json_count(&json, "removed", stats->removed);
+    if (stats->lines_touched)
+        cli_json_count(&json, "lines_touched", stats->lines_touched);
+    if (of->folder)
+        print_folder(&json, of);
+    print_epochs(&json, of);
+    cli_json_close(&json, '}');
+    cli_out_text(out, "\n");
+}
+
+/* ---- for people ---- */
+
+static void text_row(cli_table *table, const char *label, const char *text)
+{
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s", text);
+}
+
+static void count_row(cli_table *table, const char *label, uint64_t value)
+{
+    cli_number number;
+    text_row(table, label, cli_human_count(&number, value));
+}
+
+static void bytes_row(cli_table *table, const char *label, uint64_t value)
+{
+    cli_number number;
+    text_row(table, label, cli_human_bytes(&number, value));
+}
+
+static void folder_rows(cli_table *table, const info *of)
+{
+    const vidi_recovery *found = &of->view.found;
+    cli_number log, urls, bytes, places;
+
+    bytes_row(table, "snapshot", of->view.stats.snapshot_bytes);
+    cli_table_cell(table, "log");
+    cli_table_cell(table, "%s, with %s added or removed", cli_human_bytes(&log, of->view.stats.log_bytes),
+                   cli_human_urls(&urls, found->urls));
+    if (found->unfinished_bytes) {
+        cli_table_cell(table, "unfinished");
+        cli_table_cell(table, "%s bytes at the end of the log", cli_human_count(&bytes, found->unfinished_bytes));
+    }
+    if (found->damaged_bytes) {
+        cli_table_cell(table, "damaged");
+        cli_table_cell(table, "%s bytes in %s %s; see 'vidi check'", cli_human_count(&bytes, found->damaged_bytes),
+                       cli_human_count(&places, found->damaged_places),
+                       found->damaged_places == 1 ? "place" : "places");
+    }
+}
+
+static int print_table(cli_out *out, const info *of)
+{
+    const vidi_stats *stats = &of->view.stats;
+    cli_table table = {.layout = "ll"};
+    cli_number number;
+
+    text_row(&table, "path", of->path);
+    cli_table_cell(&table, "format");
+    cli_table_cell(&table, "%d%s", FORMAT, of->folder ? "" : ", exported");
+    cli_table_cell(&table, "kind");
+    cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
+    cli_table_cell(&table, "hash");
+    cli_table_cell(&table, "%s%s", stats->hash,
+                   stats->hash_trust == VIDI_HASH_KEYED ? "" : " (for input that is trusted only)");
+    text_row(&table, "canonical form", stats->canon);
+    count_row(&table, "epoch", stats->epoch);
+    count_row(&table, "URLs", stats->count);
+    text_row(&table, "capacity", stats->capacity ? cli_human_count(&number, stats->capacity) : "grows");
+    bytes_row(&table, "filter", stats->bytes);
+    bytes_row(&table, "memory", stats->memory_bytes);
+    const char *without = of->view.without_log ? " (of the snapshot, without the log)" : "";
+    cli_table_cell(&table, "fill");
+    cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fill), without);
+    cli_table_cell(&table, "error rate now");
+    cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fp_now), without);
+    cli_table_cell(&table, "expected pages lost");
+    cli_table_cell(&table, "%s (%s)", cli_human_real(&number, stats->expected_lost), cli_lost_is(stats));
+    count_row(&table, "answered new", stats->answered_new);
+    count_row(&table, "answered seen", stats->answered_seen);
+    if (of->folder)
+        folder_rows(&table, of);
+    return cli_table_print(&table, out);
+}
+
+static int print_history(cli_out *out, const info *of)
+{
+    static const char *const heads[] = {"epoch", "URLs", "capacity", "filter", "new", "seen", "error", "pages lost"};
+    cli_table table = {.layout = "rrrrrrrr"};
+    vidi_epoch_stats epoch;
+    cli_number number;
+
+    if (of->view.stats.past_epochs == 0)
+        return CLI_OK;
+    cli_out_text(out, "\n");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        cli_table_cell(&table, "%s", heads[i]);
+    for (uint64_t i = 0; epoch_at(of, i, &epoch); i++) {
+        cli_table_cell(&table, "%s", cli_human_count(&number, epoch.epoch));
+        cli_table_cell(&table, "%s", cli_human_count(&number, epoch.count));
+        cli_table_cell(&table, "%s", epoch.capacity ? cli_human_count(&number, epoch.capacity) : "grows");
+        cli_table_cell(&table, "%s", cli_human_bytes(&number, epoch.bytes));
+        cli_table_cell(&table, "%s", cli_human_count(&number, epoch.answered_new));
+        cli_table_cell(&table, "%s", cli_human_count(&number, epoch.answered_seen));
+        cli_table_cell(&table, "%s", cli_human_real(&number, epoch.fp_end));
+        cli_table_cell(&table, "%s", cli_human_real(&number, epoch.expected_lost));
+    }
+    return cli_table_print(&table, out);
+}
+
+static int print(const info *of, bool json)
+{
+    cli_out out;
+    int status = CLI_OK;
+
+    cli_out_init(&out, STDOUT_FILENO);
+    if (json)
+        print_json(&out, of);
+    else if ((status = print_table(&out, of)) == CLI_OK)
+        status = print_history(&out, of);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    info_options options = {0};
+    info of = {0};
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (cli_operands(self, words, 1, 1) != CLI_OK)
+        return CLI_ERROR;
+    of.path = words.list[0];
+    of.folder = cli_state_is_folder(of.path);
+    status = cli_state_look(of.path, &of.view);
+    if (status == CLI_OK)
+        status = print(&of, options.json);
+    vidi_close(of.view.set);
+    return status;
+}
+
+static const cli_option options_table[] = {
+    {"json", 0, CLI_FLAG, offsetof(info_options, json), NULL, "Print one JSON object instead of a table", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_info = {
+    .name = "info",
+    .summary = "Print what a saved set is, how full, and what it has cost",
+    .usage = "vidi info [OPTION]... STATE",
+    .about = "Prints the statistics of a saved set: kind, size, error rate, pages lost, epochs, files.",
+    .details =
+        "STATE is a folder with a set, or a file that 'vidi export' wrote. A large folder is mapped, not read: that "
+        "takes no time whatever its size. It may be in use; what is shown is the moment of opening. 'filter' is what "
+        "the set itself takes, 'memory' what this command took to look at it.\n"
+        "Not every byte is verified: that is what 'vidi check' is for.\n"
+        "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi info crawl.state\n"
+                "  vidi info --json crawl.state | jq .expected_lost\n"
+                "  vidi info --json crawl.state | jq '.epochs[] | [.epoch, .count]'\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

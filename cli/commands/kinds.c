@@ -1,0 +1,86 @@
+/*
+ * vidi kinds: the kinds of set that the library offers.
+ */
+#include <unistd.h>
+
+#include "ui/options.h"
+#include "ui/output.h"
+
+typedef struct kinds_options {
+    bool json;
+} kinds_options;
+
+static void print_json(cli_out *out)
+{
+    cli_json json = {out, false};
+    vidi_kind_info info = {.size = sizeof info};
+
+    cli_json_open(&json, NULL, '[');
+    for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
+        cli_out_text(out, i == 0 ? "\n" : ",\n");
+        json.comma = false;
+        cli_json_open(&json, NULL, '{');
+        cli_json_string(&json, "kind", info.name);
+        cli_json_string(&json, "summary", info.summary);
+        cli_json_can(&json, "can", info.can);
+        cli_json_bool(&json, "default", i == 0);
+        cli_json_close(&json, '}');
+    }
+    cli_out_text(out, "\n");
+    cli_json_close(&json, ']');
+    cli_out_text(out, "\n");
+}
+
+static int print_table(cli_out *out)
+{
+    cli_table table = {.layout = "lll"};
+    vidi_kind_info info = {.size = sizeof info};
+    char can[64];
+
+    cli_table_cell(&table, "kind");
+    cli_table_cell(&table, "can");
+    cli_table_cell(&table, "what it is");
+    for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
+        cli_table_cell(&table, "%s", info.name);
+        cli_table_cell(&table, "%s", cli_human_can(can, info.can));
+        cli_table_cell(&table, "%s%s", info.summary, i == 0 ? " (default)" : "");
+    }
+    return cli_table_print(&table, out);
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    kinds_options options = {0};
+    cli_out out;
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    status = CLI_OK;
+    cli_out_init(&out, STDOUT_FILENO);
+    if (options.json)
+        print_json(&out);
+    else
+        status = print_table(&out);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static const cli_option options_table[] = {
+    {"json", 0, CLI_FLAG, offsetof(kinds_options, json), NULL, "Print an array of objects instead of a table", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_kinds = {
+    .name = "kinds",
+    .summary = "List the kinds of set and what each can do",
+    .usage = "vidi kinds [OPTION]...",
+    .about = "Lists the kinds of set for --kind, the default first, with what each can do.",
+    .details =
+        "Capabilities: delete (URLs can be removed), count (says how often a URL was added), merge (two sets can be "
+        "made one), iterate (can list what it holds), grow (needs no --capacity), concurrent (threads add in "
+        "parallel).\n"
+        "The exit status is 0, or 2 after an error.",
+    .options = options_table,
+    .run = run,
+};

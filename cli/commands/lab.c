@@ -1,0 +1,472 @@
+/*
+ * vidi lab: the papers' experiments again. The work is done in lab/; this reads what is asked for, shows how far it is,
+ * and hands the findings to lab_formats.c.
+ */
+#include "commands/lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/options.h"
+
+enum { THREADS_USUAL = 8 }; /* a thread takes a third of a gigabyte */
+
+/* ---- list, show, urls ---- */
+
+static int print_list(void)
+{
+    const lab_experiment *experiment;
+    const lab_study *study;
+    cli_table table = {.layout = "lrl"};
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_table_cell(&table, "experiment");
+    cli_table_cell(&table, "cells");
+    cli_table_cell(&table, "what it measures");
+    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++) {
+        cli_table_cell(&table, "%s", experiment->id);
+        cli_table_cell(&table, "%zu", lab_lines(experiment->rows) * lab_lines(experiment->columns));
+        cli_table_cell(&table, "%s", experiment->title);
+    }
+    for (size_t i = 0; (study = lab_study_at(i)); i++) {
+        cli_table_cell(&table, "%s", study->id);
+        cli_table_cell(&table, "%zu", lab_study_rows(study) * lab_study_columns(study));
+        cli_table_cell(&table, "%s", study->title);
+    }
+    int status = cli_table_print(&table, &out);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static const char *experiment_name(const void *context, size_t index)
+{
+    const lab_experiment *experiment = lab_experiment_at(index);
+    const lab_study *study = NULL;
+    size_t experiments = 0;
+    (void)context;
+    if (experiment)
+        return experiment->id;
+    while (lab_experiment_at(experiments))
+        experiments++;
+    study = lab_study_at(index - experiments);
+    return study ? study->id : NULL;
+}
+
+static int unknown_experiment(const char *id)
+{
+    const char *nearest = cli_nearest(id, experiment_name, NULL);
+    if (nearest)
+        return cli_error("there is no experiment '%s'; did you mean '%s'?", id, nearest);
+    return cli_error("there is no experiment '%s'; 'vidi lab list' names them", id);
+}
+
+static int print_experiment(const lab_experiment *experiment)
+{
+    static const char *const heads[] = {"row", "column", "published", "measures"};
+    cli_table table = {.layout = "llrl"};
+    char text[160];
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_format(&out, "%s: %s\nFrom %s. %s\n\n", experiment->id, experiment->title, experiment->source,
+                   experiment->note);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        cli_table_cell(&table, "%s", heads[i]);
+    for (size_t row = 0; row < lab_lines(experiment->rows); row++)
+        for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
+            const char *row_name = experiment->rows[row].name, *column_name = experiment->columns[column].name;
+            const char *printed = lab_published_find(lab_published_all, experiment->id, row_name, column_name);
+            lab_config config = lab_cell_config(experiment, row, column);
+            cli_table_cell(&table, "%s", row_name);
+            cli_table_cell(&table, "%s", column_name);
+            cli_table_cell(&table, "%s", printed ? printed : "");
+            cli_table_cell(&table, "%s", lab_config_text(&config, text, sizeof text));
+        }
+    int status = cli_table_print(&table, &out);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int print_study(const lab_study *study)
+{
+    cli_table table = {.layout = "llr"};
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_format(&out, "%s: %s\nFrom %s. %s\nEach cell in %s.\n\n", study->id, study->title, study->source,
+                   study->note, study->unit);
+    cli_table_cell(&table, "row");
+    cli_table_cell(&table, "column");
+    cli_table_cell(&table, "published");
+    for (size_t row = 0; study->rows[row]; row++)
+        for (size_t column = 0; study->columns[column]; column++) {
+            const char *printed =
+                lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[column]);
+            cli_table_cell(&table, "%s", study->rows[row]);
+            cli_table_cell(&table, "%s", study->columns[column]);
+            cli_table_cell(&table, "%s", printed ? printed : "");
+        }
+    int status = cli_table_print(&table, &out);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int show_one(const char *id)
+{
+    const lab_experiment *experiment = lab_experiment_find(id);
+    const lab_study *study = lab_study_find(id);
+    return experiment ? print_experiment(experiment) : study ? print_study(study) : unknown_experiment(id);
+}
+
+static bool is_experiment(const char *id)
+{
+    return lab_experiment_find(id) || lab_study_find(id);
+}
+
+static int print_empty_line(void)
+{
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_text(&out, "\n");
+    return cli_out_close(&out);
+}
+
+static int show(cli_words ids)
+{
+    int status = CLI_OK;
+    if (ids.count == 0)
+        return cli_error("'vidi lab show' needs an experiment; 'vidi lab list' names them");
+    for (size_t i = 0; i < ids.count && status == CLI_OK; i++) {
+        if (i > 0 && is_experiment(ids.list[i]))
+            status = print_empty_line();
+        status = status == CLI_OK ? show_one(ids.list[i]) : status;
+    }
+    return status;
+}
+
+static int print_urls(lab_options *options)
+{
+    char url[LAB_URL_ROOM + 1];
+    cli_out out;
+    if (lab_options_begin(options) != CLI_OK)
+        return CLI_ERROR;
+    lab_settings settings = {.seed = options->seed, .corpus = options->corpus};
+    int error = options->corpus ? lab_corpus_suffices(options->corpus, options->urls, 2 * options->urls) : 0;
+    if (error < 0)
+        return cli_library_error(error);
+    cli_out_init(&out, STDOUT_FILENO);
+    for (uint64_t i = 0; i < 2 * options->urls && !out.error; i++) {
+        size_t length = lab_url(url, &settings, options->run - 1, i);
+        url[length] = '\n';
+        cli_out_bytes(&out, url, length + 1);
+    }
+    return cli_out_close(&out);
+}
+
+/* ---- run, cell ---- */
+
+static lab_config asked_cell(const lab_options *options)
+{
+    return (lab_config){
+        .functions = options->hash,
+        .k = (unsigned)options->k,
+        .multiplier = options->multiplier,
+        .members = (unsigned)options->filters,
+        .epochs = (unsigned)options->crawls,
+        .incremental = options->incremental || options->shuffled,
+        .shuffled = options->shuffled,
+        .tenths = LAB_TENTHS,
+        .kind = options->kind && strcmp(options->kind, "counting") == 0 ? options->kind : NULL,
+    };
+}
+
+/* classic and spatial follow from the number of filters, and may be said, too. */
+static int check_kind(const lab_options *options)
+{
+    const char *kind = options->kind;
+    if (!kind || strcmp(kind, "counting") == 0)
+        return CLI_OK;
+    if (strcmp(kind, "classic") != 0 && strcmp(kind, "spatial") != 0)
+        return cli_error("a cell is of kind classic, spatial or counting, not '%s'; 'vidi lab run kinds-lost' has all",
+                         kind);
+    if ((kind[0] == 's') != (options->filters > 1))
+        return cli_error("--kind %s has %s, which --filters says", kind,
+                         kind[0] == 's' ? "two filters or more" : "one filter");
+    return CLI_OK;
+}
+
+static int print_book(const lab_book *book, const lab_options *options)
+{
+    lab_form form = options->csv ? LAB_CSV : options->json ? LAB_JSON : options->raw ? LAB_RAW : LAB_TABLE;
+    cli_out out;
+    cli_out_init(&out, STDOUT_FILENO);
+    int status = lab_print(&out, form, book);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+static int check_ids(cli_words ids)
+{
+    for (size_t i = 0; i < ids.count; i++)
+        if (!is_experiment(ids.list[i]))
+            return unknown_experiment(ids.list[i]);
+    return CLI_OK;
+}
+
+/*
+ * --corpus *.txt is --corpus a.txt b.txt for us: with a corpus, operands that are files and not experiments belong to
+ * it. The others stay.
+ */
+static int take_files(lab_options *options, cli_words *words)
+{
+    size_t stay = 0;
+    char **files = options->files.count
+                       ? realloc(options->files.list, (options->files.count + words->count) * sizeof *files)
+                       : NULL;
+    if (!options->files.count)
+        return CLI_OK;
+    if (!files)
+        return cli_error("out of memory");
+    options->files.list = files;
+    for (size_t i = 0; i < words->count; i++)
+        if (!is_experiment(words->list[i]) && access(words->list[i], F_OK) == 0)
+            files[options->files.count++] = words->list[i];
+        else
+            words->list[stay++] = words->list[i];
+    words->count = stay;
+    return CLI_OK;
+}
+
+static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
+{
+    lab_config cell = asked_cell(options);
+    lab_book book;
+    char text[160];
+    if (options->csv + options->json + options->raw > 1)
+        return cli_error("--csv, --json and --raw exclude one another");
+    if (is_cell && ids.count > 0)
+        return cli_error("'vidi lab cell' takes options, not '%s'", ids.list[0]);
+    if (is_cell ? check_kind(options) != CLI_OK : check_ids(ids) != CLI_OK)
+        return CLI_ERROR;
+    int status = lab_run_book(&book, options, ids, is_cell ? &cell : NULL);
+    if (status == CLI_OK && is_cell) /* it has no name: what it is says which it is */
+        book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
+    if (status == CLI_OK)
+        status = print_book(&book, options);
+    lab_book_free(&book);
+    return status;
+}
+
+static int measure_and_report(lab_options *options, cli_words ids)
+{
+    lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids, .corpus = options->files};
+    lab_book book;
+    if (check_ids(ids) != CLI_OK || cli_lab_report_ready(&report) != CLI_OK)
+        return CLI_ERROR;
+    int status = lab_run_book(&book, options, ids, NULL);
+    if (status == CLI_OK)
+        status = cli_lab_report(&book, &report);
+    lab_book_free(&book);
+    return status;
+}
+
+/* ---- options ---- */
+
+static uint64_t usual_threads(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > THREADS_USUAL ? THREADS_USUAL : (uint64_t)processors;
+}
+
+static void set_default(uint64_t *value, uint64_t usual)
+{
+    *value = *value ? *value : usual;
+}
+
+/* What was not given is 0 until here, so that check_options can tell. */
+static void set_defaults(lab_options *options)
+{
+    set_default(&options->runs, 100);
+    set_default(&options->urls, 1000000);
+    set_default(&options->seed, 1);
+    set_default(&options->threads, usual_threads());
+    set_default(&options->run, 1);
+    set_default(&options->k, 3);
+    set_default(&options->filters, 1);
+    set_default(&options->crawls, 1);
+    options->multiplier = options->multiplier > 0 ? options->multiplier : 2.0;
+    options->hash = options->hash ? options->hash : "jenkins";
+}
+
+static bool is_action(const char *word)
+{
+    static const char *const actions[] = {"list", "show", "run", "report", "cell", "urls"};
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(word, actions[i]) == 0)
+            return true;
+    return false;
+}
+
+static int check_options(const lab_options *options, const char *action);
+
+static int act(lab_options *options, cli_words words)
+{
+    if (words.count == 0)
+        return cli_error("'vidi lab' needs one of list, show, run, report, cell and urls");
+    const char *action = words.list[0];
+    cli_words rest = {words.list + 1, words.count - 1};
+    if (!is_action(action))
+        return cli_error("'vidi lab' knows list, show, run, report, cell and urls, not '%s'", action);
+    if (check_options(options, action) != CLI_OK)
+        return CLI_ERROR;
+    set_defaults(options);
+    if (strcmp(action, "show") == 0)
+        return show(rest);
+    if (take_files(options, &rest) != CLI_OK)
+        return CLI_ERROR;
+    if (strcmp(action, "run") == 0)
+        return measure_and_print(options, rest, false);
+    if (strcmp(action, "cell") == 0)
+        return measure_and_print(options, rest, true);
+    if (strcmp(action, "report") == 0)
+        return measure_and_report(options, rest);
+    if (rest.count > 0)
+        return cli_error("'vidi lab %s' takes no '%s'", action, rest.list[0]);
+    return action[0] == 'l' ? print_list() : print_urls(options);
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    lab_options options = {.runs = 0};
+    int status = cli_options_parse(self, &words, &options);
+    if (status == CLI_GO_ON)
+        status = act(&options, words);
+    lab_options_end(&options, status);
+    return status;
+}
+
+#define FIELD(name) offsetof(lab_options, name)
+
+static const cli_option options_table[] = {
+    {"runs", 0, CLI_COUNT, FIELD(runs), "N", "Runs, each with new URLs and new salts [100]", NULL, UINT32_MAX},
+    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "URLs that go in; as many others are asked [1e6]", NULL, UINT32_MAX},
+    {"seed", 0, CLI_COUNT, FIELD(seed), "S", "What all URLs and salts follow from [1]", NULL, 0},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
+     "A run of 1e6 URLs takes a third of a gigabyte. The numbers do not depend on it.", 256},
+    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not made-up ones",
+     "May be given several times, or with several files; - is standard input. What gzip or zstd has packed is "
+     "unpacked. Repeats and "
+     "lines of more than 216 bytes are left out. Runs "
+     "need "
+     "twice as many different URLs as --urls says, and half as many more where URLs are deleted.",
+     0},
+    {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Begin anew, whatever an interrupted command has kept", NULL, 0},
+    {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: a line a cell, rates in per cent", NULL, 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
+    {"raw", 0, CLI_FLAG, FIELD(raw), NULL, "Print the counts of every run, as CSV", NULL, 0},
+    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: where it goes [standard output]", NULL, 0},
+    {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot there, as ID.svg", NULL, 0},
+    {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: of which run [1]", NULL, UINT32_MAX},
+    {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "cell: classic, spatial or counting [as --filters says]", NULL, 0},
+    {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function; a+b for different ones [jenkins]", NULL, 0},
+    {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions a URL [3]", NULL, 64},
+    {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "cell: M in bits = URLs * K * M [2]", NULL, 0},
+    {"filters", 0, CLI_COUNT, FIELD(filters), "F", "cell: filters side by side [1]", NULL, 8},
+    {"crawls", 0, CLI_COUNT, FIELD(crawls), "E", "cell: crawls, each with salts of its own [1]", NULL, 4},
+    {"incremental", 0, CLI_FLAG, FIELD(incremental), NULL, "cell: ask each URL before it goes in", NULL, 0},
+    {"shuffled", 0, CLI_FLAG, FIELD(shuffled), NULL, "cell: incremental, later crawls in another order", NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+/* Whether the option was on the command line: before set_defaults. */
+static bool is_given(const lab_options *options, const cli_option *option)
+{
+    const char *field = (const char *)options + option->offset;
+    switch (option->type) {
+    case CLI_FLAG:
+        return *(const bool *)field;
+    case CLI_TEXT:
+        return *(const char *const *)(const void *)field != NULL;
+    case CLI_TEXTS:
+        return ((const cli_words *)(const void *)field)->count > 0;
+    case CLI_REAL:
+        return *(const double *)(const void *)field > 0;
+    default:
+        return *(const uint64_t *)(const void *)field > 0;
+    }
+}
+
+/* Who takes an option that not only measuring takes. */
+static const char *takers(const char *option)
+{
+    static const struct {
+        const char *option, *actions;
+    } others[] = {
+        {"urls", "run, report, cell and urls"},
+        {"seed", "run, report, cell and urls"},
+        {"corpus", "run, report, cell and urls"},
+        {"csv", "run and cell"},
+        {"json", "run and cell"},
+        {"raw", "run and cell"},
+        {"output", "report"},
+        {"plots", "report"},
+        {"run", "urls"},
+        {"kind", "cell"},
+        {"hash", "cell"},
+        {"k", "cell"},
+        {"multiplier", "cell"},
+        {"filters", "cell"},
+        {"crawls", "cell"},
+        {"incremental", "cell"},
+        {"shuffled", "cell"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(option, others[i].option) == 0)
+            return others[i].actions;
+    return "run, report and cell";
+}
+
+/* What would be left out of account is an error: 'run -o FILE' writes no file, and 'run --k 7' has no 7. */
+static int check_options(const lab_options *options, const char *action)
+{
+    for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
+        if (is_given(options, option) && !strstr(takers(option->name), action))
+            return cli_error("--%s is not for 'vidi lab %s', but for %s", option->name, action, takers(option->name));
+    return CLI_OK;
+}
+
+const cli_command cli_lab = {
+    .name = "lab",
+    .summary = "Run the papers' experiments again, beside theory",
+    .usage = "vidi lab list | show ID | run|report [ID]... | cell | urls [OPTION]...",
+    .about =
+        "Measures the tables of the papers on vidi's filters and holds them against theory and the published figures.",
+    .details =
+        "'list' names the experiments, 'show' describes the cells of one, 'run' measures those that are named, or all. "
+        "'report' measures them, too, and writes a page with the claims of the papers, all tables and plots: one HTML "
+        "file "
+        "that opens from disk. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: "
+        "the first half goes in, "
+        "the second half is asked.\n"
+        "Rates are in per cent. The interval is one of 95 %. The verdict is on the published figure: it 'agrees' with "
+        "theory within its rounding and the chance of 100 independent runs; or does so only if its runs were not "
+        "independent ('dependent'); or it is 'anomalous'; or a 'misprint', an overview that differs from the table "
+        "that "
+        "it repeats; or it 'differs' from ours where chance has no part in it. Cells without a figure are 'measured'. "
+        "'fails' says that our own measurement is off. "
+        "'not built' are cells whose hash function this build lacks.\n"
+        "An interrupted 'run', 'report' or 'cell' goes on where it stopped when the same command is given again, with "
+        "the same "
+        "numbers in the end: finished runs are kept in $XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
+        "printed.\n"
+        "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi lab run thesis-5.9 --runs 3\n"
+                "  vidi lab run --csv > tables.csv\n"
+                "  vidi lab report --runs 3 -o lab.html\n"
+                "  vidi lab cell --k 7 --multiplier 1.44 --filters 2\n"
+                "  vidi lab urls --run 2 --urls 10\n"
+                "  vidi lab run thesis-5.9 --urls 100000 --corpus crawl-*.gz\n",
+    .options = options_table,
+    .operand = "ID",
+    .run = run,
+};

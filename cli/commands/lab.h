@@ -1,0 +1,54 @@
+/* What the files of `vidi lab` share: its options, how it measures (lab_run.c) and how it prints (lab_formats.c,
+ * lab_report.c). */
+#ifndef VIDI_CLI_COMMANDS_LAB_H
+#define VIDI_CLI_COMMANDS_LAB_H
+
+#include "lab/report/report.h"
+#include "lab/engine/study.h"
+#include "lab/report/svg.h"
+#include "ui/output.h"
+
+typedef struct lab_options {
+    uint64_t runs, urls, seed, threads, run;
+    const char *kind, *hash;
+    uint64_t k, filters, crawls;
+    double multiplier;
+    bool incremental, shuffled, csv, json, raw, fresh;
+    cli_words files; /* of the corpus */
+    const char *file, *plots;
+    /* made by lab_options_begin */
+    lab_corpus *corpus;
+    lab_keep *keep;
+} lab_options;
+
+/* Reads the corpus and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
+int lab_options_begin(lab_options *options);
+
+/* status: of the whole command; after CLI_OK nothing is left to go on from. */
+void lab_options_end(lab_options *options, int status);
+
+/* Begins, and measures experiments, or a cell in place of them. lab_book_free in every case. The exit status. */
+int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell);
+
+typedef enum lab_form { LAB_TABLE, LAB_CSV, LAB_JSON, LAB_RAW } lab_form;
+
+/* CLI_OK or CLI_ERROR, if memory ran out. */
+int lab_print(cli_out *out, lab_form form, const lab_book *book);
+
+/* One line on a configuration: "jenkins, k = 3, M = 2, 2 filters, incremental". */
+const char *lab_config_text(const lab_config *config, char *text, size_t room);
+
+typedef struct lab_report_options {
+    const char *file;  /* NULL or "-": standard output */
+    const char *plots; /* a folder for the plots, one file each; NULL: none is written */
+    cli_words ids;     /* what was asked for */
+    cli_words corpus;  /* the files that URLs came from; none: they are made up */
+} lab_report_options;
+
+/* Whether a page can be put there, before anything is measured for it. The exit status. */
+int cli_lab_report_ready(const lab_report_options *options);
+
+/* The book as a page. The exit status. */
+int cli_lab_report(const lab_book *book, const lab_report_options *options);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * How `vidi lab` measures: with URLs from files if it is asked to, with the time that is left on a terminal, and so that
+ * a later command can go on where this one was interrupted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands/lab.h"
+#include "pipeline/lines.h"
+#include "ui/watch.h"
+
+/* ---- progress ---- */
+
+enum { SHOWN_EACH = 100 }; /* milliseconds */
+
+typedef struct meter {
+    struct timespec start;
+    double shown; /* when, in seconds from the start; negative: never */
+    bool terminal;
+    _Atomic uint64_t done, runs;
+    atomic_bool stop;
+} meter;
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static const char *human_time(double seconds, char text[32])
+{
+    if (seconds < 100)
+        snprintf(text, 32, "%.0f s", seconds);
+    else if (seconds < 6000)
+        snprintf(text, 32, "%.0f min", seconds / 60);
+    else
+        snprintf(text, 32, "%.1f h", seconds / 3600);
+    return text;
+}
+
+static void take_progress(void *context, const lab_tally *tally)
+{
+    meter *meter = context;
+    char left[32];
+    double passed = seconds_since(&meter->start);
+    meter->done = tally->done;
+    meter->runs = tally->runs;
+    if (!meter->terminal || (meter->shown >= 0 && passed - meter->shown < SHOWN_EACH / 1e3))
+        return;
+    double rate = tally->work_done > 0 ? passed / tally->work_done : 1;
+    double seconds = rate * (tally->work - tally->work_done);
+    fprintf(stderr, "\rrun %llu of %llu, %s left \033[K", (unsigned long long)tally->done,
+            (unsigned long long)tally->runs, human_time(seconds > 0 ? seconds : 0, left));
+    meter->shown = passed;
+}
+
+static void end_progress(const meter *meter)
+{
+    if (meter->shown >= 0)
+        fprintf(stderr, "\r\033[K");
+}
+
+/* ---- signals ---- */
+
+static void stop(void *context)
+{
+    atomic_store(&((meter *)context)->stop, true);
+}
+
+static void tell(void *context)
+{
+    const meter *meter = context;
+    if (meter->runs == 0)
+        fprintf(stderr, "no run is done yet\n");
+    else
+        fprintf(stderr, "%llu of %llu runs done\n", (unsigned long long)meter->done, (unsigned long long)meter->runs);
+}
+
+static int was_stopped(const lab_options *options, const lab_book *book, int number)
+{
+    uint64_t kept = lab_keep_count(options->keep), done = book->tally.done;
+    char text[96] = "the same command goes on from there";
+    if (kept == 0)
+        snprintf(text, sizeof text, "none of them was kept");
+    else if (kept < done) /* the disk is full, or times were being measured, of which all are kept or none */
+        snprintf(text, sizeof text, "%llu of them %s kept, and the same command goes on from there",
+                 (unsigned long long)kept, kept == 1 ? "was" : "were");
+    cli_error("stopped after %llu of %llu runs; %s", (unsigned long long)done, (unsigned long long)book->tally.runs,
+              text);
+    return CLI_SIGNAL + number;
+}
+
+/* ---- keeping ---- */
+
+/* The program and its version: another one's runs are not gone on from. */
+static void name_program(char *text, size_t room)
+{
+    struct stat about;
+    if (stat("/proc/self/exe", &about) != 0)
+        memset(&about, 0, sizeof about);
+    snprintf(text, room, "vidi %s, %lld bytes of %lld.%09ld", vidi_version(), (long long)about.st_size,
+             (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+}
+
+static lab_keep *make_keep(const lab_options *options)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *folder = NULL, program[160];
+    int length = -1;
+    if (cache && cache[0] == '/') /* a relative one is to be ignored, says its specification */
+        length = asprintf(&folder, "%s/vidi", cache);
+    else if (home && home[0] == '/')
+        length = asprintf(&folder, "%s/.cache/vidi", home);
+    if (length < 0)
+        return NULL;
+    name_program(program, sizeof program);
+    lab_keep *keep = lab_keep_new(folder, program, options->fresh);
+    free(folder);
+    return keep;
+}
+
+/* ---- the corpus ---- */
+
+/* Adds all lines of the files: the exit status. */
+static int add_lines(lab_corpus *corpus, cli_reader *reader, cli_block *block)
+{
+    int status = CLI_OK;
+    do {
+        status = cli_reader_fill(reader, block);
+        for (size_t i = 0; i < block->count && status == CLI_OK; i++) {
+            int error = lab_corpus_add(corpus, block->lines[i]);
+            status = error < 0 ? cli_library_error(error) : CLI_OK;
+        }
+    } while (status == CLI_OK && block->count > 0);
+    return status;
+}
+
+static int read_corpus(lab_options *options)
+{
+    cli_reader reader;
+    cli_block block;
+    int error = lab_corpus_make(&options->corpus, (const char *const *)options->files.list, options->files.count);
+    if (error < 0)
+        return cli_library_error(error);
+    int status = cli_block_init(&block);
+    if (status == CLI_OK)
+        status = cli_reader_init(&reader, options->files, '\n');
+    if (status == CLI_OK) {
+        status = add_lines(options->corpus, &reader, &block);
+        cli_reader_free(&reader);
+    }
+    cli_block_free(&block);
+    error = status == CLI_OK ? lab_corpus_end(options->corpus) : VIDI_OK;
+    return error < 0 ? cli_library_error(error) : status;
+}
+
+int lab_options_begin(lab_options *options)
+{
+    options->keep = make_keep(options);
+    return options->files.count ? read_corpus(options) : CLI_OK;
+}
+
+/* ---- all of it ---- */
+
+void lab_options_end(lab_options *options, int status)
+{
+    lab_keep_end(options->keep, status == CLI_OK);
+    lab_corpus_free(options->corpus);
+    free(options->files.list);
+}
+
+static int measure(lab_book *book, cli_words ids, const lab_config *cell, const lab_settings *settings)
+{
+    if (cell)
+        return lab_book_measure_cell(book, cell, settings);
+    return lab_book_measure(book, (const char *const *)ids.list, ids.count, settings);
+}
+
+static int measure_watched(lab_book *book, const lab_options *options, cli_words ids, const lab_config *cell)
+{
+    meter meter = {.shown = -1, .terminal = isatty(STDERR_FILENO) == 1};
+    cli_watch watch = {.context = &meter, .stop = stop, .tell = tell};
+    lab_settings settings = {
+        .urls = options->urls,
+        .runs = options->runs,
+        .seed = options->seed,
+        .threads = (unsigned)options->threads,
+        .corpus = options->corpus,
+        .keep = options->keep,
+        .stop = &meter.stop,
+        .progress = take_progress,
+        .context = &meter,
+    };
+    clock_gettime(CLOCK_MONOTONIC, &meter.start);
+    cli_watch_hold(&watch);
+    cli_watch_begin(&watch);
+    int error = measure(book, ids, cell, &settings);
+    cli_watch_end(&watch);
+    end_progress(&meter);
+    if (lab_keep_warning(options->keep)[0])
+        cli_warning("%s", lab_keep_warning(options->keep));
+    if (watch.caught)
+        return was_stopped(options, book, watch.caught);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell)
+{
+    memset(book, 0, sizeof *book);
+    int status = lab_options_begin(options);
+    return status == CLI_OK ? measure_watched(book, options, ids, cell) : status;
+}

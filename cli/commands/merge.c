@@ -1,0 +1,207 @@
+/*
+ * vidi merge: brings the sets of several machines together. Everything that can be found out is found out before the
+ * first set is merged: whether each of them is there, undamaged, and fits.
+ *
+ * Whether two sets fit only vidi_merge can say, as it compares keys, which nobody is told. So it is asked with empty
+ * sets first, each like one of the real ones.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ui/options.h"
+#include "pipeline/state.h"
+
+typedef struct merging {
+    const char *path; /* of the set that takes all others */
+    bool fresh;       /* it is not there yet */
+    vidi_set *into;
+    cli_words from; /* the paths of the others */
+    vidi_set **sets;
+} merging;
+
+static bool same_place(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int check_places(const merging *job)
+{
+    for (size_t i = 0; i < job->from.count; i++) {
+        if (same_place(job->path, job->from.list[i]))
+            return cli_error("%s is among the sets that are to be merged into it", job->path);
+        for (size_t j = 0; j < i; j++)
+            if (same_place(job->from.list[j], job->from.list[i]))
+                return cli_error("%s is given twice", job->from.list[i]);
+    }
+    return CLI_OK;
+}
+
+/* Opens and verifies the sets that are to be merged: what is mapped has not been. */
+static int open_all(merging *job)
+{
+    for (size_t i = 0; i < job->from.count; i++) {
+        if (cli_state_open_or_warn(&job->sets[i], job->from.list[i], VIDI_READ_ONLY) != CLI_OK)
+            return CLI_ERROR;
+        int error = vidi_verify(job->sets[i]);
+        if (error < 0)
+            return cli_state_error(job->from.list[i], error);
+    }
+    return CLI_OK;
+}
+
+static int open_target(merging *job)
+{
+    job->fresh = access(job->path, F_OK) != 0;
+    return job->fresh ? CLI_OK : cli_state_open_or_warn(&job->into, job->path, 0);
+}
+
+static int empty_like(vidi_set **set, const vidi_set *like)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    options.like = like;
+    return vidi_create(set, &options);
+}
+
+static int does_not_fit(const merging *job, size_t i, int error)
+{
+    const char *other = job->fresh ? job->from.list[0] : job->path;
+    const char *message = vidi_message();
+    bool alone = job->fresh && i == 0;
+
+    return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other, alone ? "" : " and ", job->from.list[i],
+                     *message ? message : vidi_strerror(error),
+                     error == VIDI_EDIFFERS ? "; 'vidi help merge' tells how to make sets that fit" : "");
+}
+
+/* If there is no memory for the trial, the merging itself will tell. */
+static int try_fit(const merging *job)
+{
+    vidi_set *into, *from;
+    int status = CLI_OK;
+
+    if (empty_like(&into, job->fresh ? job->sets[0] : job->into) < 0)
+        return CLI_OK;
+    for (size_t i = 0; i < job->from.count && status == CLI_OK; i++) {
+        if (empty_like(&from, job->sets[i]) < 0)
+            break;
+        int error = vidi_merge(into, from);
+        if (error == VIDI_EDIFFERS || error == VIDI_ECANNOT)
+            status = does_not_fit(job, i, error);
+        vidi_close(from);
+    }
+    vidi_close(into);
+    return status;
+}
+
+static int create_target(merging *job)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    if (!job->fresh)
+        return CLI_OK;
+    options.like = job->sets[0];
+    options.path = job->path;
+    int error = vidi_create(&job->into, &options);
+    return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
+}
+
+/* A set whose log removes something can be merged from memory, but not where it is mapped. */
+static int merge_one(const merging *job, size_t i)
+{
+    vidi_set *copy;
+    int error = vidi_merge(job->into, job->sets[i]);
+
+    if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
+        return error;
+    error = vidi_merge(job->into, copy);
+    vidi_close(copy);
+    return error;
+}
+
+static int merge_all(const merging *job)
+{
+    for (size_t i = 0; i < job->from.count; i++) {
+        int error = merge_one(job, i);
+        if (error < 0) {
+            does_not_fit(job, i, error);
+            return cli_error("%s may hold a part of them now; the same command once more completes it", job->path);
+        }
+    }
+    return CLI_OK;
+}
+
+static int print(const merging *job)
+{
+    vidi_stats stats;
+    cli_number urls;
+    cli_out out;
+
+    if (cli_state_stat(job->into, job->path, &stats) != CLI_OK)
+        return CLI_ERROR;
+    cli_out_init(&out, STDOUT_FILENO);
+    cli_out_format(&out, "%s: %s after merging %zu %s\n", job->path, cli_human_urls(&urls, stats.count),
+                   job->from.count, job->from.count == 1 ? "set" : "sets");
+    return cli_out_close(&out);
+}
+
+static int merge(merging *job)
+{
+    int status = check_places(job);
+
+    if (status == CLI_OK)
+        status = open_target(job);
+    if (status == CLI_OK)
+        status = open_all(job);
+    if (status == CLI_OK)
+        status = try_fit(job);
+    if (status == CLI_OK)
+        status = create_target(job);
+    if (status == CLI_OK)
+        status = merge_all(job);
+    return status == CLI_OK ? print(job) : status;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    int status = cli_options_parse(self, &words, NULL);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (cli_operands(self, words, 2, SIZE_MAX) != CLI_OK)
+        return CLI_ERROR;
+    merging job = {.path = words.list[0], .from = {words.list + 1, words.count - 1}};
+    job.sets = calloc(job.from.count, sizeof *job.sets);
+    if (!job.sets)
+        return cli_error("out of memory");
+    status = merge(&job);
+    vidi_close(job.into);
+    for (size_t i = 0; i < job.from.count; i++)
+        vidi_close(job.sets[i]);
+    free(job.sets);
+    return status;
+}
+
+static const cli_option options_table[] = {CLI_OPTIONS_END};
+
+const cli_command cli_merge = {
+    .name = "merge",
+    .summary = "Merge saved sets into one",
+    .usage = "vidi merge OUT IN...",
+    .about = "Adds all that is in the saved sets IN to the saved set OUT.",
+    .details = "If there is no OUT, it is made like the first IN. The others are folders, which may be in use, or "
+               "files that 'vidi export' wrote; they stay as they are.\n"
+               "Sets can be merged if they have the same kind, shape, key, epoch, hash and canonical form, which they "
+               "have if they began as copies of one: 'vidi export' it and 'vidi import' the file on each machine. All "
+               "are opened, verified and compared before the first is merged; what does not fit is told with what "
+               "differs. Pages that any of them lost stay lost, and the expectations add up.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi merge all.state one.state two.state three.state\n"
+                "  vidi merge all.state from-other-machines/*.vidi\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

@@ -1,0 +1,366 @@
+/*
+ * vidi top: what a running `vidi --state` is doing, drawn again and again in the same place. Where nobody is running it
+ * shows what is saved, and waits for somebody. live_file.h says how the two hear of each other; nothing here disturbs the
+ * run, whatever becomes of either.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "ui/live_file.h"
+#include "ui/options.h"
+#include "pipeline/state.h"
+#include "ui/terminal.h"
+
+enum { REDRAW_MS = 500, BAR_WIDTH = 30, LABEL_ROOM = 14 };
+
+typedef struct top_options {
+    const char *state, *color;
+    bool once, json;
+} top_options;
+
+/* What is known at the moment. */
+typedef struct top {
+    const char *path;
+    bool runs;          /* somebody does, */
+    cli_live_view view; /* and this is what is known; otherwise of its report the set */
+    bool looked;        /* at what is saved, since somebody last ran */
+    bool color;
+} top;
+
+static int look(top *top)
+{
+    cli_state_view saved;
+
+    top->runs = cli_live_read(top->path, &top->view);
+    if (top->runs || top->looked) {
+        top->looked = !top->runs;
+        return CLI_OK;
+    }
+    int status = cli_state_look(top->path, &saved);
+    top->view = (cli_live_view){.report.set = saved.stats};
+    vidi_close(saved.set);
+    top->looked = status == CLI_OK;
+    return status;
+}
+
+/* Lines in the last second that is over; before that, on average. */
+static double rate_now(const top *top)
+{
+    const cli_live_rates *rates = &top->view.rates;
+    return rates->count ? (double)rates->lines[rates->count - 1] : cli_report_rate(&top->view.report);
+}
+
+/* ---- for programs ---- */
+
+static void put_json(cli_out *out, const top *top)
+{
+    const cli_live_rates *rates = &top->view.rates;
+    const vidi_stats *set = &top->view.report.set;
+    cli_json json = {out, false};
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_string(&json, "path", top->path);
+    cli_json_bool(&json, "running", top->runs);
+    if (top->runs) {
+        cli_json_count(&json, "pid", top->view.pid);
+        cli_report_fields(&json, &top->view.report);
+        cli_json_real(&json, "urls_per_second_now", rate_now(top));
+        cli_json_open(&json, "lines_each_second", '[');
+        for (size_t i = 0; i < rates->count; i++)
+            cli_json_count(&json, NULL, rates->lines[i]);
+        cli_json_close(&json, ']');
+    } else {
+        cli_json_count(&json, "memory_bytes", set->memory_bytes);
+        cli_json_real(&json, "expected_lost", set->expected_lost);
+        cli_json_string(&json, "expected_lost_is", cli_lost_is(set));
+        cli_json_real(&json, "error_now", set->fp_now);
+        cli_json_string(&json, "kind", set->kind);
+        cli_json_string(&json, "params", set->params);
+        cli_json_string(&json, "hash", set->hash);
+        cli_json_string(&json, "canon", set->canon);
+        cli_json_count(&json, "epoch", set->epoch);
+        cli_json_count(&json, "count", set->count);
+        cli_json_count(&json, "capacity", set->capacity);
+    }
+    cli_json_real(&json, "fill", set->fill);
+    cli_json_close(&json, '}');
+    cli_out_text(out, "\n");
+}
+
+/* ---- for people ---- */
+
+static void put_head(cli_out *out, const top *top)
+{
+    unsigned long long seconds = (unsigned long long)top->view.report.seconds;
+
+    cli_out_format(out, "%s%s%s: ", top->color ? "\033[1m" : "", top->path, top->color ? "\033[0m" : "");
+    if (top->runs)
+        cli_out_format(out, "process %llu, for %llu:%02llu:%02llu\n", (unsigned long long)top->view.pid, seconds / 3600,
+                       seconds / 60 % 60, seconds % 60);
+    else
+        cli_out_text(out, "nobody is running 'vidi --state' on it; what is saved:\n");
+}
+
+static void line_rows(cli_table *table, const top *top)
+{
+    const cli_report *report = &top->view.report;
+    cli_number count, now, average;
+    double share = report->read ? 100.0 * (double)report->fresh / (double)report->read : 0.0;
+
+    cli_table_cell(table, "lines");
+    cli_table_cell(table, "%s, %s/s, on average %s/s", cli_human_count(&count, report->read),
+                   cli_human_short(&now, rate_now(top)), cli_human_short(&average, cli_report_rate(report)));
+    cli_table_cell(table, "new");
+    cli_table_cell(table, "%s, %.1f %%", cli_human_count(&count, report->fresh), share);
+    cli_table_cell(table, "seen");
+    cli_table_cell(table, "%s", cli_human_count(&count, report->seen));
+    cli_table_cell(table, "invalid");
+    cli_table_cell(table, "%s", cli_human_count(&count, report->invalid));
+}
+
+/* What share of the whole, from 0 to 1, as a bar. */
+static const char *bar_of(double share, char bar[BAR_WIDTH + 1])
+{
+    size_t full = share >= 1 ? BAR_WIDTH : share > 0 ? (size_t)(share * BAR_WIDTH) : 0;
+
+    memset(bar, '.', BAR_WIDTH);
+    memset(bar, '#', full);
+    bar[BAR_WIDTH] = 0;
+    return bar;
+}
+
+static void set_rows(cli_table *table, const vidi_stats *set)
+{
+    char bar[BAR_WIDTH + 1];
+    cli_number number, other;
+
+    cli_table_cell(table, "URLs");
+    if (set->capacity)
+        cli_table_cell(table, "%s of %s", cli_human_count(&number, set->count), cli_human_count(&other, set->capacity));
+    else
+        cli_table_cell(table, "%s", cli_human_count(&number, set->count));
+    cli_table_cell(table, "fill");
+    cli_table_cell(table, "%s %.1f %%", bar_of(set->fill, bar), 100 * set->fill);
+    cli_table_cell(table, "memory");
+    cli_table_cell(table, "%s", cli_human_bytes(&number, set->memory_bytes));
+    cli_table_cell(table, "pages lost");
+    cli_table_cell(table, "%s (%s), error rate now %s", cli_human_real(&number, set->expected_lost), cli_lost_is(set),
+                   cli_human_real(&other, set->fp_now));
+    cli_table_cell(table, "kind");
+    cli_table_cell(table, "%s, %s, epoch %s", set->kind, set->canon, cli_human_count(&number, set->epoch));
+}
+
+/* A mark for each of the last seconds, as high as that second was fast. */
+static void put_sparkline(cli_out *out, const cli_live_rates *rates)
+{
+    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+    const char *const *marks = cli_terminal_utf8() ? blocks : ascii;
+    size_t columns = cli_terminal_columns();
+    size_t room = columns > 2 * LABEL_ROOM ? columns - 2 * LABEL_ROOM : 1;
+    size_t first = rates->count > room ? rates->count - room : 0;
+    uint64_t most = 1;
+    cli_number number;
+
+    for (size_t i = first; i < rates->count; i++)
+        most = rates->lines[i] > most ? rates->lines[i] : most;
+    cli_out_text(out, "each second ");
+    for (size_t i = first; i < rates->count; i++)
+        cli_out_text(out, marks[(size_t)((double)rates->lines[i] / (double)most * 7.0 + 0.5)]);
+    if (rates->count)
+        cli_out_format(out, " up to %s/s\n", cli_human_short(&number, (double)most));
+    else
+        cli_out_text(out, "\n");
+}
+
+static int put_view(cli_out *out, const top *top)
+{
+    cli_table table = {.layout = "ll"};
+
+    put_head(out, top);
+    if (top->runs)
+        line_rows(&table, top);
+    set_rows(&table, &top->view.report.set);
+    int status = cli_table_print(&table, out);
+    if (top->runs)
+        put_sparkline(out, &top->view.rates);
+    return status;
+}
+
+static int show_once(const top *top, bool json)
+{
+    cli_out out;
+    int status = CLI_OK;
+
+    cli_out_init(&out, STDOUT_FILENO);
+    if (json)
+        put_json(&out, top);
+    else
+        status = put_view(&out, top);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+/* ---- again and again ---- */
+
+/* How many bytes of a line fit into so many columns; what switches colours takes none. */
+static size_t fitting(const char *line, size_t length, size_t columns)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        if (line[at] == '\033') {
+            while (at < length && line[at] != 'm')
+                at++;
+        } else if (((unsigned char)line[at] & 0xc0) != 0x80 && columns-- == 0) {
+            break;
+        }
+        at++;
+    }
+    return at < length ? at : length;
+}
+
+/* Over the view before, which had *lines; what is too long is cut off, or else it would take two. */
+static int draw(const top *top, size_t *lines)
+{
+    cli_out view, out;
+    size_t columns = cli_terminal_columns();
+
+    cli_out_init(&view, -1); /* it stays in the buffer */
+    cli_out_init(&out, STDOUT_FILENO);
+    int status = put_view(&view, top);
+    if (*lines > 0)
+        cli_out_format(&out, "\033[%zuA\r", *lines);
+    *lines = 0;
+    for (size_t at = 0; at < view.used;) {
+        const char *end = memchr(view.buffer + at, '\n', view.used - at);
+        size_t length = end ? (size_t)(end - view.buffer) - at : view.used - at;
+        cli_out_bytes(&out, view.buffer + at, fitting(view.buffer + at, length, columns));
+        cli_out_text(&out, top->color ? "\033[0m\033[K\n" : "\033[K\n");
+        at += length + 1;
+        ++*lines;
+    }
+    cli_out_text(&out, "\033[J");
+    free(view.buffer);
+    int closed = cli_out_close(&out);
+    return closed != CLI_OK ? closed : status;
+}
+
+/* Keys without Enter and without an echo, if there is a keyboard. */
+static bool keys_begin(struct termios *before)
+{
+    if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, before) != 0)
+        return false;
+    struct termios now = *before;
+    now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    return tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
+}
+
+/* Until it is time to draw again. CLI_GO_ON, or the exit status: somebody wants an end. */
+static int wait_a_while(int signals, bool keys)
+{
+    struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN}};
+    struct signalfd_siginfo about;
+    char key = 0;
+
+    if (poll(fds, 2, REDRAW_MS) <= 0)
+        return CLI_GO_ON;
+    if (fds[0].revents != 0 && read(signals, &about, sizeof about) == sizeof about)
+        return CLI_SIGNAL + (int)about.ssi_signo;
+    if (fds[1].revents != 0 && (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q'))
+        return CLI_OK;
+    return CLI_GO_ON;
+}
+
+static int show(top *top)
+{
+    sigset_t ends, before;
+    struct termios keys_before;
+    size_t lines = 0;
+    int status = CLI_OK, end = CLI_GO_ON;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    int signals = signalfd(-1, &ends, SFD_CLOEXEC);
+    if (signals < 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        return cli_error("cannot wait for signals: %s", strerror(errno));
+    }
+    bool keys = keys_begin(&keys_before);
+    while (end == CLI_GO_ON && status == CLI_OK) {
+        status = draw(top, &lines);
+        if (status == CLI_OK)
+            end = wait_a_while(signals, keys);
+        if (status == CLI_OK && end == CLI_GO_ON)
+            status = look(top);
+    }
+    if (keys)
+        tcsetattr(STDIN_FILENO, TCSANOW, &keys_before);
+    close(signals);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status != CLI_OK ? status : end;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    top_options options = {0};
+    top top = {0};
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (options.state && words.count > 0)
+        return cli_error("--state and STATE name the same; leave out '%s'", words.list[0]);
+    if (!options.state && cli_operands(self, words, 1, 1) != CLI_OK)
+        return CLI_ERROR;
+    if (options.json && !options.once)
+        return cli_error("--json needs --once: it is one object, and not one again and again");
+    if (cli_color_on(STDOUT_FILENO, options.color, &top.color) != CLI_OK)
+        return CLI_ERROR;
+    top.path = options.state ? options.state : words.list[0];
+    if (access(top.path, F_OK) == 0 && !cli_state_is_folder(top.path))
+        return cli_error("%s is not a folder that a run could have; 'vidi info' shows exported sets", top.path);
+    if (strcmp(top.path, "-") == 0)
+        return cli_error("'vidi top' needs a folder, not standard input; usage: %s", self->usage);
+    status = look(&top);
+    if (status != CLI_OK)
+        return status;
+    return options.once || !isatty(STDOUT_FILENO) ? show_once(&top, options.json) : show(&top);
+}
+
+#define FIELD(name) offsetof(top_options, name)
+
+static const cli_option options_table[] = {
+    {"state", 's', CLI_TEXT, FIELD(state), "STATE", "The state to look at; may also stand alone", NULL, 0},
+    {"once", 0, CLI_FLAG, FIELD(once), NULL, "Print one view and end",
+     "So it is too if standard output is not a terminal.", 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "With --once: print one JSON object", NULL, 0},
+    {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours: auto, always, never [auto]",
+     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_top = {
+    .name = "top",
+    .summary = "Watch a running vidi: rates, fill, memory, pages lost",
+    .usage = "vidi top [OPTION]... STATE",
+    .about = "Shows what a running 'vidi --state STATE' is doing, and draws it anew twice a second.",
+    .details = "Lines and lines a second, the share of new ones, URLs in the set, its fill and memory, the expected "
+               "pages lost, and a mark for each of the last 60 seconds, as high as that second was fast. If nobody is "
+               "running it shows what is saved, and waits. q ends it, and so does Ctrl-C.\n"
+               "A run can be followed when it has lasted half a second. It does not notice.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi top crawl.vidi\n"
+                "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};

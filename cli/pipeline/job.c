@@ -1,0 +1,521 @@
+/*
+ * Lines through a set: see job.h. The functions are in the order in which a block meets them: asking, putting out,
+ * committing; then what runs beside them and how it all begins and ends.
+ */
+#include "pipeline/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ui/progress.h"
+
+enum {
+    COMMIT_URLS = 1 << 18,
+    COMMIT_MS = 1000,
+    DRAW_MS = 200,
+    PUBLISH_MS = 500,
+    PIPE_ROOM = 1 << 20,
+    LOOK_FROM = 40,      /* the first look at so small a part of the input, */
+    TRUST_FROM = 10,     /* and guesses are trusted from this part on; before, no further than */
+    HINT_TIMES = 8,      /* what there is */
+    HINT_PIPE = 1000000, /* URLs ahead of a pipe: a few MiB */
+    HINT_BYTES = 16      /* that a URL may take where memory is limited, with much to spare */
+};
+
+#define LOOK_MARGIN 1.02 /* what comes a little short grows once more at the end, all of it */
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* ---- asking ---- */
+
+/* Kept until the output is written, so that what came before it is read before it. The first one counts. */
+static int complain(cli_job *job, const cli_slot *slot, int error)
+{
+    const char *message = vidi_message();
+    uint64_t line = slot->block.first;
+    char *text = NULL;
+    int length;
+
+    message = message && *message ? message : vidi_strerror(error);
+    for (size_t i = 0; i < slot->block.count && slot->verdicts[i] != VIDI_UNTRIED; i++)
+        line++;
+    if (error == VIDI_EURL)
+        length = asprintf(&text, "%s:%llu: %s", slot->block.name, (unsigned long long)line, message);
+    else
+        length = asprintf(&text, "%s", message);
+    if (length < 0)
+        return cli_error("out of memory");
+    free(job->complaint);
+    job->complaint = text;
+    return CLI_ERROR;
+}
+
+static int take_urls(cli_job *job, cli_slot *slot)
+{
+    if (!cli_extract_any(&job->extract))
+        return CLI_OK;
+    if (!slot->taken)
+        slot->taken = malloc(CLI_BLOCK_LINES * sizeof *slot->taken);
+    if (!slot->taken)
+        return cli_error("out of memory");
+    slot->urls = slot->taken;
+    return cli_extract_urls(&job->extract, slot->block.lines, slot->block.count, slot->taken, &slot->unquoted);
+}
+
+/*
+ * What can be done for the URLs before it is their turn, in the thread that reads: how many have a digest. The rest,
+ * from one that fails on, is left for its turn, and fails there.
+ */
+static size_t digest(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->block.count;
+
+    if (!slot->digests)
+        slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
+    if (!slot->digests)
+        return 0;
+    (void)vidi_digest_batch(job->set, slot->urls, &n, slot->digests, slot->verdicts, &slot->epoch);
+    return n;
+}
+
+static int fill(void *context, cli_slot *slot)
+{
+    cli_job *job = context;
+    int status = cli_reader_fill(&job->reader, &slot->block);
+    int taken = take_urls(job, slot);
+
+    if (taken != CLI_OK)
+        slot->block.count = 0; /* nobody knows what they are */
+    slot->digested = job->adds && job->stream.together ? digest(job, slot) : 0;
+    return status != CLI_OK ? status : taken;
+}
+
+/* What the other set has seen is seen. */
+static int ask_also(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->block.count;
+    int error = vidi_has_batch(job->also, slot->urls, n, job->others);
+
+    for (size_t i = 0; i < n; i++)
+        if (job->others[i] == VIDI_SEEN && slot->verdicts[i] == VIDI_NEW)
+            slot->verdicts[i] = VIDI_SEEN;
+    return error;
+}
+
+static int ask_set(cli_job *job, cli_slot *slot)
+{
+    size_t done = slot->digested, n = slot->block.count - done;
+    int error = done ? vidi_add_digests(job->set, slot->epoch, slot->digests, done, slot->verdicts) : VIDI_OK;
+
+    if (error == VIDI_OK && n > 0)
+        error = job->adds ? vidi_add_batch(job->set, slot->urls + done, n, slot->verdicts + done)
+                          : vidi_has_batch(job->set, slot->urls + done, n, slot->verdicts + done);
+    return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
+}
+
+/* Room is made for what is expected, whether it comes or not: none of what a limit leaves for the URLs themselves. */
+static int expect(cli_job *job, double urls)
+{
+    double limit = (double)job->before.memory_limit / HINT_BYTES;
+
+    urls = urls < limit ? urls : limit;
+    int error = vidi_expect(job->set, urls > 0 ? (uint64_t)urls : 0);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+/*
+ * How many URLs will it be? What is left of the input brings new ones at the rate of late. Looked at whenever the input
+ * has doubled, from a fortieth of it on. The reader is ahead of what was asked, and what is counted lags behind.
+ *
+ * The beginning of an input may not be like the rest of it, and must not take much more memory than there is use for:
+ * before a tenth of it was read, no guess is trusted for more than some times what there is.
+ */
+static int look_ahead(cli_job *job)
+{
+    uint64_t size = job->reader.size, taken = job->reader.taken, read = job->read, fresh = job->fresh;
+
+    if (taken < size / LOOK_FROM || taken < job->look_at || read <= job->looked_read)
+        return CLI_OK;
+    double done = (double)taken / (double)size * (double)job->asked_bytes / (double)job->reader.bytes;
+    double share = (double)(fresh - job->looked_fresh) / (double)(read - job->looked_read);
+    double left = (double)job->asked / done - (double)read;
+    job->look_at = 2 * taken;
+    job->looked_read = read;
+    job->looked_fresh = fresh;
+    double count = (double)(job->before.count + fresh), urls = (count + share * left) * LOOK_MARGIN;
+    bool trusted = taken >= size / TRUST_FROM || urls < HINT_TIMES * count;
+    return expect(job, trusted ? urls : HINT_TIMES * count);
+}
+
+/*
+ * A set that knows what is coming grows in few large steps. Of a pipe nobody knows: then two fifths of what there is,
+ * as long as that is little memory.
+ */
+static int give_hint(cli_job *job, const cli_slot *slot)
+{
+    uint64_t count = job->before.count + job->fresh, more = count / 5 * 2;
+
+    job->asked += slot->block.count;
+    job->asked_bytes += slot->block.used;
+    if (!job->adds)
+        return CLI_OK;
+    if (job->reader.size > 0)
+        return look_ahead(job);
+    return expect(job, (double)(count + (more < HINT_PIPE ? more : HINT_PIPE)));
+}
+
+static int ask(void *context, cli_slot *slot)
+{
+    cli_job *job = context;
+
+    memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
+    int error = ask_set(job, slot);
+    int status = error < 0 ? complain(job, slot, error) : give_hint(job, slot);
+    job->invalid += error == VIDI_EURL;
+    job->read += error == VIDI_EURL;
+    if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
+        return complain(job, slot, error);
+    return status;
+}
+
+/* ---- putting out ---- */
+
+/* Copies out the lines of the wanted verdict, a run of neighbours at a time. */
+static void put_lines(cli_job *job, const cli_slot *slot)
+{
+    const vidi_str *lines = slot->block.lines;
+    size_t n = slot->block.count;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t first = i;
+        while (i < n && slot->verdicts[i] == job->wanted)
+            i++;
+        if (i > first) {
+            const char *begin = lines[first].ptr;
+            cli_out_bytes(&job->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
+        }
+    }
+}
+
+/* The canonical form in job->text; what has none is printed as it is. */
+static int make_form(cli_job *job, vidi_str url, vidi_str *form)
+{
+    for (;;) {
+        size_t len = job->text_room;
+        int result = vidi_url_canon(job->form, url, NULL, job->text, &len);
+        *form = result == VIDI_OK ? (vidi_str){job->text, len} : url;
+        if (result != VIDI_ELIMIT || len <= job->text_room)
+            return result < 0 ? cli_library_error(result) : CLI_OK;
+        char *text = realloc(job->text, len);
+        if (!text)
+            return cli_error("out of memory");
+        job->text = text;
+        job->text_room = len;
+    }
+}
+
+static int put_forms(cli_job *job, const cli_slot *slot)
+{
+    vidi_str form;
+
+    for (size_t i = 0; i < slot->block.count; i++)
+        if (slot->verdicts[i] == job->wanted) {
+            if (make_form(job, slot->urls[i], &form) != CLI_OK)
+                return CLI_ERROR;
+            cli_out_bytes(&job->out, form.ptr, form.len);
+            cli_out_bytes(&job->out, &job->end, 1);
+        }
+    return CLI_OK;
+}
+
+/* With counts, the first line of each URL is kept: a size_t and the bytes. */
+static int keep_lines(cli_job *job, const cli_slot *slot)
+{
+    for (size_t i = 0; i < slot->block.count; i++) {
+        vidi_str line = slot->block.lines[i];
+        if (slot->verdicts[i] != VIDI_NEW)
+            continue;
+        if (job->kept_room - job->kept_used < sizeof line.len + line.len) {
+            size_t room = (job->kept_room + line.len) * 2 + CLI_BLOCK_BYTES;
+            char *kept = realloc(job->kept, room);
+            if (!kept)
+                return cli_error("out of memory: --count keeps every URL");
+            job->kept = kept;
+            job->kept_room = room;
+        }
+        memcpy(job->kept + job->kept_used, &line.len, sizeof line.len);
+        memcpy(job->kept + job->kept_used + sizeof line.len, line.ptr, line.len);
+        job->kept_used += sizeof line.len + line.len;
+    }
+    return CLI_OK;
+}
+
+static int put_count(cli_job *job, vidi_str line, cli_unquoted *unquoted)
+{
+    vidi_str url = line;
+    uint64_t times = 0;
+
+    if (cli_extract_any(&job->extract) && cli_extract_urls(&job->extract, &line, 1, &url, unquoted) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_count(job->set, url, &times);
+    if (error < 0)
+        return cli_library_error(error);
+    if (job->repeats_only && times < 2)
+        return CLI_OK;
+    if (job->form && make_form(job, url, &line) != CLI_OK)
+        return CLI_ERROR;
+    cli_out_format(&job->out, "%7llu ", (unsigned long long)times);
+    cli_out_bytes(&job->out, line.ptr, line.len);
+    cli_out_bytes(&job->out, &job->end, 1);
+    return job->out.error ? cli_out_flush(&job->out) : CLI_OK;
+}
+
+static int put_counts(cli_job *job)
+{
+    cli_unquoted unquoted = {0};
+    int status = CLI_OK;
+
+    for (size_t at = 0; at < job->kept_used && status == CLI_OK;) {
+        vidi_str line = {job->kept + at + sizeof line.len, 0};
+        memcpy(&line.len, job->kept + at, sizeof line.len);
+        at += sizeof line.len + line.len;
+        status = put_count(job, line, &unquoted);
+    }
+    free(unquoted.bytes);
+    return status;
+}
+
+static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
+{
+    uint64_t counts[4] = {0}, n = slot->block.count;
+
+    for (size_t i = 0; i < n; i++)
+        counts[slot->verdicts[i] & 3]++;
+    job->read += n - counts[VIDI_UNTRIED];
+    job->fresh += counts[VIDI_NEW];
+    job->seen += counts[VIDI_SEEN];
+    job->invalid += job->adds ? 0 : counts[VIDI_INVALID]; /* a set that is added to counts them itself */
+    return counts[VIDI_NEW];
+}
+
+/* ---- committing ---- */
+
+/* Everything put out so far is written and, where that can be, on disk: only then it counts as seen. */
+static int commit(cli_job *job)
+{
+    int status = cli_out_flush(&job->out);
+
+    job->committed_at = nanoseconds();
+    if (status != CLI_OK || !job->commits)
+        return status;
+    if (job->syncs_output && job->uncommitted > 0 && fsync(job->out.fd) != 0) {
+        job->out.error = errno;
+        return CLI_ERROR;
+    }
+    int error = vidi_commit_to(job->set, job->mark);
+    job->uncommitted = 0;
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+static bool is_due(const cli_job *job)
+{
+    if (!job->commits || job->uncommitted == 0)
+        return false;
+    return job->uncommitted >= COMMIT_URLS || nanoseconds() - job->committed_at >= COMMIT_MS * UINT64_C(1000000);
+}
+
+static int lull(void *context)
+{
+    cli_job *job = context;
+    return job->uncommitted > 0 ? commit(job) : CLI_OK;
+}
+
+/* As long as there is one thread, it is the reader that notices that nothing comes. */
+static void reader_lull(void *context)
+{
+    cli_job *job = context;
+    if (!job->stream.together && job->lull_status == CLI_OK)
+        job->lull_status = lull(job);
+}
+
+static int put(void *context, cli_slot *slot)
+{
+    cli_job *job = context;
+    int status = job->lull_status;
+
+    job->uncommitted += count_verdicts(job, slot);
+    job->mark = slot->mark;
+    if (status == CLI_OK && job->counts)
+        status = keep_lines(job, slot);
+    else if (status == CLI_OK && job->prints && job->form)
+        status = put_forms(job, slot);
+    else if (status == CLI_OK && job->prints)
+        put_lines(job, slot);
+    if (status == CLI_OK && (job->out.error != 0 || job->eager || slot->block.waits))
+        status = cli_out_flush(&job->out);
+    return status == CLI_OK && is_due(job) ? commit(job) : status;
+}
+
+/* ---- what runs beside it ---- */
+
+static void stop_reading(void *context)
+{
+    cli_job *job = context;
+    const uint64_t one = 1;
+
+    job->reader.stop = true;
+    if (job->reader.wake >= 0)
+        (void)!write(job->reader.wake, &one, sizeof one);
+}
+
+int cli_job_report(const cli_job *job, cli_report *report)
+{
+    *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
+    report->set.size = sizeof report->set;
+    report->seconds = (double)(nanoseconds() - job->started) / 1e9;
+    int error = vidi_stat(job->set, &report->set);
+    if (error < 0)
+        return cli_library_error(error);
+    report->invalid = job->invalid;
+    if (job->adds)
+        report->invalid += report->set.answered_invalid - job->before.answered_invalid;
+    return CLI_OK;
+}
+
+static void tell(void *context)
+{
+    cli_job *job = context;
+    cli_report report;
+
+    if (job->drawn)
+        cli_progress_clear();
+    if (cli_job_report(job, &report) == CLI_OK)
+        (void)cli_report_table(&report);
+}
+
+static void tick(void *context)
+{
+    cli_job *job = context;
+    cli_report report;
+
+    if (cli_job_report(job, &report) != CLI_OK)
+        return;
+    if (job->live.path)
+        cli_live_publish(&job->live, &report);
+    if (job->progress) {
+        cli_progress_draw(&report, job->reader.taken, job->reader.size);
+        job->drawn = true;
+    }
+}
+
+/* ---- beginning and end ---- */
+
+void cli_job_init(cli_job *job)
+{
+    *job = (cli_job){.reader = {.wake = -1, .in = {.fd = -1}}, .live = {.fd = -1}};
+    cli_watch_hold(&job->watch);
+}
+
+static bool is_regular(int fd)
+{
+    struct stat about;
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+static int begin(cli_job *job, cli_words files)
+{
+    job->started = job->committed_at = nanoseconds();
+    job->before.size = sizeof job->before;
+    int error = vidi_stat(job->set, &job->before);
+    if (error < 0)
+        return cli_library_error(error);
+    if (cli_reader_init(&job->reader, files, job->end) != CLI_OK)
+        return CLI_ERROR;
+    cli_out_init(&job->out, STDOUT_FILENO);
+    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_ROOM); /* what is no pipe refuses */
+    job->eager = job->eager || isatty(STDOUT_FILENO);
+    job->syncs_output = job->syncs_output && is_regular(STDOUT_FILENO);
+    job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (job->commits) {
+        job->reader.lull = reader_lull;
+        job->reader.lull_ms = COMMIT_MS;
+        job->reader.context = job;
+    }
+    if (job->also && !(job->others = malloc(CLI_BLOCK_LINES)))
+        return cli_error("out of memory");
+    job->stream = (cli_stream){.context = job,
+                               .fill = fill,
+                               .ask = ask,
+                               .put = put,
+                               .lull = lull,
+                               .lull_ms = job->commits ? COMMIT_MS : 0,
+                               .quit = stop_reading,
+                               .threads = job->threads};
+    job->watch.context = job;
+    job->watch.stop = stop_reading;
+    job->watch.tell = tell;
+    job->watch.tick = job->progress || job->live.path ? tick : NULL;
+    job->watch.tick_ms = job->progress ? DRAW_MS : PUBLISH_MS;
+    return CLI_OK;
+}
+
+/* The last output and the last commit. After a failed write there is none: what was not written is not seen. */
+static int finish(cli_job *job, int status)
+{
+    bool failed = job->stream.put_failed || job->lull_status != CLI_OK;
+
+    status = job->lull_status != CLI_OK ? job->lull_status : status;
+    if (!failed && status == CLI_OK && job->counts)
+        status = put_counts(job);
+    int written = failed ? cli_out_flush(&job->out) : commit(job);
+    if (!failed && written == CLI_OK && job->commits) {
+        int error = vidi_sync(job->set);
+        written = error < 0 ? cli_library_error(error) : CLI_OK;
+    }
+    int closed = cli_out_close(&job->out);
+    if (job->complaint)
+        cli_error("%s", job->complaint);
+    return closed != CLI_OK ? closed : status != CLI_OK ? status : written;
+}
+
+int cli_job_run(cli_job *job, cli_words files)
+{
+    int status = begin(job, files);
+
+    if (status != CLI_OK)
+        return status;
+    cli_watch_begin(&job->watch);
+    status = cli_stream_run(&job->stream);
+    status = finish(job, status);
+    cli_watch_end(&job->watch);
+    cli_live_end(&job->live);
+    if (job->drawn)
+        cli_progress_clear();
+    job->signal = job->watch.caught;
+    return status;
+}
+
+void cli_job_free(cli_job *job)
+{
+    cli_reader_free(&job->reader);
+    if (job->reader.wake > STDERR_FILENO)
+        close(job->reader.wake);
+    cli_watch_end(&job->watch);
+    free(job->out.buffer);
+    free(job->complaint);
+    free(job->others);
+    free(job->text);
+    free(job->kept);
+}

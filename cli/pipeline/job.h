@@ -1,0 +1,74 @@
+/*
+ * What `dedup` and `has` share: lines from files go through a set, and those of one verdict are printed.
+ *
+ * Of a set that lives in a folder, nothing is committed before it was written: after the adds of a block a mark is set,
+ * and when the block's output has been written, and synced if it goes to a regular file, the set is committed up to
+ * that mark. So whatever ends the program, every URL that the set has seen afterwards is in the output. Commits come
+ * after COMMIT_URLS new URLs or a second, and at the end.
+ */
+#ifndef VIDI_CLI_PIPELINE_JOB_H
+#define VIDI_CLI_PIPELINE_JOB_H
+
+#include "ui/live_file.h"
+#include "ui/output.h"
+#include "ui/run_statistics.h"
+#include "pipeline/ring.h"
+#include "ui/watch.h"
+
+typedef struct cli_job {
+    /* what to do */
+    vidi_set *set;
+    bool adds;         /* or only asks */
+    vidi_set *also;    /* is asked too, and what it has seen is seen; NULL: none */
+    bool commits;      /* the set lives in a folder, and is changed */
+    bool syncs_output; /* before a commit, if it goes to a regular file */
+    uint8_t wanted;    /* the verdict of lines that are printed */
+    bool prints;       /* or only counts */
+    bool counts;       /* prints how often each was seen, at the end */
+    bool repeats_only; /* with counts: those that were seen more than once */
+    bool eager;        /* writes after every block */
+    vidi_canon *form;  /* prints the URL in this form; NULL: prints the line */
+    cli_extract extract;
+    char end; /* of lines */
+    uint64_t threads;
+    bool progress;
+    cli_live live; /* its path: the folder in which others can follow the run; NULL: they cannot */
+    double lost;   /* the budget, for the progress; 0: none */
+
+    /* what came of it */
+    _Atomic uint64_t read, fresh, seen, invalid;
+    int signal; /* that ended it; 0: none */
+
+    /* its own */
+    cli_stream stream;
+    cli_reader reader;
+    cli_watch watch;
+    cli_out out;
+    uint64_t started, committed_at; /* nanoseconds */
+    uint64_t uncommitted, mark;
+    uint64_t asked, asked_bytes;                 /* lines, and their bytes */
+    uint64_t look_at, looked_read, looked_fresh; /* bytes of the input, and the counts at the last look ahead */
+    vidi_stats before;
+    char *complaint; /* said when the output has been written */
+    uint8_t *others; /* verdicts of `also` */
+    char *text;      /* canonical form of the line at hand */
+    size_t text_room;
+    char *kept; /* with counts: the first line of each URL, a size_t and the bytes */
+    size_t kept_used, kept_room;
+    int lull_status;
+    bool drawn;
+} cli_job;
+
+/* An empty job, for the caller to fill in; signals are held back until it runs. */
+void cli_job_init(cli_job *job);
+
+/* The exit status; CLI_OK if all went well, with job->signal set if a signal ended it early, in good order. */
+int cli_job_run(cli_job *job, cli_words files);
+
+/* The statistics so far. Any thread may ask. */
+int cli_job_report(const cli_job *job, cli_report *report);
+
+/* Of a job that never ran too. The sets and the form are the caller's. */
+void cli_job_free(cli_job *job);
+
+#endif

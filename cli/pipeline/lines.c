@@ -1,0 +1,331 @@
+/*
+ * Lines from files: see lines.h. Bytes are read into the block in slices that are split while they are in the cache;
+ * what is left behind the last whole line goes to the front of the next block. A block grows only for a line that does
+ * not fit, so lines may have any length and each byte is moved and looked at a constant number of times on average.
+ */
+#include "pipeline/lines.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum {
+    SLICE = 256 * 1024,
+    HOLD_NS = 5000000 /* a block is given out after so long, however much more there is */
+};
+
+int cli_block_init(cli_block *block)
+{
+    *block = (cli_block){.room = CLI_BLOCK_BYTES};
+    block->bytes = malloc(block->room + CLI_BLOCK_SLACK);
+    block->lines = malloc(CLI_BLOCK_LINES * sizeof *block->lines);
+    return block->bytes && block->lines ? CLI_OK : cli_error("out of memory");
+}
+
+void cli_block_free(cli_block *block)
+{
+    free(block->bytes);
+    free(block->lines);
+    *block = (cli_block){0};
+}
+
+int cli_reader_init(cli_reader *reader, cli_words files, char end)
+{
+    static char dash[] = "-", *standard_input[] = {dash};
+    int status = CLI_OK;
+    bool sized = true;
+
+    *reader = (cli_reader){.files = files, .end = end, .in = {.fd = -1}, .wake = -1};
+    if (files.count == 0)
+        reader->files = (cli_words){standard_input, 1};
+    for (size_t i = 0; i < reader->files.count; i++) {
+        uint64_t size;
+        if (cli_input_check(reader->files.list[i], &size) != CLI_OK)
+            status = CLI_ERROR;
+        sized = sized && size > 0;
+        reader->size = sized ? reader->size + size : 0;
+    }
+    return status;
+}
+
+void cli_reader_free(cli_reader *reader)
+{
+    cli_input_close(&reader->in);
+    free(reader->rest);
+    reader->rest = NULL;
+}
+
+/* ---- splitting ---- */
+
+/* How far the splitting of a block has come: lines begin … are still to be given out, up to scanned there is no end. */
+typedef struct split_state {
+    cli_block *block;
+    size_t begin, scanned;
+    bool strips; /* '\r' before the end */
+} split_state;
+
+static inline void take_line(split_state *split, size_t end)
+{
+    cli_block *block = split->block;
+    const char *start = block->bytes + split->begin;
+    size_t length = end - split->begin;
+
+    length -= split->strips && length > 0 && start[length - 1] == '\r';
+    block->lines[block->count++] = (vidi_str){start, length};
+    split->begin = end + 1;
+}
+
+#ifdef __SSE2__
+/* The ends of lines among 64 bytes, a bit each. */
+static inline uint64_t ends_in(const char *bytes, __m128i end)
+{
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++) {
+        __m128i here = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * i));
+        mask |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(here, end)) << (16 * i);
+    }
+    return mask;
+}
+
+/* 64 bytes at a time, as long as there are so many and room for as many lines. */
+static void split_fast(split_state *split, char end)
+{
+    cli_block *block = split->block;
+    __m128i ends = _mm_set1_epi8(end);
+
+    while (split->scanned + 64 <= block->used && block->count + 64 <= CLI_BLOCK_LINES) {
+        uint64_t mask = ends_in(block->bytes + split->scanned, ends);
+        for (; mask != 0; mask &= mask - 1)
+            take_line(split, split->scanned + (size_t)__builtin_ctzll(mask));
+        split->scanned += 64;
+    }
+}
+#else
+static void split_fast(split_state *split, char end)
+{
+    (void)split;
+    (void)end;
+}
+#endif
+
+/* Takes the whole lines that the block holds, as far as there is room for them. */
+static void split_lines(split_state *split, char end)
+{
+    cli_block *block = split->block;
+
+    split_fast(split, end);
+    while (block->count < CLI_BLOCK_LINES && split->scanned < block->used) {
+        const char *from = block->bytes + split->scanned;
+        const char *found = memchr(from, end, block->used - split->scanned);
+        if (!found) {
+            split->scanned = block->used;
+            return;
+        }
+        size_t at = (size_t)(found - block->bytes);
+        take_line(split, at);
+        split->scanned = at + 1;
+    }
+}
+
+/* ---- filling ---- */
+
+static int resize(cli_block *block, size_t room)
+{
+    char *bytes = room > SIZE_MAX - CLI_BLOCK_SLACK ? NULL : realloc(block->bytes, room + CLI_BLOCK_SLACK);
+    if (!bytes)
+        return CLI_ERROR;
+    block->bytes = bytes;
+    block->room = room;
+    return CLI_OK;
+}
+
+static int too_long(const cli_reader *reader, size_t length)
+{
+    return cli_error("%s: line %llu: out of memory: it has more than %zu bytes", reader->in.name,
+                     (unsigned long long)reader->line + 1, length);
+}
+
+/* Begins the block with what is left of the last one. */
+static int take_rest(cli_reader *reader, cli_block *block, split_state *split)
+{
+    size_t room = CLI_BLOCK_BYTES;
+
+    while (room / 2 < reader->rest_used)
+        room *= 2;
+    if (room != block->room && resize(block, room) != CLI_OK)
+        return too_long(reader, reader->rest_used);
+    if (reader->rest_used > 0)
+        memcpy(block->bytes, reader->rest, reader->rest_used);
+    block->used = reader->rest_used;
+    split->scanned = reader->rest_scanned;
+    reader->rest_used = reader->rest_scanned = 0;
+    return CLI_OK;
+}
+
+/* Keeps for the next block what is behind the last line of this one. */
+static int keep_rest(cli_reader *reader, split_state *split)
+{
+    cli_block *block = split->block;
+    size_t left = block->used - split->begin;
+
+    if (left > reader->rest_room) {
+        char *rest = realloc(reader->rest, left);
+        if (!rest)
+            return too_long(reader, left);
+        reader->rest = rest;
+        reader->rest_room = left;
+    }
+    if (left > 0)
+        memcpy(reader->rest, block->bytes + split->begin, left);
+    reader->rest_used = left;
+    reader->rest_scanned = split->scanned > split->begin ? split->scanned - split->begin : 0;
+    block->used = split->begin;
+    return CLI_OK;
+}
+
+/* Waits until there is something to read. false: somebody has ended the waiting. */
+static bool wait_for_input(cli_reader *reader)
+{
+    struct pollfd fds[2] = {{.fd = reader->in.fd, .events = POLLIN}, {.fd = reader->wake, .events = POLLIN}};
+
+    while (!reader->stop && !cli_input_ready(&reader->in)) {
+        int got = poll(fds, reader->wake >= 0 ? 2 : 1, reader->lull ? reader->lull_ms : -1);
+        if (got == 0 && reader->lull)
+            reader->lull(reader->context);
+        if (got > 0 && fds[0].revents != 0)
+            break;
+    }
+    return !reader->stop;
+}
+
+static int read_slice(cli_reader *reader, cli_block *block, size_t *got)
+{
+    size_t room = block->room - block->used;
+    uint64_t before = reader->in.taken;
+
+    int status = cli_input_read(&reader->in, block->bytes + block->used, room < SLICE ? room : SLICE, got);
+    if (status == CLI_OK) {
+        block->used += *got;
+        reader->bytes += *got;
+        reader->taken += reader->in.taken - before;
+    }
+    return status;
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Is it time to give the block out? Says why. */
+static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *since)
+{
+    cli_block *block = split->block;
+
+    if (block->count == 0)
+        return false;
+    if (block->count == CLI_BLOCK_LINES || block->room - block->used < CLI_BLOCK_BYTES / 16) {
+        block->full = true;
+        return true;
+    }
+    if (reader->in.regular)
+        return false;
+    block->waits = !cli_input_ready(&reader->in);
+    uint64_t now = nanoseconds();
+    *since = *since ? *since : now;
+    return block->waits || now - *since > HOLD_NS;
+}
+
+/*
+ * A pipe that ends in the middle of a line, and a signal that was meant for the whole pipeline: the line was cut off
+ * where its writer was when the signal came. It was sent to all of them at once, so it is here, but perhaps not seen to.
+ */
+static bool is_cut_off(const cli_reader *reader)
+{
+    const struct timespec moment = {.tv_nsec = 2000000};
+    sigset_t pending;
+
+    if (reader->in.regular || reader->wake < 0)
+        return false;
+    if (sigpending(&pending) == 0 && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1))
+        return true;
+    nanosleep(&moment, NULL);
+    return reader->stop;
+}
+
+/* What is left at the end of a file is its last line. */
+static void end_last_line(cli_reader *reader, split_state *split)
+{
+    cli_block *block = split->block;
+
+    if (block->used == split->begin || block->bytes[block->used - 1] == reader->end)
+        return;
+    if (is_cut_off(reader))
+        block->used = split->begin;
+    else
+        block->bytes[block->used++] = reader->end;
+}
+
+/* Reads lines of the open file. */
+static int fill_from_file(cli_reader *reader, cli_block *block, split_state *split)
+{
+    uint64_t since = 0;
+
+    for (;;) {
+        size_t got = 1;
+        split_lines(split, reader->end);
+        if (is_enough(reader, split, &since))
+            return keep_rest(reader, split);
+        if (block->count == 0 && block->room - block->used < CLI_BLOCK_BYTES / 16 &&
+            (block->room > SIZE_MAX / 4 || resize(block, block->room * 2) != CLI_OK))
+            return too_long(reader, block->used);
+        if (!wait_for_input(reader)) {
+            block->used = split->begin; /* a line that was begun is left out: nobody knows its end */
+            return CLI_OK;
+        }
+        int status = read_slice(reader, block, &got);
+        if (status != CLI_OK || got == 0) {
+            if (status == CLI_OK)
+                end_last_line(reader, split);
+            split_lines(split, reader->end);
+            if (status == CLI_OK && split->begin < block->used)
+                return keep_rest(reader, split); /* there was no room for all lines; the end is met again */
+            cli_input_close(&reader->in);
+            return status;
+        }
+    }
+}
+
+int cli_reader_fill(cli_reader *reader, cli_block *block)
+{
+    int status = CLI_OK;
+
+    block->count = block->used = 0;
+    block->full = block->waits = false;
+    while (block->count == 0 && status == CLI_OK && !reader->stop) {
+        split_state split = {.block = block, .strips = reader->end == '\n'};
+        if (reader->in.fd < 0) {
+            if (reader->files.count == 0)
+                break;
+            reader->line = 0;
+            status = cli_input_open(&reader->in, reader->files.list[0]);
+            reader->files = (cli_words){reader->files.list + 1, reader->files.count - 1};
+        }
+        if (status == CLI_OK)
+            status = take_rest(reader, block, &split);
+        if (status == CLI_OK)
+            status = fill_from_file(reader, block, &split);
+    }
+    block->name = reader->in.name;
+    block->first = reader->line + 1;
+    reader->line += block->count;
+    return status;
+}

@@ -1,0 +1,330 @@
+/*
+ * Sets from options: see set_options.h. Options that say how a set is made have no effect on a state that is there already,
+ * so that one command line can be used again and again; but a kind or a form that differs is an error.
+ */
+#include "pipeline/set_options.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/canon_options.h"
+
+enum { PLANS = 64 };
+
+#define WORST_ERROR 0.25 /* a plan with a higher error rate is nobody's intent */
+
+/* ---- options that exclude each other ---- */
+
+static int check_like(const cli_set_options *options)
+{
+    if (!options->like)
+        return CLI_OK;
+    if (!options->state)
+        return cli_error("--like needs --state: the set to make like that one");
+    if (options->kind || options->params || options->canon || options->key || options->capacity || options->error > 0)
+        return cli_error("--like takes kind, size and canonical form from %s; leave out --kind, --param, --capacity, "
+                         "--error, --canon and --key",
+                         options->like);
+    return CLI_OK;
+}
+
+static int check(const cli_set_options *options)
+{
+    if (options->epoch && strcmp(options->epoch, "new") != 0)
+        return cli_error("--epoch is 'new', not '%s'", options->epoch);
+    if (options->epoch && !options->state)
+        return cli_error("--epoch new needs --state: the set whose next epoch is to begin");
+    if (options->epoch && options->dry_run)
+        return cli_error("--epoch new and --dry-run exclude each other");
+    if (options->sync && !options->state)
+        return cli_error("--sync needs --state: there is nothing to sync in memory");
+    if (options->counts && options->state)
+        return cli_error("--count and --state exclude each other: a state does not keep lines");
+    if (options->key && options->canon)
+        return cli_error("--key and --canon exclude each other: --key host is --canon key=host");
+    return check_like(options);
+}
+
+/* ---- what the words stand for ---- */
+
+/* --key as a canonical form; NULL: the default. */
+static int canon_of(const cli_set_options *options, const char **canon)
+{
+    *canon = options->canon;
+    if (!options->key || strcmp(options->key, "url") == 0)
+        return CLI_OK;
+    if (strcmp(options->key, "host") == 0)
+        *canon = "key=host";
+    else if (strcmp(options->key, "site") == 0)
+        *canon = "key=site";
+    else
+        return cli_error("--key is 'url', 'host' or 'site', not '%s'", options->key);
+    return CLI_OK;
+}
+
+static int flags_of(const cli_set_options *options, uint32_t *flags)
+{
+    *flags = VIDI_MANUAL_COMMIT;
+    if (!options->sync || strcmp(options->sync, "everysec") == 0)
+        return CLI_OK;
+    if (strcmp(options->sync, "always") == 0)
+        *flags |= VIDI_SYNC_ALWAYS;
+    else if (strcmp(options->sync, "never") == 0)
+        *flags |= VIDI_SYNC_NEVER;
+    else
+        return cli_error("--sync is 'always', 'everysec' or 'never', not '%s'", options->sync);
+    return CLI_OK;
+}
+
+/* ---- the planner ---- */
+
+/* Of the plans, that of the kind that comes first in the list of kinds: the fast and growing ones do. */
+static const vidi_plan_entry *best_of(const vidi_plan_entry *plans, size_t n)
+{
+    vidi_kind_info info = {.size = sizeof info};
+
+    for (size_t kind = 0; vidi_kind(kind, &info) == VIDI_OK; kind++)
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(plans[i].kind, info.name) == 0)
+                return &plans[i];
+    return &plans[0];
+}
+
+/*
+ * With --lost or --memory, next to --capacity or each other, kind and parameters are the planner's to choose. --memory
+ * alone is a limit, and --lost alone a budget.
+ */
+static int plan(const cli_set_options *options, vidi_options *set, vidi_plan_entry *chosen)
+{
+    vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+    vidi_plan_entry plans[PLANS];
+    size_t n = PLANS;
+
+    set->memory_limit = options->memory;
+    if (!(options->lost > 0 && options->memory) && !(options->capacity && (options->lost > 0 || options->memory)))
+        return CLI_OK;
+    want.kind = options->kind;
+    want.params = options->params;
+    want.urls = options->capacity;
+    want.memory = options->memory;
+    want.error = options->error;
+    want.lost = options->lost;
+    int error = vidi_plan(&want, plans, &n);
+    if (error < 0)
+        return cli_error("%s; 'vidi plan' shows what is possible", vidi_message());
+    *chosen = *best_of(plans, n);
+    if (chosen->error > WORST_ERROR)
+        return cli_error("so little memory would lose some %.0f %% of the pages at the end; give more --memory, or a "
+                         "smaller --capacity",
+                         100 * chosen->error);
+    set->kind = chosen->kind;
+    set->params = chosen->params;
+    set->capacity = 0; /* it is among the parameters, and so is the error rate */
+    set->error = 0;
+    set->memory_limit = 0; /* what the plan says fits, but for what a batch takes for a moment */
+    return CLI_OK;
+}
+
+/* ---- making ---- */
+
+static int counts_exactly(const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(set, &stats);
+
+    if (error < 0)
+        return cli_library_error(error);
+    if (!(stats.can & VIDI_CAN_COUNT) || !(stats.can & VIDI_CAN_ITERATE) || stats.fp_now > 0 ||
+        strcmp(stats.kind, "fingerprint") == 0 || !strstr(stats.params, "multiset=on"))
+        return cli_error("--count needs a set that keeps every URL and counts: leave out --kind, or give --kind "
+                         "hashset --param multiset=on");
+    return CLI_OK;
+}
+
+static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like)
+{
+    vidi_options set = VIDI_OPTIONS_INIT;
+    vidi_plan_entry chosen;
+
+    set.kind = options->kind;
+    set.params = options->params;
+    set.capacity = options->capacity;
+    set.error = options->error;
+    set.tracking = like ? NULL : sets->tracking;
+    set.path = path;
+    set.like = like;
+    if (options->counts && !options->kind) {
+        if (options->params)
+            return cli_error("--count chooses the kind, so --param needs --kind too");
+        set.kind = "hashset";
+        set.params = "multiset=on";
+    }
+    if (canon_of(options, &set.canon) != CLI_OK || flags_of(options, &set.flags) != CLI_OK ||
+        cli_invalid_parse(options->invalid, &set.invalid) != CLI_OK || plan(options, &set, &chosen) != CLI_OK)
+        return CLI_ERROR;
+    set.flags = path ? set.flags : 0;
+    int error = vidi_create(&sets->set, &set);
+    if (error < 0)
+        return cli_library_error(error);
+    return options->counts ? counts_exactly(sets->set) : CLI_OK;
+}
+
+/* ---- states ---- */
+
+int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    options.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(invalid, &options.invalid) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_open_with(set, path, &options);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    int error = vidi_stat(set, &stats);
+
+    if (error == VIDI_OK)
+        error = vidi_canon_create(form, stats.canon, tracking);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+/* Does a state that was there fit the options? */
+static int check_state(const cli_sets *sets, const vidi_set *state, const cli_set_options *options)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    const char *canon;
+    vidi_canon *form;
+
+    int error = vidi_stat(state, &stats);
+    if (error < 0)
+        return cli_library_error(error);
+    if (options->kind && strcmp(options->kind, stats.kind) != 0)
+        return cli_error("%s is of kind %s, not %s; leave out --kind, or name another --state", options->state,
+                         stats.kind, options->kind);
+    if (canon_of(options, &canon) != CLI_OK)
+        return CLI_ERROR;
+    if (!canon && !sets->tracking)
+        return CLI_OK;
+    if ((error = vidi_canon_create(&form, canon, sets->tracking)) < 0)
+        return cli_library_error(error);
+    bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;
+    int status = same ? CLI_OK
+                      : cli_error("%s has the canonical form %s, not %s; leave out --canon, or name another --state",
+                                  options->state, stats.canon, vidi_canon_name(form));
+    vidi_canon_close(form);
+    return status;
+}
+
+static int create_state(cli_sets *sets, const cli_set_options *options)
+{
+    vidi_set *like = NULL;
+    int status = options->like ? cli_state_ask(&like, options->like, NULL) : CLI_OK;
+
+    if (status == CLI_OK)
+        status = create(sets, options, options->state, like);
+    vidi_close(like);
+    return status;
+}
+
+/* Is it a file that making a state leaves if it is interrupted? */
+static bool is_remains(const char *name)
+{
+    size_t length = strlen(name);
+
+    return strcmp(name, "lock") == 0 || strncmp(name, "log.", 4) == 0 ||
+           (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
+}
+
+/* Nothing there, or a folder that holds nothing but such files: a state may be made there. */
+static bool is_free(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool bare = folder || errno == ENOENT;
+
+    while (folder && bare && (entry = readdir(folder)) != NULL)
+        bare = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_remains(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return bare;
+}
+
+static int open_state(cli_sets *sets, const cli_set_options *options)
+{
+    vidi_options handle = VIDI_OPTIONS_INIT;
+
+    sets->durable = true;
+    if (flags_of(options, &handle.flags) != CLI_OK || cli_invalid_parse(options->invalid, &handle.invalid) != CLI_OK)
+        return CLI_ERROR;
+    handle.memory_limit = options->capacity || options->lost > 0 ? 0 : options->memory;
+    int error = vidi_open_with(&sets->set, options->state, &handle);
+    if (error == VIDI_EABSENT)
+        return is_free(options->state)
+                   ? create_state(sets, options)
+                   : cli_error("%s is no state and has other things in it; name another --state", options->state);
+    if (error == VIDI_EBUSY)
+        return cli_error("cannot write to %s: %s; wait until it is done, or only ask with --dry-run or 'vidi has'",
+                         options->state, vidi_message());
+    if (error == VIDI_EFORMAT)
+        return cli_error("%s; look closer with 'vidi check', or name another --state", vidi_message());
+    if (error < 0)
+        return cli_library_error(error);
+    if (check_state(sets, sets->set, options) != CLI_OK)
+        return CLI_ERROR;
+    if (options->epoch && (error = vidi_rotate(sets->set, NULL)) < 0)
+        return cli_library_error(error);
+    return CLI_OK;
+}
+
+/*
+ * A dry run of a state: the state is opened for questions only, so that somebody else may be writing to it, and what is
+ * met in this run is remembered beside it, in memory.
+ */
+static int open_dry(cli_sets *sets, const cli_set_options *options)
+{
+    vidi_options beside = VIDI_OPTIONS_INIT, handle = VIDI_OPTIONS_INIT;
+    vidi_stats stats = {.size = sizeof stats};
+
+    handle.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(options->invalid, &handle.invalid) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_open_with(&sets->also, options->state, &handle);
+    if (error == VIDI_EABSENT)
+        return create(sets, options, NULL, NULL);
+    if (error < 0)
+        return cli_library_error(error);
+    if (check_state(sets, sets->also, options) != CLI_OK)
+        return CLI_ERROR;
+    if ((error = vidi_stat(sets->also, &stats)) < 0)
+        return cli_library_error(error);
+    beside.canon = stats.canon;
+    beside.tracking = sets->tracking;
+    beside.invalid = handle.invalid;
+    error = vidi_create(&sets->set, &beside);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_sets_open(cli_sets *sets, const cli_set_options *options)
+{
+    *sets = (cli_sets){0};
+    if (check(options) != CLI_OK || cli_tracking_read(options->tracking, &sets->tracking) != CLI_OK)
+        return CLI_ERROR;
+    if (!options->state)
+        return create(sets, options, NULL, NULL);
+    return options->dry_run ? open_dry(sets, options) : open_state(sets, options);
+}
+
+void cli_sets_close(cli_sets *sets)
+{
+    vidi_close(sets->set);
+    vidi_close(sets->also);
+    free(sets->tracking);
+    *sets = (cli_sets){0};
+}

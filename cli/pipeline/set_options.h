@@ -1,0 +1,38 @@
+/*
+ * The set of a run, as the user's options describe it: in memory or in a folder, made or opened; and of which kind, if
+ * the options say what it is for and not what it is.
+ */
+#ifndef VIDI_CLI_PIPELINE_SET_OPTIONS_H
+#define VIDI_CLI_PIPELINE_SET_OPTIONS_H
+
+#include "cli.h"
+
+typedef struct cli_set_options {
+    const char *state, *like;
+    const char *kind;
+    char *params;
+    uint64_t capacity, memory;
+    double error, lost;
+    const char *canon, *key, *tracking, *invalid, *epoch, *sync;
+    bool counts;  /* it must count, exactly */
+    bool dry_run; /* nothing is to be remembered */
+} cli_set_options;
+
+typedef struct cli_sets {
+    vidi_set *set;
+    vidi_set *also; /* with dry_run and a state: the state, which is only asked */
+    bool durable;   /* set lives in a folder */
+    char *tracking; /* the text of the list; NULL: none was given */
+} cli_sets;
+
+/* CLI_OK, or CLI_ERROR with a message. cli_sets_close is due in either case. */
+int cli_sets_open(cli_sets *sets, const cli_set_options *options);
+void cli_sets_close(cli_sets *sets);
+
+/* Opens a state for questions only. CLI_OK, or CLI_ERROR with a message. */
+int cli_state_ask(vidi_set **set, const char *path, const char *invalid);
+
+/* The canonical form that a set has. CLI_OK, or CLI_ERROR with a message. */
+int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form);
+
+#endif

@@ -1,0 +1,200 @@
+/*
+ * Opening states: see state.h.
+ */
+#include "pipeline/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
+
+int cli_operands(const cli_command *self, cli_words words, size_t least, size_t most)
+{
+    if (words.count < least)
+        return cli_error("'vidi %s' needs more than that; usage: %s", self->name, self->usage);
+    if (words.count > most)
+        return cli_error("'%s' is one too many; usage: %s", words.list[most], self->usage);
+    return CLI_OK;
+}
+
+/* Does the library's sentence say which set it is about? */
+static bool names(const char *message, const char *path)
+{
+    static const char *const forms[][2] = {{"", " holds no set"},
+                                           {"there is a set at ", " already"},
+                                           {"cannot open the set ", ": "},
+                                           {"cannot make the folder ", ": "}};
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t before = strlen(forms[i][0]), after = strlen(forms[i][1]);
+        if (strncmp(message, forms[i][0], before) == 0 && strncmp(message + before, path, length) == 0 &&
+            strncmp(message + before + length, forms[i][1], after) == 0)
+            return true;
+    }
+    return false;
+}
+
+int cli_state_error(const char *path, int error)
+{
+    const char *message = vidi_message();
+
+    if (!message || !*message)
+        message = vidi_strerror(error);
+    return names(message, path) ? cli_error("%s", message) : cli_error("%s: %s", path, message);
+}
+
+bool cli_state_is_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+/* ---- exported files ---- */
+
+typedef struct source {
+    int fd;
+    int error; /* errno of a read that failed; 0: none */
+} source;
+
+static int64_t read_some(void *context, void *data, size_t size)
+{
+    source *self = context;
+
+    for (;;) {
+        ssize_t got = read(self->fd, data, size);
+        if (got >= 0)
+            return got;
+        if (errno != EINTR) {
+            self->error = errno;
+            return -1;
+        }
+    }
+}
+
+/* How much there is to read; 0 if nobody knows. */
+static uint64_t bytes_left(int fd)
+{
+    struct stat about;
+
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return 0;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    return at >= 0 && at < about.st_size ? (uint64_t)(about.st_size - at) : 0;
+}
+
+int cli_state_read(vidi_set **set, const char *path, const vidi_options *options, int *error)
+{
+    int ignored = 0;
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    source from = {.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
+
+    error = error ? error : &ignored;
+    *error = VIDI_OK;
+    *set = NULL;
+    if (from.fd < 0)
+        return cli_error("cannot open %s: %s", name, strerror(errno));
+    if (isatty(from.fd)) {
+        int status = cli_error("%s is a terminal, where no set comes from; name a file or redirect one", name);
+        if (!standard)
+            close(from.fd);
+        return status;
+    }
+    *error = vidi_read(set, read_some, &from, bytes_left(from.fd), options);
+    if (!standard)
+        close(from.fd);
+    if (from.error != 0)
+        return cli_error("cannot read %s: %s", name, strerror(from.error));
+    if (*error == VIDI_OK)
+        return CLI_OK;
+    bool stream = *error == VIDI_EFORMAT || !options || !options->path; /* or the folder that is made from it */
+    return cli_state_error(stream ? name : options->path, *error);
+}
+
+/* ---- folders ---- */
+
+int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
+{
+    struct stat about;
+    int ignored = 0;
+
+    error = error ? error : &ignored;
+    *error = VIDI_OK;
+    *set = NULL;
+    if ((flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
+        return cli_state_read(set, path, NULL, error);
+    if (stat(path, &about) != 0)
+        return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
+    if (S_ISDIR(about.st_mode)) {
+        if (access(path, R_OK | X_OK) != 0)
+            return cli_error("cannot open %s: %s", path, strerror(errno));
+        *error = vidi_open(set, path, flags);
+        return *error < 0 ? cli_state_error(path, *error) : CLI_OK;
+    }
+    if (flags & VIDI_READ_ONLY)
+        return cli_state_read(set, path, NULL, error);
+    return cli_error("%s is not a folder; if it is an exported set, 'vidi import' makes a folder of it", path);
+}
+
+vidi_recovery cli_state_recovered(const vidi_set *set)
+{
+    vidi_recovery recovery = {.size = sizeof recovery};
+
+    if (vidi_recovered(set, &recovery) < 0)
+        recovery = (vidi_recovery){.size = sizeof recovery};
+    return recovery;
+}
+
+int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
+{
+    cli_number bytes;
+    int status = cli_state_open(set, path, flags, NULL);
+
+    if (status != CLI_OK)
+        return status;
+    vidi_recovery found = cli_state_recovered(*set);
+    if (found.damaged_bytes)
+        cli_warning("%s: %s is damaged: the URLs in %s bytes of it are forgotten, and will be new once more", path,
+                    found.damaged_log, cli_human_count(&bytes, found.damaged_bytes));
+    return CLI_OK;
+}
+
+int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats)
+{
+    *stats = (vidi_stats){.size = sizeof *stats};
+    int error = vidi_stat(set, stats);
+    return error < 0 ? cli_state_error(path, error) : CLI_OK;
+}
+
+static int look(const char *path, cli_state_view *view, unsigned flags)
+{
+    int status = cli_state_open(&view->set, path, VIDI_READ_ONLY | flags, NULL);
+
+    if (status != CLI_OK)
+        return status;
+    view->found = cli_state_recovered(view->set);
+    view->without_log = view->found.urls > 0 && !(flags & VIDI_NO_MAP);
+    return cli_state_stat(view->set, path, &view->stats);
+}
+
+int cli_state_look(const char *path, cli_state_view *view)
+{
+    *view = (cli_state_view){0};
+    int status = look(path, view, 0);
+    if (status != CLI_OK || !view->without_log || view->stats.snapshot_bytes > READ_BYTES)
+        return status;
+    vidi_close(view->set);
+    return look(path, view, VIDI_NO_MAP);
+}
+
+const char *cli_human_urls(cli_number *number, uint64_t urls)
+{
+    size_t length = strlen(cli_human_count(number, urls));
+    snprintf(number->text + length, sizeof number->text - length, urls == 1 ? " URL" : " URLs");
+    return number->text;
+}

@@ -1,0 +1,331 @@
+/*
+ * The parser of command lines: see options.h. Numbers are taken only in the forms that the help shows; what strtod
+ * would also accept (nan, inf, hexadecimal, leading spaces) is refused, and so is every value that would be changed by
+ * rounding or by a type's limits.
+ */
+#include "ui/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_ROOM = 32 }; /* longer words get no suggestion */
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t rows[3][NAME_ROOM + 1];
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    size_t a_length = strlen(a), b_length = strlen(b);
+
+    if (a_length > NAME_ROOM || b_length > NAME_ROOM)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        before[j] = above[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smallest(row[j], before[j - 2] + 1, row[j]);
+        }
+        size_t *free_row = before;
+        before = above;
+        above = row;
+        row = free_row;
+    }
+    return above[b_length];
+}
+
+const char *cli_nearest(const char *word, const char *(*next)(const void *context, size_t index), const void *context)
+{
+    size_t length = strlen(word);
+    size_t least = length < 5 ? 1 : (length + 1) / 3; /* farther away it was hardly meant */
+    const char *nearest = NULL, *begins = NULL, *name;
+
+    if (length < 2)
+        return NULL;
+    for (size_t i = 0; (name = next(context, i)) != NULL; i++) {
+        size_t distance = edit_distance(word, name);
+        if (distance < least || (distance == least && !nearest)) {
+            least = distance;
+            nearest = name;
+        }
+        if (!begins && strncmp(word, name, length) == 0)
+            begins = name;
+    }
+    return nearest ? nearest : begins;
+}
+
+static const char *option_name(const void *context, size_t index)
+{
+    return ((const cli_option *)context)[index].name;
+}
+
+/* Which other command has this option? NULL if none. */
+static const cli_command *owner_of(const char *name)
+{
+    for (size_t i = 0; cli_commands[i]; i++)
+        for (const cli_option *option = cli_commands[i]->options; option->name; option++)
+            if (strcmp(option->name, name) == 0)
+                return cli_commands[i];
+    return NULL;
+}
+
+static int unknown_option(const cli_command *command, const char *name)
+{
+    const cli_command *owner = owner_of(name);
+    const char *nearest = cli_nearest(name, option_name, command->options);
+
+    if (owner)
+        return cli_error("--%s is an option of 'vidi %s', not of 'vidi %s'", name, owner->name, command->name);
+    if (nearest)
+        return cli_error("unknown option '--%s'; did you mean '--%s'?", name, nearest);
+    return cli_error("unknown option '--%s'; 'vidi help %s' lists those there are", name, command->name);
+}
+
+/* How much of text is a number like 12, 2.5 or 1e6; 0 if it does not begin with one. */
+static size_t number_length(const char *text)
+{
+    size_t at = strspn(text, "0123456789");
+    if (at == 0)
+        return 0;
+    if (text[at] == '.') {
+        size_t fraction = strspn(text + at + 1, "0123456789");
+        if (fraction == 0)
+            return 0;
+        at += 1 + fraction;
+    }
+    if (text[at] == 'e' || text[at] == 'E') {
+        size_t sign = text[at + 1] == '-' || text[at + 1] == '+';
+        size_t exponent = strspn(text + at + 1 + sign, "0123456789");
+        if (exponent > 0)
+            at += 1 + sign + exponent;
+    }
+    return at;
+}
+
+/* The power of two that a suffix K, M, G or T stands for, with or without "iB"; -1 if it is none. "" and "B" are 0. */
+static int suffix_shift(const char *suffix)
+{
+    static const char letters[] = "KMGT";
+    int shift = 0;
+
+    if (*suffix != 0) {
+        char letter = (char)(*suffix >= 'a' && *suffix <= 'z' ? *suffix - 'a' + 'A' : *suffix);
+        const char *found = strchr(letters, letter);
+        if (found) {
+            shift = 10 * (int)(found - letters + 1);
+            suffix++;
+            if (strcmp(suffix, "iB") == 0)
+                return shift;
+        } else if (strcmp(suffix, "B") == 0) {
+            return 0;
+        }
+    }
+    return *suffix == 0 ? shift : -1;
+}
+
+/*
+ * The number in the first `length` bytes of text, times 2^shift, as an integer: 1, or 0 if it is not whole (sizes are
+ * rounded down instead), or -1 if it does not fit.
+ */
+static int whole_number(const char *text, size_t length, int shift, uint64_t *value)
+{
+    if (strspn(text, "0123456789") == length) {
+        errno = 0;
+        uint64_t number = strtoull(text, NULL, 10);
+        if (errno == ERANGE || number > UINT64_MAX >> shift)
+            return -1;
+        *value = number << shift;
+        return 1;
+    }
+    double number = ldexp(strtod(text, NULL), shift);
+    if (number >= 0x1p64)
+        return -1;
+    *value = (uint64_t)number;
+    return shift > 0 || (double)*value == number;
+}
+
+static int set_count(const cli_option *option, const char *text, uint64_t *field)
+{
+    bool size = option->type == CLI_BYTES;
+    size_t length = number_length(text);
+    int shift = size ? suffix_shift(text + length) : text[length] == 0 ? 0 : -1;
+
+    if (length == 0 || shift < 0)
+        return cli_error("--%s needs %s, not '%s'", option->name,
+                         size ? "a size in bytes like 65536, 64K or 2.5G" : "a number like 1000000 or 1e6", text);
+    uint64_t most = option->most ? option->most : UINT64_MAX;
+    int fits = whole_number(text, length, shift, field);
+    if (fits < 0 || (fits > 0 && *field > most))
+        return cli_error("--%s %s is too large: at most %llu", option->name, text, (unsigned long long)most);
+    if (fits == 0)
+        return cli_error("--%s needs a whole number, not '%s'", option->name, text);
+    if (*field == 0)
+        return cli_error("--%s must be at least 1, not %s", option->name, text);
+    return CLI_GO_ON;
+}
+
+static int set_real(const cli_option *option, const char *text, double *field)
+{
+    size_t length = number_length(text);
+
+    if (length == 0 || text[length] != 0)
+        return cli_error("--%s needs a number like 0.001 or 1e-3, not '%s'", option->name, text);
+    *field = strtod(text, NULL);
+    if (option->type == CLI_PROBABILITY && !(*field > 0 && *field < 1))
+        return cli_error("--%s must be more than 0 and less than 1, not %s", option->name, text);
+    if (!(*field > 0))
+        return cli_error("--%s must be more than 0, not %s", option->name, text);
+    if (!isfinite(*field))
+        return cli_error("--%s %s is too large", option->name, text);
+    return CLI_GO_ON;
+}
+
+static int add_pair(const cli_option *option, const char *text, char **field)
+{
+    const char *equals = strchr(text, '=');
+    char *joined;
+
+    if (!equals || equals == text)
+        return cli_error("--%s needs %s, not '%s'", option->name, option->value, text);
+    if (asprintf(&joined, "%s%s%s", *field ? *field : "", *field ? "," : "", text) < 0)
+        return cli_error("out of memory");
+    free(*field);
+    *field = joined;
+    return CLI_GO_ON;
+}
+
+static int needs_value(const cli_option *option)
+{
+    return cli_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+}
+
+static int add_text(const cli_option *option, const char *text, cli_words *field)
+{
+    if (*text == 0)
+        return needs_value(option);
+    char **list = realloc(field->list, (field->count + 1) * sizeof *list);
+    if (!list)
+        return cli_error("out of memory");
+    field->list = list;
+    field->list[field->count++] = (char *)text;
+    return CLI_GO_ON;
+}
+
+/* Gives an option its value. CLI_GO_ON or an exit status. */
+static int set_option(const cli_option *option, const char *text, void *values)
+{
+    void *field = (char *)values + option->offset;
+
+    switch (option->type) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return CLI_GO_ON;
+    case CLI_TEXT:
+        if (*text == 0)
+            return needs_value(option);
+        *(const char **)field = text;
+        return CLI_GO_ON;
+    case CLI_TEXTS:
+        return add_text(option, text, field);
+    case CLI_PAIRS:
+        return add_pair(option, text, field);
+    case CLI_COUNT:
+    case CLI_BYTES:
+        return set_count(option, text, field);
+    case CLI_REAL:
+    case CLI_PROBABILITY:
+        return set_real(option, text, field);
+    }
+    return CLI_GO_ON;
+}
+
+/* A walk over the words: where it is, and how many operands it has put aside at the front. */
+typedef struct walk_state {
+    const cli_command *command;
+    cli_words words;
+    size_t at;
+    void *values;
+} walk_state;
+
+/* The value of an option: what was attached to it, or else the next word, which must not look like an option. */
+static int take_value(walk_state *walk, const cli_option *option, const char *attached)
+{
+    if (option->type == CLI_FLAG || attached)
+        return set_option(option, attached, walk->values);
+    if (walk->at + 1 >= walk->words.count || strncmp(walk->words.list[walk->at + 1], "--", 2) == 0)
+        return needs_value(option);
+    return set_option(option, walk->words.list[++walk->at], walk->values);
+}
+
+static int long_option(walk_state *walk, char *word)
+{
+    char *equals = strchr(word, '=');
+    const cli_option *option = walk->command->options;
+
+    if (strcmp(word, "help") == 0)
+        return cli_help_print(walk->command, true);
+    if (equals)
+        *equals = 0; /* what is left of word is the name */
+    while (option->name && strcmp(option->name, word) != 0)
+        option++;
+    if (!option->name)
+        return unknown_option(walk->command, word);
+    if (option->type == CLI_FLAG && equals)
+        return cli_error("--%s takes no value", option->name);
+    return take_value(walk, option, equals ? equals + 1 : NULL);
+}
+
+static int short_options(walk_state *walk, const char *letters)
+{
+    for (; *letters; letters++) {
+        const cli_option *option = walk->command->options;
+        if (*letters == 'h')
+            return cli_help_print(walk->command, false);
+        while (option->name && option->letter != *letters)
+            option++;
+        if (!option->name)
+            return cli_error("unknown option '-%c'; 'vidi help %s' lists those there are", *letters,
+                             walk->command->name);
+        const char *attached = letters[1] ? letters + 1 : NULL;
+        int status = take_value(walk, option, attached);
+        if (status != CLI_GO_ON || option->type != CLI_FLAG)
+            return status;
+    }
+    return CLI_GO_ON;
+}
+
+int cli_options_parse(const cli_command *command, cli_words *words, void *values)
+{
+    walk_state walk = {command, *words, 0, values};
+    size_t operands = 0;
+    bool only_operands = false;
+
+    for (; walk.at < walk.words.count; walk.at++) {
+        char *word = walk.words.list[walk.at];
+        int status = CLI_GO_ON;
+        if (only_operands || word[0] != '-' || word[1] == 0) {
+            if (!command->operand)
+                return cli_error("'vidi %s' takes options only, not '%s'", command->name, word);
+            walk.words.list[operands++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else {
+            status = word[1] == '-' ? long_option(&walk, word + 2) : short_options(&walk, word + 1);
+        }
+        if (status != CLI_GO_ON)
+            return status;
+    }
+    words->count = operands;
+    return CLI_GO_ON;
+}

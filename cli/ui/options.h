@@ -1,0 +1,52 @@
+/*
+ * The one parser of command lines. A command describes its options in a table; each option writes into one field of the
+ * command's own struct. The same table makes the help texts and the suggestions.
+ *
+ * Accepted are --name VALUE, --name=VALUE, -x, -xVALUE, -x VALUE and several letters at once; operands may stand
+ * between options; "--" ends the options; "-" is an operand. -h and --help belong to every command.
+ */
+#ifndef VIDI_CLI_UI_OPTIONS_H
+#define VIDI_CLI_UI_OPTIONS_H
+
+#include "cli.h"
+
+enum cli_option_type {
+    CLI_FLAG,       /* bool */
+    CLI_TEXT,       /* const char *, points into the command line */
+    CLI_PAIRS,      /* char *: every name=value given, with commas between; the command frees it */
+    CLI_TEXTS,      /* cli_words: every one that was given; the command frees the list */
+    CLI_COUNT,      /* uint64_t, at least 1: 1000000 or 1e6 */
+    CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB */
+    CLI_REAL,       /* double, more than 0 */
+    CLI_PROBABILITY /* double, between 0 and 1, neither of them */
+};
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: no short form */
+    enum cli_option_type type;
+    size_t offset;       /* of the field in the command's struct */
+    const char *value;   /* what the value is called in the help; NULL for flags */
+    const char *summary; /* one line; NULL: another letter for the option before, which the help does not list */
+    const char *details; /* further sentences for the full help; may be NULL */
+    uint64_t most;       /* CLI_COUNT: largest value; 0: what fits */
+} cli_option;
+
+/* The two entries that every table ends with. */
+#define CLI_OPTIONS_END                                                                                                \
+    {"help", 'h', CLI_FLAG, 0, NULL, "Print help: -h a short one, --help all of it", NULL, 0},                         \
+    {                                                                                                                  \
+        NULL, 0, CLI_FLAG, 0, NULL, NULL, NULL, 0                                                                      \
+    }
+
+/*
+ * Fills in *values, which the caller has set to its defaults, and leaves the operands in *words. CLI_GO_ON, or the exit
+ * status: after an error, or because help was asked for and has been printed. Fields of CLI_PAIRS and
+ * CLI_TEXTS are to be freed in every case.
+ */
+int cli_options_parse(const cli_command *command, cli_words *words, void *values);
+
+/* Of the names that next() gives until NULL, the one nearest to `word` if it is near enough to be meant; or NULL. */
+const char *cli_nearest(const char *word, const char *(*next)(const void *context, size_t index), const void *context);
+
+#endif

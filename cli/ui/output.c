@@ -1,0 +1,445 @@
+/*
+ * Output: see output.h.
+ */
+#include "ui/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUT_ROOM = 256 * 1024 };
+
+/* ---- writing ---- */
+
+/* All of it, whatever the pieces that the kernel takes. 0 or errno. */
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t wrote = write(fd, bytes, length);
+        if (wrote >= 0) {
+            bytes += wrote;
+            length -= (size_t)wrote;
+        } else if (errno == EAGAIN) {
+            struct pollfd wait = {.fd = fd, .events = POLLOUT};
+            (void)poll(&wait, 1, -1);
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+void cli_out_init(cli_out *out, int fd)
+{
+    *out = (cli_out){.fd = fd, .buffer = malloc(OUT_ROOM)};
+    if (!out->buffer)
+        out->error = ENOMEM;
+}
+
+int cli_out_flush(cli_out *out)
+{
+    if (out->error == 0 && out->used > 0)
+        out->error = write_all(out->fd, out->buffer, out->used);
+    out->used = 0;
+    return out->error == 0 ? CLI_OK : out->error == EPIPE ? CLI_PIPE : CLI_ERROR;
+}
+
+void cli_out_bytes(cli_out *out, const char *bytes, size_t length)
+{
+    if (length > OUT_ROOM - out->used)
+        cli_out_flush(out);
+    if (out->error != 0)
+        return;
+    if (length > OUT_ROOM) {
+        out->error = write_all(out->fd, bytes, length);
+        return;
+    }
+    memcpy(out->buffer + out->used, bytes, length);
+    out->used += length;
+}
+
+void cli_out_text(cli_out *out, const char *text)
+{
+    cli_out_bytes(out, text, strlen(text));
+}
+
+void cli_out_format(cli_out *out, const char *format, ...)
+{
+    char *text;
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        out->error = out->error ? out->error : ENOMEM;
+        return;
+    }
+    cli_out_bytes(out, text, (size_t)length);
+    free(text);
+}
+
+int cli_out_close(cli_out *out)
+{
+    int status = cli_out_flush(out);
+
+    if (status == CLI_ERROR)
+        cli_error("cannot write %s: %s", out->fd == STDOUT_FILENO ? "standard output" : "standard error",
+                  strerror(out->error));
+    free(out->buffer);
+    out->buffer = NULL;
+    return status;
+}
+
+/* ---- messages ---- */
+
+static bool colors, silent;
+
+int cli_color_on(int fd, const char *when, bool *on)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    *on = isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    if (!when || strcmp(when, "auto") == 0)
+        return CLI_OK;
+    *on = strcmp(when, "always") == 0;
+    if (!*on && strcmp(when, "never") != 0)
+        return cli_error("--color is 'auto', 'always' or 'never', not '%s'", when);
+    return CLI_OK;
+}
+
+int cli_color_set(const char *when)
+{
+    return cli_color_on(STDERR_FILENO, when, &colors);
+}
+
+bool cli_color(void)
+{
+    return colors;
+}
+
+/* What sort of message it is comes first, in its colour if there are colours. */
+static void say(const char *sort, const char *color, const char *format, va_list arguments)
+{
+    char *message, *line;
+
+    if (vasprintf(&message, format, arguments) < 0)
+        return;
+    for (char *at = message; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    int length = asprintf(&line, "%s%s%s %s\n", colors ? color : "", sort, colors ? "\033[0m" : "", message);
+    free(message);
+    if (length < 0)
+        return;
+    (void)write_all(STDERR_FILENO, line, (size_t)length);
+    free(line);
+}
+
+int cli_error(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    say("vidi:", "\033[1;31m", format, arguments);
+    va_end(arguments);
+    return CLI_ERROR;
+}
+
+void cli_warnings_off(void)
+{
+    silent = true;
+}
+
+void cli_warning(const char *format, ...)
+{
+    va_list arguments;
+
+    if (silent)
+        return;
+    va_start(arguments, format);
+    say("vidi: warning:", "\033[1;33m", format, arguments);
+    va_end(arguments);
+}
+
+int cli_library_error(int error)
+{
+    const char *message = vidi_message();
+    return cli_error("%s", message && *message ? message : vidi_strerror(error));
+}
+
+/* ---- numbers for people ---- */
+
+const char *cli_human_count(cli_number *number, uint64_t value)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char *to = number->text;
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return number->text;
+}
+
+/* "1e+09" and "1e-06" as people write them: "1e9", "1e-6". */
+static void tidy_exponent(char *text)
+{
+    char *from = strchr(text, 'e'), *to = from;
+
+    if (!from)
+        return;
+    to++;
+    from++;
+    if (*from == '-')
+        *to++ = *from;
+    from += strspn(from, "+-0");
+    memmove(to, from, strlen(from) + 1);
+}
+
+const char *cli_human_real(cli_number *number, double value)
+{
+    if (value >= 999.5 && value < 1e15)
+        return cli_human_count(number, (uint64_t)llround(value));
+    snprintf(number->text, sizeof number->text, "%.3g", value);
+    tidy_exponent(number->text);
+    return number->text;
+}
+
+const char *cli_human_bytes(cli_number *number, uint64_t value)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double amount = (double)value;
+    size_t unit = 0;
+
+    while (amount >= 1023.5 && unit + 1 < sizeof units / sizeof *units) {
+        amount /= 1024;
+        unit++;
+    }
+    int decimals = unit == 0 || amount >= 99.95 ? 0 : amount >= 9.995 ? 1 : 2;
+    snprintf(number->text, sizeof number->text, "%.*f %s", decimals, amount, units[unit]);
+    return number->text;
+}
+
+const char *cli_human_short(cli_number *number, double value)
+{
+    static const char units[] = " kMGT";
+    size_t unit = 0;
+
+    while (value >= 999.5 && units[unit + 1]) {
+        value /= 1000;
+        unit++;
+    }
+    if (unit == 0)
+        snprintf(number->text, sizeof number->text, "%.0f", value);
+    else
+        snprintf(number->text, sizeof number->text, "%.*f%c",
+                 value < 9.995   ? 2
+                 : value < 99.95 ? 1
+                                 : 0,
+                 value, units[unit]);
+    return number->text;
+}
+
+const char *cli_meaning_mark(uint32_t fp_meaning)
+{
+    return fp_meaning == VIDI_FP_EXACT ? "" : fp_meaning == VIDI_FP_AT_MOST ? "<=" : "~";
+}
+
+const char *cli_meaning_name(uint32_t fp_meaning)
+{
+    return fp_meaning == VIDI_FP_EXACT ? "exactly" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
+}
+
+/* ---- capabilities ---- */
+
+static const struct {
+    uint32_t bit;
+    const char *word;
+} capabilities[] = {{VIDI_CAN_DELETE, "delete"},   {VIDI_CAN_COUNT, "count"}, {VIDI_CAN_MERGE, "merge"},
+                    {VIDI_CAN_ITERATE, "iterate"}, {VIDI_CAN_GROW, "grow"},   {VIDI_IS_CONCURRENT, "concurrent"}};
+
+enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
+
+const char *cli_human_can(char text[64], uint32_t can)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        if (can & capabilities[i].bit)
+            used += (size_t)snprintf(text + used, 64 - used, "%s%s", used ? "," : "", capabilities[i].word);
+    if (used == 0)
+        snprintf(text, 64, "-");
+    return text;
+}
+
+/* ---- JSON ---- */
+
+/* How many bytes at text are one character of UTF-8, by the table in RFC 3629; 0 if they are none. */
+static size_t utf8_length(const unsigned char *text, size_t length)
+{
+    unsigned char first = text[0];
+    size_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+
+    if (need == 0 || need > length)
+        return 0;
+    for (size_t i = 1; i < need; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f) || /* overlong, surrogate */
+        (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f))   /* overlong, beyond U+10FFFF */
+        return 0;
+    return need;
+}
+
+static void json_quoted(cli_out *out, vidi_str text)
+{
+    static const char plain[] = "\b\t\n\f\r\"\\", escaped[] = "btnfr\"\\";
+
+    cli_out_text(out, "\"");
+    for (size_t at = 0; at < text.len;) {
+        const unsigned char *here = (const unsigned char *)text.ptr + at;
+        size_t length = utf8_length(here, text.len - at);
+        const char *short_form = *here ? strchr(plain, *here) : NULL;
+        if (length == 0)
+            cli_out_text(out, "\\ufffd");
+        else if (short_form)
+            cli_out_format(out, "\\%c", escaped[short_form - plain]);
+        else if (*here < 0x20)
+            cli_out_format(out, "\\u%04x", *here);
+        else
+            cli_out_bytes(out, text.ptr + at, length);
+        at += length ? length : 1;
+    }
+    cli_out_text(out, "\"");
+}
+
+static void json_begin(cli_json *json, const char *key)
+{
+    if (json->comma)
+        cli_out_text(json->out, ",");
+    json->comma = true;
+    if (key) {
+        json_quoted(json->out, (vidi_str){key, strlen(key)});
+        cli_out_text(json->out, ":");
+    }
+}
+
+void cli_json_open(cli_json *json, const char *key, char bracket)
+{
+    json_begin(json, key);
+    cli_out_bytes(json->out, &bracket, 1);
+    json->comma = false;
+}
+
+void cli_json_close(cli_json *json, char bracket)
+{
+    cli_out_bytes(json->out, &bracket, 1);
+    json->comma = true;
+}
+
+void cli_json_text(cli_json *json, const char *key, vidi_str text)
+{
+    json_begin(json, key);
+    json_quoted(json->out, text);
+}
+
+void cli_json_string(cli_json *json, const char *key, const char *text)
+{
+    cli_json_text(json, key, (vidi_str){text, strlen(text)});
+}
+
+void cli_json_count(cli_json *json, const char *key, uint64_t value)
+{
+    json_begin(json, key);
+    cli_out_format(json->out, "%" PRIu64, value);
+}
+
+void cli_json_real(cli_json *json, const char *key, double value)
+{
+    char text[40] = "null";
+
+    for (int digits = 15; isfinite(value) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    json_begin(json, key);
+    cli_out_text(json->out, text);
+}
+
+void cli_json_bool(cli_json *json, const char *key, bool value)
+{
+    json_begin(json, key);
+    cli_out_text(json->out, value ? "true" : "false");
+}
+
+void cli_json_can(cli_json *json, const char *key, uint32_t can)
+{
+    cli_json_open(json, key, '[');
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        if (can & capabilities[i].bit)
+            cli_json_string(json, NULL, capabilities[i].word);
+    cli_json_close(json, ']');
+}
+
+/* ---- tables ---- */
+
+void cli_table_cell(cli_table *table, const char *format, ...)
+{
+    va_list arguments;
+
+    if (table->used == table->room) {
+        size_t room = table->room * 2 + 64;
+        char **cells = realloc(table->cells, room * sizeof *cells);
+        table->failed |= !cells;
+        if (!cells)
+            return;
+        table->cells = cells;
+        table->room = room;
+    }
+    va_start(arguments, format);
+    int length = vasprintf(&table->cells[table->used], format, arguments);
+    va_end(arguments);
+    table->failed |= length < 0;
+    table->used += length >= 0;
+}
+
+static size_t column_width(const cli_table *table, size_t column, size_t columns)
+{
+    size_t width = 0;
+
+    for (size_t i = column; i < table->used; i += columns) {
+        size_t length = strlen(table->cells[i]);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+int cli_table_print(cli_table *table, cli_out *out)
+{
+    size_t columns = strlen(table->layout);
+
+    for (size_t i = 0; i < table->used && !table->failed; i++) {
+        size_t column = i % columns;
+        bool last = column + 1 == columns;
+        int width = last && table->layout[column] == 'l' ? 0 : (int)column_width(table, column, columns);
+        cli_out_format(out, "%*s%s", table->layout[column] == 'r' ? width : -width, table->cells[i],
+                       last ? "\n" : "  ");
+    }
+    for (size_t i = 0; i < table->used; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    bool failed = table->failed;
+    *table = (cli_table){.layout = table->layout};
+    return failed ? cli_error("out of memory") : CLI_OK;
+}

@@ -1,0 +1,84 @@
+/*
+ * Everything that the program writes: a buffered writer, numbers for people, JSON, and tables.
+ */
+#ifndef VIDI_CLI_UI_OUTPUT_H
+#define VIDI_CLI_UI_OUTPUT_H
+
+#include "cli.h"
+
+/*
+ * Buffered writing with few calls of write(2). The first failure sticks: what is written afterwards is dropped, and
+ * cli_out_flush tells.
+ */
+typedef struct cli_out {
+    int fd;
+    int error; /* errno of the first failure; 0: none */
+    char *buffer;
+    size_t used;
+} cli_out;
+
+void cli_out_init(cli_out *out, int fd);
+void cli_out_bytes(cli_out *out, const char *bytes, size_t length);
+void cli_out_text(cli_out *out, const char *text);
+void cli_out_format(cli_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes out what is buffered. CLI_OK, CLI_ERROR or CLI_PIPE; says nothing. */
+int cli_out_flush(cli_out *out);
+
+/* Flushes, frees the buffer and says what went wrong, except that nobody reads any more. The exit status. */
+int cli_out_close(cli_out *out);
+
+/* Numbers as people read them, in a buffer that the caller gives: "1,234,567"; "0.00125", "1e-9"; "1.50 GiB". */
+typedef struct cli_number {
+    char text[40];
+} cli_number;
+
+const char *cli_human_count(cli_number *number, uint64_t value);
+const char *cli_human_real(cli_number *number, double value); /* three digits; from 1000 on a whole number */
+const char *cli_human_bytes(cli_number *number, uint64_t value);
+const char *cli_human_short(cli_number *number, double value); /* 12345678 as "12.3M" */
+
+/* What comes before an expectation in a table ("", "<=", "~"), and its name in JSON ("exactly", "at most", "about"). */
+const char *cli_meaning_mark(uint32_t fp_meaning);
+const char *cli_meaning_name(uint32_t fp_meaning);
+
+/*
+ * JSON (RFC 8259), written as one goes; commas come by themselves. Text that is not UTF-8 has each byte that does not
+ * fit replaced by U+FFFD, so that the result is always valid. Numbers read back as the same double; NaN and infinities
+ * are null. key may be NULL, inside arrays and at the top.
+ */
+typedef struct cli_json {
+    cli_out *out;
+    bool comma;
+} cli_json;
+
+void cli_json_open(cli_json *json, const char *key, char bracket);
+void cli_json_close(cli_json *json, char bracket);
+void cli_json_text(cli_json *json, const char *key, vidi_str text);
+void cli_json_string(cli_json *json, const char *key, const char *text);
+void cli_json_count(cli_json *json, const char *key, uint64_t value);
+void cli_json_real(cli_json *json, const char *key, double value);
+void cli_json_bool(cli_json *json, const char *key, bool value);
+/* An array of the words for vidi_capability: "delete", "count", "merge", "iterate", "grow", "concurrent". */
+void cli_json_can(cli_json *json, const char *key, uint32_t can);
+
+/* The same words with commas between, "-" if there are none. */
+const char *cli_human_can(char text[64], uint32_t can);
+
+/*
+ * A table whose columns are as wide as their widest cell, two spaces apart. layout has one letter a column: 'l' flush
+ * left or 'r' flush right. Cells are added row by row.
+ */
+typedef struct cli_table {
+    const char *layout;
+    char **cells;
+    size_t used, room;
+    bool failed;
+} cli_table;
+
+void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints the table and frees its cells. CLI_OK or CLI_ERROR, if memory ran out. */
+int cli_table_print(cli_table *table, cli_out *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* What the experiments on the counting notes share, and their parts, which notes_experiments.c puts together. */
+#ifndef VIDI_LAB_COUNTING_NOTES_H
+#define VIDI_LAB_COUNTING_NOTES_H
+
+#include "lab/engine/study.h"
+
+/* URLs that go in: a tenth of those asked for. */
+uint64_t lab_notes_urls(const lab_settings *settings);
+
+/* notes_space.c */
+extern const char *const lab_space_rates[], *const lab_space_ways[];
+extern const double lab_space_rates_along[];
+lab_measure_run lab_space_measure;
+lab_judge_entry lab_space_judge;
+
+/* notes_counters.c */
+extern const char *const lab_counter_widths[], *const lab_counter_columns[];
+lab_measure_run lab_counters_measure;
+lab_judge_entry lab_counters_judge;
+
+/* notes_claims.c: k = (m/n) ln 2 is the best, which the eigenvalue paper says, too. */
+lab_claim_judge lab_claim_best_k;
+
+#endif

@@ -1,0 +1,233 @@
+/* What the counting notes claim, judged by what was measured. A claim whose tables are not there stays unjudged. */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/counting/notes.h"
+
+enum { K_MOST = 12 };
+
+/* ---- k ---- */
+
+static const lab_entry *at_k(const lab_book *book, unsigned k, const char *bits)
+{
+    char row[16];
+    snprintf(row, sizeof row, "k = %u", k);
+    return lab_book_entry(book, "notes-k", row, bits);
+}
+
+/* The k of the fewest false positives; 0: there are no figures. */
+static unsigned best_measured(const lab_book *book, const char *bits)
+{
+    unsigned best = 0;
+    double least = INFINITY;
+    for (unsigned k = 1; k <= K_MOST; k++) {
+        const lab_entry *entry = at_k(book, k, bits);
+        if (!entry)
+            return 0;
+        if (entry->measured < least) {
+            least = entry->measured;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* The whole k next to the best one gives no more than the least that was measured, or more by chance only. */
+lab_holding lab_claim_best_k(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const columns[] = {"4 bits", "8 bits", "12 bits"};
+    unsigned best[3];
+    bool all = true;
+    for (unsigned i = 0; i < 3; i++) {
+        double bits = 4.0 * (i + 1);
+        best[i] = best_measured(book, columns[i]);
+        if (best[i] == 0)
+            return LAB_UNJUDGED;
+        const lab_entry *claimed = at_k(book, (unsigned)lround(bits * M_LN2), columns[i]);
+        all &= claimed->low <= at_k(book, best[i], columns[i])->high;
+    }
+    snprintf(sentence, room,
+             "With 4, 8 and 12 bits a URL the fewest false positives are at k = %u, %u and %u; (m/n) ln 2 is 2.8, 5.5 "
+             "and 8.3",
+             best[0], best[1], best[2]);
+    return all ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_larger_k(const lab_book *book, char *sentence, size_t room)
+{
+    unsigned best = best_measured(book, "8 bits");
+    if (best == 0)
+        return LAB_UNJUDGED;
+    double first = at_k(book, 1, "8 bits")->measured, least = at_k(book, best, "8 bits")->measured;
+    double last = at_k(book, K_MOST, "8 bits")->measured;
+    snprintf(sentence, room,
+             "With 8 bits a URL one function loses %.3g %%, %u lose %.3g %% and 12 lose %.3g %%: larger k helps up to "
+             "(m/n) ln 2",
+             first, best, least, last);
+    if (best == K_MOST)
+        return LAB_HOLDS;
+    return best > 1 ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_formula(const lab_book *book, char *sentence, size_t room)
+{
+    const lab_table *table = lab_book_find(book, "notes-k");
+    double farthest = 0;
+    size_t fails = 0;
+    if (!table)
+        return LAB_UNJUDGED;
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        farthest = fmax(farthest, fabs(table->entries[i].z));
+        fails += table->entries[i].verdict == LAB_FAILS;
+    }
+    snprintf(sentence, room,
+             "%zu of %zu cells are where the formula says; the farthest is %.1f standard deviations off",
+             table->rows * table->columns - fails, table->rows * table->columns, farthest);
+    return fails ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
+}
+
+/* ---- counters ---- */
+
+static lab_holding judge_same_error(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const rows[] = {"2 HF", "3 HF", "4 HF"};
+    double bits[3];
+    bool same = true;
+    for (unsigned i = 0; i < 3; i++) {
+        double counters = lab_book_measured(book, "notes-counting", rows[i], "counters");
+        double deleted = lab_book_measured(book, "notes-counting", rows[i], "counters after deleting");
+        bits[i] = lab_book_measured(book, "notes-counting", rows[i], "bits");
+        if (isnan(bits[i]) || isnan(counters) || isnan(deleted))
+            return LAB_UNJUDGED;
+        same &= fabs(counters - bits[i]) <= 1e-9 * bits[i] && fabs(deleted - bits[i]) <= 1e-9 * bits[i];
+    }
+    snprintf(
+        sentence, room,
+        "%s for 2, 3 and 4 functions (%.4g, %.4g and %.4g %%), also when other URLs went in and were deleted again",
+        same ? "Counters have as many false positives as bits, one for one," : "Counters and bits differ", bits[0],
+        bits[1], bits[2]);
+    return same ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_deleting(const lab_book *book, char *sentence, size_t room)
+{
+    double forgotten = lab_book_measured(book, "notes-counters", "4 bits", "forgotten");
+    double left = lab_book_measured(book, "notes-counters", "4 bits", "full");
+    double small = lab_book_measured(book, "notes-counters", "2 bits", "full");
+    if (isnan(forgotten) || isnan(left) || isnan(small))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "When all URLs were deleted again, %.2g %% of the counters of 4 bits were left over, and %.3g %% of those "
+             "of 2 bits, which had been full; but deleting a fiftieth as many URLs that never went in made the filter "
+             "forget %.2g %% of those that had",
+             left, small, forgotten);
+    return forgotten > 0 || left > 0 ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+static lab_holding judge_lookup(const lab_book *book, char *sentence, size_t room)
+{
+    double large = lab_book_measured(book, "notes-counters", "4 bits", "too large");
+    if (isnan(large))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "The minimum is never too small (up to what a counter holds), but too large for %.3g %% of the URLs with "
+             "3 functions and half of the counters in use: as often as a URL is falsely seen",
+             large);
+    return large > 0 ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+static lab_holding judge_larger(const lab_book *book, char *sentence, size_t room)
+{
+    double four = lab_book_measured(book, "notes-counters", "4 bits", "memory");
+    if (isnan(four))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room, "Counters of 4 bits take %.3g times the memory of bits, at the same error rate", four);
+    return four > 1 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+/* ---- space ---- */
+
+static lab_holding judge_space(const lab_book *book, char *sentence, size_t room)
+{
+    double common = lab_book_measured(book, "notes-space", "error 1e-2", "Bloom filter");
+    double rare = lab_book_measured(book, "notes-space", "error 1e-9", "Bloom filter");
+    double urls = lab_book_measured(book, "notes-space", "error 1e-9", "URLs");
+    double hashset = lab_book_measured(book, "notes-space", "error 1e-9", "hashset");
+    if (isnan(common) || isnan(rare) || isnan(urls) || isnan(hashset))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "Key and log n are %.0f bits a URL and a real hash table takes %.0f; a Bloom filter takes %.3g at an "
+             "error of 1e-2 and %.3g at 1e-9",
+             urls, hashset, common, rare);
+    return rare < urls / 2 ? LAB_HOLDS : rare < urls || common < urls ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+/* Storing hashes is far too costly only where errors may be many. */
+static lab_holding judge_hashes(const lab_book *book, char *sentence, size_t room)
+{
+    double common = lab_book_measured(book, "notes-space", "error 1e-2", "Bloom filter");
+    double rare = lab_book_measured(book, "notes-space", "error 1e-9", "Bloom filter");
+    double common_hashes = lab_book_measured(book, "notes-space", "error 1e-2", "stored hashes");
+    double rare_hashes = lab_book_measured(book, "notes-space", "error 1e-9", "stored hashes");
+    double one_hash = lab_book_measured(book, "notes-space", "error 1e-2", "one hash");
+    if (isnan(common) || isnan(rare) || isnan(common_hashes) || isnan(rare_hashes) || isnan(one_hash))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "At an error of 1e-2 a Bloom filter takes %.3g bits a URL, stored hashes %.3g and one hash function alone "
+             "%.4g; at 1e-9 it is %.3g against %.3g, and there stored hashes could be listed and deleted, too",
+             common, common_hashes, one_hash, rare, rare_hashes);
+    if (common > common_hashes)
+        return LAB_DOES_NOT_HOLD;
+    return rare < rare_hashes / 2 ? LAB_HOLDS : LAB_CONDITIONS;
+}
+
+#define SOURCE .source = "the counting notes"
+
+const lab_claim lab_notes_claims[] = {
+    {.id = "notes-formula",
+     SOURCE,
+     .text = "A URL is falsely seen with a probability of (1 - e^(-kn/m))^k",
+     .evidence = "notes-k",
+     .judge = judge_formula},
+    {.id = "notes-larger-k",
+     SOURCE,
+     .text = "The larger k, the fewer false positives",
+     .evidence = "notes-k",
+     .judge = judge_larger_k},
+    {.id = "notes-best-k",
+     SOURCE,
+     .text = "The best k is (m/n) ln 2",
+     .evidence = "notes-k",
+     .judge = lab_claim_best_k},
+    {.id = "notes-hashes",
+     SOURCE,
+     .text = "To hash URLs and look for collisions is too costly in space",
+     .evidence = "notes-space",
+     .judge = judge_hashes},
+    {.id = "notes-space",
+     SOURCE,
+     .text = "A Bloom filter is good when m/n is much less than the key's length in bits plus log n",
+     .evidence = "notes-space",
+     .judge = judge_space},
+    {.id = "notes-larger",
+     SOURCE,
+     .text = "Counters take more space than bits",
+     .evidence = "notes-counters",
+     .judge = judge_larger},
+    {.id = "notes-same-error",
+     SOURCE,
+     .text = "The error probability of counters is that of bits",
+     .evidence = "notes-counting",
+     .judge = judge_same_error},
+    {.id = "notes-deleting",
+     SOURCE,
+     .text = "Counters make it possible to delete URLs",
+     .evidence = "notes-counters",
+     .judge = judge_deleting},
+    {.id = "notes-lookup",
+     SOURCE,
+     .text = "The least of a URL's counters is how often it was inserted",
+     .evidence = "notes-counters",
+     .judge = judge_lookup},
+    {.id = NULL},
+};

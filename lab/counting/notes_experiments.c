@@ -1,0 +1,43 @@
+/*
+ * Experiments: the counting notes. What they measure is in notes_*.c. Those on k, and on the errors of counters, are
+ * tables of configurations (experiments.c).
+ */
+#include "lab/counting/notes.h"
+
+enum { PART = 10, URLS_LEAST = 1000 };
+
+uint64_t lab_notes_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, URLS_LEAST);
+}
+
+const lab_study lab_notes[] = {
+    {.id = "notes-space",
+     .title = "Memory of Bloom filters, of hashes and of URLs",
+     .source = "the counting notes",
+     .note =
+         "A tenth of the URLs go in. Stored hashes are reckoned, and so is one hash, whose sets would be too large.",
+     .unit = "bits a URL",
+     .rows = lab_space_rates,
+     .columns = lab_space_ways,
+     .runs_most = 3,
+     .plot = {.x = "false positives",
+              .y = "bits a URL",
+              .columns = true,
+              .log_x = true,
+              .log_y = true,
+              .along = lab_space_rates_along},
+     .measure = lab_space_measure,
+     .judge = lab_space_judge},
+    {.id = "notes-counters",
+     .title = "Counters of several widths: insert, delete and lookup",
+     .source = "the counting notes",
+     .note = "A tenth of the URLs go in, k = 3, kn/m = ln 2. Full and still seen: when all were deleted again. "
+             "Forgotten: when a fiftieth as many others were deleted that never went in.",
+     .unit = "%, memory: times that of bits",
+     .rows = lab_counter_widths,
+     .columns = lab_counter_columns,
+     .measure = lab_counters_measure,
+     .judge = lab_counters_judge},
+    {.id = NULL},
+};

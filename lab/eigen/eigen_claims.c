@@ -1,0 +1,323 @@
+/*
+ * What the eigenvalue paper claims, judged by what was measured. Rates of several depths are taken together, as the
+ * cells of one depth have few counts; and two rates are different if they are by four standard deviations.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/eigen/eigen.h"
+#include "lab/counting/notes.h"
+
+#define DIFFERENT_Z 4 /* standard deviations */
+
+enum {
+    TIMED_LEAST = 100000,     /* times of fewer URLs are those of a cold start */
+    COLLISIONS_LEAST = 300000 /* fewer URLs have hardly any pair with the same 32 bits */
+};
+
+typedef struct rate {
+    double mean, error; /* NAN: there is none */
+} rate;
+
+static rate rate_of(const lab_entry *entry)
+{
+    if (!entry)
+        return (rate){(double)NAN, (double)NAN};
+    return (rate){entry->measured, lab_entry_spread(entry)};
+}
+
+static rate rate_at(const lab_book *book, const char *id, const char *row, const char *column)
+{
+    return rate_of(lab_book_entry(book, id, row, column));
+}
+
+/* Of all rows. */
+static rate rate_over(const lab_book *book, const char *id, const char *column)
+{
+    const lab_table *table = lab_book_find(book, id);
+    if (!table)
+        return rate_of(NULL);
+    double sum = 0, squares = 0, rows = (double)table->rows;
+    for (size_t i = 0; i < table->rows; i++) {
+        rate one = rate_of(lab_table_find(table, table->entries[i * table->columns].row, column));
+        sum += one.mean;
+        squares += one.error * one.error;
+    }
+    return (rate){sum / rows, sqrt(squares) / rows};
+}
+
+static bool is_less(rate a, rate b)
+{
+    return b.mean - a.mean > DIFFERENT_Z * hypot(a.error, b.error);
+}
+
+/* With too few counts nothing is different from anything, which proves nothing. */
+static lab_holding too_few(char *sentence, size_t room)
+{
+    snprintf(sentence, room, "Too few URLs or runs to tell");
+    return LAB_UNJUDGED;
+}
+
+static bool is_vague(rate rate)
+{
+    return !(rate.error <= 0.15 * rate.mean);
+}
+
+/* ---- depth ---- */
+
+static lab_holding judge_depth(const lab_book *book, char *sentence, size_t room)
+{
+    rate classic = rate_over(book, "eigen-fig-5", "classic"), labels = rate_over(book, "eigen-fig-5", "labels");
+    rate tail = rate_over(book, "eigen-fig-5", "tail");
+    if (isnan(classic.mean) || isnan(labels.mean) || isnan(tail.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(classic))
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "Next pages of the same sites are falsely seen at %.3g %% without and at %.3g %% with the features of the "
+             "paper's table 1, which all pages of a site share; features that differ from page to page come to %.2g %%",
+             classic.mean, labels.mean, tail.mean);
+    return is_less(labels, classic) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_other_sites(const lab_book *book, char *sentence, size_t room)
+{
+    rate classic = rate_over(book, "eigen-asked", "classic"), many = rate_at(book, "eigen-asked", "depth 1", "labels");
+    rate few = rate_at(book, "eigen-asked", "depth 10000", "labels");
+    rate more = rate_over(book, "eigen-asked", "4 functions"), same = rate_over(book, "eigen-fig-5", "labels");
+    if (isnan(classic.mean) || isnan(many.mean) || isnan(few.mean) || isnan(more.mean) || isnan(same.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(classic))
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "Where pages of other sites are asked, the paper's features come to %.2g %% after few sites and to %.2g "
+             "%% after many, the classic filter to %.3g %%, with the same bits and one more function to %.2g %%; for "
+             "pages of the same sites they come to %.3g %%",
+             few.mean, many.mean, classic.mean, more.mean, same.mean);
+    if (!is_less(few, classic))
+        return LAB_DOES_NOT_HOLD;
+    return is_less(many, more) && is_less(same, classic) ? LAB_HOLDS : LAB_CONDITIONS;
+}
+
+static lab_holding judge_more_functions(const lab_book *book, char *sentence, size_t room)
+{
+    rate labels = rate_over(book, "eigen-fig-5", "labels"), tail = rate_over(book, "eigen-fig-5", "tail");
+    rate more = rate_over(book, "eigen-fig-5", "4 functions");
+    if (isnan(labels.mean) || isnan(tail.mean) || isnan(more.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(labels))
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "In the same bits a fourth function of the URL itself comes to %.2g %%, the same function of the best "
+             "features, different on every page, to %.2g %%, and of the paper's to %.2g %%",
+             more.mean, tail.mean, labels.mean);
+    return is_less(labels, more) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_equal_bits(const lab_book *book, char *sentence, size_t room)
+{
+    rate classic = rate_over(book, "eigen-fig-5", "classic");
+    rate labels = rate_over(book, "eigen-fig-5", "labels, equal bits");
+    rate tail = rate_over(book, "eigen-fig-5", "tail, equal bits");
+    rate more = rate_over(book, "eigen-fig-5", "4 functions, equal bits");
+    if (isnan(classic.mean) || isnan(labels.mean) || isnan(tail.mean) || isnan(more.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(classic))
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "Without the third more bits the paper's filter comes to %.3g %% where the classic one has %.3g %%; with "
+             "the best features to %.2g %%, as a fourth function does (%.2g %%)",
+             labels.mean, classic.mean, tail.mean, more.mean);
+    return is_less(labels, classic) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+/* Of two rows. */
+static rate both(rate a, rate b)
+{
+    return (rate){(a.mean + b.mean) / 2, hypot(a.error, b.error) / 2};
+}
+
+static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t room)
+{
+    rate shallow =
+        both(rate_at(book, "eigen-fig-5", "depth 1", "classic"), rate_at(book, "eigen-fig-5", "depth 10", "classic"));
+    rate deep = both(rate_at(book, "eigen-fig-5", "depth 1000", "classic"),
+                     rate_at(book, "eigen-fig-5", "depth 10000", "classic"));
+    rate shallow_oaat = rate_at(book, "eigen-fig-5-oaat", "depth 1", "classic");
+    rate deep_oaat = rate_at(book, "eigen-fig-5-oaat", "depth 10000", "classic");
+    if (isnan(shallow.mean) || isnan(deep.mean) || isnan(shallow_oaat.mean) || isnan(deep_oaat.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(shallow) || is_vague(shallow_oaat))
+        return too_few(sentence, room);
+    bool rises = is_less(shallow, deep), rises_oaat = is_less(shallow_oaat, deep_oaat);
+    snprintf(sentence, room,
+             "Depths of 1 and 10 come to %.3f %%, of 1,000 and 10,000 to %.3f %%, give or take %.3f; with "
+             "one-at-a-time depth 1 comes to %.3f %% and 10,000 to %.3f %%, give or take %.3f%s",
+             shallow.mean, deep.mean, LAB_INTERVAL_Z * shallow.error, shallow_oaat.mean, deep_oaat.mean,
+             LAB_INTERVAL_Z * shallow_oaat.error,
+             rises || rises_oaat ? "" : ": the number of URLs makes the rate, not where they come from");
+    return rises && rises_oaat ? LAB_HOLDS : rises || rises_oaat ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+/* ---- hash functions ---- */
+
+static lab_holding judge_cause(const lab_book *book, char *sentence, size_t room)
+{
+    rate others = rate_over(book, "eigen-similar", "many sites"),
+         similar = rate_over(book, "eigen-similar", "one site");
+    if (isnan(others.mean) || isnan(similar.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(others))
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "With four hash functions %.3g %% of similar URLs are falsely seen among similar ones, and %.3g %% of "
+             "others among others (give or take %.1g)",
+             similar.mean, others.mean, LAB_INTERVAL_Z * similar.error);
+    return is_less(others, similar) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+/* Pairs of one value among those of the URLs of one site, times chance; and by how many standard deviations more. */
+typedef struct excess {
+    double times, z;
+} excess;
+
+static excess excess_of(const lab_book *book, const char *function)
+{
+    const lab_entry *entry = lab_book_entry(book, "eigen-shifts", function, "one site");
+    if (!entry)
+        return (excess){(double)NAN, (double)NAN};
+    double n = (double)book->settings.urls, expected = (double)entry->runs * lab_eigen_chance(n);
+    return (excess){entry->measured, (entry->measured - 1) * sqrt(expected)};
+}
+
+static lab_holding judge_shifts(const lab_book *book, char *sentence, size_t room)
+{
+    excess oaat = excess_of(book, "one-at-a-time"), lookup2 = excess_of(book, "Jenkins's lookup2");
+    excess murmur2 = excess_of(book, "MurmurHash2");
+    rate filter = rate_at(book, "eigen-similar", "one-at-a-time", "one site");
+    if (isnan(oaat.times) || isnan(lookup2.times) || isnan(murmur2.times) || isnan(filter.mean))
+        return LAB_UNJUDGED;
+    if (book->settings.urls < COLLISIONS_LEAST)
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "Each step of one-at-a-time can be undone, so that no shift loses anything; URLs of one site collide %.2g "
+             "times as often as chance with it, %.2g times with lookup2 and %.2g times with MurmurHash2, which shift, "
+             "too; in a filter, where chance is far more likely, %.2g %% are falsely seen all the same",
+             oaat.times, lookup2.times, murmur2.times, filter.mean);
+    if (oaat.z > LAB_Z_MOST && lookup2.z > LAB_Z_MOST && murmur2.z > LAB_Z_MOST)
+        return LAB_HOLDS;
+    return oaat.z > LAB_Z_MOST ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+/* ---- formulas and costs ---- */
+
+static lab_holding judge_product(const lab_book *book, char *sentence, size_t room)
+{
+    rate printed = rate_at(book, "eigen-formulas", "(5) product, known sites", "as printed");
+    rate measured = rate_at(book, "eigen-formulas", "(5) product, known sites", "measured");
+    rate fresh = rate_at(book, "eigen-formulas", "(5) product, all features new", "measured");
+    if (isnan(printed.mean) || isnan(measured.mean) || isnan(fresh.mean))
+        return LAB_UNJUDGED;
+    if (is_vague(measured))
+        return too_few(sentence, room);
+    snprintf(
+        sentence, room,
+        "Formula (5) gives %.2g; the rate is %.2g where features are new and %.2g where they are known, since a known "
+        "feature passes for certain",
+        printed.mean, fresh.mean, measured.mean);
+    return is_less(printed, measured) ? LAB_DOES_NOT_HOLD : is_less(printed, fresh) ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t room)
+{
+    const lab_table *table = lab_book_find(book, "eigen-formulas");
+    double highest = 0;
+    size_t agree = 0, rows = table ? table->rows : 0;
+    for (size_t i = 0; i < rows; i++) {
+        const lab_entry *entry = lab_table_find(table, table->entries[i * table->columns].row, "as printed");
+        if (!entry)
+            return LAB_UNJUDGED;
+        agree += entry->verdict == LAB_AGREES;
+        highest = fmax(highest, entry->measured);
+    }
+    if (!(highest > 0))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room, "%zu of %zu values proved right; the highest \"probability\" is %.2g", agree, rows,
+             highest);
+    return agree == rows ? LAB_HOLDS : 2 * agree >= rows ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
+{
+    double classic = lab_book_measured(book, "eigen-time", "classic", "ask");
+    double more = lab_book_measured(book, "eigen-time", "4 functions", "ask");
+    double labels = lab_book_measured(book, "eigen-time", "labels", "ask");
+    if (isnan(classic) || isnan(more) || isnan(labels))
+        return LAB_UNJUDGED;
+    if (book->settings.urls < TIMED_LEAST)
+        return too_few(sentence, room);
+    snprintf(sentence, room,
+             "A question takes %.1f times the classic filter's time (%.0f ns and %.0f), with four functions %.1f "
+             "times: features have to be found and hashed first",
+             labels / classic, labels, classic, more / classic);
+    return labels < 1.5 * classic ? LAB_HOLDS : labels < 5 * classic ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+const lab_claim lab_eigen_claims[] = {
+    {.id = "eigen-depth",
+     .source = "the eigenvalue paper, section 3 and figure 5",
+     .text = "Deep in a site, features of the host lower the rate of false positives",
+     .evidence = "eigen-fig-5 eigen-fig-5-oaat eigen-features",
+     .judge = judge_depth},
+    {.id = "eigen-lower",
+     .source = "the eigenvalue paper, section 4",
+     .text = "The eigenvalue extension reduces false positives in general",
+     .evidence = "eigen-asked eigen-fig-5",
+     .judge = judge_other_sites},
+    {.id = "eigen-more-functions",
+     .source = "the eigenvalue paper, section 2.3",
+     .text = "Among similar URLs, features do more than as many further hash functions",
+     .evidence = "eigen-fig-5",
+     .judge = judge_more_functions},
+    {.id = "eigen-equal-bits",
+     .source = "the eigenvalue paper, section 2.3",
+     .text = "The gain is the algorithm's, and its cost in space is small",
+     .evidence = "eigen-fig-5",
+     .judge = judge_equal_bits},
+    {.id = "eigen-deeper",
+     .source = "the eigenvalue paper, section 3",
+     .text = "The deeper the crawl of a site, the more URLs the classic filter falsely sees",
+     .evidence = "eigen-fig-5 eigen-fig-5-oaat",
+     .judge = judge_deeper},
+    {.id = "eigen-cause",
+     .source = "the eigenvalue paper, section 3",
+     .text = "False positives are mostly caused by similar URLs",
+     .evidence = "eigen-similar",
+     .judge = judge_cause},
+    {.id = "eigen-shifts",
+     .source = "the eigenvalue paper, section 3",
+     .text = "Shifts lose bits, so that hash functions ignore small differences",
+     .evidence = "eigen-shifts eigen-similar",
+     .judge = judge_shifts},
+    {.id = "eigen-product",
+     .source = "the eigenvalue paper, formula (5)",
+     .text = "The rate is the classic filter's times that of the features, and so never more",
+     .evidence = "eigen-formulas eigen-features",
+     .judge = judge_product},
+    {.id = "eigen-formulas",
+     .source = "the eigenvalue paper, section 2.3",
+     .text = "Formulas (1) to (6) describe the two filters",
+     .evidence = "eigen-formulas",
+     .judge = judge_formulas},
+    {.id = "eigen-best-k",
+     .source = "the eigenvalue paper, section 2.3",
+     .text = "More hash functions help up to k = (m/n) ln 2 and no further",
+     .evidence = "notes-k",
+     .judge = lab_claim_best_k},
+    {.id = "eigen-time",
+     .source = "the eigenvalue paper, section 2.3",
+     .text = "A URL still takes constant time, and not much more than before",
+     .evidence = "eigen-time",
+     .judge = judge_time},
+    {.id = NULL},
+};

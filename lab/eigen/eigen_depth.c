@@ -1,0 +1,225 @@
+/*
+ * False positives against crawl depth, the number of URLs taken from one site in a row (the eigenvalue paper, figure
+ * 5): n URLs go in, so many of each site, and n others are asked, which are the next pages of the same sites or pages
+ * of other sites.
+ *
+ * What is compared: the paper's filter with the features of its table 1 (`labels`) and with the best that one could
+ * take here (`tail`: the pages' numbers, which are all different), with a third more bits, as the paper has it, and
+ * with no more; and the classic filter with the fourth function on the URL itself.
+ */
+#include "lab/eigen/eigen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const lab_eigen_filter filters[] = {
+    {"classic", NULL, LAB_EIGEN_K, 0, false},
+    {"labels", "labels", LAB_EIGEN_K, LAB_EIGEN_D, true},
+    {"tail", "tail", LAB_EIGEN_K, LAB_EIGEN_D, true},
+    {"4 functions", NULL, LAB_EIGEN_K + LAB_EIGEN_D, 0, true},
+    {"labels, equal bits", "labels", LAB_EIGEN_K, LAB_EIGEN_D, false},
+    {"tail, equal bits", "tail", LAB_EIGEN_K, LAB_EIGEN_D, false},
+    {"4 functions, equal bits", NULL, LAB_EIGEN_K + LAB_EIGEN_D, 0, false},
+};
+
+enum { FILTERS = sizeof filters / sizeof *filters, BATCH = 256, FEATURES = 26 * 26 * 26 };
+
+const char *const lab_eigen_filters[] = {
+    "classic", "labels", "tail", "4 functions", "labels, equal bits", "tail, equal bits", "4 functions, equal bits",
+    NULL};
+
+typedef struct crawl {
+    const char *name;
+    uint64_t depth;
+    bool other_sites; /* are asked */
+} crawl;
+
+static const crawl depths[] = {
+    {"depth 1", 1, false},       {"depth 10", 10, false},       {"depth 100", 100, false},
+    {"depth 1000", 1000, false}, {"depth 10000", 10000, false},
+};
+const char *const lab_eigen_depths[] = {"depth 1", "depth 10", "depth 100", "depth 1000", "depth 10000", NULL};
+
+/* With the paper's hash function, which takes longer. */
+static const crawl few_depths[] = {{"depth 1", 1, false}, {"depth 100", 100, false}, {"depth 10000", 10000, false}};
+const char *const lab_eigen_few_depths[] = {"depth 1", "depth 100", "depth 10000", NULL};
+
+static const crawl asked[] = {
+    {"depth 1", 1, true},
+    {"depth 100", 100, true},
+    {"depth 10000", 10000, true},
+};
+
+/* ---- URLs ---- */
+
+/* Where URL i is, of those that go in or of those that are asked. */
+typedef struct place {
+    uint64_t site, number;
+} place;
+
+static place place_of(const crawl *crawl, uint64_t n, uint64_t i, bool asks)
+{
+    uint64_t depth = crawl->depth < n ? crawl->depth : n, sites = (n + depth - 1) / depth, site = i / depth;
+    uint64_t number = site * 2 * depth + i % depth;
+    if (!asks)
+        return (place){site, number};
+    return (place){crawl->other_sites ? sites + site : site, number + depth};
+}
+
+/* ---- measuring ---- */
+
+typedef struct bench {
+    const lab_settings *settings;
+    uint64_t run, n;
+    const crawl *crawl;
+    vidi_set *sets[FILTERS];
+    char bytes[BATCH][LAB_URL_ROOM];
+    vidi_str urls[BATCH];
+    uint8_t verdicts[BATCH];
+} bench;
+
+static void make_urls(bench *bench, uint64_t first, size_t count, bool asks)
+{
+    for (size_t i = 0; i < count; i++) {
+        place place = place_of(bench->crawl, bench->n, first + i, asks);
+        bench->urls[i] = (vidi_str){
+            bench->bytes[i], lab_deep_url(bench->bytes[i], bench->settings, bench->run, place.site, place.number)};
+    }
+}
+
+static int add_or_ask(bench *bench, uint64_t first, size_t count, bool asks, double *numbers)
+{
+    make_urls(bench, first, count, asks);
+    for (size_t f = 0; f < FILTERS; f++) {
+        if (!asks) {
+            LAB_TRY(vidi_add_batch(bench->sets[f], bench->urls, count, bench->verdicts));
+            continue;
+        }
+        LAB_TRY(vidi_has_batch(bench->sets[f], bench->urls, count, bench->verdicts));
+        for (size_t i = 0; i < count; i++)
+            numbers[f] += bench->verdicts[i] == VIDI_SEEN;
+    }
+    return VIDI_OK;
+}
+
+static int fill_and_ask(bench *bench, const char *hash, double *numbers)
+{
+    for (size_t f = 0; f < FILTERS; f++)
+        LAB_TRY(lab_eigen_make(&bench->sets[f], &filters[f], hash, bench->settings, bench->run, bench->n));
+    for (int asks = 0; asks < 2; asks++)
+        for (uint64_t i = 0; i < bench->n; i += BATCH)
+            LAB_TRY(add_or_ask(bench, i, (size_t)(bench->n - i < BATCH ? bench->n - i : BATCH), asks, numbers));
+    return VIDI_OK;
+}
+
+static int measure_row(bench *bench, const crawl *crawl, const char *hash, double *numbers)
+{
+    bench->crawl = crawl;
+    memset(numbers, 0, FILTERS * sizeof *numbers);
+    int code = fill_and_ask(bench, hash, numbers);
+    for (size_t f = 0; f < FILTERS; f++) {
+        vidi_close(bench->sets[f]);
+        bench->sets[f] = NULL;
+    }
+    return code;
+}
+
+static int measure_rows(const crawl *crawls, size_t count, const char *hash, const lab_settings *settings, uint64_t run,
+                        double *numbers)
+{
+    bench *bench = calloc(1, sizeof *bench);
+    int code = VIDI_OK;
+    if (!bench)
+        return lab_fail(VIDI_EMEMORY, "no memory for a batch of URLs");
+    bench->settings = settings;
+    bench->run = run;
+    bench->n = lab_eigen_urls(settings);
+    for (size_t i = 0; i < count && code == VIDI_OK; i++)
+        code = measure_row(bench, &crawls[i], hash, numbers + i * FILTERS);
+    free(bench);
+    return code;
+}
+
+int lab_eigen_depths_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_rows(depths, sizeof depths / sizeof *depths, "sip13", settings, run, numbers);
+}
+
+int lab_eigen_depths_oaat_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_rows(few_depths, sizeof few_depths / sizeof *few_depths, "oaat", settings, run, numbers);
+}
+
+int lab_eigen_asked_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_rows(asked, sizeof asked / sizeof *asked, "sip13", settings, run, numbers);
+}
+
+/* ---- judging ---- */
+
+static unsigned letters_at(const lab_settings *settings, uint64_t run, uint64_t site)
+{
+    char letters[LAB_SITE_LETTERS];
+    lab_site_letters(letters, settings, run, site);
+    return (unsigned)((letters[0] - 'a') * 26 + letters[1] - 'a') * 26 + (unsigned)(letters[2] - 'a');
+}
+
+/* With the letters of hosts as features: how many different ones go in, and how many URLs are asked that have one. */
+static lab_theory theory_of_labels(const lab_eigen_filter *filter, const crawl *crawl, const lab_settings *settings,
+                                   uint64_t run)
+{
+    bool in[FEATURES] = {false};
+    uint64_t n = lab_eigen_urls(settings), step = crawl->depth < n ? crawl->depth : n, features = 0, known = 0;
+    for (uint64_t i = 0; i < n; i += step) {
+        unsigned letters = letters_at(settings, run, place_of(crawl, n, i, false).site);
+        features += !in[letters];
+        in[letters] = true;
+    }
+    for (uint64_t i = 0; i < n; i += step)
+        if (in[letters_at(settings, run, place_of(crawl, n, i, true).site)])
+            known += n - i < step ? n - i : step;
+    return lab_eigen_theory(filter, n, (double)features, (double)known);
+}
+
+static lab_theory theory_of(const lab_eigen_filter *filter, const crawl *crawl, const lab_settings *settings,
+                            uint64_t run)
+{
+    uint64_t n = lab_eigen_urls(settings);
+    if (filter->feature && strcmp(filter->feature, "labels") == 0)
+        return theory_of_labels(filter, crawl, settings, run);
+    return lab_eigen_theory(filter, n, (double)n, 0);
+}
+
+static void judge_crawl(const crawl *crawl, const lab_settings *settings, size_t column, const double *numbers,
+                        lab_entry *entry)
+{
+    lab_theory all = {0};
+    for (uint64_t run = 0; run < entry->runs; run++) {
+        lab_theory one = theory_of(&filters[column], crawl, settings, run);
+        all.mean += one.mean / (double)entry->runs;
+        all.variance += one.variance / (double)entry->runs;
+        all.asked = one.asked;
+    }
+    lab_entry_count(entry, numbers, all, 100);
+}
+
+void lab_eigen_depths_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
+{
+    (void)study;
+    judge_crawl(&depths[row], settings, column, numbers, entry);
+}
+
+void lab_eigen_depths_oaat_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                 const double *numbers, lab_entry *entry)
+{
+    (void)study;
+    judge_crawl(&few_depths[row], settings, column, numbers, entry);
+}
+
+void lab_eigen_asked_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
+{
+    (void)study;
+    judge_crawl(&asked[row], settings, column, numbers, entry);
+}

@@ -1,0 +1,71 @@
+/*
+ * Sizes and theory of the eigenvalue paper's filter, as it is and not as the paper has it.
+ *
+ * A URL is falsely seen if its k positions in the first region are marked and its d positions in the second. The first
+ * have f1^k, whatever its features are. The second are marked for certain if a URL with the same features is in. So, of
+ * u URLs with unknown and v with known features, (v + u f2^d) f1^k are expected to be lost, and f2 follows from the
+ * number of *different* features that are in, not from n.
+ *
+ * Both fills differ from run to run (theory.c says by how much). To first order the variance of the count is that of
+ * throws of coins with the mean fills, and that of the mean with the fills.
+ */
+#include "lab/eigen/eigen.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { PART = 20, URLS_LEAST = 1000 };
+
+uint64_t lab_eigen_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, URLS_LEAST);
+}
+
+uint64_t lab_eigen_first(const lab_eigen_filter *filter, uint64_t n)
+{
+    uint64_t bits = LAB_EIGEN_BITS * n;
+    if (!filter->feature)
+        return filter->third_more ? bits + (bits + 2) / 3 : bits;
+    return filter->third_more ? bits : bits * filter->k / (filter->k + filter->d);
+}
+
+uint64_t lab_eigen_second(const lab_eigen_filter *filter, uint64_t n)
+{
+    uint64_t bits = LAB_EIGEN_BITS * n;
+    if (!filter->feature)
+        return 0;
+    return filter->third_more ? (bits + 2) / 3 : bits - lab_eigen_first(filter, n);
+}
+
+int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *hash, const lab_settings *settings,
+                   uint64_t run, uint64_t n)
+{
+    char params[128];
+    uint64_t first = lab_eigen_first(filter, n), all = first + lab_eigen_second(filter, n);
+    int length = snprintf(params, sizeof params, "m=%llu,k=%u,hash=%s", (unsigned long long)all, filter->k, hash);
+    if (filter->feature)
+        snprintf(params + length, sizeof params - (size_t)length, ",m1=%llu,d=%u,g=%s", (unsigned long long)first,
+                 filter->d, filter->feature);
+    return lab_set_make(set, settings, run, filter->feature ? "eigen" : "classic", params, n);
+}
+
+/* The variance of f^k. */
+static double power_variance(lab_fill fill, double k)
+{
+    double slope = k * pow(fill.mean, k - 1);
+    return slope * slope * fill.variance;
+}
+
+lab_theory lab_eigen_theory(const lab_eigen_filter *filter, uint64_t n, double features, double known)
+{
+    lab_fill first = lab_fill_after((double)filter->k * (double)n, (double)lab_eigen_first(filter, n));
+    double a = lab_fill_power(first, filter->k), b = 1, spread = 0, unknown = (double)n - known;
+    if (filter->feature) {
+        lab_fill second = lab_fill_after(filter->d * features, (double)lab_eigen_second(filter, n));
+        b = lab_fill_power(second, filter->d);
+        spread = pow(unknown * a, 2) * power_variance(second, filter->d);
+    }
+    spread += pow(known + unknown * b, 2) * power_variance(first, filter->k);
+    return (lab_theory){(known + unknown * b) * a, known * a * (1 - a) + unknown * a * b * (1 - a * b) + spread,
+                        (double)n};
+}

@@ -1,0 +1,73 @@
+/*
+ * What the features cost in time (the eigenvalue paper, section 2.3: "not much increase"): the paper's filter against
+ * classic ones of k and of k + d functions. URLs are made beforehand, and added and asked in batches.
+ */
+#include "lab/eigen/eigen.h"
+
+#include <stdlib.h>
+
+#include "lab/engine/run_urls.h"
+
+const char *const lab_eigen_timed[] = {"classic", "4 functions", "labels", "tail", NULL};
+const char *const lab_eigen_deeds[] = {"add", "ask", NULL};
+
+static const lab_eigen_filter filters[] = {
+    {"classic", NULL, LAB_EIGEN_K, 0, false},
+    {"4 functions", NULL, LAB_EIGEN_K + LAB_EIGEN_D, 0, true},
+    {"labels", "labels", LAB_EIGEN_K, LAB_EIGEN_D, true},
+    {"tail", "tail", LAB_EIGEN_K, LAB_EIGEN_D, true},
+};
+
+enum { FILTERS = sizeof filters / sizeof *filters, ADD = 0, ASK, DEEDS, DEPTH = 100 };
+
+typedef struct pages {
+    uint64_t n;
+    char *bytes;
+    vidi_str *urls; /* n to add, n to ask */
+} pages;
+
+static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)
+{
+    uint64_t n = pages->n = lab_eigen_urls(settings);
+    pages->bytes = malloc(2 * n * LAB_URL_ROOM);
+    pages->urls = malloc(2 * n * sizeof *pages->urls);
+    if (!pages->bytes || !pages->urls)
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)(2 * n));
+    for (uint64_t deed = ADD; deed < DEEDS; deed++)
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t site = i / DEPTH, number = site * 2 * DEPTH + i % DEPTH + deed * DEPTH;
+            char *bytes = pages->bytes + (deed * n + i) * LAB_URL_ROOM;
+            pages->urls[deed * n + i] = (vidi_str){bytes, lab_deep_url(bytes, settings, run, site, number)};
+        }
+    return VIDI_OK;
+}
+
+static int add_and_ask(vidi_set *set, const pages *pages, double *times)
+{
+    for (uint64_t deed = ADD; deed < DEEDS; deed++) {
+        uint64_t start = lab_thread_time();
+        int64_t seen = deed == ADD ? lab_texts_add(set, pages->urls, pages->n, NULL)
+                                   : lab_texts_ask(set, pages->urls + pages->n, pages->n, NULL);
+        if (seen < 0)
+            return (int)seen;
+        times[deed] = (double)(lab_thread_time() - start) / (double)pages->n;
+    }
+    return VIDI_OK;
+}
+
+int lab_eigen_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    pages pages = {0};
+    int code = make_pages(&pages, settings, run);
+    for (size_t i = 0; i < FILTERS && code == VIDI_OK; i++) {
+        vidi_set *set;
+        code = lab_eigen_make(&set, &filters[i], "sip13", settings, run, pages.n);
+        if (code != VIDI_OK)
+            break;
+        code = add_and_ask(set, &pages, numbers + i * DEEDS);
+        vidi_close(set);
+    }
+    free(pages.bytes);
+    free(pages.urls);
+    return code;
+}

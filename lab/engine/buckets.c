@@ -1,0 +1,90 @@
+/* Values sorted by two passes of a radix sort, and marked part by part of the filter. See buckets.h. */
+#include "lab/engine/buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A bucket is 2^18 values wide, a part of a filter 2^20 bits: an eighth of a megabyte. */
+enum { WIDTH = 18, COUNT = 1 << (32 - WIDTH), DIGIT = (32 - WIDTH) / 2, DIGITS = 1 << DIGIT, PART = 1 << 20 };
+
+int lab_buckets_make(lab_buckets *buckets, uint64_t n, unsigned slots)
+{
+    *buckets = (lab_buckets){.n = n};
+    buckets->values = malloc((n * slots + 1) * sizeof *buckets->values);
+    buckets->spare = malloc((n + 1) * sizeof *buckets->spare);
+    buckets->begins = malloc(slots * (COUNT + UINT64_C(1)) * sizeof *buckets->begins);
+    if (!buckets->values || !buckets->spare || !buckets->begins)
+        return lab_fail(VIDI_EMEMORY, "no memory for the hash values of %llu URLs", (unsigned long long)n);
+    return VIDI_OK;
+}
+
+void lab_buckets_free(lab_buckets *buckets)
+{
+    free(buckets->values);
+    free(buckets->spare);
+    free(buckets->begins);
+    memset(buckets, 0, sizeof *buckets);
+}
+
+/* One pass of a radix sort: by the digit that begins at bit `shift`. */
+static void sort_by(uint32_t *to, const uint32_t *from, uint64_t n, unsigned shift)
+{
+    uint64_t at[DIGITS + 1] = {0};
+    for (uint64_t i = 0; i < n; i++)
+        at[(from[i] >> shift) % DIGITS + 1]++;
+    for (unsigned i = 0; i < DIGITS; i++)
+        at[i + 1] += at[i];
+    for (uint64_t i = 0; i < n; i++)
+        to[at[(from[i] >> shift) % DIGITS]++] = from[i];
+}
+
+void lab_buckets_sort(lab_buckets *buckets, unsigned slot)
+{
+    uint32_t *sorted = buckets->values + slot * buckets->n;
+    uint64_t *begins = buckets->begins + slot * (COUNT + UINT64_C(1)), n = buckets->n;
+    sort_by(sorted, buckets->spare, n, WIDTH);
+    sort_by(buckets->spare, sorted, n, WIDTH + DIGIT);
+    memcpy(sorted, buckets->spare, n * sizeof *sorted);
+    for (uint64_t i = 0, bucket = 0; bucket <= COUNT; bucket++) {
+        while (i < n && sorted[i] >> WIDTH < bucket)
+            i++;
+        begins[bucket] = i;
+    }
+}
+
+static inline void mark(vidi__bitmap *bits, vidi__placing placing, const uint32_t *from, const uint32_t *to)
+{
+    for (; from < to; from++)
+        vidi__bitmap_mark(bits, vidi__placing_of(&placing, *from));
+}
+
+/* The bucket in which a time through the filter begins a part. Parts need not end where they should, only to meet. */
+static uint64_t bucket_of(uint64_t value)
+{
+    return value >> 32 ? COUNT : value >> WIDTH;
+}
+
+/* Marks what lies in a part of the filter, of one slot. */
+static inline void mark_part(const lab_buckets *buckets, unsigned slot, vidi__bitmap *bits, vidi__placing placing,
+                             uint64_t part)
+{
+    const uint32_t *values = buckets->values + slot * buckets->n;
+    const uint64_t *begins = buckets->begins + slot * (COUNT + UINT64_C(1)), m = bits->m;
+    const uint64_t end = part + PART < m ? part + PART : m;
+    if (m <= PART) { /* all of it */
+        mark(bits, placing, values, values + buckets->n);
+        return;
+    }
+    for (uint64_t time = 0; time >> 32 == 0; time += m)
+        mark(bits, placing, values + begins[bucket_of(time + part)], values + begins[bucket_of(time + end)]);
+}
+
+void lab_buckets_fill(const lab_buckets *buckets, vidi__bitmap *filled, const vidi__scheme *scheme)
+{
+    const vidi__placing placing = vidi__scheme_placing(scheme, filled->m);
+    vidi__bitmap bits = *filled; /* a copy that nothing points to: its count stays in a register */
+    for (uint64_t part = 0; part < bits.m; part += PART)
+        for (unsigned slot = 0; slot < scheme->k; slot++)
+            mark_part(buckets, slot, &bits, placing, part);
+    *filled = bits;
+}

@@ -1,0 +1,20 @@
+/* What the papers claim: all of it in one list. See study.h. */
+#include "lab/engine/study.h"
+
+static const lab_claim *const lists[] = {lab_thesis_claims, lab_layers_claims, lab_notes_claims, lab_eigen_claims,
+                                         lab_kinds_claims};
+
+const lab_claim *lab_claim_at(size_t index)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const lab_claim *claim = lists[i]; claim->id; claim++)
+            if (index-- == 0)
+                return claim;
+    return NULL;
+}
+
+const char *lab_holding_name(lab_holding holding)
+{
+    static const char *const names[] = {"not judged", "holds", "holds with conditions", "does not hold"};
+    return names[holding];
+}

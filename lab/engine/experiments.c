@@ -1,0 +1,338 @@
+/*
+ * The experiments: which tables there are, and what each of their cells measures. The published figures are elsewhere
+ * (published/), so that nothing here depends on them.
+ *
+ * What the thesis does not say and is taken so here: its hash functions are lookup2 (Jenkins) and MurmurHash2; a seed
+ * is a salt of 24 random bytes before the URL; m is rounded up to a whole bit; one hash function alone is salted, too,
+ * so that runs differ in more than their URLs. A value becomes a place by remainder for functions of 32 bits, by
+ * multiply-shift for MD5 and SHA-1.
+ */
+#include "lab/engine/lab.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const lab_line functions[] = {
+    {"Jenkins", {.functions = "jenkins"}},
+    {"MurmurHash", {.functions = "murmur2"}},
+    {"MD5", {.functions = "md5"}},
+    {"SHA-1", {.functions = "sha1"}},
+    {.name = NULL},
+};
+
+static const lab_line two_functions[] = {
+    {"Jenkins and MurmurHash", {.functions = "jenkins+murmur2"}},
+    {"Jenkins (seeded)", {.functions = "jenkins"}},
+    {"MurmurHash (seeded)", {.functions = "murmur2"}},
+    {"MD5 (seeded)", {.functions = "md5"}},
+    {"SHA-1 (seeded)", {.functions = "sha1"}},
+    {.name = NULL},
+};
+static const lab_line three_functions[] = {
+    {"Jenkins and MurmurHash and SHA-1", {.functions = "jenkins+murmur2+sha1"}},
+    {"Jenkins (seeded)", {.functions = "jenkins"}},
+    {"MurmurHash (seeded)", {.functions = "murmur2"}},
+    {"MD5 (seeded)", {.functions = "md5"}},
+    {"SHA-1 (seeded)", {.functions = "sha1"}},
+    {.name = NULL},
+};
+
+static const lab_line rate[] = {{"FP", {0}}, {.name = NULL}};
+static const lab_line one_to_three[] = {{"1 HF", {.k = 1}}, {"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {.name = NULL}};
+static const lab_line two_and_three[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {.name = NULL}};
+static const lab_line two_to_four[] = {{"2 HF", {.k = 2}}, {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {.name = NULL}};
+static const lab_line three_to_six[] = {
+    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {"5 HF", {.k = 5}}, {"6 HF", {.k = 6}}, {.name = NULL}};
+static const lab_line three_to_ten[] = {
+    {"3 HF", {.k = 3}}, {"4 HF", {.k = 4}}, {"5 HF", {.k = 5}},   {"6 HF", {.k = 6}}, {"7 HF", {.k = 7}},
+    {"8 HF", {.k = 8}}, {"9 HF", {.k = 9}}, {"10 HF", {.k = 10}}, {.name = NULL},
+};
+
+static const lab_line four_multipliers[] = {
+    {"1.7 M", {.multiplier = 1.7}},
+    {"2.0 M", {.multiplier = 2.0}},
+    {"2.5 M", {.multiplier = 2.5}},
+    {"3.0 M", {.multiplier = 3.0}},
+    {.name = NULL},
+};
+static const lab_line multipliers[] = {
+    {"1.7 M", {.multiplier = 1.7}},
+    {"2.0 M", {.multiplier = 2.0}},
+    {"2.5 M", {.multiplier = 2.5}},
+    {"3.0 M", {.multiplier = 3.0}},
+    {"4.0 M", {.multiplier = 4.0}},
+    {"5.0 M", {.multiplier = 5.0}},
+    {.name = NULL},
+};
+static const lab_line filters_and_multipliers[] = {
+    {"1 filter 1.7 M", {.members = 1, .multiplier = 1.7}},
+    {"1 filter 2.0 M", {.members = 1, .multiplier = 2.0}},
+    {"2 filters 1.7 M", {.members = 2, .multiplier = 1.7}},
+    {"2 filters 2.0 M", {.members = 2, .multiplier = 2.0}},
+    {"3 filters 1.7 M", {.members = 3, .multiplier = 1.7}},
+    {"3 filters 2.0 M", {.members = 3, .multiplier = 2.0}},
+    {.name = NULL},
+};
+static const lab_line orders[] = {{"same order", {0}}, {"other order", {.shuffled = true}}, {.name = NULL}};
+static const double percents[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+static const lab_line tenths[] = {
+    {"first 10 %", {.tenths = 1}},
+    {"first 20 %", {.tenths = 2}},
+    {"first 30 %", {.tenths = 3}},
+    {"first 40 %", {.tenths = 4}},
+    {"first 50 %", {.tenths = 5}},
+    {"first 60 %", {.tenths = 6}},
+    {"first 70 %", {.tenths = 7}},
+    {"first 80 %", {.tenths = 8}},
+    {"first 90 %", {.tenths = 9}},
+    {"all", {.tenths = 10}},
+    {.name = NULL},
+};
+
+static const lab_line one_to_twelve[] = {
+    {"k = 1", {.k = 1}},   {"k = 2", {.k = 2}},   {"k = 3", {.k = 3}}, {"k = 4", {.k = 4}}, {"k = 5", {.k = 5}},
+    {"k = 6", {.k = 6}},   {"k = 7", {.k = 7}},   {"k = 8", {.k = 8}}, {"k = 9", {.k = 9}}, {"k = 10", {.k = 10}},
+    {"k = 11", {.k = 11}}, {"k = 12", {.k = 12}}, {.name = NULL},
+};
+static const lab_line bits_a_url[] = {
+    {"4 bits", {.bits = 4}}, {"8 bits", {.bits = 8}}, {"12 bits", {.bits = 12}}, {.name = NULL}};
+static const lab_line bits_or_counters[] = {
+    {"bits", {0}},
+    {"counters", {.kind = "counting"}},
+    {"counters after deleting", {.kind = "counting", .deletes = true}},
+    {.name = NULL},
+};
+
+#define JENKINS .functions = "jenkins"
+
+/* A curve for each column, along the rows' numbers of hash functions. */
+#define AGAINST_K(what) .plot = {.x = "hash functions k", .y = what " (%)", .columns = true, .log_y = true}
+#define FIGURE_A(number, filters, m, title_filters)                                                                    \
+    {                                                                                                                  \
+        .id = "thesis-fig-A." number, .title = title_filters ", incremental, M = " #m ", as a curve",                  \
+        .source = "the thesis, figure A." number, .note = "Its numbers are not in the text.",                          \
+        .base = {JENKINS, .members = (filters), .multiplier = (m), .incremental = true},                               \
+        .plot = {.x = "URLs that are in (% of all)", .y = "pages lost so far (%)", .log_y = true, .along = percents},  \
+        .rows = three_to_six, .columns = tenths                                                                        \
+    }
+
+static const lab_experiment all[] = {
+    {.id = "thesis-5.1",
+     .title = "One hash function, incremental",
+     .source = "the thesis, section 5.4.1",
+     .note = "M = 2.0.",
+     .base = {.k = 1, .multiplier = 2.0, .incremental = true},
+     .rows = functions,
+     .columns = rate},
+    {.id = "thesis-5.2",
+     .title = "Two hash functions, incremental",
+     .source = "the thesis, section 5.4.1",
+     .note = "M = 2.0. Two different functions against one that is salted twice.",
+     .base = {.k = 2, .multiplier = 2.0, .incremental = true},
+     .rows = two_functions,
+     .columns = rate},
+    {.id = "thesis-5.3",
+     .title = "Three hash functions, incremental",
+     .source = "the thesis, section 5.4.1",
+     .note = "M = 2.0. Three different functions against one that is salted three times.",
+     .base = {.k = 3, .multiplier = 2.0, .incremental = true},
+     .rows = three_functions,
+     .columns = rate},
+    {.id = "thesis-5.4",
+     .title = "Seeded hash functions, incremental: overview",
+     .source = "the thesis, section 5.4.1",
+     .note = "M = 2.0. The same cells as in tables 5.1 to 5.3.",
+     .base = {.multiplier = 2.0, .incremental = true},
+     .rows = functions,
+     .columns = one_to_three,
+     .repeats = true},
+    {.id = "thesis-5.5",
+     .title = "One hash function, non-incremental",
+     .source = "the thesis, section 5.4.2",
+     .note = "M = 2.0.",
+     .base = {.k = 1, .multiplier = 2.0},
+     .rows = functions,
+     .columns = rate},
+    {.id = "thesis-5.6",
+     .title = "Two hash functions, non-incremental",
+     .source = "the thesis, section 5.4.2",
+     .note = "M = 2.0. Two different functions against one that is salted twice.",
+     .base = {.k = 2, .multiplier = 2.0},
+     .rows = two_functions,
+     .columns = rate},
+    {.id = "thesis-5.7",
+     .title = "Three hash functions, non-incremental",
+     .source = "the thesis, section 5.4.2",
+     .note = "M = 2.0. Three different functions against one that is salted three times.",
+     .base = {.k = 3, .multiplier = 2.0},
+     .rows = three_functions,
+     .columns = rate},
+    {.id = "thesis-5.8",
+     .title = "Seeded hash functions, non-incremental: overview",
+     .source = "the thesis, section 5.4.2",
+     .note = "M = 2.0. The same cells as in tables 5.6 and 5.7.",
+     .base = {.multiplier = 2.0},
+     .rows = functions,
+     .columns = two_and_three,
+     .repeats = true},
+    {.id = "thesis-5.9",
+     .title = "One filter, non-incremental",
+     .source = "the thesis, section 5.4.2",
+     .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS},
+     .rows = three_to_ten,
+     .columns = multipliers},
+    {.id = "thesis-fig-5.1",
+     .title = "Temporal strategy, incremental",
+     .source = "the thesis, section 5.7.1",
+     .note = "Jenkins, salted, M = 2.0. Published: both crawls in the same order; the figures are those of the text.",
+     AGAINST_K("pages lost"),
+     .base = {JENKINS, .multiplier = 2.0, .epochs = 2, .incremental = true},
+     .rows = three_to_six,
+     .columns = orders},
+    {.id = "thesis-5.16",
+     .title = "Temporal strategy, non-incremental",
+     .source = "the thesis, section 5.7.2",
+     .note = "Jenkins, salted; falsely seen in both of two crawls.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS, .epochs = 2},
+     .rows = three_to_ten,
+     .columns = multipliers},
+    {.id = "thesis-5.17",
+     .title = "Spatial strategy, incremental",
+     .source = "the thesis, section 5.8.1",
+     .note = "Jenkins, salted.",
+     AGAINST_K("pages lost"),
+     .base = {JENKINS, .incremental = true},
+     .rows = three_to_six,
+     .columns = filters_and_multipliers},
+    {.id = "thesis-5.18",
+     .title = "Spatial strategy, two filters, non-incremental",
+     .source = "the thesis, section 5.8.2",
+     .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS, .members = 2},
+     .rows = three_to_ten,
+     .columns = multipliers},
+    {.id = "thesis-5.19",
+     .title = "Spatial strategy, three filters, non-incremental",
+     .source = "the thesis, section 5.8.2",
+     .note = "Jenkins, salted.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS, .members = 3},
+     .rows = three_to_ten,
+     .columns = multipliers},
+    {.id = "thesis-5.20",
+     .title = "Spatio-temporal strategy, two filters, non-incremental",
+     .source = "the thesis, section 5.9",
+     .note = "Jenkins, salted; falsely seen by both filters in both of two crawls.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS, .members = 2, .epochs = 2},
+     .rows = two_to_four,
+     .columns = four_multipliers},
+    {.id = "thesis-5.21",
+     .title = "Spatio-temporal strategy, three filters, non-incremental",
+     .source = "the thesis, section 5.9",
+     .note = "Jenkins, salted; falsely seen by all three filters in both of two crawls.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS, .members = 3, .epochs = 2},
+     .rows = two_to_four,
+     .columns = four_multipliers},
+    FIGURE_A("1", 1, 1.7, "One filter"),
+    FIGURE_A("2", 1, 2.0, "One filter"),
+    FIGURE_A("3", 2, 1.7, "Two filters"),
+    FIGURE_A("4", 2, 2.0, "Two filters"),
+    FIGURE_A("5", 3, 1.7, "Three filters"),
+    FIGURE_A("6", 3, 2.0, "Three filters"),
+    {.id = "notes-k",
+     .title = "False positives against k, at a given number of bits a URL",
+     .source = "the counting notes",
+     .note = "Jenkins, salted. \"Larger k, fewer false positives\" holds up to (m/n) ln 2: 2.8, 5.5 and 8.3.",
+     AGAINST_K("false positives"),
+     .base = {JENKINS},
+     .rows = one_to_twelve,
+     .columns = bits_a_url},
+    {.id = "notes-counting",
+     .title = "Counters instead of bits, with and without deleting",
+     .source = "the counting notes",
+     .note = "Jenkins, salted, M = 2.0. The same salts, so that the three counts of a row must be equal, one for one.",
+     .base = {JENKINS, .multiplier = 2.0},
+     .rows = two_to_four,
+     .columns = bits_or_counters},
+};
+
+const lab_experiment *lab_experiment_at(size_t index)
+{
+    return index < sizeof all / sizeof *all ? &all[index] : NULL;
+}
+
+const lab_experiment *lab_experiment_find(const char *id)
+{
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].id, id) == 0)
+            return &all[i];
+    return NULL;
+}
+
+size_t lab_lines(const lab_line *lines)
+{
+    size_t count = 0;
+    while (lines[count].name)
+        count++;
+    return count;
+}
+
+/* What `part` says goes over what *config says. */
+static void overlay(lab_config *config, const lab_config *part)
+{
+    if (part->functions)
+        config->functions = part->functions;
+    if (part->k)
+        config->k = part->k;
+    if (part->multiplier > 0)
+        config->multiplier = part->multiplier;
+    if (part->members)
+        config->members = part->members;
+    if (part->epochs)
+        config->epochs = part->epochs;
+    if (part->tenths)
+        config->tenths = part->tenths;
+    if (part->kind)
+        config->kind = part->kind;
+    if (part->bits > 0)
+        config->bits = part->bits;
+    config->deletes |= part->deletes;
+    config->incremental |= part->incremental;
+    config->shuffled |= part->shuffled;
+}
+
+lab_config lab_cell_config(const lab_experiment *experiment, size_t row, size_t column)
+{
+    lab_config config = {.members = 1, .epochs = 1, .tenths = LAB_TENTHS};
+    overlay(&config, &experiment->base);
+    overlay(&config, &experiment->rows[row].part);
+    overlay(&config, &experiment->columns[column].part);
+    if (config.bits > 0)
+        config.multiplier = config.bits / config.k;
+    config.bits = 0;
+    return config;
+}
+
+bool lab_config_same(const lab_config *a, const lab_config *b)
+{
+    return strcmp(a->functions, b->functions) == 0 && a->k == b->k && a->multiplier <= b->multiplier &&
+           a->multiplier >= b->multiplier && a->members == b->members && a->epochs == b->epochs &&
+           a->incremental == b->incremental && a->shuffled == b->shuffled && a->tenths == b->tenths &&
+           a->deletes == b->deletes && strcmp(a->kind ? a->kind : "", b->kind ? b->kind : "") == 0;
+}
+
+const char *lab_config_set(const lab_config *config, char *params, size_t room)
+{
+    const char *mode = strchr(config->functions, '+') ? "mode=different,functions=" : "mode=salted,hash=";
+    bool spatial = config->members > 1;
+    int used = spatial ? snprintf(params, room, "F=%u,", config->members) : 0;
+    snprintf(params + used, room - (size_t)used, "k=%u,M=%.17g,%s%s", config->k, config->multiplier, mode,
+             config->functions);
+    return config->kind ? config->kind : spatial ? "spatial" : "classic";
+}

@@ -1,0 +1,174 @@
+/*
+ * Configurations, measured: the plan of what has to be done for them, and its runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash/hash.h"
+#include "lab/engine/filter_run.h"
+#include "lab/engine/workers.h"
+#include "lab/engine/study.h"
+
+typedef struct measurement {
+    const lab_plan *plan;
+    lab_results *results;
+} measurement;
+
+static int begin(void *context, void **own)
+{
+    const measurement *of = context;
+    lab_bench *bench;
+    int code = lab_bench_make(&bench, of->plan, &of->results->settings);
+    *own = bench;
+    return code;
+}
+
+static void end(void *own)
+{
+    lab_bench_free(own);
+}
+
+static uint64_t *counts_of(const lab_results *results, uint64_t run)
+{
+    return results->counts + run * results->jobs;
+}
+
+static uint64_t *marked_of(const lab_results *results, uint64_t run)
+{
+    return results->marked + run * results->filters;
+}
+
+static int run_one(void *context, void *own, uint64_t run)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    return lab_bench_run(own, run, counts_of(results, run), marked_of(results, run));
+}
+
+/* A row: the counts, then the marked bits. */
+static void save(void *context, uint64_t run, void *row)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    memcpy(row, counts_of(results, run), results->jobs * sizeof *results->counts);
+    memcpy((uint64_t *)row + results->jobs, marked_of(results, run), results->filters * sizeof *results->marked);
+}
+
+static void load(void *context, uint64_t run, const void *row)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    const char *marked = (const char *)row + results->jobs * sizeof *results->counts;
+    memcpy(counts_of(results, run), row, results->jobs * sizeof *results->counts);
+    memcpy(marked_of(results, run), marked, results->filters * sizeof *results->marked);
+}
+
+static int run_all(lab_results *results, const lab_plan *plan)
+{
+    const lab_settings *settings = &results->settings;
+    measurement measurement = {plan, results};
+    lab_crew crew = {
+        .settings = settings,
+        .runs = settings->runs,
+        .threads = settings->threads,
+        .part = settings->part,
+        .work = lab_work(settings, lab_cells_work(results->cells), settings->runs, false),
+        .context = &measurement,
+        .begin = begin,
+        .end = end,
+        .run = run_one,
+        .size = (results->jobs + results->filters) * sizeof(uint64_t),
+        .save = save,
+        .load = load,
+    };
+    return lab_crew_run(&crew);
+}
+
+/* What the raw figures are called by. */
+static void describe(lab_results *results, const lab_plan *plan)
+{
+    for (size_t i = 0; i < plan->job_count; i++) {
+        const lab_job *job = &plan->jobs[i];
+        results->filters_of[i] = job->count;
+        for (unsigned j = 0; j < job->count; j++) {
+            const lab_array *array = &plan->arrays[job->arrays[j]];
+            const lab_family *family = &plan->families[array->family];
+            results->filter_of[i * LAB_FILTERS_MAX + j] = (lab_filter){family->epoch, family->member, job->arrays[j]};
+        }
+    }
+}
+
+static int prepare(lab_results *results, const lab_plan *plan)
+{
+    uint64_t runs = results->settings.runs;
+    results->jobs = plan->job_count;
+    results->filters = plan->array_count;
+    results->job_of = malloc((results->cells + 1) * sizeof *results->job_of);
+    results->counts = calloc(runs * results->jobs + 1, sizeof *results->counts);
+    results->marked = calloc(runs * results->filters + 1, sizeof *results->marked);
+    results->filters_of = calloc(results->jobs + 1, sizeof *results->filters_of);
+    results->filter_of = calloc(results->jobs * LAB_FILTERS_MAX + 1, sizeof *results->filter_of);
+    if (!results->job_of || !results->counts || !results->marked || !results->filters_of || !results->filter_of)
+        return lab_fail(VIDI_EMEMORY, "no memory for the results of %llu runs", (unsigned long long)runs);
+    memcpy(results->job_of, plan->job_of, results->cells * sizeof *results->job_of);
+    describe(results, plan);
+    return VIDI_OK;
+}
+
+int lab_measure(lab_results *results, const lab_config *cells, size_t count, const lab_settings *settings)
+{
+    lab_plan plan;
+    *results = (lab_results){.settings = *settings, .cells = count};
+    int code = settings->urls > UINT32_MAX || settings->runs > UINT32_MAX
+                   ? lab_fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295")
+                   : VIDI_OK;
+    LAB_TRY(code);
+    code = lab_plan_make(&plan, cells, count);
+    if (code == VIDI_OK)
+        code = prepare(results, &plan);
+    if (code == VIDI_OK)
+        code = run_all(results, &plan);
+    lab_plan_free(&plan);
+    return code;
+}
+
+static bool is_built(const char *functions)
+{
+    while (functions) {
+        size_t length = strcspn(functions, "+");
+        if (!vidi__hash_find((vidi_str){functions, length}))
+            return false;
+        functions = functions[length] ? functions + length + 1 : NULL;
+    }
+    return true;
+}
+
+bool lab_config_built(const lab_config *config)
+{
+    return is_built(config->functions);
+}
+
+bool lab_study_built(const lab_study *study)
+{
+    return !study->needs || is_built(study->needs);
+}
+
+double lab_cells_work(size_t cells)
+{
+    return 0.5 + 0.04 * (double)cells;
+}
+
+void lab_results_free(lab_results *results)
+{
+    free(results->job_of);
+    free(results->counts);
+    free(results->marked);
+    free(results->filters_of);
+    free(results->filter_of);
+    memset(results, 0, sizeof *results);
+}
+
+uint64_t lab_total(const lab_results *results, size_t cell)
+{
+    uint64_t sum = 0;
+    for (uint64_t run = 0; run < results->settings.runs; run++)
+        sum += lab_count(results, run, cell);
+    return sum;
+}

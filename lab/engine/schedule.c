@@ -1,0 +1,143 @@
+/* A plan for a list of cells: jobs, families and arrays are found or added one by one, then sorted. See schedule.h. */
+#include "lab/engine/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_family(const lab_family *a, const lab_family *b)
+{
+    return a->functions && b->functions && strcmp(a->functions, b->functions) == 0 && a->spatial == b->spatial &&
+           a->shuffled == b->shuffled && a->epoch == b->epoch && a->member == b->member &&
+           (!a->different || a->k == b->k);
+}
+
+static size_t find_family(lab_plan *plan, const lab_family *wanted)
+{
+    size_t i = 0;
+    while (i < plan->family_count && !same_family(&plan->families[i], wanted))
+        i++;
+    if (i == plan->family_count)
+        plan->families[plan->family_count++] = *wanted;
+    if (plan->families[i].k < wanted->k)
+        plan->families[i].k = wanted->k;
+    return i;
+}
+
+static size_t find_array(lab_plan *plan, const lab_array *wanted)
+{
+    size_t i = 0;
+    for (; i < plan->array_count; i++) {
+        const lab_array *array = &plan->arrays[i];
+        if (array->family == wanted->family && array->k == wanted->k && array->multiplier <= wanted->multiplier &&
+            array->multiplier >= wanted->multiplier)
+            return i;
+    }
+    plan->arrays[plan->array_count++] = *wanted;
+    return i;
+}
+
+static void add_job(lab_plan *plan, const lab_config *config)
+{
+    lab_job *job = &plan->jobs[plan->job_count++];
+    job->config = *config;
+    if (config->kind)
+        return; /* a set does it */
+    for (unsigned epoch = 0; epoch < config->epochs; epoch++)
+        for (unsigned member = 0; member < config->members; member++) {
+            lab_family family = {
+                .functions = config->functions,
+                .different = strchr(config->functions, '+') != NULL,
+                .spatial = config->members > 1,
+                .shuffled = config->shuffled && epoch > 0,
+                .epoch = epoch,
+                .member = member,
+                .k = config->k,
+                .multiplier = config->multiplier,
+            };
+            lab_array array = {find_family(plan, &family), config->k, config->multiplier};
+            job->arrays[job->count++] = find_array(plan, &array);
+        }
+}
+
+static int by_family(const void *a, const void *b)
+{
+    const lab_array *x = a, *y = b;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    if (x->k != y->k)
+        return x->k < y->k ? -1 : 1;
+    return (x->multiplier > y->multiplier) - (x->multiplier < y->multiplier);
+}
+
+/* Puts the arrays of a family side by side, and the jobs' numbers right. */
+static int sort_arrays(lab_plan *plan)
+{
+    lab_array *before = malloc(plan->array_count * sizeof *before);
+    if (!before)
+        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
+    memcpy(before, plan->arrays, plan->array_count * sizeof *before);
+    qsort(plan->arrays, plan->array_count, sizeof *plan->arrays, by_family);
+    for (size_t i = 0; i < plan->job_count; i++)
+        for (unsigned j = 0; j < plan->jobs[i].count; j++) {
+            size_t *at = &plan->jobs[i].arrays[j];
+            const lab_array *found =
+                bsearch(&before[*at], plan->arrays, plan->array_count, sizeof *plan->arrays, by_family);
+            *at = (size_t)(found - plan->arrays);
+        }
+    free(before);
+    for (size_t i = plan->array_count; i-- > 0;) {
+        lab_family *family = &plan->families[plan->arrays[i].family];
+        family->first = i;
+        family->last = family->last ? family->last : i + 1;
+    }
+    return VIDI_OK;
+}
+
+static int check(const lab_config *config)
+{
+    if (config->members < 1 || config->members > LAB_MEMBERS_MAX)
+        return lab_fail(VIDI_EOPTION, "there can be 1 to %d filters, not %u", LAB_MEMBERS_MAX, config->members);
+    if (config->epochs < 1 || config->epochs > LAB_EPOCHS_MAX)
+        return lab_fail(VIDI_EOPTION, "there can be 1 to %d crawls, not %u", LAB_EPOCHS_MAX, config->epochs);
+    if (strchr(config->functions, '+') && config->members * config->epochs > 1)
+        return lab_fail(VIDI_EOPTION, "different functions have no salts to tell filters or crawls apart by; give one "
+                                      "function");
+    if (config->kind && (config->members > 1 || config->epochs > 1 || config->incremental))
+        return lab_fail(VIDI_EOPTION, "a cell of kind %s has one filter and one crawl and is not incremental",
+                        config->kind);
+    return VIDI_OK;
+}
+
+int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
+{
+    memset(plan, 0, sizeof *plan);
+    size_t filters = 1;
+    for (size_t i = 0; i < count; i++) {
+        LAB_TRY(check(&cells[i]));
+        filters += (size_t)cells[i].members * cells[i].epochs;
+    }
+    plan->families = calloc(filters, sizeof *plan->families);
+    plan->arrays = calloc(filters, sizeof *plan->arrays);
+    plan->jobs = calloc(count + 1, sizeof *plan->jobs);
+    plan->job_of = calloc(count + 1, sizeof *plan->job_of);
+    if (!plan->families || !plan->arrays || !plan->jobs || !plan->job_of)
+        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu cells", count);
+    for (size_t i = 0; i < count; i++) {
+        size_t job = 0;
+        while (job < plan->job_count && !lab_config_same(&plan->jobs[job].config, &cells[i]))
+            job++;
+        plan->job_of[i] = job;
+        if (job == plan->job_count)
+            add_job(plan, &cells[i]);
+    }
+    return plan->array_count ? sort_arrays(plan) : VIDI_OK;
+}
+
+void lab_plan_free(lab_plan *plan)
+{
+    free(plan->families);
+    free(plan->arrays);
+    free(plan->jobs);
+    free(plan->job_of);
+    memset(plan, 0, sizeof *plan);
+}

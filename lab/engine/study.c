@@ -1,0 +1,173 @@
+/* Studies: which there are, their runs, and what measuring one needs. See study.h. */
+#include "lab/engine/study.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/engine/workers.h"
+
+static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,
+                                         lab_notes,        lab_eigen,          lab_kinds};
+
+const lab_study *lab_study_at(size_t index)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (const lab_study *study = lists[i]; study->id; study++)
+            if (index-- == 0)
+                return study;
+    return NULL;
+}
+
+const lab_study *lab_study_find(const char *id)
+{
+    const lab_study *study;
+    for (size_t i = 0; (study = lab_study_at(i)); i++)
+        if (strcmp(study->id, id) == 0)
+            return study;
+    return NULL;
+}
+
+static size_t count_names(const char *const *names)
+{
+    size_t count = 0;
+    while (names[count])
+        count++;
+    return count;
+}
+
+size_t lab_study_rows(const lab_study *study)
+{
+    return count_names(study->rows);
+}
+
+size_t lab_study_columns(const lab_study *study)
+{
+    return count_names(study->columns);
+}
+
+/* ---- runs ---- */
+
+static double *row_of(const lab_numbers *numbers, uint64_t run)
+{
+    return numbers->numbers + run * lab_study_rows(numbers->study) * lab_study_columns(numbers->study);
+}
+
+static size_t row_size(const lab_study *study)
+{
+    return lab_study_rows(study) * lab_study_columns(study) * sizeof(double);
+}
+
+static int run_one(void *context, void *own, uint64_t run)
+{
+    const lab_numbers *numbers = context;
+    (void)own;
+    return numbers->study->measure(&numbers->settings, run, row_of(numbers, run));
+}
+
+static void save(void *context, uint64_t run, void *row)
+{
+    const lab_numbers *numbers = context;
+    memcpy(row, row_of(numbers, run), row_size(numbers->study));
+}
+
+static void load(void *context, uint64_t run, const void *row)
+{
+    const lab_numbers *numbers = context;
+    memcpy(row_of(numbers, run), row, row_size(numbers->study));
+}
+
+uint64_t lab_study_runs(const lab_study *study, uint64_t runs)
+{
+    return !lab_study_built(study) ? 0 : study->runs_most && runs > study->runs_most ? study->runs_most : runs;
+}
+
+double lab_study_work(const lab_study *study, const lab_settings *settings)
+{
+    double seconds = study->work > 0 ? study->work : 1;
+    return lab_work(settings, seconds, lab_study_runs(study, settings->runs), study->timed);
+}
+
+int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings)
+{
+    *numbers = (lab_numbers){.study = study, .settings = *settings};
+    numbers->settings.runs = lab_study_runs(study, settings->runs);
+    lab_crew crew = {
+        .settings = &numbers->settings,
+        .runs = numbers->settings.runs,
+        .threads = settings->threads,
+        .part = settings->part,
+        .timed = study->timed,
+        .work = lab_study_work(study, settings),
+        .context = numbers,
+        .run = run_one,
+        .size = row_size(study),
+        .save = save,
+        .load = load,
+    };
+    numbers->numbers = calloc(numbers->settings.runs + 1, crew.size + sizeof(double));
+    if (!numbers->numbers)
+        return lab_fail(VIDI_EMEMORY, "no memory for the results of %s", study->id);
+    int code = lab_crew_run(&crew);
+    if (code == VIDI_OK)
+        return VIDI_OK;
+    char message[256];
+    snprintf(message, sizeof message, "%s", vidi_message());
+    return lab_fail(code, "%s: %s", study->id, message);
+}
+
+void lab_numbers_free(lab_numbers *numbers)
+{
+    free(numbers->numbers);
+    memset(numbers, 0, sizeof *numbers);
+}
+
+/* ---- what measuring needs ---- */
+
+uint64_t lab_urls_part(const lab_settings *settings, uint64_t part, uint64_t least)
+{
+    uint64_t urls = settings->urls / part, enough = settings->urls < least ? settings->urls : least;
+    return urls < enough ? enough : urls;
+}
+
+vidi_str lab_url_text(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index)
+{
+    return (vidi_str){buffer, lab_url(buffer, settings, run, index)};
+}
+
+int lab_set_make_with(vidi_set **set, const lab_settings *settings, uint64_t run, vidi_options options)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    lab_key(key, settings->seed, run);
+    options.key = key;
+    options.canon = "none";
+    return vidi_create(set, &options);
+}
+
+int lab_set_make(vidi_set **set, const lab_settings *settings, uint64_t run, const char *kind, const char *params,
+                 uint64_t capacity)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.kind = kind;
+    options.params = params;
+    options.capacity = capacity;
+    return lab_set_make_with(set, settings, run, options);
+}
+
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t lab_thread_time(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+uint64_t lab_wall_time(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}

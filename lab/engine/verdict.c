@@ -1,0 +1,265 @@
+/*
+ * The verdicts: ours against theory, the published figure against theory, and a table as a whole.
+ *
+ * A count with an expectation below LAB_FEW is judged by Poisson's law, exactly; a larger one by its standard
+ * deviation. Both are told as z, the distance in standard deviations of a normal law that is as improbable.
+ *
+ * A published figure is a count, too: that of 100 runs with 1,000,000 URLs each, give or take its rounding. It is held
+ * against theory for those numbers, whatever was measured here.
+ */
+#include "lab/engine/lab.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_TAIL 0.025
+#define TABLE_LEAST 20 /* expected counts of cells that take part in a table's chi-square */
+
+const char *lab_verdict_name(lab_verdict verdict)
+{
+    static const char *const names[] = {"measured", "agrees",  "dependent", "anomalous",
+                                        "misprint", "differs", "not built", "fails"};
+    return names[verdict];
+}
+
+/* How far a count between low and high is from what is expected; 0 if it can be just that. */
+static double distance(double low, double high, double mean, double variance)
+{
+    if (mean >= LAB_FEW)
+        return low > mean ? (low - mean) / sqrt(variance) : high < mean ? (high - mean) / sqrt(variance) : 0;
+    double above = lab_poisson_above(mean, ceil(low - 1e-9)), below = lab_poisson_below(mean, floor(high + 1e-9));
+    return above < 0.5 ? -lab_normal_z(above) : below < 0.5 ? lab_normal_z(below) : 0;
+}
+
+lab_fit lab_fit_of(double count, double runs, lab_theory theory)
+{
+    double all = theory.asked * runs, spread = LAB_INTERVAL_Z * sqrt(runs * theory.variance);
+    bool few = runs * theory.mean < LAB_FEW;
+    if (!(all > 0))
+        return (lab_fit){.fits = true};
+    lab_fit fit = {
+        .share = count / all,
+        .low = (few ? lab_poisson_low(count, INTERVAL_TAIL) : fmax(0, count - spread)) / all,
+        .high = fmin(1, (few ? lab_poisson_high(count, INTERVAL_TAIL) : count + spread) / all),
+        .z = distance(count, count, runs * theory.mean, runs * theory.variance),
+    };
+    fit.fits = fabs(fit.z) <= LAB_Z_MOST;
+    return fit;
+}
+
+/*
+ * Of functions without salts the runs differ by their URLs alone. A corpus has only so many: runs share some, and are
+ * not independent. How much so is not known; if they were all the same, the spread of the sum would be `runs` times
+ * that of one run.
+ */
+static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, lab_theory theory)
+{
+    if (results->settings.corpus && strchr(config->functions, '+'))
+        theory.variance *= (double)results->settings.runs;
+    return theory;
+}
+
+static void judge_ours(lab_finding *finding, lab_theory theory)
+{
+    lab_fit fit = lab_fit_of((double)finding->count, (double)finding->runs, theory);
+    finding->theory = 100 * theory.mean / theory.asked;
+    finding->measured = 100 * fit.share;
+    finding->low = 100 * fit.low;
+    finding->high = 100 * fit.high;
+    finding->z = fit.z;
+    finding->fits = fit.fits;
+}
+
+static lab_verdict judge_published(lab_finding *finding)
+{
+    if (!finding->published.given)
+        return LAB_NO_FIGURE;
+    lab_theory theory = lab_theory_of(&finding->config, LAB_PUBLISHED_URLS);
+    double runs = LAB_PUBLISHED_RUNS, scale = runs * theory.asked / 100;
+    double low = scale * (finding->published.percent - finding->published.half_unit);
+    double high = scale * (finding->published.percent + finding->published.half_unit);
+    double mean = runs * theory.mean;
+    finding->published_z = distance(low, high, mean, runs * theory.variance);
+    if (fabs(finding->published_z) <= LAB_Z_MOST)
+        return LAB_AGREES;
+    /* All runs as one: each deviates as the first did. */
+    double off = low > mean ? low - mean : mean - high;
+    return off <= LAB_Z_MOST * runs * sqrt(theory.variance) ? LAB_DEPENDENT : LAB_ANOMALOUS;
+}
+
+static void set_not_built(lab_finding *finding)
+{
+    finding->verdict = LAB_NOT_BUILT;
+    finding->runs = 0;
+    finding->measured = finding->low = finding->high = finding->z = NAN;
+    finding->fits = true;
+}
+
+lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed)
+{
+    lab_finding finding = {
+        .config = *config,
+        .printed = printed,
+        .published = lab_figure_read(printed),
+        .runs = results->settings.runs,
+        .count = lab_total(results, cell),
+    };
+    finding.expected = with_shared_urls(results, config, lab_theory_of(config, results->settings.urls));
+    judge_ours(&finding, finding.expected);
+    finding.verdict = judge_published(&finding);
+    if (!finding.fits)
+        finding.verdict = LAB_FAILS;
+    if (results->job_of[cell] == LAB_NO_JOB)
+        set_not_built(&finding);
+    return finding;
+}
+
+/* The figure that a table before it has for the same configuration; NULL: there is none. */
+static const char *original(const lab_experiment *overview, const lab_config *config, const lab_published *list)
+{
+    const lab_experiment *experiment;
+    for (size_t i = 0; (experiment = lab_experiment_at(i)) && experiment != overview; i++)
+        for (size_t row = 0; row < lab_lines(experiment->rows); row++)
+            for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
+                lab_config other = lab_cell_config(experiment, row, column);
+                if (!experiment->repeats && lab_config_same(&other, config))
+                    return lab_published_find(list, experiment->id, experiment->rows[row].name,
+                                              experiment->columns[column].name);
+            }
+    return NULL;
+}
+
+lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t column, const lab_results *results,
+                           size_t cell, const lab_published *list)
+{
+    const char *row_name = experiment->rows[row].name, *column_name = experiment->columns[column].name;
+    lab_config config = lab_cell_config(experiment, row, column);
+    const char *printed = lab_published_find(list, experiment->id, row_name, column_name);
+    lab_finding finding = lab_judge(&config, results, cell, printed);
+    finding.experiment = experiment;
+    finding.row = row_name;
+    finding.column = column_name;
+    finding.original = printed && experiment->repeats ? original(experiment, &config, list) : NULL;
+    if (finding.original && strcmp(finding.original, printed) != 0 && finding.fits && finding.runs > 0)
+        finding.verdict = LAB_MISPRINT;
+    return finding;
+}
+
+void lab_remark(const lab_finding *finding, char *text, size_t room)
+{
+    const char *more = finding->published_z > 0 ? "more" : "less";
+    double off = fabs(finding->published_z);
+    text[0] = 0;
+    if (!finding->fits)
+        snprintf(text, room, "ours is %.1f standard deviations from theory", fabs(finding->z));
+    else if (finding->verdict == LAB_MISPRINT)
+        snprintf(text, room, "the table that it repeats prints %s", finding->original);
+    else if (finding->verdict == LAB_DEPENDENT)
+        snprintf(text, room, "%.1f standard deviations %s than 100 independent runs give, within those of one run", off,
+                 more);
+    else if (finding->verdict == LAB_ANOMALOUS)
+        snprintf(text, room, "%.1f standard deviations %s than 100 independent runs give, too far even for one run",
+                 off, more);
+    else if (finding->published.misspelt)
+        snprintf(text, room, "printed as '%s'", finding->printed);
+}
+
+/* Square of the correlation of two cells' counts between runs, without what chance adds to it. */
+static double correlation_squared(const lab_results *results, size_t a, size_t b)
+{
+    double runs = (double)results->settings.runs, mean_a = (double)lab_total(results, a) / runs;
+    double mean_b = (double)lab_total(results, b) / runs, aa = 0, bb = 0, ab = 0;
+    for (uint64_t run = 0; run < results->settings.runs; run++) {
+        double x = (double)lab_count(results, run, a) - mean_a, y = (double)lab_count(results, run, b) - mean_b;
+        aa += x * x;
+        bb += y * y;
+        ab += x * y;
+    }
+    if (!(aa > 0) || !(bb > 0))
+        return 0;
+    double chance = 1 / (runs - 1);
+    return (ab * ab / (aa * bb) - chance) / (1 - chance);
+}
+
+static bool takes_part(const lab_finding *finding)
+{
+    return finding->expected.mean * (double)finding->runs >= TABLE_LEAST;
+}
+
+/*
+ * The sum of z^2 over the cells. Filters of a table share salts, and a hash that collides modulo 12,000,000 does so
+ * modulo 6,000,000: the z are correlated, more than one would think. Then the sum is nearly a chi-square with fewer
+ * degrees of freedom, stretched (Satterthwaite): cells^2 / sum of all squared correlations, taken from the runs.
+ */
+lab_table_test lab_judge_table(const lab_results *results, const lab_finding *findings, size_t first, size_t count)
+{
+    lab_table_test test = {.fits = true};
+    double correlations = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!takes_part(&findings[i]))
+            continue;
+        lab_theory theory = findings[i].expected;
+        double runs = (double)findings[i].runs, off = (double)findings[i].count - runs * theory.mean;
+        test.chi_square += off * off / (runs * theory.variance);
+        test.cells++;
+        correlations += 1;
+        for (size_t j = 0; j < i && findings[i].runs >= LAB_TABLE_RUNS; j++)
+            if (takes_part(&findings[j]))
+                correlations += 2 * correlation_squared(results, first + i, first + j);
+    }
+    test.tested = results->settings.runs >= LAB_TABLE_RUNS && test.cells > 1;
+    if (!test.tested)
+        return test;
+    double cells = (double)test.cells;
+    test.freedom = fmin(cells, cells * cells / fmax(correlations, cells / 2));
+    test.p = lab_gamma_below(test.freedom / 2, test.chi_square * test.freedom / cells / 2);
+    test.fits = test.p >= LAB_TABLE_ALPHA && test.p <= 1 - LAB_TABLE_ALPHA;
+    return test;
+}
+
+/* Within its rounding a figure counts as exact, so that the sum is too small rather than too large. */
+lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count)
+{
+    lab_scatter scatter = {.fits = true, .p = 1};
+    for (size_t i = 0; i < count; i++)
+        if (findings[i].published.given) {
+            scatter.chi_square += findings[i].published_z * findings[i].published_z;
+            scatter.cells++;
+        }
+    if (scatter.cells < 2)
+        return scatter;
+    double cells = (double)scatter.cells;
+    scatter.p = 1 - lab_gamma_below(cells / 2, scatter.chi_square / 2);
+    scatter.runs = LAB_PUBLISHED_RUNS * fmin(1, cells / fmax(scatter.chi_square, 1e-9));
+    scatter.fits = scatter.p >= LAB_TABLE_ALPHA;
+    return scatter;
+}
+
+/* ---- all cells together ---- */
+
+static int by_distance(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x < y) - (x > y);
+}
+
+/* Beyond which |z| one of so many is less likely than LAB_FAMILY_ALPHA. */
+static double family_bound(size_t cells)
+{
+    return -lab_normal_z(LAB_FAMILY_ALPHA / 2 / (double)cells);
+}
+
+lab_family_test lab_judge_family(double *z, size_t count)
+{
+    lab_family_test test = {.cells = count};
+    if (count == 0)
+        return test;
+    qsort(z, count, sizeof *z, by_distance);
+    test.largest = fabs(z[0]);
+    test.bound = family_bound(count);
+    while (test.beyond < count && fabs(z[test.beyond]) > family_bound(count - test.beyond))
+        test.beyond++;
+    return test;
+}

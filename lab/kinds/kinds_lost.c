@@ -1,0 +1,123 @@
+/*
+ * Every kind in the same memory: pages lost. For 8 to 64 bits a URL the set is made that loses least (vidi_plan),
+ * n URLs go in, and those that were answered VIDI_SEEN are lost. Beside it, what the set itself says it has lost
+ * (vidi_stats.expected_lost), which is all that a user ever sees.
+ *
+ * `eigen` and `multilayer` have an upper bound in place of theory: what they lose depends on how alike the URLs are.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/kinds/kinds.h"
+
+enum { PART = 10, SIZES = 5 };
+
+static const double bits_of[SIZES] = {8, 16, 32, 48, 64};
+const char *const lab_kind_sizes[] = {"8 bits", "16 bits", "32 bits", "48 bits", "64 bits", NULL};
+
+static uint64_t urls_of(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, 1);
+}
+
+/* Pages lost, counted or told; NAN: the kind does not fit. */
+static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_settings *settings, uint64_t run,
+                   bool told, double *number)
+{
+    vidi_plan_entry plan;
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    bool fits;
+    *number = (double)NAN;
+    LAB_TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], texts->count, bits));
+    if (!fits)
+        return VIDI_OK;
+    LAB_TRY(lab_kind_make(&set, &plan, settings, run));
+    int64_t seen = lab_texts_add(set, texts->urls, texts->count, NULL);
+    int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
+    vidi_close(set);
+    *number = told ? stats.expected_lost : (double)seen;
+    return code;
+}
+
+static int measure(const lab_settings *settings, uint64_t run, bool told, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, urls_of(settings));
+    for (size_t kind = 0; kind < LAB_KINDS; kind++)
+        for (size_t size = 0; size < SIZES && code == VIDI_OK; size++)
+            code = lost_in(kind, bits_of[size], &texts, settings, run, told, &numbers[kind * SIZES + size]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+int lab_kinds_lost_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, false, numbers);
+}
+
+int lab_kinds_told_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, true, numbers);
+}
+
+/* ---- verdicts ---- */
+
+static bool fits_into(const lab_settings *settings, size_t row, size_t column, vidi_plan_entry *plan)
+{
+    bool fits = false;
+    int code = lab_kind_plan(plan, &fits, lab_kind_names[row], urls_of(settings), bits_of[column]);
+    return code == VIDI_OK && fits;
+}
+
+/* The plan of a cell, or a remark that it does not fit, at the largest size at which it does not. */
+static bool plan_cell(const lab_settings *settings, size_t row, size_t column, vidi_plan_entry *plan, lab_entry *entry)
+{
+    vidi_plan_entry next;
+    if (fits_into(settings, row, column, plan))
+        return true;
+    if (column + 1 == SIZES || fits_into(settings, row, column + 1, &next))
+        snprintf(entry->remark, sizeof entry->remark, "it does not fit into so little");
+    return false;
+}
+
+/* The interval is that of the count itself: what it should be is not known. */
+static void judge_bound(lab_entry *entry, const double *numbers, lab_theory bound)
+{
+    double mean = entry->measured;
+    lab_entry_count(entry, numbers, bound, LAB_PER_MILLION);
+    bool exceeds = entry->z > LAB_Z_MOST;
+    lab_entry_count(entry, numbers, (lab_theory){mean, mean, bound.asked}, LAB_PER_MILLION);
+    entry->theory = LAB_PER_MILLION * bound.mean / bound.asked;
+    entry->z = (double)NAN;
+    entry->verdict = exceeds ? LAB_FAILS : LAB_NO_FIGURE;
+    snprintf(entry->remark, sizeof entry->remark, "%s", exceeds ? "more than the upper bound" : "");
+}
+
+void lab_kinds_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                          const double *numbers, lab_entry *entry)
+{
+    vidi_plan_entry plan;
+    lab_theory theory;
+    (void)study;
+    if (!plan_cell(settings, row, column, &plan, entry) || !lab_kind_theory(&theory, &plan, plan.urls))
+        return;
+    if (plan.fp_meaning == VIDI_FP_AT_MOST)
+        judge_bound(entry, numbers, theory);
+    else
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+}
+
+void lab_kinds_told_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                          const double *numbers, lab_entry *entry)
+{
+    vidi_plan_entry plan;
+    lab_theory theory;
+    (void)study;
+    (void)numbers;
+    if (!plan_cell(settings, row, column, &plan, entry) || !lab_kind_theory(&theory, &plan, plan.urls))
+        return;
+    double scale = LAB_PER_MILLION / theory.asked;
+    entry->theory = theory.mean * scale;
+    lab_entry_scale(entry, scale);
+}

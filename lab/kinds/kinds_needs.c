@@ -1,0 +1,192 @@
+/*
+ * What every kind needs for an error rate, in bits a URL; how long a URL takes; and what becomes of it when it gets
+ * more URLs than it was made for.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/kinds/kinds.h"
+
+enum {
+    ERRORS = 3,
+    TIMES = 4,
+    LOADS = 3,
+    LIST_URLS = 2000,
+    LIST_QUESTIONS = 100,
+    PART = 20,
+    TIME_PART = 10,
+    GROWTH_PART = 40
+};
+
+static const double errors[ERRORS] = {1e-2, 1e-4, 1e-6};
+static const double small = 16, large = 64; /* bits a URL */
+static const unsigned loads[LOADS] = {1, 2, 4};
+
+const char *const lab_kind_errors[] = {"1 in 100", "1 in 10,000", "1 in 1,000,000", NULL};
+const char *const lab_kind_times[] = {"add, 16 bits", "ask, 16 bits", "add, 1 in 1,000,000", "ask, 1 in 1,000,000",
+                                      NULL};
+const char *const lab_kind_loads[] = {"as many", "2 times as many", "4 times as many", NULL};
+
+static uint64_t urls_of(const lab_settings *settings, size_t kind, uint64_t part)
+{
+    uint64_t urls = lab_urls_part(settings, part, 1);
+    return kind == LAB_KIND_LIST && urls > LIST_URLS ? LIST_URLS : urls;
+}
+
+/* ---- memory for an error rate ---- */
+
+static int bits_for(size_t kind, double error, const lab_texts *texts, const lab_settings *settings, uint64_t run,
+                    double *bits)
+{
+    uint64_t n = urls_of(settings, kind, PART);
+    vidi_plan_entry plan;
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    LAB_TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, error));
+    LAB_TRY(lab_kind_make(&set, &plan, settings, run));
+    int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
+    int code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
+    vidi_close(set);
+    *bits = 8 * (double)stats.bytes / (double)n;
+    return code;
+}
+
+int lab_kinds_needs_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, urls_of(settings, 0, PART));
+    for (size_t kind = 0; kind < LAB_KINDS; kind++)
+        for (size_t error = 0; error < ERRORS && code == VIDI_OK; error++)
+            code = bits_for(kind, errors[error], &texts, settings, run, &numbers[kind * ERRORS + error]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+void lab_kinds_needs_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
+{
+    vidi_plan_entry plan;
+    (void)study;
+    (void)numbers;
+    if (lab_kind_plan_error(&plan, lab_kind_names[row], urls_of(settings, row, PART), errors[column]) == VIDI_OK)
+        entry->theory = 8 * plan.bytes_per_url;
+}
+
+/* ---- time ---- */
+
+static int time_in(size_t kind, const vidi_plan_entry *plan, const lab_texts *texts, const lab_settings *settings,
+                   uint64_t run, double *add, double *ask)
+{
+    uint64_t n = plan->urls, asked = kind == LAB_KIND_LIST && n > LIST_QUESTIONS ? LIST_QUESTIONS : n;
+    vidi_set *set;
+    LAB_TRY(lab_kind_make(&set, plan, settings, run));
+    uint64_t start = lab_thread_time();
+    int64_t code = lab_texts_add(set, texts->urls, n, NULL);
+    uint64_t between = lab_thread_time();
+    if (code >= 0)
+        code = lab_texts_ask(set, texts->urls + texts->count / 2, asked, NULL);
+    uint64_t end = lab_thread_time();
+    vidi_close(set);
+    *add = (double)(between - start) / (double)n;
+    *ask = (double)(end - between) / (double)asked;
+    return code < 0 ? (int)code : VIDI_OK;
+}
+
+/* In 16 bits a URL, where it fits; and as large as it is for an error rate of one in a million. */
+static int times_of(size_t kind, const lab_texts *texts, const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = urls_of(settings, kind, TIME_PART);
+    vidi_plan_entry plan;
+    bool fits;
+    numbers[0] = numbers[1] = (double)NAN;
+    LAB_TRY(lab_kind_plan(&plan, &fits, lab_kind_names[kind], n, small));
+    if (fits)
+        LAB_TRY(time_in(kind, &plan, texts, settings, run, &numbers[0], &numbers[1]));
+    LAB_TRY(lab_kind_plan_error(&plan, lab_kind_names[kind], n, errors[ERRORS - 1]));
+    return time_in(kind, &plan, texts, settings, run, &numbers[2], &numbers[3]);
+}
+
+int lab_kinds_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * urls_of(settings, 0, TIME_PART));
+    for (size_t kind = 0; kind < LAB_KINDS && code == VIDI_OK; kind++)
+        code = times_of(kind, &texts, settings, run, &numbers[kind * TIMES]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+/* ---- more than it was made for ---- */
+
+/* In 16 bits a URL; kinds that do not fit get 64, or what they need. */
+static int plan_growth(vidi_plan_entry *plan, size_t kind, uint64_t n)
+{
+    bool fits;
+    LAB_TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, small));
+    if (!fits)
+        LAB_TRY(lab_kind_plan(plan, &fits, lab_kind_names[kind], n, large));
+    return fits ? VIDI_OK : lab_kind_plan_error(plan, lab_kind_names[kind], n, errors[ERRORS - 1]);
+}
+
+static int grow(size_t kind, const lab_texts *texts, const lab_settings *settings, uint64_t run, bool in_bits,
+                double *numbers)
+{
+    uint64_t n = urls_of(settings, kind, GROWTH_PART), done = 0, lost = 0;
+    vidi_plan_entry plan;
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    LAB_TRY(plan_growth(&plan, kind, n));
+    int code = lab_kind_make(&set, &plan, settings, run);
+    for (size_t i = 0; i < LOADS && code == VIDI_OK; i++) {
+        int64_t seen = lab_texts_add(set, texts->urls + done, loads[i] * n - done, NULL);
+        code = seen < 0 ? (int)seen : vidi_stat(set, &stats);
+        if (code == VIDI_OK) {
+            done = loads[i] * n;
+            lost += (uint64_t)seen;
+            numbers[i] = in_bits ? 8 * (double)stats.bytes / (double)done : (double)lost;
+        }
+    }
+    vidi_close(set);
+    return code;
+}
+
+static int measure_growth(const lab_settings *settings, uint64_t run, bool in_bits, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, loads[LOADS - 1] * urls_of(settings, 0, GROWTH_PART));
+    for (size_t kind = 0; kind < LAB_KINDS && code == VIDI_OK; kind++)
+        code = grow(kind, &texts, settings, run, in_bits, &numbers[kind * LOADS]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+int lab_kinds_growth_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_growth(settings, run, false, numbers);
+}
+
+int lab_kinds_growth_bits_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_growth(settings, run, true, numbers);
+}
+
+/* Says whether it grows, where that begins to matter. */
+void lab_kinds_growth_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
+{
+    uint64_t n = urls_of(settings, row, GROWTH_PART), urls = loads[column] * n;
+    vidi_plan_entry plan;
+    lab_theory theory;
+    (void)study;
+    bool planned = plan_growth(&plan, row, n) == VIDI_OK;
+    if (planned && plan.fp_meaning == VIDI_FP_EXACT && lab_kind_theory(&theory, &plan, urls)) {
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+    } else {
+        lab_entry_scale(entry, LAB_PER_MILLION / (double)urls);
+        entry->low = fmax(0, entry->low);
+    }
+    if (column == 1 && planned && !entry->remark[0])
+        snprintf(entry->remark, sizeof entry->remark, "%s",
+                 plan.can & VIDI_CAN_GROW ? "it grows" : "it does not grow, and loses more and more");
+}

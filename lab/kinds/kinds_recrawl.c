@@ -1,0 +1,324 @@
+/*
+ * Over time: ten crawls of the same pages, and of some new ones each time. A page is fetched in the first crawl in
+ * which its URL is answered VIDI_NEW; which pages are not fetched in any?
+ *
+ * The first crawl has n URLs, each later one a twentieth of n more, all in an order of its own. Every set is made for
+ * the tenth crawl's. Strategies differ in bits a URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
+ * crawl begins with new salts (vidi_rotate) or with the same.
+ *
+ * Theory, for new salts: crawl j loses a random set of s_j of its n_j URLs, whatever the crawls before have lost. Of c
+ * pages that none has fetched so far (new ones included), hypergeometrically many are left:
+ *
+ *   mean = c s/n    variance = c (s/n) (1 - s/n) (1 - c/n) + (s/n)^2 Var c + (c/n)^2 Var s + Var c Var s / n^2
+ *
+ * with the means of c and s; those of s are a filling filter's (theory.c). So p^e of the pages are left after e crawls,
+ * p being what one crawl loses. With the same salts in the same order the crawls are all one. In another order a page
+ * is lost again and again whose bits are marked by many others (kinds_theory.c); that is reckoned for four crawls.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/kinds/kinds.h"
+
+enum { CRAWLS = 10, NEW_PART = 20, PART = 25, DELAYS = 4, STRATEGIES = 8 };
+
+typedef struct strategy {
+    const char *kind, *params;
+    unsigned k;
+    double multiplier;
+    unsigned members;
+    bool rotates, same_order;
+} strategy;
+
+#define SMALL "k=3,M=2.0"
+#define LARGE "k=8,M=1.5"
+
+static const strategy strategies[STRATEGIES] = {
+    {"classic", SMALL, 3, 2.0, 1, false, true},         /* 6 bits */
+    {"classic", SMALL, 3, 2.0, 1, false, false},        /* 6 bits */
+    {"classic", SMALL, 3, 2.0, 1, true, false},         /* 6 bits: temporal */
+    {"classic", LARGE, 8, 1.5, 1, false, false},        /* 12 bits */
+    {"classic", LARGE, 8, 1.5, 1, true, false},         /* 12 bits */
+    {"spatial", "F=2," SMALL, 3, 2.0, 2, false, false}, /* 2 x 6 bits */
+    {"spatial", "F=2," SMALL, 3, 2.0, 2, true, false},  /* 2 x 6 bits: spatio-temporal */
+    {"fingerprint", "", 0, 0, 1, true, false},          /* 60 bits of a hash */
+};
+
+const char *const lab_strategies[] = {"6 bits, same salts and order",
+                                      "6 bits, same salts",
+                                      "6 bits, new salts: temporal",
+                                      "12 bits, same salts",
+                                      "12 bits, new salts",
+                                      "2 x 6 bits, same salts: spatial",
+                                      "2 x 6 bits, new salts: spatio-temporal",
+                                      "fingerprint",
+                                      NULL};
+const char *const lab_crawls[] = {"after 1", "after 2", "after 3", "after 4",  "after 5", "after 6",
+                                  "after 7", "after 8", "after 9", "after 10", NULL};
+const char *const lab_delays[] = {"by one crawl", "by two crawls", "by three to nine", "lost in all ten", NULL};
+
+static uint64_t first_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, 1);
+}
+
+static uint64_t urls_in(uint64_t first, unsigned crawl)
+{
+    return first + first * crawl / NEW_PART;
+}
+
+static uint64_t new_in(uint64_t first, unsigned crawl)
+{
+    return crawl ? urls_in(first, crawl) - urls_in(first, crawl - 1) : first;
+}
+
+/* ---- measuring ---- */
+
+typedef struct world {
+    const lab_settings *settings;
+    uint64_t run, first, all;
+    lab_texts texts;
+    uint32_t *order;
+    vidi_str *queue;
+    uint8_t *verdicts;
+    uint8_t *fetched; /* [url]: in which crawl, from 1; 0: in none */
+} world;
+
+static int make_world(world *made, const lab_settings *settings, uint64_t run)
+{
+    uint64_t first = first_urls(settings), all = urls_in(first, CRAWLS - 1);
+    *made = (world){.settings = settings, .run = run};
+    made->order = malloc(all * sizeof *made->order);
+    made->queue = malloc(all * sizeof *made->queue);
+    made->verdicts = malloc(all);
+    made->fetched = malloc(all);
+    if (!made->order || !made->queue || !made->verdicts || !made->fetched)
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)all);
+    made->first = first;
+    made->all = all;
+    return lab_texts_make(&made->texts, settings, run, 0, all);
+}
+
+static void free_world(world *made)
+{
+    lab_texts_free(&made->texts);
+    free(made->order);
+    free(made->queue);
+    free(made->verdicts);
+    free(made->fetched);
+}
+
+/* The set of a crawl: the last one's, rotated, or a new one that is the same. */
+static int begin(vidi_set **set, const world *of, const strategy *by)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    next.capacity = of->all;
+    if (*set && by->rotates)
+        return vidi_rotate(*set, &next);
+    vidi_close(*set);
+    return lab_set_make(set, of->settings, of->run, by->kind, by->params, of->all);
+}
+
+static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned crawl)
+{
+    uint64_t n = urls_in(in->first, crawl);
+    if (by->same_order)
+        for (uint64_t i = 0; i < n; i++)
+            in->order[i] = (uint32_t)i;
+    else
+        lab_shuffle(in->order, n, lab_run_start(in->settings->seed, in->run), crawl);
+    for (uint64_t i = 0; i < n; i++)
+        in->queue[i] = in->texts.urls[in->order[i]];
+    LAB_TRY(vidi_add_batch(set, in->queue, n, in->verdicts));
+    for (uint64_t i = 0; i < n; i++)
+        if (in->verdicts[i] == VIDI_NEW && !in->fetched[in->order[i]])
+            in->fetched[in->order[i]] = (uint8_t)(crawl + 1);
+    return VIDI_OK;
+}
+
+static int crawl_all(world *in, const strategy *by)
+{
+    vidi_set *set = NULL;
+    int code = VIDI_OK;
+    memset(in->fetched, 0, in->all);
+    for (unsigned crawl = 0; crawl < CRAWLS && code == VIDI_OK; crawl++) {
+        code = begin(&set, in, by);
+        if (code == VIDI_OK)
+            code = crawl_once(set, in, by, crawl);
+    }
+    vidi_close(set);
+    return code;
+}
+
+static void count_never(const world *in, unsigned crawl, uint64_t urls, double *number)
+{
+    *number = 0;
+    for (uint64_t i = 0; i < urls; i++)
+        *number += !in->fetched[i] || in->fetched[i] > crawl + 1;
+}
+
+/* Of the first crawl's URLs, those that no crawl up to this one has fetched. */
+static void count_first(const world *in, double *numbers)
+{
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++)
+        count_never(in, crawl, in->first, &numbers[crawl]);
+}
+
+/* The same of all URLs that these crawls have met. */
+static void count_all(const world *in, double *numbers)
+{
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++)
+        count_never(in, crawl, urls_in(in->first, crawl), &numbers[crawl]);
+}
+
+/* Of the first crawl's URLs, those that were fetched in a later one, or in none. */
+static void count_delays(const world *in, double *numbers)
+{
+    memset(numbers, 0, DELAYS * sizeof *numbers);
+    for (uint64_t i = 0; i < in->first; i++)
+        if (in->fetched[i] != 1)
+            numbers[in->fetched[i] == 0 ? DELAYS - 1 : in->fetched[i] > 3 ? 2 : in->fetched[i] - 2]++;
+}
+
+static int measure(const lab_settings *settings, uint64_t run, size_t columns,
+                   void (*count)(const world *in, double *numbers), double *numbers)
+{
+    world world;
+    int code = make_world(&world, settings, run);
+    for (size_t i = 0; i < STRATEGIES && code == VIDI_OK; i++) {
+        code = crawl_all(&world, &strategies[i]);
+        if (code == VIDI_OK)
+            count(&world, numbers + i * columns);
+    }
+    free_world(&world);
+    return code;
+}
+
+int lab_kinds_recrawl_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, CRAWLS, count_first, numbers);
+}
+
+int lab_kinds_recrawl_all_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, CRAWLS, count_all, numbers);
+}
+
+int lab_kinds_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, DELAYS, count_delays, numbers);
+}
+
+/* ---- theory ---- */
+
+/* What one crawl of so many URLs loses. */
+static lab_theory lost_in(const strategy *by, uint64_t first, unsigned crawl)
+{
+    uint64_t n = urls_in(first, crawl), all = urls_in(first, CRAWLS - 1);
+    if (!by->k) /* fingerprint: each of n(n-1)/2 pairs agrees in 60 bits by chance */
+        return (lab_theory){ldexp((double)n * (double)n, -61), ldexp((double)n * (double)n, -61), (double)n};
+    return lab_filling_theory(n, lab_bits((double)all, by->k, by->multiplier), by->k, by->members);
+}
+
+/* Of `some` pages (mean and variance) those that are in a random set as large as `taken`, out of taken.asked. */
+static lab_theory in_both(lab_theory some, lab_theory taken)
+{
+    double n = taken.asked, share = taken.mean / n, c = some.mean;
+    return (lab_theory){c * share,
+                        c * share * (1 - share) * (1 - c / n) + share * share * some.variance +
+                            c / n * (c / n) * taken.variance + some.variance * taken.variance / (n * n),
+                        n};
+}
+
+/* Those that were fetched instead. */
+static lab_theory others(lab_theory taken)
+{
+    return (lab_theory){taken.asked - taken.mean, taken.variance, taken.asked};
+}
+
+/* Never fetched after `crawls` crawls: of all that they have met, or of the first crawl's URLs alone. */
+static lab_theory never(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
+{
+    lab_theory left = {0, 0, 0};
+    for (unsigned crawl = 0; crawl < crawls; crawl++) {
+        if (crawl == 0 || of_all)
+            left.mean += (double)new_in(first, crawl);
+        left = in_both(left, lost_in(by, first, crawl));
+    }
+    return left;
+}
+
+/* The same with the same salts, in another order each time. Losses are rare: the variance is a binomial's. */
+static lab_theory never_with_old_salts(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
+{
+    double rates[CRAWLS], m = (double)urls_in(first, CRAWLS - 1) * by->k * by->multiplier, mean = 0;
+    for (unsigned cohort = 0; cohort < crawls; cohort++)
+        rates[cohort] = by->k * (double)new_in(first, cohort) / m;
+    for (unsigned cohort = 0; cohort < (of_all ? crawls : 1); cohort++)
+        mean += (double)new_in(first, cohort) * lab_lost_in_all(rates, by->k * by->members, cohort, crawls - cohort);
+    return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
+}
+
+/* After so many crawls; a negative mean: nobody knows. */
+static lab_theory theory_of(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
+{
+    if (by->same_order)
+        return lost_in(by, first, of_all ? crawls - 1 : 0);
+    if (by->rotates || crawls == 1)
+        return never(by, first, crawls, of_all);
+    return crawls <= LAB_LOST_CRAWLS ? never_with_old_salts(by, first, crawls, of_all) : (lab_theory){-1, 0, 0};
+}
+
+/* As a share of `asked` pages; where nobody knows the theory, without a test. */
+static void judge(lab_entry *entry, const double *numbers, lab_theory theory, uint64_t asked)
+{
+    theory.asked = (double)asked;
+    if (theory.mean >= 0) {
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
+        return;
+    }
+    lab_entry_scale(entry, LAB_PER_MILLION / theory.asked);
+    entry->low = fmax(0, entry->low);
+}
+
+void lab_kinds_recrawl_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                             const double *numbers, lab_entry *entry)
+{
+    uint64_t first = first_urls(settings);
+    (void)study;
+    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, false), first);
+}
+
+void lab_kinds_recrawl_all_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                 const double *numbers, lab_entry *entry)
+{
+    uint64_t first = first_urls(settings);
+    (void)study;
+    judge(entry, numbers, theory_of(&strategies[row], first, (unsigned)column + 1, true),
+          urls_in(first, (unsigned)column));
+}
+
+/* Delayed by column + 1 crawls: left after so many and not after one more. */
+static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
+{
+    unsigned crawls = column == DELAYS - 1 ? CRAWLS : (unsigned)column + 1;
+    unsigned until = column == DELAYS - 2 ? CRAWLS : (unsigned)column + 2;
+    lab_theory before = theory_of(by, first, crawls, false), after = theory_of(by, first, until, false);
+    if (column == DELAYS - 1 || before.mean < 0)
+        return before;
+    if (by->rotates && column < DELAYS - 2)
+        return in_both(before, others(lost_in(by, first, (unsigned)column + 1)));
+    if (after.mean < 0)
+        return after;
+    double mean = before.mean - after.mean;
+    return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
+}
+
+void lab_kinds_delay_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
+{
+    uint64_t first = first_urls(settings);
+    (void)study;
+    judge(entry, numbers, delayed(&strategies[row], first, column), first);
+}

@@ -1,0 +1,85 @@
+/*
+ * What crawls with the same salts lose again and again, if each has an order of its own.
+ *
+ * In crawl t a URL stands at a place u of the order, from 0 to 1, and a share u of the others comes before it. It is
+ * lost if each of its K bits is marked by one of those. With the same salts, the URLs that share a bit with it are the
+ * same in every crawl; only who comes before whom is drawn anew. A bit is met by Poisson-many marks of each cohort (the
+ * URLs that are new in one crawl); it is left unmarked in all crawls of a subset S if every one of them comes later in
+ * all of these:
+ *
+ *   P(unmarked in S | u) = exp(- sum over cohorts c of rate_c (1 - product over t in S, t >= c of (1 - u_t)))
+ *
+ * Inclusion and exclusion over the subsets give the probability g(u) that a bit is marked in every crawl, and the mean
+ * of g^K over all u that the URL is lost in every crawl: an integral over as many dimensions as there are crawls, by
+ * Gauss's rule, which is why there are few of them.
+ */
+#include <math.h>
+
+#include "lab/kinds/kinds.h"
+
+enum { POINTS = 12 };
+
+typedef struct rule {
+    double at[POINTS], weight[POINTS]; /* on 0 to 1 */
+} rule;
+
+/* The zeros of Legendre's polynomial by Newton's method. */
+static rule gauss(void)
+{
+    rule made;
+    for (int i = 0; i < POINTS; i++) {
+        double x = cos(M_PI * (i + 0.75) / (POINTS + 0.5)), slope = 1;
+        for (int step = 0; step < 50; step++) {
+            double p = x, before = 1;
+            for (int degree = 2; degree <= POINTS; degree++) {
+                double next = ((2 * degree - 1) * x * p - (degree - 1) * before) / degree;
+                before = p;
+                p = next;
+            }
+            slope = POINTS * (x * p - before) / (x * x - 1);
+            x -= p / slope;
+        }
+        made.at[i] = (1 + x) / 2;
+        made.weight[i] = 1 / ((1 - x * x) * slope * slope);
+    }
+    return made;
+}
+
+static double unmarked(const double *rates, unsigned from, unsigned crawls, unsigned subset, const double *u)
+{
+    double exponent = 0;
+    for (unsigned cohort = 0; cohort < from + crawls; cohort++) {
+        double later = 1;
+        for (unsigned i = 0; i < crawls; i++)
+            if (subset >> i & 1 && from + i >= cohort)
+                later *= 1 - u[i];
+        exponent += rates[cohort] * (1 - later);
+    }
+    return exp(-exponent);
+}
+
+static double marked_in_all(const double *rates, unsigned from, unsigned crawls, const double *u)
+{
+    double g = 0;
+    for (unsigned subset = 0; subset < 1u << crawls; subset++)
+        g += (__builtin_popcount(subset) & 1 ? -1 : 1) * unmarked(rates, from, crawls, subset, u);
+    return fmax(g, 0);
+}
+
+double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsigned crawls)
+{
+    rule rule = gauss();
+    unsigned points = 1;
+    double sum = 0, u[LAB_LOST_CRAWLS];
+    for (unsigned i = 0; i < crawls; i++)
+        points *= POINTS;
+    for (unsigned point = 0; point < points; point++) {
+        double weight = 1;
+        for (unsigned i = 0, rest = point; i < crawls; i++, rest /= POINTS) {
+            u[i] = rule.at[rest % POINTS];
+            weight *= rule.weight[rest % POINTS];
+        }
+        sum += weight * pow(marked_in_all(rates, from, crawls, u), bits);
+    }
+    return sum;
+}

@@ -1,0 +1,258 @@
+/*
+ * What the multi-layer paper says, and what the tables say to it. Verdicts come from measured figures; a claim whose
+ * tables were not measured stays unjudged.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/multilayer/layers.h"
+
+static lab_holding judge_comparisons(const lab_book *book, char *sentence, size_t room)
+{
+    double linear = lab_book_measured(book, "layers-comparisons", "linear search", "URLs that are not");
+    double binary = lab_book_measured(book, "layers-comparisons", "binary search", "URLs that are not");
+    if (isnan(linear + binary))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room, "%.0f comparisons from one end to the other for a URL that is not there, %.1f by halving",
+             linear, binary);
+    return fabs(binary - log2(linear)) <= 1 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_fewer(const lab_book *book, char *sentence, size_t room)
+{
+    double classic = lab_book_measured(book, "layers-original", "3.5 M", "classic");
+    double layered = lab_book_measured(book, "layers-original", "3.5 M", "multilayer");
+    double known_classic = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "classic, m");
+    double known = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "multilayer, m a layer");
+    if (isnan(classic + layered + known_classic + known))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "Of URLs with a number behind them multilayer loses %.0f where classic loses %.0f, with five times the "
+             "bits; of URLs whose segments are all known %.2f %% against %.2f %%",
+             layered, classic, known, known_classic);
+    if (layered >= classic)
+        return LAB_DOES_NOT_HOLD;
+    return known < known_classic / 2 ? LAB_HOLDS : LAB_CONDITIONS;
+}
+
+/* The right one has to be within a fifth of it for every sort of URLs. */
+static lab_holding judge_formula(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "layers-formula", *const column = "m = 2.4 n";
+    double formula = lab_book_measured(book, id, "the paper's formula", column);
+    double all = lab_book_measured(book, id, "all segments new", column);
+    double last = lab_book_measured(book, id, "last segment new", column);
+    double directory = lab_book_measured(book, id, "new page of one directory", column);
+    double host = lab_book_measured(book, id, "new host alone", column);
+    double known = lab_book_measured(book, id, "all segments known", column);
+    double least = fmin(fmin(all, last), fmin(directory, fmin(host, known)));
+    double most = fmax(fmax(all, last), fmax(directory, fmax(host, known)));
+    if (isnan(formula + all + last + directory + host + known))
+        return LAB_UNJUDGED;
+    snprintf(
+        sentence, room,
+        "With 2.4 bits a URL it says %.2f %%; the rate is %.2f %% if all segments are new, %.1f %% if the last one is, "
+        "%.1f %% in one directory, %.1f %% for hosts alone, %.1f %% if all are known",
+        formula, all, last, directory, host, known);
+    return least > 0.8 * formula && most < 1.2 * formula ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_xor(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "layers-cross", *const paper = "multilayer, as the paper";
+    double without = lab_book_measured(book, id, "a segment of another", "layers without the XOR");
+    double with = lab_book_measured(book, id, "a segment of another", paper);
+    double permuted = lab_book_measured(book, id, "permuted", paper);
+    double shortened = lab_book_measured(book, id, "shortened by an equal pair", paper);
+    double salted = lab_book_measured(book, id, "permuted", "multilayer, layers salted");
+    if (isnan(without + with + permuted + shortened + salted))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "URLs with a segment of another: %.0f %% lost without that layer, %.1f %% with it; but %.0f %% of "
+             "permuted and %.0f %% of shortened ones, unless each layer has its own salt (%.1f %%)",
+             without, with, permuted, shortened, salted);
+    if (with > without / 2)
+        return LAB_DOES_NOT_HOLD;
+    return permuted > 2 * with || shortened > 2 * with ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+static lab_holding judge_addresses(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "layers-addresses", *const column = "URLs with such an address";
+    double original = lab_book_measured(book, id, "m = 16829152, the original", column);
+    double own = lab_book_measured(book, id, "m = 4872584, the study's runs", column);
+    double power = lab_book_measured(book, id, "m = 16777216, a power of two", column);
+    if (isnan(original + own + power))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "%.1f %% of the URLs get an address beyond the array with the original's m, %.0f %% with that of the "
+             "paper's runs, %.0f %% with a power of two",
+             original, own, power);
+    if (power > 0)
+        return LAB_DOES_NOT_HOLD;
+    return original > 0 || own > 0 ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+/* As good as any at the memory that it takes: no worse than a classic filter of all its bits with the best k. */
+static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const sorts[] = {"m = 4.8 n, number appended", "m = 4.8 n, other URLs",
+                                        "m = 4.8 n, known segments"};
+    double layered[3], same[3], best[3];
+    int worse = 0;
+    for (int i = 0; i < 3; i++) {
+        layered[i] = lab_book_measured(book, "layers-equal", sorts[i], "multilayer, m a layer");
+        same[i] = lab_book_measured(book, "layers-equal", sorts[i], "classic, 5 m");
+        best[i] = lab_book_measured(book, "layers-equal", sorts[i], "classic, 5 m, best k");
+        if (isnan(layered[i] + same[i] + best[i]))
+            return LAB_UNJUDGED;
+        worse += layered[i] > best[i];
+    }
+    snprintf(sentence, room,
+             "In 24 bits a URL multilayer loses %.3f %% of URLs with a number behind them, %.3f %% of others and %.2f "
+             "%% of those of known segments; classic loses %.3f, %.3f and %.3f %% with three functions, and %.4f, %.4f "
+             "and %.4f %% with the best number of them",
+             layered[0], layered[1], layered[2], same[0], same[1], same[2], best[0], best[1], best[2]);
+    return worse == 3 ? LAB_DOES_NOT_HOLD : worse ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+static bool find_ratios(const lab_book *book, double *insert, double *ask)
+{
+    *insert = lab_book_measured(book, "layers-slower", "3.5 M", "insert ratio");
+    *ask = lab_book_measured(book, "layers-slower", "3.5 M", "ask ratio");
+    return !isnan(*insert + *ask);
+}
+
+static lab_holding judge_slower(const lab_book *book, char *sentence, size_t room)
+{
+    double insert, ask;
+    if (!find_ratios(book, &insert, &ask))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room, "An insertion takes %.1f times as long as with classic, a question %.1f times", insert,
+             ask);
+    return insert > 1.1 && ask > 1.1 ? LAB_HOLDS : insert > 1.1 || ask > 1.1 ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+static lab_holding judge_same_time(const lab_book *book, char *sentence, size_t room)
+{
+    double insert, ask;
+    if (!find_ratios(book, &insert, &ask))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "The paper's own results say otherwise, and so do ours: %.1f times as long for an insertion, %.1f times "
+             "for a question",
+             insert, ask);
+    return insert > 1.1 || ask > 1.1 ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
+}
+
+static lab_holding judge_algorithms(const lab_book *book, char *sentence, size_t room)
+{
+    double crossed = lab_book_measured(book, "layers-cross", "a segment of another", "classic of segments");
+    double fresh = lab_book_measured(book, "layers-cross", "new page", "classic of segments");
+    double urls = lab_book_measured(book, "layers-cross", "a segment of another", "classic of URLs");
+    if (isnan(crossed + fresh + urls))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "To the letter they mark segments: %.0f %% of the URLs made of known ones are lost, and %.1f %% of those "
+             "with one that is new, where a filter of URLs loses %.1f %%",
+             crossed, fresh, urls);
+    return crossed > 1.5 * urls ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
+}
+
+static lab_holding judge_traditional(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "layers-query", *const column = "50 k";
+    double linear = lab_book_measured(book, id, "linear search", column);
+    double binary = lab_book_measured(book, id, "binary search", column);
+    double table = lab_book_measured(book, id, "hash table", column);
+    double classic = lab_book_measured(book, id, "classic", column);
+    double layered = lab_book_measured(book, id, "multilayer", column);
+    double faster = fmin(binary, table);
+    if (isnan(linear + binary + table + classic + layered))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "A question takes %.0f ns by linear search, %.0f by binary search, %.0f with a hash table, %.0f with "
+             "classic and %.0f with multilayer",
+             linear, binary, table, classic, layered);
+    if (classic < faster && layered < faster)
+        return LAB_HOLDS;
+    return classic < linear && layered < linear ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+/* What was asked falsely here were all questions but the repetitions: as if there were none, it is a little more. */
+static lab_holding judge_own(const lab_book *book, char *sentence, size_t room)
+{
+    const lab_table *table = lab_book_find(book, "layers-own");
+    const lab_entry *seen = table ? lab_table_find(table, "classic", "seen") : NULL;
+    double falsely = lab_book_measured(book, "layers-own", "classic", "falsely seen");
+    double asked = LAB_LAYERS_OWN_ASKED, most = falsely / (asked - LAB_LAYERS_OWN_REPEATED) * asked;
+    if (!seen || isnan(falsely + seen->published))
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "Of 781,489 questions that were all new such a filter would lose %.0f; the rest of the %.0f must be URLs "
+             "that are in both halves of the data, and the share of the questions is twice that of the rows",
+             most, seen->published);
+    return seen->published > 1.1 * most ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
+}
+
+#define PAPER "the multi-layer paper, "
+
+const lab_claim lab_layers_claims[] = {
+    {.id = "layers-search",
+     .source = PAPER "section 1.1",
+     .text = "Linear search takes as many comparisons as there are URLs, binary search the logarithm of that",
+     .evidence = "layers-comparisons",
+     .judge = judge_comparisons},
+    {.id = "layers-algorithms",
+     .source = PAPER "algorithms 1 and 2",
+     .text = "The algorithms are a Bloom filter's, with false positives of (1-e^(-kn/m))^k",
+     .evidence = "layers-cross layers-false",
+     .judge = judge_algorithms},
+    {.id = "layers-xor",
+     .source = PAPER "multi-layer introduction",
+     .text =
+         "The last layer, on the XOR of the segments' positions, solves the problem of URLs made of others' segments",
+     .evidence = "layers-cross",
+     .judge = judge_xor},
+    {.id = "layers-addresses",
+     .source = PAPER "algorithm 3",
+     .text = "The positions in the last layer, of m bits as well, are the XOR of the positions in the others",
+     .evidence = "layers-addresses",
+     .judge = judge_addresses},
+    {.id = "layers-formula",
+     .source = PAPER "analysis",
+     .text = "Multilayer's false positives are (1-e^(-kn/m))^(kL)",
+     .evidence = "layers-formula layers-quarter",
+     .judge = judge_formula},
+    {.id = "layers-fewer",
+     .source = PAPER "results, figure 3",
+     .text = "Multilayer has far fewer false positives than a classic filter of as many bits as a layer",
+     .evidence = "layers-original layers-false layers-equal",
+     .judge = judge_fewer},
+    {.id = "layers-slower",
+     .source = PAPER "results, figures 4 and 5",
+     .text = "Insertions and questions take longer with multilayer, since more hash functions are involved",
+     .evidence = "layers-slower layers-query layers-insert",
+     .judge = judge_slower},
+    {.id = "layers-same-time",
+     .source = PAPER "conclusion",
+     .text = "Multilayer and classic take the same time to insert and to ask",
+     .evidence = "layers-slower layers-query layers-insert",
+     .judge = judge_same_time},
+    {.id = "layers-traditional",
+     .source = PAPER "conclusion",
+     .text = "Both sorts of Bloom filters are faster to ask than the traditional searches",
+     .evidence = "layers-query",
+     .judge = judge_traditional},
+    {.id = "layers-best",
+     .source = PAPER "conclusion",
+     .text = "Multilayer, having the fewest false positives, is the most effective algorithm for URLs",
+     .evidence = "layers-equal",
+     .judge = judge_best},
+    {.id = "layers-own",
+     .source = PAPER "experiment and results",
+     .text = "Of 1,562,978 rows about 50,600 are false positives of the classic filter",
+     .evidence = "layers-own",
+     .judge = judge_own},
+    {.id = NULL},
+};

@@ -1,0 +1,73 @@
+/*
+ * What a second and a third filter cost (the thesis, tables A.1 to A.6, across the tables): times as ratios to one
+ * filter, for 3 functions and M = 2.0. An add, and a question that looks at every position, take F times as long; a
+ * question that ends with the first unmarked bit hardly ever comes to the second filter.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/thesis/costs.h"
+#include "lab/engine/run_urls.h"
+
+#define MULTIPLIER 2.0
+#define TOLERANCE 0.2
+
+enum { MEMBERS = 3, DEEDS = 3, PART = 100, URLS_LEAST = 500, TURNS = 5 };
+
+const char *const lab_member_rows[] = {"1 filter", "2 filters", "3 filters", NULL};
+const char *const lab_member_columns[] = {"add", "query, every position", "query, first unmarked bit", NULL};
+
+static const lab_deed deeds[DEEDS] = {LAB_ADD, LAB_ASK_EAGER, LAB_ASK_BREAK};
+static const char *const tables[DEEDS][MEMBERS] = {{"thesis-A.4", "thesis-A.5", "thesis-A.6"},
+                                                   {"thesis-A.1", "thesis-A.2", "thesis-A.3"},
+                                                   {"thesis-A.1", "thesis-A.2", "thesis-A.3"}};
+
+/* Filters take turns, as in costs_time.c. They are full when they are asked. */
+static void take_times(lab_timed *const *filters, const lab_texts *texts, double *numbers)
+{
+    uint64_t n = texts->count / 2, times[MEMBERS * DEEDS] = {0};
+    for (unsigned deed = 0; deed < DEEDS; deed++)
+        for (uint64_t turn = 0; turn < TURNS; turn++)
+            for (unsigned i = 0; i < MEMBERS; i++) {
+                uint64_t first = n * turn / TURNS, last = n * (turn + 1) / TURNS;
+                const vidi_str *urls = texts->urls + (deeds[deed] == LAB_ADD ? 0 : n);
+                uint64_t start = lab_thread_time();
+                lab_timed_do(filters[i], deeds[deed], urls + first, last - first);
+                times[i * DEEDS + deed] += lab_thread_time() - start;
+            }
+    for (unsigned i = 0; i < MEMBERS * DEEDS; i++)
+        numbers[i] = (double)times[i] / fmax(1, (double)times[i % DEEDS]);
+}
+
+int lab_time_members_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = lab_urls_part(settings, PART, URLS_LEAST);
+    lab_timed *filters[MEMBERS] = {NULL, NULL, NULL};
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
+    for (unsigned i = 0; i < MEMBERS && code == VIDI_OK; i++)
+        code = lab_timed_make(&filters[i], settings, run, i + 1, LAB_COST_K_LEAST, MULTIPLIER, n);
+    if (code == VIDI_OK)
+        take_times(filters, &texts, numbers);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        lab_timed_free(filters[i]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+void lab_time_members_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
+{
+    double members = (double)row + 1, fill = -expm1(-1 / MULTIPLIER);
+    (void)study;
+    (void)settings;
+    (void)numbers;
+    entry->theory = deeds[column] != LAB_ASK_BREAK
+                        ? members
+                        : (1 - pow(fill, LAB_COST_K_LEAST * members)) / (1 - pow(fill, LAB_COST_K_LEAST));
+    lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
+                     lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
+    if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
+        snprintf(entry->remark, sizeof entry->remark, "its program asked every filter, whatever the first one said");
+}

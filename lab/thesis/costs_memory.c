@@ -1,0 +1,163 @@
+/*
+ * Memory of the thesis's URL caches (its tables 5.10 to 5.13).
+ *
+ * Filters are made for 1,000,000 URLs, as there, whatever the settings: their size does not depend on what goes in, and
+ * theory is m/8 bytes a filter. Collections grow with their URLs: so many as can be put in quickly are, and the rest is
+ * reckoned from them.
+ *
+ * The thesis's figures are m/8 bytes in kilobytes of 1,024, plus a constant (some 38 for one filter, 41 for two and
+ * three) that has to do with neither k nor M: whatever else its filter object refers to. A cell is judged by that: less
+ * the table's median excess it must be m/8 within what rounding explains; if it is not while its neighbours are, it is
+ * misprinted.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/thesis/costs.h"
+#include "lab/engine/run_urls.h"
+
+#define KILOBYTE 1024.0
+#define ROUNDING 2.0 /* kilobytes: half a one of rounding, and that the constant grows a little with k */
+
+#define TOLERANCE 0.25 /* of a collection's memory */
+
+enum { HASHSET_URLS = 100000, LIST_URLS = 4000, CACHE_LINE = 64 };
+
+static int kilobytes_of_filter(const lab_settings *settings, uint64_t run, unsigned members, size_t cell,
+                               double *kilobytes)
+{
+    lab_config config = {.functions = "jenkins",
+                         .members = members,
+                         .k = LAB_COST_K_LEAST + (unsigned)(cell / LAB_COST_COLUMNS),
+                         .multiplier = lab_cost_multipliers[cell % LAB_COST_COLUMNS]};
+    char params[256];
+    const char *kind = lab_config_set(&config, params, sizeof params);
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    LAB_TRY(lab_set_make(&set, settings, run, kind, params, LAB_COST_URLS));
+    int code = vidi_stat(set, &stats);
+    vidi_close(set);
+    *kilobytes = (double)stats.bytes / KILOBYTE;
+    return code;
+}
+
+static int measure_filters(const lab_settings *settings, uint64_t run, unsigned members, double *numbers)
+{
+    for (size_t cell = 0; cell < (size_t)LAB_COST_ROWS * LAB_COST_COLUMNS; cell++)
+        LAB_TRY(kilobytes_of_filter(settings, run, members, cell, &numbers[cell]));
+    return VIDI_OK;
+}
+
+int lab_memory_one_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_filters(settings, run, 1, numbers);
+}
+
+int lab_memory_two_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_filters(settings, run, 2, numbers);
+}
+
+int lab_memory_three_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_filters(settings, run, 3, numbers);
+}
+
+/* ---- verdicts on filters ---- */
+
+static unsigned members_of(const lab_study *study)
+{
+    return study->measure == lab_memory_one_measure ? 1 : study->measure == lab_memory_two_measure ? 2 : 3;
+}
+
+static double bits_alone(const lab_study *study, size_t row, size_t column)
+{
+    double k = LAB_COST_K_LEAST + (double)row;
+    return members_of(study) * lab_bits(LAB_COST_URLS, k, lab_cost_multipliers[column]) / 8 / KILOBYTE;
+}
+
+/* By how much the published figures of the table exceed the bits alone: the median. */
+static double excess(const lab_study *study)
+{
+    double each[LAB_COST_ROWS * LAB_COST_COLUMNS] = {0};
+    size_t count = 0;
+    for (size_t row = 0; row < LAB_COST_ROWS; row++)
+        for (size_t column = 0; column < LAB_COST_COLUMNS; column++) {
+            lab_figure figure = lab_figure_read(
+                lab_published_find(lab_published_all, study->id, lab_cost_rows[row], lab_cost_columns[column]));
+            if (figure.given)
+                each[count++] = figure.percent - bits_alone(study, row, column);
+        }
+    return lab_median(each, count);
+}
+
+void lab_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                      const double *numbers, lab_entry *entry)
+{
+    (void)settings;
+    (void)numbers;
+    entry->theory = bits_alone(study, row, column);
+    entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
+    lab_figure figure = lab_figure_read(entry->printed);
+    /* Ours is m/8 rounded up to whole cache lines, of each filter. */
+    double rounding = members_of(study) * CACHE_LINE / KILOBYTE;
+    if (entry->measured < entry->theory - 1e-6 || entry->measured > entry->theory + rounding) {
+        entry->verdict = LAB_FAILS;
+        snprintf(entry->remark, sizeof entry->remark, "ours is not the size of its bits");
+        return;
+    }
+    if (!figure.given)
+        return;
+    double constant = excess(study);
+    entry->published = figure.percent;
+    entry->verdict = LAB_AGREES;
+    if (fabs(figure.percent - entry->theory - constant) > ROUNDING) {
+        entry->verdict = LAB_MISPRINT;
+        snprintf(entry->remark, sizeof entry->remark,
+                 "the other cells are %.0f kilobytes more than their bits, which would be %.0f here%s", constant,
+                 entry->theory + constant,
+                 figure.percent < entry->theory ? "; printed is less than the bits alone" : "");
+    }
+}
+
+/* ---- collections ---- */
+
+/* Kilobytes of a set with 1,000,000 URLs, reckoned from `count`. */
+static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const char *kind, uint64_t count,
+                             double *kilobytes)
+{
+    char url[LAB_URL_ROOM];
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    int code = lab_set_make(&set, settings, run, kind, NULL, count);
+    for (uint64_t i = 0; i < count && code >= 0; i++)
+        code = vidi_add(set, lab_url_text(url, settings, run, i));
+    if (code >= 0)
+        code = vidi_stat(set, &stats);
+    vidi_close(set);
+    if (code < 0)
+        return code;
+    *kilobytes = (double)stats.bytes / KILOBYTE * LAB_COST_URLS / (double)count;
+    return VIDI_OK;
+}
+
+int lab_memory_collections_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t all = settings->urls;
+    LAB_TRY(kilobytes_of_urls(settings, run, "list", all < LIST_URLS ? all : LIST_URLS, &numbers[0]));
+    return kilobytes_of_urls(settings, run, "hashset", all < HASHSET_URLS ? all : HASHSET_URLS, &numbers[1]);
+}
+
+void lab_memory_collections_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                  const double *numbers, lab_entry *entry)
+{
+    (void)settings;
+    (void)row;
+    (void)column;
+    (void)numbers;
+    lab_entry_published(entry, study, TOLERANCE);
+    if (entry->verdict == LAB_DIFFERS)
+        snprintf(entry->remark, sizeof entry->remark,
+                 "Java's takes %.1f times as much: an object a URL, of two bytes a character, and a reference to it",
+                 entry->published / entry->measured);
+}

@@ -1,0 +1,144 @@
+/*
+ * Times of the thesis's filters (its tables A.1 to A.6), as ratios to the row of 3 functions in the same column:
+ * whatever machine it is, that is what the number of functions costs.
+ *
+ * All filters of a table exist at once, and take turns with a fifth of the URLs each, so that a machine that slows down
+ * slows down all of them. Processor time of the thread, which others cannot take away.
+ *
+ * Theory counts hash values, which is where the time goes. An add, and a question that looks at all positions, computes
+ * kF of them: the ratio is k/3. A question that ends with the first bit that is not marked (algorithm 2) computes
+ * (1 - f^kF) / (1 - f), f = 1 - e^(-1/M) being the fill, which hardly depends on k: less than two for any k and F.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/thesis/costs.h"
+#include "lab/engine/run_urls.h"
+
+#define TOLERANCE 0.2 /* of ratios, published and ours */
+
+enum { CELLS = LAB_COST_ROWS * LAB_COST_COLUMNS, TURNS = 5, PART = 400, URLS_LEAST = 500 };
+
+typedef struct table {
+    lab_texts texts; /* the first half goes in, the second is asked */
+    uint64_t n;
+    lab_timed *filters[CELLS];
+} table;
+
+static int make_table(table *made, const lab_settings *settings, uint64_t run, unsigned members)
+{
+    made->n = lab_urls_part(settings, PART, URLS_LEAST);
+    LAB_TRY(lab_texts_make(&made->texts, settings, run, 0, 2 * made->n));
+    for (unsigned cell = 0; cell < CELLS; cell++)
+        LAB_TRY(lab_timed_make(&made->filters[cell], settings, run, members, LAB_COST_K_LEAST + cell / LAB_COST_COLUMNS,
+                               lab_cost_multipliers[cell % LAB_COST_COLUMNS], made->n));
+    return VIDI_OK;
+}
+
+static void free_table(table *made)
+{
+    for (unsigned cell = 0; cell < CELLS; cell++)
+        lab_timed_free(made->filters[cell]);
+    lab_texts_free(&made->texts);
+}
+
+static void take_times(table *of, lab_deed deed, double *numbers)
+{
+    const vidi_str *urls = of->texts.urls + (deed == LAB_ADD ? 0 : of->n);
+    uint64_t times[CELLS] = {0};
+    if (deed != LAB_ADD)
+        lab_timed_fill(of->filters, CELLS, of->texts.urls, of->n);
+    for (uint64_t turn = 0; turn < TURNS; turn++) {
+        uint64_t first = of->n * turn / TURNS, last = of->n * (turn + 1) / TURNS;
+        for (unsigned cell = 0; cell < CELLS; cell++) {
+            uint64_t start = lab_thread_time();
+            lab_timed_do(of->filters[cell], deed, urls + first, last - first);
+            times[cell] += lab_thread_time() - start;
+        }
+    }
+    for (unsigned cell = 0; cell < CELLS; cell++)
+        numbers[cell] = (double)times[cell] / fmax(1, (double)times[cell % LAB_COST_COLUMNS]);
+}
+
+static int measure(const lab_settings *settings, uint64_t run, unsigned members, lab_deed deed, double *numbers)
+{
+    table table;
+    memset(&table, 0, sizeof table);
+    int code = make_table(&table, settings, run, members);
+    if (code == VIDI_OK)
+        take_times(&table, deed, numbers);
+    free_table(&table);
+    return code;
+}
+
+#define MEASURE(name, members, deed)                                                                                   \
+    int name(const lab_settings *settings, uint64_t run, double *numbers)                                              \
+    {                                                                                                                  \
+        return measure(settings, run, members, deed, numbers);                                                         \
+    }
+
+MEASURE(lab_time_ask_one_measure, 1, LAB_ASK_EAGER)
+MEASURE(lab_time_ask_two_measure, 2, LAB_ASK_EAGER)
+MEASURE(lab_time_ask_three_measure, 3, LAB_ASK_EAGER)
+MEASURE(lab_time_break_one_measure, 1, LAB_ASK_BREAK)
+MEASURE(lab_time_break_two_measure, 2, LAB_ASK_BREAK)
+MEASURE(lab_time_break_three_measure, 3, LAB_ASK_BREAK)
+MEASURE(lab_time_add_one_measure, 1, LAB_ADD)
+MEASURE(lab_time_add_two_measure, 2, LAB_ADD)
+MEASURE(lab_time_add_three_measure, 3, LAB_ADD)
+
+/* ---- verdicts ---- */
+
+/* The filters of a table whose questions break; 0: it is another. */
+static unsigned breaking_members(const lab_study *study)
+{
+    return study->measure == lab_time_break_one_measure     ? 1
+           : study->measure == lab_time_break_two_measure   ? 2
+           : study->measure == lab_time_break_three_measure ? 3
+                                                            : 0;
+}
+
+static double values_until_settled(double fill, double positions)
+{
+    return (1 - pow(fill, positions)) / (1 - fill);
+}
+
+static double theory_of(const lab_study *study, size_t row, size_t column)
+{
+    double k = LAB_COST_K_LEAST + (double)row, members = breaking_members(study);
+    double fill = -expm1(-1 / lab_cost_multipliers[column]);
+    return members > 0
+               ? values_until_settled(fill, k * members) / values_until_settled(fill, LAB_COST_K_LEAST * members)
+               : k / LAB_COST_K_LEAST;
+}
+
+/* A table with breaks is held against the figures of the one without, whose name it begins with. */
+static const char *printed(const lab_study *study, const char *row, const char *column)
+{
+    char id[32];
+    snprintf(id, sizeof id, "%.*s", (int)strcspn(study->id + strlen("thesis-"), "-") + (int)strlen("thesis-"),
+             study->id);
+    return lab_published_find(lab_published_all, id, row, column);
+}
+
+void lab_time_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                    const double *numbers, lab_entry *entry)
+{
+    (void)settings;
+    (void)numbers;
+    entry->theory = theory_of(study, row, column);
+    lab_cost_compare(entry, printed(study, entry->row, entry->column), printed(study, lab_cost_rows[0], entry->column),
+                     TOLERANCE);
+    if (entry->verdict != LAB_DIFFERS)
+        return;
+    if (breaking_members(study) && row + 1 == LAB_COST_ROWS)
+        snprintf(entry->remark, sizeof entry->remark,
+                 "with the break of algorithm 2 the published %.2f would be %.2f: its program looked at every position",
+                 entry->published, entry->theory);
+    else if (!breaking_members(study))
+        snprintf(entry->remark, sizeof entry->remark, "k/3 is %.2f: %s is off", entry->theory,
+                 fabs(entry->published / entry->theory - 1) > fabs(entry->measured / entry->theory - 1)
+                     ? "the published"
+                     : "ours");
+}

@@ -1,0 +1,82 @@
+/*
+ * The further work of the thesis (chapter 7 and section 6.4), carried out: what its experiments share, and their parts.
+ */
+#ifndef VIDI_LAB_THESIS_FURTHER_H
+#define VIDI_LAB_THESIS_FURTHER_H
+
+#include <sys/types.h>
+
+#include "lab/engine/study.h"
+#include "lab/engine/run_urls.h"
+
+/* ---- URLs: further_site.c ---- */
+
+/* That part of settings->urls; but all of a few. */
+uint64_t lab_further_urls(const lab_settings *settings, uint64_t part);
+
+/*
+ * The first `wanted` URLs of the site that most of the texts are of, in their order; then of the next largest, if there
+ * are too few. A site is a host.
+ */
+int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site);
+
+/* ---- members in processes of their own: further_members.c ---- */
+
+typedef struct lab_members {
+    unsigned count;
+    int sockets[LAB_MEMBERS_MAX];
+    pid_t processes[LAB_MEMBERS_MAX]; /* 0: ended, and known to have */
+    uint64_t messages;                /* there and back */
+    char *request;
+    uint8_t *answers; /* [member * LAB_BATCH_MAX + URL] */
+} lab_members;
+
+enum { LAB_BATCH_MAX = 4096 };
+
+/*
+ * Starts `count` processes. Each has one member of the spatial set that lab_set_make would make with the same
+ * parameters, but for F. lab_members_stop in every case: it ends them all and waits for them; its own result says
+ * whether all of them ended well. No other thread may be running: see fork(2).
+ */
+int lab_members_start(lab_members *members, const lab_settings *settings, uint64_t run, unsigned count,
+                      const char *params, uint64_t capacity);
+int lab_members_stop(lab_members *members);
+
+/* The decision: at most LAB_BATCH_MAX URLs, to all members at once. A member that has died is an error. */
+int lab_members_add(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
+int lab_members_ask(lab_members *members, const vidi_str *urls, size_t count, uint8_t *verdicts);
+
+/* ---- the experiments: their parts, which further_experiments.c puts together ---- */
+
+/* further_scalable.c */
+extern const char *const lab_scalable_rows[], *const lab_scalable_columns[], *const lab_scalable_memory_columns[];
+lab_measure_run lab_scalable_measure, lab_scalable_memory_measure;
+lab_judge_entry lab_scalable_judge;
+
+/* further_revisit.c */
+extern const char *const lab_revisit_rows[], *const lab_revisit_columns[];
+lab_measure_run lab_revisit_measure;
+lab_judge_entry lab_revisit_judge;
+
+/* further_delay.c */
+extern const char *const lab_delay_rows[], *const lab_delay_columns[];
+lab_measure_run lab_delay_measure;
+lab_judge_entry lab_delay_judge;
+
+/* further_equal.c */
+extern const char *const lab_equal_rows[], *const lab_equal_columns[], *const lab_equal_time_columns[];
+lab_measure_run lab_equal_measure, lab_equal_time_measure;
+lab_judge_entry lab_equal_judge;
+
+/* further_genetic.c */
+extern const char *const lab_genetic_rows[], *const lab_genetic_columns[], *const lab_genetic_time_columns[];
+lab_measure_run lab_genetic_measure, lab_genetic_time_measure;
+lab_judge_entry lab_genetic_judge;
+
+/* further_processes.c */
+extern const char *const lab_processes_rows[], *const lab_processes_columns[];
+extern const char *const lab_processes_ways[], *const lab_processes_exchange_rows[];
+lab_measure_run lab_processes_measure, lab_processes_time_measure, lab_processes_messages_measure;
+lab_judge_entry lab_processes_judge, lab_processes_messages_judge;
+
+#endif

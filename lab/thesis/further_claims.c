@@ -1,0 +1,144 @@
+/* What the thesis claims of its further work, and what its tables leave open. See thesis.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/thesis/thesis.h"
+
+lab_holding lab_claim_multiplier(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const larger = "3 HF, 4.0 M: 12 bits", *const more = "6 HF, 2.0 M: 12 bits";
+    static const char *const times = "further-equal-bits-time", *const salted = "salted, ask for known";
+    const lab_entry *by_multiplier = lab_book_entry(book, "further-equal-bits", larger, "FP");
+    const lab_entry *by_functions = lab_book_entry(book, "further-equal-bits", more, "FP");
+    const lab_entry *few = lab_book_entry(book, times, larger, salted);
+    const lab_entry *many = lab_book_entry(book, times, more, salted);
+    const lab_entry *derived = lab_book_entry(book, times, more, "derived, ask for known");
+    if (!by_multiplier || !by_functions || !few || !many || !derived)
+        return LAB_UNJUDGED;
+    lab_comparison worse = lab_compare(by_multiplier, by_functions);
+    snprintf(sentence, room,
+             "At 12 bits a URL M = 4.0 with 3 functions loses %.3g %%, M = 2.0 with 6 functions %.3g %%; a question "
+             "takes %.3g and %.3g ns with salted functions, and with 6 values derived from one hash %.3g ns",
+             by_multiplier->measured, by_functions->measured, few->measured, many->measured, derived->measured);
+    if (worse == LAB_OPEN)
+        return LAB_UNJUDGED;
+    return worse == LAB_NOT_MORE ? LAB_HOLDS : few->measured < many->measured ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+}
+
+lab_holding lab_claim_delay(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "further-delay", *const same = "same order", *const other = "other order";
+    const lab_entry *one = lab_book_entry(book, id, "by 1 crawl or more", same);
+    const lab_entry *two = lab_book_entry(book, id, "by 2 crawls or more", same);
+    const lab_entry *two_other = lab_book_entry(book, id, "by 2 crawls or more", other);
+    const lab_entry *three = lab_book_entry(book, id, "by 3 crawls or more", same);
+    const lab_entry *last = lab_book_entry(book, id, "by 1 crawl or more", "last tenth, same order");
+    if (!one || !two || !two_other || !three || !last)
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "With 3 functions and M = 2.0, %.3g %% of all pages wait for the second crawl, %.3g %% for the third "
+             "(%.3g %% if each crawl has an order of its own) and %.3g %% for longer; of the tenth that a crawl meets "
+             "last, %.3g %% wait",
+             one->measured, two->measured, two_other->measured, three->measured, last->measured);
+    lab_comparison fewer = lab_compare(one, two);
+    if (fewer == LAB_OPEN)
+        return LAB_UNJUDGED;
+    return fewer == LAB_MORE && two->measured >= three->measured ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+}
+
+/* Is what both crawls lose the square of what one does? */
+static bool is_square(const lab_entry *one, const lab_entry *both)
+{
+    double share = one->measured / 100;
+    return fabs(both->measured - 100 * share * share) <= LAB_Z_MOST * lab_entry_spread(both);
+}
+
+lab_holding lab_claim_scalable(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const grown = "scalable, first stage n / 10", *const right = "classic, for n URLs";
+    static const char *const id = "further-scalable", *const memory = "further-scalable-memory";
+    const lab_entry *one = lab_book_entry(book, id, grown, "first crawl");
+    const lab_entry *both = lab_book_entry(book, id, grown, "both crawls");
+    const lab_entry *known = lab_book_entry(book, id, right, "both crawls");
+    const lab_entry *guessed = lab_book_entry(book, id, "classic, for a tenth of n", "both crawls");
+    const lab_entry *bits = lab_book_entry(book, memory, grown, "bits a URL");
+    const lab_entry *least = lab_book_entry(book, memory, right, "bits a URL");
+    if (!one || !both || !known || !guessed || !bits || !least)
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "A scalable filter that began with room for a tenth of the URLs loses %.3g %% in one crawl and %.3g %% in "
+             "both, a classic one for the right number %.3g %% in both and for a tenth of it %.3g %%; but it takes "
+             "%.3g bits a URL instead of %.3g",
+             one->measured, both->measured, known->measured, guessed->measured, bits->measured, least->measured);
+    if (!is_square(one, both) || !(guessed->measured > both->measured))
+        return LAB_DOES_NOT_HOLD;
+    return bits->measured > least->measured ? LAB_CONDITIONS : LAB_HOLDS;
+}
+
+lab_holding lab_claim_revisit(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "further-revisit";
+    const lab_entry *right = lab_book_entry(book, id, "first for n, headroom 1", "crawl 1");
+    const lab_entry *oversized = lab_book_entry(book, id, "first for 4 n, headroom 1", "crawl 2");
+    const lab_entry *first = lab_book_entry(book, id, "first for 0.25 n, headroom 1", "crawl 1");
+    const lab_entry *second = lab_book_entry(book, id, "first for 0.25 n, headroom 1", "crawl 2");
+    const lab_entry *third = lab_book_entry(book, id, "first for 0.25 n, headroom 1", "crawl 3");
+    if (!right || !oversized || !first || !second || !third)
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "After a first filter four times too large the second crawl loses %.3g %%, as it should (%.3g %%); after "
+             "one four times too small, which lost %.3g %% and so counted too few, it loses %.3g %%, and only the "
+             "third comes to %.3g %%",
+             oversized->measured, right->measured, first->measured, second->measured, third->measured);
+    if (fabs(lab_apart(oversized, right)) > LAB_Z_MOST)
+        return LAB_DOES_NOT_HOLD;
+    lab_comparison worse = lab_compare(second, right);
+    return worse == LAB_MORE ? LAB_CONDITIONS : worse == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
+}
+
+lab_holding lab_claim_genetic(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const id = "further-genetic", *const next = "next crawls";
+    static const char *const time = "further-genetic-time", *const value = "a hash value";
+    const lab_entry *training = lab_book_entry(book, id, "found", "training crawl");
+    const lab_entry *found = lab_book_entry(book, id, "found", next);
+    const lab_entry *sip = lab_book_entry(book, id, "sip13", next);
+    const lab_entry *found_time = lab_book_entry(book, time, "found", value);
+    const lab_entry *sip_time = lab_book_entry(book, time, "sip13", value);
+    if (!training || !found || !sip || !found_time || !sip_time)
+        return LAB_UNJUDGED;
+    double gain = lab_apart(sip, found);
+    snprintf(sentence, room,
+             "The function found loses %.3g %% of the crawl it was bred for, but %.3g %% of the next ones, where an "
+             "ideal function loses %.3g %% and sip13, which knows nothing of the site, %.3g %%%s; it takes %.3g ns a "
+             "URL, sip13 %.3g ns, and has no key against an attacker",
+             training->measured, found->measured, found->theory, sip->measured,
+             gain > LAB_Z_MOST ? "" : ": it learnt the URLs, not the site", found_time->measured, sip_time->measured);
+    double hardly = found->theory / 10;
+    if (gain > LAB_Z_MOST)
+        return found->measured < hardly ? LAB_HOLDS : LAB_CONDITIONS;
+    return found->low > hardly ? LAB_DOES_NOT_HOLD : LAB_UNJUDGED;
+}
+
+lab_holding lab_claim_processes(const lab_book *book, char *sentence, size_t room)
+{
+    static const char *const time = "further-processes-time", *const members = "2 members";
+    const lab_entry *rate = lab_book_entry(book, "further-processes", "2 processes", "processes");
+    const lab_entry *differ = lab_book_entry(book, "further-processes", "2 processes", "answers that differ");
+    const lab_entry *one_by_one = lab_book_entry(book, time, members, "processes, 1 URL at a time");
+    const lab_entry *batched = lab_book_entry(book, time, members, "processes, 4096 URLs at a time");
+    const lab_entry *here = lab_book_entry(book, time, members, "one set, 4096 URLs at a time");
+    const lab_entry *messages =
+        lab_book_entry(book, "further-processes-messages", members, "processes, 1 URL at a time");
+    if (!rate || !differ || !one_by_one || !batched || !here || !messages)
+        return LAB_UNJUDGED;
+    snprintf(sentence, room,
+             "Two processes with a member each lose %.3g %%, and %s; but a question takes %.3g messages and %.3g "
+             "microseconds, with 4,096 URLs a message %.3g, in one set %.3g",
+             rate->measured,
+             differ->measured > 0 ? "not all answers are those of one set" : "every answer is that of one set",
+             messages->measured, one_by_one->measured, batched->measured, here->measured);
+    if (differ->measured > 0)
+        return LAB_DOES_NOT_HOLD;
+    return one_by_one->measured > 2 * here->measured ? LAB_CONDITIONS : LAB_HOLDS;
+}

@@ -1,0 +1,156 @@
+/*
+ * The temporal strategy delays what it does not lose (the thesis, section 4.2): a page that is falsely seen waits for
+ * the next crawl. Which pages wait, and for how many crawls?
+ *
+ * Each of n URLs is asked before it goes in, in three crawls with new salts, of which all meet the URLs in the same
+ * order, or each in an order of its own. A page is delayed by at least e crawls if the first e of them say "seen". The
+ * last tenth are the pages that the first crawl meets last.
+ *
+ * Theory of a stretch of URLs, from a to n - 1, in the same order: as in theory.c, the count less its mean is a sum of
+ * martingale differences, but the 0 or 1 of a URL before a has no part in it, and a bit that such a URL marks costs
+ * from a on only: with P_max(i,a) for P_i in W_i.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lab/thesis/further.h"
+
+enum { K = 3, CRAWLS = 3, ORDERS = 2, COLUMNS = 4, PART = 4, PIECES = 4096 };
+#define M 2.0
+
+const char *const lab_delay_rows[] = {"by 1 crawl or more", "by 2 crawls or more", "by 3 crawls or more", NULL};
+const char *const lab_delay_columns[] = {"same order", "other order", "last tenth, same order",
+                                         "last tenth, other order", NULL};
+
+/* What one order needs: hits[i] belongs to the URL that the first crawl meets as number i. */
+typedef struct desk {
+    lab_texts texts;
+    uint32_t *order;
+    vidi_str *shuffled;
+    unsigned char *hits, *shuffled_hits;
+} desk;
+
+static int desk_make(desk *desk, const lab_settings *settings, uint64_t run, uint64_t n)
+{
+    LAB_TRY(lab_texts_make(&desk->texts, settings, run, 0, n));
+    desk->order = calloc(n + 1, sizeof *desk->order);
+    desk->shuffled = calloc(n + 1, sizeof *desk->shuffled);
+    desk->hits = calloc(n + 1, 1);
+    desk->shuffled_hits = calloc(n + 1, 1);
+    if (!desk->order || !desk->shuffled || !desk->hits || !desk->shuffled_hits)
+        return lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
+    return VIDI_OK;
+}
+
+static void desk_free(desk *desk)
+{
+    lab_texts_free(&desk->texts);
+    free(desk->order);
+    free(desk->shuffled);
+    free(desk->hits);
+    free(desk->shuffled_hits);
+}
+
+/* Those that were seen in every crawl so far have all their hits; the others are of no interest any more. */
+static int crawl_shuffled(desk *desk, vidi_set *set, const lab_settings *settings, uint64_t run, unsigned crawl)
+{
+    uint64_t n = desk->texts.count;
+    lab_shuffle(desk->order, n, settings->seed + crawl, run);
+    for (uint64_t i = 0; i < n; i++) {
+        desk->shuffled[i] = desk->texts.urls[desk->order[i]];
+        desk->shuffled_hits[i] = desk->hits[desk->order[i]];
+    }
+    int64_t seen = lab_texts_add(set, desk->shuffled, n, desk->shuffled_hits);
+    for (uint64_t i = 0; i < n; i++)
+        desk->hits[desk->order[i]] = desk->shuffled_hits[i];
+    return seen < 0 ? (int)seen : VIDI_OK;
+}
+
+static int crawl_again(desk *desk, vidi_set *set, const lab_settings *settings, uint64_t run, unsigned crawl,
+                       bool shuffled)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    next.capacity = desk->texts.count;
+    if (crawl > 0)
+        LAB_TRY(vidi_rotate(set, &next));
+    if (shuffled && crawl > 0)
+        return crawl_shuffled(desk, set, settings, run, crawl);
+    int64_t seen = lab_texts_add(set, desk->texts.urls, desk->texts.count, desk->hits);
+    return seen < 0 ? (int)seen : VIDI_OK;
+}
+
+static double count_delayed(const desk *desk, uint64_t first, unsigned crawls)
+{
+    uint64_t count = 0;
+    for (uint64_t i = first; i < desk->texts.count; i++)
+        count += desk->hits[i] == crawls;
+    return (double)count;
+}
+
+static uint64_t last_tenth(uint64_t n)
+{
+    return n - n / 10;
+}
+
+static int measure_order(const lab_settings *settings, uint64_t run, bool shuffled, double *numbers)
+{
+    uint64_t n = lab_further_urls(settings, PART);
+    desk desk = {.order = NULL};
+    vidi_set *set = NULL;
+    int code = desk_make(&desk, settings, run, n);
+    if (code == VIDI_OK)
+        code = lab_set_make(&set, settings, run, "classic", "k=3,M=2.0,mode=salted,hash=jenkins", n);
+    for (unsigned crawl = 0; crawl < CRAWLS && code == VIDI_OK; crawl++) {
+        code = crawl_again(&desk, set, settings, run, crawl, shuffled);
+        if (code == VIDI_OK) {
+            numbers[COLUMNS * crawl + shuffled] = count_delayed(&desk, 0, crawl + 1);
+            numbers[COLUMNS * crawl + ORDERS + shuffled] = count_delayed(&desk, last_tenth(n), crawl + 1);
+        }
+    }
+    vidi_close(set);
+    desk_free(&desk);
+    return code;
+}
+
+int lab_delay_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    LAB_TRY(measure_order(settings, run, false, numbers));
+    return measure_order(settings, run, true, numbers);
+}
+
+/* ---- theory ---- */
+
+/* URLs `first` to n - 1, falsely seen by all of so many filters that fill up with n URLs. */
+static lab_theory stretch(double n, double first, unsigned filters)
+{
+    double m = lab_bits(n, K, M), power = (double)K * filters, pieces = fmin(n, PIECES), piece = n / pieces;
+    double last = pow(-expm1(K * n * log1p(-1 / m)), power), from = pow(-expm1(K * first * log1p(-1 / m)), power);
+    lab_theory sum = {.asked = n - first};
+    for (double i = 0; i < pieces; i++) {
+        double at = (i + 0.5) * piece - 0.5, fill = at > 0 ? -expm1(K * at * log1p(-1 / m)) : 0;
+        double inside = fmin(1, fmax(0, (i + 1) * piece - first) / piece); /* the share of this piece that counts */
+        double p = pow(fill, power), later = last - (inside > 0 ? p : from);
+        sum.mean += piece * inside * p;
+        sum.variance += piece * (inside * (p * (1 - p) - 2 * p * later) + later * later * fill / ((1 - fill) * power));
+    }
+    return sum;
+}
+
+static lab_theory other_order(double n, double first, unsigned crawls)
+{
+    lab_theory met = stretch(n, first, 1), again = stretch(n, 0, 1);
+    for (unsigned i = 1; i < crawls; i++)
+        met = lab_meeting_theory(met, again, n);
+    return met;
+}
+
+void lab_delay_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                     const double *numbers, lab_entry *entry)
+{
+    uint64_t urls = lab_further_urls(settings, PART);
+    double n = (double)urls, first = column < ORDERS ? 0 : (double)last_tenth(urls);
+    unsigned crawls = (unsigned)row + 1;
+    (void)study;
+    lab_theory theory = column % ORDERS == 0 ? stretch(n, first, crawls) : other_order(n, first, crawls);
+    lab_entry_count(entry, numbers, theory, 100);
+}

@@ -1,0 +1,112 @@
+/*
+ * More bits for the array, or more hash functions? The thesis (sections 5.6.2 and 6.1) would rather increase M than k,
+ * but m = n k M makes both cost the same memory. So k against M at equal bits a URL: what is lost, and what it takes.
+ *
+ * Times are those of k salted values of Jenkins's function, as in the thesis, and of k values that are derived from one
+ * hash. In both cases all k values are made before the first bit is looked at.
+ */
+#include <stdio.h>
+
+#include "lab/thesis/further.h"
+
+enum { PART = 4, TIME_PART = 20 };
+
+typedef struct shape {
+    unsigned k;
+    double multiplier;
+} shape;
+
+static const shape shapes[] = {{3, 2.0}, {3, 4.0}, {4, 3.0}, {6, 2.0}, {8, 1.5}, {12, 1.0}};
+const char *const lab_equal_rows[] = {"3 HF, 2.0 M: 6 bits",
+                                      "3 HF, 4.0 M: 12 bits",
+                                      "4 HF, 3.0 M: 12 bits",
+                                      "6 HF, 2.0 M: 12 bits",
+                                      "8 HF, 1.5 M: 12 bits",
+                                      "12 HF, 1.0 M: 12 bits",
+                                      NULL};
+const char *const lab_equal_columns[] = {"FP", NULL};
+const char *const lab_equal_time_columns[] = {"salted, add",
+                                              "salted, ask for known",
+                                              "salted, ask for new",
+                                              "derived, add",
+                                              "derived, ask for known",
+                                              "derived, ask for new",
+                                              NULL};
+enum { SHAPES = sizeof shapes / sizeof *shapes, DEEDS = 3, WAYS = 2 };
+
+static int make(vidi_set **set, const shape *shape, bool salted, const lab_settings *settings, uint64_t run, uint64_t n)
+{
+    char params[80];
+    snprintf(params, sizeof params, "k=%u,M=%.17g%s", shape->k, shape->multiplier,
+             salted ? ",mode=salted,hash=jenkins" : "");
+    return lab_set_make(set, settings, run, "classic", params, n);
+}
+
+int lab_equal_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    uint64_t n = lab_further_urls(settings, PART);
+    int64_t code = lab_texts_make(&texts, settings, run, 0, 2 * n);
+    for (size_t i = 0; i < SHAPES && code >= 0; i++) {
+        vidi_set *set;
+        code = make(&set, &shapes[i], false, settings, run, n);
+        if (code >= 0)
+            code = lab_texts_add(set, texts.urls, n, NULL);
+        if (code >= 0)
+            code = lab_texts_ask(set, texts.urls + n, n, NULL);
+        numbers[i] = (double)code;
+        vidi_close(set);
+    }
+    lab_texts_free(&texts);
+    return code < 0 ? (int)code : VIDI_OK;
+}
+
+void lab_equal_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                     const double *numbers, lab_entry *entry)
+{
+    uint64_t n = lab_further_urls(settings, PART);
+    const shape *shape = &shapes[row];
+    (void)study;
+    (void)column;
+    lab_theory theory = lab_filter_theory(n, lab_bits((double)n, shape->k, shape->multiplier), shape->k, 1);
+    lab_entry_count(entry, numbers, theory, 100);
+}
+
+/* ---- time ---- */
+
+static int64_t do_deed(vidi_set *set, unsigned deed, const lab_texts *texts)
+{
+    uint64_t n = texts->count / 2;
+    if (deed == 0)
+        return lab_texts_add(set, texts->urls, n, NULL);
+    return lab_texts_ask(set, deed == 1 ? texts->urls : texts->urls + n, n, NULL);
+}
+
+static int time_deeds(vidi_set *set, const lab_texts *texts, double *numbers)
+{
+    uint64_t n = texts->count / 2;
+    for (unsigned deed = 0; deed < DEEDS; deed++) {
+        uint64_t start = lab_thread_time();
+        int64_t code = do_deed(set, deed, texts);
+        if (code < 0)
+            return (int)code;
+        numbers[deed] = (double)(lab_thread_time() - start) / (double)n;
+    }
+    return VIDI_OK;
+}
+
+int lab_equal_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    uint64_t n = lab_further_urls(settings, TIME_PART);
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
+    for (size_t i = 0; i < SHAPES * WAYS && code == VIDI_OK; i++) {
+        vidi_set *set;
+        code = make(&set, &shapes[i / WAYS], i % WAYS == 0, settings, run, n);
+        if (code == VIDI_OK)
+            code = time_deeds(set, &texts, numbers + i * DEEDS);
+        vidi_close(set);
+    }
+    lab_texts_free(&texts);
+    return code;
+}

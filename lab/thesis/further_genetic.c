@@ -1,0 +1,229 @@
+/*
+ * Hash functions found for a site's URLs (the thesis, section 7.2.2), against functions that know nothing of them.
+ *
+ * A site is the host with most URLs among those of the run (the next largest are taken as well if it has too few). Its
+ * first n URLs are the crawl that programs are bred for: fitness is the pages that a Bloom filter with K salts and M
+ * loses of them. The next CRAWLS times n are the crawls after it, each with a filter and salts of its own.
+ *
+ * Theory is that of an ideal function, whose values are random. The program that was bred is not held to it: in the
+ * crawl it was chosen for it must lose fewer pages, as the luckiest of some thousand would even if all were ideal; in
+ * the next ones it may lose more.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash/hash.h"
+#include "lab/thesis/further.h"
+#include "lab/thesis/genetic.h"
+
+enum { K = 3, CRAWLS = 4, SITE_MOST = 2048, SITE_PART = 64, READ_MOST = 64, POPULATION = 48, GENERATIONS = 40 };
+enum { FIRST, BRED, PROGRAMS }; /* rows: programs, then functions */
+#define M 2.0
+
+static const char *const functions[] = {"sip13", "xxh3", "jenkins"};
+const char *const lab_genetic_rows[] = {"best of the first generation", "found", "sip13", "xxh3", "jenkins", NULL};
+const char *const lab_genetic_columns[] = {"training crawl", "next crawls", NULL};
+const char *const lab_genetic_time_columns[] = {"a hash value", NULL};
+enum { FUNCTIONS = sizeof functions / sizeof *functions, COLUMNS = 2 };
+
+static uint64_t site_urls(const lab_settings *settings)
+{
+    uint64_t urls = settings->urls / SITE_PART;
+    return urls > SITE_MOST ? SITE_MOST : urls < 4 ? 4 : urls;
+}
+
+static uint64_t bits_for(uint64_t urls)
+{
+    return (uint64_t)lab_bits((double)urls, K, M);
+}
+
+/* ---- what is compared ---- */
+
+typedef struct trial {
+    lab_texts texts;
+    vidi_str *site; /* CRAWLS + 1 times n URLs */
+    uint64_t n, start;
+    lab_words words;  /* of the training crawl */
+    uint64_t *values; /* K for each URL of a crawl */
+    lab_bred bred;
+} trial;
+
+static uint64_t salt_of(const trial *trial, unsigned crawl, unsigned number)
+{
+    return vidi__mix(trial->start + 1 + crawl * (uint64_t)K + number);
+}
+
+static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
+{
+    uint64_t n = site_urls(settings), sites = n * (CRAWLS + 1);
+    uint64_t read = n * READ_MOST * 2 < 2 * settings->urls ? n * READ_MOST * 2 : 2 * settings->urls;
+    lab_breeding breeding = {.population = POPULATION, .generations = GENERATIONS, .k = K};
+    *trial = (struct trial){.n = n, .start = vidi__mix(lab_run_start(settings->seed, run) + 7)};
+    trial->site = calloc(sites, sizeof *trial->site);
+    trial->values = calloc(K * n, sizeof *trial->values);
+    if (!trial->site || !trial->values)
+        return lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)sites);
+    LAB_TRY(lab_texts_make(&trial->texts, settings, run, 0, read < sites ? sites : read));
+    LAB_TRY(lab_site_choose(&trial->texts, sites, trial->site));
+    LAB_TRY(lab_words_make(&trial->words, trial->site, n));
+    breeding.start = vidi__mix(trial->start);
+    for (unsigned i = 0; i < K; i++)
+        breeding.salts[i] = salt_of(trial, 0, i);
+    return lab_breed(&trial->bred, &breeding, &trial->words, bits_for(n));
+}
+
+static void trial_free(trial *trial)
+{
+    lab_texts_free(&trial->texts);
+    lab_words_free(&trial->words);
+    free(trial->site);
+    free(trial->values);
+}
+
+/* What a program loses of a crawl, or an error. */
+static int64_t program_loses(trial *trial, const lab_program *program, unsigned crawl)
+{
+    lab_words words;
+    int code = lab_words_make(&words, trial->site + crawl * trial->n, trial->n);
+    for (unsigned i = 0; i < K && code == VIDI_OK; i++)
+        lab_program_values(program, salt_of(trial, crawl, i), &words, trial->values + i * trial->n);
+    lab_words_free(&words);
+    return code < 0 ? code : lab_lost(trial->values, trial->n, K, bits_for(trial->n));
+}
+
+/* The same for a function of the library, with the salt before the URL. The filter looks at the upper bits first. */
+static int64_t function_loses(trial *trial, const vidi__hash_fn *function, unsigned crawl)
+{
+    vidi__hash_key key;
+    unsigned char bytes[VIDI_KEY_BYTES];
+    for (unsigned i = 0; i < K; i++) {
+        unsigned char salt[VIDI__SALT_BYTES];
+        for (unsigned j = 0; j < sizeof salt; j++)
+            salt[j] = (unsigned char)(vidi__mix(salt_of(trial, crawl, i) + j / 8) >> j % 8 * 8);
+        memcpy(bytes, salt, sizeof bytes);
+        vidi__hash_key_init(&key, bytes);
+        for (uint64_t j = 0; j < trial->n; j++) {
+            vidi_str pieces[] = {{(const char *)salt, sizeof salt}, trial->site[crawl * trial->n + j]};
+            uint64_t value = function->hash(&key, pieces, 2).lo;
+            trial->values[i * trial->n + j] = function->bits == 32 ? value << 32 : value;
+        }
+    }
+    return lab_lost(trial->values, trial->n, K, bits_for(trial->n));
+}
+
+/* The row's loss in a crawl; NAN for functions that this build does not have. */
+static int row_loses(trial *trial, size_t row, unsigned crawl, double *lost)
+{
+    int64_t count;
+    if (row < PROGRAMS)
+        count = program_loses(trial, row == FIRST ? &trial->bred.first : &trial->bred.last, crawl);
+    else {
+        const char *name = functions[row - PROGRAMS];
+        const vidi__hash_fn *function = vidi__hash_find((vidi_str){name, strlen(name)});
+        if (!function) {
+            *lost = NAN;
+            return VIDI_OK;
+        }
+        count = function_loses(trial, function, crawl);
+    }
+    *lost += (double)count;
+    return count < 0 ? (int)count : VIDI_OK;
+}
+
+int lab_genetic_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    trial trial;
+    int code = trial_make(&trial, settings, run);
+    for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++) {
+        numbers[row * COLUMNS] = numbers[row * COLUMNS + 1] = 0;
+        for (unsigned crawl = 0; crawl <= CRAWLS && code == VIDI_OK; crawl++)
+            code = row_loses(&trial, row, crawl, &numbers[row * COLUMNS + (crawl > 0)]);
+    }
+    trial_free(&trial);
+    return code;
+}
+
+void lab_genetic_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                       const double *numbers, lab_entry *entry)
+{
+    uint64_t n = site_urls(settings);
+    double crawls = column == 0 ? 1 : CRAWLS;
+    (void)study;
+    if (isnan(entry->measured)) {
+        entry->verdict = LAB_NOT_BUILT;
+        return;
+    }
+    lab_theory ideal = lab_filling_theory(n, (double)bits_for(n), K, 1);
+    lab_entry_count(entry, numbers, (lab_theory){crawls * ideal.mean, crawls * ideal.variance, crawls * (double)n},
+                    100);
+    if (row >= PROGRAMS)
+        return;
+    double distance = entry->z;
+    entry->verdict = LAB_NO_FIGURE;
+    entry->z = NAN;
+    snprintf(entry->remark, sizeof entry->remark,
+             column == 0 ? "chosen because it loses few of these; %+.1f standard deviations from an ideal function"
+                         : "%+.1f standard deviations from an ideal function",
+             distance);
+}
+
+/* ---- time ---- */
+
+static int time_program(trial *trial, const lab_program *program, double *nanoseconds)
+{
+    lab_words words;
+    uint64_t start = lab_thread_time();
+    int code = lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1)); /* which is part of the work */
+    uint64_t *values = calloc(words.count, sizeof *values);
+    if (code == VIDI_OK && !values)
+        code = lab_fail(VIDI_EMEMORY, "no memory for %zu values", words.count);
+    if (code == VIDI_OK)
+        lab_program_values(program, trial->start, &words, values);
+    *nanoseconds = (double)(lab_thread_time() - start) / (double)(trial->n * (CRAWLS + 1));
+    lab_words_free(&words);
+    free(values);
+    return code;
+}
+
+static int time_function(trial *trial, const char *name, double *nanoseconds)
+{
+    const vidi__hash_fn *function = vidi__hash_find((vidi_str){name, strlen(name)});
+    vidi__hash_key key;
+    unsigned char bytes[VIDI_KEY_BYTES] = {0};
+    *nanoseconds = NAN;
+    if (!function)
+        return VIDI_OK;
+    size_t count = (size_t)trial->n * (CRAWLS + 1);
+    vidi__hash_key_init(&key, bytes);
+    uint64_t start = lab_thread_time();
+    vidi__u128 *values = calloc(count, sizeof *values);
+    if (!values)
+        return lab_fail(VIDI_EMEMORY, "no memory for %zu values", count);
+    vidi__hash_batch(function, &key, trial->site, count, values);
+    *nanoseconds = (double)(lab_thread_time() - start) / (double)count;
+    free(values);
+    return VIDI_OK;
+}
+
+/* The least of several tries each, taken in turns: what disturbs one disturbs the next row's as well. */
+int lab_genetic_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    enum { TRIES = 7 };
+    trial trial;
+    int code = trial_make(&trial, settings, run);
+    for (size_t row = 0; row < PROGRAMS + FUNCTIONS; row++)
+        numbers[row] = INFINITY;
+    for (int i = 0; i < TRIES; i++)
+        for (size_t row = 0; row < PROGRAMS + FUNCTIONS && code == VIDI_OK; row++) {
+            double nanoseconds;
+            code = row < PROGRAMS
+                       ? time_program(&trial, row == FIRST ? &trial.bred.first : &trial.bred.last, &nanoseconds)
+                       : time_function(&trial, functions[row - PROGRAMS], &nanoseconds);
+            if (code == VIDI_OK)
+                numbers[row] = isnan(nanoseconds) ? nanoseconds : fmin(numbers[row], nanoseconds);
+        }
+    trial_free(&trial);
+    return code;
+}

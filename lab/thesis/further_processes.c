@@ -1,0 +1,192 @@
+/*
+ * The spatial filter split over processes (the thesis, section 6.4): does it answer as the filter in one piece does,
+ * and what do the messages cost?
+ *
+ * Members have the salts that they would have inside one set with the run's key. So not only the rate has to be the
+ * same, but every answer: those that differ are counted, adds and questions alike.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lab/thesis/further.h"
+
+enum { K = 3, PART = 10, TIME_PART = 250, BATCH = LAB_BATCH_MAX };
+#define M 2.0
+#define PARAMS "k=3,M=2.0,mode=salted,hash=jenkins"
+
+static const unsigned counts[] = {1, 2, 3};
+const char *const lab_processes_rows[] = {"1 process", "2 processes", "3 processes", NULL};
+const char *const lab_processes_columns[] = {"one set", "processes", "answers that differ", NULL};
+const char *const lab_processes_exchange_rows[] = {"1 member", "2 members", "3 members", NULL};
+const char *const lab_processes_ways[] = {"one set, 1 URL at a time", "one set, 4096 URLs at a time",
+                                          "processes, 1 URL at a time", "processes, 4096 URLs at a time", NULL};
+enum { COUNTS = sizeof counts / sizeof *counts, WAYS = 4, COLUMNS = 3 };
+
+/* The same members twice: in one set, and in processes. */
+typedef struct pair {
+    vidi_set *set;
+    lab_members members;
+    uint8_t in_set[BATCH], in_processes[BATCH];
+} pair;
+
+/* pair_free in every case. */
+static int pair_make(pair **made, const lab_settings *settings, uint64_t run, unsigned count, uint64_t n)
+{
+    char params[80];
+    pair *pair = *made = calloc(1, sizeof *pair);
+    if (!pair)
+        return lab_fail(VIDI_EMEMORY, "no memory for %d answers", BATCH);
+    snprintf(params, sizeof params, "F=%u,eager=on," PARAMS, count);
+    LAB_TRY(lab_members_start(&pair->members, settings, run, count, PARAMS, n));
+    return lab_set_make(&pair->set, settings, run, "spatial", params, n);
+}
+
+static int pair_free(pair *pair)
+{
+    if (!pair)
+        return VIDI_OK;
+    int code = lab_members_stop(&pair->members);
+    vidi_close(pair->set);
+    free(pair);
+    return code;
+}
+
+/* ---- what they say ---- */
+
+typedef struct tally {
+    uint64_t in_set, in_processes, differ;
+} tally;
+
+static void count_answers(const pair *pair, size_t count, tally *tally)
+{
+    for (size_t i = 0; i < count; i++) {
+        tally->in_set += pair->in_set[i] == VIDI_SEEN;
+        tally->in_processes += pair->in_processes[i] == VIDI_SEEN;
+        tally->differ += pair->in_set[i] != pair->in_processes[i];
+    }
+}
+
+static int add_and_ask(pair *pair, const lab_texts *texts, tally *asked)
+{
+    uint64_t n = texts->count / 2;
+    tally added = {0, 0, 0};
+    for (uint64_t i = 0; i < texts->count;) {
+        bool adds = i < n;
+        uint64_t end = adds ? n : texts->count;
+        size_t some = end - i < BATCH ? (size_t)(end - i) : BATCH;
+        const vidi_str *urls = texts->urls + i;
+        LAB_TRY((adds ? lab_members_add : lab_members_ask)(&pair->members, urls, some, pair->in_processes));
+        LAB_TRY(adds ? vidi_add_batch(pair->set, urls, some, pair->in_set)
+                     : vidi_has_batch(pair->set, urls, some, pair->in_set));
+        count_answers(pair, some, adds ? &added : asked);
+        i += some;
+    }
+    asked->differ += added.differ;
+    return VIDI_OK;
+}
+
+static int measure_count(const lab_settings *settings, uint64_t run, unsigned count, const lab_texts *texts,
+                         double *numbers)
+{
+    pair *pair;
+    tally tally = {0, 0, 0};
+    int code = pair_make(&pair, settings, run, count, texts->count / 2);
+    if (code == VIDI_OK)
+        code = add_and_ask(pair, texts, &tally);
+    int ended = pair_free(pair);
+    numbers[0] = (double)tally.in_set;
+    numbers[1] = (double)tally.in_processes;
+    numbers[2] = (double)tally.differ;
+    return code < 0 ? code : ended;
+}
+
+int lab_processes_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * lab_further_urls(settings, PART));
+    for (size_t i = 0; i < COUNTS && code == VIDI_OK; i++)
+        code = measure_count(settings, run, counts[i], &texts, numbers + COLUMNS * i);
+    lab_texts_free(&texts);
+    return code;
+}
+
+void lab_processes_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                         const double *numbers, lab_entry *entry)
+{
+    uint64_t n = lab_further_urls(settings, PART);
+    (void)study;
+    lab_theory theory = {.asked = 2 * (double)n}; /* answers that differ: none */
+    if (column < 2)
+        theory = lab_filter_theory(n, lab_bits((double)n, K, M), K, counts[row]);
+    lab_entry_count(entry, numbers, theory, 100);
+}
+
+/* ---- what it costs ---- */
+
+typedef struct cost {
+    double microseconds, messages; /* a question */
+} cost;
+
+static int ask_one_way(pair *pair, const lab_texts *texts, size_t way, cost *cost)
+{
+    size_t batch = way % 2 ? BATCH : 1;
+    uint64_t start = lab_wall_time(), before = pair->members.messages;
+    for (uint64_t i = 0; i < texts->count; i += batch) {
+        size_t some = texts->count - i < batch ? (size_t)(texts->count - i) : batch;
+        if (way < 2)
+            LAB_TRY(vidi_has_batch(pair->set, texts->urls + i, some, pair->in_set));
+        else
+            LAB_TRY(lab_members_ask(&pair->members, texts->urls + i, some, pair->in_processes));
+    }
+    cost->microseconds = (double)(lab_wall_time() - start) / 1000 / (double)texts->count;
+    cost->messages = (double)(pair->members.messages - before) / (double)texts->count;
+    return VIDI_OK;
+}
+
+static int measure_costs(const lab_settings *settings, uint64_t run, cost costs[COUNTS * WAYS])
+{
+    lab_texts texts;
+    uint64_t n = lab_further_urls(settings, TIME_PART);
+    int code = lab_texts_make(&texts, settings, run, 0, n);
+    for (size_t i = 0; i < COUNTS && code == VIDI_OK; i++) {
+        pair *pair;
+        code = pair_make(&pair, settings, run, counts[i], n);
+        for (size_t way = 0; way < WAYS && code == VIDI_OK; way++)
+            code = ask_one_way(pair, &texts, way, &costs[WAYS * i + way]);
+        int ended = pair_free(pair);
+        code = code < 0 ? code : ended;
+    }
+    lab_texts_free(&texts);
+    return code;
+}
+
+int lab_processes_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    cost costs[COUNTS * WAYS] = {{0, 0}};
+    LAB_TRY(measure_costs(settings, run, costs));
+    for (size_t i = 0; i < COUNTS * WAYS; i++)
+        numbers[i] = costs[i].microseconds;
+    return VIDI_OK;
+}
+
+int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    cost costs[COUNTS * WAYS] = {{0, 0}};
+    LAB_TRY(measure_costs(settings, run, costs));
+    for (size_t i = 0; i < COUNTS * WAYS; i++)
+        numbers[i] = costs[i].messages;
+    return VIDI_OK;
+}
+
+/* A question and an answer for each member and batch. */
+void lab_processes_messages_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                                  const double *numbers, lab_entry *entry)
+{
+    double n = (double)lab_further_urls(settings, TIME_PART), batches = column % 2 ? ceil(n / BATCH) : n;
+    (void)study;
+    (void)numbers;
+    entry->theory = column < 2 ? 0 : 2 * counts[row] * batches / n;
+    if (fabs(entry->measured - entry->theory) > 1e-9)
+        entry->verdict = LAB_FAILS;
+}

@@ -1,0 +1,117 @@
+/*
+ * The revisit sized from the last count (the thesis, section 7.2.1): the first crawl's filter is made for a wrong
+ * number of URLs, each later one for as many as the crawl before it has counted, times some headroom.
+ *
+ * What is counted is what was new. A URL that is falsely seen is not counted, so that a filter that was too small also
+ * counts too little, and the next one is too small again, but less so.
+ *
+ * Theory: crawl e has a filter for c_e URLs, m = c_e K M. Of n URLs that go in, F_e are falsely seen
+ * (lab_filling_theory says how many and how they vary), and c_(e+1) = h (n - F_e). The variance of c goes on into
+ * everything that follows, by the derivatives of F and of the rate.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "lab/thesis/further.h"
+
+enum { K = 4, CRAWLS = 4, PART = 8 };
+#define M 1.5
+
+typedef struct plan {
+    double factor, headroom;
+} plan;
+
+static const plan plans[] = {{0.25, 1},    {0.5, 1},    {1, 1},    {2, 1},    {4, 1},
+                             {0.25, 1.25}, {0.5, 1.25}, {1, 1.25}, {2, 1.25}, {4, 1.25}};
+const char *const lab_revisit_rows[] = {"first for 0.25 n, headroom 1",
+                                        "first for 0.5 n, headroom 1",
+                                        "first for n, headroom 1",
+                                        "first for 2 n, headroom 1",
+                                        "first for 4 n, headroom 1",
+                                        "first for 0.25 n, headroom 1.25",
+                                        "first for 0.5 n, headroom 1.25",
+                                        "first for n, headroom 1.25",
+                                        "first for 2 n, headroom 1.25",
+                                        "first for 4 n, headroom 1.25",
+                                        NULL};
+const char *const lab_revisit_columns[] = {"crawl 1", "crawl 2", "crawl 3", "crawl 4", NULL};
+enum { PLANS = sizeof plans / sizeof *plans };
+
+static uint64_t first_capacity(const plan *plan, uint64_t n)
+{
+    return (uint64_t)ceil(plan->factor * (double)n);
+}
+
+static int make(vidi_set **set, const plan *plan, const lab_settings *settings, uint64_t run, uint64_t n)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    char params[64];
+    snprintf(params, sizeof params, "k=%d,M=%.17g", K, M);
+    options.kind = "classic";
+    options.params = params;
+    options.capacity = first_capacity(plan, n);
+    options.headroom = plan->headroom;
+    return lab_set_make_with(set, settings, run, options);
+}
+
+static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
+{
+    uint64_t n = texts->count / 2;
+    for (unsigned i = 0; i < CRAWLS; i++) {
+        if (i > 0)
+            LAB_TRY(vidi_rotate(set, NULL)); /* which sizes it from the count */
+        int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
+        if (seen >= 0)
+            seen = lab_texts_ask(set, texts->urls + n, n, NULL);
+        if (seen < 0)
+            return (int)seen;
+        numbers[i] = (double)seen;
+    }
+    return VIDI_OK;
+}
+
+int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    uint64_t n = lab_further_urls(settings, PART);
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
+    for (size_t i = 0; i < PLANS && code == VIDI_OK; i++) {
+        vidi_set *set;
+        code = make(&set, &plans[i], settings, run, n);
+        if (code == VIDI_OK)
+            code = crawl(set, &texts, numbers + CRAWLS * i);
+        vidi_close(set);
+    }
+    lab_texts_free(&texts);
+    return code;
+}
+
+/* ---- theory ---- */
+
+typedef lab_theory theory_of(uint64_t urls, double m, unsigned k, unsigned filters);
+
+/* Theory for a capacity that varies: its own variance, and what that of the capacity adds. */
+static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, double variance)
+{
+    double step = capacity / 100;
+    lab_theory theory = of(n, lab_bits(capacity, K, M), K, 1);
+    double more = of(n, lab_bits(capacity + step, K, M), K, 1).mean;
+    double less = of(n, lab_bits(capacity - step, K, M), K, 1).mean, slope = (more - less) / (2 * step);
+    theory.variance += slope * slope * variance;
+    return theory;
+}
+
+void lab_revisit_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                       const double *numbers, lab_entry *entry)
+{
+    uint64_t n = lab_further_urls(settings, PART);
+    double headroom = plans[row].headroom, capacity = (double)first_capacity(&plans[row], n), variance = 0;
+    (void)study;
+    for (size_t crawl = 0; crawl < column; crawl++) {
+        lab_theory missed = with_capacity(lab_filling_theory, n, capacity, variance);
+        capacity = ceil(headroom * ((double)n - missed.mean));
+        variance = headroom * headroom * missed.variance;
+    }
+    lab_theory theory = with_capacity(lab_filter_theory, n, capacity, variance);
+    lab_entry_count(entry, numbers, theory, 100);
+}

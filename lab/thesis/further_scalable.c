@@ -1,0 +1,240 @@
+/*
+ * The temporal strategy with a scalable filter (the thesis, section 7.2.1): is the same won by new salts if the number
+ * of URLs was not known?
+ *
+ * n URLs go in, and n others are asked, in two crawls. A classic filter is made for n, for half or for a tenth of them;
+ * a scalable one for half or for a tenth, and grows. K and M make 5.6 % for the right number, which is also the rate
+ * that the scalable filter is asked to keep.
+ *
+ * Theory of the scalable filter: stage i is made for c_i = c_0 2^i URLs at P 2^-(i+1) / 1.05, in the fewest bits that
+ * do. It takes URLs that no stage before it says "seen" to, and ends with the c_i-th that it calls new; j of them have
+ * come to it by then, of which lab_filling_theory says how many were falsely seen. So j and with it the fill and the
+ * rate p_i of each stage are known, the last one's for the URLs that are left; the rates are put together as 1 -
+ * product of (1 - p_i). A stage's fill varies as that of a filter with j URLs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lab/thesis/further.h"
+
+enum { K = 4, CRAWLS = 2, K_MOST = 32, PART = 4 };
+#define M 1.5
+#define SLACK 1.05 /* lib/filters/scalable.c: a stage is made for a little less than its share */
+
+typedef struct setup {
+    bool scalable;
+    unsigned divisor; /* it is made for n / divisor URLs */
+} setup;
+
+static const setup setups[] = {{false, 1}, {false, 2}, {false, 10}, {true, 2}, {true, 10}};
+const char *const lab_scalable_rows[] = {"classic, for n URLs",          "classic, for half of n",
+                                         "classic, for a tenth of n",    "scalable, first stage half of n",
+                                         "scalable, first stage n / 10", NULL};
+const char *const lab_scalable_columns[] = {"first crawl", "both crawls", NULL};
+const char *const lab_scalable_memory_columns[] = {"bits a URL", NULL};
+enum { SETUPS = sizeof setups / sizeof *setups };
+
+static uint64_t capacity_of(const setup *setup, uint64_t n)
+{
+    return n / setup->divisor > 0 ? n / setup->divisor : 1;
+}
+
+/* What K and M give for the number they are meant for. */
+static double rate_asked_for(uint64_t n)
+{
+    return lab_filter_theory(n, lab_bits((double)n, K, M), K, 1).mean / (double)n;
+}
+
+static int make(vidi_set **set, const setup *setup, const lab_settings *settings, uint64_t run, uint64_t n)
+{
+    char params[80];
+    if (setup->scalable)
+        snprintf(params, sizeof params, "error=%.17g", rate_asked_for(n));
+    else
+        snprintf(params, sizeof params, "k=%d,M=%.17g", K, M);
+    return lab_set_make(set, settings, run, setup->scalable ? "scalable" : "classic", params, capacity_of(setup, n));
+}
+
+static int next_crawl(vidi_set *set, uint64_t capacity)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    next.capacity = capacity;
+    return vidi_rotate(set, &next);
+}
+
+/* numbers[0]: falsely seen in the first crawl; numbers[1]: in both. hits: of n bytes, all 0. */
+static int crawl_twice(vidi_set *set, uint64_t capacity, const lab_texts *texts, unsigned char *hits, double *numbers)
+{
+    uint64_t n = texts->count / 2;
+    for (unsigned crawl = 0; crawl < CRAWLS; crawl++) {
+        if (crawl > 0)
+            LAB_TRY(next_crawl(set, capacity));
+        int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
+        if (seen >= 0)
+            seen = lab_texts_ask(set, texts->urls + n, n, hits);
+        if (seen < 0)
+            return (int)seen;
+        if (crawl == 0)
+            numbers[0] = (double)seen;
+    }
+    numbers[1] = 0;
+    for (uint64_t i = 0; i < n; i++)
+        numbers[1] += hits[i] == CRAWLS;
+    return VIDI_OK;
+}
+
+static int measure_setup(const setup *setup, const lab_settings *settings, uint64_t run, const lab_texts *texts,
+                         double *numbers)
+{
+    uint64_t n = texts->count / 2;
+    vidi_set *set;
+    LAB_TRY(make(&set, setup, settings, run, n));
+    unsigned char *hits = calloc(n + 1, 1);
+    int code = hits ? crawl_twice(set, capacity_of(setup, n), texts, hits, numbers)
+                    : lab_fail(VIDI_EMEMORY, "no memory for %llu answers", (unsigned long long)n);
+    free(hits);
+    vidi_close(set);
+    return code;
+}
+
+int lab_scalable_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    uint64_t n = lab_further_urls(settings, PART);
+    int code = lab_texts_make(&texts, settings, run, 0, 2 * n);
+    for (size_t i = 0; i < SETUPS && code == VIDI_OK; i++)
+        code = measure_setup(&setups[i], settings, run, &texts, numbers + 2 * i);
+    lab_texts_free(&texts);
+    return code;
+}
+
+static int measure_memory(const setup *setup, const lab_settings *settings, uint64_t run, const lab_texts *texts,
+                          double *bits)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_set *set;
+    LAB_TRY(make(&set, setup, settings, run, texts->count));
+    int64_t code = lab_texts_add(set, texts->urls, texts->count, NULL);
+    if (code >= 0)
+        code = vidi_stat(set, &stats);
+    vidi_close(set);
+    *bits = 8 * (double)stats.bytes / (double)texts->count;
+    return code < 0 ? (int)code : VIDI_OK;
+}
+
+int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, lab_further_urls(settings, PART));
+    for (size_t i = 0; i < SETUPS && code == VIDI_OK; i++)
+        code = measure_memory(&setups[i], settings, run, &texts, &numbers[i]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+/* ---- theory ---- */
+
+/* The probability of a false "seen": it differs from run to run. */
+typedef struct chance {
+    double mean, variance;
+} chance;
+
+static chance chance_of(uint64_t urls, double m, unsigned k)
+{
+    double n = (double)urls;
+    if (urls < 2)
+        return (chance){urls ? pow(k / m, k) : 0, 0};
+    lab_theory theory = lab_filter_theory(urls, m, k, 1);
+    double p = theory.mean / n, variance = (theory.variance - n * p * (1 - p)) / (n * (n - 1));
+    return (chance){p, variance > 0 ? variance : 0};
+}
+
+/* The fewest bits that keep the rate for so many URLs with k positions. */
+static double fewest_bits(uint64_t urls, double rate, unsigned k)
+{
+    double low = 2, high = 4;
+    while (chance_of(urls, high, k).mean > rate && high < 1e15)
+        high *= 2;
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+        if (chance_of(urls, middle, k).mean > rate)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+typedef struct stage {
+    double m;
+    unsigned k;
+} stage;
+
+static stage shape_of(uint64_t capacity, double rate)
+{
+    stage best = {INFINITY, 1};
+    for (unsigned k = 1; k <= K_MOST; k++) {
+        double m = fewest_bits(capacity, rate, k);
+        if (m < best.m)
+            best = (stage){m, k};
+    }
+    return best;
+}
+
+/* URLs that come to a stage until it has called so many new. */
+static uint64_t until_full(uint64_t capacity, stage stage)
+{
+    uint64_t come = capacity;
+    for (int i = 0; i < 6; i++) /* each time the error is smaller by the rate */
+        come = capacity + (uint64_t)llround(lab_filling_theory(come, stage.m, stage.k, 1).mean);
+    return come;
+}
+
+/*
+ * A stage also ends when its own rate reaches its share. Few URLs fill few bits unevenly, and then it does sometimes:
+ * the mean of what a normal law leaves below `most`.
+ */
+static double cut_off(chance of, double most)
+{
+    if (!(of.variance > 0))
+        return fmin(of.mean, most);
+    double spread = sqrt(of.variance), d = (most - of.mean) / spread;
+    double density = exp(-d * d / 2) / sqrt(2 * acos(-1)), above = erfc(d / sqrt(2)) / 2;
+    return of.mean - spread * (density - d * above);
+}
+
+static chance scalable_chance(uint64_t n, uint64_t first)
+{
+    chance all = {0, 0};
+    double left = (double)n, rate = rate_asked_for(n);
+    for (uint64_t capacity = first; left >= 1; capacity *= 2) {
+        rate /= 2;
+        stage stage = shape_of(capacity, rate / SLACK);
+        double come = left * (1 - all.mean); /* the others are seen by stages before */
+        double full = (double)until_full(capacity, stage);
+        double taken = fmin(come, full);
+        left -= taken < come ? taken / (1 - all.mean) : left;
+        chance own = chance_of((uint64_t)llround(taken), stage.m, stage.k);
+        own.mean = cut_off(own, rate);
+        double before = 1 - all.mean, beside = 1 - own.mean;
+        all.variance = all.variance * beside * beside + own.variance * before * before;
+        all.mean = 1 - before * beside;
+    }
+    return all;
+}
+
+void lab_scalable_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                        const double *numbers, lab_entry *entry)
+{
+    uint64_t n = lab_further_urls(settings, PART), capacity = capacity_of(&setups[row], n);
+    double asked = (double)n;
+    (void)study;
+    chance one =
+        setups[row].scalable ? scalable_chance(n, capacity) : chance_of(n, lab_bits((double)capacity, K, M), K);
+    chance all = one;
+    if (column == 1)
+        all = (chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
+    double variance = asked * all.mean * (1 - all.mean) + asked * (asked - 1) * all.variance;
+    lab_entry_count(entry, numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
+}

@@ -1,0 +1,339 @@
+/*
+ * From a folder back to a set: the snapshot in force, then every record of the logs behind it. For writing, the snapshot
+ * is read into memory; for reading it is mapped, and what the logs add stays in the stage, so that many processes share
+ * one copy.
+ */
+#include "durable/durable.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+/*
+ * A reader that finds a file gone, or the log of another epoch, looks again: the writer has put a newer snapshot in force
+ * meanwhile.
+ */
+#define TRIES 100
+
+/* ---- the snapshot ---- */
+
+typedef struct file_source {
+    vidi__file file;
+    uint64_t at, left;
+    int error;               /* of the file, */
+    char why[VIDI__MESSAGE]; /* and its sentence, which frame.c puts another in the place of */
+} file_source;
+
+static int64_t read_file(void *context, void *data, size_t bytes)
+{
+    file_source *self = context;
+    if (bytes > self->left)
+        bytes = (size_t)self->left;
+    self->error = vidi__file_read(&self->file, data, bytes, self->at);
+    if (self->error < 0) {
+        snprintf(self->why, sizeof self->why, "%s", vidi_message());
+        return -1;
+    }
+    self->at += bytes;
+    self->left -= bytes;
+    return (int64_t)bytes;
+}
+
+static int open_snapshot(const vidi__folder *folder, uint64_t number, file_source *source)
+{
+    char name[40];
+    *source = (file_source){0};
+    vidi__snapshot_name(name, number);
+    VIDI__TRY(vidi__file_open(&source->file, folder->handle, name, O_RDONLY));
+    int code = vidi__file_size(&source->file, &source->left);
+    if (code == VIDI_OK && source->left == 0)
+        code = vidi__fail(VIDI_EFORMAT, "%s is empty", name);
+    if (code < 0)
+        (void)vidi__file_close(&source->file);
+    return code;
+}
+
+/* What of the options is about the handle, not about the set. */
+static vidi_options handle_options(const vidi_options *options)
+{
+    vidi_options mine = VIDI_OPTIONS_INIT;
+    mine.memory_limit = options->memory_limit;
+    mine.allocator = options->allocator;
+    mine.headroom = options->headroom;
+    mine.flags = options->flags;
+    mine.invalid = options->invalid;
+    return mine;
+}
+
+/* Into memory. */
+static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
+                uint64_t *bytes)
+{
+    file_source source;
+    vidi_options mine = handle_options(options);
+    VIDI__TRY(open_snapshot(folder, number, &source));
+    *bytes = source.left;
+    int code = vidi_read(set, read_file, &source, source.left, &mine);
+    (void)vidi__system_now->close(source.file.handle); /* without a sentence that would hide the one about the cause */
+    if (source.error < 0)
+        return vidi__fail(source.error, "%s", source.why);
+    return code < 0 ? vidi__fail_in(source.file.name, code) : code;
+}
+
+/* In place. */
+static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
+               uint64_t *bytes)
+{
+    file_source source;
+    const void *start;
+    vidi_options mine = handle_options(options);
+    VIDI__TRY(open_snapshot(folder, number, &source));
+    *bytes = source.left;
+    int code = vidi__file_map(&source.file, source.left, &start);
+    (void)vidi__file_close(&source.file);
+    VIDI__TRY(code);
+    code = vidi__set_map(set, start, *bytes, &mine);
+    if (code < 0) {
+        vidi__file_unmap(start, *bytes);
+        return vidi__fail_in(source.file.name, code);
+    }
+    (*set)->owns_map = true;
+    return VIDI_OK;
+}
+
+static int load_or_map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
+                       uint64_t *bytes)
+{
+    bool reads = options->flags & VIDI_READ_ONLY, maps = reads && !(options->flags & VIDI_NO_MAP);
+    VIDI__TRY(maps ? map(set, folder, number, options, bytes) : load(set, folder, number, options, bytes));
+    (*set)->read_only = reads;
+    return VIDI_OK;
+}
+
+/* ---- the logs ---- */
+
+static void add_up(vidi_recovery *recovery, uint64_t number, const vidi__log_found *found)
+{
+    if (found->damaged && !recovery->damaged_bytes)
+        vidi__log_name(recovery->damaged_log, number);
+    recovery->logs += !found->headless;
+    recovery->records += found->records;
+    recovery->damaged_bytes += found->damaged;
+    recovery->damaged_places += found->stretches;
+    recovery->unfinished_bytes += found->unfinished;
+}
+
+/* Rotation makes the log of its epoch before that takes over: one without a record is what an interruption leaves. */
+static bool is_leftover(const vidi__folder *folder, uint64_t number)
+{
+    char name[40];
+    vidi__file file;
+    uint64_t bytes = UINT64_MAX;
+    vidi__log_name(name, number);
+    if (vidi__file_open(&file, folder->handle, name, O_RDONLY) < 0)
+        return false;
+    int code = vidi__file_size(&file, &bytes);
+    (void)vidi__file_close(&file);
+    return code == VIDI_OK && bytes <= VIDI__LOG_HEAD;
+}
+
+static int missing(uint64_t number)
+{
+    char name[40];
+    vidi__log_name(name, number);
+    return vidi__fail(VIDI_EFORMAT, "damaged: %s is missing", name);
+}
+
+/* Where the logs end. */
+typedef struct tail {
+    uint64_t number; /* of the last log */
+    vidi__log_found found;
+} tail;
+
+static int replay_log(vidi_set *set, const vidi__folder *folder, uint64_t number, bool last, tail *end)
+{
+    vidi__log_found found = {0};
+    vidi__log_id id = vidi__durable_log_id(set, number, set->now.number);
+    int code = vidi__log_read(&set->memory, folder->handle, &id, vidi__record_replay, set, &found);
+    if (code == VIDI_EDIFFERS && last && is_leftover(folder, number)) {
+        found = (vidi__log_found){.headless = true};
+        code = VIDI_OK;
+    }
+    if (code == VIDI_EABSENT)
+        return code;
+    VIDI__TRY(code);
+    if (found.headless && !last)
+        return missing(number);
+    add_up(&set->durable->recovery, number, &found);
+    atomic_fetch_add_explicit(&set->durable->log_bytes, found.bytes, memory_order_relaxed);
+    *end = (tail){number, found};
+    return VIDI_OK;
+}
+
+static int replay_logs(vidi_set *set, const vidi__folder *folder, uint64_t first, uint64_t last, tail *end)
+{
+    *end = (tail){0};
+    if (last < first) /* there is one for every snapshot, made before it: */
+        last = first; /* this one will be found missing */
+    for (uint64_t number = first; number <= last; number++) {
+        int code = replay_log(set, folder, number, number == last, end);
+        if (code == VIDI_EABSENT)
+            return set->read_only ? code : missing(number);
+        VIDI__TRY(code);
+    }
+    return VIDI_OK;
+}
+
+/* Commits go to the last log if it ends where it should, and to a new one otherwise. */
+static int go_on(vidi_set *set, const tail *end)
+{
+    vidi__durable *durable = set->durable;
+    uint64_t epoch = set->now.number;
+    if (end->found.headless || end->found.damaged || end->found.unfinished)
+        return vidi__durable_new_log(set, end->number + !end->found.headless, epoch, &durable->log);
+    return vidi__durable_old_log(set, end->number, end->found.bytes, &durable->log);
+}
+
+/*
+ * The logs before the one that is open: whoever wrote them may not have come to syncing them, and no vidi_sync will ask
+ * for them again. The open one was synced when it was opened.
+ */
+static int sync_logs(const vidi__folder *folder, uint64_t first, uint64_t open)
+{
+    for (uint64_t number = first; number < open; number++) {
+        char name[40];
+        vidi__file file;
+        vidi__log_name(name, number);
+        VIDI__TRY(vidi__file_open(&file, folder->handle, name, O_RDONLY));
+        int code = vidi__file_sync(&file);
+        (void)vidi__system_now->close(file.handle);
+        VIDI__TRY(code);
+    }
+    return VIDI_OK;
+}
+
+/* ---- the previous epoch ---- */
+
+/* Damage is damage, whatever the epoch. */
+static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
+{
+    to->logs += from->logs;
+    to->records += from->records;
+    to->urls += from->urls;
+    to->unfinished_bytes += from->unfinished_bytes;
+    to->damaged_bytes += from->damaged_bytes;
+    to->damaged_places += from->damaged_places;
+    if (!*to->damaged_log)
+        memcpy(to->damaged_log, from->damaged_log, sizeof to->damaged_log);
+}
+
+/* A set of its own. If its files are gone, it was dropped. */
+static int load_previous(vidi_set *set, const vidi_options *options)
+{
+    vidi_set *previous;
+    vidi__durable *durable = set->durable;
+    uint64_t bytes;
+    tail end;
+    if (!set->previous_first)
+        return VIDI_OK;
+    int code = load_or_map(&previous, &durable->folder, set->previous_first, options, &bytes);
+    if (code == VIDI_EABSENT) {
+        set->previous_first = set->previous_last = 0; /* so that what is left of them goes as well */
+        return VIDI_OK;
+    }
+    VIDI__TRY(code);
+    vidi_options mine = handle_options(options);
+    previous->read_only = set->read_only; /* then what is gone is no damage */
+    code = vidi__durable_alloc(previous, &mine);
+    if (code == VIDI_OK)
+        code = replay_logs(previous, &durable->folder, set->previous_first, set->previous_last, &end);
+    if (code < 0) {
+        vidi_close(previous);
+        return vidi__fail_in("the previous epoch", code);
+    }
+    vidi__durable_ready(previous); /* what its logs have added to a mapping is in its stage */
+    durable->previous = previous;
+    add_recovery(&durable->recovery, &previous->durable->recovery);
+    return VIDI_OK;
+}
+
+/* ---- opening ---- */
+
+static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *contents, uint64_t bytes,
+                     const vidi_options *options)
+{
+    tail end;
+    VIDI__TRY(vidi__durable_alloc(set, options));
+    vidi__durable *durable = set->durable;
+    durable->folder = *folder;
+    folder->handle = folder->lock.handle = -1;
+    durable->snapshot = contents->snapshot;
+    durable->snapshot_bytes = bytes;
+    VIDI__TRY(replay_logs(set, &durable->folder, contents->snapshot, contents->last_log, &end));
+    VIDI__TRY(load_previous(set, options));
+    vidi__durable_ready(set);
+    if (set->read_only)
+        return VIDI_OK;
+    VIDI__TRY(go_on(set, &end));
+    atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
+    VIDI__TRY(sync_logs(&durable->folder, contents->snapshot, durable->log->number));
+    VIDI__TRY(vidi__folder_sync(&durable->folder)); /* who renamed the snapshot may not have come to that; then tidy */
+    vidi__snapshot_set_due(durable);
+    vidi__folder_tidy(&durable->folder, contents->snapshot, set->previous_first, set->previous_last);
+    return VIDI_OK;
+}
+
+static int list(const vidi__folder *folder, const char *path, vidi__contents *contents)
+{
+    VIDI__TRY(vidi__folder_list(folder, contents));
+    return contents->snapshot ? VIDI_OK : vidi__fail(VIDI_EABSENT, "%s holds no set", path);
+}
+
+/*
+ * Of several logs the first may have been read before its last records were written, and the last one after that: there
+ * would be a hole. But who writes to the next log without writing out the one before has put a snapshot in between.
+ */
+static int check_still(const vidi_set *set, const vidi__contents *then)
+{
+    vidi__contents contents;
+    VIDI__TRY(vidi__folder_list(&set->durable->folder, &contents));
+    return contents.snapshot == then->snapshot ? VIDI_OK
+                                               : vidi__fail(VIDI_EABSENT, "the set has changed while it was opened");
+}
+
+static int open_once(vidi_set **set, vidi__folder *folder, const char *path, const vidi_options *options)
+{
+    vidi__contents contents;
+    uint64_t bytes;
+    VIDI__TRY(list(folder, path, &contents));
+    VIDI__TRY(load_or_map(set, folder, contents.snapshot, options, &bytes));
+    int code = take_over(*set, folder, &contents, bytes, options);
+    if (code == VIDI_OK && (*set)->read_only && contents.last_log > contents.snapshot)
+        code = check_still(*set, &contents);
+    if (code < 0) {
+        vidi_close(*set);
+        *set = NULL;
+    }
+    return code;
+}
+
+int vidi__durable_open(vidi_set **set, const char *path, const vidi_options *options)
+{
+    bool reads = options->flags & VIDI_READ_ONLY, found = false;
+    int code = VIDI_EABSENT;
+    for (int i = 0; i < TRIES && (code == VIDI_EABSENT || code == VIDI_EDIFFERS); i++) {
+        vidi__folder folder;
+        vidi__contents contents;
+        VIDI__TRY(vidi__folder_open(&folder, path));
+        code = list(&folder, path, &contents); /* before anything is written to a folder that is no set's */
+        found = found || code == VIDI_OK;
+        if (code == VIDI_OK && !reads)
+            code = vidi__folder_lock(&folder);
+        if (code == VIDI_OK)
+            code = open_once(set, &folder, path, options);
+        vidi__folder_close(&folder);
+        if (!reads)
+            break;
+    }
+    bool wrong = code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* still, so nobody is changing anything */
+    return wrong ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
+}

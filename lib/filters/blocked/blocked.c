@@ -1,0 +1,449 @@
+/*
+ * blocked: a Bloom filter in which all bits of a URL lie in one cache line, or in a few, so that a question costs one
+ * miss instead of one a bit (Putze, Sanders, Singler 2007; lanes as in the filters of Impala and Parquet, but of 64
+ * bits). It grows by layers.
+ *
+ *     layer 0   | row | row | row | …
+ *     layer 1   | row | row | row | row | row | row | row | row | …      <- adds go here
+ *
+ *     a row     | line 0 | line 1 | …      1 to 4 lines, of which a URL has one bit in each of the 8 lanes of 64 bits
+ *
+ * blocked_math.h   the formulas, and how many URLs and which share of the error rate each layer gets
+ * blocked_layer.h  how a URL finds its bits            blocked_kernel.h  what is done to them
+ * blocked_growth.h how layers are added                blocked_chance.h  what a false "seen" costs
+ * batch.h          how batches go
+ *
+ * A URL is seen if any layer has all of its bits; it is added to the last layer only.
+ *
+ * Threads: everything about a URL happens under the lock of its partition, in all layers. The number of layers is read
+ * under that lock too. Who takes a partition's lock after another sees at least the layers that the other has seen: of
+ * two reads of one atomic variable, one of which the lock puts before the other, the later never goes back in its
+ * history, and the number only ever grows. So the layer in which a URL was put is among those in which it is looked for
+ * by whoever comes later, and of all that add it exactly one is told NEW, also while a layer is being added.
+ *
+ * Parameters: lines (1 to 4, or auto: as the error rate asks for), hash. Capacity and error rate give the size.
+ *
+ * Promises: no false negative. The error rate asked for holds at any number of URLs. fp_now follows from the marked
+ * bits (blocked_chance.h).
+ */
+#include "filters/blocked/blocked_chance.h"
+#include "filters/blocked/blocked_growth.h"
+
+typedef struct blocked {
+    vidi__filter base;
+    _Atomic unsigned looked; /* all zones know of so many layers */
+    const vidi__blocked_kernel *kernel;
+    vidi__layers layers;
+    vidi__locks locks;
+    vidi__zone zones[VIDI__PARTITIONS];
+} blocked;
+
+static void blocked_destroy(vidi__filter *filter)
+{
+    blocked *self = (blocked *)filter;
+    vidi__layers_free(&self->layers);
+    vidi__locks_destroy(&self->locks);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+static double blocked_fp_now(const vidi__filter *filter)
+{
+    return vidi__zones_chance(((const blocked *)filter)->zones);
+}
+
+static void look_at(blocked *self, unsigned partition, unsigned layers)
+{
+    vidi__zone_look(&self->zones[partition], partition, self->layers.at, layers);
+}
+
+/* When there are more layers, or other marks in them than adds have made. */
+static void look_at_all(blocked *self)
+{
+    unsigned layers = vidi__layers_count(&self->layers);
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        vidi__locks_take(&self->locks, i);
+        look_at(self, i, vidi__layers_count(&self->layers));
+        vidi__locks_let_go(&self->locks, i);
+    }
+    atomic_store_explicit(&self->looked, layers, memory_order_relaxed);
+}
+
+/* ---- a step of a batch, under its partition's lock ---- */
+
+typedef struct passage {
+    blocked *self;
+    const vidi__u128 *hashes;
+    uint8_t *verdicts;
+    bool adds;
+    unsigned claimed_in; /* the layer that room was claimed in */
+    uint64_t used;       /* of it */
+    uint64_t fresh;
+    vidi__rise rise;
+    bool waiting;              /* a step has been fetched and not worked on */
+    vidi__blocked_ahead ahead; /* the step behind that one: it is aimed at meanwhile */
+    unsigned aimed[2];         /* by buffer: how many layers there were when it was aimed at */
+    vidi__blocked_aims last[2][VIDI__BLOCKED_LINES_MAX]; /* at the last of them */
+    vidi__blocked_aims older;                            /* at one of the others, for the moment */
+} passage;
+
+static uint64_t all_of(const vidi__step *step)
+{
+    return ((uint64_t)1 << step->count) - 1;
+}
+
+static void aim_now(vidi__blocked_ahead *ahead)
+{
+    for (size_t i = 0; i < ahead->count; i++)
+        vidi__blocked_aim(ahead, i);
+    ahead->count = 0;
+}
+
+/* What to aim at: the first lines of the older layers, which settle most questions, and those of the last. */
+static void plan_ahead(passage *run, const vidi__step *step)
+{
+    const blocked *self = run->self;
+    vidi__blocked_ahead *ahead = &run->ahead;
+    unsigned layers = vidi__layers_count(&self->layers), lines = run->adds ? self->layers.at[layers - 1]->lines : 1;
+    ahead->hashes = run->hashes;
+    ahead->order = step->order;
+    ahead->count = step->count;
+    ahead->draws = 0;
+    for (unsigned i = 0; i + 1 < layers; i++)
+        ahead->draw[ahead->draws++] = vidi__layer_draw(self->layers.at[i], 0, step->partition, &run->older);
+    for (unsigned i = 0; i < lines; i++)
+        ahead->draw[ahead->draws++] =
+            vidi__layer_draw(self->layers.at[layers - 1], i, step->partition, &run->last[step->buffer][i]);
+    run->aimed[step->buffer] = layers;
+}
+
+/* If another step is to be worked on first, it is aimed at then. */
+static void fetch(void *context, const vidi__step *step)
+{
+    passage *run = context;
+    plan_ahead(run, step);
+    if (!run->waiting)
+        aim_now(&run->ahead);
+    run->waiting = true;
+}
+
+/* A layer was put into use since this step was aimed at. */
+static void aim_again(passage *run, const vidi__step *step)
+{
+    bool another = run->ahead.count != 0;
+    aim_now(&run->ahead);
+    plan_ahead(run, step);
+    aim_now(&run->ahead);
+    run->waiting = another;
+}
+
+static vidi__blocked_answers answers_to(const passage *run, const vidi__step *step)
+{
+    return (vidi__blocked_answers){step->order, run->verdicts};
+}
+
+/* Those of `which` that this layer has. `first`: where their first lines are, if that is known. */
+static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__step *step, uint64_t which,
+                        const vidi__blocked_aims *first)
+{
+    static const vidi__blocked_ahead nothing;
+    for (unsigned i = 0; i < layer->lines && which; i++) {
+        bool known = i == 0 && first;
+        vidi__blocked_draw draw = vidi__layer_draw(layer, i, step->partition, &run->older);
+        for (uint64_t left = known ? 0 : which; left; left &= left - 1) {
+            size_t at = (size_t)__builtin_ctzll(left);
+            vidi__blocked_aim_at(&draw, &run->hashes[step->order[at]], at);
+        }
+        which = run->self->kernel->has(known ? first : &run->older, which, answers_to(run, step),
+                                       known ? &run->ahead : &nothing);
+    }
+    return which;
+}
+
+/* Those of `which` that a layer before the last has. The largest first: most of what has been seen is there. */
+static uint64_t seen_before(passage *run, unsigned layers, const vidi__step *step, uint64_t which)
+{
+    uint64_t seen = 0;
+    for (unsigned i = layers - 1; i-- > 0 && seen != which;)
+        seen |= seen_in(run, run->self->layers.at[i], step, which & ~seen, NULL);
+    return seen;
+}
+
+/* The step has been worked on, and the one behind it aimed at. */
+static void done(passage *run)
+{
+    run->waiting = run->ahead.count != 0;
+    run->ahead.count = 0;
+}
+
+static int add_step(void *context, const vidi__step *step)
+{
+    passage *run = context;
+    blocked *self = run->self;
+    unsigned layers = vidi__layers_count(&self->layers);
+    vidi__layer *last = self->layers.at[layers - 1];
+    uint64_t marked = 0;
+    if (VIDI__UNLIKELY(run->aimed[step->buffer] != layers))
+        aim_again(run, step);
+    if (VIDI__UNLIKELY(self->zones[step->partition].layers != layers))
+        look_at(self, step->partition, layers);
+    uint64_t seen = layers > 1 ? seen_before(run, layers, step, all_of(step)) : 0;
+    uint64_t fresh = self->kernel->add(run->last[step->buffer], last->lines, all_of(step) & ~seen, &marked,
+                                       answers_to(run, step), &run->ahead);
+    uint64_t count = (uint64_t)__builtin_popcountll(fresh);
+    done(run);
+    if (!count)
+        return VIDI_OK;
+    run->fresh += count;
+    vidi__zone_marked(&self->zones[step->partition], step->partition, last, marked, &run->rise);
+    if (VIDI__LIKELY(layers == run->claimed_in + 1))
+        run->used += count;
+    else /* another thread has put a layer into use meanwhile */
+        vidi__layers_settle(&self->layers, layers - 1, 0, count);
+    return VIDI_OK;
+}
+
+static int ask_step(void *context, const vidi__step *step)
+{
+    passage *run = context;
+    const blocked *self = run->self;
+    unsigned layers = vidi__layers_count(&self->layers);
+    if (VIDI__UNLIKELY(run->aimed[step->buffer] != layers))
+        aim_again(run, step);
+    uint64_t seen = seen_in(run, self->layers.at[layers - 1], step, all_of(step), run->last[step->buffer]);
+    seen_before(run, layers, step, all_of(step) & ~seen);
+    done(run);
+    return VIDI_OK;
+}
+
+/* ---- batches and single items ---- */
+
+static const vidi__steps to_add = {.fetch = fetch, .work = add_step};
+static const vidi__steps to_ask = {.fetch = fetch, .work = ask_step};
+
+static void pass(passage *run, const vidi__steps *steps, size_t n)
+{
+    static const uint16_t first = 0;
+    const vidi__locks *locks = &run->self->locks;
+    if (n > 1) {
+        vidi__batch_run(locks, run->hashes, n, steps, run);
+        return;
+    }
+    vidi__step step = {.partition = vidi__partition_of(run->hashes->hi), .order = &first, .count = 1};
+    vidi__locks_take(locks, step.partition);
+    steps->fetch(run, &step);
+    steps->work(run, &step);
+    vidi__locks_let_go(locks, step.partition);
+}
+
+static void ask(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    passage run;
+    run.adds = run.waiting = false;
+    run.ahead.count = 0;
+    run.self = (blocked *)self; /* const but for its locks */
+    run.hashes = hashes;
+    run.verdicts = verdicts;
+    pass(&run, &to_ask, n);
+}
+
+/* There is no room: what is seen can still be said. If that is everything, nothing has failed. */
+static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally,
+                       int code)
+{
+    uint8_t found[VIDI__HASHES_MAX];
+    size_t seen = 0;
+    ask(self, hashes, n, found);
+    for (size_t i = 0; i < n; i++)
+        if (found[i] == VIDI_SEEN) {
+            verdicts[i] = VIDI_SEEN;
+            seen++;
+        }
+    tally->seen += seen;
+    return seen == n ? VIDI_OK : code;
+}
+
+/* Those for which there is room in the last layer: all, or up to its end. */
+static int add_some(blocked *self, passage *run, size_t n, vidi__tally *tally, uint64_t *taken)
+{
+    VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
+    if (VIDI__UNLIKELY(atomic_load_explicit(&self->looked, memory_order_relaxed) <= run->claimed_in))
+        look_at_all(self);
+    double before = *taken > 1 ? blocked_fp_now(&self->base) : 0; /* of a single URL, others keep the account */
+    run->used = run->fresh = 0;
+    run->rise = (vidi__rise){0, 0};
+    run->waiting = false;
+    run->ahead.count = 0;
+    pass(run, &to_add, *taken);
+    vidi__layers_settle(&self->layers, run->claimed_in, *taken, run->used);
+    vidi__filter_counted(&self->base, (int64_t)run->fresh);
+    tally->fresh += run->fresh;
+    tally->seen += *taken - run->fresh;
+    tally->lost += vidi__rise_lost(run->rise, before, run->fresh);
+    vidi__layers_tend(&self->layers);
+    return VIDI_OK;
+}
+
+static int add(blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
+{
+    passage run;
+    run.self = self;
+    run.adds = true;
+    for (uint64_t done = 0, taken; done < n; done += taken) {
+        run.hashes = hashes + done;
+        run.verdicts = verdicts + done;
+        int code = add_some(self, &run, n - done, tally, &taken);
+        if (code < 0)
+            return answer_seen(self, run.hashes, n - done, run.verdicts, tally, code);
+    }
+    return VIDI_OK;
+}
+
+/* ---- the kind's functions ---- */
+
+/* One of many filters must not have the partitions of the others: what is crowded in one would be so in all. */
+static int blocked_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    const blocked *self = (const blocked *)filter;
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many) {
+        ask(self, hashes, n, verdicts);
+        return VIDI_OK;
+    }
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        ask(self, own, count, verdicts + done);
+    }
+    return VIDI_OK;
+}
+
+static int blocked_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                              vidi__tally *tally)
+{
+    blocked *self = (blocked *)filter;
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
+        return add(self, hashes, n, verdicts, tally);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        VIDI__TRY(add(self, own, count, verdicts + done, tally));
+    }
+    return VIDI_OK;
+}
+
+static int blocked_add(vidi__filter *filter, const vidi__item *item)
+{
+    uint8_t verdict;
+    vidi__tally tally = {0};
+    VIDI__TRY(blocked_add_hashes(filter, &item->url.hash, 1, &verdict, &tally));
+    return verdict;
+}
+
+static int blocked_has(const vidi__filter *filter, const vidi__item *item)
+{
+    uint8_t verdict;
+    VIDI__TRY(blocked_has_hashes(filter, &item->url.hash, 1, &verdict));
+    return verdict;
+}
+
+static void blocked_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    vidi__layers_stat(&((const blocked *)filter)->layers, stats);
+}
+
+static void blocked_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const blocked *self = (const blocked *)filter;
+    if (self->layers.plan.lines)
+        vidi__text_add(text, "lines=%u,hash=%s", self->layers.plan.lines, filter->item_hash->name);
+    else
+        vidi__text_add(text, "lines=auto,hash=%s", filter->item_hash->name);
+}
+
+static void blocked_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__text_add(text, "%s", filter->item_hash->name);
+}
+
+static int blocked_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    return vidi__layers_save(&((const blocked *)filter)->layers, writer);
+}
+
+static int blocked_verify(const vidi__filter *filter)
+{
+    return vidi__layers_verify(&((const blocked *)filter)->layers);
+}
+
+static int blocked_merge(vidi__filter *filter, const vidi__filter *other)
+{
+    blocked *into = (blocked *)filter;
+    VIDI__TRY(vidi__filter_same_shape(filter, other));
+    VIDI__TRY(vidi__layers_merge(&into->layers, &((const blocked *)other)->layers));
+    atomic_store(&filter->count, vidi__layers_urls(&into->layers));
+    look_at_all(into);
+    return VIDI_OK;
+}
+
+static int blocked_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    return vidi__layers_step(&((blocked *)filter)->layers, budget_ns);
+}
+
+static int configure(blocked *self, const vidi__config *config)
+{
+    vidi__blocked_plan *plan = &self->layers.plan;
+    VIDI__TRY(vidi__params_choice(config->params, "lines", VIDI__BLOCKED_LINES, &plan->lines));
+    VIDI__TRY(vidi__filter_check_hash(config));
+    plan->capacity = config->capacity;
+    plan->error = config->error > 0 ? config->error : VIDI__DEFAULT_ERROR;
+    self->layers.seed = config->seed;
+    self->kernel = vidi__blocked_kernel_for(vidi__cpu());
+    self->base.error = plan->error;
+    self->base.needs.what = VIDI__NEED_HASH;
+    self->base.withstands = config->item_hash->withstands;
+    if (config->capacity > VIDI__CAPACITY_MAX)
+        return vidi__fail(VIDI_EOPTION, "a capacity of %.3g URLs is more than any memory holds",
+                          (double)config->capacity);
+    return VIDI_OK;
+}
+
+static int blocked_create(vidi__filter **filter, const vidi__config *config)
+{
+    blocked *self;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_blocked, config));
+    *filter = &self->base;
+    self->layers.memory = config->memory;
+    VIDI__TRY(configure(self, config));
+    VIDI__TRY(vidi__locks_init(&self->locks));
+    VIDI__TRY(vidi__layers_init(&self->layers));
+    if (config->reader) {
+        VIDI__TRY(vidi__layers_load(&self->layers, config->reader));
+        atomic_store(&self->base.count, vidi__layers_urls(&self->layers));
+        self->base.counted = true;
+    } else {
+        VIDI__TRY(vidi__layers_begin(&self->layers));
+    }
+    look_at_all(self);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_blocked = {
+    .name = "blocked",
+    .summary = "growing Bloom filter of one or two cache lines a URL: the fastest at error rates of 1e-2 to 1e-4",
+    .can = VIDI_CAN_MERGE | VIDI_CAN_GROW | VIDI_IS_CONCURRENT,
+    .create = blocked_create,
+    .destroy = blocked_destroy,
+    .add = blocked_add,
+    .has = blocked_has,
+    .add_hashes = blocked_add_hashes,
+    .has_hashes = blocked_has_hashes,
+    .fp_now = blocked_fp_now,
+    .stat = blocked_stat,
+    .describe = blocked_describe,
+    .hash_names = blocked_hash_names,
+    .save = blocked_save,
+    .verify = blocked_verify,
+    .plan = vidi__blocked_plan_for,
+    .merge = blocked_merge,
+    .step = blocked_step,
+};

@@ -1,0 +1,107 @@
+/* See blocked_chance.h. */
+#include "filters/blocked/blocked_chance.h"
+
+#define COUNTED_BYTES ((uint64_t)16 << 20) /* all partitions together take about 3 ms to count then */
+
+/* The chance grows like the 8th power of the marks, or the 16th, … with more lines: the chords are shorter then. */
+static int chord_bits(const vidi__layer *layer)
+{
+    return 6 + (layer->lines > 1) + (layer->lines > 2);
+}
+
+static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t marked, const vidi__chord *before)
+{
+    vidi__chord made;
+    int bits = marked ? 64 - __builtin_clzll(marked) : 0, shift = bits - chord_bits(layer) - 1;
+    if (shift < 0)
+        shift = 0;
+    made.from = marked >> shift << shift;
+    made.until = made.from + ((uint64_t)1 << shift);
+    bool follows = before && before->until == made.from;
+    made.low = follows ? before->high : vidi__layer_fp(layer, partition, (double)made.from);
+    made.high = vidi__layer_fp(layer, partition, (double)made.until);
+    made.slope = (made.high - made.low) / (double)(made.until - made.from);
+    return made;
+}
+
+static double on_chord(const vidi__chord *chord, uint64_t marked)
+{
+    return chord->low + chord->slope * (double)(marked - chord->from);
+}
+
+static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t marked)
+{
+    vidi__chord chord = chord_at(layer, partition, marked, NULL);
+    return on_chord(&chord, marked);
+}
+
+static uint64_t marked_in(const vidi__layer *layer, unsigned partition)
+{
+    return atomic_load_explicit(&layer->marked[partition], memory_order_relaxed);
+}
+
+static double both(double older, double last)
+{
+    return older + (1 - older) * last;
+}
+
+/* Of a layer that no longer changes. Of a small one the bits tell, once; of a large one their number is as good. */
+static double chance_of_full(const vidi__layer *layer, unsigned partition)
+{
+    if (vidi__layer_bytes(layer) <= COUNTED_BYTES)
+        return vidi__layer_fp_counted(layer, partition);
+    return chance_in(layer, partition, marked_in(layer, partition));
+}
+
+static void set_last(vidi__zone *zone, double last)
+{
+    uint64_t bits;
+    zone->all = both(zone->older, last);
+    memcpy(&bits, &zone->all, sizeof bits);
+    atomic_store_explicit(&zone->shown, bits, memory_order_relaxed);
+}
+
+void vidi__zone_look(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count)
+{
+    const vidi__layer *last = layers[count - 1];
+    zone->layers = count;
+    zone->older = 0;
+    for (unsigned i = 0; i + 1 < count; i++)
+        zone->older = both(zone->older, chance_of_full(layers[i], partition));
+    zone->last = chord_at(last, partition, marked_in(last, partition), NULL);
+    set_last(zone, on_chord(&zone->last, marked_in(last, partition)));
+}
+
+void vidi__zone_marked(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise)
+{
+    uint64_t before = marked_in(last, partition), middle = before + more / 2, after = before + more;
+    double start = zone->all, half = on_chord(&zone->last, middle);
+    if (VIDI__UNLIKELY(after >= zone->last.until)) {
+        if (middle >= zone->last.until)
+            half = chance_in(last, partition, middle);
+        zone->last = chord_at(last, partition, after, &zone->last);
+    }
+    set_last(zone, on_chord(&zone->last, after));
+    atomic_store_explicit(&last->marked[partition], after, memory_order_relaxed);
+    rise->half += both(zone->older, half) - start;
+    rise->whole += zone->all - start;
+}
+
+double vidi__zones_chance(const vidi__zone *zones)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        uint64_t bits = atomic_load_explicit(&zones[i].shown, memory_order_relaxed);
+        double p;
+        memcpy(&p, &bits, sizeof p);
+        sum += p;
+    }
+    return sum / VIDI__PARTITIONS;
+}
+
+/* Simpson's rule, as if the URLs of the batch had come evenly mixed, and not partition by partition. */
+double vidi__rise_lost(vidi__rise rise, double before, uint64_t fresh)
+{
+    double half = before + rise.half / VIDI__PARTITIONS, after = before + rise.whole / VIDI__PARTITIONS;
+    return (double)fresh * (vidi__filter_lost(before) + 4 * vidi__filter_lost(half) + vidi__filter_lost(after)) / 6;
+}

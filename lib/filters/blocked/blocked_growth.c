@@ -1,0 +1,252 @@
+/* See blocked_growth.h. */
+#include "filters/blocked/blocked_growth.h"
+
+#include <math.h>
+#include <time.h>
+
+#define STEP_BYTES ((uint64_t)1 << 20) /* touched between two looks at the clock */
+#define AHEAD 1.1                      /* by so much touching is faster than it would have to be */
+
+int vidi__layers_init(vidi__layers *layers)
+{
+    if (pthread_mutex_init(&layers->growth, NULL))
+        return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+    layers->growth_made = true;
+    return VIDI_OK;
+}
+
+void vidi__layers_free(vidi__layers *layers)
+{
+    for (unsigned i = 0; i < VIDI__BLOCKED_LAYERS_MAX; i++)
+        vidi__layer_free(layers->at[i], layers->memory);
+    if (layers->growth_made)
+        pthread_mutex_destroy(&layers->growth);
+}
+
+static int make_layer(vidi__layers *layers, unsigned index, vidi__blocked_layer_plan plan, vidi__blocked_shape shape)
+{
+    vidi__layer_config config = {layers->memory, &layers->seed, index, plan, shape};
+    VIDI__TRY(vidi__layer_make(&layers->at[index], &config));
+    atomic_store_explicit(&layers->made, index + 1, memory_order_release);
+    return VIDI_OK;
+}
+
+static bool next_is_made(const vidi__layers *layers)
+{
+    return vidi__layers_count(layers) < atomic_load_explicit(&layers->made, memory_order_relaxed);
+}
+
+/* Makes the layer behind those in use, unless it is there. Under the mutex. */
+static int make_next(vidi__layers *layers)
+{
+    unsigned index = vidi__layers_count(layers);
+    if (next_is_made(layers))
+        return VIDI_OK;
+    if (index == VIDI__BLOCKED_LAYERS_MAX)
+        return vidi__fail(VIDI_ELIMIT, "%d layers are full; make the set with a larger capacity", index);
+    vidi__blocked_layer_plan plan = vidi__blocked_layer_at(&layers->plan, index);
+    vidi__blocked_shape shape = vidi__blocked_shape_for((double)plan.urls, plan.share, layers->plan.lines);
+    if (shape.rows == 0)
+        return vidi__fail(VIDI_ELIMIT, "%.3g URLs at an error rate of %.3g need more lines than any memory has",
+                          (double)plan.urls, plan.share);
+    return make_layer(layers, index, plan, shape);
+}
+
+int vidi__layers_begin(vidi__layers *layers)
+{
+    VIDI__TRY(make_next(layers));
+    vidi__layer_touch(layers->at[0], UINT64_MAX);
+    atomic_store(&layers->in_use, 1);
+    return VIDI_OK;
+}
+
+/* ---- room ---- */
+
+/* Puts the next layer into use, if layer `full` is still the last. */
+static int advance(vidi__layers *layers, unsigned full)
+{
+    int code = VIDI_OK;
+    pthread_mutex_lock(&layers->growth);
+    if (vidi__layers_count(layers) == full + 1 && (code = make_next(layers)) == VIDI_OK) {
+        vidi__layer_touch(layers->at[full + 1], UINT64_MAX);
+        layers->refused = false;
+        atomic_store_explicit(&layers->in_use, full + 2, memory_order_release);
+    }
+    pthread_mutex_unlock(&layers->growth);
+    return code;
+}
+
+int vidi__layers_claim(vidi__layers *layers, size_t n, unsigned *index, uint64_t *taken)
+{
+    for (;;) {
+        *index = vidi__layers_count(layers) - 1;
+        vidi__layer *last = layers->at[*index];
+        uint64_t claimed = atomic_load_explicit(&last->claimed, memory_order_relaxed);
+        while (claimed < last->urls) {
+            *taken = last->urls - claimed < n ? last->urls - claimed : n;
+            if (atomic_compare_exchange_weak_explicit(&last->claimed, &claimed, claimed + *taken, memory_order_relaxed,
+                                                      memory_order_relaxed))
+                return VIDI_OK;
+        }
+        VIDI__TRY(advance(layers, *index));
+    }
+}
+
+void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, uint64_t used)
+{
+    vidi__layer *layer = layers->at[index];
+    atomic_fetch_add_explicit(&layer->claimed, used - taken, memory_order_relaxed);
+    atomic_fetch_add_explicit(&layer->count, used, memory_order_relaxed);
+}
+
+/* ---- the next layer, ahead of time ---- */
+
+/* Is it time for it? Then how far the last one has come since that time began. */
+static bool wants_next(const vidi__layers *layers, double *share)
+{
+    const vidi__layer *last = vidi__layers_last(layers);
+    uint64_t count = atomic_load_explicit(&last->count, memory_order_relaxed);
+    if (count <= last->prepare)
+        return false;
+    *share = count < last->urls ? (double)(count - last->prepare) / (double)(last->urls - last->prepare) : 1;
+    return true;
+}
+
+/* Failing here is nobody's failure: it is tried again when the layer is needed, and said then. */
+static void make_ahead(vidi__layers *layers)
+{
+    char before[512];
+    vidi__text text = vidi__text_in(before, sizeof before);
+    if (next_is_made(layers) || layers->refused)
+        return;
+    vidi__text_add(&text, "%s", vidi_message());
+    if (make_next(layers) < 0) {
+        layers->refused = true;
+        vidi__fail(VIDI_OK, "%s", before);
+    }
+}
+
+void vidi__layers_tend(vidi__layers *layers)
+{
+    double share;
+    if (!wants_next(layers, &share) || pthread_mutex_trylock(&layers->growth) != 0)
+        return; /* or another thread is at it */
+    make_ahead(layers);
+    if (wants_next(layers, &share) && next_is_made(layers)) {
+        vidi__layer *next = layers->at[vidi__layers_count(layers)];
+        vidi__layer_touch(next, (uint64_t)(AHEAD * share * (double)vidi__layer_bytes(next)));
+    }
+    pthread_mutex_unlock(&layers->growth);
+}
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns)
+{
+    double share, end = seconds() + (double)budget_ns * 1e-9;
+    if (!wants_next(layers, &share))
+        return 0;
+    if (!budget_ns)
+        return 1;
+    VIDI__TRY(make_next(layers));
+    vidi__layer *next = layers->at[vidi__layers_count(layers)];
+    do
+        vidi__layer_touch(next, next->touched + STEP_BYTES);
+    while (next->touched < vidi__layer_bytes(next) && seconds() < end);
+    return next->touched < vidi__layer_bytes(next);
+}
+
+/* ---- the whole ---- */
+
+uint64_t vidi__layers_urls(const vidi__layers *layers)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < vidi__layers_count(layers); i++)
+        sum += atomic_load_explicit(&layers->at[i]->count, memory_order_relaxed);
+    return sum;
+}
+
+void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats)
+{
+    uint64_t marked = 0, bits = 0;
+    unsigned count = vidi__layers_count(layers), made = atomic_load_explicit(&layers->made, memory_order_acquire);
+    for (unsigned i = 0; i < made; i++)
+        stats->bytes += vidi__layer_bytes(layers->at[i]);
+    for (unsigned i = 0; i < count; i++) {
+        marked += vidi__layer_marked(layers->at[i]);
+        bits += vidi__layer_bytes(layers->at[i]) * 8;
+        stats->lines_touched += layers->at[i]->lines;
+    }
+    stats->fill = (double)marked / (double)bits;
+    stats->stages = count;
+}
+
+int vidi__layers_save(const vidi__layers *layers, vidi__writer *writer)
+{
+    unsigned count = vidi__layers_count(layers);
+    VIDI__TRY(vidi__write_u64(writer, count));
+    for (unsigned i = 0; i < count; i++)
+        VIDI__TRY(vidi__layer_save(layers->at[i], writer));
+    return VIDI_OK;
+}
+
+int vidi__layers_load(vidi__layers *layers, vidi__reader *reader)
+{
+    uint64_t count;
+    VIDI__TRY(vidi__read_u64(reader, &count));
+    if (count < 1 || count > VIDI__BLOCKED_LAYERS_MAX)
+        return vidi__damaged("a blocked filter of no layers, or too many");
+    for (unsigned i = 0; i < count; i++) {
+        vidi__layer_config config = {.memory = layers->memory, .seed = &layers->seed, .index = i};
+        config.plan = vidi__blocked_layer_at(&layers->plan, i);
+        config.shape.lines = layers->plan.lines;
+        VIDI__TRY(vidi__layer_load(&layers->at[i], &config, reader));
+    }
+    atomic_store(&layers->in_use, (unsigned)count);
+    atomic_store(&layers->made, (unsigned)count);
+    return VIDI_OK;
+}
+
+int vidi__layers_verify(const vidi__layers *layers)
+{
+    for (unsigned i = 0; i < vidi__layers_count(layers); i++)
+        VIDI__TRY(vidi__layer_verify(layers->at[i]));
+    return VIDI_OK;
+}
+
+static int check_alike(const vidi__layers *into, const vidi__layers *from)
+{
+    const vidi__blocked_plan *a = &into->plan, *b = &from->plan;
+    if (a->capacity != b->capacity || a->error != b->error)
+        return vidi__fail(VIDI_EDIFFERS,
+                          "one blocked set is for %llu URLs and an error rate of %g, the other for %llu and %g",
+                          (unsigned long long)a->capacity, a->error, (unsigned long long)b->capacity, b->error);
+    for (unsigned i = 0; i < atomic_load(&into->made) && i < vidi__layers_count(from); i++) {
+        const vidi__layer *x = into->at[i], *y = from->at[i];
+        if (x->rows != y->rows || x->lines != y->lines)
+            return vidi__fail(VIDI_EDIFFERS, "layer %u has %llu rows of %u lines in one set, %llu of %u in the other",
+                              i, (unsigned long long)x->rows, x->lines, (unsigned long long)y->rows, y->lines);
+    }
+    return VIDI_OK;
+}
+
+int vidi__layers_merge(vidi__layers *into, const vidi__layers *from)
+{
+    unsigned count = vidi__layers_count(from);
+    VIDI__TRY(check_alike(into, from));
+    for (unsigned i = atomic_load(&into->made); i < count; i++) {
+        const vidi__layer *like = from->at[i];
+        VIDI__TRY(make_layer(into, i, (vidi__blocked_layer_plan){like->prepare, like->urls, 0},
+                             (vidi__blocked_shape){(double)like->rows, like->lines}));
+    }
+    for (unsigned i = 0; i < count; i++)
+        vidi__layer_merge(into->at[i], from->at[i]);
+    if (count > vidi__layers_count(into))
+        atomic_store(&into->in_use, count);
+    return VIDI_OK;
+}

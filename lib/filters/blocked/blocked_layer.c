@@ -1,0 +1,212 @@
+/* See blocked_layer.h. */
+#include "filters/blocked/blocked_layer.h"
+
+#include <math.h>
+
+#define PAGE 4096
+
+/* ---- rows and partitions ---- */
+
+double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double marked)
+{
+    bool more = vidi__layer_rows(layer, partition) > layer->rows / VIDI__PARTITIONS;
+    const vidi__blocked_line *chance = &layer->chance[more];
+    return vidi__power(vidi__blocked_line_fp(chance, vidi__blocked_urls(chance, layer->lines, marked)), layer->lines);
+}
+
+/* A line says "seen" with the product of its lanes' shares of marked bits, a draw with the mean over the rows. */
+double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition)
+{
+    uint64_t rows = vidi__layer_rows(layer, partition), stride = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    const uint64_t *first = layer->words + vidi__layer_row(layer, partition) * stride;
+    double all = 1;
+    for (unsigned draw = 0; draw < layer->lines; draw++) {
+        double sum = 0;
+        for (uint64_t row = 0; row < rows; row++) {
+            const uint64_t *line = first + row * stride + (uint64_t)draw * VIDI__LINE_WORDS;
+            double product = 1;
+            for (unsigned lane = 0; lane < VIDI__BLOCKED_LANES; lane++)
+                product *= __builtin_popcountll(line[lane]) / 64.0;
+            sum += product;
+        }
+        all *= sum / (double)rows;
+    }
+    return all;
+}
+
+uint64_t vidi__layer_marked(const vidi__layer *layer)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        sum += atomic_load_explicit(&layer->marked[i], memory_order_relaxed);
+    return sum;
+}
+
+static uint64_t count_in(const vidi__layer *layer, unsigned partition)
+{
+    const uint64_t words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    return vidi__popcount(layer->words + vidi__layer_row(layer, partition) * words,
+                          vidi__layer_rows(layer, partition) * words);
+}
+
+static void count_marked(vidi__layer *layer)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        atomic_store_explicit(&layer->marked[i], count_in(layer, i), memory_order_relaxed);
+}
+
+int vidi__layer_verify(const vidi__layer *layer)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        if (count_in(layer, i) != atomic_load_explicit(&layer->marked[i], memory_order_relaxed))
+            return vidi__damaged("a layer has more marks, or fewer, than it says");
+    return VIDI_OK;
+}
+
+/* ---- making ---- */
+
+/* All but the words. */
+static int begin(vidi__layer **layer, const vidi__layer_config *config)
+{
+    vidi__layer *self;
+    VIDI__TRY(vidi__alloc_zeroed(config->memory, layer, sizeof **layer, VIDI__CACHE_LINE));
+    self = *layer;
+    self->rows = (uint64_t)config->shape.rows;
+    self->lines = config->shape.lines;
+    self->prepare = config->plan.prepare;
+    self->urls = config->plan.urls;
+    uint64_t least = self->rows / VIDI__PARTITIONS;
+    for (unsigned more = 0; more < 2; more++)
+        self->chance[more] = vidi__blocked_line_of((double)(least + more));
+    vidi__seed seed = vidi__seed_child(config->seed, "layer", config->index, 1);
+    for (unsigned draw = 0; draw < VIDI__BLOCKED_LINES_MAX; draw++) {
+        self->salts[draw].row = vidi__mix(vidi__load64(seed.key) + draw) | 1;
+        self->salts[draw].bits = vidi__mix(vidi__load64(seed.key + 8) + draw) | 1;
+    }
+    return VIDI_OK;
+}
+
+int vidi__layer_make(vidi__layer **layer, const vidi__layer_config *config)
+{
+    VIDI__TRY(begin(layer, config));
+    vidi__layer *self = *layer;
+    int code = vidi__alloc_zeroed(config->memory, &self->words, vidi__layer_bytes(self), VIDI__CACHE_LINE);
+    if (code < 0) {
+        vidi__layer_free(self, config->memory);
+        *layer = NULL;
+    }
+    return code;
+}
+
+void vidi__layer_free(vidi__layer *layer, vidi__memory *memory)
+{
+    if (!layer)
+        return;
+    vidi__release(memory, layer->words, vidi__layer_bytes(layer), VIDI__CACHE_LINE);
+    vidi__release(memory, layer, sizeof *layer, VIDI__CACHE_LINE);
+}
+
+void vidi__layer_touch(vidi__layer *layer, uint64_t bytes)
+{
+    uint64_t all = vidi__layer_bytes(layer), to = bytes < all ? bytes : all;
+    for (; layer->touched < to; layer->touched += PAGE)
+        *(volatile uint64_t *)(layer->words + layer->touched / 8) = 0;
+}
+
+/* ---- saving, reading, merging ---- */
+
+static void set_count(vidi__layer *layer, uint64_t count)
+{
+    atomic_store(&layer->count, count);
+    atomic_store(&layer->claimed, count);
+}
+
+int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
+{
+    VIDI__TRY(vidi__write_u64(writer, layer->rows));
+    VIDI__TRY(vidi__write_u64(writer, layer->lines));
+    VIDI__TRY(vidi__write_u64(writer, layer->urls));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->count)));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->marked[i])));
+    return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
+}
+
+/* Each URL that was NEW has marked a bit at least, and no URL marks more than it has. */
+static int check_count(const vidi__layer *layer)
+{
+    uint64_t marked = vidi__layer_marked(layer), urls = atomic_load(&layer->count);
+    if (urls > marked || marked > urls * layer->lines * VIDI__BLOCKED_LANES)
+        return vidi__damaged("a layer has more URLs, or fewer, than have marked its bits");
+    return VIDI_OK;
+}
+
+static int read_marked(vidi__layer *layer, vidi__reader *reader)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        uint64_t marked;
+        VIDI__TRY(vidi__read_u64(reader, &marked));
+        if (marked > vidi__layer_rows(layer, i) * layer->lines * VIDI__BLOCKED_BITS)
+            return vidi__damaged("a layer has more marks than bits");
+        atomic_store_explicit(&layer->marked[i], marked, memory_order_relaxed);
+    }
+    return check_count(layer);
+}
+
+static int read_words(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader)
+{
+    uint64_t words = vidi__layer_bytes(layer) / 8;
+    VIDI__TRY(read_marked(layer, reader));
+    VIDI__TRY(vidi__read_array(reader, memory, words, words, &layer->words));
+    layer->touched = vidi__layer_bytes(layer);
+    return vidi__lends(reader) ? VIDI_OK : vidi__layer_verify(layer);
+}
+
+int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader)
+{
+    uint64_t rows, lines, urls, count;
+    vidi__layer_config read = *config;
+    *layer = NULL;
+    VIDI__TRY(vidi__read_u64(reader, &rows));
+    VIDI__TRY(vidi__read_u64(reader, &lines));
+    VIDI__TRY(vidi__read_u64(reader, &urls));
+    VIDI__TRY(vidi__read_u64(reader, &count));
+    if (lines < 1 || lines > VIDI__BLOCKED_LINES_MAX || (config->shape.lines && lines != config->shape.lines))
+        return vidi__damaged("a layer has not the lines that it should have");
+    if (rows < VIDI__PARTITIONS || rows > VIDI__BLOCKED_ROWS_MAX || rows > reader->left / (lines * VIDI__CACHE_LINE))
+        return vidi__damaged("a layer has too few rows, or more than there is data");
+    if (urls < 1 || urls > VIDI__CAPACITY_MAX || count > rows * lines * VIDI__BLOCKED_BITS)
+        return vidi__damaged("the number of URLs of a layer is out of range");
+    read.shape = (vidi__blocked_shape){(double)rows, (unsigned)lines};
+    read.plan.urls = urls;
+    read.plan.prepare = config->plan.prepare < urls ? config->plan.prepare : urls;
+    VIDI__TRY(begin(layer, &read));
+    set_count(*layer, count);
+    int code = read_words(*layer, config->memory, reader);
+    if (code < 0) {
+        vidi__layer_free(*layer, config->memory);
+        *layer = NULL;
+    }
+    return code;
+}
+
+/* How many URLs have made so many marks. */
+static double estimate(const vidi__layer *layer)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        bool more = vidi__layer_rows(layer, i) > layer->rows / VIDI__PARTITIONS;
+        sum += vidi__blocked_urls(&layer->chance[more], layer->lines, (double)atomic_load(&layer->marked[i]));
+    }
+    return ceil(sum);
+}
+
+void vidi__layer_merge(vidi__layer *into, const vidi__layer *from)
+{
+    uint64_t a = atomic_load(&into->count), b = atomic_load(&from->count), words = vidi__layer_bytes(into) / 8;
+    for (uint64_t i = 0; i < words; i++)
+        into->words[i] |= from->words[i];
+    count_marked(into);
+    double least = (double)(a > b ? a : b), most = fmin((double)(a + b), (double)vidi__layer_marked(into));
+    set_count(into, (uint64_t)fmin(fmax(estimate(into), least), most));
+}

@@ -1,0 +1,42 @@
+/*
+ * What a Bloom filter does with the k values of a part: marks their places, or looks whether all are marked. `classic`
+ * calls it with the values of one part; the lab with values that it has hashed once for many filters.
+ */
+#ifndef VIDI_FILTERS_BLOOM_BITS_H
+#define VIDI_FILTERS_BLOOM_BITS_H
+
+#include "filters/bitmap.h"
+#include "hash/scheme.h"
+
+/* Turns k values into their places and fetches these, so that marking them need not wait. */
+static inline void vidi__marks_fetch(const vidi__bitmap *bits, const vidi__placing *placing, uint64_t *values,
+                                     unsigned k)
+{
+    for (unsigned i = 0; i < k; i++) {
+        values[i] = vidi__placing_of(placing, values[i]);
+        vidi__bitmap_prefetch(bits, values[i]);
+    }
+}
+
+/* Marks k places: were all of them marked before? shared: other threads may mark and look at the same time. */
+static inline bool vidi__marks_add(vidi__bitmap *bits, const uint64_t *places, unsigned k, bool shared)
+{
+    uint64_t fresh = 0;
+    for (unsigned i = 0; i < k; i++)
+        fresh += shared ? vidi__bitmap_mark_shared(bits, places[i]) : vidi__bitmap_mark(bits, places[i]);
+    if (shared && fresh)
+        vidi__bitmap_marked(bits, fresh);
+    return !fresh;
+}
+
+/* Are the places of all k values marked? */
+static inline bool vidi__marks_has(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
+                                   unsigned k)
+{
+    for (unsigned i = 0; i < k; i++)
+        if (!vidi__bitmap_test(bits, vidi__placing_of(placing, values[i])))
+            return false;
+    return true;
+}
+
+#endif

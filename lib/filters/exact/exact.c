@@ -1,0 +1,398 @@
+/*
+ * Sets that keep their URLs; the header says what they have in common.
+ *
+ * The saved form, numbers of 64 bits, in the order of the pool:
+ *
+ *   number of URLs, then for each: hash (two numbers; hashset only), times (1 without multiset), length, bytes
+ *
+ * The hash stands there because its key belongs to the set, so that a kind cannot compute it again. A stream that was
+ * forged can so give its own URLs hashes by which nobody finds them, or by which finding them takes long, and nothing
+ * else.
+ */
+#include "filters/exact/exact.h"
+
+#include <math.h>
+
+#define URL_BYTES 80.0
+
+/* ---- records ---- */
+
+static vidi__part part_of(const vidi__exact *exact, const vidi__record *record)
+{
+    vidi__part part = {.str = vidi__record_str(&exact->pool, record)};
+    if (exact->index->hash_words)
+        part.hash = (vidi__u128){record->words[0], record->words[1]};
+    return part;
+}
+
+static uint64_t times_of(const vidi__exact *exact, const vidi__record *record)
+{
+    return exact->multiset ? record->words[exact->index->hash_words] : 1;
+}
+
+static void set_times(const vidi__exact *exact, vidi__record *record, uint64_t times)
+{
+    if (exact->multiset)
+        record->words[exact->index->hash_words] = times;
+}
+
+static void counted(vidi__exact *exact, int64_t more)
+{
+    exact->urls += (uint64_t)more;
+    vidi__filter_counted(&exact->base, more);
+}
+
+static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
+{
+    const vidi__index *index = exact->index;
+    vidi__record *record;
+    if (index->reserve)
+        VIDI__TRY(index->reserve(exact));
+    VIDI__TRY(vidi__pool_add(&exact->pool, url->str, &record));
+    if (index->hash_words) {
+        record->words[0] = url->hash.lo;
+        record->words[1] = url->hash.hi;
+    }
+    set_times(exact, record, times);
+    if (index->link)
+        index->link(exact, record);
+    counted(exact, 1);
+    return VIDI_OK;
+}
+
+static void take_out(vidi__exact *exact, vidi__record *record)
+{
+    if (exact->index->unlink)
+        exact->index->unlink(exact, record);
+    vidi__pool_drop(&exact->pool, record);
+    counted(exact, -1);
+}
+
+static void compact_if_wasteful(vidi__exact *exact)
+{
+    if (vidi__pool_wasteful(&exact->pool))
+        exact->index->compact(exact);
+}
+
+static int too_often(void)
+{
+    return vidi__fail(VIDI_ELIMIT, "a URL cannot be counted more than 2^64 - 1 times");
+}
+
+/* ---- one URL ---- */
+
+int vidi__exact_add(vidi__filter *filter, const vidi__item *item)
+{
+    vidi__exact *exact = (vidi__exact *)filter;
+    vidi__record *record = exact->index->find(exact, &item->url);
+    if (!record) {
+        VIDI__TRY(insert(exact, &item->url, 1));
+        return VIDI_NEW;
+    }
+    if (exact->multiset) {
+        uint64_t times = times_of(exact, record);
+        if (times == UINT64_MAX)
+            return too_often();
+        set_times(exact, record, times + 1);
+    }
+    return VIDI_SEEN;
+}
+
+int vidi__exact_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    return exact->index->find(exact, &item->url) ? VIDI_SEEN : VIDI_NEW;
+}
+
+int vidi__exact_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    const vidi__record *record = exact->index->find(exact, &item->url);
+    *times = record ? times_of(exact, record) : 0;
+    return VIDI_OK;
+}
+
+int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
+{
+    vidi__exact *exact = (vidi__exact *)filter;
+    vidi__record *record = exact->index->find(exact, &item->url);
+    if (!record)
+        return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
+    uint64_t times = times_of(exact, record);
+    if (times > 1) {
+        set_times(exact, record, times - 1);
+        return VIDI_OK;
+    }
+    take_out(exact, record);
+    compact_if_wasteful(exact);
+    return VIDI_OK;
+}
+
+/* ---- all URLs ---- */
+
+/* Gives `into` what it lacks, as being there 0 times, and makes sure that nothing can fail when the times are added up. */
+static int merge_missing(vidi__exact *into, const vidi__exact *from)
+{
+    vidi__pool_cursor cursor = {0};
+    for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
+        vidi__part url = part_of(from, record);
+        const vidi__record *known = into->index->find(into, &url);
+        if (!known)
+            VIDI__TRY(insert(into, &url, 0));
+        else if (into->multiset && times_of(from, record) > UINT64_MAX - times_of(into, known))
+            return too_often();
+    }
+    return VIDI_OK;
+}
+
+static void merge_times(vidi__exact *into, const vidi__exact *from)
+{
+    vidi__pool_cursor cursor = {0};
+    for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
+        vidi__part url = part_of(from, record);
+        vidi__record *known = into->index->find(into, &url);
+        set_times(into, known, times_of(into, known) + times_of(from, record));
+    }
+}
+
+/* All or nothing: with times to add up, going over what was half done would count it twice. */
+int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other)
+{
+    vidi__exact *into = (vidi__exact *)filter;
+    const vidi__exact *from = (const vidi__exact *)other;
+    if (into == from)
+        return VIDI_OK;
+    VIDI__TRY(vidi__filter_same_shape(filter, other));
+    vidi__pool_cursor before = vidi__pool_end(&into->pool);
+    int code = merge_missing(into, from);
+    if (code < 0) {
+        for (vidi__record *record; (record = vidi__pool_next(&into->pool, &before));)
+            take_out(into, record);
+        compact_if_wasteful(into);
+        return code;
+    }
+    if (into->multiset)
+        merge_times(into, from);
+    return VIDI_OK;
+}
+
+int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    vidi__pool_cursor cursor = {0};
+    for (const vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+        vidi__part url = part_of(exact, record);
+        vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, times_of(exact, record)};
+        int answer = visitor(context, &entry);
+        if (answer)
+            return answer;
+    }
+    return VIDI_OK;
+}
+
+int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    vidi__pool_cursor cursor = {0};
+    VIDI__TRY(vidi__write_u64(writer, exact->urls));
+    for (const vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+        if (exact->index->hash_words)
+            VIDI__TRY(vidi__write_words(writer, record->words, exact->index->hash_words));
+        VIDI__TRY(vidi__write_u64(writer, times_of(exact, record)));
+        VIDI__TRY(vidi__write_str(writer, vidi__record_str(&exact->pool, record)));
+    }
+    return VIDI_OK;
+}
+
+static int load_one(vidi__exact *exact, vidi__reader *reader)
+{
+    uint64_t hash[2] = {0, 0}, times, len;
+    vidi__record *record;
+    for (unsigned i = 0; i < exact->index->hash_words; i++)
+        VIDI__TRY(vidi__read_u64(reader, &hash[i]));
+    VIDI__TRY(vidi__read_u64(reader, &times));
+    VIDI__TRY(vidi__read_u64(reader, &len));
+    if (times == 0)
+        return vidi__damaged("a URL is there 0 times");
+    if (times > 1 && !exact->multiset)
+        return vidi__damaged("a URL is there more than once in a set that does not count");
+    VIDI__TRY(vidi__pool_read(&exact->pool, reader, len, &record));
+    memcpy(record->words, hash, exact->index->hash_words * sizeof hash[0]);
+    set_times(exact, record, times);
+    counted(exact, 1);
+    return VIDI_OK;
+}
+
+/* Into the pool; the index is made afterwards, when the number of URLs is more than a claim. */
+static int load(vidi__exact *exact, vidi__reader *reader)
+{
+    uint64_t urls, smallest = (exact->index->hash_words + 2) * sizeof(uint64_t);
+    VIDI__TRY(vidi__read_u64(reader, &urls));
+    if (urls > reader->left / smallest)
+        return vidi__damaged("there are more URLs than the data can hold");
+    for (uint64_t i = 0; i < urls; i++)
+        VIDI__TRY(load_one(exact, reader));
+    return VIDI_OK;
+}
+
+/* ---- the filter ---- */
+
+int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const vidi__index *index)
+{
+    vidi__exact *exact;
+    unsigned multiset = 0;
+    VIDI__TRY(vidi__filter_alloc(&exact, index->size, index->kind, config));
+    *filter = &exact->base;
+    exact->index = index;
+    exact->base.needs.what = index->needs;
+    exact->base.fp_meaning = VIDI_FP_EXACT;
+    exact->base.capacity = 0;
+    VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
+    exact->multiset = exact->base.every_add = multiset == 1;
+    vidi__pool_init(&exact->pool, config->memory, index->hash_words + multiset);
+    if (config->reader) {
+        VIDI__TRY(load(exact, config->reader));
+        return index->prepare(exact, config, exact->urls);
+    }
+    /* What is expected must fit even if every URL were empty; how long they are is for their adds to find out. */
+    uint64_t least = vidi__record_size(&exact->pool, 0) + (uint64_t)index->bytes_per_url;
+    VIDI__TRY(vidi__memory_check(config->memory, vidi__exact_array(config->capacity, least)));
+    return index->prepare(exact, config, config->capacity);
+}
+
+void vidi__exact_destroy(vidi__filter *filter)
+{
+    vidi__exact *exact = (vidi__exact *)filter;
+    if (exact->index->release)
+        exact->index->release(exact);
+    if (exact->pool.memory)
+        vidi__pool_free(&exact->pool);
+    vidi__release(filter->memory, exact, exact->index->size, VIDI__CACHE_LINE);
+}
+
+double vidi__exact_fp_now(const vidi__filter *filter)
+{
+    (void)filter;
+    return 0;
+}
+
+void vidi__exact_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    const vidi__index *index = exact->index;
+    stats->bytes = exact->pool.bytes + (index->bytes ? index->bytes(exact) : 0);
+    stats->fill = index->fill ? index->fill(exact) : exact->urls > 0;
+    stats->stages = 1;
+}
+
+void vidi__exact_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    vidi__text_add(text, "multiset=%s", exact->multiset ? "on" : "off");
+    if (exact->index->hash_words)
+        vidi__text_add(text, ",hash=%s", filter->item_hash->name);
+}
+
+void vidi__exact_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    const vidi__exact *exact = (const vidi__exact *)filter;
+    vidi__text_add(text, "%s", exact->index->hash_words ? filter->item_hash->name : "none");
+}
+
+/* URLs and memory in proportion; an error rate and pages lost are kept whatever they are. */
+int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi__index *index)
+{
+    const char *name = index->kind->name;
+    unsigned multiset = 0;
+    VIDI__TRY(vidi__params_choice(want->params, "multiset", "off|on", &multiset));
+    if (want->k || want->multiplier != 0)
+        return vidi__fail(VIDI_EOPTION, "%s has no positions, so that k and M mean nothing to it", name);
+    if (!want->urls && !want->memory)
+        return vidi__fail(VIDI_EOPTION, "%s needs the number of URLs or the memory", name);
+    if (!(want->url_bytes >= 0 && isfinite(want->url_bytes)))
+        return vidi__fail(VIDI_EOPTION, "a URL's length cannot be %g bytes on average", want->url_bytes);
+    double average = want->url_bytes > 0 ? want->url_bytes : URL_BYTES;
+    double each = vidi__pool_bytes_each(average, index->hash_words + multiset) + index->bytes_per_url;
+    uint64_t urls = want->urls ? want->urls : (uint64_t)((double)want->memory / each);
+    double bytes = ceil((double)urls * each);
+    if (bytes >= 0x1p63)
+        return vidi__fail(VIDI_EOPTION, "%s needs more memory than there are addresses", name);
+    if (!urls || (want->memory && (uint64_t)bytes > want->memory))
+        return vidi__fail(VIDI_EOPTION, "%s needs %s for %s, more than the %s given", name,
+                          vidi__human_bytes(urls ? (uint64_t)bytes : (uint64_t)each + 1).text,
+                          urls ? "the URLs" : "a URL", vidi__human_bytes(want->memory).text);
+    *planned = (vidi__planned){.urls = urls, .bytes = (uint64_t)bytes};
+    vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
+    vidi__text_add(&text, "capacity=%llu", (unsigned long long)urls);
+    return VIDI_OK;
+}
+
+/* ---- order ---- */
+
+int vidi__exact_compare(vidi_str a, vidi_str b)
+{
+    size_t shorter = a.len < b.len ? a.len : b.len;
+    int order = shorter ? memcmp(a.ptr, b.ptr, shorter) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int compare_records(const vidi__pool *pool, const vidi__record *a, const vidi__record *b)
+{
+    return vidi__exact_compare(vidi__record_str(pool, a), vidi__record_str(pool, b));
+}
+
+/* Merges the runs [from, middle) and [middle, to) of `in` into `out`. */
+static void merge_runs(const vidi__pool *pool, vidi__record **in, vidi__record **out, uint64_t from, uint64_t middle,
+                       uint64_t to)
+{
+    uint64_t a = from, b = middle;
+    for (uint64_t i = from; i < to; i++) {
+        bool first = b == to || (a < middle && compare_records(pool, in[a], in[b]) <= 0);
+        out[i] = first ? in[a++] : in[b++];
+    }
+}
+
+/* Merge sort from runs of one upwards, to and fro between two arrays: returns the one in which it ends. */
+static vidi__record **sort(const vidi__pool *pool, vidi__record **in, vidi__record **out, uint64_t count)
+{
+    for (uint64_t run = 1; run < count; run *= 2) {
+        for (uint64_t from = 0; from < count; from += 2 * run) {
+            uint64_t middle = count - from < run ? count : from + run;
+            uint64_t to = count - middle < run ? count : middle + run;
+            merge_runs(pool, in, out, from, middle, to);
+        }
+        vidi__record **swap = in;
+        in = out;
+        out = swap;
+    }
+    return in;
+}
+
+int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***records)
+{
+    vidi__memory *memory = exact->base.memory;
+    const vidi__pool *pool = &exact->pool;
+    vidi__record **arrays[2];
+    uint64_t bytes = vidi__exact_array(room, sizeof **arrays), count = 0;
+    size_t alignment = _Alignof(vidi__record *);
+    *records = NULL;
+    VIDI__TRY(vidi__alloc(memory, &arrays[0], bytes, alignment));
+    int code = vidi__alloc(memory, &arrays[1], bytes, alignment);
+    if (code < 0) {
+        vidi__release(memory, arrays[0], bytes, alignment);
+        return code;
+    }
+    vidi__pool_cursor cursor = {0};
+    for (vidi__record *record; (record = vidi__pool_next(pool, &cursor));)
+        arrays[0][count++] = record;
+    vidi__record **sorted = sort(pool, arrays[0], arrays[1], count);
+    for (uint64_t i = 1; i < count && code == VIDI_OK; i++)
+        if (compare_records(pool, sorted[i - 1], sorted[i]) == 0)
+            code = vidi__damaged("a URL is there twice");
+    vidi__release(memory, sorted == arrays[0] ? arrays[1] : arrays[0], bytes, alignment);
+    if (code < 0)
+        vidi__release(memory, sorted, bytes, alignment);
+    else
+        *records = sorted;
+    return code;
+}

@@ -1,0 +1,365 @@
+/*
+ * hashset: the exact set of stored URLs that a programmer would reach for. The baseline of the multi-layer paper and
+ * the thesis, and the truth that every other kind is tested against.
+ *
+ *     now  | h p |     | h p | h p |     |     |     | h p |     | h p | …
+ *     old  |  x  |  x  |     | h p |     | h p | …
+ *                      ^ done
+ *
+ * h: 64 bits of the URL's keyed hash; p: its record; x: what was here has been moved. Linear probing, at most 3/4 full.
+ *
+ * Growing: a table of twice the size is put beside the old one, and each add moves a few slots over, `step` as many as
+ * its time allows; no add ever waits for the whole table. Until all are moved a question asks both. Tables consist of
+ * parts of 1 MiB, because giving memory back takes the kernel some 0.1 ms for each: when all slots are moved an add
+ * gives back one part. Taking memory costs nothing until it is used, except that an allocator hook without
+ * allocate_zeroed costs a memset of the whole.
+ *
+ * Removing: in `now` the slots behind close up, so that no trace is left and the table never needs cleaning. In `old`,
+ * which is not long to live and takes no more adds, a slot that was moved or removed stays marked as passed through:
+ * emptying it would cut off URLs behind it that were put there because it was full. The table does not shrink.
+ *
+ * Invariants: every live record is in exactly one slot; `now` has no marks; count <= 3/4 of now's slots, also counting
+ * those that are still in old, so that every probe ends.
+ */
+#include "filters/exact/exact.h"
+
+#include <time.h>
+
+#define SLOTS_MIN 64
+#define PART_SLOTS ((uint64_t)1 << 16)
+
+/* 2 would do: 1/2 of now's slots are moved, and 3/8 of them added until the next growth is due. */
+#define MOVES_PER_ADD 8
+
+/* Slots that step moves between two looks at the clock. */
+#define MOVES_PER_LOOK 256
+
+typedef struct slot {
+    uint64_t hash;        /* its place, and what is compared before the bytes */
+    vidi__record *record; /* NULL: free */
+} slot;
+
+typedef struct table {
+    slot **parts; /* of PART_SLOTS each, the last one of what is left; NULL: no table */
+    uint64_t slots;
+    uint64_t held; /* parts; less than slots need only when all of them have been moved */
+} table;
+
+typedef struct hashset {
+    vidi__exact exact;
+    table now, old;
+    uint64_t done; /* slots of old that have been moved */
+} hashset;
+
+static const vidi__index hashset_index;
+
+/* The address is the mark of slots in old; nobody looks inside. */
+static vidi__record passed_through;
+
+static hashset *of(const vidi__exact *exact)
+{
+    return (hashset *)exact;
+}
+
+/* ---- one table ---- */
+
+static slot *slot_at(const table *in, uint64_t i)
+{
+    return &in->parts[i / PART_SLOTS][i % PART_SLOTS];
+}
+
+static uint64_t part_count(uint64_t slots)
+{
+    return slots / PART_SLOTS + (slots % PART_SLOTS != 0);
+}
+
+static uint64_t part_bytes(const table *in, uint64_t part)
+{
+    uint64_t left = in->slots - part * PART_SLOTS;
+    return (left < PART_SLOTS ? left : PART_SLOTS) * sizeof(slot);
+}
+
+static uint64_t list_bytes(const table *in)
+{
+    return part_count(in->slots) * sizeof(slot *);
+}
+
+static uint64_t table_bytes(const table *in)
+{
+    return in->held ? list_bytes(in) + (in->held - 1) * PART_SLOTS * sizeof(slot) + part_bytes(in, in->held - 1) : 0;
+}
+
+/* URLs that so many slots may hold. */
+static uint64_t room_in(uint64_t slots)
+{
+    return slots - slots / 4;
+}
+
+/* Slots for so many URLs. Their records fit into memory, so that the number is far from overflowing. */
+static uint64_t slots_for(uint64_t urls)
+{
+    uint64_t slots = urls + urls / 3 + 2;
+    return slots < SLOTS_MIN ? SLOTS_MIN : slots;
+}
+
+/* Gives back the last part, and the table with the last of them. */
+static void table_shed(table *in, vidi__memory *memory)
+{
+    if (in->held) {
+        in->held--;
+        vidi__release(memory, in->parts[in->held], part_bytes(in, in->held), VIDI__CACHE_LINE);
+    }
+    if (!in->held) {
+        vidi__release(memory, in->parts, list_bytes(in), _Alignof(slot *));
+        *in = (table){0};
+    }
+}
+
+static void table_free(table *in, vidi__memory *memory)
+{
+    while (in->parts)
+        table_shed(in, memory);
+}
+
+/* What would pass the memory limit is refused at once, and not part after part. */
+static int table_init(table *in, vidi__memory *memory, uint64_t slots)
+{
+    *in = (table){.slots = slots};
+    VIDI__TRY(vidi__memory_check(memory, vidi__exact_array(slots, sizeof(slot))));
+    VIDI__TRY(vidi__alloc(memory, &in->parts, list_bytes(in), _Alignof(slot *)));
+    for (uint64_t parts = part_count(slots); in->held < parts; in->held++) {
+        int code = vidi__alloc_zeroed(memory, &in->parts[in->held], part_bytes(in, in->held), VIDI__CACHE_LINE);
+        if (code < 0) {
+            table_free(in, memory);
+            return code;
+        }
+    }
+    return VIDI_OK;
+}
+
+static uint64_t after(const table *in, uint64_t i)
+{
+    return i + 1 == in->slots ? 0 : i + 1;
+}
+
+/* The place of the slot that holds this record; in->slots if it is in the other table. */
+static uint64_t table_seek(const table *in, const vidi__record *record)
+{
+    uint64_t i = vidi__scale(record->words[0], in->slots);
+    for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
+        if (at->record == record)
+            return i;
+    return in->slots;
+}
+
+static vidi__record *table_find(const table *in, const vidi__pool *pool, const vidi__part *url)
+{
+    uint64_t i = vidi__scale(url->hash.lo, in->slots);
+    for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
+        if (at->hash == url->hash.lo && at->record != &passed_through && vidi__record_is(pool, at->record, url->str))
+            return at->record;
+    return NULL;
+}
+
+static void table_place(table *in, slot what)
+{
+    uint64_t i = vidi__scale(what.hash, in->slots);
+    while (slot_at(in, i)->record)
+        i = after(in, i);
+    *slot_at(in, i) = what;
+}
+
+/*
+ * Empties slot i and closes up: whatever stands behind, before the next free slot, and would be reached from its own
+ * place by way of the hole, moves into it and leaves a hole itself.
+ */
+static void table_remove(table *in, uint64_t i)
+{
+    uint64_t hole = i, slots = in->slots;
+    for (const slot *at; (at = slot_at(in, i = after(in, i)))->record;) {
+        uint64_t home = vidi__scale(at->hash, slots);
+        uint64_t from_home = i >= home ? i - home : i + slots - home;
+        uint64_t from_hole = i >= hole ? i - hole : i + slots - hole;
+        if (from_home >= from_hole) {
+            *slot_at(in, hole) = *at;
+            hole = i;
+        }
+    }
+    *slot_at(in, hole) = (slot){0, NULL};
+}
+
+/* ---- both tables ---- */
+
+/* Are there still URLs in old? */
+static bool moving(const hashset *self)
+{
+    return self->done < self->old.slots;
+}
+
+/* Moves so many slots, if there are, and gives back a part of old if there are none. */
+static void move_slots(hashset *self, uint64_t most)
+{
+    for (; most && moving(self); most--, self->done++) {
+        slot *next = slot_at(&self->old, self->done);
+        if (next->record && next->record != &passed_through) {
+            table_place(&self->now, *next);
+            next->record = &passed_through;
+        }
+    }
+    if (!moving(self))
+        table_shed(&self->old, self->exact.base.memory);
+    if (!self->old.parts)
+        self->done = 0;
+}
+
+/* Before the next growth the last one must be over. With adds it long is; a merge does not move as it goes. */
+static int hashset_reserve(vidi__exact *exact)
+{
+    hashset *self = of(exact);
+    if (exact->urls < room_in(self->now.slots))
+        return VIDI_OK;
+    while (self->old.parts)
+        move_slots(self, UINT64_MAX);
+    table larger;
+    VIDI__TRY(table_init(&larger, exact->base.memory, self->now.slots * 2));
+    self->old = self->now;
+    self->now = larger;
+    return VIDI_OK;
+}
+
+static vidi__record *hashset_find(const vidi__exact *exact, const vidi__part *url)
+{
+    const hashset *self = of(exact);
+    vidi__record *record = table_find(&self->now, &exact->pool, url);
+    return record || !moving(self) ? record : table_find(&self->old, &exact->pool, url);
+}
+
+static void hashset_link(vidi__exact *exact, vidi__record *record)
+{
+    table_place(&of(exact)->now, (slot){record->words[0], record});
+}
+
+static void hashset_unlink(vidi__exact *exact, vidi__record *record)
+{
+    hashset *self = of(exact);
+    uint64_t i = table_seek(&self->now, record);
+    if (i < self->now.slots)
+        table_remove(&self->now, i);
+    else
+        slot_at(&self->old, table_seek(&self->old, record))->record = &passed_through;
+}
+
+static void hashset_moved(void *context, vidi__record *from, vidi__record *to)
+{
+    hashset *self = context;
+    uint64_t i = table_seek(&self->now, from);
+    if (i < self->now.slots)
+        slot_at(&self->now, i)->record = to;
+    else
+        slot_at(&self->old, table_seek(&self->old, from))->record = to;
+}
+
+static void hashset_compact(vidi__exact *exact)
+{
+    vidi__pool_compact(&exact->pool, hashset_moved, exact);
+}
+
+/* ---- the filter ---- */
+
+static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint64_t urls)
+{
+    hashset *self = of(exact);
+    vidi__pool_cursor cursor = {0};
+    exact->base.withstands = config->item_hash->withstands;
+    VIDI__TRY(vidi__filter_check_hash(config));
+    VIDI__TRY(table_init(&self->now, config->memory, slots_for(urls)));
+    for (vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+        vidi__part url = {vidi__record_str(&exact->pool, record), {record->words[0], record->words[1]}};
+        if (hashset_find(exact, &url))
+            return vidi__damaged("a URL is there twice");
+        hashset_link(exact, record);
+    }
+    return VIDI_OK;
+}
+
+static void hashset_release(vidi__exact *exact)
+{
+    hashset *self = of(exact);
+    table_free(&self->now, exact->base.memory);
+    table_free(&self->old, exact->base.memory);
+}
+
+static int hashset_add(vidi__filter *filter, const vidi__item *item)
+{
+    hashset *self = (hashset *)filter;
+    if (VIDI__UNLIKELY(self->old.parts))
+        move_slots(self, MOVES_PER_ADD);
+    return vidi__exact_add(filter, item);
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int hashset_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    hashset *self = (hashset *)filter;
+    if (!self->old.parts)
+        return 0;
+    uint64_t start = clock_ns();
+    do
+        move_slots(self, MOVES_PER_LOOK);
+    while (self->old.parts && clock_ns() - start < budget_ns);
+    return self->old.parts != NULL;
+}
+
+static uint64_t hashset_bytes(const vidi__exact *exact)
+{
+    const hashset *self = of(exact);
+    return table_bytes(&self->now) + table_bytes(&self->old);
+}
+
+static double hashset_fill(const vidi__exact *exact)
+{
+    return (double)exact->urls / (double)of(exact)->now.slots;
+}
+
+static int hashset_create(vidi__filter **filter, const vidi__config *config)
+{
+    return vidi__exact_create(filter, config, &hashset_index);
+}
+
+static int hashset_plan(const vidi__want *want, vidi__planned *planned)
+{
+    return vidi__exact_plan(want, planned, &hashset_index);
+}
+
+static const vidi__index hashset_index = {
+    .kind = &vidi__kind_hashset,
+    .size = sizeof(hashset),
+    .needs = VIDI__NEED_HASH | VIDI__NEED_BYTES,
+    .hash_words = 2,
+    .bytes_per_url = sizeof(slot) * 4 / 3.0,
+    .prepare = hashset_prepare,
+    .release = hashset_release,
+    .find = hashset_find,
+    .reserve = hashset_reserve,
+    .link = hashset_link,
+    .unlink = hashset_unlink,
+    .compact = hashset_compact,
+    .bytes = hashset_bytes,
+    .fill = hashset_fill,
+};
+
+const vidi__kind vidi__kind_hashset = {
+    .name = "hashset",
+    .summary = "exact: hash table of the URLs themselves",
+    .create = hashset_create,
+    .add = hashset_add,
+    .plan = hashset_plan,
+    .step = hashset_step,
+    VIDI__EXACT_KIND,
+};

@@ -1,0 +1,66 @@
+/*
+ * list: linear search over stored URLs. The baseline that the multi-layer paper and the thesis start from: what a
+ * crawler does that just keeps what it has met.
+ *
+ *     | 17 | http://a.example/ | 20 | http://a.example/b/c | …      the records of the pool, walked in order
+ *
+ * There is no index: a question compares the URL with every other, the lengths first. Smallest of the exact kinds, and
+ * of use up to some ten thousand URLs.
+ */
+#include "filters/exact/exact.h"
+
+static const vidi__index list_index;
+
+/* Nothing to prepare; but what comes from a stream must be all different, and comparing every pair takes too long. */
+static int list_prepare(vidi__exact *exact, const vidi__config *config, uint64_t urls)
+{
+    vidi__record **records;
+    if (!config->reader)
+        return VIDI_OK;
+    VIDI__TRY(vidi__exact_sort(exact, urls, &records));
+    vidi__release(config->memory, records, vidi__exact_array(urls, sizeof *records), _Alignof(vidi__record *));
+    return VIDI_OK;
+}
+
+static vidi__record *list_find(const vidi__exact *exact, const vidi__part *url)
+{
+    vidi__pool_cursor cursor = {0};
+    vidi__record *record;
+    while ((record = vidi__pool_next(&exact->pool, &cursor)))
+        if (vidi__record_is(&exact->pool, record, url->str))
+            break;
+    return record;
+}
+
+static void list_compact(vidi__exact *exact)
+{
+    vidi__pool_compact(&exact->pool, NULL, NULL);
+}
+
+static int list_create(vidi__filter **filter, const vidi__config *config)
+{
+    return vidi__exact_create(filter, config, &list_index);
+}
+
+static int list_plan(const vidi__want *want, vidi__planned *planned)
+{
+    return vidi__exact_plan(want, planned, &list_index);
+}
+
+static const vidi__index list_index = {
+    .kind = &vidi__kind_list,
+    .size = sizeof(vidi__exact),
+    .needs = VIDI__NEED_BYTES,
+    .prepare = list_prepare,
+    .find = list_find,
+    .compact = list_compact,
+};
+
+const vidi__kind vidi__kind_list = {
+    .name = "list",
+    .summary = "exact: linear search over the URLs themselves",
+    .create = list_create,
+    .add = vidi__exact_add,
+    .plan = list_plan,
+    VIDI__EXACT_KIND,
+};

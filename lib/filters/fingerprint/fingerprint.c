@@ -1,0 +1,487 @@
+/*
+ * fingerprint: a growing table of hash remainders. W bits of a URL's hash (60 by default) are kept exactly, but most of
+ * them as the place where the rest is stored (table.h): about 7 bytes a URL from ten million on, one cache line a
+ * question, and a page lost only if two URLs agree in all W bits.
+ *
+ * W need not be whole: a hash comes to one of S = g · 2^e numbers, 256 <= g < 512, so that an error rate asked for costs
+ * no more memory than it must.
+ *
+ * Threads: a batch is worked through partition by partition, each under its lock (batch.h).
+ *
+ * Parameters: bits (W, in steps of a 64th), multiset=on (every add is stored and can be removed), hash. An error rate
+ * asked for together with a capacity makes W as small as that allows.
+ *
+ * Promises: no false negative. fp_now = count / S, exactly: whatever the size of the table. An attacker without the
+ * key does no better than chance, since partition, sub-table, line and distance are all the keyed hash.
+ */
+#include <math.h>
+
+#include "cpu/cpu.h"
+#include "filters/fingerprint/table.h"
+
+#define BITS_MIN 32
+#define BITS_MAX 60
+#define BITS_STEPS 64 /* parts of a bit */
+
+typedef struct fingerprint {
+    vidi__filter base;
+    double bits;
+    vidi__table table;
+    vidi__locks locks;
+} fingerprint;
+
+static void fingerprint_destroy(vidi__filter *filter)
+{
+    fingerprint *self = (fingerprint *)filter;
+    vidi__table_close(&self->table);
+    vidi__locks_destroy(&self->locks);
+    vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
+}
+
+/* ---- batches ---- */
+
+/* The batch, and what was found out about the steps that are under way. */
+typedef struct fp_run {
+    fingerprint *self;
+    const vidi__u128 *hashes;
+    uint8_t *verdicts;
+    bool adding;
+    uint64_t fresh, seen;
+    struct {
+        uint64_t changes; /* of the partition at that time; CLOSED if it was not open */
+        vidi__place places[VIDI__STEP_MAX];
+    } fetched[2];
+} fp_run;
+
+#define CLOSED UINT64_MAX
+
+static void fetch(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    const vidi__partition *partition = &run->self->table.partitions[step->partition];
+    vidi__place *places = run->fetched[step->buffer].places;
+    run->fetched[step->buffer].changes = partition->directory ? partition->changes : CLOSED;
+    for (size_t i = 0; i < step->count && partition->directory; i++) {
+        places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+        __builtin_prefetch(places[i].spot.line, 1);
+    }
+}
+
+/* The places again, from the i-th on, if the table has changed since. */
+static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__step *step, size_t i)
+{
+    if (VIDI__LIKELY(run->fetched[step->buffer].changes == partition->changes))
+        return;
+    run->fetched[step->buffer].changes = partition->changes;
+    for (; i < step->count; i++)
+        run->fetched[step->buffer].places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+}
+
+static void look(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    const vidi__place *places = run->fetched[step->buffer].places;
+    if (run->fetched[step->buffer].changes != run->self->table.partitions[step->partition].changes)
+        return;
+    for (size_t i = 0; i < step->count; i++)
+        vidi__subtable_look(places[i].table, places[i].hash, &places[i].spot, run->adding);
+}
+
+static int add_step(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    fingerprint *self = run->self;
+    vidi__partition *partition = &self->table.partitions[step->partition];
+    const vidi__place *places = run->fetched[step->buffer].places;
+    size_t done = 0, fresh = 0;
+    int code = vidi__table_open(&self->table, partition);
+    for (; done < step->count && code >= 0; done++) {
+        fetch_again(run, partition, step, done);
+        code = vidi__table_add_at(&self->table, partition, run->hashes[step->order[done]].hi, &places[done]);
+        if (VIDI__UNLIKELY(code < 0))
+            break;
+        run->verdicts[step->order[done]] = (uint8_t)code;
+        fresh += code == VIDI_NEW;
+    }
+    run->fresh += fresh;
+    run->seen += done - fresh;
+    return code < 0 ? code : VIDI_OK;
+}
+
+static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
+{
+    static const vidi__steps steps = {fetch, add_step, look};
+    fp_run run;
+    run.self = (fingerprint *)filter;
+    run.hashes = hashes;
+    run.verdicts = verdicts;
+    run.adding = true;
+    run.fresh = run.seen = 0;
+    double before = (double)vidi__filter_count(filter);
+    int code = vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
+    vidi__filter_counted(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
+    tally->fresh += run.fresh;
+    tally->seen += run.seen;
+    tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)run.self->table.hashes;
+    return code;
+}
+
+static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                                  vidi__tally *tally)
+{
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
+        return add_all(filter, hashes, n, verdicts, tally);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        VIDI__TRY(add_all(filter, own, count, verdicts + done, tally));
+    }
+    return VIDI_OK;
+}
+
+static int has_step(void *context, const vidi__step *step)
+{
+    fp_run *run = context;
+    const vidi__place *places = run->fetched[step->buffer].places;
+    bool closed = run->fetched[step->buffer].changes == CLOSED;
+    for (size_t i = 0; i < step->count; i++) {
+        bool seen = !closed && vidi__subtable_has(places[i].table, places[i].hash, &places[i].spot);
+        run->verdicts[step->order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
+    }
+    return VIDI_OK;
+}
+
+static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    static const vidi__steps steps = {fetch, has_step, look};
+    fp_run run;
+    run.self = (fingerprint *)filter; /* nothing of it but its locks is changed */
+    run.hashes = hashes;
+    run.verdicts = verdicts;
+    run.adding = false;
+    return vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
+}
+
+static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__u128 own[VIDI__OWN_MAX];
+    if (!filter->one_of_many)
+        return has_all(filter, hashes, n, verdicts);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        VIDI__TRY(has_all(filter, own, count, verdicts + done));
+    }
+    return VIDI_OK;
+}
+
+/* ---- single items ---- */
+
+static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
+{
+    return vidi__filter_own_hash(filter, item->url.hash).hi;
+}
+
+static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
+{
+    fingerprint *self = (fingerprint *)filter;
+    uint64_t hash = hash_of(filter, item);
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    int code = vidi__table_add(&self->table, hash);
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    if (code == VIDI_NEW)
+        vidi__filter_counted(filter, 1);
+    return code;
+}
+
+static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
+{
+    const fingerprint *self = (const fingerprint *)filter;
+    uint64_t hash = hash_of(filter, item);
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    return seen ? VIDI_SEEN : VIDI_NEW;
+}
+
+static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
+{
+    const fingerprint *self = (const fingerprint *)filter;
+    uint64_t hash = hash_of(filter, item);
+    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
+    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    return VIDI_OK;
+}
+
+static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
+{
+    fingerprint *self = (fingerprint *)filter;
+    const vidi__place place = vidi__table_place(&self->table, hash_of(filter, item));
+    if (!place.table || !vidi__subtable_take(place.table, place.hash))
+        return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
+    if (!vidi__subtable_has(place.table, place.hash, &place.spot))
+        vidi__filter_counted(filter, -1);
+    return VIDI_OK;
+}
+
+/* ---- the whole ---- */
+
+typedef struct listing {
+    vidi_visitor visitor;
+    void *context;
+} listing;
+
+static int list_hash(void *context, uint64_t hash, uint64_t times)
+{
+    const listing *self = context;
+    vidi_entry entry = {.hash = {0, hash}, .times = times};
+    return self->visitor(self->context, &entry);
+}
+
+static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context)
+{
+    listing self = {visitor, context};
+    return vidi__table_walk(&((const fingerprint *)filter)->table, list_hash, &self);
+}
+
+/* Adds a hash that another table has so many times. */
+static int take_in(void *context, uint64_t hash, uint64_t times)
+{
+    fingerprint *self = context;
+    int verdict = vidi__table_add(&self->table, hash);
+    VIDI__TRY(verdict);
+    if (verdict == VIDI_NEW)
+        vidi__filter_counted(&self->base, 1);
+    if (!self->table.multiset || times == 1)
+        return 0;
+    const vidi__place place = vidi__table_place(&self->table, hash);
+    return vidi__subtable_put(place.table, &self->table.chunks, place.hash, times - 1);
+}
+
+static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
+{
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    return vidi__table_walk(&((const fingerprint *)from)->table, take_in, into);
+}
+
+static double fingerprint_fp_now(const vidi__filter *filter)
+{
+    return (double)vidi__filter_count(filter) / (double)((const fingerprint *)filter)->table.hashes;
+}
+
+static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
+{
+    const fingerprint *self = (const fingerprint *)filter;
+    vidi__table_stats all = {0};
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        vidi__locks_take(&self->locks, i);
+        vidi__table_stat(&self->table, i, &all);
+        vidi__locks_let_go(&self->locks, i);
+    }
+    stats->bytes = all.bytes;
+    stats->fill = all.slots > 0 ? all.used / all.slots : 0;
+}
+
+static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
+{
+    const fingerprint *self = (const fingerprint *)filter;
+    vidi__text_add(text, "bits=%.8g,multiset=%s,hash=%s", self->bits, self->table.multiset ? "on" : "off",
+                   filter->item_hash->name);
+}
+
+static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
+{
+    vidi__text_add(text, "%s", filter->item_hash->name);
+}
+
+static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
+{
+    return vidi__table_save(&((const fingerprint *)filter)->table, writer);
+}
+
+static int fingerprint_verify(const vidi__filter *filter)
+{
+    uint64_t count = 0;
+    VIDI__TRY(vidi__table_verify(&((const fingerprint *)filter)->table, &count));
+    return count == vidi__filter_count(filter) ? VIDI_OK : vidi__damaged("the number of URLs is not that of the URLs");
+}
+
+static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
+{
+    vidi__table_expect(&((fingerprint *)filter)->table, urls);
+}
+
+/* ---- making ---- */
+
+/* How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine. */
+static uint64_t hashes_of(double bits)
+{
+    double whole = floor(bits);
+    uint64_t g = (uint64_t)ceil(exp2(8 + bits - whole));
+    return g << ((unsigned)whole - 8);
+}
+
+static double round_bits(double bits)
+{
+    return ceil(bits * BITS_STEPS - 1e-6) / BITS_STEPS;
+}
+
+/* The fewest bits that tell so many hashes apart. */
+static double bits_for(double hashes)
+{
+    return fmax(BITS_MIN, round_bits(log2(hashes)));
+}
+
+static int configure(fingerprint *self, const vidi__config *config)
+{
+    unsigned multiset = 0;
+    self->bits = BITS_MAX;
+    if (config->error > 0 && config->capacity) {
+        self->bits = bits_for((double)config->capacity / config->error);
+        if (self->bits > BITS_MAX)
+            return vidi__fail(VIDI_EOPTION, "an error rate of %g for %llu URLs needs %.0f bits of hash; %d is the most",
+                              config->error, (unsigned long long)config->capacity, ceil(self->bits), BITS_MAX);
+    }
+    VIDI__TRY(vidi__params_double(config->params, "bits", BITS_MIN, BITS_MAX, &self->bits));
+    VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
+    VIDI__TRY(vidi__filter_check_hash(config));
+    self->bits = round_bits(self->bits);
+    self->table.hashes = hashes_of(self->bits);
+    self->table.multiset = self->base.every_add = multiset == 1;
+    self->table.portable = vidi__cpu() == VIDI__CPU_PORTABLE;
+    self->base.needs.what = VIDI__NEED_HASH;
+    self->base.withstands = config->item_hash->withstands;
+    return VIDI_OK;
+}
+
+/* In a multiset that nobody looks at, all that is known of the different hashes is that they are not more than all. */
+static int load(fingerprint *self, const vidi__config *config)
+{
+    uint64_t count = 0;
+    VIDI__TRY(vidi__table_load(&self->table, config->reader, &count));
+    if (vidi__lends(config->reader) && self->table.multiset && config->count < count)
+        count = config->count;
+    if (count > self->table.hashes)
+        return vidi__damaged("there are more hashes than there can be");
+    vidi__filter_counted(&self->base, (int64_t)count);
+    return VIDI_OK;
+}
+
+static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
+{
+    fingerprint *self;
+    VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_fingerprint, config));
+    *filter = &self->base;
+    VIDI__TRY(configure(self, config));
+    VIDI__TRY(vidi__table_init(&self->table, config->memory));
+    VIDI__TRY(vidi__locks_init(&self->locks));
+    if (!config->reader)
+        return config->capacity ? vidi__table_reserve(&self->table, config->capacity) : VIDI_OK;
+    return load(self, config);
+}
+
+/* The most URLs that the memory holds with so many bits. */
+static double urls_within(double memory, double bits)
+{
+    double low = 0, high = memory;
+    while (high - low > 1) {
+        double middle = floor((low + high) / 2);
+        if (vidi__table_bytes_for(middle, hashes_of(bits)) <= memory)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* W for an error rate when full, or for pages lost until then: n / S, and the sum of it, n² / 2S. */
+static double bits_wanted(const vidi__want *want, double urls)
+{
+    double bits = BITS_MIN;
+    if (want->error > 0)
+        bits = fmax(bits, bits_for(urls / want->error));
+    if (want->lost > 0)
+        bits = fmax(bits, bits_for(urls * urls / 2 / want->lost));
+    return bits;
+}
+
+/* As many bits as the memory has room for, or the fewest. */
+static double bits_within(double memory, double urls)
+{
+    double bits = BITS_MAX;
+    while (bits > BITS_MIN && vidi__table_bytes_for(urls, hashes_of(bits)) > memory)
+        bits -= 1.0 / BITS_STEPS;
+    return bits;
+}
+
+/* The most URLs that the memory holds within the demand: more bits leave room for fewer, but suffice for more. */
+static double most_urls(const vidi__want *want)
+{
+    double low = BITS_MIN, high = BITS_MAX;
+    while (high - low > 1.0 / BITS_STEPS) {
+        double middle = round_bits((low + high) / 2);
+        if (bits_wanted(want, urls_within((double)want->memory, middle)) <= middle)
+            high = middle;
+        else
+            low = middle;
+    }
+    return urls_within((double)want->memory, high);
+}
+
+static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
+{
+    double urls = (double)want->urls, bits = 0;
+    VIDI__TRY(vidi__params_double(want->params, "bits", BITS_MIN, BITS_MAX, &bits));
+    bool given = bits > 0;
+    if (!(want->error > 0) && !(want->lost > 0) && !given && !(want->urls && want->memory))
+        return vidi__fail(VIDI_EOPTION,
+                          "the request says too little: give an error rate, pages lost at most, or both URLs "
+                          "and memory");
+    if (want->k || want->multiplier > 0 || want->members > 1)
+        return vidi__fail(VIDI_EOPTION, "fingerprint has no positions, so that k and M mean nothing to it");
+    if (!want->urls)
+        urls = given ? urls_within((double)want->memory, round_bits(bits)) : most_urls(want);
+    bool demand = want->error > 0 || want->lost > 0;
+    bits = given ? round_bits(bits) : demand ? bits_wanted(want, urls) : bits_within((double)want->memory, urls);
+    if (urls < 1 || bits > BITS_MAX || (given && bits < bits_wanted(want, urls)))
+        return vidi__fail(VIDI_EOPTION, "fingerprint keeps at most %d bits of a hash, which are too few for the demand",
+                          BITS_MAX);
+    double bytes = vidi__table_bytes_for(urls, hashes_of(bits));
+    if (want->memory && bytes > (double)want->memory)
+        return vidi__fail(VIDI_EOPTION, "fingerprint needs %s", vidi__human_bytes((uint64_t)bytes).text);
+    planned->urls = (uint64_t)urls;
+    planned->bytes = (uint64_t)bytes;
+    planned->error = urls / (double)hashes_of(bits);
+    planned->lost = urls * urls / 2 / (double)hashes_of(bits);
+    vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
+    vidi__text_add(&text, "capacity=%llu", (unsigned long long)planned->urls);
+    if (!given)
+        vidi__text_add(&text, ",bits=%.8g", bits);
+    return VIDI_OK;
+}
+
+const vidi__kind vidi__kind_fingerprint = {
+    .name = "fingerprint",
+    .summary = "growing table of hash remainders: loses practically nothing in about 7 bytes a URL",
+    .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW | VIDI_IS_CONCURRENT,
+    .create = fingerprint_create,
+    .destroy = fingerprint_destroy,
+    .add = fingerprint_add,
+    .has = fingerprint_has,
+    .add_hashes = fingerprint_add_hashes,
+    .has_hashes = fingerprint_has_hashes,
+    .fp_now = fingerprint_fp_now,
+    .stat = fingerprint_stat,
+    .describe = fingerprint_describe,
+    .hash_names = fingerprint_hash_names,
+    .save = fingerprint_save,
+    .expect = fingerprint_expect,
+    .verify = fingerprint_verify,
+    .plan = fingerprint_plan,
+    .remove = fingerprint_remove,
+    .times = fingerprint_times,
+    .merge = fingerprint_merge,
+    .iterate = fingerprint_iterate,
+};

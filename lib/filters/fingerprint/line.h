@@ -1,0 +1,222 @@
+/*
+ * One cache line of a fingerprint table: a few remainders of a whole number of bytes each, split so that vector
+ * instructions compare all of them at once, and a head.
+ *
+ *     width   slots   where the parts are                            (byte offsets; the head is always at 60)
+ *       3      20     low 16 bits at 0, high 8 at 40
+ *       4      15     32 bits at 0
+ *       5      12     low 32 bits at 0, high 8 at 48
+ *       6      10     low 32 bits at 0, high 16 at 40
+ *       8       7     64 bits at 0
+ *
+ *     head    bits 0-4: slots in use
+ *             one bit a slot: it holds a guest, which belongs to the line before, where it found no room
+ *             the bits above: signature of what did not fit here (bit s for each hash that signs s)
+ *
+ * On x86-64 the comparison uses SSE2, which every such machine has; elsewhere, and where VIDI_CPU=portable asks for it,
+ * plain loops that give the same answer.
+ */
+#ifndef VIDI_FILTERS_FINGERPRINT_LINE_H
+#define VIDI_FILTERS_FINGERPRINT_LINE_H
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "base/base.h"
+#include "base/bits.h"
+
+#define VIDI__LINE_BYTES 64
+
+static inline unsigned vidi__line_slots(unsigned width)
+{
+    static const unsigned char slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
+    return slots[width];
+}
+
+static inline uint32_t vidi__line_head(const unsigned char *line)
+{
+    return vidi__load32(line + 60);
+}
+
+static inline void vidi__line_set_head(unsigned char *line, uint32_t head)
+{
+    vidi__store32(line + 60, head);
+}
+
+static inline unsigned vidi__line_count(uint32_t head)
+{
+    return head & 31;
+}
+
+/* The same, but never more than there are: the line may be one that nobody has looked at (filter.h). */
+static inline unsigned vidi__line_used(uint32_t head, unsigned slots)
+{
+    unsigned count = vidi__line_count(head);
+    return count < slots ? count : slots;
+}
+
+/* A bit for each slot that holds a guest. */
+static inline uint32_t vidi__line_guests(uint32_t head, unsigned slots)
+{
+    return head >> 5 & ((UINT32_C(1) << slots) - 1);
+}
+
+static inline uint32_t vidi__line_guest(unsigned slot)
+{
+    return UINT32_C(32) << slot;
+}
+
+/* The bit of the signature that a distance sets. */
+static inline uint32_t vidi__line_sign(unsigned slots, uint64_t distance)
+{
+    uint64_t mixed = distance * UINT64_C(0x9e3779b97f4a7c15);
+    return UINT32_C(1) << (5 + slots) << ((mixed >> 32) * (27 - slots) >> 32);
+}
+
+static inline uint16_t vidi__load16(const void *from)
+{
+    const unsigned char *at = (const unsigned char *)from;
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline void vidi__store16(void *to, uint64_t x)
+{
+    unsigned char *at = (unsigned char *)to;
+    at[0] = (unsigned char)x;
+    at[1] = (unsigned char)(x >> 8);
+}
+
+static inline uint64_t vidi__line_get(const unsigned char *line, unsigned width, unsigned slot)
+{
+    switch (width) {
+    case 3:
+        return vidi__load16(line + 2 * slot) | (uint64_t)line[40 + slot] << 16;
+    case 4:
+        return vidi__load32(line + 4 * slot);
+    case 5:
+        return vidi__load32(line + 4 * slot) | (uint64_t)line[48 + slot] << 32;
+    case 6:
+        return vidi__load32(line + 4 * slot) | (uint64_t)vidi__load16(line + 40 + 2 * slot) << 32;
+    default:
+        return vidi__load64(line + 8 * slot);
+    }
+}
+
+static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned slot, uint64_t value)
+{
+    switch (width) {
+    case 3:
+        vidi__store16(line + 2 * slot, value);
+        line[40 + slot] = (unsigned char)(value >> 16);
+        break;
+    case 4:
+        vidi__store32(line + 4 * slot, (uint32_t)value);
+        break;
+    case 5:
+        vidi__store32(line + 4 * slot, (uint32_t)value);
+        line[48 + slot] = (unsigned char)(value >> 32);
+        break;
+    case 6:
+        vidi__store32(line + 4 * slot, (uint32_t)value);
+        vidi__store16(line + 40 + 2 * slot, value >> 32);
+        break;
+    default:
+        vidi__store64(line + 8 * slot, value);
+        break;
+    }
+}
+
+/* Does the head bear the signature of a distance? Few bear any. */
+static inline bool vidi__line_signs(uint32_t head, unsigned slots, uint64_t distance)
+{
+    return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_sign(slots, distance);
+}
+
+/* Puts a value behind the others. The head is that of the line, which has room. */
+static inline void vidi__line_append(unsigned char *line, unsigned width, uint32_t head, uint64_t value, bool guest)
+{
+    unsigned slot = vidi__line_count(head);
+    vidi__line_put(line, width, slot, value);
+    vidi__line_set_head(line, (head + 1) | (guest ? vidi__line_guest(slot) : 0));
+}
+
+/* Empties a slot: what is in the last one moves there. */
+static inline void vidi__line_remove(unsigned char *line, unsigned width, unsigned slot)
+{
+    uint32_t head = vidi__line_head(line) - 1;
+    unsigned last = vidi__line_count(head);
+    bool guest = head & vidi__line_guest(last);
+    vidi__line_put(line, width, slot, vidi__line_get(line, width, last));
+    head &= ~(vidi__line_guest(slot) | vidi__line_guest(last));
+    vidi__line_set_head(line, head | (guest && slot != last ? vidi__line_guest(slot) : 0));
+}
+
+static inline uint32_t vidi__line_match_portable(const unsigned char *line, unsigned width, uint64_t value)
+{
+    uint32_t found = 0;
+    for (unsigned i = 0, count = vidi__line_used(vidi__line_head(line), vidi__line_slots(width)); i < count; i++)
+        found |= (uint32_t)(vidi__line_get(line, width, i) == value) << i;
+    return found;
+}
+
+#if defined(__SSE2__)
+static inline __m128i vidi__line_load(const unsigned char *from)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)from);
+}
+
+/* One bit for each of 16 lanes of 32 bits in four vectors. */
+static inline uint32_t vidi__line_bits(__m128i a, __m128i b, __m128i c, __m128i d)
+{
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
+}
+
+static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned width, uint64_t value)
+{
+    const __m128i a = vidi__line_load(line), b = vidi__line_load(line + 16), c = vidi__line_load(line + 32),
+                  d = vidi__line_load(line + 48), low = _mm_set1_epi32((int)value), none = _mm_setzero_si128();
+    uint32_t used = (UINT32_C(1) << vidi__line_count(vidi__line_head(line))) - 1;
+    uint32_t lower, upper;
+    switch (width) {
+    case 3: {
+        const __m128i low16 = _mm_set1_epi16((short)value), high = _mm_set1_epi8((char)(value >> 16));
+        lower = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(a, low16), _mm_cmpeq_epi16(b, low16)));
+        lower |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(c, low16), none)) << 16;
+        upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(vidi__line_load(line + 40), high));
+        upper |= (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, high)) >> 8 << 16;
+        return lower & upper & used;
+    }
+    case 4:
+        return vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low),
+                               _mm_cmpeq_epi32(d, low)) &
+               used;
+    case 5:
+        lower = vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low), none);
+        upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_set1_epi8((char)(value >> 32))));
+        return lower & upper & used;
+    case 6: {
+        const __m128i high = _mm_set1_epi16((short)(value >> 32));
+        lower = vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low), none);
+        upper = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(vidi__line_load(line + 40), high), none));
+        upper |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(d, high), none)) >> 4 << 8;
+        return lower & upper & used;
+    }
+    default:
+        return vidi__line_match_portable(line, width, value);
+    }
+}
+#endif
+
+/* Which slots in use hold the value. Of a line that claims to have more than there are, perhaps one of those too. */
+static inline uint32_t vidi__line_match(const unsigned char *line, unsigned width, uint64_t value, bool portable)
+{
+#if defined(__SSE2__)
+    if (VIDI__LIKELY(!portable))
+        return vidi__line_match_sse2(line, width, value);
+#endif
+    (void)portable;
+    return vidi__line_match_portable(line, width, value);
+}
+
+#endif

@@ -1,0 +1,608 @@
+/* See subtable.h. */
+#include "filters/fingerprint/subtable.h"
+
+/* Hashes per slot when a table is full. Above, more would have to spill than the memory saved is worth. */
+#define LOAD 0.88
+
+static uint64_t chunk_count(uint64_t lines)
+{
+    return (lines + VIDI__CHUNK_LINES - 1) / VIDI__CHUNK_LINES;
+}
+
+/* More lines than half the hashes would be of no use. */
+static uint64_t lines_most(uint64_t range)
+{
+    return range / 2;
+}
+
+/* What follows from the number of lines and the width. */
+static void complete(vidi__subtable *shape)
+{
+    shape->ratio = (uint64_t)(((unsigned __int128)shape->lines << 64) / shape->range);
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+    shape->inverse = UINT64_MAX / shape->ratio;
+    shape->limit = (uint64_t)(LOAD * vidi__line_slots(shape->width) * (double)shape->lines);
+    if (shape->limit < 1)
+        shape->limit = 1;
+    if (shape->lines == lines_most(shape->range))
+        shape->limit = UINT64_MAX; /* a multiset of all the hashes there are: what is more spills */
+}
+
+/* The fewest lines whose distances fit the width. */
+static uint64_t lines_least(uint64_t range, unsigned width)
+{
+    return width == 8 ? 1 : ((range - 1) >> 8 * width) + 1;
+}
+
+void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes)
+{
+    static const uint8_t widths[] = {3, 4, 5, 6, 8};
+    shape->lines = 0;
+    for (size_t i = 0; i < VIDI__COUNT(widths); i++) {
+        uint8_t width = widths[i];
+        uint64_t lines = (uint64_t)((double)(hashes + 1) / (LOAD * vidi__line_slots(width))) + 1;
+        if (lines < lines_least(shape->range, width))
+            lines = lines_least(shape->range, width);
+        if (lines > lines_most(shape->range))
+            lines = lines_most(shape->range);
+        if (shape->lines && lines >= shape->lines)
+            continue;
+        shape->lines = lines;
+        shape->width = width;
+    }
+    complete(shape);
+}
+
+static uint64_t lines_bytes(const vidi__subtable *table)
+{
+    return table->lines * VIDI__LINE_BYTES;
+}
+
+int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape)
+{
+    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    **table = *shape;
+    (*table)->used = 0;
+    (*table)->lent = false;
+    (*table)->spill = (vidi__spill){0};
+    int code = vidi__chunks_array(chunks, &(*table)->chunks, lines_bytes(*table));
+    if (code < 0) {
+        vidi__subtable_free(*table, chunks);
+        *table = NULL;
+        return code;
+    }
+    for (uint64_t line = 0; line < shape->lines; line++)
+        vidi__line_set_head(vidi__subtable_line(*table, line), 0);
+    return VIDI_OK;
+}
+
+void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks)
+{
+    if (!table)
+        return;
+    vidi__chunks_array_free(chunks, table->chunks, lines_bytes(table));
+    vidi__spill_free(&table->spill, chunks);
+    vidi__release(chunks->memory, table, sizeof *table, VIDI__CACHE_LINE);
+}
+
+uint64_t vidi__subtable_bytes(const vidi__subtable *table)
+{
+    return vidi__chunks_array_bytes(lines_bytes(table)) + vidi__spill_bytes(&table->spill) + sizeof *table;
+}
+
+/* The first hash of a line: the least whose product reaches it. */
+static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
+{
+    unsigned __int128 start = (unsigned __int128)line << 64;
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+    return (uint64_t)((start + table->ratio - 1) / table->ratio);
+}
+
+/* That of the next line, from that of this one: `inverse` hashes further on, or one or two more. */
+static inline uint64_t next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
+{
+    first += table->inverse;
+    while (vidi__scale(first, table->ratio) <= line)
+        first++;
+    return first;
+}
+
+/* ---- questions and changes ---- */
+
+static inline unsigned slots_of(const vidi__subtable *table)
+{
+    return vidi__line_slots(table->width);
+}
+
+/* The slots of a line that hold the distance as one of its own, or as a guest of the line before. */
+static inline uint32_t match(const vidi__subtable *table, const unsigned char *line, uint64_t distance, bool guest)
+{
+    uint32_t guests = vidi__line_guests(vidi__line_head(line), slots_of(table));
+    return vidi__line_match(line, table->width, distance, table->portable) & (guest ? guests : ~guests);
+}
+
+static uint32_t match_next(const vidi__subtable *table, uint64_t hash, const vidi__spot *at)
+{
+    return match(table, vidi__subtable_next_line(table, hash), at->distance, true);
+}
+
+static bool signs(const vidi__subtable *table, const vidi__spot *at)
+{
+    return vidi__line_signs(vidi__line_head(at->line), slots_of(table), at->distance);
+}
+
+static void sign(const vidi__subtable *table, unsigned char *line, uint64_t distance)
+{
+    vidi__line_set_head(line, vidi__line_head(line) | vidi__line_sign(slots_of(table), distance));
+}
+
+bool vidi__subtable_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
+{
+    return match_next(table, hash, spot) || vidi__spill_times(&table->spill, hash);
+}
+
+uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
+{
+    const vidi__spot at = vidi__subtable_spot(table, hash);
+    uint64_t times = (uint64_t)__builtin_popcount(match(table, at.line, at.distance, false));
+    if (signs(table, &at))
+        times += (uint64_t)__builtin_popcount(match_next(table, hash, &at)) + vidi__spill_times(&table->spill, hash);
+    return times;
+}
+
+static int spill(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+{
+    bool fresh;
+    VIDI__TRY(vidi__spill_put(&table->spill, chunks, table->multiset, hash, times, &fresh));
+    table->used += fresh;
+    return VIDI_OK;
+}
+
+static uint64_t room_in(const vidi__subtable *table, const unsigned char *line)
+{
+    return slots_of(table) - vidi__line_count(vidi__line_head(line));
+}
+
+/* As many of `times` as there is room for in the line; returns how many are left. */
+static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distance, uint64_t times, bool guest)
+{
+    for (uint64_t room = room_in(table, line); times && room; times--, room--) {
+        vidi__line_append(line, table->width, vidi__line_head(line), distance, guest);
+        table->used++;
+    }
+    return times;
+}
+
+static int put_at(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *at, uint64_t times)
+{
+    unsigned char *next = vidi__subtable_next_line(table, hash);
+    uint64_t here = room_in(table, at->line), there = next == at->line ? 0 : room_in(table, next);
+    uint64_t beside = times > here + there ? times - here - there : 0;
+    if (beside) /* first, because it can fail */
+        VIDI__TRY(spill(table, chunks, hash, beside));
+    if (times > here)
+        sign(table, at->line, at->distance);
+    times = fill(table, at->line, at->distance, times - beside, false);
+    fill(table, next, at->distance, times, true);
+    return VIDI_OK;
+}
+
+int vidi__subtable_put(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+{
+    const vidi__spot at = vidi__subtable_spot(table, hash);
+    return put_at(table, chunks, hash, &at, times);
+}
+
+int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot,
+                              bool seen)
+{
+    seen = seen || (signs(table, spot) && vidi__subtable_elsewhere(table, hash, spot));
+    if (seen && !table->multiset)
+        return VIDI_SEEN;
+    if (VIDI__UNLIKELY(table->used >= table->limit))
+        return VIDI__SUBTABLE_FULL;
+    VIDI__TRY(put_at(table, chunks, hash, spot, 1));
+    return seen ? VIDI_SEEN : VIDI_NEW;
+}
+
+/* The slot of the line in which it is, as one of its own or as a guest. */
+static bool take_from(vidi__subtable *table, unsigned char *line, uint64_t distance, bool guest)
+{
+    uint32_t found = match(table, line, distance, guest);
+    if (!found)
+        return false;
+    vidi__line_remove(line, table->width, (unsigned)__builtin_ctz(found));
+    table->used--;
+    return true;
+}
+
+bool vidi__subtable_take(vidi__subtable *table, uint64_t hash)
+{
+    const vidi__spot at = vidi__subtable_spot(table, hash);
+    if (signs(table, &at)) {
+        bool gone;
+        if (vidi__spill_take(&table->spill, hash, &gone)) {
+            table->used -= gone;
+            return true;
+        }
+        if (take_from(table, vidi__subtable_next_line(table, hash), at.distance, true))
+            return true;
+    }
+    return take_from(table, at.line, at.distance, false);
+}
+
+/* The last line, whose guests are in the first. */
+static uint64_t last_first(const vidi__subtable *table)
+{
+    return first_hash(table, table->lines - 1);
+}
+
+/* Is this the slot that a hash which may be there several times is told of at? The first of its own line, if any. */
+static bool tells(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash, bool guest)
+{
+    const vidi__spot own = vidi__subtable_spot(table, hash);
+    if (guest && match(table, own.line, own.distance, false))
+        return false;
+    uint32_t found = match(table, line, own.distance, guest); /* none, if that is not its line */
+    return found && (unsigned)__builtin_ctz(found) == slot;
+}
+
+/* `first` is the first hash of the line, `before` that of the line before, to which its guests belong. */
+static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t before,
+                     vidi__subtable_visit *visit, void *context)
+{
+    uint32_t head = vidi__line_head(line);
+    for (unsigned slot = 0; slot < vidi__line_used(head, slots_of(table)); slot++) {
+        bool guest = head & vidi__line_guest(slot);
+        uint64_t hash = (guest ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
+        if (VIDI__UNLIKELY(hash >= table->range))
+            continue; /* in a line that nobody has looked at */
+        if (table->multiset) {
+            if (!tells(table, line, slot, hash, guest))
+                continue;
+            times = vidi__subtable_times(table, hash);
+        }
+        int code = visit(context, hash, times);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
+{
+    for (uint64_t line = 0, first = 0, before = last_first(table); line < table->lines; line++) {
+        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
+        if (code)
+            return code;
+        before = first;
+        first = next_first(table, line, first);
+    }
+    const vidi__spill *spill = &table->spill;
+    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(spill, &at, &left);) {
+        uint64_t hash = *vidi__spill_at(spill->entries, at),
+                 times = spill->times ? *vidi__spill_at(spill->times, at) : 1;
+        if (VIDI__UNLIKELY(hash >= table->range || !times))
+            continue; /* as above */
+        if (table->multiset && vidi__subtable_times(table, hash) != times)
+            continue; /* a line has it too, and has told of all */
+        int code = visit(context, hash, times);
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+/* ---- rebuilding ---- */
+
+/* Hashes from `from` on, so many as the new one has, move to where they are that much less. */
+typedef struct rebuilding {
+    vidi__subtable *into;
+    vidi__chunks *chunks;
+    uint64_t from;
+} rebuilding;
+
+/*
+ * All lines, in order. This is what growing costs, so it is compiled once for each width that stays the same, as a
+ * constant, and once for any two.
+ */
+static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable *old, unsigned old_width,
+                                   unsigned new_width)
+{
+    vidi__subtable *into = self->into;
+    const unsigned slots = vidi__line_slots(new_width);
+    for (uint64_t line = 0, first = 0, before = last_first(old); line < old->lines; line++) {
+        const unsigned char *from = vidi__subtable_line(old, line);
+        uint32_t guests = vidi__line_guests(vidi__line_head(from), vidi__line_slots(old_width));
+        for (unsigned i = 0, count = vidi__line_count(vidi__line_head(from)); i < count; i++) {
+            uint64_t hash = (guests >> i & 1 ? before : first) + vidi__line_get(from, old_width, i) - self->from;
+            if (hash >= into->range)
+                continue;
+            const vidi__spot at = vidi__subtable_spot(into, hash);
+            uint32_t head = vidi__line_head(at.line);
+            if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
+                VIDI__TRY(put_at(into, self->chunks, hash, &at, 1));
+                continue;
+            }
+            vidi__line_append(at.line, new_width, head, at.distance, false);
+            into->used++;
+        }
+        before = first;
+        first = next_first(old, line, first);
+    }
+    return VIDI_OK;
+}
+
+static int move_all_lines(const rebuilding *self, const vidi__subtable *old)
+{
+    unsigned from = old->width, to = self->into->width;
+    if (from == 3 && to == 3)
+        return move_lines(self, old, 3, 3);
+    if (from == 5 && to == 5)
+        return move_lines(self, old, 5, 5);
+    if (from == 6 && to == 6)
+        return move_lines(self, old, 6, 6);
+    return move_lines(self, old, from, to);
+}
+
+static int move_spilled(const rebuilding *self, const vidi__spill *old)
+{
+    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(old, &at, &left);) {
+        uint64_t hash = *vidi__spill_at(old->entries, at) - self->from;
+        uint64_t times = old->times ? *vidi__spill_at(old->times, at) : 1;
+        if (hash < self->into->range)
+            VIDI__TRY(vidi__subtable_put(self->into, self->chunks, hash, times));
+    }
+    return VIDI_OK;
+}
+
+int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
+                           const vidi__subtable *shape, int half)
+{
+    VIDI__TRY(vidi__subtable_make(fresh, chunks, shape));
+    rebuilding self = {*fresh, chunks, half == 1 ? shape->range : 0};
+    int code = vidi__spill_resize(&(*fresh)->spill, chunks, shape->multiset, old->spill.used / (half < 0 ? 2 : 4) + 8);
+    if (code == VIDI_OK)
+        code = move_all_lines(&self, old);
+    if (code == VIDI_OK)
+        code = move_spilled(&self, &old->spill);
+    if (code < 0) {
+        vidi__subtable_free(*fresh, chunks);
+        *fresh = NULL;
+    }
+    return code;
+}
+
+/* ---- saving and loading ---- */
+
+/*
+ * More lines than any table gets to: those that cannot split grow on, but have few bits left. And more spilled hashes a
+ * line: even if all of a table went to one half of it, that would be twice as full as it should be at most.
+ */
+#define LINES_LIMIT (UINT64_C(1) << 17)
+#define SPILLED_LIMIT 64
+#define SLOTS_MAX 20
+
+/* Room for spilled hashes that a stream may ask for: more than they ever come to. */
+static uint64_t spill_room_most(uint64_t lines)
+{
+    return 2 * SPILLED_LIMIT * lines + 16;
+}
+
+static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
+{
+    uint64_t left = table->lines - chunk * VIDI__CHUNK_LINES;
+    return left < VIDI__CHUNK_LINES ? left : VIDI__CHUNK_LINES;
+}
+
+int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
+{
+    const vidi__spill *spill = &table->spill;
+    VIDI__TRY(vidi__write_u64(writer, table->depth));
+    VIDI__TRY(vidi__write_u64(writer, table->lines));
+    VIDI__TRY(vidi__write_u64(writer, table->width));
+    VIDI__TRY(vidi__write_u64(writer, table->used));
+    VIDI__TRY(vidi__write_u64(writer, spill->used));
+    return vidi__write_u64(writer, spill->room);
+}
+
+/*
+ * The bits of a line that mean something, by the number of slots in use: the others are what was in that memory before.
+ */
+typedef struct meaning {
+    uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
+} meaning;
+
+static void find_meaning(meaning *all, unsigned width)
+{
+    unsigned char line[VIDI__LINE_BYTES] = {0};
+    vidi__line_set_head(line, UINT32_MAX);
+    for (unsigned used = 0; used <= vidi__line_slots(width); used++) {
+        memcpy(all->bits[used], line, sizeof line);
+        if (used < vidi__line_slots(width))
+            vidi__line_put(line, width, used, UINT64_MAX);
+    }
+}
+
+int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
+{
+    meaning all = {0};
+    uint64_t clean[VIDI__CHUNK_BYTES / 8];
+    find_meaning(&all, table->width);
+    VIDI__TRY(vidi__write_align(writer));
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++) {
+        uint64_t lines = lines_in_chunk(table, i);
+        memcpy(clean, table->chunks[i], lines * VIDI__LINE_BYTES);
+        for (uint64_t line = 0; line < lines; line++) {
+            uint64_t *words = clean + line * (VIDI__LINE_BYTES / 8);
+            unsigned used = vidi__line_used(vidi__line_head((const unsigned char *)words), slots_of(table));
+            for (unsigned word = 0; word < VIDI__LINE_BYTES / 8; word++)
+                words[word] &= all.bits[used][word];
+        }
+        VIDI__TRY(vidi__write(writer, clean, lines * VIDI__LINE_BYTES));
+    }
+    return VIDI_OK;
+}
+
+int vidi__subtable_save_spilled(const vidi__subtable *table, vidi__writer *writer)
+{
+    return vidi__spill_save(&table->spill, writer);
+}
+
+/* ---- what must be so ---- */
+
+static int check_head(const vidi__subtable *table, const unsigned char *line)
+{
+    uint32_t head = vidi__line_head(line), guests = vidi__line_guests(head, slots_of(table));
+    unsigned used = vidi__line_count(head);
+    if (used > slots_of(table) || guests >> used || (guests && table->lines == 1))
+        return vidi__damaged("a line holds more than it can");
+    return VIDI_OK;
+}
+
+/* What is not in its own line must have signed there: we sign for it, or look whether it has. */
+static int check_signature(const vidi__subtable *table, unsigned char *own, uint64_t distance)
+{
+    if (!table->lent)
+        sign(table, own, distance);
+    else if (!vidi__line_signs(vidi__line_head(own), slots_of(table), distance))
+        return vidi__damaged("a line lacks a signature");
+    return VIDI_OK;
+}
+
+/*
+ * Every distance leads back to the line, or to the one before for a guest; and in a plain set no hash is there twice.
+ * `first` are the first hashes of the line and of that before.
+ */
+static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t first[2], uint64_t *count)
+{
+    const unsigned char *at = vidi__subtable_line(table, line);
+    uint64_t owner[2] = {line, line ? line - 1 : table->lines - 1};
+    for (unsigned slot = 0; slot < vidi__line_count(vidi__line_head(at)); slot++) {
+        bool guest = vidi__line_head(at) & vidi__line_guest(slot);
+        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[guest] + distance;
+        if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[guest])
+            return vidi__damaged("a line holds what does not belong there");
+        unsigned char *own = vidi__subtable_line(table, owner[guest]);
+        uint32_t equal = match(table, at, distance, guest);
+        bool told = (unsigned)__builtin_ctz(equal) == slot && (!guest || !match(table, own, distance, false));
+        if (!told && !table->multiset)
+            return vidi__damaged("a line holds what is there already");
+        if (guest)
+            VIDI__TRY(check_signature(table, own, distance));
+        *count += told;
+    }
+    return VIDI_OK;
+}
+
+/* All lines, whose heads have been checked; they and those beside are as many as is said. */
+static int check_lines(const vidi__subtable *table, uint64_t *count)
+{
+    uint64_t used = table->spill.used;
+    uint64_t first[2] = {0, last_first(table)};
+    for (uint64_t line = 0; line < table->lines; line++) {
+        VIDI__TRY(check_line(table, line, first, count));
+        first[1] = first[0];
+        first[0] = next_first(table, line, first[0]);
+        used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
+    }
+    return used == table->used ? VIDI_OK : vidi__damaged("a sub-table does not hold as much as it says");
+}
+
+static int check_spilled(const vidi__subtable *table, uint64_t hash, uint64_t *count)
+{
+    const vidi__spot at = vidi__subtable_spot(table, hash);
+    bool in_line = match(table, at.line, at.distance, false) || match_next(table, hash, &at);
+    if (in_line && !table->multiset)
+        return vidi__damaged("a spilled hash is there twice");
+    *count += !in_line;
+    return check_signature(table, at.line, at.distance);
+}
+
+static int check_all_spilled(const vidi__subtable *table, uint64_t *count)
+{
+    VIDI__TRY(vidi__spill_verify(&table->spill, table->range));
+    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&table->spill, &at, &left);)
+        VIDI__TRY(check_spilled(table, *vidi__spill_at(table->spill.entries, at), count));
+    return VIDI_OK;
+}
+
+int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
+{
+    for (uint64_t line = 0; line < table->lines; line++)
+        VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
+    VIDI__TRY(check_lines(table, count));
+    return check_all_spilled(table, count);
+}
+
+/* ---- loading ---- */
+
+/* As a copy, without signatures, which are made anew. */
+static int copy_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    VIDI__TRY(vidi__chunks_array(chunks, &table->chunks, lines_bytes(table)));
+    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
+        VIDI__TRY(vidi__read(reader, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
+    for (uint64_t i = 0; i < table->lines; i++) {
+        unsigned char *line = vidi__subtable_line(table, i);
+        VIDI__TRY(check_head(table, line));
+        vidi__line_set_head(line, vidi__line_head(line) & ((UINT32_C(32) << slots_of(table)) - 1));
+    }
+    return check_lines(table, count);
+}
+
+int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    const void *lent;
+    VIDI__TRY(vidi__read_align(reader));
+    if (lines_bytes(table) > reader->left)
+        return vidi__damaged("a sub-table has more lines than there is data");
+    if (!table->lent)
+        return copy_lines(table, chunks, reader, count);
+    VIDI__TRY(vidi__lend(reader, lines_bytes(table), &lent));
+    *count += table->used;
+    return vidi__chunks_array_over(chunks, &table->chunks, lent, lines_bytes(table));
+}
+
+/* Only now, when the stream has been seen to be as long as the lines, is there room that is in proportion to them. */
+int vidi__subtable_load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+{
+    VIDI__TRY(vidi__spill_load(&table->spill, chunks, table->multiset, reader));
+    return table->lent ? VIDI_OK : check_all_spilled(table, count);
+}
+
+static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t spilled, uint64_t room)
+{
+    if (width > 8 || !vidi__line_slots((unsigned)width) || !table->lines || table->lines > LINES_LIMIT ||
+        spilled > SPILLED_LIMIT * table->lines || table->lines > lines_most(table->range) ||
+        table->lines < lines_least(table->range, (unsigned)width) || room > spill_room_most(table->lines) ||
+        5 * spilled > 4 * room || table->used < spilled ||
+        table->used - spilled > table->lines * vidi__line_slots((unsigned)width))
+        return vidi__damaged("a sub-table has an impossible shape");
+    return VIDI_OK;
+}
+
+int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
+                             vidi__reader *reader, uint64_t *announced)
+{
+    vidi__subtable wanted = *shape;
+    uint64_t width, spilled, room;
+    *table = NULL;
+    VIDI__TRY(vidi__read_u64(reader, &wanted.lines));
+    VIDI__TRY(vidi__read_u64(reader, &width));
+    VIDI__TRY(vidi__read_u64(reader, &wanted.used));
+    VIDI__TRY(vidi__read_u64(reader, &spilled));
+    VIDI__TRY(vidi__read_u64(reader, &room));
+    VIDI__TRY(check_shape(&wanted, width, spilled, room));
+    *announced += lines_bytes(&wanted) + room * (wanted.multiset ? 16 : 8);
+    if (*announced > reader->left)
+        return vidi__damaged("sub-tables are larger than the data that holds them");
+    wanted.width = (uint8_t)width;
+    complete(&wanted);
+    wanted.lent = vidi__lends(reader);
+    wanted.chunks = NULL;
+    wanted.spill = (vidi__spill){.room = room, .used = spilled}; /* until they are there */
+    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    **table = wanted;
+    return VIDI_OK;
+}

@@ -1,0 +1,399 @@
+/* See table.h. */
+#include "filters/fingerprint/table.h"
+
+#include <math.h>
+
+#define GROWTH 1.25
+#define GROWTH_LEAST 1.04      /* where rounding has made a sub-table full just below its next size, that is left out */
+#define FIRST_HASHES 24.0      /* the least that a sub-table is made for */
+#define RANGE_LEAST (1u << 16) /* with no more hashes to tell apart, a sub-table grows on instead of splitting */
+#define DEPTH_MAX 18           /* a trillion URLs; a stream that lies about it costs 2 MiB a partition at most */
+#define SPREAD 3               /* standard deviations of room, where sub-tables are made ahead */
+
+/* ---- directories ---- */
+
+static uint64_t entries_of(const vidi__partition *partition)
+{
+    return partition->directory ? UINT64_C(1) << partition->depth : 0;
+}
+
+/* The entry of a hash, without its partition's bits and left-aligned. */
+static uint64_t entry_of(const vidi__partition *partition, uint64_t rest)
+{
+    return partition->depth ? rest >> (64 - partition->depth) : 0;
+}
+
+/* The sub-tables one after the other: *entry is that of the first at the start. NULL at the end. */
+static vidi__subtable *next_subtable(const vidi__partition *partition, uint64_t *entry)
+{
+    if (*entry == entries_of(partition))
+        return NULL;
+    vidi__subtable *table = partition->directory[*entry];
+    while (*entry < entries_of(partition) && partition->directory[*entry] == table)
+        ++*entry;
+    return table;
+}
+
+static void free_directory(vidi__table *table, vidi__partition *partition)
+{
+    uint64_t bytes = entries_of(partition) * sizeof *partition->directory;
+    for (uint64_t entry = 0; entry < entries_of(partition);)
+        vidi__subtable_free(next_subtable(partition, &entry), &table->chunks);
+    vidi__release(table->chunks.memory, partition->directory, bytes, _Alignof(void *));
+    partition->directory = NULL;
+}
+
+int vidi__table_init(vidi__table *table, vidi__memory *memory)
+{
+    return vidi__chunks_init(&table->chunks, memory);
+}
+
+void vidi__table_close(vidi__table *table)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        free_directory(table, &table->partitions[i]);
+    vidi__chunks_close(&table->chunks);
+}
+
+static vidi__subtable shape_at(const vidi__table *table, unsigned depth, double hashes)
+{
+    vidi__subtable shape = {.depth = depth,
+                            .range = table->hashes >> (VIDI__PARTITION_BITS + depth),
+                            .multiset = table->multiset,
+                            .portable = table->portable};
+    vidi__subtable_fit(&shape, (uint64_t)hashes);
+    return shape;
+}
+
+static bool too_large(const vidi__subtable *shape)
+{
+    return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
+}
+
+/* The shape of the sub-tables of a partition that is made for so many hashes: 2^depth of them. */
+static vidi__subtable first_shape(const vidi__table *table, double hashes)
+{
+    unsigned depth = 0;
+    vidi__subtable shape = shape_at(table, depth, hashes + SPREAD * sqrt(hashes));
+    while (too_large(&shape)) {
+        hashes /= 2;
+        shape = shape_at(table, ++depth, hashes + SPREAD * sqrt(hashes));
+    }
+    return shape;
+}
+
+static int open_partition(vidi__table *table, vidi__partition *partition, const vidi__subtable *shape)
+{
+    uint64_t entries = UINT64_C(1) << shape->depth;
+    VIDI__TRY(vidi__alloc_zeroed(table->chunks.memory, &partition->directory, entries * sizeof *partition->directory,
+                                 _Alignof(void *)));
+    partition->depth = shape->depth;
+    for (uint64_t i = 0; i < entries; i++)
+        VIDI__TRY(vidi__subtable_make(&partition->directory[i], &table->chunks, shape));
+    return VIDI_OK;
+}
+
+static int double_directory(vidi__table *table, vidi__partition *partition)
+{
+    uint64_t entries = entries_of(partition);
+    vidi__subtable **larger;
+    VIDI__TRY(vidi__alloc(table->chunks.memory, &larger, 2 * entries * sizeof *larger, _Alignof(void *)));
+    for (uint64_t i = 0; i < 2 * entries; i++)
+        larger[i] = partition->directory[i / 2];
+    vidi__release(table->chunks.memory, partition->directory, entries * sizeof *larger, _Alignof(void *));
+    partition->directory = larger;
+    partition->depth++;
+    return VIDI_OK;
+}
+
+/* Lets the entries that name `old` name one or two others instead, and frees it. */
+static void replace(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__subtable *old,
+                    vidi__subtable *lower, vidi__subtable *upper)
+{
+    uint64_t span = UINT64_C(1) << (partition->depth - old->depth), first = entry & ~(span - 1);
+    for (uint64_t i = 0; i < span; i++)
+        partition->directory[first + i] = i < span / 2 || !upper ? lower : upper;
+    vidi__subtable_free(old, &table->chunks);
+    partition->changes++;
+}
+
+/* ---- growing ---- */
+
+/*
+ * The least size of this partition that so many hashes leave some room in: a ladder of equal steps, which for each
+ * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to lines
+ * and chunks has done to them.
+ */
+static double next_size(const vidi__table *table, const vidi__partition *partition, double hashes)
+{
+    double phase = (double)(partition - table->partitions) / VIDI__PARTITIONS;
+    double steps = ceil(log(hashes * GROWTH_LEAST / FIRST_HASHES) / log(GROWTH) - phase);
+    return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
+}
+
+/* The shape of a sub-table at this depth that so many hashes leave room in, and, if more are expected, those as well. */
+static vidi__subtable next_shape(const vidi__table *table, const vidi__partition *partition, unsigned depth,
+                                 double hashes)
+{
+    double least = next_size(table, partition, hashes);
+    double each = (double)atomic_load_explicit(&table->expected, memory_order_relaxed) / VIDI__PARTITIONS;
+    double most = ldexp(each, -(int)depth);
+    most += SPREAD * sqrt(most);
+    return shape_at(table, depth, fmax(least, most));
+}
+
+static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
+{
+    vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
+    vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
+    if (too_large(&shape)) /* it will be split again before it is full */
+        shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used));
+    if (old->depth == partition->depth)
+        VIDI__TRY(double_directory(table, partition));
+    VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->chunks, &shape, 0));
+    int code = vidi__subtable_rebuild(&upper, old, &table->chunks, &shape, 1);
+    if (code < 0) {
+        vidi__subtable_free(lower, &table->chunks);
+        return code;
+    }
+    replace(table, partition, entry_of(partition, rest), old, lower, upper);
+    return VIDI_OK;
+}
+
+/* The sub-table of this hash is full. */
+static int grow(vidi__table *table, vidi__partition *partition, uint64_t rest)
+{
+    uint64_t entry = entry_of(partition, rest);
+    vidi__subtable *old = partition->directory[entry], *fresh;
+    vidi__subtable shape = next_shape(table, partition, old->depth, (double)old->used);
+    if (too_large(&shape))
+        return split(table, partition, rest);
+    VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->chunks, &shape, -1));
+    replace(table, partition, entry, old, fresh, NULL);
+    return VIDI_OK;
+}
+
+int vidi__table_open(vidi__table *table, vidi__partition *partition)
+{
+    if (VIDI__LIKELY(partition->directory != NULL))
+        return VIDI_OK;
+    vidi__subtable shape = shape_at(table, 0, next_size(table, partition, 1));
+    int code = open_partition(table, partition, &shape);
+    if (code < 0)
+        free_directory(table, partition);
+    return code;
+}
+
+/* ---- hashes ---- */
+
+vidi__place vidi__table_place(const vidi__table *table, uint64_t hash)
+{
+    const vidi__partition *partition = &table->partitions[vidi__partition_of(hash)];
+    return partition->directory ? vidi__place_of(partition, hash) : (vidi__place){.table = NULL};
+}
+
+int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint64_t hash)
+{
+    int verdict = VIDI__SUBTABLE_FULL;
+    while (verdict == VIDI__SUBTABLE_FULL) {
+        int code = grow(table, partition, hash << VIDI__PARTITION_BITS);
+        if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
+            code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* no further than it must */
+        VIDI__TRY(code);
+        const vidi__place place = vidi__place_of(partition, hash);
+        verdict = vidi__subtable_add(place.table, &table->chunks, place.hash, &place.spot);
+    }
+    return verdict;
+}
+
+int vidi__table_add(vidi__table *table, uint64_t hash)
+{
+    vidi__partition *partition = vidi__table_partition(table, hash);
+    VIDI__TRY(vidi__table_open(table, partition));
+    const vidi__place place = vidi__place_of(partition, hash);
+    return vidi__table_add_at(table, partition, hash, &place);
+}
+
+/* A walk over the numbers of a sub-table, from its first on. */
+typedef struct whole_walk {
+    const vidi__table *table;
+    vidi__subtable_visit *visit;
+    void *context;
+    uint64_t first;
+} whole_walk;
+
+/* With the least hash every prefix is what it was, and the number that it comes to, in a table of any shape. */
+static int visit_whole(void *context, uint64_t hash, uint64_t times)
+{
+    const whole_walk *walk = context;
+    unsigned __int128 whole = (unsigned __int128)(walk->first + hash) << 64;
+    uint64_t least = (uint64_t)((whole + walk->table->hashes - 1) / walk->table->hashes);
+    return walk->visit(walk->context, least, times);
+}
+
+int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        whole_walk walk = {table, visit, context, i * (table->hashes >> VIDI__PARTITION_BITS)};
+        const vidi__subtable *part;
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;) {
+            int code = vidi__subtable_walk(part, visit_whole, &walk);
+            if (code)
+                return code;
+            walk.first += part->range;
+        }
+    }
+    return 0;
+}
+
+void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_stats *stats)
+{
+    const vidi__subtable *part;
+    for (uint64_t entry = 0; (part = next_subtable(&table->partitions[partition], &entry)) != NULL;) {
+        stats->bytes += vidi__subtable_bytes(part);
+        stats->slots += (double)(part->lines * vidi__line_slots(part->width) + part->spill.used);
+        stats->used += (double)part->used;
+    }
+    stats->bytes += entries_of(&table->partitions[partition]) * sizeof(vidi__subtable *);
+}
+
+/* ---- sizes ---- */
+
+/*
+ * Hashes a line that find it and the next one full, for lines with so many slots and Poisson's `mean` of hashes: a
+ * little less than if two lines were one, by a factor that was measured.
+ */
+static double spilled(double mean, unsigned slots)
+{
+    double chance = exp(-2 * mean), sum = 0;
+    for (unsigned x = 0; x < 2 * slots + 80; x++) {
+        if (x > 2 * slots)
+            sum += (x - 2 * slots) * chance;
+        chance *= 2 * mean / (x + 1);
+    }
+    return 0.8 * sum / 2;
+}
+
+double vidi__table_bytes_for(double urls, uint64_t hashes)
+{
+    vidi__table made = {.hashes = hashes};
+    double each = urls / VIDI__PARTITIONS;
+    vidi__subtable shape = each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH) : first_shape(&made, each);
+    double tables = ldexp(VIDI__PARTITIONS, (int)shape.depth), lines = (double)shape.lines;
+    double spill = lines * spilled(urls / tables / lines, vidi__line_slots(shape.width));
+    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * spill / 0.72 + sizeof(void *));
+}
+
+int vidi__table_reserve(vidi__table *table, uint64_t hashes)
+{
+    double each = (double)hashes / VIDI__PARTITIONS;
+    if (each < FIRST_HASHES)
+        return VIDI_OK;
+    vidi__subtable shape = first_shape(table, each);
+    VIDI__TRY(vidi__memory_check(table->chunks.memory,
+                                 (uint64_t)fmin(vidi__table_bytes_for((double)hashes, table->hashes), 0x1p62)));
+    uint64_t tables = (uint64_t)VIDI__PARTITIONS << shape.depth;
+    VIDI__TRY(vidi__chunks_reserve(&table->chunks, tables * (shape.lines / VIDI__CHUNK_LINES) * VIDI__CHUNK_BYTES));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(open_partition(table, &table->partitions[i], &shape));
+    return VIDI_OK;
+}
+
+void vidi__table_expect(vidi__table *table, uint64_t hashes)
+{
+    double bytes = vidi__table_bytes_for((double)hashes, table->hashes);
+    bool fits = vidi__memory_check(table->chunks.memory, (uint64_t)fmin(bytes, 0x1p62)) == VIDI_OK;
+    atomic_store_explicit(&table->expected, fits ? hashes : 0, memory_order_relaxed);
+}
+
+/* ---- saving ---- */
+
+#define NOT_OPEN UINT64_MAX
+
+typedef int save_part(const vidi__subtable *part, vidi__writer *writer);
+
+static int save_partition(const vidi__partition *partition, save_part *save, vidi__writer *writer)
+{
+    const vidi__subtable *part;
+    for (uint64_t entry = 0; (part = next_subtable(partition, &entry)) != NULL;)
+        VIDI__TRY(save(part, writer));
+    return VIDI_OK;
+}
+
+int vidi__table_save(const vidi__table *table, vidi__writer *writer)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        const vidi__partition *partition = &table->partitions[i];
+        VIDI__TRY(vidi__write_u64(writer, partition->directory ? partition->depth : NOT_OPEN));
+        VIDI__TRY(save_partition(partition, vidi__subtable_save_head, writer));
+    }
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_lines, writer));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_spilled, writer));
+    return VIDI_OK;
+}
+
+/* The sub-table that begins at this entry; returns in *next where the following one begins. */
+static int load_head(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__reader *reader,
+                     uint64_t *announced, uint64_t *next)
+{
+    uint64_t depth;
+    vidi__subtable *part;
+    VIDI__TRY(vidi__read_u64(reader, &depth));
+    uint64_t span = depth <= partition->depth ? UINT64_C(1) << (partition->depth - depth) : 0;
+    if (!span || entry % span)
+        return vidi__damaged("a directory has a gap");
+    vidi__subtable shape = shape_at(table, (unsigned)depth, 1);
+    VIDI__TRY(vidi__subtable_load_head(&part, &table->chunks, &shape, reader, announced));
+    for (uint64_t i = 0; i < span; i++)
+        partition->directory[entry + i] = part;
+    *next = entry + span;
+    return VIDI_OK;
+}
+
+static int load_heads(vidi__table *table, vidi__partition *partition, vidi__reader *reader, uint64_t *announced)
+{
+    uint64_t depth;
+    VIDI__TRY(vidi__read_u64(reader, &depth));
+    if (depth == NOT_OPEN)
+        return VIDI_OK;
+    if (depth > DEPTH_MAX || table->hashes >> (depth + VIDI__PARTITION_BITS) < 256 ||
+        (UINT64_C(8) << depth) > reader->left)
+        return vidi__damaged("a directory is too deep");
+    partition->depth = (unsigned)depth;
+    VIDI__TRY(
+        vidi__alloc_zeroed(table->chunks.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
+    for (uint64_t entry = 0; entry < entries_of(partition);)
+        VIDI__TRY(load_head(table, partition, entry, reader, announced, &entry));
+    return VIDI_OK;
+}
+
+typedef int load_part(vidi__subtable *part, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+
+static int load_parts(vidi__table *table, load_part *load, vidi__reader *reader, uint64_t *count)
+{
+    vidi__subtable *part;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
+            VIDI__TRY(load(part, &table->chunks, reader, count));
+    return VIDI_OK;
+}
+
+int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count)
+{
+    uint64_t announced = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(load_heads(table, &table->partitions[i], reader, &announced));
+    VIDI__TRY(load_parts(table, vidi__subtable_load_lines, reader, count));
+    return load_parts(table, vidi__subtable_load_spilled, reader, count);
+}
+
+int vidi__table_verify(const vidi__table *table, uint64_t *count)
+{
+    const vidi__subtable *part;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
+            VIDI__TRY(vidi__subtable_verify(part, count));
+    return VIDI_OK;
+}

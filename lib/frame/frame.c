@@ -1,0 +1,313 @@
+/* See frame.h for the format. */
+#include "frame/frame.h"
+
+#include "hash/sip.h"
+
+#define VERSION 1
+#define BYTE_ORDER_MARK 0x01020304
+#define HEAD_SUM 56
+#define FOOT_MARK 16
+#define FOOT_SUM 24
+#define FOOT_NUMBER UINT64_MAX /* where a block has its number */
+
+static const char magic[8] = {'v', 'i', 'd', 'i', '\r', '\n', 0x1a, '\n'};
+static const char end_magic[8] = {'\n', 'v', 'i', 'd', 'i', 'e', 'n', 'd'};
+
+/* ---- checksums ---- */
+
+static uint64_t checksum(uint64_t generation, uint64_t number, const vidi_str *pieces, size_t count)
+{
+    const uint64_t key[2] = {generation, number};
+    return vidi__siphash(key, pieces, count, 1, 3).lo;
+}
+
+uint64_t vidi__frame_sum(uint64_t generation, uint64_t block, const void *data, size_t bytes)
+{
+    return checksum(generation, block, &(vidi_str){data, bytes}, 1);
+}
+
+static uint64_t foot_sum(uint64_t generation, const void *table, uint64_t blocks, const unsigned char *foot)
+{
+    const vidi_str pieces[] = {{table, (size_t)blocks * 8}, {(const char *)foot, FOOT_SUM}};
+    return checksum(generation, FOOT_NUMBER, pieces, 2);
+}
+
+int vidi__frame_damaged(uint64_t block)
+{
+    return vidi__fail(VIDI_EFORMAT, "damaged: the checksum of block %llu is wrong", (unsigned long long)block);
+}
+
+static int add_sum(vidi__sums *self, uint64_t generation, const void *data, size_t bytes)
+{
+    if (self->count == self->room) {
+        uint64_t room = self->room ? self->room * 2 : 16;
+        VIDI__TRY(vidi__regrow(self->memory, &self->sums, self->room * 8, room * 8, _Alignof(uint64_t)));
+        self->room = room;
+    }
+    self->sums[self->count] = vidi__frame_sum(generation, self->count, data, bytes);
+    self->count++;
+    return VIDI_OK;
+}
+
+static void free_sums(vidi__sums *self)
+{
+    vidi__release(self->memory, self->sums, self->room * 8, _Alignof(uint64_t));
+    self->sums = NULL;
+}
+
+/* ---- head, foot, and the length of everything ---- */
+
+static void make_head(unsigned char head[VIDI__HEAD_BYTES], uint64_t generation)
+{
+    memset(head, 0, VIDI__HEAD_BYTES);
+    memcpy(head, magic, sizeof magic);
+    vidi__store32(head + 8, VERSION);
+    vidi__store32(head + 12, BYTE_ORDER_MARK);
+    vidi__store64(head + 16, generation);
+    vidi__store64(head + HEAD_SUM, vidi__frame_sum(0, 0, head, HEAD_SUM));
+}
+
+int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t *generation)
+{
+    unsigned char expected[VIDI__HEAD_BYTES];
+    if (memcmp(head, magic, sizeof magic) != 0)
+        return vidi__fail(VIDI_EFORMAT, "this was not written by vidi: it does not begin with its mark");
+    if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
+        return vidi__damaged("the checksum of the head is wrong");
+    if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
+        return vidi__fail(VIDI_EFORMAT, "version %u of the format is not known here", vidi__load32(head + 8));
+    *generation = vidi__load64(head + 16);
+    make_head(expected, *generation);
+    return memcmp(head, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head makes no sense");
+}
+
+static void make_foot(unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table, uint64_t payload,
+                      uint64_t blocks)
+{
+    vidi__store64(foot, payload);
+    vidi__store64(foot + 8, blocks);
+    memcpy(foot + FOOT_MARK, end_magic, sizeof end_magic);
+    vidi__store64(foot + FOOT_SUM, foot_sum(generation, table, blocks, foot));
+}
+
+int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table,
+                           uint64_t payload, uint64_t blocks)
+{
+    if (memcmp(foot + FOOT_MARK, end_magic, sizeof end_magic) != 0)
+        return vidi__damaged("it does not end as it should");
+    if (vidi__load64(foot) != payload || vidi__load64(foot + 8) != blocks)
+        return vidi__damaged("there is more data, or less, than there should be");
+    if (vidi__load64(foot + FOOT_SUM) != foot_sum(generation, table, blocks, foot))
+        return vidi__damaged("the checksum of the foot is wrong");
+    return VIDI_OK;
+}
+
+/* With n bytes before it, the table has one entry for each 64 KiB of them that were begun. */
+int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks)
+{
+    const uint64_t each = VIDI__BLOCK_BYTES + 8, least = VIDI__HEAD_BYTES + 8 + VIDI__FOOT_BYTES;
+    if (stream_bytes < least)
+        return vidi__damaged("the stream ends too early");
+    uint64_t rest = stream_bytes - VIDI__FOOT_BYTES;
+    *blocks = rest / each + (rest % each != 0);
+    uint64_t before = rest - *blocks * 8;
+    if (before < VIDI__HEAD_BYTES || before <= (*blocks - 1) * VIDI__BLOCK_BYTES)
+        return vidi__damaged("no stream has this length");
+    *payload = before - VIDI__HEAD_BYTES;
+    return VIDI_OK;
+}
+
+/* ---- writing ---- */
+
+static int give(vidi__frame_writer *self, const void *data, size_t bytes)
+{
+    if (self->sink(self->context, data, bytes) != 0)
+        return vidi__fail(VIDI_EIO, "the sink refused %zu bytes", bytes);
+    return VIDI_OK;
+}
+
+static int give_block(vidi__frame_writer *self, const void *data, size_t bytes)
+{
+    VIDI__TRY(add_sum(&self->blocks, self->generation, data, bytes));
+    return give(self, data, bytes);
+}
+
+static int frame_write(vidi__writer *writer, const void *data, uint64_t bytes)
+{
+    vidi__frame_writer *self = (vidi__frame_writer *)writer;
+    const unsigned char *at = data;
+    while (bytes) {
+        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* a whole block of an array goes out from where it is */
+            VIDI__TRY(give_block(self, at, VIDI__BLOCK_BYTES));
+            at += VIDI__BLOCK_BYTES;
+            bytes -= VIDI__BLOCK_BYTES;
+            continue;
+        }
+        size_t piece = VIDI__BLOCK_BYTES - self->fill;
+        if (piece > bytes)
+            piece = (size_t)bytes;
+        memcpy(self->block + self->fill, at, piece);
+        self->fill += piece;
+        at += piece;
+        bytes -= piece;
+        if (self->fill == VIDI__BLOCK_BYTES) {
+            VIDI__TRY(give_block(self, self->block, VIDI__BLOCK_BYTES));
+            self->fill = 0;
+        }
+    }
+    return VIDI_OK;
+}
+
+int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
+                      uint64_t generation)
+{
+    writer->base = (vidi__writer){frame_write, VIDI__HEAD_BYTES};
+    writer->sink = sink;
+    writer->context = context;
+    writer->generation = generation;
+    writer->blocks = (vidi__sums){.memory = memory};
+    make_head(writer->block, generation);
+    writer->fill = VIDI__HEAD_BYTES;
+    return VIDI_OK;
+}
+
+int vidi__frame_end(vidi__frame_writer *writer)
+{
+    unsigned char foot[VIDI__FOOT_BYTES];
+    const vidi__sums *blocks = &writer->blocks;
+    if (writer->fill)
+        VIDI__TRY(give_block(writer, writer->block, writer->fill));
+    for (uint64_t done = 0, piece; done < blocks->count; done += piece) {
+        piece = blocks->count - done < VIDI__BLOCK_BYTES / 8 ? blocks->count - done : VIDI__BLOCK_BYTES / 8;
+        VIDI__TRY(give(writer, blocks->sums + done, (size_t)piece * 8));
+    }
+    make_foot(foot, writer->generation, blocks->sums, writer->base.at - VIDI__HEAD_BYTES, blocks->count);
+    return give(writer, foot, sizeof foot);
+}
+
+void vidi__frame_writer_free(vidi__frame_writer *writer)
+{
+    free_sums(&writer->blocks);
+}
+
+/* ---- reading ---- */
+
+/* Exactly so many bytes from the source. */
+static int take(vidi__frame_reader *self, void *data, size_t bytes)
+{
+    unsigned char *at = data;
+    if (bytes > self->stream_left)
+        return vidi__damaged("the stream ends too early");
+    if (self->stream_left != UINT64_MAX)
+        self->stream_left -= bytes;
+    while (bytes) {
+        int64_t got = self->source(self->context, at, bytes);
+        if (got < 0 || (uint64_t)got > bytes)
+            return vidi__fail(VIDI_EIO, "the source gave up");
+        if (got == 0)
+            return vidi__damaged("the stream ends too early");
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return VIDI_OK;
+}
+
+/* A block has been handed out to its end. */
+static int finish_block(vidi__frame_reader *self)
+{
+    VIDI__TRY(add_sum(&self->blocks, self->generation, self->block, self->used));
+    self->fill = self->used = 0;
+    return VIDI_OK;
+}
+
+/*
+ * More of the block: all there is of it, if it is known where the payload ends (`ahead` bytes from here), and otherwise
+ * what is wanted, since what follows may be somebody else's.
+ */
+static int fill_block(vidi__frame_reader *self, uint64_t wanted, uint64_t ahead)
+{
+    uint64_t more = ahead == UINT64_MAX ? wanted : ahead;
+    if (more > VIDI__BLOCK_BYTES - self->fill)
+        more = VIDI__BLOCK_BYTES - self->fill;
+    VIDI__TRY(take(self, self->block + self->fill, (size_t)more));
+    self->fill += (size_t)more;
+    return VIDI_OK;
+}
+
+static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
+{
+    vidi__frame_reader *self = (vidi__frame_reader *)reader;
+    unsigned char *at = data;
+    if (bytes > reader->left)
+        return vidi__damaged("more is announced than there is");
+    while (bytes) {
+        uint64_t piece = VIDI__BLOCK_BYTES;
+        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* a whole block of an array goes where it belongs at once */
+            VIDI__TRY(take(self, at, VIDI__BLOCK_BYTES));
+            VIDI__TRY(add_sum(&self->blocks, self->generation, at, VIDI__BLOCK_BYTES));
+        } else {
+            if (self->used == self->fill)
+                VIDI__TRY(fill_block(self, bytes, reader->left));
+            piece = self->fill - self->used < bytes ? self->fill - self->used : bytes;
+            memcpy(at, self->block + self->used, (size_t)piece);
+            self->used += (size_t)piece;
+            if (self->used == VIDI__BLOCK_BYTES)
+                VIDI__TRY(finish_block(self));
+        }
+        at += piece;
+        bytes -= piece;
+        if (reader->left != UINT64_MAX)
+            reader->left -= piece;
+    }
+    return VIDI_OK;
+}
+
+int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,
+                     uint64_t stream_bytes)
+{
+    uint64_t payload = UINT64_MAX, blocks;
+    reader->base = (vidi__reader){.read = frame_read, .at = VIDI__HEAD_BYTES};
+    reader->source = source;
+    reader->context = context;
+    reader->stream_left = stream_bytes ? stream_bytes : UINT64_MAX;
+    reader->blocks = (vidi__sums){.memory = memory};
+    reader->fill = reader->used = VIDI__HEAD_BYTES;
+    VIDI__TRY(take(reader, reader->block, VIDI__HEAD_BYTES));
+    VIDI__TRY(vidi__frame_check_head(reader->block, &reader->generation));
+    if (stream_bytes)
+        VIDI__TRY(vidi__frame_shape(stream_bytes, &payload, &blocks));
+    reader->base.left = payload;
+    return VIDI_OK;
+}
+
+static int check_table(vidi__frame_reader *self)
+{
+    const vidi__sums *blocks = &self->blocks;
+    for (uint64_t done = 0, piece; done < blocks->count; done += piece) {
+        piece = blocks->count - done < VIDI__BLOCK_BYTES / 8 ? blocks->count - done : VIDI__BLOCK_BYTES / 8;
+        VIDI__TRY(take(self, self->block, (size_t)piece * 8));
+        for (uint64_t i = 0; i < piece; i++)
+            if (vidi__load64(self->block + 8 * i) != blocks->sums[done + i])
+                return vidi__frame_damaged(done + i);
+    }
+    return VIDI_OK;
+}
+
+int vidi__frame_close(vidi__frame_reader *reader)
+{
+    unsigned char foot[VIDI__FOOT_BYTES];
+    const vidi__sums *blocks = &reader->blocks;
+    uint64_t payload = reader->base.at - VIDI__HEAD_BYTES;
+    if (reader->base.left != UINT64_MAX && reader->base.left != 0)
+        return vidi__damaged("there is more data than there should be");
+    if (reader->used)
+        VIDI__TRY(finish_block(reader));
+    VIDI__TRY(check_table(reader));
+    VIDI__TRY(take(reader, foot, sizeof foot));
+    return vidi__frame_check_foot(foot, reader->generation, blocks->sums, payload, blocks->count);
+}
+
+void vidi__frame_reader_free(vidi__frame_reader *reader)
+{
+    free_sums(&reader->blocks);
+}

@@ -1,0 +1,335 @@
+/*
+ * A set as a stream of bytes. Inside the frame of lib/frame/frame.h stand, one after the other:
+ *
+ *     text    name of the canonical form      text    patterns that were given for it, each with a line feed
+ *     text    item hash             16 bytes key          u64 epoch          u64 member
+ *     recipe: text kind, text params, u64 capacity, double error, double headroom, u64 flags
+ *     u64     answered new, seen, invalid, asked, removed      double expected_lost
+ *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
+ *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
+ *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
+ *
+ * A text is a u64 length and so many bytes. The recipe is what the user asked for (the next epoch is made from it), the
+ * filter's parameters are what that came to.
+ */
+#include <math.h>
+
+#include "base/random.h"
+#include "durable/durable.h"
+
+/* Patterns that are read at a time. */
+#define PIECE 4096
+
+static int write_text(vidi__writer *writer, const char *text)
+{
+    return vidi__write_str(writer, (vidi_str){text, strlen(text)});
+}
+
+static int write_canon(vidi__writer *writer, const vidi_set *set)
+{
+    char room[PIECE];
+    vidi__buffer patterns = vidi__buffer_in(room, sizeof room, &((vidi_set *)set)->memory);
+    vidi__canon_patterns(set->canon, &patterns);
+    int code = patterns.error;
+    if (code == VIDI_OK)
+        code = write_text(writer, vidi_canon_name(set->canon));
+    if (code == VIDI_OK)
+        code = vidi__write_str(writer, (vidi_str){patterns.at, patterns.len});
+    vidi__buffer_free(&patterns);
+    return code;
+}
+
+static int write_identity(vidi__writer *writer, const vidi_set *set)
+{
+    VIDI__TRY(write_canon(writer, set));
+    VIDI__TRY(write_text(writer, set->now.hash->name));
+    VIDI__TRY(vidi__write(writer, set->key, sizeof set->key));
+    VIDI__TRY(vidi__write_u64(writer, set->now.number));
+    return vidi__write_u64(writer, set->member);
+}
+
+static int write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
+{
+    VIDI__TRY(write_text(writer, recipe->kind->name));
+    VIDI__TRY(write_text(writer, recipe->params));
+    VIDI__TRY(vidi__write_u64(writer, recipe->capacity));
+    VIDI__TRY(vidi__write_double(writer, recipe->error));
+    VIDI__TRY(vidi__write_double(writer, recipe->headroom));
+    return vidi__write_u64(writer, recipe->flags);
+}
+
+static int write_tally(vidi__writer *writer, const vidi__epoch *epoch)
+{
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_new)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_seen)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_invalid)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->asked)));
+    VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->removed)));
+    return vidi__write_double(writer, vidi__epoch_lost(epoch));
+}
+
+static int write_history(vidi__writer *writer, const vidi_set *set)
+{
+    VIDI__TRY(vidi__write_u64(writer, set->history_count));
+    for (uint64_t i = 0; i < set->history_count; i++) {
+        const vidi_epoch_stats *past = &set->history[i];
+        const uint64_t numbers[] = {past->epoch, past->capacity,     past->count,
+                                    past->bytes, past->answered_new, past->answered_seen};
+        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+            VIDI__TRY(vidi__write_u64(writer, numbers[j]));
+        VIDI__TRY(vidi__write_double(writer, past->fp_end));
+        VIDI__TRY(vidi__write_double(writer, past->expected_lost));
+    }
+    VIDI__TRY(vidi__write_u64(writer, set->previous_first));
+    return vidi__write_u64(writer, set->previous_last);
+}
+
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer)
+{
+    VIDI__TRY(write_identity(writer, set));
+    VIDI__TRY(write_recipe(writer, &set->recipe));
+    VIDI__TRY(write_tally(writer, &set->now));
+    VIDI__TRY(write_history(writer, set));
+    return vidi__filter_save(set->now.filter, writer);
+}
+
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation)
+{
+    vidi__frame_writer *frame;
+    vidi__memory *memory = &((vidi_set *)set)->memory;
+    VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
+    int code = vidi__frame_begin(frame, memory, sink, context, generation);
+    if (code == VIDI_OK)
+        code = vidi__set_write_to(set, &frame->base);
+    if (code == VIDI_OK)
+        code = vidi__frame_end(frame);
+    vidi__frame_writer_free(frame);
+    vidi__release(memory, frame, sizeof *frame, _Alignof(vidi__frame_writer));
+    return code;
+}
+
+/* What is committed must be in the filter, which that of a mapped set cannot take. */
+static int check_whole(const vidi_set *set)
+{
+    if (set->durable && set->mapped.bytes && set->durable->stage.count)
+        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot that is mapped; open the set with "
+                                        "VIDI_NO_MAP to write it");
+    return VIDI_OK;
+}
+
+int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
+{
+    uint64_t generation;
+    if (!set || !sink)
+        return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
+    VIDI__TRY(vidi__random(&generation, sizeof generation));
+    vidi__turn_begin(set);
+    vidi__lock_still(set);
+    int code = check_whole(set);
+    if (code == VIDI_OK)
+        code = vidi__set_write(set, sink, context, generation);
+    vidi__unlock(set);
+    vidi__turn_end(set);
+    return code;
+}
+
+/* A text of some length, with a zero byte behind it. Memory follows what arrives, whatever the length says. */
+static int read_patterns(vidi__reader *reader, vidi__buffer *text)
+{
+    uint64_t len;
+    VIDI__TRY(vidi__read_u64(reader, &len));
+    if (len > VIDI__PATTERNS_BYTES)
+        return vidi__damaged("the list of tracking parameters is too long");
+    while (text->len < len) {
+        size_t piece = len - text->len < PIECE ? (size_t)len - text->len : PIECE;
+        if (!vidi__buffer_reserve(text, piece))
+            return text->error;
+        VIDI__TRY(vidi__read(reader, text->at + text->len, piece));
+        text->len += piece;
+    }
+    if (len && memchr(text->at, 0, text->len))
+        return vidi__damaged("the list of tracking parameters contains a zero byte");
+    vidi__buffer_add_char(text, 0);
+    return text->error;
+}
+
+/* And why it is not, which is the sentence that is there. */
+static int form_unknown(const char *name)
+{
+    char where[VIDI__CANON_NAME + 64];
+    vidi__text text = vidi__text_in(where, sizeof where);
+    vidi__text_add(&text, "the set has canonical form \"%s\", which is not known here", name);
+    return vidi__fail_in(where, VIDI_EFORMAT);
+}
+
+/* Makes the form that the set had. Patterns belong to names that have a digest of them, and to no others. */
+static int make_canon(vidi_set *set, const char *name, const vidi__buffer *patterns)
+{
+    vidi_canon *canon;
+    bool given = strstr(name, ",tracking=");
+    if (!given && patterns->len > 1)
+        return vidi__damaged("there are tracking parameters that the canonical form does not know of");
+    int code = vidi__canon_create(&canon, &set->memory, name, given ? patterns->at : NULL);
+    if (code == VIDI_EDIFFERS)
+        return vidi__damaged("the list of tracking parameters is not the one of the canonical form");
+    if (code == VIDI_EOPTION)
+        return form_unknown(name);
+    VIDI__TRY(code);
+    vidi__set_canon(set, canon);
+    return strcmp(vidi_canon_name(canon), name) == 0 ? VIDI_OK : vidi__damaged("the canonical form has another name");
+}
+
+static int read_canon(vidi__reader *reader, vidi_set *set)
+{
+    char name[VIDI__CANON_NAME], room[PIECE];
+    VIDI__TRY(vidi__read_text(reader, name, sizeof name));
+    vidi__buffer patterns = vidi__buffer_in(room, sizeof room, &set->memory);
+    int code = read_patterns(reader, &patterns);
+    if (code == VIDI_OK)
+        code = make_canon(set, name, &patterns);
+    vidi__buffer_free(&patterns);
+    return code;
+}
+
+static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch)
+{
+    uint64_t member;
+    VIDI__TRY(read_canon(reader, set));
+    VIDI__TRY(vidi__read_text(reader, hash, hash_room));
+    VIDI__TRY(vidi__read(reader, set->key, sizeof set->key));
+    VIDI__TRY(vidi__read_u64(reader, epoch));
+    VIDI__TRY(vidi__read_u64(reader, &member));
+    if (member > UINT32_MAX || *epoch > UINT64_MAX / 2)
+        return vidi__damaged("the number of the member or of the epoch is out of range");
+    set->member = (uint32_t)member;
+    return VIDI_OK;
+}
+
+static int read_recipe(vidi__reader *reader, vidi__recipe *recipe)
+{
+    char kind[24];
+    uint64_t flags;
+    VIDI__TRY(vidi__read_text(reader, kind, sizeof kind));
+    VIDI__TRY(vidi__read_text(reader, recipe->params, sizeof recipe->params));
+    VIDI__TRY(vidi__read_u64(reader, &recipe->capacity));
+    VIDI__TRY(vidi__read_double(reader, &recipe->error));
+    VIDI__TRY(vidi__read_double(reader, &recipe->headroom));
+    VIDI__TRY(vidi__read_u64(reader, &flags));
+    recipe->kind = vidi__kind_find((vidi_str){kind, strlen(kind)});
+    recipe->flags = (uint32_t)flags;
+    if (!recipe->kind || flags > UINT32_MAX)
+        return vidi__damaged("the kind or the flags are not known");
+    return VIDI_OK;
+}
+
+static int read_tally(vidi__reader *reader, uint64_t numbers[5], double *lost)
+{
+    for (int i = 0; i < 5; i++)
+        VIDI__TRY(vidi__read_u64(reader, &numbers[i]));
+    VIDI__TRY(vidi__read_double(reader, lost));
+    return *lost >= 0 && isfinite(*lost) ? VIDI_OK : vidi__damaged("the number of pages lost is out of range");
+}
+
+static int read_history(vidi__reader *reader, vidi_set *set)
+{
+    uint64_t count;
+    VIDI__TRY(vidi__read_u64(reader, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t numbers[6];
+        vidi_epoch_stats past = {.size = sizeof past};
+        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+            VIDI__TRY(vidi__read_u64(reader, &numbers[j]));
+        VIDI__TRY(vidi__read_double(reader, &past.fp_end));
+        VIDI__TRY(vidi__read_double(reader, &past.expected_lost));
+        if (!(past.fp_end >= 0 && past.fp_end <= 1 && past.expected_lost >= 0 && isfinite(past.expected_lost)))
+            return vidi__damaged("the record of an epoch is out of range");
+        past.epoch = numbers[0];
+        past.capacity = numbers[1];
+        past.count = numbers[2];
+        past.bytes = numbers[3];
+        past.answered_new = numbers[4];
+        past.answered_seen = numbers[5];
+        VIDI__TRY(vidi__history_add(set, &past));
+    }
+    VIDI__TRY(vidi__read_u64(reader, &set->previous_first));
+    VIDI__TRY(vidi__read_u64(reader, &set->previous_last));
+    return VIDI_OK;
+}
+
+static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, const char *hash)
+{
+    uint64_t tally[5] = {0};
+    double lost = 0;
+    VIDI__TRY(read_tally(reader, tally, &lost));
+    VIDI__TRY(read_history(reader, set));
+    VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
+    if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
+        return vidi__damaged("kind or hash are not those of the set");
+    atomic_store(&set->now.answered_new, tally[0]);
+    atomic_store(&set->now.answered_seen, tally[1]);
+    atomic_store(&set->now.answered_invalid, tally[2]);
+    atomic_store(&set->now.asked, tally[3]);
+    atomic_store(&set->now.removed, tally[4]);
+    vidi__epoch_lose(&set->now, lost);
+    vidi__set_ready(set);
+    return VIDI_OK;
+}
+
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options)
+{
+    char hash[24];
+    uint64_t epoch = 0;
+    VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
+    VIDI__TRY(read_recipe(reader, &set->recipe));
+    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options})));
+    VIDI__TRY(vidi__recipe_take(&set->recipe, options));
+    return vidi__blame_data(read_epoch(reader, set, epoch, hash));
+}
+
+static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes,
+                     const vidi_options *options)
+{
+    vidi__frame_reader *frame;
+    VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
+    int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
+    if (code == VIDI_OK)
+        code = vidi__set_read_from(set, &frame->base, options);
+    if (code == VIDI_OK)
+        code = vidi__frame_close(frame);
+    vidi__frame_reader_free(frame);
+    vidi__release(&set->memory, frame, sizeof *frame, _Alignof(vidi__frame_reader));
+    return code;
+}
+
+int vidi__set_read_options(vidi_options *mine, const vidi_options *options)
+{
+    *mine = (vidi_options)VIDI_OPTIONS_INIT;
+    if (options)
+        VIDI__TRY(vidi__struct_in(mine, sizeof *mine, options, "vidi_options"));
+    if (mine->kind || mine->params || mine->capacity || mine->error != 0 || mine->key || mine->like || mine->member ||
+        mine->canon || mine->tracking)
+        return vidi__fail(
+            VIDI_EOPTION,
+            "only memory_limit, allocator, headroom, flags, invalid and path can be given for a set that is read");
+    return VIDI_OK;
+}
+
+int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_options *options)
+{
+    vidi_options mine;
+    if (!set || !source)
+        return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
+    *set = NULL;
+    VIDI__TRY(vidi__set_read_options(&mine, options));
+    VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
+    int code = vidi__set_take_policy(*set, &mine);
+    if (code == VIDI_OK)
+        code = read_into(*set, source, context, stream_bytes, &mine);
+    if (code == VIDI_OK && mine.path)
+        code = vidi__durable_attach(*set, &mine);
+    if (code < 0) {
+        vidi_close(*set);
+        *set = NULL;
+    }
+    return code;
+}

@@ -1,0 +1,80 @@
+/* Statistics of a set, and the list of kinds. */
+#include <stdio.h>
+
+#include "durable/durable.h"
+
+static uint64_t load(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void of_filter(const vidi__filter *filter, vidi_stats *stats)
+{
+    vidi__filter_stats own = {.stages = 1};
+    vidi__text params = vidi__text_in(stats->params, sizeof stats->params);
+    vidi__text hash = vidi__text_in(stats->hash, sizeof stats->hash);
+    filter->kind->stat(filter, &own);
+    filter->kind->describe(filter, &params);
+    filter->kind->hash_names(filter, &hash);
+    snprintf(stats->kind, sizeof stats->kind, "%s", filter->kind->name);
+    stats->can = filter->can;
+    stats->fp_meaning = filter->fp_meaning;
+    stats->hash_trust = filter->withstands ? VIDI_HASH_KEYED : VIDI_HASH_TRUSTING;
+    stats->stages = own.stages;
+    stats->capacity = filter->capacity;
+    stats->count = vidi__filter_count(filter);
+    stats->bytes = own.bytes;
+    stats->fill = own.fill;
+    stats->fp_now = filter->kind->fp_now(filter);
+    stats->ambiguous = own.ambiguous;
+    stats->lines_touched = own.lines_touched;
+}
+
+static void of_store(vidi_set *set, vidi_stats *stats)
+{
+    vidi__durable *durable = set->durable;
+    pthread_mutex_lock(&durable->stage_lock);
+    int64_t net = durable->stage.net, count = (int64_t)stats->count;
+    stats->count = count + net > 0 ? (uint64_t)(count + net) : 0;
+    stats->staged = durable->stage.count - durable->stage.logged;
+    pthread_mutex_unlock(&durable->stage_lock);
+    stats->log_bytes = load(&durable->log_bytes);
+    stats->snapshot_bytes = durable->snapshot_bytes;
+    stats->snapshots = durable->snapshots;
+}
+
+int vidi_stat(const vidi_set *set, vidi_stats *stats)
+{
+    vidi_stats mine = {.size = sizeof mine};
+    if (!set || !stats)
+        return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
+    vidi__lock_shared(set);
+    const vidi__epoch *now = &set->now;
+    of_filter(now->filter, &mine);
+    mine.epoch = now->number;
+    mine.memory_bytes = vidi__memory_used(&set->memory);
+    mine.memory_limit = set->memory.limit;
+    mine.expected_lost = vidi__epoch_lost(now);
+    mine.answered_new = load(&now->answered_new);
+    mine.answered_seen = load(&now->answered_seen);
+    mine.answered_invalid = load(&now->answered_invalid);
+    mine.asked = load(&now->asked);
+    mine.removed = load(&now->removed);
+    mine.past_epochs = set->history_count;
+    if (set->durable)
+        of_store((vidi_set *)set, &mine);
+    vidi__unlock(set);
+    snprintf(mine.canon, sizeof mine.canon, "%s", vidi_canon_name(set->canon));
+    return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");
+}
+
+int vidi_kind(size_t index, vidi_kind_info *info)
+{
+    const vidi__kind *kind = vidi__kind_at(index);
+    if (!info)
+        return vidi__fail(VIDI_EARGUMENT, "info is NULL");
+    if (!kind)
+        return vidi__fail(VIDI_EABSENT, "there is no kind number %zu", index);
+    vidi_kind_info mine = {sizeof mine, kind->name, kind->summary, kind->can};
+    return vidi__struct_out(info, &mine, sizeof mine, "vidi_kind_info");
+}

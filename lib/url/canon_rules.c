@@ -1,0 +1,235 @@
+/* What the rules of several profiles do to a URL: parameters picked and sorted, parts rewritten. */
+#include "url/canon_rules.h"
+#include "url/percent.h"
+
+/* Parameters that are sorted without allocating. */
+#define FEW_PARAMETERS 64
+
+void vidi__work_drop_query(vidi__work *work)
+{
+    work->out->len = work->url.path_end;
+    work->url.has_query = false;
+}
+
+bool vidi__is_nocase(vidi_str text, const char *lower)
+{
+    size_t i = 0;
+    while (i < text.len && lower[i] && vidi__lower(text.ptr[i]) == lower[i])
+        i++;
+    return i == text.len && !lower[i];
+}
+
+bool vidi__all_alnum(vidi_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!vidi__is_alpha(text.ptr[i]) && !vidi__is_digit(text.ptr[i]))
+            return false;
+    return true;
+}
+
+/* Is there "(" and 24 letters and digits and ")" at i? */
+static bool is_asp_group(vidi_str segment, size_t i)
+{
+    return segment.len - i >= 26 && segment.ptr[i] == '(' && segment.ptr[i + 25] == ')' &&
+           vidi__all_alnum((vidi_str){segment.ptr + i + 1, 24});
+}
+
+bool vidi__is_asp_session(vidi_str segment)
+{
+    if (segment.len == 26)
+        return is_asp_group(segment, 0);
+    size_t groups = segment.len < 29 ? 0 : (segment.len - 2) / 27;
+    if (!groups || segment.len != 27 * groups + 2 || segment.ptr[0] != '(' || segment.ptr[segment.len - 1] != ')')
+        return false;
+    for (size_t i = 1; i < segment.len - 1; i += 27)
+        if (!vidi__is_alpha(segment.ptr[i]) || !is_asp_group(segment, i + 1))
+            return false;
+    return true;
+}
+
+/* ---- parameters ---- */
+
+static size_t piece_len(const char *at, const char *end)
+{
+    const char *sign = at < end ? memchr(at, '&', (size_t)(end - at)) : NULL;
+    return (size_t)((sign ? sign : end) - at);
+}
+
+/* Cuts "name=value"; *has_value is whether there is '='. */
+static vidi_str name_of(vidi_str piece, vidi_str *value, bool *has_value)
+{
+    const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
+    size_t len = equals ? (size_t)(equals - piece.ptr) : piece.len;
+    *has_value = equals;
+    *value = equals ? (vidi_str){equals + 1, piece.len - len - 1} : (vidi_str){piece.ptr + len, 0};
+    return (vidi_str){piece.ptr, len};
+}
+
+void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
+{
+    if (!work->url.has_query)
+        return;
+    char *query = work->out->at + work->url.path_end + 1, *end = work->out->at + work->out->len;
+    char *to = query, *kept_end = query;
+    bool any = false;
+    for (char *at = query;;) {
+        vidi_str piece = {at, piece_len(at, end)}, value;
+        bool has_value, last = at + piece.len == end;
+        vidi_str name = name_of(piece, &value, &has_value);
+        if (keep(work, name, has_value ? &value : NULL)) {
+            if (any && !tail)
+                *to++ = '&';
+            if (to != piece.ptr)
+                memmove(to, piece.ptr, piece.len);
+            to += piece.len;
+            if (tail && !last)
+                *to++ = '&';
+            any = true;
+            kept_end = to;
+        }
+        if (last)
+            break;
+        at += piece.len + 1;
+    }
+    work->out->len = (size_t)(kept_end - work->out->at);
+    if (!any)
+        vidi__work_drop_query(work);
+}
+
+typedef struct parameter {
+    const char *at;
+    size_t len, name_len; /* the name is followed by '=' or is all of it */
+    uint64_t key;         /* the name's first 8 bytes, in an order in which they compare; zeros behind a shorter one */
+} parameter;
+
+static parameter read_parameter(const char *at, const char *end)
+{
+    parameter p = {.at = at, .len = piece_len(at, end)};
+    const char *equals = p.len ? memchr(at, '=', p.len) : NULL;
+    p.name_len = equals ? (size_t)(equals - at) : p.len;
+    for (size_t i = 0; i < 8; i++)
+        p.key = p.key << 8 | (i < p.name_len ? (unsigned char)at[i] : 0);
+    return p;
+}
+
+int vidi__compare_bytes(vidi_str a, vidi_str b)
+{
+    size_t both = a.len < b.len ? a.len : b.len;
+    int order = both ? memcmp(a.ptr, b.ptr, both) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int compare(const parameter *a, const parameter *b, bool values)
+{
+    if (a->key != b->key) /* there is no byte 0 in a URL */
+        return a->key < b->key ? -1 : 1;
+    int order = vidi__compare_bytes((vidi_str){a->at, a->name_len}, (vidi_str){b->at, b->name_len});
+    if (order || !values)
+        return order;
+    return vidi__compare_bytes((vidi_str){a->at + a->name_len, a->len - a->name_len},
+                               (vidi_str){b->at + b->name_len, b->len - b->name_len});
+}
+
+/* How many parameters there are, 0 if they are in order already. */
+static size_t count_unsorted(const char *query, const char *end, bool values)
+{
+    size_t count = 1;
+    bool sorted = true;
+    parameter last = read_parameter(query, end);
+    while (last.at + last.len < end) {
+        parameter next = read_parameter(last.at + last.len + 1, end);
+        sorted = sorted && compare(&last, &next, values) <= 0;
+        count++;
+        last = next;
+    }
+    return sorted ? 0 : count;
+}
+
+/* Merges runs of 1, 2, 4, … parameters between the two arrays; returns the one that is sorted in the end. */
+static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool values)
+{
+    for (size_t run = 1; run < count; run *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * run) {
+            size_t a = begin, b = begin + run < count ? begin + run : count, middle = b;
+            size_t end = count - b > run ? b + run : count;
+            for (size_t i = begin; i < end; i++) {
+                bool first = b == end || (a < middle && compare(&from[a], &from[b], values) <= 0);
+                to[i] = first ? from[a++] : from[b++];
+            }
+        }
+        parameter *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+/* With room for twice the parameters, and for the query's text behind them. */
+static void sort_in(vidi__work *work, parameter *room, char *text, size_t count, bool values)
+{
+    char *query = work->out->at + work->url.path_end + 1, *end = work->out->at + work->out->len;
+    const char *at = query;
+    for (size_t i = 0; i < count; i++) {
+        room[i] = read_parameter(at, end);
+        at += room[i].len + 1;
+    }
+    parameter *sorted = merge_sort(room, room + count, count, values);
+    char *to = text;
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            *to++ = '&';
+        memcpy(to, sorted[i].at, sorted[i].len);
+        to += sorted[i].len;
+    }
+    memcpy(query, text, (size_t)(end - query));
+}
+
+void vidi__work_sort(vidi__work *work, bool values)
+{
+    if (!work->url.has_query)
+        return;
+    vidi__buffer *out = work->out;
+    size_t begin = work->url.path_end + 1, bytes = out->len - begin;
+    size_t count = count_unsorted(out->at + begin, out->at + out->len, values);
+    if (!count)
+        return;
+    parameter few[2 * FEW_PARAMETERS];
+    char text[1024];
+    if (count <= FEW_PARAMETERS && bytes <= sizeof text) {
+        sort_in(work, few, text, count, values);
+        return;
+    }
+    char *room = NULL;
+    uint64_t need = 2 * (uint64_t)count * sizeof *few + bytes;
+    out->error = out->error ? out->error : vidi__alloc(out->memory, &room, need, _Alignof(parameter));
+    if (!room)
+        return;
+    sort_in(work, (parameter *)(void *)room, room + 2 * count * sizeof *few, count, values);
+    vidi__release(out->memory, room, need, _Alignof(parameter));
+}
+
+/* ---- parts ---- */
+
+size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
+{
+    vidi__buffer *out = work->out;
+    size_t more = 0;
+    for (size_t i = begin; i < end; i++)
+        more += out->at[i] == '%' ? 2 : 0;
+    if (!more || !vidi__buffer_reserve(out, more))
+        return end;
+    char *at = out->at + begin;
+    memmove(at + more, at, out->len - begin);
+    size_t len = rewrite(at, at + more, end - begin);
+    memmove(at + len, out->at + end + more, out->len - end);
+    out->len = out->len - end + begin + len;
+    return begin + len;
+}
+
+void vidi__work_rewrite_both(vidi__work *work, vidi__rewrite *rewrite)
+{
+    vidi__url *url = &work->url;
+    url->path_end = vidi__work_rewrite(work, url->path_begin, url->path_end, rewrite);
+    if (url->has_query)
+        vidi__work_rewrite(work, url->path_end + 1, work->out->len, rewrite);
+}

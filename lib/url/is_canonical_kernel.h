@@ -1,0 +1,138 @@
+/*
+ * The scan behind vidi__url_is_canonical: a template that is compiled once per instruction set.
+ *
+ * Each block of 64 bytes becomes a few words with a bit for every byte: may it be in a host, is it a slash, is it one
+ * of those that the parser would change. What is left to do is arithmetic on words:
+ *
+ *   bytes      https://example.org/a/.b?c
+ *   host       11111...11111111111.1.11.1      the run behind the scheme is the host
+ *   slash      ......11...........1.1....
+ *   dots       ...............1......1...      '.' and '%'; behind a slash they may be a segment that the parser folds
+ *   question   ........................1.      the first one behind the host ends the path
+ *
+ * Authorities with a port, a number at the end or more bytes than a block has, and segments that begin with '.' or '%',
+ * go to functions that look at them byte by byte.
+ *
+ * The including file defines INLINE and TARGET (how functions are declared), SCAN (the function's name), LEAST (the
+ * length from which on it can do it; shorter ones go to the portable one; 0: any), SPAN (bytes that
+ * are looked at in any case, so that the usual lengths take the same way through the code; behind the end all is 0) and
+ *   classify(text, len, from)   the masks of the bytes from `from` on; all bits behind the end are 0
+ */
+#ifndef VIDI_URL_IS_CANONICAL_KERNEL_H
+#define VIDI_URL_IS_CANONICAL_KERNEL_H
+
+#include "base/bits.h"
+#include "url/is_canonical.h"
+
+#define BLOCK 64 /* bytes that the masks stand for */
+
+typedef struct masks {
+    uint64_t host;      /* lower-case letters, digits, '-', '.', '_' */
+    uint64_t slash;     /* */
+    uint64_t question;  /* */
+    uint64_t dots;      /* '.' and '%' */
+    uint64_t bad_path;  /* must not be in a path */
+    uint64_t bad_query; /* must not be in a query */
+} masks;
+
+/* For kernels to which a block is several pieces, each with its bits in their places. */
+static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *into, masks piece)
+{
+    into->host |= piece.host;
+    into->slash |= piece.slash;
+    into->question |= piece.question;
+    into->dots |= piece.dots;
+    into->bad_path |= piece.bad_path;
+    into->bad_query |= piece.bad_query;
+}
+
+/* For instructions that look up 16 bytes: bit h of number l stands for the byte 16 * h + l, in the order of `masks`. */
+#define VIDI__FAST_HOST                                                                                                \
+    (char)0x88, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8,        \
+        (char)0xc8, (char)0xc0, 0x40, 0x40, 0x44, 0x44, 0x60
+#define VIDI__FAST_PATH                                                                                                \
+    0x47, 0x03, 0x07, 0x07, 0x03, 0x03, 0x03, 0x03, 0x03, 0x03, 0x03, (char)0x83, 0x2b, (char)0x83, 0x2b, (char)0x83
+#define VIDI__FAST_QUERY                                                                                               \
+    0x07, 0x03, 0x07, 0x07, 0x03, 0x03, 0x03, 0x07, 0x03, 0x03, 0x03, 0x03, 0x0b, 0x03, 0x0b, (char)0x83
+#define VIDI__FAST_ROWS 1, 2, 4, 8, 16, 32, 64, (char)128, 0, 0, 0, 0, 0, 0, 0, 0
+
+/* Where the path of a URL begins whose scheme ends at `host`; 0 if the parser would change what is before it. */
+size_t vidi__url_fast_authority(vidi_str url, size_t host);
+
+/* Is the segment that begins there one of the spellings of "." and ".."? */
+bool vidi__url_fast_dots(vidi_str url, size_t begin);
+
+/* The length of "http://" or "https://" at the beginning, with at least one byte behind it; otherwise 0. */
+static inline __attribute__((always_inline)) size_t vidi__url_fast_scheme(vidi_str url)
+{
+    if (url.len < 9)
+        return 0;
+    uint64_t begin = vidi__load64((const unsigned char *)url.ptr); /* the lowest byte is the first */
+    bool https = begin == UINT64_C(0x2f2f3a7370747468), http = begin << 8 == UINT64_C(0x2f2f3a7074746800);
+    return VIDI__LIKELY(https | http) ? 7 + (size_t)https : 0;
+}
+
+#endif
+
+#if defined(SCAN)
+
+/* The same as vidi__url_fast_authority for what is usual. */
+INLINE size_t authority(vidi_str url, size_t host, masks m)
+{
+    uint64_t behind = ~UINT64_C(0) << host, others = ~m.host & behind;
+    if (VIDI__LIKELY(others)) {
+        size_t end = (size_t)__builtin_ctzll(others);
+        uint64_t points = m.dots & behind & ((UINT64_C(1) << end) - 1);
+        size_t label = points ? (size_t)(64 - __builtin_clzll(points)) : host; /* the last one */
+        if (VIDI__LIKELY(m.slash >> end & 1 && label < end && (unsigned char)(url.ptr[label] - '0') > 9))
+            return end;
+    }
+    return vidi__url_fast_authority(url, host);
+}
+
+/* Has one of the segments a name that means the folder itself or the one above? `begins`: places in the block. */
+INLINE bool any_dots(vidi_str url, size_t from, uint64_t begins)
+{
+    for (; begins; begins &= begins - 1)
+        if (vidi__url_fast_dots(url, from + (size_t)__builtin_ctzll(begins)))
+            return true;
+    return false;
+}
+
+TARGET bool SCAN(vidi_str url)
+{
+#if LEAST > 0
+    if (url.len < LEAST)
+        return vidi__url_is_canonical_portable(url);
+#endif
+    size_t host = vidi__url_fast_scheme(url);
+    if (!host)
+        return false;
+    masks m = classify(url.ptr, url.len, 0);
+    size_t path = authority(url, host, m), from = path / BLOCK * BLOCK, end = url.len > SPAN ? url.len : SPAN;
+    if (!path)
+        return false;
+    if (VIDI__UNLIKELY(from))
+        m = classify(url.ptr, url.len, from);
+    uint64_t in_path = ~UINT64_C(0) << path % BLOCK, in_query = 0, after_slash = 0, questions = 0, bad = 0;
+    for (;;) {
+        uint64_t question = m.question & in_path, slash = m.slash & in_path;
+        uint64_t up_to = question ^ (question - 1); /* and with the first one; all if there is none */
+        questions |= question;
+        in_query |= ~up_to;
+        in_path &= up_to;
+        uint64_t begins = (slash << 1 | after_slash) & in_path & m.dots;
+        bad |= (m.bad_path & in_path) | (m.bad_query & in_query);
+        if (begins && any_dots(url, from, begins))
+            return false;
+        from += BLOCK;
+        if (from >= end)
+            return !bad;
+        after_slash = slash >> (BLOCK - 1);
+        in_query = questions ? ~UINT64_C(0) : 0;
+        in_path = ~in_query;
+        m = classify(url.ptr, url.len, from);
+    }
+}
+
+#endif

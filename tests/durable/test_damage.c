@@ -1,0 +1,478 @@
+/*
+ * Damaged folders. For each kind a small set, with a snapshot and a log that both hold URLs: every single bit of its files
+ * is flipped, and each file is cut to every length. Whatever is opened then, in each of the three ways, says that it is
+ * damaged, or reports what of the log was skipped, or answers as before; what is mapped is found out by vidi_verify at
+ * the latest. And logs whose checksums are right, and whose contents are not.
+ *
+ * `make test` takes every bit of two logs (one of hashes, one of URLs: there are no others) and of the first and last
+ * bytes of the snapshots, and of the rest some, a different one in each byte; the long run takes all.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hash/sip.h"
+#include "durable/durable.h"
+#include "store/log_format.h"
+#include "support/alloc.h"
+#include "support/env.h"
+#include "support/random.h"
+#include "support/runner.h"
+#include "support/scratch.h"
+
+enum { IN_SNAPSHOT = 12, IN_LOG = 9, URLS = IN_SNAPSHOT + IN_LOG, ASKED = 48, REMOVED = 3, MOST_FILES = 4 };
+
+static test_scratch folder;
+static uint64_t damages, refused, reported, harmless, found_out;
+
+static vidi_str url_at(size_t i)
+{
+    static char ring[32][64];
+    static size_t turn;
+    char *text = ring[turn++ % 32];
+    int len = snprintf(text, 64, "https://h%zu.example/%zu/page", i % 5, i);
+    return (vidi_str){text, (size_t)len};
+}
+
+typedef struct file {
+    char name[40];
+    unsigned char *bytes;
+    size_t size;
+} file;
+
+/* A folder, and what its set says. */
+typedef struct sample {
+    const char *kind;
+    file files[MOST_FILES];
+    size_t count;
+    uint64_t bytes;
+    uint8_t answers[ASKED];
+    bool removes;
+} sample;
+
+static int take_file(void *context, const char *name)
+{
+    sample *of = context;
+    file *next = &of->files[of->count++];
+    assert_true(of->count <= MOST_FILES);
+    snprintf(next->name, sizeof next->name, "%s", name);
+    next->bytes = test_file_load(&folder, name, &next->size);
+    of->bytes += next->size;
+    return 0;
+}
+
+static void ask(const vidi_set *set, uint8_t answers[ASKED])
+{
+    for (size_t i = 0; i < ASKED; i++) {
+        int verdict = vidi_has(set, url_at(i));
+        check(verdict > 0, "%s", vidi_message());
+        answers[i] = (uint8_t)verdict;
+    }
+}
+
+static void make_sample(sample *of, const char *kind)
+{
+    static const unsigned char key[VIDI_KEY_BYTES] = "damage";
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *set;
+    memset(of, 0, sizeof *of);
+    of->kind = kind;
+    options.kind = kind;
+    options.capacity = 50;
+    options.key = key;
+    options.flags = VIDI_SYNC_NEVER;
+    options.path = folder.path;
+    test_scratch_empty(&folder);
+    check(vidi_create(&set, &options) == VIDI_OK, "%s: %s", kind, vidi_message());
+    for (size_t i = 0; i < URLS; i++) {
+        assert_int_equal(vidi_add(set, url_at(i)), VIDI_NEW);
+        if (i + 1 == IN_SNAPSHOT)
+            assert_int_equal(vidi_snapshot(set), VIDI_OK);
+    }
+    of->removes = vidi_remove(set, url_at(REMOVED)) == VIDI_OK;
+    ask(set, of->answers);
+    for (size_t i = 0; i < ASKED; i++)
+        assert_int_equal(of->answers[i], i < URLS && !(of->removes && i == REMOVED) ? VIDI_SEEN : VIDI_NEW);
+    vidi_close(set);
+    assert_int_equal(vidi__system_real.list(folder.handle, take_file, of), 0);
+    assert_int_equal(of->count, 3); /* lock, log, snapshot */
+}
+
+static void free_sample(sample *of)
+{
+    for (size_t i = 0; i < of->count; i++)
+        free(of->files[i].bytes);
+}
+
+static void restore(const sample *of)
+{
+    test_scratch_empty(&folder);
+    for (size_t i = 0; i < of->count; i++)
+        test_file_save(&folder, of->files[i].name, of->files[i].bytes, of->files[i].size);
+}
+
+/* ---- one damage, one opening ---- */
+
+typedef struct damage {
+    const sample *of;
+    const file *in;
+    const char *what;
+    size_t place;
+    bool silent; /* what is missing cannot be noticed: a log that ends earlier */
+} damage;
+
+/* Of a damaged log single records are missing; nothing else is different. */
+static void answers_are_credible(const damage *self, const uint8_t answers[ASKED], const char *how)
+{
+    for (size_t i = 0; i < ASKED; i++) {
+        bool logged = (i >= IN_SNAPSHOT && i < URLS) || (self->of->removes && i == REMOVED);
+        check(logged || answers[i] == self->of->answers[i], "%s: %s, %s %zu, %s: URL %zu is %d", self->of->kind,
+              self->in->name, self->what, self->place, how, i, answers[i]);
+    }
+}
+
+static void look_at(const damage *self, vidi_set *set, unsigned flags, const char *how)
+{
+    uint8_t answers[ASKED];
+    vidi_recovery recovery = {.size = sizeof recovery};
+    bool mapped = flags == VIDI_READ_ONLY, is_snapshot = strncmp(self->in->name, "set.", 4) == 0;
+    ask(set, answers);
+    bool same = memcmp(answers, self->of->answers, sizeof answers) == 0;
+    int verified = vidi_verify(set);
+    assert_int_equal(vidi_recovered(set, &recovery), VIDI_OK);
+    if (is_snapshot) {
+        check(mapped && verified == VIDI_EFORMAT, "%s: %s, %s %zu, %s: nobody notices", self->of->kind, self->in->name,
+              self->what, self->place, how);
+        found_out++;
+        return;
+    }
+    assert_int_equal(verified, VIDI_OK);
+    bool told = recovery.damaged_bytes || recovery.unfinished_bytes;
+    check(same || told || self->silent, "%s: %s, %s %zu, %s: URLs are missing, and nobody says so", self->of->kind,
+          self->in->name, self->what, self->place, how);
+    answers_are_credible(self, answers, how);
+    harmless += same && !told;
+    reported += told;
+}
+
+static void try_open(const damage *self, unsigned flags, const char *how)
+{
+    test_allocator allocator;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_set *set;
+    test_allocator_init(&allocator);
+    options.allocator = &allocator.hook;
+    options.flags = flags;
+    int code = vidi_open_with(&set, folder.path, &options);
+    if (code < 0) {
+        check(code == VIDI_EFORMAT && strlen(vidi_message()) > 4, "%s: %s, %s %zu, %s: %d, %s", self->of->kind,
+              self->in->name, self->what, self->place, how, code, vidi_message());
+        refused++;
+    } else {
+        look_at(self, set, flags, how);
+        vidi_close(set);
+    }
+    check(allocator.largest <= self->of->bytes + (1 << 20), "%s: %s, %s %zu, %s: %llu bytes at once", self->of->kind,
+          self->in->name, self->what, self->place, how, (unsigned long long)allocator.largest);
+    test_allocator_finish(&allocator);
+}
+
+/* All three ways; for writing last, as that changes the folder, which the caller then makes anew. */
+static void try_damage(const damage *self, const unsigned char *bytes, size_t size, bool writing)
+{
+    damages++;
+    test_file_save(&folder, self->in->name, bytes, size);
+    try_open(self, VIDI_READ_ONLY, "mapped");
+    try_open(self, VIDI_READ_ONLY | VIDI_NO_MAP, "loaded");
+    if (writing) {
+        try_open(self, 0, "for writing");
+        restore(self->of);
+    }
+}
+
+/* ---- every bit, every length ---- */
+
+/* Is this bit among those that `make test` takes? */
+static bool is_chosen(const sample *of, const file *in, size_t bit)
+{
+    size_t byte = bit / 8, edge = 100, stride = 5;
+    bool is_snapshot = strncmp(in->name, "set.", 4) == 0;
+    if (test_long())
+        return true;
+    if (test_sanitized())
+        return bit % 41 == 0;
+    if (!is_snapshot)
+        return bit % 7 == 0 || strcmp(of->kind, "fingerprint") == 0 || strcmp(of->kind, "list") == 0;
+    if (byte < edge || byte + edge >= in->size)
+        return true;
+    return byte % stride == 0 && bit % 8 == byte / stride % 8;
+}
+
+static void flip_bits(const sample *of, const file *in)
+{
+    for (size_t bit = 0; bit < in->size * 8; bit++) {
+        damage self = {of, in, "bit", bit, false};
+        if (!is_chosen(of, in, bit))
+            continue;
+        in->bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        try_damage(&self, in->bytes, in->size, test_long() || bit % 7 == 0);
+        in->bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    restore(of);
+}
+
+/* Where a log may end without anybody being able to tell: behind a record, and where it has no whole head. */
+static bool ends_a_record(const file *in, size_t size)
+{
+    uint64_t at = VIDI__LOG_HEAD;
+    if (strncmp(in->name, "log.", 4) != 0 || size <= at)
+        return strncmp(in->name, "log.", 4) == 0;
+    while (at < size)
+        at += vidi__log_record_bytes(vidi__load64(in->bytes + at + 8));
+    return at == size;
+}
+
+static void cut(const sample *of, const file *in)
+{
+    size_t stride = test_long() || strncmp(in->name, "set.", 4) != 0 ? 1 : 3;
+    for (size_t size = 0; size < in->size; size += test_sanitized() ? 13 : stride) {
+        damage self = {of, in, "cut to", size, ends_a_record(in, size)};
+        try_damage(&self, in->bytes, size, test_long() || size % 5 == 0);
+    }
+    restore(of);
+}
+
+static void damage_is_found(void **state)
+{
+    const char *kind = *state;
+    sample of;
+    uint64_t before = damages;
+    make_sample(&of, kind);
+    for (size_t i = 0; i < of.count; i++) {
+        flip_bits(&of, &of.files[i]);
+        cut(&of, &of.files[i]);
+    }
+    print_message("# %d damages of %d bytes\n", (int)(damages - before), (int)of.bytes);
+    free_sample(&of);
+}
+
+/* ---- logs that lie ---- */
+
+/* A log with a right head and, behind it, the records that somebody has thought up. */
+typedef struct forged {
+    unsigned char bytes[8192];
+    size_t size;
+    uint64_t generation;
+    vidi__log_id id;
+} forged;
+
+static void begin_log(forged *log, const sample *of, const vidi__log_id *changed)
+{
+    for (size_t i = 0; i < of->count; i++)
+        if (strncmp(of->files[i].name, "log.", 4) == 0) {
+            const unsigned char *head = of->files[i].bytes;
+            log->generation = vidi__load64(head + 16);
+            log->id = (vidi__log_id){vidi__load64(head + 24), vidi__load64(head + 32), vidi__load64(head + 40)};
+        }
+    log->id.number += changed->number;
+    log->id.epoch += changed->epoch;
+    log->id.identity += changed->identity;
+    vidi__log_head_write(log->bytes, &log->id, log->generation);
+    log->size = VIDI__LOG_HEAD;
+}
+
+/* `says` is the length in its head; the checksum is right for what is there. */
+static void add_record(forged *log, uint32_t type, const void *payload, size_t size, uint64_t says)
+{
+    unsigned char *at = log->bytes + log->size;
+    size_t body = VIDI__LOG_RECORD_HEAD + (size_t)vidi__round_up(size, 8);
+    assert_true(log->size + body + VIDI__LOG_CHECK <= sizeof log->bytes);
+    memset(at, 0, body);
+    vidi__store32(at, vidi__log_mark(log->generation, log->size, type, says));
+    vidi__store32(at + 4, type);
+    vidi__store64(at + 8, says);
+    if (size)
+        memcpy(at + VIDI__LOG_RECORD_HEAD, payload, size);
+    vidi__store64(at + body, vidi__log_checksum(log->generation, log->size, at, body));
+    log->size += body + VIDI__LOG_CHECK;
+}
+
+static const char *log_name(const sample *of)
+{
+    for (size_t i = 0; i < of->count; i++)
+        if (strncmp(of->files[i].name, "log.", 4) == 0)
+            return of->files[i].name;
+    return NULL;
+}
+
+/* Opened in all ways: refused with a sentence; or taken, if the lie is one that cannot be told from the truth. */
+static void try_forged(const sample *of, const forged *log, const char *what, bool may_open)
+{
+    static const unsigned ways[] = {VIDI_READ_ONLY, VIDI_READ_ONLY | VIDI_NO_MAP, 0};
+    for (size_t i = 0; i < VIDI__COUNT(ways); i++) {
+        test_allocator allocator;
+        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_set *set;
+        restore(of);
+        test_file_save(&folder, log_name(of), log->bytes, log->size);
+        test_allocator_init(&allocator);
+        options.allocator = &allocator.hook;
+        options.flags = ways[i];
+        int code = vidi_open_with(&set, folder.path, &options);
+        check(code < 0 || may_open, "%s: %s: it is believed", of->kind, what);
+        if (code < 0)
+            check(code == VIDI_EFORMAT && strlen(vidi_message()) > 4, "%s: %s: %d, %s", of->kind, what, code,
+                  vidi_message());
+        for (size_t k = 0; code == VIDI_OK && k < IN_SNAPSHOT; k++)
+            check(vidi_has(set, url_at(k)) > 0, "%s: %s: %s", of->kind, what, vidi_message());
+        vidi_close(set);
+        check(allocator.largest <= of->bytes + sizeof log->bytes + (1 << 20), "%s: %s: %llu bytes at once", of->kind,
+              what, (unsigned long long)allocator.largest);
+        test_allocator_finish(&allocator);
+    }
+}
+
+static void put_double(unsigned char *at, double value)
+{
+    memcpy(at, &value, sizeof value);
+}
+
+static void heads_that_lie(const sample *of)
+{
+    static const vidi__log_id lies[] = {{.number = 1}, {.epoch = 1}, {.epoch = UINT64_MAX}, {.identity = 1}};
+    forged log;
+    unsigned char payload[VIDI__RECORD_TALLY + 64] = {0};
+    for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
+        begin_log(&log, of, &lies[i]);
+        try_forged(of, &log, "the head of another, empty log", true); /* what a rotation may leave */
+        add_record(&log, VIDI__RECORD_ADD_HASHES, payload, sizeof payload, sizeof payload);
+        try_forged(of, &log, "the head of another log", false);
+    }
+    for (size_t at = 0; at < VIDI__LOG_HEAD - 8; at += 4) { /* every field, with the checksum that belongs to it */
+        static const uint64_t no_key[2];
+        begin_log(&log, of, &(vidi__log_id){0});
+        add_record(&log, VIDI__RECORD_ADD_HASHES, payload, sizeof payload, sizeof payload);
+        log.bytes[at] ^= 0x81;
+        vidi_str piece = {(const char *)log.bytes, VIDI__LOG_HEAD - 8};
+        vidi_str pieces[] = {{NULL, 0}, piece};
+        vidi__store64(log.bytes + VIDI__LOG_HEAD - 8, vidi__siphash(no_key, pieces, 2, 1, 3).lo);
+        try_forged(of, &log, "a field of the head is another", at == 16 || at == 20 || at >= 48);
+    }
+}
+
+static void records_that_lie(const sample *of, bool hashes)
+{
+    unsigned char payload[VIDI__RECORD_TALLY + 256] = {0}, *list = payload + VIDI__RECORD_TALLY;
+    uint32_t add = hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS, remove = add + 2;
+    forged log;
+    struct {
+        const char *what;
+        uint32_t type;
+        size_t size;
+        bool may_open;
+    } lies[] = {
+        {"type 0", 0, sizeof payload, false},
+        {"type 5", 5, sizeof payload, false},
+        {"type 2^32 - 1", UINT32_MAX, sizeof payload, false},
+        {"the other kind of record", hashes ? add + 1 : add - 1, VIDI__RECORD_TALLY + 64, false},
+        {"no tally", add, 0, false},
+        {"half a tally", add, VIDI__RECORD_TALLY - 1, false},
+        {"nothing but a tally", add, VIDI__RECORD_TALLY, true},
+        {"a removal of nothing", remove, VIDI__RECORD_TALLY, true},
+    };
+    for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
+        begin_log(&log, of, &(vidi__log_id){0});
+        add_record(&log, lies[i].type, payload, lies[i].size, lies[i].size);
+        try_forged(of, &log, lies[i].what, lies[i].may_open);
+    }
+    for (size_t extra = 1; extra < 40; extra++) { /* hashes are 16 bytes; no URL ends so */
+        begin_log(&log, of, &(vidi__log_id){0});
+        memset(list, 0x7f, 64);
+        add_record(&log, add, payload, VIDI__RECORD_TALLY + extra, VIDI__RECORD_TALLY + extra);
+        try_forged(of, &log, "a list that does not come out even", hashes && extra % 16 == 0);
+    }
+    static const uint64_t lengths[] = {249, 1 << 20, UINT64_C(1) << 32, UINT64_MAX - 7, UINT64_MAX};
+    for (size_t i = 0; !hashes && i < VIDI__COUNT(lengths); i++) {
+        begin_log(&log, of, &(vidi__log_id){0});
+        vidi__store64(list, lengths[i]);
+        add_record(&log, add, payload, sizeof payload, sizeof payload);
+        try_forged(of, &log, "a URL longer than its record", false);
+    }
+    memset(list, 0, 256);
+    begin_log(&log, of, &(vidi__log_id){0});
+    add_record(&log, add, payload, sizeof payload, sizeof payload); /* 32 empty URLs, or 16 equal hashes */
+    add_record(&log, remove, payload, sizeof payload, sizeof payload);
+    try_forged(of, &log, "many of the same", true);
+    static const double tallies[] = {NAN, INFINITY, -INFINITY, -1, -1e-300};
+    for (size_t i = 0; i < VIDI__COUNT(tallies); i++) {
+        begin_log(&log, of, &(vidi__log_id){0});
+        put_double(payload + 40, tallies[i]);
+        add_record(&log, add, payload, sizeof payload, sizeof payload);
+        try_forged(of, &log, "an impossible number of lost pages", false);
+    }
+}
+
+/* Heads of records with right marks: longer than the file, or than anything. They are skipped, and reported. */
+static void lengths_that_lie(const sample *of)
+{
+    static const uint64_t lengths[] = {257,
+                                       8000,
+                                       1 << 20,
+                                       VIDI__LOG_RECORD_MAX,
+                                       VIDI__LOG_RECORD_MAX + 1,
+                                       UINT64_C(1) << 32,
+                                       UINT64_MAX - 23,
+                                       UINT64_MAX - 7,
+                                       UINT64_MAX};
+    unsigned char payload[256] = {0};
+    for (size_t i = 0; i < VIDI__COUNT(lengths); i++)
+        for (int both = 0; both < 2; both++) {
+            forged log;
+            begin_log(&log, of, &(vidi__log_id){0});
+            add_record(&log, VIDI__RECORD_ADD_HASHES, payload, sizeof payload, lengths[i]);
+            if (both)
+                add_record(&log, VIDI__RECORD_ADD_HASHES, payload, sizeof payload, lengths[i]);
+            try_forged(of, &log, "a length that is none", true);
+        }
+}
+
+static void logs_that_lie_do_no_harm(void **state)
+{
+    const char *kind = *state;
+    sample of;
+    vidi_set *set;
+    make_sample(&of, kind);
+    restore(&of);
+    assert_int_equal(vidi_open(&set, folder.path, VIDI_READ_ONLY), VIDI_OK);
+    bool hashes = vidi__hash_only(set);
+    vidi_close(set);
+    heads_that_lie(&of);
+    records_that_lie(&of, hashes);
+    lengths_that_lie(&of);
+    free_sample(&of);
+}
+
+static void totals(void **state)
+{
+    (void)state;
+    print_message("# %d damages: openings refused %d, found out later %d, reported %d, harmless %d\n", (int)damages,
+                  (int)refused, (int)found_out, (int)reported, (int)harmless);
+    assert_true(damages == 0 || (refused && found_out && reported && harmless));
+}
+
+int main(int argc, char **argv)
+{
+    vidi_kind_info info = {.size = sizeof info};
+    char name[120];
+    test_scratch_make(&folder);
+    for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
+        snprintf(name, sizeof name, "logs that lie do no harm: %s", info.name);
+        test_add(name, logs_that_lie_do_no_harm, info.name);
+        snprintf(name, sizeof name, "damage is found: %s", info.name);
+        test_add(name, damage_is_found, info.name);
+    }
+    test_add("all sorts of damage have come up", totals, NULL);
+    int result = test_run("set/damage", argc, argv);
+    test_scratch_remove(&folder);
+    return result;
+}

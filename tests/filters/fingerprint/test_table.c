@@ -1,0 +1,580 @@
+/*
+ * The growing table of hashes: it tells S numbers apart and nothing else, for any S; it always makes room, whatever the
+ * size, the range and the way hashes crowd; what is reserved hardly grows; and it comes back from a stream as it was.
+ */
+#include <math.h>
+
+#include "filters/fingerprint/subtable_cases.h"
+#include "filters/fingerprint/table.h"
+#include "support/env.h"
+
+/* Tables of S numbers: powers of two, and g · 2^e of all kinds. */
+static const uint64_t numbers[] = {UINT64_C(1) << 60,   UINT64_C(507) << 51, UINT64_C(257) << 44, UINT64_C(1) << 47,
+                                   UINT64_C(385) << 31, UINT64_C(311) << 24, UINT64_C(1) << 32};
+
+typedef struct whole {
+    test_allocator allocator;
+    vidi__memory memory;
+    vidi__table table;
+} whole;
+
+static void start(whole *w, uint64_t hashes, bool multiset)
+{
+    memset(w, 0, sizeof *w);
+    test_allocator_init(&w->allocator);
+    assert_int_equal(vidi__memory_init(&w->memory, &w->allocator.hook, 0), VIDI_OK);
+    w->table.hashes = hashes;
+    w->table.multiset = multiset;
+    assert_int_equal(vidi__table_init(&w->table, &w->memory), VIDI_OK);
+}
+
+static void finish(whole *w)
+{
+    vidi__table_close(&w->table);
+    assert_int_equal(vidi__memory_used(&w->memory), 0);
+    test_allocator_finish(&w->allocator);
+}
+
+/* The least hash of 64 bits that comes to a number; for the number behind the last, 2^64. */
+static unsigned __int128 least_of(uint64_t number, uint64_t hashes)
+{
+    return (((unsigned __int128)number << 64) + hashes - 1) / hashes;
+}
+
+static bool seen(const vidi__table *table, uint64_t hash)
+{
+    const vidi__place place = vidi__table_place(table, hash);
+    return place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
+}
+
+/* ---- numbers ---- */
+
+/* Adds every second number of those around some places, and asks for the first and the last hash of each. */
+static void check_numbers(vidi__table *table, test_random *random)
+{
+    uint64_t most = table->hashes;
+    for (unsigned i = 0; i < 600; i++) {
+        uint64_t number = i < 192 ? most / 64 * (i / 3) + i % 3 : test_below(random, most);
+        number = number / 2 * 2;
+        uint64_t first = (uint64_t)least_of(number, most), last = (uint64_t)(least_of(number + 1, most) - 1);
+        bool before = seen(table, first);
+        assert_int_equal(seen(table, last), before);
+        assert_int_equal(vidi__table_add(table, i % 2 ? first : last), before ? VIDI_SEEN : VIDI_NEW);
+        assert_int_equal(vidi__table_add(table, i % 2 ? last : first), VIDI_SEEN);
+        assert_true(seen(table, first) && seen(table, last));
+        assert_false(seen(table, (uint64_t)least_of(number + 1, most))); /* the next, which is odd */
+        assert_false(number && seen(table, first - 1));
+    }
+}
+
+/* Opens some partitions as if they had split, into small sub-tables. */
+static void open_deep(whole *w)
+{
+    enum { DEPTH = 4 };
+    vidi__subtable shape = {.depth = DEPTH, .range = w->table.hashes >> (VIDI__PARTITION_BITS + DEPTH)};
+    vidi__subtable_fit(&shape, 20);
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i += 9) {
+        vidi__partition *partition = &w->table.partitions[i];
+        partition->depth = DEPTH;
+        assert_int_equal(
+            vidi__alloc_zeroed(&w->memory, &partition->directory, sizeof(void *) << DEPTH, _Alignof(void *)), VIDI_OK);
+        for (unsigned j = 0; j < 1u << DEPTH; j++)
+            assert_int_equal(vidi__subtable_make(&partition->directory[j], &w->table.chunks, &shape), VIDI_OK);
+    }
+}
+
+static void it_tells_numbers_apart_and_nothing_else(void **state)
+{
+    test_random random = {1};
+    (void)state;
+    for (size_t i = 0; i < 3 * VIDI__COUNT(numbers); i++) {
+        whole w;
+        start(&w, numbers[i / 3], false);
+        if (i % 3 == 1)
+            assert_int_equal(vidi__table_reserve(&w.table, 50000), VIDI_OK);
+        if (i % 3 == 2)
+            open_deep(&w);
+        check_numbers(&w.table, &random);
+        finish(&w);
+    }
+}
+
+/* ---- listing ---- */
+
+static int collect_hash(void *context, uint64_t hash, uint64_t times)
+{
+    list_push(context, hash, times);
+    return 0;
+}
+
+static list listed(const vidi__table *table)
+{
+    list l = {0};
+    assert_int_equal(vidi__table_walk(table, collect_hash, &l), 0);
+    return l;
+}
+
+/* By the least hash of each number, so that a table of any size and depth takes it in as the same number. */
+static void it_lists_the_least_hash_of_each_number(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(numbers); i++) {
+        whole w, other;
+        list right = {0};
+        test_random random = {i};
+        start(&w, numbers[i], false);
+        start(&other, numbers[i], false);
+        assert_int_equal(vidi__table_reserve(&other.table, 70000), VIDI_OK);
+        for (unsigned n = 0; n < 20000; n++) {
+            uint64_t hash = test_next(&random);
+            if (vidi__table_add(&w.table, hash) == VIDI_NEW)
+                list_push(&right, (uint64_t)least_of(vidi__scale(hash, numbers[i]), numbers[i]), 1);
+        }
+        list mine = listed(&w.table);
+        for (size_t j = 0; j < mine.n; j++)
+            assert_int_equal(vidi__table_add(&other.table, mine.hashes[2 * j]), VIDI_NEW);
+        list again = listed(&other.table);
+        list_settle(&right);
+        list_settle(&mine);
+        list_settle(&again);
+        assert_int_equal(mine.n, right.n);
+        assert_memory_equal(mine.hashes, right.hashes, mine.n * 2 * sizeof *mine.hashes);
+        assert_int_equal(again.n, right.n);
+        assert_memory_equal(again.hashes, right.hashes, mine.n * 2 * sizeof *mine.hashes);
+        list_free(&right);
+        list_free(&mine);
+        list_free(&again);
+        finish(&w);
+        finish(&other);
+    }
+}
+
+static int stop_at_third(void *context, uint64_t hash, uint64_t times)
+{
+    (void)hash;
+    (void)times;
+    return ++*(unsigned *)context == 3 ? 42 : 0;
+}
+
+static void a_visitor_ends_the_listing(void **state)
+{
+    whole w;
+    unsigned told = 0;
+    (void)state;
+    start(&w, UINT64_C(1) << 60, false);
+    for (uint64_t i = 1; i < 6; i++)
+        assert_int_equal(vidi__table_add(&w.table, test_mix(i)), VIDI_NEW);
+    assert_int_equal(vidi__table_walk(&w.table, stop_at_third, &told), 42);
+    assert_int_equal(told, 3);
+    finish(&w);
+}
+
+/* ---- growing ---- */
+
+/* Of the sub-table of a hash: is there room for one more? */
+static bool has_room(const vidi__table *table, uint64_t hash)
+{
+    const vidi__subtable *part = vidi__table_place(table, hash).table;
+    return part->used < part->limit;
+}
+
+/*
+ * Hashes of one partition, one by one: every size from 1 on. Whenever it grows there is room for a twenty-fifth more,
+ * so that it grows seldom.
+ */
+static void grow_one_by_one(uint64_t hashes, unsigned partition, bool multiset, uint64_t most)
+{
+    whole w;
+    test_random random = {hashes + partition};
+    uint64_t changes = 0, grown = 0, in_partition = hashes / VIDI__PARTITIONS, n = 0;
+    const vidi__partition *at = &w.table.partitions[partition];
+    start(&w, hashes, multiset);
+    most = !multiset && most > in_partition * 3 / 4 ? in_partition * 3 / 4 : most;
+    while (n < most) {
+        uint64_t number = in_partition * partition + test_below(&random, in_partition);
+        uint64_t hash = (uint64_t)least_of(number, hashes);
+        int verdict = vidi__table_add(&w.table, hash);
+        assert_true(verdict == VIDI_NEW || verdict == VIDI_SEEN);
+        n += verdict == VIDI_NEW || multiset;
+        if (at->changes == changes)
+            continue;
+        const vidi__subtable *part = vidi__table_place(&w.table, hash).table;
+        assert_int_equal(at->changes, changes + 1);
+        check(part->limit >= part->used + part->used / 25, "%d of %d: room for %d", (int)part->used, (int)in_partition,
+              (int)part->limit);
+        check(grown == 0 || n >= grown + grown / 25, "grown at %d and again at %d", (int)grown, (int)n);
+        changes = at->changes;
+        grown = n;
+    }
+    assert_true(has_room(&w.table, (uint64_t)least_of(in_partition * partition, hashes)));
+    assert_true(changes < 40);
+    finish(&w);
+}
+
+static void growing_always_makes_room(void **state)
+{
+    static const unsigned partitions[] = {0, 1, 20, 63};
+    static const uint64_t small[] = {256, 257, 300, 1000, 4097, 20011, 100003};
+    (void)state;
+    for (unsigned multiset = 0; multiset < 2; multiset++)
+        for (size_t i = 0; i < VIDI__COUNT(partitions); i++) {
+            for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+                grow_one_by_one(numbers[j], partitions[i], multiset, 5000);
+            for (size_t j = 0; j < VIDI__COUNT(small); j++)
+                grow_one_by_one(small[j] * VIDI__PARTITIONS, partitions[i], multiset, 5000);
+        }
+    for (unsigned partition = 0; partition < VIDI__PARTITIONS; partition += 5) /* on to where sizes are in chunks */
+        grow_one_by_one(UINT64_C(1) << 60, partition, false, 50000);
+}
+
+/* Every number there is, in a table that cannot split any more. */
+static void a_table_holds_all_the_numbers_there_are(void **state)
+{
+    static const uint64_t small[] = {256, 257, 1000, 3001};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(small); i++) {
+        whole w;
+        uint64_t hashes = small[i] * VIDI__PARTITIONS;
+        start(&w, hashes, false);
+        for (uint64_t number = 0; number < hashes; number++) /* in some order */
+            assert_int_equal(vidi__table_add(&w.table, (uint64_t)least_of(number * 7 % hashes, hashes)), VIDI_NEW);
+        for (uint64_t number = 0; number < hashes; number++)
+            assert_int_equal(vidi__table_add(&w.table, (uint64_t)least_of(number, hashes)), VIDI_SEEN);
+        list l = listed(&w.table);
+        assert_int_equal(l.n, hashes);
+        list_free(&l);
+        finish(&w);
+    }
+}
+
+/* A multiset with many copies of each: more slots than a sub-table should have, but nothing to split by. */
+static void a_table_that_tells_few_apart_does_not_split(void **state)
+{
+    enum { RANGE = 1 << 16, COPIES = 12 };
+    whole w;
+    uint64_t hashes = (uint64_t)RANGE * VIDI__PARTITIONS;
+    const vidi__partition *at = &w.table.partitions[9];
+    (void)state;
+    start(&w, hashes, true);
+    for (uint64_t copy = 0; copy < COPIES; copy++)
+        for (uint64_t number = 0; number < RANGE; number++)
+            assert_int_equal(vidi__table_add(&w.table, (uint64_t)least_of(9 * RANGE + number, hashes)),
+                             copy ? VIDI_SEEN : VIDI_NEW);
+    assert_int_equal(at->depth, 0);
+    assert_true(at->directory[0]->lines > VIDI__SUBTABLE_LINES_MAX);
+    for (uint64_t number = 0; number < RANGE; number++)
+        assert_int_equal(vidi__subtable_times(at->directory[0], number), COPIES);
+    finish(&w);
+}
+
+/* A hash of partition 9 whose next bits are all equal: zeros, or ones. */
+static uint64_t hash_in_corner(test_random *random, unsigned prefix, bool upper)
+{
+    uint64_t corner = upper ? (UINT64_C(1) << prefix) - 1 : 0;
+    return UINT64_C(9) << 58 | corner << (58 - prefix) | test_next(random) >> (6 + prefix);
+}
+
+/* Each split puts all hashes into one half, until there is room in that. */
+static void crowd_a_corner(uint64_t hashes, unsigned prefix, bool upper, uint64_t n)
+{
+    uint64_t fresh = 0;
+    whole w;
+    test_random random = {prefix}, same = {prefix};
+    const vidi__partition *at = &w.table.partitions[9];
+    start(&w, hashes, false);
+    for (uint64_t i = 0; i < n; i++) {
+        int verdict = vidi__table_add(&w.table, hash_in_corner(&random, prefix, upper));
+        assert_true(verdict == VIDI_NEW || verdict == VIDI_SEEN);
+        fresh += verdict == VIDI_NEW;
+    }
+    assert_true(fresh > n * 8 / 10);
+    check(at->depth >= 4 && at->depth <= prefix + 1, "depth %u", at->depth);
+    const vidi__subtable *part = vidi__table_place(&w.table, hash_in_corner(&random, prefix, upper)).table;
+    assert_true(part->used < part->limit && part->lines <= VIDI__SUBTABLE_LINES_MAX);
+    list l = listed(&w.table);
+    assert_int_equal(l.n, fresh);
+    list_free(&l);
+    for (uint64_t i = 0; i < n; i++)
+        assert_true(seen(&w.table, hash_in_corner(&same, prefix, upper)));
+    finish(&w);
+}
+
+static void hashes_that_share_a_prefix_split_it_away(void **state)
+{
+    (void)state;
+    crowd_a_corner(UINT64_C(1) << 60, 10, false, 200000);
+    crowd_a_corner(UINT64_C(507) << 42, 10, true, 240000);
+    crowd_a_corner(UINT64_C(1) << 32, 4, true, 320000);
+}
+
+/* Sub-tables of several depths side by side: hashes crowd in some places and are thin in others. */
+static void sub_tables_of_different_depths_stand_side_by_side(void **state)
+{
+    uint64_t n = test_sanitized() ? 200000 : 500000;
+    whole w;
+    test_random random = {3}, same = {3};
+    unsigned depths = 0;
+    const vidi__partition *at = &w.table.partitions[9];
+    (void)state;
+    start(&w, UINT64_C(1) << 60, false);
+    for (uint64_t i = 0; i < n; i++)
+        assert_int_equal(vidi__table_add(&w.table, hash_in_corner(&random, i % 4 ? 3 : 0, true)), VIDI_NEW);
+    for (uint64_t i = 0; i < UINT64_C(1) << at->depth; i++) {
+        uint64_t span = UINT64_C(1) << (at->depth - at->directory[i]->depth);
+        depths |= 1u << at->directory[i]->depth;
+        assert_ptr_equal(at->directory[i], at->directory[i / span * span]);
+        assert_int_equal(at->directory[i]->range, (UINT64_C(1) << 54) >> at->directory[i]->depth);
+    }
+    check(__builtin_popcount(depths) > 1, "depths %x", depths);
+    list right = {0}, mine = listed(&w.table);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t hash = hash_in_corner(&same, i % 4 ? 3 : 0, true);
+        assert_true(seen(&w.table, hash));
+        list_push(&right, hash >> 4 << 4, 1);
+    }
+    list_settle(&right);
+    list_settle(&mine);
+    assert_int_equal(mine.n, n);
+    assert_memory_equal(mine.hashes, right.hashes, n * 2 * sizeof *mine.hashes);
+    list_free(&right);
+    list_free(&mine);
+    finish(&w);
+}
+
+/* Places that were found before stay good until something has changed. */
+static void a_place_is_good_until_the_partition_changes(void **state)
+{
+    enum { AHEAD = 40 };
+    whole w;
+    test_random random = {4};
+    uint64_t hashes[AHEAD], used_again = 0;
+    vidi__place places[AHEAD];
+    vidi__partition *at = &w.table.partitions[9];
+    (void)state;
+    start(&w, UINT64_C(507) << 42, false);
+    assert_int_equal(vidi__table_open(&w.table, at), VIDI_OK);
+    for (unsigned round = 0; round < 2000; round++) {
+        for (unsigned i = 0; i < AHEAD; i++) {
+            hashes[i] = hash_in_corner(&random, 0, false);
+            places[i] = vidi__place_of(at, hashes[i]);
+        }
+        uint64_t changes = at->changes;
+        for (unsigned i = 0; i < AHEAD; i++) {
+            const vidi__place now = vidi__place_of(at, hashes[i]);
+            bool good = changes == at->changes;
+            used_again += good;
+            assert_int_equal(vidi__table_add_at(&w.table, at, hashes[i], good ? &places[i] : &now), VIDI_NEW);
+        }
+        for (unsigned i = 0; i < AHEAD; i++)
+            assert_true(seen(&w.table, hashes[i]));
+    }
+    assert_true(at->changes > 20 && used_again > 2000 * AHEAD * 9 / 10);
+    finish(&w);
+}
+
+/* ---- reserving ---- */
+
+static uint64_t all_changes(const vidi__table *table)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        sum += table->partitions[i].changes;
+    return sum;
+}
+
+static void what_is_reserved_hardly_grows(void **state)
+{
+    static const uint64_t sizes[] = {2000, 10000, 123456, 600000};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(sizes); i++)
+        for (size_t j = 0; j < 3; j++) {
+            whole w;
+            uint64_t n = test_urls_at_most(sizes[i]);
+            test_random random = {i * 3 + j};
+            start(&w, numbers[j], false);
+            assert_int_equal(vidi__table_reserve(&w.table, n), VIDI_OK);
+            for (uint64_t k = 0; k < n; k++)
+                assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
+            check(all_changes(&w.table) <= 2, "%d hashes: %d sub-tables grew", (int)n, (int)all_changes(&w.table));
+            finish(&w);
+        }
+}
+
+/* However much it is: what no machine has is refused by one request, before anything smaller is taken. */
+static void what_is_reserved_is_asked_for_at_once(void **state)
+{
+    static const uint64_t sizes[] = {UINT64_C(1) << 24, UINT64_C(1) << 34, UINT64_C(1) << 44, UINT64_C(1) << 49,
+                                     UINT64_C(1) << 50, UINT64_C(1) << 54, UINT64_C(1) << 58};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
+        whole w;
+        start(&w, UINT64_C(1) << 60, false);
+        w.memory.limit = UINT64_MAX;
+        test_allocator_fail(&w.allocator, 3, true);
+        int code = vidi__table_reserve(&w.table, sizes[i]);
+        test_allocator_fail(&w.allocator, 0, false);
+        assert_int_equal(code, VIDI_EMEMORY);
+        check((double)w.allocator.largest >= 3.0 * (double)sizes[i], "%g URLs: %g bytes asked for", (double)sizes[i],
+              (double)w.allocator.largest);
+        finish(&w);
+    }
+}
+
+/* ---- memory ---- */
+
+static void its_bytes_are_what_it_allocated(void **state)
+{
+    (void)state;
+    for (unsigned multiset = 0; multiset < 2; multiset++) {
+        whole w;
+        test_random random = {5};
+        start(&w, UINT64_C(311) << 40, multiset);
+        for (uint64_t n = 0; n < 60000; n++) {
+            assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
+            if (n % 5000 != 4999)
+                continue;
+            vidi__table_stats stats = {0};
+            for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+                vidi__table_stat(&w.table, i, &stats);
+            const vidi__chunks *chunks = &w.table.chunks;
+            uint64_t pool = chunks->block_room * sizeof *chunks->blocks;
+            for (uint64_t i = 0; i < chunks->block_count; i++)
+                pool += chunks->blocks[i].size;
+            uint64_t in_use = (chunks->total - chunks->free_count) * VIDI__CHUNK_BYTES;
+            assert_int_equal(stats.bytes, vidi__memory_used(&w.memory) - pool + in_use);
+            assert_true(stats.used == (double)n + 1 && stats.slots > stats.used);
+        }
+        finish(&w);
+    }
+}
+
+/* Not all at once: while the whole grows by a quarter each partition grows once, but few of them at the same time. */
+static void partitions_grow_one_after_the_other(void **state)
+{
+    whole w;
+    test_random random = {6};
+    uint64_t n = 0, changes = 0, all = 0, most = 0;
+    (void)state;
+    if (test_sanitized())
+        skip();
+    start(&w, UINT64_C(1) << 60, false);
+    for (double next = 3e6; next < 3.75e6; next *= 1.03) {
+        for (; n < (uint64_t)next; n++)
+            assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
+        uint64_t grown = all_changes(&w.table) - changes;
+        changes += grown;
+        if (next > 3e6) {
+            all += grown;
+            most = grown > most ? grown : most;
+        }
+    }
+    check(all > 50 && all < 80 && most <= 20, "%d grew, up to %d at a time", (int)all, (int)most);
+    finish(&w);
+}
+
+/* ---- streams ---- */
+
+static void fill_for_stream(whole *w, unsigned which)
+{
+    test_random random = {which};
+    if (which == 0)
+        return;
+    for (uint64_t i = 0; i < 30000; i++) {
+        int verdict = vidi__table_add(&w->table, which == 1 ? hash_in_corner(&random, 0, false) : test_next(&random));
+        assert_true(verdict == VIDI_NEW || verdict == VIDI_SEEN);
+    }
+    for (uint64_t i = 0; which == 3 && i < 200000; i++)
+        vidi__table_add(&w->table, hash_in_corner(&random, 2, true));
+}
+
+static void check_same_tables(const vidi__table *a, const vidi__table *b)
+{
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        const vidi__partition *x = &a->partitions[i], *y = &b->partitions[i];
+        assert_int_equal(x->directory == NULL, y->directory == NULL);
+        if (!x->directory)
+            continue;
+        assert_int_equal(x->depth, y->depth);
+        for (uint64_t j = 0; j < UINT64_C(1) << x->depth; j++) {
+            assert_int_equal(x->directory[j]->depth, y->directory[j]->depth);
+            check_same_lines(x->directory[j], y->directory[j]);
+            assert_true(!j || (x->directory[j] == x->directory[j - 1]) == (y->directory[j] == y->directory[j - 1]));
+        }
+    }
+}
+
+/* Empty; with one partition open; all; and with directories. */
+static void a_stream_brings_a_table_back(void **state)
+{
+    (void)state;
+    for (unsigned which = 0; which < 16; which++) {
+        whole w, copy;
+        bool multiset = which % 2, known = which / 2 % 2;
+        uint64_t count = 7, hashes = numbers[which / 4];
+        start(&w, hashes, multiset);
+        start(&copy, hashes, multiset);
+        fill_for_stream(&w, which / 4);
+        stream s = stream_new();
+        assert_int_equal(vidi__table_save(&w.table, &s.writer), VIDI_OK);
+        stream_rewind(&s, known);
+        int code = vidi__table_load(&copy.table, &s.reader, &count);
+        check(code == VIDI_OK, "%u: %s", which, vidi_message());
+        assert_int_equal(s.at, s.size);
+        list right = listed(&w.table), mine = listed(&copy.table);
+        assert_int_equal(count, 7 + right.n);
+        assert_int_equal(mine.n, right.n);
+        if (mine.n)
+            assert_memory_equal(mine.hashes, right.hashes, mine.n * 2 * sizeof *mine.hashes);
+        check_same_tables(&w.table, &copy.table);
+        list_free(&right);
+        list_free(&mine);
+        free(s.data);
+        finish(&w);
+        finish(&copy);
+    }
+}
+
+/* Hashes that share more bits than any number of random ones would: the directory gets as deep as a stream may say. */
+static void what_was_saved_can_be_loaded_however_hashes_crowd(void **state)
+{
+    enum { PREFIX = 20, N = 400000 };
+    whole w, copy;
+    test_random random = {7};
+    uint64_t count = 0, fresh = 0;
+    (void)state;
+    start(&w, UINT64_C(1) << 60, false);
+    start(&copy, UINT64_C(1) << 60, false);
+    for (unsigned i = 0; i < N; i++)
+        fresh += vidi__table_add(&w.table, hash_in_corner(&random, PREFIX, false)) == VIDI_NEW;
+    stream s = stream_new();
+    assert_int_equal(vidi__table_save(&w.table, &s.writer), VIDI_OK);
+    stream_rewind(&s, true);
+    int code = vidi__table_load(&copy.table, &s.reader, &count);
+    free(s.data);
+    check(code == VIDI_OK, "depth %u: %s", w.table.partitions[9].depth, vidi_message());
+    assert_int_equal(count, fresh);
+    finish(&w);
+    finish(&copy);
+}
+
+int main(int argc, char **argv)
+{
+    test_add("it tells numbers apart and nothing else", it_tells_numbers_apart_and_nothing_else, NULL);
+    test_add("it lists the least hash of each number", it_lists_the_least_hash_of_each_number, NULL);
+    test_add("a visitor ends the listing", a_visitor_ends_the_listing, NULL);
+    test_add("growing always makes room", growing_always_makes_room, NULL);
+    test_add("a table holds all the numbers there are", a_table_holds_all_the_numbers_there_are, NULL);
+    test_add("a table that tells few apart does not split", a_table_that_tells_few_apart_does_not_split, NULL);
+    test_add("hashes that share a prefix split it away", hashes_that_share_a_prefix_split_it_away, NULL);
+    test_add("sub-tables of different depths stand side by side", sub_tables_of_different_depths_stand_side_by_side,
+             NULL);
+    test_add("a place is good until the partition changes", a_place_is_good_until_the_partition_changes, NULL);
+    test_add("what is reserved hardly grows", what_is_reserved_hardly_grows, NULL);
+    test_add("what is reserved is asked for at once", what_is_reserved_is_asked_for_at_once, NULL);
+    test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
+    test_add("partitions grow one after the other", partitions_grow_one_after_the_other, NULL);
+    test_add("a stream brings a table back", a_stream_brings_a_table_back, NULL);
+    test_add("what was saved can be loaded however hashes crowd", what_was_saved_can_be_loaded_however_hashes_crowd,
+             NULL);
+    return test_run("table", argc, argv);
+}
