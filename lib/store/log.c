@@ -22,10 +22,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/random.h"
+#include "store/clock.h"
 #include "store/log_format.h"
 
 #define MS UINT64_C(1000000)
@@ -41,8 +41,6 @@
 /* Buffers begin with, and after a burst are given back above. */
 #define BUFFER_MIN (UINT64_C(64) << 10)
 #define BUFFER_KEEP (UINT64_C(4) << 20)
-
-#define NEVER UINT64_MAX
 
 typedef struct buffer {
     unsigned char *at;
@@ -76,9 +74,13 @@ struct vidi__log {
 
 static uint64_t now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+    return vidi__clock_now->now();
+}
+
+/* Until the thread has changed written, synced or error; the caller looks whether that was enough. */
+static void wait_for_thread(vidi__log *log)
+{
+    vidi__clock_now->wait(&log->done, &log->lock, VIDI__NEVER);
 }
 
 /* Gives the log's error back to the caller, whose thread has not seen the sentence yet. Under the lock. */
@@ -184,11 +186,11 @@ static void sync_out(vidi__log *log)
     pthread_cond_broadcast(&log->done);
 }
 
-/* When the buffer has to be written out: NEVER if it is empty, 0 for at once. */
+/* When the buffer has to be written out: VIDI__NEVER if it is empty, 0 for at once. */
 static uint64_t write_due(const vidi__log *log)
 {
     if (log->filling.used == 0)
-        return NEVER;
+        return VIDI__NEVER;
     if (log->policy == VIDI__SYNC_ALWAYS || log->wanted > log->written || log->filling.used >= WRITE_FROM ||
         log->blocked || log->stopping)
         return 0;
@@ -198,22 +200,17 @@ static uint64_t write_due(const vidi__log *log)
 static uint64_t sync_due(const vidi__log *log)
 {
     if (log->written == log->synced)
-        return NEVER;
+        return VIDI__NEVER;
     if (log->policy == VIDI__SYNC_ALWAYS || log->wanted > log->synced)
         return 0;
     if (log->policy == VIDI__SYNC_NO)
-        return NEVER;
+        return VIDI__NEVER;
     return log->stopping ? 0 : log->dirty_since + SYNC_AFTER;
 }
 
 static void sleep_until(vidi__log *log, uint64_t due)
 {
-    if (due == NEVER) {
-        pthread_cond_wait(&log->work, &log->lock);
-        return;
-    }
-    struct timespec time = {.tv_sec = (time_t)(due / (1000 * MS)), .tv_nsec = (long)(due % (1000 * MS))};
-    pthread_cond_timedwait(&log->work, &log->lock, &time);
+    vidi__clock_now->wait(&log->work, &log->lock, due);
 }
 
 /* A sync that is due follows a write even if by then the next write is due: else it might never come. */
@@ -238,7 +235,7 @@ static void *run(void *context)
         uint64_t first = write_at < sync_at ? write_at : sync_at;
         if (first <= time)
             do_what_is_due(log, time);
-        else if (first == NEVER && log->stopping)
+        else if (first == VIDI__NEVER && log->stopping)
             break;
         else
             sleep_until(log, first);
@@ -254,15 +251,9 @@ static void *run(void *context)
 
 static int init_lock(vidi__log *log)
 {
-    pthread_condattr_t monotonic;
-    if (pthread_condattr_init(&monotonic) != 0)
+    if (vidi__clock_condition(&log->work) != 0)
         return -1;
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    int failed = pthread_cond_init(&log->work, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    if (failed)
-        return -1;
-    if (pthread_cond_init(&log->done, NULL) != 0) {
+    if (vidi__clock_condition(&log->done) != 0) {
         pthread_cond_destroy(&log->work);
         return -1;
     }
@@ -428,7 +419,7 @@ static int reserve(vidi__log *log, uint64_t bytes)
     while (!log->error && log->end - log->written > PENDING_MAX) {
         log->blocked++;
         pthread_cond_signal(&log->work);
-        pthread_cond_wait(&log->done, &log->lock);
+        wait_for_thread(log);
         log->blocked--;
     }
     VIDI__TRY(error_of(log));
@@ -522,7 +513,7 @@ int vidi__log_wait(vidi__log *log, uint64_t position)
         pthread_cond_signal(&log->work);
     }
     while (!log->error && log->synced < position)
-        pthread_cond_wait(&log->done, &log->lock);
+        wait_for_thread(log);
     int code = error_of(log);
     pthread_mutex_unlock(&log->lock);
     return code;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/clock.h"
 #include "support/env.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -239,13 +240,17 @@ static void once_a_second_is_on_disk_after_a_second(void **state)
 {
     static home homes[2];
     (void)state;
+    test_clock_begin();
+    uint64_t start = test_clock_now();
     for (int manual = 0; manual < 2; manual++) {
         home_make(&homes[manual], "fingerprint", NULL, manual ? VIDI_MANUAL_COMMIT : 0);
         add_all(homes[manual].set, 0, 10, VIDI_NEW);
         must(vidi_commit(homes[manual].set));
         add_all(homes[manual].set, 10, 10, VIDI_NEW);
     }
-    usleep(1100000);
+    test_clock_await(start + 100 * TEST_MS, 2); /* both logs are waiting to be written */
+    test_clock_forward(TEST_SECOND);
+    test_clock_await(VIDI__NEVER, 2); /* and have done all they will */
     for (int manual = 0; manual < 2; manual++) {
         vidi_set *copy = home_crashed(&homes[manual], VIDI_READ_ONLY);
         all_are(copy, 0, 10, VIDI_SEEN);
@@ -253,6 +258,7 @@ static void once_a_second_is_on_disk_after_a_second(void **state)
         vidi_close(copy);
         home_end(&homes[manual]);
     }
+    test_clock_end();
 }
 
 /* ---- statistics ---- */

@@ -1,30 +1,14 @@
 /* Logs when nothing goes wrong: what is appended is read, in order, and is on disk when it should be. */
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "store/log_cases.h"
+#include "support/clock.h"
 #include "support/runner.h"
 
 static test_scratch folder;
 static log_seen seen;
-
-static double seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* Until the disk has synced more than so many times, or so many seconds have passed. */
-static double wait_for_sync(uint64_t more_than, double most)
-{
-    double start = seconds();
-    while (disk_calls(DISK_FSYNC) <= more_than && seconds() - start < most)
-        usleep(1000);
-    return seconds() - start;
-}
 
 static void sees_all(uint32_t count)
 {
@@ -271,21 +255,30 @@ static void logs_are_named_by_their_number(void **state)
 
 /* ---- when it is on disk ---- */
 
+/* On a clock that stands still, and with a thread that sleeps until the first record comes. */
 static vidi__log *begin(vidi__memory *memory, vidi__log_policy policy)
 {
     vidi__log *log;
     *memory = log_memory();
     test_scratch_empty(&folder);
     disk_begin(&folder);
+    test_clock_begin();
     assert_int_equal(vidi__log_create(&log, memory, folder.handle, &log_id, policy), VIDI_OK);
-    usleep(20000); /* until its thread sleeps, and only a signal wakes it */
+    test_clock_await(VIDI__NEVER, 1);
     return log;
 }
 
 static void finish(vidi__log *log)
 {
     assert_int_equal(vidi__log_close(log), VIDI_OK);
+    test_clock_end();
     disk_end();
+}
+
+static void wait_for_more(disk_call call, uint64_t than)
+{
+    while (disk_calls(call) <= than)
+        sched_yield();
 }
 
 static void always_syncs_at_once(void **state)
@@ -295,43 +288,57 @@ static void always_syncs_at_once(void **state)
     vidi__log *log = begin(&memory, VIDI__SYNC_ALWAYS);
     uint64_t position, before = disk_calls(DISK_FSYNC);
     assert_int_equal(log_add(log, 1, &position), VIDI_OK);
-    check(wait_for_sync(before, 5) < 2, "no sync");
+    wait_for_more(DISK_FSYNC, before);
     finish(log);
 }
 
+/* A record every 50 ms: each buffer is written 100 ms after its first record, and all is synced after 900 ms. */
 static void everysec_syncs_within_a_second_and_not_much_before(void **state)
 {
     (void)state;
     vidi__memory memory;
     vidi__log *log = begin(&memory, VIDI__SYNC_EVERYSEC);
-    uint64_t position, before = disk_calls(DISK_FSYNC), first = disk_calls(DISK_WRITE);
-    double start = seconds();
+    uint64_t position, syncs = disk_calls(DISK_FSYNC), writes = disk_calls(DISK_WRITE), start = test_clock_now();
     uint32_t number = 1;
-    for (; seconds() - start < 0.6; usleep(1000))
+    for (uint64_t tenth = 1; tenth <= 8; tenth++) {
         assert_int_equal(log_add(log, number++, &position), VIDI_OK);
-    uint64_t syncs = disk_calls(DISK_FSYNC), writes = disk_calls(DISK_WRITE) - first;
-    check(syncs == before || seconds() - start > 0.85, "a sync too early");
-    check(writes >= 2 && writes < 30, "%llu writes in 0.6 s", (unsigned long long)writes);
-    wait_for_sync(before, 5);
-    check(seconds() - start < 2.5, "%g s", seconds() - start);
+        test_clock_await(start + tenth * 100 * TEST_MS, 1);
+        test_clock_forward(50 * TEST_MS);
+        assert_int_equal(log_add(log, number++, &position), VIDI_OK);
+        assert_int_equal(disk_calls(DISK_WRITE), writes + tenth - 1);
+        test_clock_forward(50 * TEST_MS);
+        wait_for_more(DISK_WRITE, writes + tenth - 1);
+    }
+    test_clock_await(start + 900 * TEST_MS, 1);
+    assert_int_equal(disk_calls(DISK_FSYNC), syncs);
+    test_clock_forward(100 * TEST_MS);
+    test_clock_await(VIDI__NEVER, 1);
+    assert_int_equal(disk_calls(DISK_FSYNC), syncs + 1);
+    assert_int_equal(disk_calls(DISK_WRITE), writes + 8);
     finish(log);
 }
 
-/* A disk that takes its time and keeps nothing. */
-static atomic_int slow_syncs;
+/* A disk that takes 5 ms for a write, during which the next large record comes, and keeps nothing. */
+static vidi__log *loaded;
+static unsigned slow_writes;
+static atomic_ullong first_sync; /* when it was; 0: not yet */
 
 static ssize_t slow_write(int file, const void *data, size_t bytes)
 {
     (void)file;
     (void)data;
-    usleep(5000);
+    uint64_t position;
+    if (loaded && slow_writes++ < 400 && log_add(loaded, LOG_LARGE, &position) != VIDI_OK)
+        return -1;
+    test_clock_forward(5 * TEST_MS);
     return (ssize_t)bytes;
 }
 
 static int slow_fsync(int file)
 {
     (void)file;
-    atomic_fetch_add(&slow_syncs, 1);
+    if (loaded && atomic_load(&first_sync) == 0)
+        atomic_store(&first_sync, test_clock_now());
     return 0;
 }
 
@@ -347,14 +354,22 @@ static void everysec_syncs_under_load(void **state)
     slow.fsync = slow_fsync;
     test_scratch_empty(&folder);
     vidi__system_now = &slow;
+    test_clock_begin();
     assert_int_equal(vidi__log_create(&log, &memory, folder.handle, &log_id, VIDI__SYNC_EVERYSEC), VIDI_OK);
-    atomic_store(&slow_syncs, 0);
-    double start = seconds();
-    for (; seconds() - start < 3 && atomic_load(&slow_syncs) == 0; usleep(2000))
-        assert_int_equal(log_add(log, LOG_LARGE, &position), VIDI_OK);
-    check(seconds() - start < 2.5, "no sync while there is always more");
+    test_clock_await(VIDI__NEVER, 1);
+    loaded = log;
+    slow_writes = 0;
+    atomic_store(&first_sync, 0);
+    uint64_t start = test_clock_now();
+    assert_int_equal(log_add(log, LOG_LARGE, &position), VIDI_OK);
+    while (atomic_load(&first_sync) == 0) /* after two seconds there is no more to write, and it comes in any case */
+        sched_yield();
+    uint64_t took = atomic_load(&first_sync) - start;
     assert_int_equal(vidi__log_close(log), VIDI_OK);
+    loaded = NULL;
+    test_clock_end();
     vidi__system_now = &vidi__system_real;
+    check(took <= TEST_SECOND, "no sync while there is always more");
 }
 
 static void no_syncs_only_for_those_who_wait(void **state)
@@ -364,7 +379,9 @@ static void no_syncs_only_for_those_who_wait(void **state)
     vidi__log *log = begin(&memory, VIDI__SYNC_NO);
     uint64_t position, before = disk_calls(DISK_FSYNC), writes = disk_calls(DISK_WRITE);
     assert_int_equal(log_add(log, 1, &position), VIDI_OK);
-    usleep(300000);
+    test_clock_await(test_clock_now() + 100 * TEST_MS, 1);
+    test_clock_forward(100 * TEST_MS);
+    test_clock_await(VIDI__NEVER, 1); /* so it will not wake up to sync */
     assert_int_equal(disk_calls(DISK_FSYNC), before);
     assert_int_equal(disk_calls(DISK_WRITE), writes + 1);
     assert_int_equal(vidi__log_wait(log, position), VIDI_OK);
@@ -374,6 +391,7 @@ static void no_syncs_only_for_those_who_wait(void **state)
     assert_int_equal(log_add(log, 2, &position), VIDI_OK);
     assert_int_equal(vidi__log_close(log), VIDI_OK);
     assert_int_equal(disk_calls(DISK_FSYNC), before + 1);
+    test_clock_end();
     disk_end();
 }
 
@@ -387,10 +405,12 @@ static void closing_syncs_but_under_no(void **state)
         assert_int_equal(log_add(log, 1, &position), VIDI_OK);
         assert_int_equal(vidi__log_close(log), VIDI_OK);
         assert_int_equal(disk_calls(DISK_FSYNC), before + 1);
+        test_clock_end();
         disk_end();
     }
 }
 
+/* The clock stands still: who waits does not wait for it. */
 static void waiting_takes_no_tenth_of_a_second(void **state)
 {
     (void)state;
@@ -398,12 +418,10 @@ static void waiting_takes_no_tenth_of_a_second(void **state)
         vidi__memory memory;
         vidi__log *log = begin(&memory, (vidi__log_policy)policy);
         uint64_t position;
-        double start = seconds();
         for (uint32_t number = 1; number <= 100; number++) {
             assert_int_equal(log_add(log, number, &position), VIDI_OK);
             assert_int_equal(vidi__log_wait(log, position), VIDI_OK);
         }
-        check(seconds() - start < 5, "100 waits take %g s", seconds() - start);
         finish(log);
     }
 }
@@ -411,22 +429,15 @@ static void waiting_takes_no_tenth_of_a_second(void **state)
 static void a_large_buffer_is_written_before_its_time(void **state)
 {
     (void)state;
-    double least = 1;
-    for (int attempt = 0; attempt < 5; attempt++) { /* the machine may be busy */
-        vidi__memory memory;
-        vidi__log *log = begin(&memory, VIDI__SYNC_NO);
-        uint64_t position, writes = disk_calls(DISK_WRITE);
-        assert_int_equal(log_add(log, 1, &position), VIDI_OK);
-        usleep(20000); /* the thread now sleeps for the rest of its tenth of a second */
-        double start = seconds();
-        assert_int_equal(log_add(log, LOG_LARGE, &position), VIDI_OK);
-        while (disk_calls(DISK_WRITE) == writes && seconds() - start < 5)
-            usleep(100);
-        double took = seconds() - start;
-        least = took < least ? took : least;
-        finish(log);
-    }
-    check(least < 0.05, "%g s", least);
+    vidi__memory memory;
+    vidi__log *log = begin(&memory, VIDI__SYNC_NO);
+    uint64_t position, writes = disk_calls(DISK_WRITE);
+    assert_int_equal(log_add(log, 1, &position), VIDI_OK);
+    test_clock_await(test_clock_now() + 100 * TEST_MS, 1);
+    assert_int_equal(disk_calls(DISK_WRITE), writes);
+    assert_int_equal(log_add(log, LOG_LARGE, &position), VIDI_OK);
+    wait_for_more(DISK_WRITE, writes);
+    finish(log);
 }
 
 int main(int argc, char **argv)

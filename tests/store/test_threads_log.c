@@ -1,10 +1,12 @@
 /* Logs that many threads append to and wait for at once. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "store/log_cases.h"
+#include "support/clock.h"
 #include "support/runner.h"
 
 enum { THREADS = 8, EACH = 1000 };
@@ -138,13 +140,14 @@ static void all_threads_see_the_error(void **state)
 /* ---- a disk that is too slow ---- */
 
 static atomic_bool closed_gate;
-static atomic_int at_gate;
+static atomic_bool at_gate;
 
 static ssize_t gated_write(int file, const void *data, size_t bytes)
 {
-    atomic_fetch_add(&at_gate, 1);
-    while (atomic_load(&closed_gate))
-        usleep(100);
+    while (atomic_load(&closed_gate)) {
+        atomic_store(&at_gate, true);
+        sched_yield();
+    }
     return write(file, data, bytes);
 }
 
@@ -178,22 +181,22 @@ static void appenders_wait_for_a_slow_disk(void **state)
     slow.write = gated_write;
     test_scratch_empty(&folder);
     vidi__system_now = &slow;
+    test_clock_begin();
     assert_int_equal(vidi__log_create(&of.log, &memory, folder.handle, &log_id, VIDI__SYNC_NO), VIDI_OK);
     atomic_store(&closed_gate, true);
     assert_int_equal(pthread_create(&thread, NULL, append_flood, &of), 0);
-    unsigned before = 0, now = 0;
-    for (int still = 0; still < 4 && now < FLOOD; before = now) { /* until there is no progress */
-        usleep(200000);
-        now = atomic_load(&of.appended);
-        still = now == before && now ? still + 1 : 0;
-    }
-    check(now < FLOOD, "nobody waits");
+    while (!atomic_load(&at_gate)) /* from here on the log's thread waits for the disk, not on the clock */
+        sched_yield();
+    while (test_clock_sleepers(VIDI__NEVER) == 0 && atomic_load(&of.appended) < FLOOD)
+        sched_yield();
+    check(atomic_load(&of.appended) < FLOOD, "nobody waits");
     uint64_t pending = vidi__log_end(of.log);
     check(pending > (64u << 20) && pending < (65u << 20), "%llu bytes", (unsigned long long)pending);
     atomic_store(&closed_gate, false);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(of.code, VIDI_OK);
     assert_int_equal(vidi__log_close(of.log), VIDI_OK);
+    test_clock_end();
     vidi__system_now = &vidi__system_real;
     assert_int_equal(log_read(&folder, &seen, &found), VIDI_OK);
     assert_int_equal(found.records, FLOOD);

@@ -1,0 +1,31 @@
+/*
+ * Time, as the log sees it. Both functions go through one table, which a test may replace by a clock that stands still
+ * until the test moves it: then what the log does after a second can be tested without waiting for a second.
+ */
+#ifndef VIDI_STORE_CLOCK_H
+#define VIDI_STORE_CLOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* A time that never comes. */
+#define VIDI__NEVER UINT64_MAX
+
+typedef struct vidi__clock {
+    /* Nanoseconds since some moment; never goes back. */
+    uint64_t (*now)(void);
+    /*
+     * Waits, as pthread_cond_wait does, until the condition is signalled or the clock has reached `until`; may also
+     * return for no reason. The condition must come from vidi__clock_condition.
+     */
+    void (*wait)(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until);
+} vidi__clock;
+
+/* The operating system's clock; and the one in use, which only tests change, while no log is open. */
+extern const vidi__clock vidi__clock_real;
+extern const vidi__clock *vidi__clock_now;
+
+/* Makes a condition that a clock can wait for; 0, or an error number. */
+int vidi__clock_condition(pthread_cond_t *condition);
+
+#endif

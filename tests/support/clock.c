@@ -1,0 +1,124 @@
+#include "support/clock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A thread that waits; on the stack of that thread. */
+typedef struct sleeper {
+    pthread_cond_t *condition;
+    pthread_mutex_t *lock; /* of the condition */
+    uint64_t until;
+    struct sleeper *next;
+} sleeper;
+
+/*
+ * A sleeper enters the list, and begins to wait, without letting go of its own lock in between. So who takes that lock
+ * after having found a sleeper in the list, and signals, wakes it for certain. Nobody takes a sleeper's lock while
+ * holding this one.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list has */
+static sleeper *sleepers;
+static uint64_t time_now;
+
+/* False if the time has come already. */
+static bool enter(sleeper *self)
+{
+    pthread_mutex_lock(&lock);
+    bool sleeps = self->until > time_now;
+    if (sleeps) {
+        self->next = sleepers;
+        sleepers = self;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return sleeps;
+}
+
+static void leave(const sleeper *self)
+{
+    sleeper **at = &sleepers;
+    pthread_mutex_lock(&lock);
+    while (*at != self)
+        at = &(*at)->next;
+    *at = self->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_on_clock(pthread_cond_t *condition, pthread_mutex_t *its_lock, uint64_t until)
+{
+    sleeper self = {condition, its_lock, until, NULL};
+    if (!enter(&self))
+        return;
+    pthread_cond_wait(condition, its_lock);
+    leave(&self);
+}
+
+static const vidi__clock standing = {.now = test_clock_now, .wait = wait_on_clock};
+
+void test_clock_begin(void)
+{
+    time_now = 1000 * TEST_SECOND;
+    vidi__clock_now = &standing;
+}
+
+void test_clock_end(void)
+{
+    vidi__clock_now = &vidi__clock_real;
+}
+
+uint64_t test_clock_now(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t now = time_now;
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+/* Moves the clock, and copies the sleepers whose time has come; returns how many there are. */
+static size_t move(uint64_t nanoseconds, sleeper *due, size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    time_now += nanoseconds;
+    for (const sleeper *at = sleepers; at; at = at->next)
+        if (at->until <= time_now && count < room)
+            due[count++] = *at;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void test_clock_forward(uint64_t nanoseconds)
+{
+    sleeper due[16];
+    size_t count = move(nanoseconds, due, sizeof due / sizeof *due);
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(due[i].lock);
+        pthread_cond_broadcast(due[i].condition);
+        pthread_mutex_unlock(due[i].lock);
+    }
+}
+
+static unsigned asleep_until(uint64_t until)
+{
+    unsigned count = 0;
+    for (const sleeper *at = sleepers; at; at = at->next)
+        count += at->until == until;
+    return count;
+}
+
+unsigned test_clock_sleepers(uint64_t until)
+{
+    pthread_mutex_lock(&lock);
+    unsigned count = asleep_until(until);
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void test_clock_await(uint64_t until, unsigned threads)
+{
+    pthread_mutex_lock(&lock);
+    while (asleep_until(until) < threads)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
