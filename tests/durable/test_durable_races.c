@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,8 +230,8 @@ static atomic_int middle, listed;
 static int rename_when_listed(int folder, const char *from, const char *to)
 {
     atomic_store(&middle, 1);
-    for (int i = 0; !atomic_load(&listed) && i < 5000; i++)
-        usleep(1000);
+    while (!atomic_load(&listed))
+        sched_yield();
     return vidi__system_real.rename(folder, from, to);
 }
 
@@ -258,7 +259,7 @@ static int list_in_the_middle(int folder, int (*visit)(void *context, const char
         return vidi__system_real.list(folder, visit, context);
     assert_int_equal(pthread_create(&beside_thread, NULL, work_beside, NULL), 0);
     while (!atomic_load(&middle))
-        usleep(1000);
+        sched_yield();
     int result = vidi__system_real.list(folder, visit, context);
     if (logs_before == 0)
         let_go();

@@ -2,10 +2,11 @@
  * kill -9 at any moment: what was acknowledged is there, and what is there had been passed on.
  *
  * A child, this program with --live, works on a set in a folder and keeps a journal with write(2): what it is about to
- * do, what it was told, what it has passed on. The parent kills it after some milliseconds, reads the journal, opens the
- * set and asks for every URL that the child could have added. From what the journal says each URL has a range of times
- * that it may be in the set: the last state that was acknowledged as durable, and all that were committed since. Then
- * another child goes on with the same folder, and after some lives the folder is given up for a new one.
+ * do, what it was told, what it has passed on. The parent kills it at a random moment after the journal has come to a
+ * random length, reads the journal, opens the set and asks for every URL that the child could have added. From what the
+ * journal says each URL has a range of times that it may be in the set: the last state that was acknowledged as durable,
+ * and all that were committed since. Then another child goes on with the same folder, and after some lives the folder is
+ * given up for a new one.
  *
  *   VIDI_TEST_KILLS   lives (400; 100 under sanitizers; with VIDI_TEST_LONG 10000)
  */
@@ -15,6 +16,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,7 +29,7 @@
 
 extern char **environ;
 
-enum { UNIVERSE = 2000, BATCH = 150, SLOTS = 6 };
+enum { UNIVERSE = 2000, BATCH = 150, SLOTS = 3 };
 
 typedef enum event {
     OPENED = 1, /* the set is there, and open; value: its epoch */
@@ -39,13 +41,13 @@ typedef enum event {
     COMMITTING, /* is called */
     COMMITTED,  /* has returned */
     SYNCED,     /* vidi_sync, or vidi_snapshot, has returned */
+    WRITTEN,    /* all was found in the folder, without having asked for that */
     ROTATING,
     ROTATED
 } event;
 
 typedef struct note {
     uint32_t what, value;
-    uint64_t time;
 } note;
 
 typedef struct kind_case {
@@ -61,21 +63,21 @@ static const kind_case kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static uint64_t now(void)
+static void pause_for(uint64_t microseconds)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    nanosleep(&(struct timespec){.tv_nsec = (long)microseconds * 1000}, NULL);
 }
 
 /* ---- the child ---- */
 
 typedef struct life {
     vidi_set *set;
+    const char *path;
+    const kind_case *kind;
     unsigned flags;
     int journal;
     bool can_remove;
-    bool quiet; /* never syncs, so that time must do it */
+    bool quiet; /* never syncs, but waits until the set has come to the folder by itself */
     test_random random;
     note notes[2 * BATCH];
     size_t noted;
@@ -89,7 +91,7 @@ static void die(const char *what)
 
 static void jot(life *self, event what, uint64_t value)
 {
-    self->notes[self->noted++] = (note){what, (uint32_t)value, now()};
+    self->notes[self->noted++] = (note){what, (uint32_t)value};
 }
 
 static void flush(life *self)
@@ -163,21 +165,45 @@ static void rotate(life *self)
     jot_now(self, ROTATED, 0);
 }
 
+/* A number that grows with every change that a log must keep. */
+static uint64_t changes(const life *self, const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    vidi_stat(set, &stats);
+    return stats.answered_new + stats.removed + (self->kind->every_add ? stats.answered_seen : 0);
+}
+
+/* Until somebody else who opens the set finds in it all that is here: from then on kill -9 takes nothing of it away. */
+static void wait_until_written(life *self)
+{
+    uint64_t found = 0, wanted = changes(self, self->set);
+    commit(self);
+    while (found != wanted) {
+        vidi_set *reader;
+        if (vidi_open(&reader, self->path, VIDI_READ_ONLY) < 0)
+            die("reading");
+        found = changes(self, reader);
+        vidi_close(reader);
+        pause_for(5000);
+    }
+    jot_now(self, WRITTEN, 0);
+}
+
 /* What a crash in vidi_create has left is no set, and can be made one. */
-static void open_or_create(life *self, const char *path, const kind_case *kind)
+static void open_or_create(life *self)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    int result = vidi_open(&self->set, path, self->flags);
+    int result = vidi_open(&self->set, self->path, self->flags);
     if (result == VIDI_OK)
         return;
     if (result != VIDI_EABSENT && !(result == VIDI_EFORMAT && strstr(vidi_message(), "holds no set")))
         die("opening");
-    options.kind = kind->kind;
-    options.params = kind->params;
+    options.kind = self->kind->kind;
+    options.params = self->kind->params;
     options.capacity = 20000;
     options.error = 1e-9;
     options.flags = self->flags | VIDI_KEEP_PREVIOUS;
-    options.path = path;
+    options.path = self->path;
     if (vidi_create(&self->set, &options) < 0)
         die("creating");
 }
@@ -186,14 +212,15 @@ static void open_or_create(life *self, const char *path, const kind_case *kind)
 static int live(char **arguments)
 {
     static life self;
-    const kind_case *kind = &kinds[strtoul(arguments[4], NULL, 10)];
+    self.path = arguments[2];
+    self.kind = &kinds[strtoul(arguments[4], NULL, 10)];
     self.flags = (unsigned)strtoul(arguments[5], NULL, 10);
     self.random.state = strtoull(arguments[6], NULL, 10);
     self.quiet = self.random.state % 2;
     self.journal = open(arguments[3], O_WRONLY | O_APPEND | O_CLOEXEC);
     if (self.journal < 0)
         die("no journal");
-    open_or_create(&self, arguments[2], kind);
+    open_or_create(&self);
     vidi_stats stats = {.size = sizeof stats};
     vidi_stat(self.set, &stats);
     self.can_remove = stats.can & VIDI_CAN_DELETE;
@@ -206,7 +233,8 @@ static int live(char **arguments)
         if (!one_in(&self, 3) && (self.flags & VIDI_MANUAL_COMMIT))
             commit(&self);
         if (self.quiet) {
-            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            if (one_in(&self, 8))
+                wait_until_written(&self);
             continue;
         }
         if (one_in(&self, 12)) {
@@ -237,7 +265,8 @@ typedef struct slot {
     const kind_case *kind;
     unsigned flags;
     pid_t pid;
-    uint64_t due, killed;
+    uint64_t notes; /* the journal is to have, before the child is killed */
+    uint64_t pause; /* after that, in microseconds */
     uint64_t lives; /* that this folder has seen */
     bool exists;    /* somebody has opened it */
     uint64_t epoch;
@@ -247,7 +276,7 @@ typedef struct slot {
 } slot;
 
 typedef struct totals {
-    uint64_t lives, opened, notes, commits, syncs, rotations, forgotten, damaged, unfinished;
+    uint64_t lives, opened, notes, commits, syncs, written, rotations, forgotten, unfinished;
 } totals;
 
 static void fail_in(const slot *self, const char *what, uint32_t url)
@@ -282,12 +311,11 @@ static void is_durable(const slot *self, url_state *url)
     url->high = most_times(self, url->sure, url);
 }
 
-/* The last commit has returned; with the note's time, was that long enough ago to be on disk whoever has asked? */
-static void acknowledge(slot *self, const note *entry, url_state *url)
+/* The last commit has returned. */
+static void acknowledge(slot *self, url_state *url)
 {
-    bool old = !(self->flags & VIDI_SYNC_NEVER) && entry->time + 1000000000 <= self->killed;
     url->sure = url->committed;
-    if ((self->flags & VIDI_SYNC_ALWAYS) || old)
+    if (self->flags & VIDI_SYNC_ALWAYS)
         is_durable(self, url);
 }
 
@@ -303,7 +331,7 @@ static void told(slot *self, const note *entry, url_state *url)
         url->offered--;
     if (!manual(self)) {
         may_be(self, url);
-        acknowledge(self, entry, url);
+        acknowledge(self, url);
     }
 }
 
@@ -344,7 +372,7 @@ static void read_note(slot *self, const note *entry, totals *sum)
         url->alive--;
         if (!manual(self)) {
             may_be(self, url);
-            acknowledge(self, entry, url);
+            acknowledge(self, url);
         }
         break;
     case COMMITTING:
@@ -354,10 +382,12 @@ static void read_note(slot *self, const note *entry, totals *sum)
     case COMMITTED:
         sum->commits++;
         for (size_t i = 0; i < UNIVERSE; i++)
-            acknowledge(self, entry, &self->urls[i]);
+            acknowledge(self, &self->urls[i]);
         break;
     case SYNCED:
-        sum->syncs++;
+    case WRITTEN:
+        sum->syncs += entry->what == SYNCED;
+        sum->written += entry->what == WRITTEN;
         for (size_t i = 0; i < UNIVERSE; i++)
             is_durable(self, &self->urls[i]);
         break;
@@ -477,22 +507,20 @@ static void give_birth(slot *self, test_random *random)
     char kind[8], flags[16], seed[32], program[] = "/proc/self/exe", option[] = "--live";
     snprintf(kind, sizeof kind, "%zu", (size_t)(self->kind - kinds));
     snprintf(flags, sizeof flags, "%u", self->flags);
-    bool is_long = test_below(random, 25) == 0, quiet = is_long || test_below(random, 10) == 0;
+    bool quiet = test_below(random, 8) == 0, early = test_below(random, 8) == 0;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)(test_next(random) << 1 | quiet));
     char *arguments[] = {program, option, self->path, self->journal, kind, flags, seed, NULL};
-    uint64_t ms = is_long ? 1100 + test_below(random, 300) : 1 + test_below(random, 80);
-    if (test_sanitized())
-        ms *= 4;
+    /* early: while it opens the set; else after a few notes, or many, and all in between alike */
+    self->notes = early ? 0 : test_below(random, UINT64_C(2) << test_below(random, quiet ? 12 : 13));
+    self->pause = test_below(random, early ? 8000 : 1000);
     assert_int_equal(truncate(self->journal, 0), 0); /* not before: who looks for a cause wants to read it */
     assert_int_equal(posix_spawn(&self->pid, program, NULL, NULL, arguments, environ), 0);
-    self->due = now() + ms * 1000000;
     self->lives++;
 }
 
 static void take_life(slot *self)
 {
     int status;
-    self->killed = now();
     kill(self->pid, SIGKILL);
     assert_int_equal(waitpid(self->pid, &status, 0), self->pid);
     self->pid = 0;
@@ -500,20 +528,27 @@ static void take_life(slot *self)
           status, self->above);
 }
 
+static bool is_due(slot *self)
+{
+    struct stat journal;
+    siginfo_t ended = {0};
+    assert_int_equal(stat(self->journal, &journal), 0);
+    if ((uint64_t)journal.st_size >= self->notes * sizeof(note))
+        return true;
+    waitid(P_PID, (id_t)self->pid, &ended, WEXITED | WNOHANG | WNOWAIT); /* by itself: take_life says so */
+    return ended.si_pid != 0;
+}
+
 static slot *next_due(slot *slots)
 {
-    slot *first = &slots[0];
-    for (size_t i = 1; i < SLOTS; i++) {
-        if (slots[i].due < first->due)
-            first = &slots[i];
+    for (size_t i = 0;; i = (i + 1) % SLOTS) {
+        if (is_due(&slots[i])) {
+            pause_for(slots[i].pause);
+            return &slots[i];
+        }
+        if (i == 0)
+            pause_for(200);
     }
-    uint64_t time = now();
-    if (first->due > time) {
-        uint64_t left = first->due - time;
-        nanosleep(&(struct timespec){.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)},
-                  NULL);
-    }
-    return first;
 }
 
 static uint64_t lives_to_take(void)
@@ -536,10 +571,11 @@ static void end_all(void)
 
 static void acknowledged_is_there_and_nothing_that_was_not_passed_on(void **state)
 {
-    test_random random = {now()};
+    test_random random;
     totals sum = {0};
     uint64_t lives = lives_to_take(), settled = 0;
     (void)state;
+    assert_int_equal(getrandom(&random.state, sizeof random.state, 0), sizeof random.state);
     print_message("# seed %llu\n", (unsigned long long)random.state);
     for (size_t i = 0; i < SLOTS; i++) {
         settle_down(&slots[i], settled++);
@@ -562,13 +598,14 @@ static void acknowledged_is_there_and_nothing_that_was_not_passed_on(void **stat
         waitpid(slots[i].pid, NULL, 0);
         test_folder_remove(slots[i].above);
     }
-    print_message("# %llu lives in %llu folders, %llu openings, %llu notes, %llu commits, %llu syncs, %llu rotations, "
-                  "%llu URLs forgotten, %llu unfinished logs\n",
+    print_message("# %llu lives in %llu folders, %llu openings, %llu notes, %llu commits, %llu syncs, %llu waits, "
+                  "%llu rotations, %llu URLs forgotten, %llu unfinished logs\n",
                   (unsigned long long)sum.lives, (unsigned long long)settled, (unsigned long long)sum.opened,
                   (unsigned long long)sum.notes, (unsigned long long)sum.commits, (unsigned long long)sum.syncs,
-                  (unsigned long long)sum.rotations, (unsigned long long)sum.forgotten,
+                  (unsigned long long)sum.written, (unsigned long long)sum.rotations, (unsigned long long)sum.forgotten,
                   (unsigned long long)sum.unfinished);
-    check(sum.commits && sum.syncs && sum.rotations && sum.forgotten, "the lives were too short to mean anything");
+    check(sum.commits && sum.syncs && sum.written && sum.rotations && sum.forgotten,
+          "the lives were too short to mean anything");
 }
 
 int main(int argc, char **argv)

@@ -243,9 +243,8 @@ static void what_is_written_is_not_yet_on_disk(void **state)
         assert_int_equal(ledger_add_batch(&of, 0, 60), VIDI_OK);
         assert_int_equal(ledger_commit(&of), VIDI_OK);
         uint64_t writes = disk_calls(DISK_WRITE);
-        for (int i = 0; i < 500 && disk_calls(DISK_WRITE) == writes; i++)
-            usleep(10000);
-        assert_true(disk_calls(DISK_WRITE) > writes);
+        while (disk_calls(DISK_WRITE) == writes)
+            usleep(1000);
         for (uint64_t seed = 0; seed < 20; seed++)
             survives(&of, seed, &random);
         assert_int_equal(ledger_sync(&of), VIDI_OK);
@@ -269,8 +268,8 @@ static void what_a_dead_process_has_written_is_synced(void **state)
         assert_int_equal(ledger_create(&of), VIDI_OK);
         assert_int_equal(ledger_add_batch(&of, 0, 60), VIDI_OK);
         uint64_t writes = disk_calls(DISK_WRITE);
-        for (int i = 0; i < 500 && disk_calls(DISK_WRITE) == writes; i++)
-            usleep(5000);
+        while (disk_calls(DISK_WRITE) == writes)
+            usleep(1000);
         disk_kill(n);
         (void)ledger_snapshot(&of);
         ledger_close(&of);
