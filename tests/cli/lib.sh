@@ -24,16 +24,18 @@ hide_times()
         -e 's/"(seconds|urls_per_second|memory_bytes)":[0-9.e+-]+/"\1":0/g'
 }
 
-# Waits until a command succeeds, for 20 seconds at most.
-soon()
+# Waits until a command succeeds. Nobody knows how long that takes on a busy machine: the harness ends what never comes.
+wait_until()
 {
-    local tries
-    for ((tries = 0; tries < 400; tries++)); do
-        "$@" && return
-        sleep 0.05
-    done
-    echo "in vain: $*"
-    return 1
+    until "$@"; do sleep 0.05; done
+}
+
+# Is a signal, by its number, in a set of signals (SigBlk: those it blocks, ShdPnd: those that wait for it) of a process?
+has_signal()
+{
+    local mask
+    mask=$(sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status")
+    [ $((0x$mask >> ($3 - 1) & 1)) -eq 1 ]
 }
 
 # N lines of about 60 bytes, 40 % of them repeats of an earlier one; always the same.
@@ -84,7 +86,7 @@ hold()
     mkfifo "$1.gate"
     make_state --hold --open "$1" < "$1.gate" > "$1.held" &
     exec 9> "$1.gate"
-    while [ ! -s "$1.held" ] && kill -0 $! 2> /dev/null; do sleep 0.02; done
+    wait_until test -s "$1.held"
 }
 
 let_go()

@@ -4,7 +4,8 @@
 #
 #   run.sh [--update] [NAME]...     all cases or those named; --update writes what came out as what is expected
 #
-# A case that cannot run here ends with `skip REASON` (see lib.sh). Needs VIDI_BUILD, the folder with the program.
+# A case that cannot run here ends with `skip REASON` (see lib.sh). Needs VIDI_BUILD, the folder with the program. SIGINT
+# is what it always is in a case, also if a shell has started all of this in the background, where it is ignored.
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -51,7 +52,7 @@ echo "1..${#names[@]}"
 for name in "${names[@]}"; do
     number=$((number + 1))
     mkdir "$work/$number"
-    (cd "$work/$number" && exec bash -c '. "$1"; . "$2"' case "$here/lib.sh" "$here/cases/$name.sh") \
+    (cd "$work/$number" && exec env --default-signal=INT bash -c '. "$1"; . "$2"' case "$here/lib.sh" "$here/cases/$name.sh") \
         < /dev/null > "$work/stdout" 2> "$work/stderr"
     status=$?
     if [ $status -eq 77 ]; then

@@ -11,7 +11,7 @@ grown()
 interrupt()
 {
     "${lab[@]}" > part 2> message &
-    soon grown "$2"
+    wait_until grown "$2"
     kill "-$1" $!
     wait $! 2> /dev/null
     echo "status $?, $(wc -c < part) bytes printed"
@@ -49,8 +49,7 @@ lab=(vidi lab run thesis-5.9 --urls 1000 --runs 20000 --threads 2 --raw)
     ulimit -f 30
     exec "${lab[@]}" > part 2> message
 ) &
-soon grown 29000
-sleep 0.5
+wait_until grown 30719 # the limit
 kill -TERM $!
 wait $! 2> /dev/null
 sed 's/after [0-9]* of/after some of/' message

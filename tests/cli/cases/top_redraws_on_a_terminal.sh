@@ -12,23 +12,25 @@ last_is_nobody()
 {
     grep -oE 'nobody|process' drawn | tail -n 1 | grep -q nobody
 }
-soon drew 2 'nobody is running'
+wait_until drew 2 'nobody is running'
 # A run begins while it is being watched, and ends.
 mkfifo to
 vidi -s st < to > out &
 exec 3> to
 urls a b c >&3
-soon drew 1 process
+wait_until drew 1 process
 exec 3>&-
 wait $!
-soon last_is_nobody
+wait_until last_is_nobody
 kill -INT "$(cat pid)"
 wait $watcher
 echo "status $?"
 tr -d '\r' < drawn | sed 's/\x1b/ESC/g; s/^memory.*/memory/' | grep -m 2 -A 5 nobody
 echo "-- a key ends it"
-(sleep 0.7; printf q) | script -qec 'vidi top st' drawn > /dev/null
+: > drawn
+{ wait_until drew 2 'nobody is running'; printf q; } | script -qefc 'vidi top st' drawn > /dev/null
 echo "status $?"
 echo "-- what is too wide is cut off"
-(sleep 0.7; printf q) | script -qec 'stty cols 30; vidi top st' drawn > /dev/null
+: > drawn
+{ wait_until drew 2 nobody; printf q; } | script -qefc 'stty cols 30; vidi top st' drawn > /dev/null
 tr -d '\r' < drawn | sed 's/\x1b/ESC/g' | grep -m 2 nobody

@@ -15,7 +15,7 @@ shows()
 {
     vidi top --once --json st 2> /dev/null | grep -q "$1"
 }
-soon shows '"read":4,'
+wait_until shows '"read":4,'
 ls st | sed 's/\..*//' | sort -u
 stat -c '%a %s' st/live
 tail -c 1 st/live | od -An -c
@@ -23,7 +23,7 @@ vidi top --once st | settle
 vidi top --once --state st --json | settle
 vidi top st | settle | head -n 1
 echo "-- after some seconds there are marks"
-soon shows '"lines_each_second":\[[0-9]*,[0-9]'
+wait_until shows '"lines_each_second":\[[0-9]*,[0-9]'
 vidi top --once st | grep -c '^each second [_.:=+*#-]* up to'
 LC_ALL=C.UTF-8 vidi top --once st | grep -cE '^each second (▁|▂|▃|▄|▅|▆|▇|█)+ up to'
 echo "-- others may have it open"

@@ -6,7 +6,7 @@ mkfifo to
 vidi -s st < to > out &
 exec 3> to
 urls c >&3
-soon test -e st/live
+wait_until test -e st/live
 { kill -KILL $!; wait $!; } 2> /dev/null
 exec 3>&-
 ls st | grep live
@@ -17,7 +17,8 @@ ls st | grep live
 echo "-- something else of that name"
 mkdir st/live
 vidi top --once st | head -n 1
-(urls e; sleep 0.8) | vidi -s st
+: > drawn
+{ urls e; wait_until grep -q lines drawn; } | vidi --progress -s st 2> drawn
 vidi check -q st
 rmdir st/live
 ln -s /etc/passwd st/live

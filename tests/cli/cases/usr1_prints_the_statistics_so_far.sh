@@ -2,9 +2,10 @@ mkfifo to
 vidi < to > out 2> err &
 exec 3> to
 printf '%s\n' a b a >&3
-until [ "$(wc -l < out)" -eq 2 ]; do sleep 0.05; done
+has_lines() { [ "$(wc -l < out)" -eq "$1" ]; }
+wait_until has_lines 2
 kill -USR1 $!
-until grep -q epoch err; do sleep 0.05; done
+wait_until grep -q epoch err
 grep -E '^(lines|new|seen)' err
 exec 3>&-
 wait $!

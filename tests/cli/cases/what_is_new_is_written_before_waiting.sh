@@ -5,7 +5,7 @@ exec 3> to 4< from
 for line in first second first third; do
     echo $line >&3
     [ $line = first ] && [ -n "${answer-}" ] && continue
-    read -r -t 20 -u 4 answer
+    read -r -u 4 answer
     echo "$line -> $answer"
 done
 exec 3>&-
