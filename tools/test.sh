@@ -3,7 +3,8 @@
 # undefined behaviour sanitizers, those with threads under the thread sanitizer. The last line is
 # "N passed, N failed, N skipped".
 #
-# CMakePresets.json says which tests each run takes, how many URLs and how long.
+# CMakePresets.json says which tests each run takes and how many URLs. A test may take as long as it likes: its limit of
+# an hour is there so that one that hangs is reported.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 

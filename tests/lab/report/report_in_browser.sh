@@ -14,7 +14,7 @@ fi
 look() {
     local number=1 # as Blink numbers the schemes
     [ "$1" = light ] || number=0
-    (cd "$tmp" && HOME=$tmp timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    (cd "$tmp" && HOME=$tmp chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
         --disable-sync --disable-background-networking --disable-component-update --disable-extensions \
         --disable-dev-shm-usage --user-data-dir="$tmp/profile" --enable-logging=stderr --allow-file-access-from-files \
         --blink-settings=preferredColorScheme=$number --virtual-time-budget=10000 --dump-dom \
