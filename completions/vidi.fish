@@ -48,7 +48,7 @@ complete -c vidi -n '__vidi_is dedup' -l tracking -r -F -d 'List of tracking par
 complete -c vidi -n '__vidi_is dedup' -l invalid -x -a 'keep drop fail' -d 'Lines that are no URLs: keep, drop or fail [keep]'
 complete -c vidi -n '__vidi_is dedup' -l capacity -x -d 'Number of different URLs to expect'
 complete -c vidi -n '__vidi_is dedup' -l lost -x -d 'Pages that may be lost'
-complete -c vidi -n '__vidi_is dedup' -l memory -x -d 'Memory for the set; K, M, G and T do'
+complete -c vidi -n '__vidi_is dedup' -l memory -x -d 'Memory for the set, like 500M, 2GiB or 2GB'
 complete -c vidi -n '__vidi_is dedup' -l error -x -d 'Probability that a new URL is taken for seen [1e-6]'
 complete -c vidi -n '__vidi_is dedup' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'Kind of set to remember the URLs in'
 complete -c vidi -n '__vidi_is dedup' -l param -x -d 'Parameter of the kind; may be given several times'
@@ -88,8 +88,8 @@ complete -c vidi -n '__vidi_is canon' -l counts -d 'Print how many lines there w
 complete -c vidi -n '__vidi_is canon' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
 complete -c vidi -n '__vidi_is plan' -f
-complete -c vidi -n '__vidi_is plan' -l urls -x -d 'Number of different URLs, like 1e9'
-complete -c vidi -n '__vidi_is plan' -l memory -x -d 'Memory at most, in bytes; K, M, G and T do'
+complete -c vidi -n '__vidi_is plan' -l urls -x -d 'Number of different URLs, like 1e9 or 100M'
+complete -c vidi -n '__vidi_is plan' -l memory -x -d 'Memory at most, like 500M, 2GiB or 2GB'
 complete -c vidi -n '__vidi_is plan' -l error -x -d 'Probability at most that a new URL is taken for seen'
 complete -c vidi -n '__vidi_is plan' -l lost -x -d 'Pages lost at most, from empty to full'
 complete -c vidi -n '__vidi_is plan' -l k -x -d 'Positions a URL, for kinds that have them'

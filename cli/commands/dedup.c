@@ -143,14 +143,14 @@ static const cli_option options_table[] = {
     {"invalid", 0, CLI_TEXT, FIELD(set.invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are treated as the bytes that they are, left out, or end the run with an error.", 0},
     {"capacity", 0, CLI_COUNT, FIELD(set.capacity), "N", "Number of different URLs to expect",
-     "A plain number or one like 2.5e6. Kinds that cannot grow need it. When they get more than that, they go on, "
+     "A number like 1000000, 2.5e6 or 100M. Kinds that cannot grow need it. When they get more than that, they go on, "
      "losing more and more, and a warning at the end says so.",
      0},
     {"lost", 0, CLI_REAL, FIELD(set.lost), "L", "Pages that may be lost",
      "With --capacity or --memory, kind and parameters are chosen so that no more are expected; --strict checks it.",
      0},
-    {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set; K, M, G and T do",
-     "With --capacity or --lost, kind and parameters are chosen so that they fit. Alone it is a limit: the run ends "
+    {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB",
+     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity or --lost, kind and parameters are chosen so that they fit. Alone it is a limit: the run ends "
      "with an error where it would be exceeded.",
      0},
     {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]",

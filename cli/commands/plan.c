@@ -118,9 +118,9 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(plan_options, name)
 
 static const cli_option options_table[] = {
-    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Number of different URLs, like 1e9", NULL, 0},
-    {"memory", 0, CLI_BYTES, FIELD(memory), "SIZE", "Memory at most, in bytes; K, M, G and T do",
-     "They are powers of 1024: 512M, 512MiB and 536870912 are the same.", 0},
+    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Number of different URLs, like 1e9 or 100M", NULL, 0},
+    {"memory", 0, CLI_BYTES, FIELD(memory), "SIZE", "Memory at most, like 500M, 2GiB or 2GB",
+     "M and MiB are 2^20 bytes, MB is 10^6; K, G and T likewise.", 0},
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability at most that a new URL is taken for seen",
      "When the set is full.", 0},
     {"lost", 0, CLI_REAL, FIELD(lost), "L", "Pages lost at most, from empty to full",

@@ -1,15 +1,13 @@
 /*
- * The parser of command lines: see options.h. Numbers are taken only in the forms that the help shows; what strtod
- * would also accept (nan, inf, hexadecimal, leading spaces) is refused, and so is every value that would be changed by
- * rounding or by a type's limits.
+ * The parser of command lines: see options.h.
  */
 #include "ui/options.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "ui/numbers.h"
 
 enum { NAME_ROOM = 32 }; /* longer words get no suggestion */
 
@@ -19,7 +17,7 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
+/* The fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t rows[3][NAME_ROOM + 1];
@@ -48,7 +46,7 @@ static size_t edit_distance(const char *a, const char *b)
 const char *cli_nearest(const char *word, const char *(*next)(const void *context, size_t index), const void *context)
 {
     size_t length = strlen(word);
-    size_t least = length < 5 ? 1 : (length + 1) / 3; /* farther away it was hardly meant */
+    size_t least = length < 5 ? 1 : (length + 1) / 3; /* a word farther away was hardly meant */
     const char *nearest = NULL, *begins = NULL, *name;
 
     if (length < 2)
@@ -70,7 +68,7 @@ static const char *option_name(const void *context, size_t index)
     return ((const cli_option *)context)[index].name;
 }
 
-/* Which other command has this option? NULL if none. */
+/* The first command that has an option of this name; NULL if none has. */
 static const cli_command *owner_of(const char *name)
 {
     for (size_t i = 0; cli_commands[i]; i++)
@@ -92,83 +90,18 @@ static int unknown_option(const cli_command *command, const char *name)
     return cli_error("unknown option '--%s'; 'vidi help %s' lists those there are", name, command->name);
 }
 
-/* How much of text is a number like 12, 2.5 or 1e6; 0 if it does not begin with one. */
-static size_t number_length(const char *text)
-{
-    size_t at = strspn(text, "0123456789");
-    if (at == 0)
-        return 0;
-    if (text[at] == '.') {
-        size_t fraction = strspn(text + at + 1, "0123456789");
-        if (fraction == 0)
-            return 0;
-        at += 1 + fraction;
-    }
-    if (text[at] == 'e' || text[at] == 'E') {
-        size_t sign = text[at + 1] == '-' || text[at + 1] == '+';
-        size_t exponent = strspn(text + at + 1 + sign, "0123456789");
-        if (exponent > 0)
-            at += 1 + sign + exponent;
-    }
-    return at;
-}
-
-/* The power of two that a suffix K, M, G or T stands for, with or without "iB"; -1 if it is none. "" and "B" are 0. */
-static int suffix_shift(const char *suffix)
-{
-    static const char letters[] = "KMGT";
-    int shift = 0;
-
-    if (*suffix != 0) {
-        char letter = (char)(*suffix >= 'a' && *suffix <= 'z' ? *suffix - 'a' + 'A' : *suffix);
-        const char *found = strchr(letters, letter);
-        if (found) {
-            shift = 10 * (int)(found - letters + 1);
-            suffix++;
-            if (strcmp(suffix, "iB") == 0)
-                return shift;
-        } else if (strcmp(suffix, "B") == 0) {
-            return 0;
-        }
-    }
-    return *suffix == 0 ? shift : -1;
-}
-
-/*
- * The number in the first `length` bytes of text, times 2^shift, as an integer: 1, or 0 if it is not whole (sizes are
- * rounded down instead), or -1 if it does not fit.
- */
-static int whole_number(const char *text, size_t length, int shift, uint64_t *value)
-{
-    if (strspn(text, "0123456789") == length) {
-        errno = 0;
-        uint64_t number = strtoull(text, NULL, 10);
-        if (errno == ERANGE || number > UINT64_MAX >> shift)
-            return -1;
-        *value = number << shift;
-        return 1;
-    }
-    double number = ldexp(strtod(text, NULL), shift);
-    if (number >= 0x1p64)
-        return -1;
-    *value = (uint64_t)number;
-    return shift > 0 || (double)*value == number;
-}
-
 static int set_count(const cli_option *option, const char *text, uint64_t *field)
 {
     bool size = option->type == CLI_BYTES;
-    size_t length = number_length(text);
-    int shift = size ? suffix_shift(text + length) : text[length] == 0 ? 0 : -1;
-
-    if (length == 0 || shift < 0)
-        return cli_error("--%s needs %s, not '%s'", option->name,
-                         size ? "a size in bytes like 65536, 64K or 2.5G" : "a number like 1000000 or 1e6", text);
     uint64_t most = option->most ? option->most : UINT64_MAX;
-    int fits = whole_number(text, length, shift, field);
-    if (fits < 0 || (fits > 0 && *field > most))
+    cli_parsed parsed = size ? cli_parse_size(text, field) : cli_parse_count(text, field);
+
+    if (parsed == CLI_NOT_A_NUMBER)
+        return cli_error("--%s needs a %s like %s, not '%s'", option->name, size ? "size" : "number",
+                         size ? CLI_SIZE_EXAMPLES : CLI_COUNT_EXAMPLES, text);
+    if (parsed == CLI_TOO_LARGE || (parsed == CLI_PARSED && *field > most))
         return cli_error("--%s %s is too large: at most %llu", option->name, text, (unsigned long long)most);
-    if (fits == 0)
+    if (parsed == CLI_NOT_WHOLE)
         return cli_error("--%s needs a whole number, not '%s'", option->name, text);
     if (*field == 0)
         return cli_error("--%s must be at least 1, not %s", option->name, text);
@@ -177,16 +110,15 @@ static int set_count(const cli_option *option, const char *text, uint64_t *field
 
 static int set_real(const cli_option *option, const char *text, double *field)
 {
-    size_t length = number_length(text);
+    cli_parsed parsed = cli_parse_real(text, field);
 
-    if (length == 0 || text[length] != 0)
-        return cli_error("--%s needs a number like 0.001 or 1e-3, not '%s'", option->name, text);
-    *field = strtod(text, NULL);
+    if (parsed == CLI_NOT_A_NUMBER)
+        return cli_error("--%s needs a number like " CLI_REAL_EXAMPLES ", not '%s'", option->name, text);
     if (option->type == CLI_PROBABILITY && !(*field > 0 && *field < 1))
         return cli_error("--%s must be more than 0 and less than 1, not %s", option->name, text);
     if (!(*field > 0))
         return cli_error("--%s must be more than 0, not %s", option->name, text);
-    if (!isfinite(*field))
+    if (parsed == CLI_TOO_LARGE)
         return cli_error("--%s %s is too large", option->name, text);
     return CLI_GO_ON;
 }
@@ -222,7 +154,7 @@ static int add_text(const cli_option *option, const char *text, cli_words *field
     return CLI_GO_ON;
 }
 
-/* Gives an option its value. CLI_GO_ON or an exit status. */
+/* Stores the value of an option in its field of *values. CLI_GO_ON or an exit status. */
 static int set_option(const cli_option *option, const char *text, void *values)
 {
     void *field = (char *)values + option->offset;
@@ -250,7 +182,7 @@ static int set_option(const cli_option *option, const char *text, void *values)
     return CLI_GO_ON;
 }
 
-/* A walk over the words: where it is, and how many operands it has put aside at the front. */
+/* A walk over the words of a command line; `at` is the current one. */
 typedef struct walk_state {
     const cli_command *command;
     cli_words words;
@@ -258,7 +190,7 @@ typedef struct walk_state {
     void *values;
 } walk_state;
 
-/* The value of an option: what was attached to it, or else the next word, which must not look like an option. */
+/* Reads an option's value: the attached text, or else the next word, which must not look like an option. */
 static int take_value(walk_state *walk, const cli_option *option, const char *attached)
 {
     if (option->type == CLI_FLAG || attached)
@@ -276,7 +208,7 @@ static int long_option(walk_state *walk, char *word)
     if (strcmp(word, "help") == 0)
         return cli_help_print(walk->command, true);
     if (equals)
-        *equals = 0; /* what is left of word is the name */
+        *equals = 0; /* word is now the name alone */
     while (option->name && strcmp(option->name, word) != 0)
         option++;
     if (!option->name)

@@ -15,10 +15,10 @@ enum cli_option_type {
     CLI_TEXT,       /* const char *, points into the command line */
     CLI_PAIRS,      /* char *: every name=value given, with commas between; the command frees it */
     CLI_TEXTS,      /* cli_words: every one that was given; the command frees the list */
-    CLI_COUNT,      /* uint64_t, at least 1: 1000000 or 1e6 */
-    CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB */
+    CLI_COUNT,      /* uint64_t, at least 1: 1000000, 1e6 or 1M (numbers.h) */
+    CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB or 2GB */
     CLI_REAL,       /* double, more than 0 */
-    CLI_PROBABILITY /* double, between 0 and 1, neither of them */
+    CLI_PROBABILITY /* double, more than 0 and less than 1 */
 };
 
 typedef struct cli_option {
