@@ -16,10 +16,10 @@ MAKEFLAGS += --no-print-directory
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
 	@tools/packages build
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release
+	@tools/build.sh release
+	@echo "built build/vidi, build/libvidi.a, build/libvidi.so"
 
-demo: build ## shows the main job on links that it makes up
+demo: build ## shows the main job on synthetic links
 	@tools/packages demo
 	@tools/demo.sh
 
@@ -40,7 +40,7 @@ bench-build:
 	@tools/packages build
 	@tools/packages bench || echo "make bench goes on with the peers that are installed" >&2
 	@cmake --preset release -DVIDI_BENCH_PEERS=ON | grep '^-- Benchmark' >&2 || true
-	@cmake --build --preset release --target benchmarks
+	@tools/build.sh release --target benchmarks
 
 bench: bench-build ## measures against peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
 	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The program against what people use instead, on one file of made-up URLs with 40 % repeats, from the page cache.
+# The program against what people use instead, on one file of synthetic URLs with 40 % repeats, from the page cache.
 #
 #   bench/stream.sh BUILD [LINES] [ROUNDS]      5e6 lines, 3 rounds; BENCH_LINES and BENCH_ROUNDS say the same
 #

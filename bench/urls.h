@@ -1,6 +1,6 @@
 /*
- * URLs made up from a number: the same number gives the same URL, different numbers different ones, so that a billion
- * of them need no memory. They are 40 to 100 bytes long, about 66 on average, on some 800,000 hosts.
+ * Synthetic URLs, each made from a number: the same number gives the same URL, different numbers different ones, so a
+ * billion of them need no memory. They are 40 to 100 bytes long, about 66 on average, on some 800,000 hosts.
  */
 #ifndef BENCH_URLS_H
 #define BENCH_URLS_H

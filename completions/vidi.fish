@@ -144,7 +144,7 @@ complete -c vidi -n '__vidi_is lab' -l runs -x -d 'Runs, each with new URLs and 
 complete -c vidi -n '__vidi_is lab' -l urls -x -d 'URLs that go in; as many others are asked [1e6]'
 complete -c vidi -n '__vidi_is lab' -l seed -x -d 'What all URLs and salts follow from [1]'
 complete -c vidi -n '__vidi_is lab' -l threads -x -d 'Runs at the same time [processors, at most 8]'
-complete -c vidi -n '__vidi_is lab' -l corpus -r -F -d 'Real URLs from files, one a line, not made-up ones'
+complete -c vidi -n '__vidi_is lab' -l corpus -r -F -d 'Real URLs from files, one a line, not synthetic ones'
 complete -c vidi -n '__vidi_is lab' -l fresh -d 'Begin anew, whatever an interrupted command has kept'
 complete -c vidi -n '__vidi_is lab' -l csv -d 'Print CSV: a line a cell, rates in per cent'
 complete -c vidi -n '__vidi_is lab' -l json -d 'Print an array of objects'

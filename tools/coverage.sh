@@ -2,8 +2,7 @@
 # Runs the unit tests in a build that counts, and shows which lines of lib/ they reach. Fails below 95 %.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cmake --preset coverage >/dev/null
-cmake --build --preset coverage
+tools/build.sh coverage
 find build/coverage -name '*.gcda' -delete # counts of an earlier run
 {
     echo "== coverage"

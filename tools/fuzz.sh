@@ -6,8 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1-60}
 
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz
+tools/build.sh fuzz
 dir=build/fuzz
 found=$dir/found
 mkdir -p $found

@@ -363,7 +363,7 @@ const cli_command cli_bench = {
     .summary = "Measure how fast each kind of set is on this machine",
     .usage = "vidi bench [OPTION]... [FILE]",
     .about = "Measures each kind of set on this machine: adds and questions a second, bytes a URL, pages lost.",
-    .details = "The URLs are the first lines of FILE ('-' is standard input), or else made up. They are added to an "
+    .details = "The URLs are the first lines of FILE ('-' is standard input), or else synthetic. They are added to an "
                "empty set in memory, and then asked about, in one thread. Each kind has half a second or so, so that "
                "all are done within about ten; the column URLs says how far it got.\n"
                "The first line names the instructions that the library uses here. VIDI_CPU=portable in the environment "

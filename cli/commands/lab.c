@@ -353,7 +353,7 @@ static const cli_option options_table[] = {
     {"seed", 0, CLI_COUNT, FIELD(seed), "S", "What all URLs and salts follow from [1]", NULL, 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
      "A run of 1e6 URLs takes a third of a gigabyte. The numbers do not depend on it.", 256},
-    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not made-up ones",
+    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not synthetic ones",
      "May be given several times, or with several files; - is standard input. What gzip or zstd has packed is "
      "unpacked. Repeats and "
      "lines of more than 216 bytes are left out. Runs "

@@ -42,7 +42,7 @@ typedef struct lab_report_options {
     const char *file;  /* NULL or "-": standard output */
     const char *plots; /* a folder for the plots, one file each; NULL: none is written */
     cli_words ids;     /* what was asked for */
-    cli_words corpus;  /* the files that URLs came from; none: they are made up */
+    cli_words corpus;  /* the files that the URLs come from; none: synthetic URLs */
 } lab_report_options;
 
 /* Whether a page can be put there, before anything is measured for it. The exit status. */

@@ -18,12 +18,12 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room)
     return text;
 }
 
-/* What URLs the numbers come from. */
+/* Where the measured URLs come from. */
 static void put_corpus(cli_json *json, const lab_corpus *corpus)
 {
     const char *file;
     if (!corpus) {
-        cli_json_string(json, "corpus", "made up");
+        cli_json_string(json, "corpus", "synthetic");
         return;
     }
     cli_json_open(json, "corpus", '{');
@@ -223,17 +223,18 @@ static void put_file_name(cli_out *out, const char *before, const char *name)
 
 static void print_workload(cli_out *out, const lab_settings *settings)
 {
-    cli_out_format(out, "\n%llu run%s of %llu URL%s, seed %llu, ", (unsigned long long)settings->runs,
-                   settings->runs == 1 ? "" : "s", (unsigned long long)settings->urls, settings->urls == 1 ? "" : "s",
+    cli_out_format(out, "\n%llu run%s of %llu %sURL%s, seed %llu", (unsigned long long)settings->runs,
+                   settings->runs == 1 ? "" : "s", (unsigned long long)settings->urls,
+                   settings->corpus ? "" : "synthetic ", settings->urls == 1 ? "" : "s",
                    (unsigned long long)settings->seed);
     if (!settings->corpus) {
-        cli_out_text(out, "made up.\n");
+        cli_out_text(out, ".\n");
         return;
     }
     size_t count = 0;
     while (lab_corpus_file(settings->corpus, count))
         count++;
-    cli_out_format(out, "from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
+    cli_out_format(out, ", from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
     for (size_t i = 0; i < count && i < FILES_NAMED; i++)
         put_file_name(out, i ? ", " : " ", lab_corpus_file(settings->corpus, i));
     if (count > FILES_NAMED)

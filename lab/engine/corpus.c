@@ -1,5 +1,5 @@
 /*
- * URLs from files instead of made-up ones. They are kept one behind the other, each once.
+ * URLs from files instead of synthetic ones. Each is kept once, in one buffer.
  *
  * A run that needs more than there are gets them again with LAB_CORPUS_AGAIN and a number behind them. No line of the
  * files has that in it, so that these are different from all others.

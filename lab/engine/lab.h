@@ -58,7 +58,7 @@ typedef struct lab_tally {
 typedef struct lab_settings {
     uint64_t urls, runs, seed;
     unsigned threads;
-    const lab_corpus *corpus; /* NULL: URLs are made up */
+    const lab_corpus *corpus; /* NULL: synthetic URLs */
     enum lab_fault fault;
     lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
     uint64_t part;           /* as what */
@@ -83,7 +83,7 @@ enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
  */
 size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
 
-/* The URLs that are made up, whatever the corpus. */
+/* The synthetic URLs, whether there is a corpus or not. */
 size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
 
 /* A number that is a run's own, for all that is random in it. */

@@ -141,7 +141,7 @@ const lab_study lab_layers[] = {
      .title = "The paper's own runs: how much of its counts theory explains",
      .source = "the multi-layer paper, experiment and results",
      .note = "p = 0.05, m = 6.235 n, k = 4; n is a twentieth of --urls, counts are told for the paper's 1,562,978 "
-             "rows, half of which go in. Its data are not to be had: URLs are made up, 1.52 % of the questions went "
+             "rows, half of which go in. Its data are not to be had: URLs are synthetic, 1.52 % of the questions went "
              "in before, and murmur2 with salts stands for MurmurHash3 with seeds.",
      .unit = "URLs",
      .rows = lab_layers_own_rows,

@@ -276,7 +276,7 @@ static void put_origin(FILE *to, const lab_book *book, const lab_origin *origin)
     put_fact(to, "URLs", "",
              corpus
                  ? text
-                 : "made up: hosts by Zipf's law, paths and queries; they follow from the seed and the number of the "
+                 : "synthetic: hosts by Zipf's law, paths and queries; they follow from the seed and the number of the "
                    "run ('vidi lab urls' prints them)",
              "");
     put_data_link(to, book);

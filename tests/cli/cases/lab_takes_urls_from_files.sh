@@ -1,4 +1,4 @@
-# Real URLs in place of made-up ones: each once, from one file or several, packed or not.
+# Real URLs in place of synthetic ones: each once, from one file or several, packed or not.
 make_urls 9000 > urls
 first_only urls > unique
 split -n l/2 unique part-

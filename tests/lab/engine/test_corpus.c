@@ -1,4 +1,4 @@
-/* URLs from files: each once, all of a run different, and theory holds for them as for made-up ones. */
+/* URLs from files: each once, all of a run different, and theory holds for them as for synthetic ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,16 @@
+#!/bin/bash
+# tools/build.sh PRESET [OPTION]...: configures and builds a preset; options are those of `cmake --build`.
+#
+# Prints nothing on success, except compilers' warnings; on a terminal there is one line of progress. On failure it
+# prints what failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+
+cmake --preset "$preset" >/dev/null
+if [ -t 1 ]; then
+    cmake --build --preset "$preset" "$@"
+else
+    cmake --build --preset "$preset" "$@" -- --quiet | sed '/^ninja: no work to do/d'
+fi
