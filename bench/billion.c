@@ -401,7 +401,7 @@ static void release(void *context, void *ptr, size_t bytes, size_t alignment)
 
 static int create(vidi_set **set, uint64_t n, bool populated)
 {
-    static const vidi_allocator allocator = {.allocate = allocate, .release = release};
+    static const vidi_allocator allocator = {.size = sizeof allocator, .allocate = allocate, .release = release};
     vidi_options options = VIDI_OPTIONS_INIT;
     options.canon = "none";
     if (populated && open_arena(n) < 0)

@@ -145,7 +145,7 @@ static bool pass_crawl(const texts *texts)
     char room[1024];
     vidi_canon *crawl;
     uint64_t sum = 0;
-    bool fine = vidi_canon_create(&crawl, "crawl", NULL) == VIDI_OK;
+    bool fine = vidi_canon_create(&crawl, "crawl", NULL, NULL) == VIDI_OK;
     for (size_t i = 0; i < COUNT && fine; i++) {
         size_t len = sizeof room;
         fine = vidi_url_canon(crawl, texts->urls[i], NULL, room, &len) == VIDI_OK;

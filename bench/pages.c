@@ -78,4 +78,4 @@ static void release(void *context, void *ptr, size_t bytes, size_t alignment)
         free(ptr);
 }
 
-const vidi_allocator bench_allocator = {allocate, allocate_zeroed, release, NULL};
+const vidi_allocator bench_allocator = {sizeof bench_allocator, allocate, allocate_zeroed, release, NULL};

@@ -190,7 +190,7 @@ static void check_canonical(vidi_str input, const vidi_str *base)
 {
     for (size_t i = 0; i < KEYS; i++)
         if (!canons[i])
-            FUZZ_CHECK(vidi_canon_create(&canons[i], profiles[i], NULL) == VIDI_OK);
+            FUZZ_CHECK(vidi_canon_create(&canons[i], profiles[i], NULL, NULL) == VIDI_OK);
     vidi_str plain = canonical(canons[PLAIN], input, base);
     FUZZ_CHECK(plain.ptr);
     for (size_t i = 0; i < KEYS; i++) {

@@ -225,7 +225,7 @@ static int make_canon(canon *job)
 
     if (cli_tracking_read(job->options->tracking, &tracking) != CLI_OK)
         return CLI_ERROR;
-    int error = vidi_canon_create(&job->form, job->options->canon, tracking);
+    int error = vidi_canon_create(&job->form, job->options->canon, tracking, NULL);
     free(tracking);
     return error < 0 ? cli_library_error(error) : CLI_OK;
 }

@@ -191,7 +191,7 @@ int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form)
     int error = vidi_stat(set, &stats);
 
     if (error == VIDI_OK)
-        error = vidi_canon_create(form, stats.canon, tracking);
+        error = vidi_canon_create(form, stats.canon, tracking, NULL);
     return error < 0 ? cli_library_error(error) : CLI_OK;
 }
 
@@ -212,7 +212,7 @@ static int check_state(const cli_sets *sets, const vidi_set *state, const cli_se
         return CLI_ERROR;
     if (!canon && !sets->tracking)
         return CLI_OK;
-    if ((error = vidi_canon_create(&form, canon, sets->tracking)) < 0)
+    if ((error = vidi_canon_create(&form, canon, sets->tracking, NULL)) < 0)
         return cli_library_error(error);
     bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;
     int status = same ? CLI_OK

@@ -98,11 +98,15 @@ VIDI_API const char *vidi_version(void);
 VIDI_API const char *vidi_cpu(void);
 
 /*
- * Where memory comes from. Every allocation of a set goes through its allocator; the alignment is a power of two, and
- * release is told the same size and alignment as allocate was. allocate_zeroed may be NULL: allocate and memset serve
- * then. All three may be called from any thread that uses the set.
+ * Where memory comes from. Every allocation for a set, and for a canonical form that was given an allocator, goes
+ * through these functions. The alignment is a power of two, 64 at most. release is told the same size and alignment as
+ * allocate was. allocate_zeroed may be NULL: then allocate and memset serve. All three may be called from any thread
+ * that uses the set. Memory comes from elsewhere only for ICU (internationalised hosts), libpsl (key=site), OpenSSL
+ * (hash=md5 and hash=sha1), the stacks of the threads that write a set's log and snapshots, the C library when it lists
+ * a folder, and vidi_url_parse and vidi_url_resolve, which have no set.
  */
 typedef struct vidi_allocator {
+    size_t size; /* sizeof(vidi_allocator), so that later versions can add fields */
     void *(*allocate)(void *context, size_t bytes, size_t alignment);
     void *(*allocate_zeroed)(void *context, size_t bytes, size_t alignment);
     void (*release)(void *context, void *ptr, size_t bytes, size_t alignment);
@@ -574,8 +578,10 @@ typedef struct vidi_canon vidi_canon;
  * parameters that it removes (NULL: the list that is compiled in, data/tracking.txt): a pattern a line, '*' for any run
  * of characters, '#' before remarks; a line "@builtin" stands for the whole compiled-in list, so that it can be
  * extended. Neither is kept. VIDI_EOPTION names what is unknown. On error *canon is NULL.
+ * allocator (copied; NULL: malloc) serves the form, and the calls of vidi_url_canon and vidi_url_explain with it.
  */
-VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking);
+VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking,
+                               const vidi_allocator *allocator);
 
 /* Frees it; NULL is fine. No other call on it may be running. */
 VIDI_API void vidi_canon_close(vidi_canon *canon);

@@ -79,10 +79,11 @@ static uint64_t machine_memory(void)
 
 int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uint64_t limit)
 {
-    static const vidi_allocator standard = {default_allocate, default_allocate_zeroed, default_release, NULL};
-    if (allocator && (!allocator->allocate || !allocator->release))
+    static const vidi_allocator standard = {sizeof standard, default_allocate, default_allocate_zeroed, default_release,
+                                            NULL};
+    VIDI__TRY(vidi__struct_in(&memory->hook, sizeof memory->hook, allocator ? allocator : &standard, "vidi_allocator"));
+    if (!memory->hook.allocate || !memory->hook.release)
         return vidi__fail(VIDI_EARGUMENT, "an allocator needs both allocate and release");
-    memory->hook = allocator ? *allocator : standard;
     memory->limit = limit ? limit : machine_memory();
     memory->borrowed = NULL;
     memory->borrowed_bytes = 0;
@@ -117,6 +118,13 @@ static int book(vidi__memory *memory, uint64_t bytes)
     return VIDI_OK;
 }
 
+/* The user's allocator is never asked for more than a cache line: what is above serves large pages alone. */
+static size_t alignment_for(const vidi__memory *memory, size_t alignment)
+{
+    bool ours = memory->hook.allocate == default_allocate;
+    return ours || alignment < VIDI__CACHE_LINE ? alignment : VIDI__CACHE_LINE;
+}
+
 static int take(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment, bool zeroed)
 {
     void *ptr = NULL;
@@ -125,6 +133,7 @@ static int take(vidi__memory *memory, void *out, uint64_t bytes, size_t alignmen
         return VIDI_OK;
     VIDI__TRY(book(memory, bytes));
     const vidi_allocator *hook = &memory->hook;
+    alignment = alignment_for(memory, alignment);
     if (zeroed && hook->allocate_zeroed) {
         ptr = hook->allocate_zeroed(hook->context, (size_t)bytes, alignment);
     } else {
@@ -154,7 +163,7 @@ void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t align
 {
     if (!ptr || vidi__is_borrowed(memory, ptr))
         return;
-    memory->hook.release(memory->hook.context, ptr, (size_t)bytes, alignment);
+    memory->hook.release(memory->hook.context, ptr, (size_t)bytes, alignment_for(memory, alignment));
     atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);
 }
 

@@ -25,7 +25,10 @@ typedef struct vidi__memory {
 /* allocator NULL: the default one; limit 0: the machine's memory. */
 int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uint64_t limit);
 
-/* VIDI_OK, VIDI_ELIMIT or VIDI_EMEMORY; *out is NULL then. bytes may be 0, which gives NULL. */
+/*
+ * VIDI_OK, VIDI_ELIMIT or VIDI_EMEMORY; *out is NULL then. bytes may be 0, which gives NULL. An alignment of more than 64
+ * is a wish, for the sake of large pages: the default allocator fulfils it, the user's is asked for 64.
+ */
 int vidi__alloc(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 

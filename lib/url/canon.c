@@ -205,13 +205,13 @@ int vidi__canon_create(vidi_canon **canon, vidi__memory *memory, const char *pro
     return error;
 }
 
-int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking)
+int vidi_canon_create(vidi_canon **canon, const char *profile, const char *tracking, const vidi_allocator *allocator)
 {
     vidi__memory memory;
     if (!canon)
         return vidi__fail(VIDI_EARGUMENT, "the pointer to the canonical form is NULL");
     *canon = NULL;
-    VIDI__TRY(vidi__memory_init(&memory, NULL, 0));
+    VIDI__TRY(vidi__memory_init(&memory, allocator, 0));
     return vidi__canon_create(canon, &memory, profile, tracking);
 }
 
@@ -441,6 +441,12 @@ static int canonicalise_against(const vidi_canon *canon, vidi_str input, const v
     return result;
 }
 
+/* For what outgrows the stack and the caller's buffer: released before the call returns. */
+static vidi__memory scratch_memory(const vidi_canon *canon)
+{
+    return (vidi__memory){.hook = canon->memory.hook, .limit = SIZE_MAX / 2};
+}
+
 static int check_arguments(const vidi_canon *canon, vidi_str input, const vidi_str *base)
 {
     if (!canon)
@@ -455,8 +461,7 @@ int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base
     VIDI__TRY(check_arguments(canon, input, base));
     if (!len)
         return vidi__fail(VIDI_EARGUMENT, "the pointer to the length is NULL");
-    vidi__memory memory;
-    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
+    vidi__memory memory = scratch_memory(canon);
     size_t room = buffer ? *len : 0;
     vidi__buffer out = vidi__buffer_in(buffer, room, &memory);
     int result = canonicalise_against(canon, input, base, &out, NULL);
@@ -477,8 +482,7 @@ int vidi_url_explain(const vidi_canon *canon, vidi_str input, const vidi_str *ba
     VIDI__TRY(check_arguments(canon, input, base));
     if (!visitor)
         return vidi__fail(VIDI_EARGUMENT, "the visitor is NULL");
-    vidi__memory memory;
-    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
+    vidi__memory memory = scratch_memory(canon);
     char room[EXPLAIN_BYTES], before_room[EXPLAIN_BYTES];
     room[0] = before_room[0] = 0;
     vidi__buffer out = vidi__buffer_in(room, sizeof room, &memory);

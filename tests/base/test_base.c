@@ -133,7 +133,7 @@ static void an_allocator_that_refuses_is_an_error(void **state)
     (void)state;
     vidi__memory memory;
     void *a;
-    vidi_allocator none = {refuse, NULL, ignore, NULL}, half = {refuse, NULL, NULL, NULL};
+    vidi_allocator none = {sizeof none, refuse, NULL, ignore, NULL}, half = {sizeof half, refuse, NULL, NULL, NULL};
     assert_int_equal(vidi__memory_init(&memory, &half, 0), VIDI_EARGUMENT);
     assert_int_equal(vidi__memory_init(&memory, &none, 0), VIDI_OK);
     assert_int_equal(vidi__alloc_zeroed(&memory, &a, 10, 1), VIDI_EMEMORY);

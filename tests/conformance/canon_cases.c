@@ -91,7 +91,7 @@ static char *canonical(char *room, const char *profile, const char *head, const 
     char url[ROOM];
     snprintf(url, sizeof url, "%s%s%s", head, text, tail);
     vidi_canon *canon;
-    if (vidi_canon_create(&canon, profile, NULL)) {
+    if (vidi_canon_create(&canon, profile, NULL, NULL)) {
         printf("# %s\n", vidi_message());
         return NULL;
     }

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     size_t bytes = 0;
     ssize_t got;
     bool resolve = argc > 1 && strcmp(argv[1], "resolve") == 0;
-    if (!resolve && vidi_canon_create(&canon, "whatwg", NULL) != VIDI_OK)
+    if (!resolve && vidi_canon_create(&canon, "whatwg", NULL, NULL) != VIDI_OK)
         return 1;
     while ((got = getline(&line, &bytes, stdin)) >= 0) {
         size_t len = ROOM, text = (size_t)got - (got > 0 && line[got - 1] == '\n');

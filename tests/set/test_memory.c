@@ -171,7 +171,7 @@ static void every_allocation_goes_through_the_hook(void **state)
 {
     const test_case *which = *state;
     test_allocator allocator;
-    vidi_allocator hook = {hook_allocate, NULL, hook_release, NULL};
+    vidi_allocator hook = {sizeof hook, hook_allocate, NULL, hook_release, NULL};
     test_options made;
     vidi_set *set = NULL, *twin = NULL;
     test_allocator_init(&allocator);

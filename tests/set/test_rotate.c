@@ -317,7 +317,7 @@ static void the_next_epoch_may_be_another_kind(void **state)
 static void other_options_are_refused(void **state)
 {
     static const unsigned char key[VIDI_KEY_BYTES] = {1};
-    static const vidi_allocator allocator = {NULL, NULL, NULL, NULL};
+    static const vidi_allocator allocator = {sizeof allocator, NULL, NULL, NULL, NULL};
     vidi_set *set = test_case_set(*state, 500, 11, NULL);
     char room[TEST_URL_ROOM];
     add_range(set, 11, 0, 100);

@@ -56,7 +56,7 @@ static void account(test_allocator *allocator, size_t bytes)
 
 static void *allocate(test_allocator *allocator, size_t bytes, size_t alignment, bool zeroed)
 {
-    if (alignment == 0 || (alignment & (alignment - 1)) || alignment > 1 << 22) {
+    if (alignment == 0 || (alignment & (alignment - 1)) || alignment > 64) {
         return fault(allocator);
     }
     if (refuses(allocator, bytes)) {
@@ -124,7 +124,7 @@ void test_allocator_init(test_allocator *allocator)
 {
     memset(allocator, 0, sizeof *allocator);
     pthread_mutex_init(&allocator->lock, NULL);
-    allocator->hook = (vidi_allocator){allocate_plain, allocate_zeroed, release, allocator};
+    allocator->hook = (vidi_allocator){sizeof(vidi_allocator), allocate_plain, allocate_zeroed, release, allocator};
 }
 
 void test_allocator_finish(test_allocator *allocator)

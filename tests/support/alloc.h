@@ -1,7 +1,7 @@
 /*
- * An allocator that watches the library: it counts, checks that what is released has the size and alignment of what
- * was allocated, finds writes just outside a block, and can refuse the n-th request. Memory that was not asked for
- * zeroed is filled with a pattern. Safe for threads.
+ * An allocator that watches the library: it counts, checks that no alignment is above the 64 bytes that vidi.h promises
+ * and that what is released has the size and alignment of what was allocated, finds writes just outside a block, and can
+ * refuse the n-th request. Memory that was not asked for zeroed is filled with a pattern. Safe for threads.
  */
 #ifndef TESTS_SUPPORT_ALLOC_H
 #define TESTS_SUPPORT_ALLOC_H

@@ -16,7 +16,7 @@ typedef struct canonical_case {
 static inline vidi_canon *canon_with(const char *profile, const char *tracking)
 {
     vidi_canon *canon = NULL;
-    int result = vidi_canon_create(&canon, profile, tracking);
+    int result = vidi_canon_create(&canon, profile, tracking, NULL);
     check(result == VIDI_OK && canon, "%s: %s", profile ? profile : "NULL", vidi_message());
     return canon;
 }

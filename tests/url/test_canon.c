@@ -39,7 +39,7 @@ static void keys_are_hosts_and_sites(void **state)
                     {"key=host", "file:///a", NULL}, {"key=host", "http://[::1]/", "[::1]"}, {"key=host", "x", NULL},
                     {"key=host/1", "http://1/", "0.0.0.1"});
     vidi_canon *canon = NULL;
-    int result = vidi_canon_create(&canon, "key=site", NULL);
+    int result = vidi_canon_create(&canon, "key=site", NULL, NULL);
     vidi_canon_close(canon);
     if (result) {
         assert_int_equal(result, VIDI_EOPTION);
@@ -81,11 +81,11 @@ static void unknown_forms_are_refused_with_a_list(void **state)
                                       "key",        "surt,-reorder", "key=host,-host", "none,-"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         vidi_canon *canon = (vidi_canon *)&canon;
-        check(vidi_canon_create(&canon, bad[i], NULL) == VIDI_EOPTION, "\"%s\" was taken", bad[i]);
+        check(vidi_canon_create(&canon, bad[i], NULL, NULL) == VIDI_EOPTION, "\"%s\" was taken", bad[i]);
         assert_null(canon);
     }
     vidi_canon *canon;
-    vidi_canon_create(&canon, "crawl,-what", NULL);
+    vidi_canon_create(&canon, "crawl,-what", NULL, NULL);
     assert_non_null(strstr(vidi_message(), "tracking, index, sort"));
 }
 
@@ -229,7 +229,7 @@ static void absurd_arguments_are_refused(void **state)
     assert_int_equal(vidi_url_canon(canon, good, &nowhere, out, &len), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_canon(canon, good, NULL, out, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_canon(canon, good, NULL, NULL, &len), VIDI_ELIMIT);
-    assert_int_equal(vidi_canon_create(NULL, NULL, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_canon_create(NULL, NULL, NULL, NULL), VIDI_EARGUMENT);
     assert_string_equal(vidi_canon_name(NULL), "");
     vidi_canon_close(canon);
     vidi_canon_close(NULL);

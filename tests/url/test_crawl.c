@@ -171,9 +171,9 @@ static void a_list_is_part_of_the_name(void **state)
     a = canon_with(name, "x*\ny");
     assert_string_equal(vidi_canon_name(a), name);
     vidi_canon_close(a);
-    assert_int_equal(vidi_canon_create(&a, name, "x*\nz"), VIDI_EDIFFERS);
-    assert_int_equal(vidi_canon_create(&a, name, NULL), VIDI_EDIFFERS);
-    assert_int_equal(vidi_canon_create(&a, "crawl,-tracking", "x*"), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&a, name, "x*\nz", NULL), VIDI_EDIFFERS);
+    assert_int_equal(vidi_canon_create(&a, name, NULL, NULL), VIDI_EDIFFERS);
+    assert_int_equal(vidi_canon_create(&a, "crawl,-tracking", "x*", NULL), VIDI_EOPTION);
     assert_null(a);
 }
 
@@ -184,11 +184,11 @@ static void bad_lists_are_refused(void **state)
     char text[400];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = 0;
-    assert_int_equal(vidi_canon_create(&canon, "crawl", text), VIDI_EOPTION);
-    assert_int_equal(vidi_canon_create(&canon, "crawl", "a b"), VIDI_EOPTION);
-    assert_int_equal(vidi_canon_create(&canon, "crawl", "a=b"), VIDI_EOPTION);
-    assert_int_equal(vidi_canon_create(&canon, "whatwg", "a"), VIDI_EOPTION);
-    assert_int_equal(vidi_canon_create(&canon, "surt,tracking=1", NULL), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&canon, "crawl", text, NULL), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&canon, "crawl", "a b", NULL), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&canon, "crawl", "a=b", NULL), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&canon, "whatwg", "a", NULL), VIDI_EOPTION);
+    assert_int_equal(vidi_canon_create(&canon, "surt,tracking=1", NULL, NULL), VIDI_EOPTION);
     assert_null(canon);
 }
 

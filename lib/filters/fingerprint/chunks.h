@@ -1,8 +1,8 @@
 /*
  * Memory in chunks of 16 KiB, for tables that are rebuilt again and again at slightly other sizes. What one table gives
  * back the next one takes, so that memory is touched for the first time only as the whole grows. Chunks are cut from
- * blocks that grow with the whole: at 64 MiB and more they are of 2 MiB and aligned to it, for the kernel to back them
- * with large pages.
+ * blocks that grow with the whole: at 64 MiB and more they are of 2 MiB and, from the default allocator, aligned to it, so
+ * that the kernel can back them with large pages.
  *
  * Safe to use from several threads at once.
  */

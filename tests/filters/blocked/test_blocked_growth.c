@@ -58,7 +58,7 @@ static void watched_release(void *context, void *ptr, size_t bytes, size_t align
 static void watched_init(watched *self)
 {
     memset(self, 0, sizeof *self);
-    self->hook = (vidi_allocator){watched_allocate, watched_zeroed, watched_release, self};
+    self->hook = (vidi_allocator){sizeof(vidi_allocator), watched_allocate, watched_zeroed, watched_release, self};
 }
 
 /* Touched pages of a block; fails the test unless they are the first ones. */

@@ -1,0 +1,326 @@
+#include "support/tour.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/folder.h"
+#include "support/streams.h"
+#include "support/urls.h"
+
+enum { SEED = 5 };
+
+static void tell(const test_tour *tour, const char *call, int result)
+{
+    if (tour->after)
+        tour->after(tour->context, call, result);
+}
+
+/* True if the call failed as planned and is to be made again. A kind that cannot do it is left alone. */
+static bool again(const test_tour *tour, const char *call, int result)
+{
+    tell(tour, call, result);
+    if (result >= 0 || result == VIDI_ECANNOT)
+        return false;
+    check(tour->planned && tour->planned(tour->context, result), "%s, %s: %d, %s", test_case_name(tour->which), call,
+          result, vidi_message());
+    return true;
+}
+
+#define VISIT(call)                                                                                                    \
+    while (again(tour, #call, (call))) {                                                                               \
+    }
+
+#define VISIT_VOID(call) ((call), tell(tour, #call, VIDI_OK))
+
+/* ---- what needs no set ---- */
+
+static int hear(void *context, const vidi_canon_step *step)
+{
+    (void)context;
+    (void)step;
+    return 0;
+}
+
+static void visit_urls(const test_tour *tour)
+{
+    static char longer[5000];
+    char out[6000];
+    size_t len;
+    vidi_url url = {.size = sizeof url};
+    vidi_str base = test_str("http://example.com/a/b"), reference = test_str("../c?d#e");
+    memset(longer, 'a', sizeof longer);
+    memcpy(longer, "http://h/", 9);
+    VISIT((len = sizeof out, vidi_url_parse(base, NULL, out, &len, &url)));
+    VISIT((len = sizeof out, vidi_url_parse(reference, &base, out, &len, &url)));
+    VISIT((len = sizeof out, vidi_url_parse(reference, &(vidi_str){longer, sizeof longer}, out, &len, &url)));
+    VISIT((len = sizeof out, vidi_url_resolve(base, reference, out, &len)));
+}
+
+static void visit_form(const test_tour *tour, const char *profile, const char *tracking)
+{
+    char out[3000], longer[2500];
+    size_t len;
+    vidi_canon *canon;
+    vidi_str base = test_str("http://example.com/a/b"), reference = test_str("../c?utm_source=x&b=1&a=2#e");
+    memset(longer, '/', sizeof longer);
+    memcpy(longer, "HTTP://h/", 9);
+    VISIT(vidi_canon_create(&canon, profile, tracking, tour->allocator));
+    VISIT((len = sizeof out, vidi_url_canon(canon, reference, &base, out, &len)));
+    VISIT((len = sizeof out, vidi_url_canon(canon, (vidi_str){longer, sizeof longer}, NULL, out, &len)));
+    VISIT(vidi_url_explain(canon, reference, &base, hear, NULL));
+    VISIT(vidi_url_explain(canon, (vidi_str){longer, sizeof longer}, NULL, hear, NULL));
+    VISIT_VOID(vidi_canon_name(canon));
+    VISIT_VOID(vidi_canon_close(canon));
+}
+
+static void visit_others(const test_tour *tour)
+{
+    vidi_kind_info kind = {.size = sizeof kind};
+    vidi_canon_info rule = {.size = sizeof rule};
+    vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
+    vidi_plan_entry plans[64];
+    size_t n;
+    int ambiguous;
+    uint8_t answers[2] = {VIDI_NEW, VIDI_SEEN};
+    want.urls = 1000000;
+    want.lost = 1;
+    VISIT_VOID(vidi_version());
+    VISIT_VOID(vidi_cpu());
+    VISIT_VOID(vidi_strerror(VIDI_EIO));
+    VISIT(vidi_kind(0, &kind));
+    VISIT(vidi_canon_rule(0, &rule));
+    VISIT(vidi_decide(answers, 2, &ambiguous));
+    VISIT((n = 64, vidi_plan(&want, plans, &n)));
+}
+
+/* ---- URLs in a set ---- */
+
+/* A batch with, in it, lines that are not URLs and one that is too long for the stack. */
+typedef struct lines {
+    test_batch batch;
+    vidi_str *list;
+    size_t count;
+    char *longest;
+    uint8_t *verdicts;
+    vidi_digest *digests;
+} lines;
+
+static void make_lines(lines *made, uint64_t n)
+{
+    enum { LONGEST = 50000 };
+    test_batch_init(&made->batch, (size_t)n);
+    test_batch_fill(&made->batch, test_url, SEED, 0, (size_t)n);
+    made->count = (size_t)n + 3;
+    made->list = calloc(made->count, sizeof *made->list);
+    made->verdicts = calloc(made->count, 1);
+    made->digests = calloc(made->count, sizeof *made->digests);
+    made->longest = malloc(LONGEST);
+    assert_true(made->list && made->verdicts && made->digests && made->longest);
+    memcpy(made->list, made->batch.urls, (size_t)n * sizeof *made->list);
+    memset(made->longest, 'x', LONGEST);
+    memcpy(made->longest, "HTTP://h/", 9);
+    made->list[n] = made->list[2];
+    made->list[2] = test_str("not a URL");
+    made->list[n + 1] = (vidi_str){made->longest, LONGEST};
+    made->list[n + 2] = test_str("http://[1:/");
+}
+
+static void free_lines(lines *made)
+{
+    test_batch_free(&made->batch);
+    free(made->list);
+    free(made->verdicts);
+    free(made->digests);
+    free(made->longest);
+}
+
+static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
+{
+    uint64_t times, epoch, mark;
+    size_t n;
+    uint32_t can = test_stat(set).can;
+    VISIT(vidi_expect(set, tour->urls));
+    for (size_t i = 0; i < made->count; i++)
+        if (tour->invalid == VIDI_KEEP_INVALID || (i != 2 && i + 1 != made->count))
+            VISIT(i % 3 ? vidi_add(set, made->list[i]) : vidi_has(set, made->list[i]));
+    VISIT(vidi_commit(set));
+    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
+    VISIT(vidi_mark(set, &mark));
+    VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
+    VISIT((n = made->count, vidi_digest_batch(set, made->list, &n, made->digests, made->verdicts, &epoch)));
+    if (n == made->count)
+        VISIT(vidi_add_digests(set, epoch, made->digests, n, made->verdicts));
+    if (can & VIDI_CAN_COUNT)
+        VISIT(vidi_count(set, made->list[1], &times));
+    if (can & VIDI_CAN_DELETE)
+        VISIT(vidi_remove(set, made->list[1]));
+    VISIT(vidi_commit_to(set, mark));
+    VISIT(vidi_commit(set));
+    VISIT(vidi_step(set, 1000000));
+    VISIT(vidi_sync(set));
+}
+
+static int visit_entry(void *context, const vidi_entry *entry)
+{
+    (void)context;
+    (void)entry;
+    return 0;
+}
+
+/* What changes nothing: for readers of a folder, too. */
+static void visit_reads(const test_tour *tour, const vidi_set *set, const lines *made)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    VISIT(vidi_stat(set, &stats));
+    VISIT(vidi_has(set, made->list[0]));
+    VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
+    VISIT(vidi_verify(set));
+    if (stats.can & VIDI_CAN_ITERATE)
+        VISIT(vidi_iterate(set, visit_entry, NULL));
+}
+
+/* ---- sets ---- */
+
+static void join(char path[TEST_PATH], const test_tour *tour, const char *name)
+{
+    test_path(path, tour->folder ? tour->folder : "", name);
+}
+
+static vidi_set *create(const test_tour *tour, const char *name, const vidi_set *like)
+{
+    test_options made;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    char path[TEST_PATH];
+    vidi_set *set = NULL;
+    test_case_options(&made, tour->which, tour->urls, SEED);
+    join(path, tour, name);
+    if (!like)
+        options = made.options;
+    options.like = like;
+    options.allocator = tour->allocator;
+    options.invalid = tour->invalid;
+    options.flags = VIDI_KEEP_PREVIOUS | (tour->folder ? tour->flags : 0);
+    options.path = tour->folder ? path : NULL;
+    VISIT(vidi_create(&set, &options));
+    assert_non_null(set);
+    return set;
+}
+
+static vidi_set *open(const test_tour *tour, const char *name, unsigned flags)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    char path[TEST_PATH];
+    vidi_set *set = NULL;
+    join(path, tour, name);
+    options.allocator = tour->allocator;
+    options.invalid = tour->invalid;
+    options.flags = flags;
+    VISIT(vidi_open_with(&set, path, &options));
+    assert_non_null(set);
+    return set;
+}
+
+static int write_anew(const vidi_set *set, test_stream *stream)
+{
+    stream->size = 0;
+    return vidi_write(set, test_stream_sink, stream);
+}
+
+static int read_anew(vidi_set **copy, test_stream *stream, const vidi_options *options)
+{
+    stream->at = 0;
+    return vidi_read(copy, test_stream_source, stream, stream->size, options);
+}
+
+static void visit_streams(const test_tour *tour, const vidi_set *set, const lines *made)
+{
+    test_stream stream = {0};
+    vidi_options options = VIDI_OPTIONS_INIT;
+    char path[TEST_PATH];
+    vidi_set *copy = NULL;
+    join(path, tour, "copy");
+    options.allocator = tour->allocator;
+    options.invalid = tour->invalid;
+    options.flags = tour->folder ? tour->flags : 0;
+    options.path = tour->folder ? path : NULL;
+    VISIT(write_anew(set, &stream));
+    VISIT(read_anew(&copy, &stream, &options));
+    visit_reads(tour, copy, made);
+    VISIT_VOID(vidi_close(copy));
+    test_stream_free(&stream);
+}
+
+static void visit_merge(const test_tour *tour, const vidi_set *set, const lines *made)
+{
+    vidi_set *twin = create(tour, "twin", set);
+    VISIT(vidi_add_batch(twin, made->list + made->count / 2, made->count / 2, made->verdicts));
+    VISIT(vidi_commit(twin));
+    if (test_stat(set).can & VIDI_CAN_MERGE)
+        VISIT(vidi_merge(twin, set));
+    VISIT_VOID(vidi_close(twin));
+}
+
+static void visit_epochs(const test_tour *tour, vidi_set *set, const lines *made)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    vidi_epoch_stats record = {.size = sizeof record};
+    if (!test_case_rotates(tour->which))
+        return;
+    next.flags = VIDI_KEEP_PREVIOUS;
+    VISIT(vidi_rotate(set, &next));
+    VISIT(vidi_epoch_stat(set, 0, &record));
+    VISIT(vidi_has_previous(set, made->list[0]));
+    VISIT(vidi_rotate(set, NULL));
+    VISIT(vidi_drop_previous(set));
+    VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
+}
+
+static void visit_folder(const test_tour *tour, const lines *made)
+{
+    char path[TEST_PATH];
+    vidi_recovery recovery = {.size = sizeof recovery};
+    vidi_set *set = NULL;
+    join(path, tour, "set");
+    VISIT(vidi_open(&set, path, tour->flags));
+    VISIT(vidi_recovered(set, &recovery));
+    VISIT_VOID(vidi_close(set));
+    set = open(tour, "set", tour->flags);
+    VISIT(vidi_recovered(set, &recovery));
+    VISIT(vidi_add(set, test_str("http://one.more/")));
+    VISIT(vidi_commit(set));
+    VISIT(vidi_snapshot(set));
+    VISIT(vidi_add(set, test_str("http://and.another/")));
+    VISIT(vidi_commit(set));
+    VISIT(vidi_sync(set));
+    for (int map = 0; map < 2; map++) {
+        vidi_set *reader = open(tour, "set", VIDI_READ_ONLY | (map ? 0 : VIDI_NO_MAP));
+        visit_reads(tour, reader, made);
+        VISIT_VOID(vidi_close(reader));
+    }
+    VISIT_VOID(vidi_close(set));
+}
+
+void test_tour_run(const test_tour *tour)
+{
+    lines made;
+    make_lines(&made, tour->urls);
+    visit_others(tour);
+    visit_urls(tour);
+    visit_form(tour, "whatwg", NULL);
+    visit_form(tour, "crawl", "@builtin\nown_*\n");
+    visit_form(tour, "surt", NULL);
+    visit_form(tour, "key=host", NULL);
+    vidi_set *set = create(tour, "set", NULL);
+    visit_adds(tour, set, &made);
+    visit_reads(tour, set, &made);
+    visit_streams(tour, set, &made);
+    visit_merge(tour, set, &made);
+    visit_epochs(tour, set, &made);
+    VISIT_VOID(vidi_close(set));
+    VISIT_VOID(vidi_close(NULL));
+    if (tour->folder)
+        visit_folder(tour, &made);
+    free_lines(&made);
+}
