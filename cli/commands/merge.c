@@ -192,13 +192,17 @@ const cli_command cli_merge = {
     .summary = "Merge saved sets into one",
     .usage = "vidi merge OUT IN...",
     .about = "Adds all that is in the saved sets IN to the saved set OUT.",
-    .details = "If there is no OUT, it is made like the first IN. The others are folders, which may be in use, or "
-               "files that 'vidi export' wrote; they stay as they are.\n"
-               "Sets can be merged if they have the same kind, shape, key, epoch, hash and canonical form, which they "
-               "have if they began as copies of one: 'vidi export' it and 'vidi import' the file on each machine. All "
-               "are opened, verified and compared before the first is merged; what does not fit is told with what "
-               "differs. Pages that any of them lost stay lost, and the expectations add up.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "If there is no OUT, it is made like the first IN. The others are folders, which may be in use, or "
+        "files that 'vidi export' wrote; they stay as they are.\n"
+        "Sets can be merged only if they have the same canonical form. Sets of the kinds hashset, sorted and list "
+        "keep their URLs, so nothing else needs to be the same. Sets of the other kinds keep only hashes, so "
+        "they must also agree in kind, parameters, key, hash function and epoch: make each with 'vidi --state "
+        "STATE --like OTHER', or 'vidi export' one set and 'vidi import' the file on each machine.\n"
+        "All sets are opened, verified and compared before the first is merged. If two do not fit together, an "
+        "error says what differs. Pages that one of the sets lost stay lost, and the expected losses add "
+        "up.\n"
+        "The exit status is 0, or 2 after an error.",
     .examples = "  vidi merge all.state one.state two.state three.state\n"
                 "  vidi merge all.state from-other-machines/*.vidi\n",
     .options = options_table,

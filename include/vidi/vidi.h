@@ -285,11 +285,15 @@ VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_drop_previous(vidi_set *set);
 
 /*
- * Adds all that is in `from` to `into`. Both must have the same kind, shape, key, epoch, hash and canonical form
- * (VIDI_EDIFFERS says what is not), except that exact kinds may differ in size. `from` stays as it is. Needs
- * VIDI_CAN_MERGE. A set and itself: no change. Linear in the size of `from`; adds to either wait. On error `into` may
- * hold part of `from`; calling again completes it, except that `counting` members of a spatial set may count some URLs
- * twice.
+ * Adds everything that `from` holds to `into`; `from` does not change. Merging a set with itself changes nothing. Needs
+ * VIDI_CAN_MERGE. VIDI_EDIFFERS if the two do not fit together; the message says what differs.
+ *
+ * The canonical form must always be the same. Sets that keep their URLs (hashset, sorted and list) need only agree on
+ * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may differ.
+ * All other sets must agree in each of these, which sets that were created with `like` do.
+ *
+ * Takes time linear in the size of `from`; adds to either set wait. On error `into` may hold part of `from`; calling
+ * again completes it, except that sets which store every add may then count some URLs twice.
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
 

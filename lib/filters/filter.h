@@ -152,6 +152,11 @@ struct vidi__kind {
     int (*remove)(vidi__filter *filter, const vidi__item *item);
     int (*times)(const vidi__filter *filter, const vidi__item *item, uint64_t *times);
     int (*merge)(vidi__filter *into, const vidi__filter *from);
+    /*
+     * Only for kinds that keep the URLs: merges from any such kind, by inserting its URLs. Their hashes may have
+     * another key or another hash function; `key` is that of `into`.
+     */
+    int (*merge_urls)(vidi__filter *into, const vidi__filter *from, const vidi__hash_key *key);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left */
     void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, while others add */

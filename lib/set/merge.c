@@ -1,14 +1,31 @@
-/* Merging of two sets in memory, and the reasons for refusing it. */
+/*
+ * Merging of two sets, and the reasons for refusing it.
+ *
+ * Most kinds keep only what a URL's hash leaves behind, so both sets must hash alike and have the same shape. Kinds
+ * that keep the URLs themselves merge by inserting the URLs of one into the other. Then only the canonical form must be
+ * the same: key, hash function, kind, epoch and member may differ.
+ */
 #include "durable/durable.h"
 
-static int check_fit(const vidi_set *into, const vidi_set *from)
+static bool both_keep_urls(const vidi_set *into, const vidi_set *from)
+{
+    return into->now.filter->kind->merge_urls && from->now.filter->kind->merge_urls;
+}
+
+static int check_canon(const vidi_set *into, const vidi_set *from)
+{
+    const char *a = vidi_canon_name(into->canon), *b = vidi_canon_name(from->canon);
+    if (strcmp(a, b) != 0)
+        return vidi__fail(VIDI_EDIFFERS, "one set has canonical form %s, the other %s", a, b);
+    return VIDI_OK;
+}
+
+/* For kinds that keep no URLs: would a URL leave the same traces in both? */
+static int check_hashes(const vidi_set *into, const vidi_set *from)
 {
     const vidi__epoch *a = &into->now, *b = &from->now;
-    if (strcmp(vidi_canon_name(into->canon), vidi_canon_name(from->canon)) != 0)
-        return vidi__fail(VIDI_EDIFFERS, "one set has canonical form %s, the other %s", vidi_canon_name(into->canon),
-                          vidi_canon_name(from->canon));
     if (memcmp(into->key, from->key, sizeof into->key) != 0)
-        return vidi__fail(VIDI_EDIFFERS, "the sets have different keys; make one like the other (options.like)");
+        return vidi__fail(VIDI_EDIFFERS, "the sets have different keys; create one like the other");
     if (a->number != b->number)
         return vidi__fail(VIDI_EDIFFERS, "one set is in epoch %llu, the other in epoch %llu",
                           (unsigned long long)a->number, (unsigned long long)b->number);
@@ -22,6 +39,20 @@ static int check_fit(const vidi_set *into, const vidi_set *from)
     if (!(a->filter->can & VIDI_CAN_MERGE))
         return vidi__fail(VIDI_ECANNOT, "kind %s cannot merge", a->filter->kind->name);
     return VIDI_OK;
+}
+
+static int check_fit(const vidi_set *into, const vidi_set *from)
+{
+    VIDI__TRY(check_canon(into, from));
+    return both_keep_urls(into, from) ? VIDI_OK : check_hashes(into, from);
+}
+
+static int merge_filters(vidi_set *into, const vidi_set *from)
+{
+    vidi__filter *filter = into->now.filter;
+    if (both_keep_urls(into, from))
+        return filter->kind->merge_urls(filter, from->now.filter, &into->now.key);
+    return filter->kind->merge(filter, from->now.filter);
 }
 
 /* What `from` has committed but not in its filter yet. */
@@ -45,7 +76,7 @@ static int merge(vidi_set *into, const vidi_set *from)
     if (from->mapped
             .bytes) /* what nobody has looked at would do no harm here, but spoil the numbers of the other set */
         VIDI__TRY(vidi__set_verify_contents(from));
-    VIDI__TRY(into->now.filter->kind->merge(into->now.filter, from->now.filter));
+    VIDI__TRY(merge_filters(into, from));
     if (from->durable)
         VIDI__TRY(merge_stage(into, &from->durable->stage));
     vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* either has lost its own */

@@ -62,4 +62,10 @@ static inline bool can_merge(const test_case *which)
     return test_case_can(which, VIDI_CAN_MERGE);
 }
 
+/* Kinds that keep their URLs merge across keys and members: see test_merge_urls.c. */
+static inline bool merges_hashes(const test_case *which)
+{
+    return can_merge(which) && !(which->traits & TEST_EXACT);
+}
+
 #endif

@@ -434,7 +434,7 @@ int main(int argc, char **argv)
         test_add(promise, nested_kinds_grow_on_alike, &nested[i]);
     }
     add_smalls();
-    test_add_cases("other members do not fit", other_members_do_not_fit, can_merge);
+    test_add_cases("other members do not fit", other_members_do_not_fit, merges_hashes);
     test_add_cases("pages lost add up", pages_lost_add_up, can_merge);
     return test_run("fit", argc, argv);
 }

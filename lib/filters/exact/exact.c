@@ -130,12 +130,33 @@ int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
 
 /* ---- all URLs ---- */
 
-/* Gives `into` what it lacks, as being there 0 times, and makes sure that nothing can fail when the times are added up. */
-static int merge_missing(vidi__exact *into, const vidi__exact *from)
+/*
+ * One merge. The hashes that `from` keeps serve `into` as they are if key is NULL; otherwise the URLs are hashed again
+ * with that key.
+ */
+typedef struct merging {
+    vidi__exact *into;
+    const vidi__exact *from;
+    const vidi__hash_key *key;
+} merging;
+
+/* A URL of `from`, with the hash by which `into` finds it. */
+static vidi__part part_for(const merging *merge, const vidi__record *record)
 {
+    vidi__part url = part_of(merge->from, record);
+    if (merge->key && merge->into->index->hash_words)
+        url.hash = vidi__hash(merge->into->base.item_hash, merge->key, url.str);
+    return url;
+}
+
+/* Inserts the URLs that `into` lacks with a count of 0, and checks that no count will overflow. */
+static int merge_missing(const merging *merge)
+{
+    vidi__exact *into = merge->into;
+    const vidi__exact *from = merge->from;
     vidi__pool_cursor cursor = {0};
     for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
-        vidi__part url = part_of(from, record);
+        vidi__part url = part_for(merge, record);
         const vidi__record *known = into->index->find(into, &url);
         if (!known)
             VIDI__TRY(insert(into, &url, 0));
@@ -145,26 +166,26 @@ static int merge_missing(vidi__exact *into, const vidi__exact *from)
     return VIDI_OK;
 }
 
-static void merge_times(vidi__exact *into, const vidi__exact *from)
+/* A forged `from` may list one URL under several hashes, so that the sum is checked once more. */
+static void merge_times(const merging *merge)
 {
+    vidi__exact *into = merge->into;
+    const vidi__exact *from = merge->from;
     vidi__pool_cursor cursor = {0};
     for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
-        vidi__part url = part_of(from, record);
+        vidi__part url = part_for(merge, record);
         vidi__record *known = into->index->find(into, &url);
-        set_times(into, known, times_of(into, known) + times_of(from, record));
+        uint64_t times = times_of(into, known), more = times_of(from, record);
+        set_times(into, known, more > UINT64_MAX - times ? UINT64_MAX : times + more);
     }
 }
 
-/* All or nothing: with times to add up, going over what was half done would count it twice. */
-int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other)
+/* All or nothing: after half a merge, a second try would count some URLs twice. */
+static int merge_all(const merging *merge)
 {
-    vidi__exact *into = (vidi__exact *)filter;
-    const vidi__exact *from = (const vidi__exact *)other;
-    if (into == from)
-        return VIDI_OK;
-    VIDI__TRY(vidi__filter_same_shape(filter, other));
+    vidi__exact *into = merge->into;
     vidi__pool_cursor before = vidi__pool_end(&into->pool);
-    int code = merge_missing(into, from);
+    int code = merge_missing(merge);
     if (code < 0) {
         for (vidi__record *record; (record = vidi__pool_next(&into->pool, &before));)
             take_out(into, record);
@@ -172,8 +193,27 @@ int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other)
         return code;
     }
     if (into->multiset)
-        merge_times(into, from);
+        merge_times(merge);
     return VIDI_OK;
+}
+
+int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other)
+{
+    if (filter == other)
+        return VIDI_OK;
+    VIDI__TRY(vidi__filter_same_shape(filter, other));
+    return merge_all(&(merging){(vidi__exact *)filter, (const vidi__exact *)other, NULL});
+}
+
+int vidi__exact_merge_urls(vidi__filter *filter, const vidi__filter *other, const vidi__hash_key *key)
+{
+    merging merge = {(vidi__exact *)filter, (const vidi__exact *)other, key};
+    if (filter == other)
+        return VIDI_OK;
+    if (merge.into->multiset != merge.from->multiset)
+        return vidi__fail(VIDI_EDIFFERS, "one set counts how often each URL was added (multiset=on), the other does "
+                                         "not");
+    return merge_all(&merge);
 }
 
 int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context)

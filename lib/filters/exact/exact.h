@@ -56,6 +56,7 @@ int vidi__exact_has(const vidi__filter *filter, const vidi__item *item);
 int vidi__exact_remove(vidi__filter *filter, const vidi__item *item);
 int vidi__exact_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times);
 int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other);
+int vidi__exact_merge_urls(vidi__filter *filter, const vidi__filter *other, const vidi__hash_key *key);
 int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context);
 int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer);
 double vidi__exact_fp_now(const vidi__filter *filter);
@@ -68,9 +69,9 @@ int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi_
 #define VIDI__EXACT_KIND                                                                                               \
     .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW,                       \
     .destroy = vidi__exact_destroy, .has = vidi__exact_has, .remove = vidi__exact_remove, .times = vidi__exact_times,  \
-    .merge = vidi__exact_merge, .iterate = vidi__exact_iterate, .save = vidi__exact_save,                              \
-    .fp_now = vidi__exact_fp_now, .stat = vidi__exact_stat, .describe = vidi__exact_describe,                          \
-    .hash_names = vidi__exact_hash_names
+    .merge = vidi__exact_merge, .merge_urls = vidi__exact_merge_urls, .iterate = vidi__exact_iterate,                  \
+    .save = vidi__exact_save, .fp_now = vidi__exact_fp_now, .stat = vidi__exact_stat,                                  \
+    .describe = vidi__exact_describe, .hash_names = vidi__exact_hash_names
 
 /* Bytes of an array, UINT64_MAX if there is no such number: no allocator gives that. */
 static inline uint64_t vidi__exact_array(uint64_t count, size_t size)
