@@ -43,10 +43,10 @@ static int damaged_log(const char *path, const vidi_recovery *found)
                      cli_human_count(&places, found->damaged_places), found->damaged_places == 1 ? "place" : "places");
 }
 
-/* What to do about a set that cannot be opened because of what is in its files. */
+/* Says what to do about a set that cannot be opened because its files are damaged. */
 static void advise(const char *path, int error, bool folder)
 {
-    if (error != VIDI_EFORMAT || strstr(vidi_message(), folder ? "holds no set" : "not written by vidi"))
+    if (error != VIDI_EFORMAT || cli_state_is_none(error))
         return;
     if (folder)
         cli_error("%s: it cannot be used as it is: restore the folder from a backup, or 'vidi import' an export of it",

@@ -83,9 +83,11 @@ const cli_command cli_has = {
     .summary = "Print which URLs a state has seen",
     .usage = "vidi has [OPTION]... STATE [FILE]...",
     .about = "Prints the lines (URLs) that a state has seen, in order, as they were spelled. Nothing is remembered.",
-    .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
-               "The state is as it was when it was opened; somebody else may be writing to it meanwhile.\n"
-               "The exit status is 0 if all were seen, 1 if something was not, or 2 after an error.",
+    .details =
+        "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
+        "STATE is a folder, or a file that 'vidi export' wrote. Another process may be writing to the folder; what it "
+        "adds after this command has opened the state is not seen.\n"
+        "The exit status is 0 if all were seen, 1 if something was not, or 2 after an error.",
     .examples = "  vidi has crawl.vidi urls.txt\n"
                 "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"
                 "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",

@@ -327,7 +327,7 @@ static int run(const cli_command *self, cli_words words)
         return CLI_ERROR;
     top.path = options.state ? options.state : words.list[0];
     if (access(top.path, F_OK) == 0 && !cli_state_is_folder(top.path))
-        return cli_error("%s is not a folder that a run could have; 'vidi info' shows exported sets", top.path);
+        return cli_error("%s is not a folder with a vidi set; 'vidi info' shows exported sets", top.path);
     if (strcmp(top.path, "-") == 0)
         return cli_error("'vidi top' needs a folder, not standard input; usage: %s", self->usage);
     status = look(&top);

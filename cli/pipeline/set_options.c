@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pipeline/canon_options.h"
+#include "pipeline/state.h"
 
 enum { PLANS = 64 };
 
@@ -181,8 +182,7 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     options.flags = VIDI_READ_ONLY;
     if (cli_invalid_parse(invalid, &options.invalid) != CLI_OK)
         return CLI_ERROR;
-    int error = vidi_open_with(set, path, &options);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
+    return cli_state_open_with(set, path, &options, NULL);
 }
 
 int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form)
@@ -233,7 +233,7 @@ static int create_state(cli_sets *sets, const cli_set_options *options)
     return status;
 }
 
-/* Is it a file that making a state leaves if it is interrupted? */
+/* Is it the name of a file that an interrupted creation of a state can leave behind? */
 static bool is_remains(const char *name)
 {
     size_t length = strlen(name);
@@ -242,8 +242,8 @@ static bool is_remains(const char *name)
            (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
 }
 
-/* Nothing there, or a folder that holds nothing but such files: a state may be made there. */
-static bool is_free(const char *path)
+/* A state may be made where there is nothing, or a folder that holds nothing but such files. */
+static int check_free(const char *path)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
@@ -253,7 +253,7 @@ static bool is_free(const char *path)
         bare = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || is_remains(entry->d_name);
     if (folder)
         closedir(folder);
-    return bare;
+    return bare ? CLI_OK : cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
 }
 
 static int open_state(cli_sets *sets, const cli_set_options *options)
@@ -266,16 +266,15 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
     handle.memory_limit = options->capacity || options->lost > 0 ? 0 : options->memory;
     int error = vidi_open_with(&sets->set, options->state, &handle);
     if (error == VIDI_EABSENT)
-        return is_free(options->state)
-                   ? create_state(sets, options)
-                   : cli_error("%s is no state and has other things in it; name another --state", options->state);
+        return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;
     if (error == VIDI_EBUSY)
         return cli_error("cannot write to %s: %s; wait until it is done, or only ask with --dry-run or 'vidi has'",
                          options->state, vidi_message());
     if (error == VIDI_EFORMAT)
-        return cli_error("%s; look closer with 'vidi check', or name another --state", vidi_message());
+        return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
+                         vidi_message());
     if (error < 0)
-        return cli_library_error(error);
+        return cli_state_error(options->state, error);
     if (check_state(sets, sets->set, options) != CLI_OK)
         return CLI_ERROR;
     if (options->epoch && (error = vidi_rotate(sets->set, NULL)) < 0)
@@ -284,8 +283,8 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
 }
 
 /*
- * A dry run of a state: the state is opened for questions only, so that somebody else may be writing to it, and what is
- * met in this run is remembered beside it, in memory.
+ * A dry run: the state is opened for lookups only, so another process may be writing to it. The URLs of this run go into
+ * a second set, in memory.
  */
 static int open_dry(cli_sets *sets, const cli_set_options *options)
 {
@@ -297,9 +296,9 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
         return CLI_ERROR;
     int error = vidi_open_with(&sets->also, options->state, &handle);
     if (error == VIDI_EABSENT)
-        return create(sets, options, NULL, NULL);
+        return check_free(options->state) == CLI_OK ? create(sets, options, NULL, NULL) : CLI_ERROR;
     if (error < 0)
-        return cli_library_error(error);
+        return cli_state_error(options->state, error);
     if (check_state(sets, sets->also, options) != CLI_OK)
         return CLI_ERROR;
     if ((error = vidi_stat(sets->also, &stats)) < 0)
@@ -318,6 +317,8 @@ int cli_sets_open(cli_sets *sets, const cli_set_options *options)
         return CLI_ERROR;
     if (!options->state)
         return create(sets, options, NULL, NULL);
+    if (cli_state_check_folder(options->state) != CLI_OK)
+        return CLI_ERROR;
     return options->dry_run ? open_dry(sets, options) : open_state(sets, options);
 }
 

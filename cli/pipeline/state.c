@@ -1,5 +1,5 @@
 /*
- * Opening states: see state.h.
+ * Opens states: see state.h.
  */
 #include "pipeline/state.h"
 
@@ -21,10 +21,10 @@ int cli_operands(const cli_command *self, cli_words words, size_t least, size_t 
     return CLI_OK;
 }
 
-/* Does the library's sentence say which set it is about? */
+/* Does the library's message already name the set? */
 static bool names(const char *message, const char *path)
 {
-    static const char *const forms[][2] = {{"", " holds no set"},
+    static const char *const forms[][2] = {{"", " is not a vidi set"},
                                            {"there is a set at ", " already"},
                                            {"cannot open the set ", ": "},
                                            {"cannot make the folder ", ": "}};
@@ -45,7 +45,14 @@ int cli_state_error(const char *path, int error)
 
     if (!message || !*message)
         message = vidi_strerror(error);
+    if (cli_state_is_none(error))
+        return cli_error("%s is not a vidi set", path);
     return names(message, path) ? cli_error("%s", message) : cli_error("%s: %s", path, message);
+}
+
+bool cli_state_is_none(int error)
+{
+    return error == VIDI_EFORMAT && strcmp(vidi_message(), "not a vidi set") == 0;
 }
 
 bool cli_state_is_folder(const char *path)
@@ -76,7 +83,7 @@ static int64_t read_some(void *context, void *data, size_t size)
     }
 }
 
-/* How much there is to read; 0 if nobody knows. */
+/* The number of bytes left to read; 0 if it is unknown. */
 static uint64_t bytes_left(int fd)
 {
     struct stat about;
@@ -100,7 +107,7 @@ int cli_state_read(vidi_set **set, const char *path, const vidi_options *options
     if (from.fd < 0)
         return cli_error("cannot open %s: %s", name, strerror(errno));
     if (isatty(from.fd)) {
-        int status = cli_error("%s is a terminal, where no set comes from; name a file or redirect one", name);
+        int status = cli_error("%s is a terminal; name a file with a set, or redirect one", name);
         if (!standard)
             close(from.fd);
         return status;
@@ -116,29 +123,69 @@ int cli_state_read(vidi_set **set, const char *path, const vidi_options *options
     return cli_state_error(stream ? name : options->path, *error);
 }
 
+/* Gives the first bytes of a file, and no more: enough to see whether they begin a set. */
+static int64_t read_beginning(void *context, void *data, size_t size)
+{
+    source *self = context;
+    int64_t got = self->error ? 0 : read_some(self, data, size);
+
+    self->error = -1;
+    return got;
+}
+
+/* Why a file cannot be opened for writing: it is not a set, or it is an exported one. */
+static int refuse_file(const char *path)
+{
+    vidi_set *set;
+    source from = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+
+    if (from.fd < 0)
+        return cli_error("cannot open %s: %s", path, strerror(errno));
+    int error = vidi_read(&set, read_beginning, &from, 0, NULL);
+    vidi_close(set);
+    close(from.fd);
+    if (cli_state_is_none(error))
+        return cli_state_error(path, error);
+    return cli_error("%s is an exported set, and no folder to write to; 'vidi import' makes a folder of it", path);
+}
+
+int cli_state_check_folder(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISDIR(about.st_mode) ? refuse_file(path) : CLI_OK;
+}
+
 /* ---- folders ---- */
 
-int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
+int cli_state_open_with(vidi_set **set, const char *path, const vidi_options *options, int *error)
 {
+    vidi_options for_file = VIDI_OPTIONS_INIT;
     struct stat about;
     int ignored = 0;
 
     error = error ? error : &ignored;
     *error = VIDI_OK;
     *set = NULL;
-    if ((flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
-        return cli_state_read(set, path, NULL, error);
+    for_file.invalid = options->invalid;
+    if ((options->flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
+        return cli_state_read(set, path, &for_file, error);
     if (stat(path, &about) != 0)
         return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
     if (S_ISDIR(about.st_mode)) {
         if (access(path, R_OK | X_OK) != 0)
             return cli_error("cannot open %s: %s", path, strerror(errno));
-        *error = vidi_open(set, path, flags);
+        *error = vidi_open_with(set, path, options);
         return *error < 0 ? cli_state_error(path, *error) : CLI_OK;
     }
-    if (flags & VIDI_READ_ONLY)
-        return cli_state_read(set, path, NULL, error);
-    return cli_error("%s is not a folder; if it is an exported set, 'vidi import' makes a folder of it", path);
+    return options->flags & VIDI_READ_ONLY ? cli_state_read(set, path, &for_file, error) : refuse_file(path);
+}
+
+int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    options.flags = flags;
+    return cli_state_open_with(set, path, &options, error);
 }
 
 vidi_recovery cli_state_recovered(const vidi_set *set)

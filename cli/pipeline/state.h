@@ -1,6 +1,6 @@
 /*
- * States: the folders that sets live in, and the files that `vidi export` writes. Every command that opens one does it
- * here, so that all say the same about it.
+ * States: the folders that sets live in, and the files that `vidi export` writes. Every command opens them here, so all
+ * commands print the same messages about them.
  */
 #ifndef VIDI_CLI_PIPELINE_STATE_H
 #define VIDI_CLI_PIPELINE_STATE_H
@@ -11,10 +11,14 @@
 int cli_operands(const cli_command *self, cli_words words, size_t least, size_t most);
 
 /*
- * Opens the set at path; flags are vidi_option_flags. With VIDI_READ_ONLY it may also be an exported file, or "-" for
- * one on standard input, which is read into memory and verified as a whole. CLI_OK, or CLI_ERROR with a message that
- * names the path; *set is NULL then, and *error (may be NULL) what the library returned, 0 if it was not asked.
+ * Opens the set at path with the flags and the policy for invalid lines of the options. With VIDI_READ_ONLY it may also
+ * be an exported file, or "-" for one on standard input, which is read into memory and verified as a whole. CLI_OK, or
+ * CLI_ERROR with a message that names the path. Then *set is NULL and *error (may be NULL) is the library's error code,
+ * or 0 if the library was not called.
  */
+int cli_state_open_with(vidi_set **set, const char *path, const vidi_options *options, int *error);
+
+/* The same, with flags alone (vidi_option_flags). */
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error);
 
 /* The same, and warns if damage was found in the log. */
@@ -23,25 +27,28 @@ int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
 /* Reads an exported set, "-" from standard input, with options as vidi_read takes them. Otherwise as cli_state_open. */
 int cli_state_read(vidi_set **set, const char *path, const vidi_options *options, int *error);
 
-/* cli_error for the library's last failure, which returned `error`, about the set at path. */
+/* Prints the message of the library's last failure, which returned `error`, about the set at path. CLI_ERROR. */
 int cli_state_error(const char *path, int error);
 
-/* What opening found; all 0 for a set that does not live in a folder. */
+/* Did the library's last call fail with `error` because the bytes it read are not a set at all? */
+bool cli_state_is_none(int error);
+
+/* What recovery found when the set was opened; all 0 for a set that does not live in a folder. */
 vidi_recovery cli_state_recovered(const vidi_set *set);
 
 /* The statistics of the set at path: CLI_OK, or CLI_ERROR with a message. */
 int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats);
 
 /*
- * A state as one looks at it: mapped, so that it takes no time whatever its size, and does not mind a writer. Of a set
- * that is mapped, fill and error rate are those of the snapshot, as the log is not folded into it. A small one is
- * therefore read instead; of a large one it is told.
+ * A state opened for its statistics alone. It is mapped, so that opening takes no time whatever its size, also while
+ * another process writes to it. The fill and error rate of a mapped set are those of its snapshot, without the log. A
+ * small set is therefore read into memory instead; for a large one, without_log tells.
  */
 typedef struct cli_state_view {
     vidi_set *set;
     vidi_stats stats;
     vidi_recovery found;
-    bool without_log; /* fill and error rate are */
+    bool without_log; /* fill and error rate are those of the snapshot alone */
 } cli_state_view;
 
 /* CLI_OK, or CLI_ERROR with a message. The caller closes view->set in either case. */
@@ -52,5 +59,8 @@ const char *cli_human_urls(cli_number *number, uint64_t urls);
 
 /* Is it a folder? */
 bool cli_state_is_folder(const char *path);
+
+/* CLI_OK if path is a folder or does not exist, otherwise CLI_ERROR with a message that says what is there. */
+int cli_state_check_folder(const char *path);
 
 #endif

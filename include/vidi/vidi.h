@@ -78,7 +78,7 @@ enum vidi_error {
     VIDI_EABSENT = -5,  /* what was asked for is not there */
     VIDI_ECANNOT = -6,  /* this kind cannot do that; see vidi_stats.can */
     VIDI_EDIFFERS = -7, /* the two sets do not fit together */
-    VIDI_EFORMAT = -8,  /* what was read is damaged, or was not written by vidi_write */
+    VIDI_EFORMAT = -8,  /* what was read is not a vidi set, or is a damaged one */
     VIDI_EIO = -9,      /* a file, the sink or the source failed */
     VIDI_ESYSTEM = -10, /* the operating system refused (random numbers, locks) */
     VIDI_EURL = -11,    /* what should be a URL is none */

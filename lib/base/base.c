@@ -47,7 +47,7 @@ const char *vidi_strerror(int error)
     case VIDI_EDIFFERS:
         return "the sets do not fit together";
     case VIDI_EFORMAT:
-        return "the data is damaged or not in vidi's format";
+        return "not a vidi set, or a damaged one";
     case VIDI_EIO:
         return "reading or writing failed";
     case VIDI_ESYSTEM:

@@ -285,7 +285,7 @@ static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *
 static int list(const vidi__folder *folder, const char *path, vidi__contents *contents)
 {
     VIDI__TRY(vidi__folder_list(folder, contents));
-    return contents->snapshot ? VIDI_OK : vidi__fail(VIDI_EABSENT, "%s holds no set", path);
+    return contents->snapshot ? VIDI_OK : vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", path);
 }
 
 /*

@@ -67,11 +67,16 @@ static void make_head(unsigned char head[VIDI__HEAD_BYTES], uint64_t generation)
     vidi__store64(head + HEAD_SUM, vidi__frame_sum(0, 0, head, HEAD_SUM));
 }
 
+int vidi__frame_check_magic(const void *bytes, uint64_t size)
+{
+    bool begins = size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+    return begins ? VIDI_OK : vidi__fail(VIDI_EFORMAT, VIDI__NOT_A_SET);
+}
+
 int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t *generation)
 {
     unsigned char expected[VIDI__HEAD_BYTES];
-    if (memcmp(head, magic, sizeof magic) != 0)
-        return vidi__fail(VIDI_EFORMAT, "this was not written by vidi: it does not begin with its mark");
+    VIDI__TRY(vidi__frame_check_magic(head, VIDI__HEAD_BYTES));
     if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
     if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
@@ -262,6 +267,19 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
+/* Reads the head. Bytes that do not begin as a frame are not damaged: they were never one, however few there are. */
+static int take_head(vidi__frame_reader *self)
+{
+    size_t rest = VIDI__HEAD_BYTES - sizeof magic;
+    int code = take(self, self->block, sizeof magic);
+    if (code == VIDI_EFORMAT)
+        return vidi__frame_check_magic(NULL, 0);
+    VIDI__TRY(code);
+    VIDI__TRY(vidi__frame_check_magic(self->block, sizeof magic));
+    VIDI__TRY(take(self, self->block + sizeof magic, rest));
+    return vidi__frame_check_head(self->block, &self->generation);
+}
+
 int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,
                      uint64_t stream_bytes)
 {
@@ -272,8 +290,7 @@ int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_sour
     reader->stream_left = stream_bytes ? stream_bytes : UINT64_MAX;
     reader->blocks = (vidi__sums){.memory = memory};
     reader->fill = reader->used = VIDI__HEAD_BYTES;
-    VIDI__TRY(take(reader, reader->block, VIDI__HEAD_BYTES));
-    VIDI__TRY(vidi__frame_check_head(reader->block, &reader->generation));
+    VIDI__TRY(take_head(reader));
     if (stream_bytes)
         VIDI__TRY(vidi__frame_shape(stream_bytes, &payload, &blocks));
     reader->base.left = payload;

@@ -72,11 +72,16 @@ int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_sour
 int vidi__frame_close(vidi__frame_reader *reader);
 void vidi__frame_reader_free(vidi__frame_reader *reader);
 
-/* ---- for who has the whole in memory ---- */
+/* The message of VIDI_EFORMAT for bytes that do not begin as a frame does. */
+#define VIDI__NOT_A_SET "not a vidi set"
+
+/* ---- for callers that have the whole stream in memory ---- */
 
 /* How many bytes of payload, in how many blocks, a stream of this length has; VIDI_EFORMAT if none has this length. */
 int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks);
 
+/* Do the first `size` bytes of a stream begin as those of a frame? VIDI_OK, or VIDI_EFORMAT: this is not a vidi set. */
+int vidi__frame_check_magic(const void *bytes, uint64_t size);
 int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t *generation);
 int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table,
                            uint64_t payload, uint64_t blocks);

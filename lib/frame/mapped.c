@@ -28,6 +28,7 @@ int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size)
     *mapped = (vidi__mapped){.base = {.read = mapped_read, .at = VIDI__HEAD_BYTES, .lend = lend}, .bytes = bytes};
     if (!bytes || (uintptr_t)bytes % VIDI__CACHE_LINE)
         return vidi__fail(VIDI_EARGUMENT, "a mapping must be aligned to %d bytes", VIDI__CACHE_LINE);
+    VIDI__TRY(vidi__frame_check_magic(bytes, size));
     if (size >= VIDI__HEAD_BYTES)
         VIDI__TRY(vidi__frame_check_head(bytes, &mapped->generation));
     VIDI__TRY(vidi__frame_shape(size, &mapped->payload, &mapped->blocks));

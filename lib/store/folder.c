@@ -19,6 +19,8 @@
 
 static int failed(const char *what, const char *path)
 {
+    if (errno == ENOTDIR)
+        return vidi__fail(VIDI_EIO, "%s is not a vidi set: it is not a folder", path);
     return vidi__fail(errno == ENOENT ? VIDI_EABSENT : VIDI_EIO, "%s %s: %s", what, path, strerror(errno));
 }
 

@@ -45,7 +45,7 @@ int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__lo
                         uint64_t *generation)
 {
     if (memcmp(head, magic, sizeof magic) != 0)
-        return vidi__fail(VIDI_EFORMAT, "%s is no log of vidi's: it does not begin with its mark", name);
+        return vidi__fail(VIDI_EFORMAT, "%s is not a log that vidi wrote: it does not begin as one", name);
     if (vidi__load64(head + 56) != checksum(NULL, 0, head, 56))
         return vidi__fail(VIDI_EFORMAT, "%s is damaged: the checksum of its head is wrong", name);
     if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)

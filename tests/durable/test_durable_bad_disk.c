@@ -31,7 +31,7 @@ static void must_hold_no_set(home *at, const char *what)
         int code = vidi_open(&set, at->path, flags);
         check(code == VIDI_EABSENT, "%s: %d, %s", what, code, vidi_message());
         assert_null(set);
-        check(strstr(vidi_message(), "holds no set") != NULL, "%s: %s", what, vidi_message());
+        check(strstr(vidi_message(), "is not a vidi set") != NULL, "%s: %s", what, vidi_message());
     }
     vidi_options options = VIDI_OPTIONS_INIT;
     options.kind = "hashset";

@@ -196,7 +196,7 @@ static void open_or_create(life *self)
     int result = vidi_open(&self->set, self->path, self->flags);
     if (result == VIDI_OK)
         return;
-    if (result != VIDI_EABSENT && !(result == VIDI_EFORMAT && strstr(vidi_message(), "holds no set")))
+    if (result != VIDI_EABSENT && !(result == VIDI_EFORMAT && strstr(vidi_message(), "is not a vidi set")))
         die("opening");
     options.kind = self->kind->kind;
     options.params = self->kind->params;

@@ -249,6 +249,34 @@ static void a_mapping_is_aligned(void **state)
     test_stream_free(&stream);
 }
 
+/* Reads the first `size` bytes of a stream, and maps them; both must fail with this message. */
+static void must_say(const test_stream *stream, size_t size, const char *message)
+{
+    test_stream cut = {.data = stream->data, .size = size};
+    for (int known = 0; known <= 1; known++) {
+        check(read_bytes(&cut, 10, 1, known ? size : 0) == VIDI_EFORMAT, "read %zu bytes", size);
+        check(strstr(vidi_message(), message) != NULL, "reading %zu bytes: %s", size, vidi_message());
+    }
+    check(map_bytes(&cut, false) == VIDI_EFORMAT, "mapped %zu bytes", size);
+    check(strstr(vidi_message(), message) != NULL, "mapping %zu bytes: %s", size, vidi_message());
+}
+
+static void what_does_not_begin_as_a_set_is_not_called_damaged(void **state)
+{
+    char text[256];
+    test_stream other = {.data = (unsigned char *)text}, stream;
+    (void)state;
+    memset(text, 'x', sizeof text);
+    for (size_t size = 0; size < sizeof text; size++)
+        must_say(&other, size, "not a vidi set");
+    write_bytes(&stream, 10, 1);
+    for (size_t size = 0; size < 8; size++)
+        must_say(&stream, size, "not a vidi set");
+    for (size_t size = 8; size < stream.size; size++)
+        must_say(&stream, size, "damaged: ");
+    test_stream_free(&stream);
+}
+
 static void other_files_and_versions_are_refused_by_name(void **state)
 {
     test_stream stream;
@@ -256,7 +284,7 @@ static void other_files_and_versions_are_refused_by_name(void **state)
     write_bytes(&stream, 10, 1);
     stream.data[0] = 'V';
     assert_int_equal(read_bytes(&stream, 10, 1, 0), VIDI_EFORMAT);
-    assert_non_null(strstr(vidi_message(), "not written by vidi"));
+    assert_non_null(strstr(vidi_message(), "not a vidi set"));
     stream.data[0] = 'v';
     stream.data[8] = 2;
     vidi__store64(stream.data + 56, vidi__frame_sum(0, 0, stream.data, 56));
@@ -301,6 +329,7 @@ int main(void)
         cmocka_unit_test(too_few_and_too_many_bytes_are_noticed),
         cmocka_unit_test(no_bit_and_no_length_gets_through),
         cmocka_unit_test(a_mapping_is_aligned),
+        cmocka_unit_test(what_does_not_begin_as_a_set_is_not_called_damaged),
         cmocka_unit_test(other_files_and_versions_are_refused_by_name),
         cmocka_unit_test(a_failing_sink_or_source_is_an_io_error),
     };
