@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "url/is_canonical.h"
+#include "lib/inside/inside.h"
 
 #ifdef BENCH_HAVE_XXHASH
 #define XXH_INLINE_ALL
@@ -122,21 +122,12 @@ static bool make_texts(texts *plain, texts *messy)
 
 static bool pass_whatwg(const texts *texts)
 {
-    char room[1024];
-    vidi__memory memory;
-    vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
-    uint64_t sum = 0;
-    for (size_t i = 0; i < COUNT; i++) {
-        vidi__buffer buffer = vidi__buffer_in(room, sizeof room, &memory);
-        vidi_str out;
-        if (vidi__url_whatwg(texts->urls[i], &buffer, &out) != VIDI_OK) {
-            bench_refuse("%s", vidi_message());
-            return false;
-        }
-        sum += out.len;
-        vidi__buffer_free(&buffer);
+    uint64_t bytes;
+    if (vidi__inside_whatwg(texts->urls, COUNT, &bytes) != VIDI_OK) {
+        bench_refuse("%s", vidi_message());
+        return false;
     }
-    sink += sum;
+    sink += bytes;
     return true;
 }
 

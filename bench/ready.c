@@ -1,91 +1,54 @@
 /*
- * vidi's filters on hashes that are ready: what is left of a set when URLs, hashing and locking are taken away, to be
- * held against the machine's limit. The only file here that looks inside the library (tests/meta/includes.awk).
+ * vidi's filters on ready hashes: what is left of a set without URLs, hashing and locks, to be compared with the
+ * machine's limit.
  */
 #include "subjects.h"
 
 #include <string.h>
 
-#include "filters/filter.h"
+#include "lib/inside/inside.h"
 
-#define GROUP 128 /* items that a set makes at a time */
+enum { BATCH = 2048 };
 
-typedef struct held {
-    vidi__memory memory;
-    vidi__filter *filter;
-    vidi__tally tally;
-    uint8_t verdicts[VIDI__HASHES_MAX];
-} held;
-
-static held one;
-
-_Static_assert(sizeof(bench_hash) == sizeof(vidi__u128), "hashes are passed on as they are");
-
-static int create(const bench_recipe *recipe)
-{
-    vidi__params params;
-    vidi__config config = {
-        .memory = &one.memory, .params = &params, .capacity = recipe->capacity, .error = recipe->error};
-    memcpy(config.seed.key, &recipe->seed, sizeof recipe->seed);
-    vidi_str name = {recipe->kind, strlen(recipe->kind)};
-    const vidi__kind *kind = vidi__kind_find(name);
-    if (!kind)
-        return vidi__kind_unknown(name);
-    VIDI__TRY(vidi__memory_init(&one.memory, recipe->capacity ? &bench_allocator : NULL, 0));
-    VIDI__TRY(vidi__params_parse(&params, recipe->params));
-    VIDI__TRY(vidi__scheme_item_hash(&params, &config.item_hash));
-    VIDI__TRY(vidi__filter_create(&one.filter, kind, &config));
-    if (one.filter->needs.what == VIDI__NEED_HASH)
-        return VIDI_OK;
-    vidi__filter_destroy(one.filter);
-    return vidi__fail(VIDI_ECANNOT, "%s needs more than a hash", recipe->kind);
-}
+_Static_assert(sizeof(bench_hash) == sizeof(vidi_digest), "hashes are passed on as they are");
 
 static void *make(const bench_recipe *recipe)
 {
-    memset(&one, 0, sizeof one);
-    if (create(recipe) < 0)
+    vidi__inside_filter *filter;
+    vidi__inside_recipe inside = {
+        .kind = recipe->kind,
+        .params = recipe->params,
+        .capacity = recipe->capacity,
+        .error = recipe->error,
+        .allocator = recipe->capacity ? &bench_allocator : NULL,
+    };
+    memcpy(inside.key, &recipe->seed, sizeof recipe->seed);
+    if (vidi__inside_filter_make(&filter, &inside) < 0)
         return bench_refuse("%s", vidi_message());
-    return &one;
+    return filter;
 }
 
 static void close_filter(void *self)
 {
-    vidi__filter_destroy(((held *)self)->filter);
+    vidi__inside_filter_free(self);
 }
 
-/* For kinds that take one item at a time: as the set would hand them over, in groups. */
-static int each(held *self, const bench_hash *hashes, size_t n, bool adds)
+/* How many of the work were seen, or -1 after an error. */
+static int64_t pass(void *self, const bench_work *work, bool adds)
 {
-    vidi__item items[GROUP];
-    for (size_t i = 0; i < n; i++)
-        items[i] = (vidi__item){.url.hash = {hashes[i].lo, hashes[i].hi}};
-    return adds ? vidi__filter_add(self->filter, items, n, self->verdicts, &self->tally)
-                : vidi__filter_has(self->filter, items, n, self->verdicts);
-}
-
-static int group(held *self, const bench_hash *hashes, size_t n, bool adds)
-{
-    const vidi__kind *kind = self->filter->kind;
-    const vidi__u128 *values = (const vidi__u128 *)hashes;
-    if (!kind->add_hashes)
-        return each(self, hashes, n, adds);
-    return adds ? kind->add_hashes(self->filter, values, n, self->verdicts, &self->tally)
-                : kind->has_hashes(self->filter, values, n, self->verdicts);
-}
-
-static int64_t pass(held *self, const bench_work *work, bool adds)
-{
-    size_t most = self->filter->kind->add_hashes ? VIDI__HASHES_MAX : GROUP;
+    uint8_t verdicts[BATCH];
     int64_t seen = 0;
     for (size_t done = 0, n; done < work->count; done += n) {
-        n = work->count - done < most ? work->count - done : most;
-        if (group(self, work->hashes + done, n, adds) < 0) {
+        const vidi_digest *hashes = (const vidi_digest *)(work->hashes + done);
+        n = work->count - done < BATCH ? work->count - done : BATCH;
+        int code = adds ? vidi__inside_filter_add(self, hashes, n, verdicts)
+                        : vidi__inside_filter_has(self, hashes, n, verdicts);
+        if (code < 0) {
             bench_refuse("%s", vidi_message());
             return -1;
         }
         for (size_t i = 0; i < n; i++)
-            seen += self->verdicts[i] == VIDI_SEEN;
+            seen += verdicts[i] == VIDI_SEEN;
     }
     return seen;
 }
@@ -102,8 +65,7 @@ static int64_t has(void *self, const bench_work *work)
 
 static bench_weight weigh(void *self)
 {
-    const held *held = self;
-    return (bench_weight){(size_t)vidi__memory_used(&held->memory), held->tally.lost};
+    return (bench_weight){(size_t)vidi__inside_filter_bytes(self), vidi__inside_filter_lost(self)};
 }
 
 const bench_class bench_ready = {make, close_filter, add, has, weigh};

@@ -2,7 +2,7 @@
  * What every fuzz target offers, and what all of them check.
  *
  * A target is one function over arbitrary bytes. libFuzzer calls it with inputs that it invents; replay.c calls it with
- * files. It uses the public header only (but for fuzz_log.c), and stops the program where the library breaks a promise.
+ * files. It uses the public header and lib/inside/inside.h, and stops the program where the library breaks a promise.
  */
 #ifndef VIDI_FUZZ_FUZZ_H
 #define VIDI_FUZZ_FUZZ_H

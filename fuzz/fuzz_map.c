@@ -1,17 +1,15 @@
 /*
- * Mapped files that nobody wrote. vidi__set_map must refuse them or make a set that may be asked, listed, written and
- * merged from, whatever its arrays hold: nothing is read outside of the mapping, nothing is written into it, and all of
- * it ends. What verification then accepts must also be accepted as a copy. Each input is tried as it is, then with
- * correct checksums.
- *
- * The one target that sees behind the public header: mapping is a matter of the store's.
+ * Mapped files that nobody wrote. Mapping must refuse them or make a set that can be looked up in, listed, written and
+ * merged from, whatever its arrays hold: nothing is read outside of the mapping, nothing is written into it, and every
+ * call ends. Whatever verification then accepts must also be accepted as a copy. Each input is tried as it is, then
+ * with correct checksums.
  */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "set/set.h"
 #include "fuzz_stream.h"
+#include "lib/inside/inside.h"
 
 #define MEMORY_LIMIT (UINT64_C(64) << 20)
 
@@ -71,7 +69,7 @@ static void use(vidi_set *set, fuzz_stream *stream)
     if (vidi_create(&other, &options) == VIDI_OK)
         vidi_merge(other, set);
     vidi_close(other);
-    if (vidi__set_verify(set) != VIDI_OK)
+    if (vidi_verify(set) != VIDI_OK)
         return;
     options = (vidi_options)VIDI_OPTIONS_INIT;
     options.memory_limit = 2 * MEMORY_LIMIT;
@@ -87,7 +85,7 @@ static void map_and_use(fuzz_stream *stream)
     vidi_options options = VIDI_OPTIONS_INIT;
     uint8_t *bytes = map(stream, &whole);
     options.memory_limit = MEMORY_LIMIT;
-    if (vidi__set_map(&set, bytes, stream->size, &options) == VIDI_OK)
+    if (vidi__inside_map(&set, bytes, stream->size, &options) == VIDI_OK)
         use(set, stream);
     else
         FUZZ_CHECK(!set);

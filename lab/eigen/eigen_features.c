@@ -11,13 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-#include "hash/functions.h"
-#include "url/split.h"
+#include "lib/inside/inside.h"
 
 const char *const lab_eigen_features[] = {"labels", "tail", "ends", NULL};
 
-enum { LABELS, TAIL, ENDS, FEATURES, ONE_SITE = 1, SITES = 2, LAST_TWO_DIGITS = 100 };
+enum { LABELS, TAIL, ENDS, FEATURES, ONE_SITE = 1, SITES = 2, LAST_TWO_DIGITS = 100, BATCH = 64 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -38,45 +36,49 @@ typedef struct bench {
     const lab_settings *settings;
     uint64_t run, n;
     uint64_t *values; /* [feature * n + URL] */
-    vidi__hash_key key;
-    vidi__memory memory;
+    unsigned char key[VIDI_KEY_BYTES];
 } bench;
 
-static int take_features(bench *bench, uint64_t i, vidi_str url, vidi__buffer *room)
+static vidi_str make_url(const bench *bench, size_t column, uint64_t i, char *buffer)
 {
-    char feature[LAB_URL_ROOM];
-    vidi__url_parts parts;
-    LAB_TRY(vidi__url_split(&parts, url, room));
-    for (size_t f = 0; f < FEATURES; f++) {
-        vidi_str text = vidi__url_feature(lab_eigen_features[f])(&parts, feature);
-        bench->values[f * bench->n + i] = vidi__hash(&vidi__hash_sip13, &bench->key, text).lo;
+    if (column == ONE_SITE)
+        return (vidi_str){buffer, lab_deep_url(buffer, bench->settings, bench->run, 0, i)};
+    return lab_url_text(buffer, bench->settings, bench->run, i);
+}
+
+/* The values of the features of `count` URLs, from the URL number `first` on. */
+static int take_features(bench *bench, size_t column, uint64_t first, size_t count)
+{
+    const vidi_str no_salt = {"", 0};
+    char urls[BATCH][LAB_URL_ROOM], texts[BATCH][FEATURES * LAB_URL_ROOM];
+    vidi_str features[BATCH * FEATURES];
+    vidi_digest values[BATCH * FEATURES];
+    for (size_t i = 0; i < count; i++) {
+        vidi_str url = make_url(bench, column, first + i, urls[i]);
+        LAB_TRY(vidi__inside_features(url, lab_eigen_features, FEATURES, texts[i], features + i * FEATURES));
     }
+    LAB_TRY(vidi__inside_hash("sip13", bench->key, no_salt, features, count * FEATURES, values));
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < FEATURES; f++)
+            bench->values[f * bench->n + first + i] = values[i * FEATURES + f].lo;
     return VIDI_OK;
 }
 
 static int measure_column(bench *bench, size_t column, double *numbers)
 {
-    char url[LAB_URL_ROOM], parsed[4 * LAB_URL_ROOM];
-    vidi__buffer room = vidi__buffer_in(parsed, sizeof parsed, &bench->memory);
-    int code = VIDI_OK;
-    for (uint64_t i = 0; i < bench->n && code == VIDI_OK; i++) {
-        vidi_str text = column == ONE_SITE ? (vidi_str){url, lab_deep_url(url, bench->settings, bench->run, 0, i)}
-                                           : lab_url_text(url, bench->settings, bench->run, i);
-        code = take_features(bench, i, text, &room);
+    for (uint64_t first = 0; first < bench->n; first += BATCH) {
+        uint64_t left = bench->n - first;
+        LAB_TRY(take_features(bench, column, first, left < BATCH ? (size_t)left : BATCH));
     }
-    vidi__buffer_free(&room);
-    for (size_t f = 0; f < FEATURES && code == VIDI_OK; f++)
+    for (size_t f = 0; f < FEATURES; f++)
         numbers[f * SITES + column] = count_different(bench->values + f * bench->n, bench->n);
-    return code;
+    return VIDI_OK;
 }
 
 int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run, .n = lab_eigen_urls(settings)};
-    unsigned char bytes[VIDI_KEY_BYTES];
-    LAB_TRY(vidi__memory_init(&bench.memory, NULL, 0));
-    lab_key(bytes, settings->seed, run);
-    vidi__hash_key_init(&bench.key, bytes);
+    lab_key(bench.key, settings->seed, run);
     bench.values = malloc(FEATURES * bench.n * sizeof *bench.values + 1);
     if (!bench.values)
         return lab_fail(VIDI_EMEMORY, "no memory for the features of %llu URLs", (unsigned long long)bench.n);

@@ -21,8 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "hash/functions.h"
+#include "lib/inside/inside.h"
 
 const char *const lab_eigen_similar[] = {"many sites", "one site", NULL};
 
@@ -51,26 +50,27 @@ static uint32_t printed_oaat(vidi_str url)
     return h;
 }
 
-static uint32_t oaat(vidi_str url)
-{
-    return vidi__oaat(&url, 1, 0);
-}
-
-static uint32_t jenkins(vidi_str url)
-{
-    return vidi__jenkins(&url, 1, 0);
-}
-
-static uint32_t murmur2(vidi_str url)
-{
-    return vidi__murmur2(&url, 1, 0);
-}
-
 const char *const lab_eigen_functions[] = {"one-at-a-time, as printed", "one-at-a-time", "Jenkins's lookup2",
                                            "MurmurHash2", NULL};
-static uint32_t (*const functions[])(vidi_str url) = {printed_oaat, oaat, jenkins, murmur2};
+static const char *const functions[] = {NULL, "oaat", "jenkins", "murmur2"}; /* the library's names */
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions, PRINTED = 0 };
+
+static int hash_urls(size_t function, const vidi_str *urls, size_t count, uint32_t *values)
+{
+    static const unsigned char no_key[VIDI_KEY_BYTES];
+    const vidi_str no_salt = {"", 0};
+    vidi_digest hashes[BATCH];
+    if (function == PRINTED) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = printed_oaat(urls[i]);
+        return VIDI_OK;
+    }
+    LAB_TRY(vidi__inside_hash(functions[function], no_key, no_salt, urls, count, hashes));
+    for (size_t i = 0; i < count; i++)
+        values[i] = (uint32_t)hashes[i].lo;
+    return VIDI_OK;
+}
 
 /* By a byte at a time: after four the result is where it was. */
 static void sort_values(uint32_t *values, uint32_t *room, uint64_t n)
@@ -105,24 +105,36 @@ double lab_eigen_chance(double n)
     return n * (n - 1) / 2 / exp2(32);
 }
 
+/* values[function * n + URL] */
+static int hash_column(const lab_settings *settings, uint64_t run, bool one_site, uint32_t *values)
+{
+    char bytes[BATCH][LAB_URL_ROOM];
+    vidi_str urls[BATCH];
+    uint64_t n = settings->urls, count;
+    for (uint64_t first = 0; first < n; first += count) {
+        count = n - first < BATCH ? n - first : BATCH;
+        for (uint64_t i = 0; i < count; i++)
+            urls[i] = url_of(bytes[i], settings, run, first + i, one_site);
+        for (size_t f = 0; f < FUNCTIONS; f++)
+            LAB_TRY(hash_urls(f, urls, count, values + f * n + first));
+    }
+    return VIDI_OK;
+}
+
 int lab_eigen_shifts_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = settings->urls;
-    char url[LAB_URL_ROOM];
+    int code = VIDI_OK;
     uint32_t *values = malloc((FUNCTIONS + 1) * n * sizeof *values + 1);
     if (!values)
         return lab_fail(VIDI_EMEMORY, "no memory for the values of %llu URLs", (unsigned long long)n);
-    for (size_t column = 0; column < COLUMNS; column++) {
-        for (uint64_t i = 0; i < n; i++) {
-            vidi_str text = url_of(url, settings, run, i, column == ONE_SITE);
-            for (size_t f = 0; f < FUNCTIONS; f++)
-                values[f * n + i] = functions[f](text);
-        }
-        for (size_t f = 0; f < FUNCTIONS; f++)
+    for (size_t column = 0; column < COLUMNS && code == VIDI_OK; column++) {
+        code = hash_column(settings, run, column == ONE_SITE, values);
+        for (size_t f = 0; f < FUNCTIONS && code == VIDI_OK; f++)
             numbers[f * COLUMNS + column] = equal_pairs(values + f * n, values + FUNCTIONS * n, n);
     }
     free(values);
-    return VIDI_OK;
+    return code;
 }
 
 /*

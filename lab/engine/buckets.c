@@ -52,39 +52,31 @@ void lab_buckets_sort(lab_buckets *buckets, unsigned slot)
     }
 }
 
-static inline void mark(vidi__bitmap *bits, vidi__placing placing, const uint32_t *from, const uint32_t *to)
-{
-    for (; from < to; from++)
-        vidi__bitmap_mark(bits, vidi__placing_of(&placing, *from));
-}
-
 /* The bucket in which a time through the filter begins a part. Parts need not end where they should, only to meet. */
 static uint64_t bucket_of(uint64_t value)
 {
     return value >> 32 ? COUNT : value >> WIDTH;
 }
 
-/* Marks what lies in a part of the filter, of one slot. */
-static inline void mark_part(const lab_buckets *buckets, unsigned slot, vidi__bitmap *bits, vidi__placing placing,
-                             uint64_t part)
+/* Inserts the values of one slot that lie in a part of the filter. */
+static void fill_part(const lab_buckets *buckets, unsigned slot, vidi__inside_bloom *filter, uint64_t part)
 {
     const uint32_t *values = buckets->values + slot * buckets->n;
-    const uint64_t *begins = buckets->begins + slot * (COUNT + UINT64_C(1)), m = bits->m;
+    const uint64_t *begins = buckets->begins + slot * (COUNT + UINT64_C(1)), m = vidi__inside_bloom_size(filter);
     const uint64_t end = part + PART < m ? part + PART : m;
     if (m <= PART) { /* all of it */
-        mark(bits, placing, values, values + buckets->n);
+        vidi__inside_bloom_insert_each(filter, values, buckets->n);
         return;
     }
-    for (uint64_t time = 0; time >> 32 == 0; time += m)
-        mark(bits, placing, values + begins[bucket_of(time + part)], values + begins[bucket_of(time + end)]);
+    for (uint64_t time = 0; time >> 32 == 0; time += m) {
+        uint64_t from = begins[bucket_of(time + part)], to = begins[bucket_of(time + end)];
+        vidi__inside_bloom_insert_each(filter, values + from, to - from);
+    }
 }
 
-void lab_buckets_fill(const lab_buckets *buckets, vidi__bitmap *filled, const vidi__scheme *scheme)
+void lab_buckets_fill(const lab_buckets *buckets, vidi__inside_bloom *filter)
 {
-    const vidi__placing placing = vidi__scheme_placing(scheme, filled->m);
-    vidi__bitmap bits = *filled; /* a copy that nothing points to: its count stays in a register */
-    for (uint64_t part = 0; part < bits.m; part += PART)
-        for (unsigned slot = 0; slot < scheme->k; slot++)
-            mark_part(buckets, slot, &bits, placing, part);
-    *filled = bits;
+    for (uint64_t part = 0; part < vidi__inside_bloom_size(filter); part += PART)
+        for (unsigned slot = 0; slot < vidi__inside_bloom_k(filter); slot++)
+            fill_part(buckets, slot, filter, part);
 }

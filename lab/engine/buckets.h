@@ -9,9 +9,8 @@
 #ifndef VIDI_LAB_ENGINE_BUCKETS_H
 #define VIDI_LAB_ENGINE_BUCKETS_H
 
-#include "filters/bitmap.h"
-#include "hash/scheme.h"
 #include "lab/engine/lab.h"
+#include "lib/inside/inside.h"
 
 typedef struct lab_buckets {
     uint64_t n;       /* values a slot */
@@ -27,7 +26,7 @@ void lab_buckets_free(lab_buckets *buckets);
 /* Sorts the n values that lie in spare into a slot. */
 void lab_buckets_sort(lab_buckets *buckets, unsigned slot);
 
-/* Marks the places of all values of the first k slots. */
-void lab_buckets_fill(const lab_buckets *buckets, vidi__bitmap *filled, const vidi__scheme *scheme);
+/* Sets the bits of all values of the first k slots, k being the filter's. */
+void lab_buckets_fill(const lab_buckets *buckets, vidi__inside_bloom *filter);
 
 #endif

@@ -2,8 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/base.h"
 #include "lab/engine/lab.h"
+#include "lib/inside/inside.h"
 
 int lab_fail(int code, const char *format, ...)
 {
@@ -12,5 +12,5 @@ int lab_fail(int code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return vidi__fail(code, "%s", text);
+    return vidi__inside_fail(code, text);
 }

@@ -9,7 +9,7 @@
  * left in the end is counted. Filters after the first are asked only for what is left, as a spatial set with its early
  * end does; so few of the others' hashes are needed.
  *
- * Shapes, schemes, hash values, places, marking and looking are the library's. The only thing that is not as in a set
+ * Hash values, places and bits are the library's own (lib/inside/inside.h). The only thing that is not as in a set
  * is that a value, once hashed, serves filters of several sizes. tests/lab counts every cell again through the public
  * interface and finds the same numbers.
  */
@@ -18,9 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/bloom.h"
-#include "filters/bloom_bits.h"
 #include "lab/engine/buckets.h"
+#include "lib/inside/inside.h"
 
 /*
  * The values of n URLs, `slots` each, in groups of URLs: first the group's values of the first slot, then of the second
@@ -37,19 +36,19 @@ typedef struct values {
 struct lab_bench {
     const lab_plan *plan;
     const lab_settings *settings;
-    vidi__memory memory;
     uint64_t n;
     size_t words; /* of a bit a URL */
     uint64_t run;
     char *text; /* the URLs of the run, one behind the other */
     size_t text_room;
-    size_t *ends;        /* [2n + 1]: where each begins; the first n go in */
-    uint32_t *order;     /* the second order */
-    values in, out;      /* of the URLs that go in, and of those that are asked */
-    lab_buckets buckets; /* those that go in, for filters that nobody asks meanwhile */
-    uint64_t *left;      /* [job * words] */
-    uint64_t *wanted;    /* [words]: asked of this family or filter */
-    uint64_t *seen;      /* [words] */
+    size_t *ends;                              /* [2n + 1]: where each begins; the first n go in */
+    uint32_t *order;                           /* the second order */
+    values in, out;                            /* of the URLs that go in, and of those that are asked */
+    lab_buckets buckets;                       /* those that go in, for filters that nobody asks meanwhile */
+    uint64_t *left;                            /* [job * words] */
+    uint64_t *wanted;                          /* [words]: asked of this family or filter */
+    uint64_t *seen;                            /* [words] */
+    uint64_t each[GROUP * VIDI__INSIDE_K_MAX]; /* values of a group: k of its first URL, k of its second and so on */
 };
 
 static bool bit_at(const uint64_t *bits, uint64_t i)
@@ -84,8 +83,7 @@ int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *s
     if (!bench->ends || !bench->order || !bench->in.data || !bench->out.data || !bench->left || !bench->wanted ||
         !bench->seen)
         return lab_fail(VIDI_EMEMORY, "no memory for runs of %llu URLs", (unsigned long long)bench->n);
-    LAB_TRY(lab_buckets_make(&bench->buckets, bench->n, k));
-    return vidi__memory_init(&bench->memory, NULL, 0);
+    return lab_buckets_make(&bench->buckets, bench->n, k);
 }
 
 void lab_bench_free(lab_bench *bench)
@@ -123,30 +121,25 @@ static int make_urls(lab_bench *bench)
     return VIDI_OK;
 }
 
-/* The seed that the filter of a set with the run's key has: lib/set/epoch.c, lib/filters/spatial.c. */
-static vidi__seed seed_of(const lab_bench *bench, const lab_family *family)
+/* The seed that the filter of a set with the run's key has. */
+static vidi__inside_seed seed_of(const lab_bench *bench, const lab_family *family)
 {
     bool same = bench->settings->fault == LAB_SAME_SALTS;
     unsigned char key[VIDI_KEY_BYTES];
-    vidi__seed seed = {.turn = family->epoch};
     lab_key(key, bench->settings->seed, bench->run);
-    vidi__derive_key(seed.key, key, "epoch", same ? 0 : family->epoch);
-    return family->spatial ? vidi__seed_child(&seed, "member", same ? 1 : family->member + 1, 1) : seed;
+    vidi__inside_seed seed = vidi__inside_epoch_seed(key, same ? 0 : family->epoch);
+    seed.turn = family->epoch; /* the same salts, but still other functions */
+    return family->spatial ? vidi__inside_member_seed(&seed, same ? 1 : family->member + 1, 1) : seed;
 }
 
-/* Shape and scheme as `classic` reads them. */
-static int read_shape(const lab_bench *bench, const lab_family *family, unsigned k, double multiplier,
-                      vidi__bloom *shape, vidi__scheme *scheme)
+static int make_filter(const lab_bench *bench, const lab_family *family, unsigned k, double multiplier,
+                       vidi__inside_bloom **filter)
 {
-    char text[256];
+    char params[256];
     lab_config config = {.functions = family->functions, .k = k, .multiplier = multiplier, .members = 1};
-    vidi__params params;
-    lab_config_set(&config, text, sizeof text);
-    LAB_TRY(vidi__params_parse(&params, text));
-    vidi__config made = {.params = &params, .capacity = bench->n, .seed = seed_of(bench, family)};
-    LAB_TRY(vidi__bloom_read(shape, &made));
-    LAB_TRY(vidi__scheme_init(scheme, &params, &made.seed, k));
-    return vidi__scheme_check(scheme, shape->m);
+    vidi__inside_seed seed = seed_of(bench, family);
+    lab_config_set(&config, params, sizeof params);
+    return vidi__inside_bloom_make(filter, params, bench->n, &seed);
 }
 
 static size_t value_at(const values *of, uint64_t at, unsigned slot)
@@ -154,13 +147,15 @@ static size_t value_at(const values *of, uint64_t at, unsigned slot)
     return (size_t)(at / GROUP * GROUP * of->slots + slot * GROUP + at % GROUP);
 }
 
-static void hash_url(const lab_bench *bench, const vidi__scheme *scheme, uint64_t index, const values *to, uint64_t at)
+static vidi_str url_at(const lab_bench *bench, uint64_t index)
 {
-    uint64_t each[VIDI__K_MAX];
     size_t begin = bench->ends[index];
-    vidi__part part = {.str = {bench->text + begin, bench->ends[index + 1] - begin}};
-    vidi__scheme_values(scheme, &part, each);
-    for (unsigned slot = 0; slot < scheme->k; slot++) {
+    return (vidi_str){bench->text + begin, bench->ends[index + 1] - begin};
+}
+
+static void scatter(const lab_bench *bench, const uint64_t *each, const values *to, uint64_t at)
+{
+    for (unsigned slot = 0; slot < to->slots; slot++) {
         uint64_t value = bench->settings->fault == LAB_WEAK_HASH ? each[slot] & ~UINT64_C(1) : each[slot];
         if (to->wide)
             ((uint64_t *)to->data)[value_at(to, at, slot)] = value;
@@ -169,19 +164,30 @@ static void hash_url(const lab_bench *bench, const vidi__scheme *scheme, uint64_
     }
 }
 
+/* Hashes URLs that follow `first` in the run, all n of them or those that have a bit in `wanted`. */
+static void hash_urls(lab_bench *bench, const vidi__inside_bloom *filter, uint64_t first, const uint64_t *wanted,
+                      const values *to)
+{
+    uint64_t *each = bench->each, at[GROUP];
+    vidi_str urls[GROUP];
+    for (uint64_t next = 0; next < bench->n;) {
+        unsigned size = 0;
+        for (; next < bench->n && size < GROUP; next++)
+            if (!wanted || bit_at(wanted, next)) {
+                urls[size] = url_at(bench, first + next);
+                at[size++] = next;
+            }
+        vidi__inside_bloom_hash(filter, urls, size, each);
+        for (unsigned i = 0; i < size; i++)
+            scatter(bench, each + i * to->slots, to, at[i]);
+    }
+}
+
 static inline void gather(uint64_t *each, const values *from, uint64_t at, unsigned k)
 {
     for (unsigned slot = 0; slot < k; slot++)
         each[slot] = from->wide ? ((const uint64_t *)from->data)[value_at(from, at, slot)]
                                 : ((const uint32_t *)from->data)[value_at(from, at, slot)];
-}
-
-static bool is_wide(const vidi__scheme *scheme)
-{
-    bool wide = false;
-    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        wide |= scheme->functions[i]->bits > 32;
-    return wide;
 }
 
 static void sort_values(lab_bench *bench)
@@ -220,38 +226,35 @@ static void want(lab_bench *bench, size_t first, size_t last)
 
 static int hash_family(lab_bench *bench, const lab_family *family)
 {
-    vidi__bloom shape;
-    vidi__scheme scheme;
-    LAB_TRY(read_shape(bench, family, family->k, family->multiplier, &shape, &scheme));
-    bench->in.slots = bench->out.slots = scheme.k;
-    bench->in.wide = bench->out.wide = is_wide(&scheme);
-    for (uint64_t i = 0; i < bench->n; i++)
-        hash_url(bench, &scheme, i, &bench->in, i);
+    vidi__inside_bloom *filter;
+    LAB_TRY(make_filter(bench, family, family->k, family->multiplier, &filter));
+    bench->in.slots = bench->out.slots = vidi__inside_bloom_k(filter);
+    bench->in.wide = bench->out.wide = vidi__inside_bloom_wide(filter);
+    hash_urls(bench, filter, 0, NULL, &bench->in);
     if (!bench->in.wide)
         sort_values(bench);
     want(bench, family->first, family->last);
-    for (uint64_t i = 0; i < bench->n; i++)
-        if (bit_at(bench->wanted, i))
-            hash_url(bench, &scheme, bench->n + i, &bench->out, i);
+    hash_urls(bench, filter, bench->n, bench->wanted, &bench->out);
+    vidi__inside_bloom_free(filter);
     return VIDI_OK;
 }
 
-/* All URLs go in: who was seen although it was new. A group's places are fetched before the first is marked. */
-static void fill(lab_bench *bench, vidi__bitmap *bits, const vidi__scheme *scheme, bool shuffled)
+/* All URLs go in: which of them were seen although they were new. */
+static void fill(lab_bench *bench, vidi__inside_bloom *filter, bool shuffled)
 {
-    const vidi__placing placing = vidi__scheme_placing(scheme, bits->m);
-    const unsigned k = scheme->k;
-    uint64_t each[GROUP][VIDI__K_MAX], at[GROUP];
+    const unsigned k = vidi__inside_bloom_k(filter);
+    uint64_t *each = bench->each, at[GROUP];
+    bool seen[GROUP];
     memset(bench->seen, 0, bench->words * sizeof *bench->seen);
     for (uint64_t first = 0; first < bench->n; first += GROUP) {
         uint64_t size = bench->n - first < GROUP ? bench->n - first : GROUP;
         for (uint64_t i = 0; i < size; i++) {
             at[i] = shuffled ? bench->order[first + i] : first + i;
-            gather(each[i], &bench->in, at[i], k);
-            vidi__marks_fetch(bits, &placing, each[i], k);
+            gather(each + i * k, &bench->in, at[i], k);
         }
+        vidi__inside_bloom_insert(filter, each, size, seen);
         for (uint64_t i = 0; i < size; i++)
-            if (vidi__marks_add(bits, each[i], k, false))
+            if (seen[i])
                 set_bit(bench->seen, at[i]);
     }
 }
@@ -265,28 +268,41 @@ static bool is_asked_meanwhile(const lab_plan *plan, size_t array)
     return false;
 }
 
-/* Those that are wanted of the others are asked: who was seen. Most are out after the first place. */
-static void ask(lab_bench *bench, const vidi__bitmap *bits, const vidi__scheme *scheme)
+/* Looks up a group of URLs: which of them were seen. Most are out after the first bit, so that one comes first. */
+static void ask_group(lab_bench *bench, const vidi__inside_bloom *filter, unsigned k, uint64_t *at, unsigned size)
 {
-    const vidi__placing placing = vidi__scheme_placing(scheme, bits->m);
-    unsigned k = scheme->k - (bench->settings->fault == LAB_DROPPED_BIT && scheme->k > 1);
-    uint64_t each[VIDI__K_MAX], first[GROUP], at[GROUP];
+    uint64_t *each = bench->each;
+    bool seen[GROUP];
+    unsigned left = 0;
+    for (unsigned i = 0; i < size; i++)
+        gather(&each[i], &bench->out, at[i], 1);
+    vidi__inside_bloom_lookup_each(filter, each, size, seen);
+    for (unsigned i = 0; i < size; i++) { /* no branch: it would be a guess */
+        at[left] = at[i];
+        left += seen[i];
+    }
+    for (unsigned i = 0; i < left; i++)
+        gather(each + i * k, &bench->out, at[i], k);
+    vidi__inside_bloom_lookup(filter, each, k, left, seen);
+    for (unsigned i = 0; i < left; i++)
+        if (seen[i])
+            set_bit(bench->seen, at[i]);
+}
+
+/* Looks up the wanted ones of the other URLs. */
+static void ask(lab_bench *bench, const vidi__inside_bloom *filter)
+{
+    unsigned k = vidi__inside_bloom_k(filter);
+    uint64_t at[GROUP];
+    if (bench->settings->fault == LAB_DROPPED_BIT && k > 1)
+        k--;
     memset(bench->seen, 0, bench->words * sizeof *bench->seen);
     for (uint64_t next = 0; next < bench->n;) {
         unsigned size = 0;
         for (; next < bench->n && size < GROUP; next++)
-            if (bit_at(bench->wanted, next)) {
-                gather(&first[size], &bench->out, next, 1);
-                vidi__bitmap_prefetch(bits, vidi__placing_of(&placing, first[size]));
+            if (bit_at(bench->wanted, next))
                 at[size++] = next;
-            }
-        for (unsigned i = 0; i < size; i++) {
-            if (!vidi__marks_has(bits, &placing, &first[i], 1))
-                continue;
-            gather(each, &bench->out, at[i], k);
-            if (vidi__marks_has(bits, &placing, each, k))
-                set_bit(bench->seen, at[i]);
-        }
+        ask_group(bench, filter, k, at, size);
     }
 }
 
@@ -307,22 +323,19 @@ static void take(lab_bench *bench, size_t array, bool incremental)
 static int run_array(lab_bench *bench, const lab_family *family, size_t index, uint64_t *marked)
 {
     const lab_array *array = &bench->plan->arrays[index];
-    vidi__bloom shape;
-    vidi__scheme scheme;
-    vidi__bitmap bits;
-    LAB_TRY(read_shape(bench, family, array->k, array->multiplier, &shape, &scheme));
-    LAB_TRY(vidi__bitmap_init(&bits, &bench->memory, shape.m, NULL));
+    vidi__inside_bloom *filter;
+    LAB_TRY(make_filter(bench, family, array->k, array->multiplier, &filter));
     if (bench->in.wide || is_asked_meanwhile(bench->plan, index)) {
-        fill(bench, &bits, &scheme, family->shuffled);
+        fill(bench, filter, family->shuffled);
         take(bench, index, true);
     } else {
-        lab_buckets_fill(&bench->buckets, &bits, &scheme);
+        lab_buckets_fill(&bench->buckets, filter);
     }
     want(bench, index, index + 1);
-    ask(bench, &bits, &scheme);
+    ask(bench, filter);
     take(bench, index, false);
-    *marked = bits.set;
-    vidi__bitmap_free(&bits, &bench->memory);
+    *marked = vidi__inside_bloom_bits_set(filter);
+    vidi__inside_bloom_free(filter);
     return VIDI_OK;
 }
 
@@ -331,7 +344,9 @@ static uint64_t count_left(const lab_bench *bench, size_t job)
 {
     const uint64_t *left = bench->left + job * bench->words;
     uint64_t end = bench->n * bench->plan->jobs[job].config.tenths / LAB_TENTHS;
-    uint64_t count = vidi__popcount(left, end / 64);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < end / 64; i++)
+        count += (uint64_t)__builtin_popcountll(left[i]);
     for (uint64_t i = end / 64 * 64; i < end; i++)
         count += bit_at(left, i);
     return count;

@@ -1,5 +1,5 @@
 /*
- * One run of a plan: URLs are made, hashed and sent through our filters' own code (filters/bloom_bits.h), and what was
+ * One run of a plan: URLs are made, hashed and sent through the library's own filters (lib/inside/inside.h), and what was
  * falsely seen is counted. A bench is the memory of one thread, used for one run after the other.
  */
 #ifndef VIDI_LAB_ENGINE_FILTER_RUN_H

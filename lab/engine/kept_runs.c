@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hash/hash.h"
+#include "lib/inside/inside.h"
 
 enum {
     MOST = 1 << 28, /* a file does not grow beyond it: later runs are not kept */
@@ -47,18 +47,10 @@ struct lab_keep {
     time_t synced;  /* when it was last made safe against a loss of power: once a second is enough */
 };
 
-static vidi__u128 hash_of(const vidi_str *pieces, size_t count)
-{
-    static const unsigned char zero[VIDI_KEY_BYTES];
-    vidi__hash_key key;
-    vidi__hash_key_init(&key, zero);
-    return vidi__hash_find((vidi_str){"sip13", 5})->hash(&key, pieces, count);
-}
-
 static uint64_t checksum(const lab_keep *keep, const void *bytes, size_t size)
 {
     const vidi_str pieces[] = {{(const char *)&keep->head, sizeof keep->head}, {bytes, size}};
-    return hash_of(pieces, 2).lo;
+    return vidi__inside_checksum(pieces, 2).lo;
 }
 
 lab_keep *lab_keep_new(const char *folder, const char *maker, bool fresh)
@@ -233,7 +225,7 @@ void lab_keep_begin(lab_keep *keep, const char *what)
     if (!keep || keep->fd >= 0)
         return;
     const vidi_str pieces[] = {{keep->maker, strlen(keep->maker) + 1}, {what, strlen(what)}};
-    vidi__u128 hash = hash_of(pieces, 2);
+    vidi_digest hash = vidi__inside_checksum(pieces, 2);
     keep->head = (head){.magic = "vidi lab", .format = 1, .what = {hash.lo, hash.hi}};
     if (open_file(keep)) {
         use_file(keep);

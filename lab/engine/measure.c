@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/hash.h"
 #include "lab/engine/filter_run.h"
 #include "lab/engine/workers.h"
 #include "lab/engine/study.h"
+#include "lib/inside/inside.h"
 
 typedef struct measurement {
     const lab_plan *plan;
@@ -133,7 +133,7 @@ static bool is_built(const char *functions)
 {
     while (functions) {
         size_t length = strcspn(functions, "+");
-        if (!vidi__hash_find((vidi_str){functions, length}))
+        if (!vidi__inside_hash_bits((vidi_str){functions, length}))
             return false;
         functions = functions[length] ? functions + length + 1 : NULL;
     }

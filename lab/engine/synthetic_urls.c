@@ -9,8 +9,8 @@
  * The number at a URL's end is the index after a permutation of 40 bits that is the run's own. It can be read back from
  * each of the three forms, and the forms cannot be taken for one another: no two URLs of a run are equal.
  */
-#include "base/bits.h"
 #include "lab/engine/lab.h"
+#include "lab/engine/mix.h"
 
 enum { HOST_OCTAVES = 20, WORDS = 64 };
 
@@ -28,24 +28,24 @@ static const char endings[8][8] = {".com", ".org", ".net", ".de", ".co.uk", ".no
 
 uint64_t lab_run_start(uint64_t seed, uint64_t run)
 {
-    return vidi__mix(vidi__mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + run * UINT64_C(0xd1342543de82ef95));
+    return lab_mix(lab_mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + run * UINT64_C(0xd1342543de82ef95));
 }
 
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run)
 {
     uint64_t start = lab_run_start(seed, run);
     for (unsigned i = 0; i < VIDI_KEY_BYTES; i++)
-        key[i] = (unsigned char)(vidi__mix(start + 1 + i / 8) >> i % 8 * 8);
+        key[i] = (unsigned char)(lab_mix(start + 1 + i / 8) >> i % 8 * 8);
 }
 
 /* Fisher and Yates's. */
 void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run)
 {
-    uint64_t start = vidi__mix(lab_run_start(seed, run) + 3);
+    uint64_t start = lab_mix(lab_run_start(seed, run) + 3);
     for (uint64_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     for (uint64_t i = n; i > 1; i--) {
-        uint64_t bits = vidi__mix(start + i * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
+        uint64_t bits = lab_mix(start + i * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
         uint64_t other = bits * i >> 32; /* i has at most 32 bits */
         uint32_t swap = order[i - 1];
         order[i - 1] = order[other];
@@ -83,7 +83,7 @@ static uint64_t zipf(uint64_t bits, unsigned octaves)
 
 static char *put_host(char *at, uint64_t rank)
 {
-    uint64_t bits = vidi__mix(rank * UINT64_C(0x9e3779b97f4a7c15) + 1);
+    uint64_t bits = lab_mix(rank * UINT64_C(0x9e3779b97f4a7c15) + 1);
     at = put_text(at, bits & 1 ? "https://" : "http://");
     at = put_text(at, bits & 6 ? "www." : "");
     at = put_text(at, words[bits >> 4 & 63]);
@@ -127,7 +127,7 @@ size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index)
 {
     const uint64_t forty = (UINT64_C(1) << 40) - 1;
     uint64_t start = lab_run_start(seed, run);
-    uint64_t bits = vidi__mix(start + index * UINT64_C(0x9e3779b97f4a7c15)), more = vidi__mix(bits);
+    uint64_t bits = lab_mix(start + index * UINT64_C(0x9e3779b97f4a7c15)), more = lab_mix(bits);
     uint64_t rank = zipf(bits, HOST_OCTAVES);
     uint64_t number = (index * UINT64_C(0x9e3779b97d) + (start >> 24)) & forty;
     char *at = put_host(buffer, rank);

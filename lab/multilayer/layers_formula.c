@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/bits.h"
+#include "lab/engine/mix.h"
 #include "lab/multilayer/layers.h"
 
 /* ---- sorts of URLs ---- */
@@ -154,7 +154,7 @@ static uint64_t draw_combined(uint64_t *state, uint64_t run, uint64_t m)
     uint64_t combined = 0;
     for (int layer = 0; layer < LAB_LAYERS; layer++) {
         *state = lab_run_start(*state, run);
-        combined ^= vidi__scale(*state, m);
+        combined ^= lab_scale(*state, m);
     }
     return combined;
 }

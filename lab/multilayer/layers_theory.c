@@ -19,7 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/bits.h"
+#include "lab/engine/mix.h"
 #include "lab/multilayer/layers.h"
 
 enum { URLS_LEAST = 200 };
@@ -72,11 +72,11 @@ double lab_layers_kept(double m)
             state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             numbers[j] = state ^ (state >> 29);
         }
-        uint64_t place = vidi__scale(numbers[0], places);
+        uint64_t place = lab_scale(numbers[0], places);
         /* another hash that falls on that place */
         uint64_t begin = (uint64_t)((((unsigned __int128)place << 64) + places - 1) / places);
         uint64_t other = begin + (uint64_t)((double)numbers[1] / VALUES * width * 0.999999);
-        kept += vidi__scale(numbers[0] ^ numbers[2], places) == vidi__scale(other ^ numbers[2], places);
+        kept += lab_scale(numbers[0] ^ numbers[2], places) == lab_scale(other ^ numbers[2], places);
     }
     return (double)kept / TRIES;
 }

@@ -14,11 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash/hash.h"
+#include "lab/engine/mix.h"
 #include "lab/thesis/further.h"
 #include "lab/thesis/genetic.h"
+#include "lib/inside/inside.h"
 
-enum { K = 3, CRAWLS = 4, SITE_MOST = 2048, SITE_PART = 64, READ_MOST = 64, POPULATION = 48, GENERATIONS = 40 };
+enum {
+    K = 3,
+    CRAWLS = 4,
+    SITE_MOST = 2048,
+    SITE_PART = 64,
+    READ_MOST = 64,
+    POPULATION = 48,
+    GENERATIONS = 40,
+    SALT_BYTES = 24
+};
 enum { FIRST, BRED, PROGRAMS }; /* rows: programs, then functions */
 #define M 2.0
 
@@ -45,14 +55,15 @@ typedef struct trial {
     lab_texts texts;
     vidi_str *site; /* CRAWLS + 1 times n URLs */
     uint64_t n, start;
-    lab_words words;  /* of the training crawl */
-    uint64_t *values; /* K for each URL of a crawl */
+    lab_words words;     /* of the training crawl */
+    uint64_t *values;    /* K for each URL of a crawl */
+    vidi_digest *hashes; /* one for each of them */
     lab_bred bred;
 } trial;
 
 static uint64_t salt_of(const trial *trial, unsigned crawl, unsigned number)
 {
-    return vidi__mix(trial->start + 1 + crawl * (uint64_t)K + number);
+    return lab_mix(trial->start + 1 + crawl * (uint64_t)K + number);
 }
 
 static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
@@ -60,15 +71,16 @@ static int trial_make(trial *trial, const lab_settings *settings, uint64_t run)
     uint64_t n = site_urls(settings), sites = n * (CRAWLS + 1);
     uint64_t read = n * READ_MOST * 2 < 2 * settings->urls ? n * READ_MOST * 2 : 2 * settings->urls;
     lab_breeding breeding = {.population = POPULATION, .generations = GENERATIONS, .k = K};
-    *trial = (struct trial){.n = n, .start = vidi__mix(lab_run_start(settings->seed, run) + 7)};
+    *trial = (struct trial){.n = n, .start = lab_mix(lab_run_start(settings->seed, run) + 7)};
     trial->site = calloc(sites, sizeof *trial->site);
     trial->values = calloc(K * n, sizeof *trial->values);
-    if (!trial->site || !trial->values)
+    trial->hashes = calloc(n, sizeof *trial->hashes);
+    if (!trial->site || !trial->values || !trial->hashes)
         return lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)sites);
     LAB_TRY(lab_texts_make(&trial->texts, settings, run, 0, read < sites ? sites : read));
     LAB_TRY(lab_site_choose(&trial->texts, sites, trial->site));
     LAB_TRY(lab_words_make(&trial->words, trial->site, n));
-    breeding.start = vidi__mix(trial->start);
+    breeding.start = lab_mix(trial->start);
     for (unsigned i = 0; i < K; i++)
         breeding.salts[i] = salt_of(trial, 0, i);
     return lab_breed(&trial->bred, &breeding, &trial->words, bits_for(n));
@@ -80,6 +92,7 @@ static void trial_free(trial *trial)
     lab_words_free(&trial->words);
     free(trial->site);
     free(trial->values);
+    free(trial->hashes);
 }
 
 /* What a program loses of a crawl, or an error. */
@@ -94,21 +107,17 @@ static int64_t program_loses(trial *trial, const lab_program *program, unsigned 
 }
 
 /* The same for a function of the library, with the salt before the URL. The filter looks at the upper bits first. */
-static int64_t function_loses(trial *trial, const vidi__hash_fn *function, unsigned crawl)
+static int64_t function_loses(trial *trial, const char *function, unsigned bits, unsigned crawl)
 {
-    vidi__hash_key key;
-    unsigned char bytes[VIDI_KEY_BYTES];
+    const vidi_str *urls = trial->site + crawl * trial->n;
     for (unsigned i = 0; i < K; i++) {
-        unsigned char salt[VIDI__SALT_BYTES];
+        unsigned char salt[SALT_BYTES]; /* whose first bytes are the key as well */
         for (unsigned j = 0; j < sizeof salt; j++)
-            salt[j] = (unsigned char)(vidi__mix(salt_of(trial, crawl, i) + j / 8) >> j % 8 * 8);
-        memcpy(bytes, salt, sizeof bytes);
-        vidi__hash_key_init(&key, bytes);
-        for (uint64_t j = 0; j < trial->n; j++) {
-            vidi_str pieces[] = {{(const char *)salt, sizeof salt}, trial->site[crawl * trial->n + j]};
-            uint64_t value = function->hash(&key, pieces, 2).lo;
-            trial->values[i * trial->n + j] = function->bits == 32 ? value << 32 : value;
-        }
+            salt[j] = (unsigned char)(lab_mix(salt_of(trial, crawl, i) + j / 8) >> j % 8 * 8);
+        vidi_str text = {(const char *)salt, sizeof salt};
+        LAB_TRY(vidi__inside_hash(function, salt, text, urls, trial->n, trial->hashes));
+        for (uint64_t j = 0; j < trial->n; j++)
+            trial->values[i * trial->n + j] = trial->hashes[j].lo << (bits == 32 ? 32 : 0);
     }
     return lab_lost(trial->values, trial->n, K, bits_for(trial->n));
 }
@@ -121,12 +130,12 @@ static int row_loses(trial *trial, size_t row, unsigned crawl, double *lost)
         count = program_loses(trial, row == FIRST ? &trial->bred.first : &trial->bred.last, crawl);
     else {
         const char *name = functions[row - PROGRAMS];
-        const vidi__hash_fn *function = vidi__hash_find((vidi_str){name, strlen(name)});
-        if (!function) {
+        unsigned bits = vidi__inside_hash_bits((vidi_str){name, strlen(name)});
+        if (!bits) {
             *lost = NAN;
             return VIDI_OK;
         }
-        count = function_loses(trial, function, crawl);
+        count = function_loses(trial, name, bits, crawl);
     }
     *lost += (double)count;
     return count < 0 ? (int)count : VIDI_OK;
@@ -189,22 +198,20 @@ static int time_program(trial *trial, const lab_program *program, double *nanose
 
 static int time_function(trial *trial, const char *name, double *nanoseconds)
 {
-    const vidi__hash_fn *function = vidi__hash_find((vidi_str){name, strlen(name)});
-    vidi__hash_key key;
-    unsigned char bytes[VIDI_KEY_BYTES] = {0};
-    *nanoseconds = NAN;
-    if (!function)
-        return VIDI_OK;
+    static const unsigned char key[VIDI_KEY_BYTES];
+    const vidi_str no_salt = {"", 0};
     size_t count = (size_t)trial->n * (CRAWLS + 1);
-    vidi__hash_key_init(&key, bytes);
+    *nanoseconds = NAN;
+    if (!vidi__inside_hash_bits((vidi_str){name, strlen(name)}))
+        return VIDI_OK;
     uint64_t start = lab_thread_time();
-    vidi__u128 *values = calloc(count, sizeof *values);
-    if (!values)
+    vidi_digest *hashes = calloc(count, sizeof *hashes);
+    if (!hashes)
         return lab_fail(VIDI_EMEMORY, "no memory for %zu values", count);
-    vidi__hash_batch(function, &key, trial->site, count, values);
+    int code = vidi__inside_hash(name, key, no_salt, trial->site, count, hashes);
     *nanoseconds = (double)(lab_thread_time() - start) / (double)count;
-    free(values);
-    return VIDI_OK;
+    free(hashes);
+    return code;
 }
 
 /* The least of several tries each, taken in turns: what disturbs one disturbs the next row's as well. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "lab/engine/mix.h"
 
 enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4 };
 
@@ -13,12 +13,12 @@ enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4
 static uint64_t draw(uint64_t *state)
 {
     *state += UINT64_C(0x9e3779b97f4a7c15);
-    return vidi__mix(*state);
+    return lab_mix(*state);
 }
 
 static unsigned draw_below(uint64_t *state, unsigned limit)
 {
-    return (unsigned)vidi__scale(draw(state), limit);
+    return (unsigned)lab_scale(draw(state), limit);
 }
 
 static lab_step draw_step(uint64_t *state)
@@ -100,7 +100,7 @@ int64_t lab_lost(const uint64_t *values, size_t count, unsigned k, uint64_t m)
     for (size_t i = 0; i < count; i++) {
         bool seen = true;
         for (unsigned j = 0; j < k; j++) {
-            uint64_t place = vidi__scale(values[j * count + i], m), bit = UINT64_C(1) << place % 64;
+            uint64_t place = lab_scale(values[j * count + i], m), bit = UINT64_C(1) << place % 64;
             seen &= (bits[place / 64] & bit) != 0;
             bits[place / 64] |= bit;
         }

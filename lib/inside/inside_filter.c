@@ -1,0 +1,115 @@
+/*
+ * Filters on ready hashes: what is left of a set without URLs, hashing and locks. They get their hashes in the groups
+ * that a set would pass on.
+ */
+#include "inside/inside.h"
+
+#include <stdlib.h>
+
+#include "set/set.h"
+
+struct vidi__inside_filter {
+    vidi__memory memory;
+    vidi__filter *filter;
+    vidi__tally tally;
+};
+
+static int make(vidi__inside_filter *made, const vidi__inside_recipe *recipe)
+{
+    const vidi_str name = {recipe->kind, strlen(recipe->kind)};
+    const vidi__kind *kind = vidi__kind_find(name);
+    vidi__params params;
+    vidi__config config = {
+        .memory = &made->memory, .params = &params, .capacity = recipe->capacity, .error = recipe->error};
+    memcpy(config.seed.key, recipe->key, sizeof config.seed.key);
+    if (!kind)
+        return vidi__kind_unknown(name);
+    VIDI__TRY(vidi__memory_init(&made->memory, recipe->allocator, 0));
+    VIDI__TRY(vidi__params_parse(&params, recipe->params));
+    VIDI__TRY(vidi__scheme_item_hash(&params, &config.item_hash));
+    VIDI__TRY(vidi__filter_create(&made->filter, kind, &config));
+    if (made->filter->needs.what != VIDI__NEED_HASH)
+        return vidi__fail(VIDI_ECANNOT, "%s needs more than a hash", recipe->kind);
+    return VIDI_OK;
+}
+
+int vidi__inside_filter_make(vidi__inside_filter **made, const vidi__inside_recipe *recipe)
+{
+    *made = calloc(1, sizeof **made);
+    if (!*made)
+        return vidi__fail(VIDI_EMEMORY, "no memory for a filter");
+    int code = make(*made, recipe);
+    if (code < 0) {
+        vidi__inside_filter_free(*made);
+        *made = NULL;
+    }
+    return code;
+}
+
+void vidi__inside_filter_free(vidi__inside_filter *filter)
+{
+    if (!filter)
+        return;
+    vidi__filter_destroy(filter->filter);
+    free(filter);
+}
+
+/* For kinds that take one item at a time. */
+static void make_items(vidi__item *items, const vidi_digest *hashes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        items[i] = (vidi__item){.url.hash = hashes[i]};
+}
+
+static int add_group(vidi__inside_filter *to, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__item items[VIDI__GROUP];
+    if (to->filter->kind->add_hashes)
+        return to->filter->kind->add_hashes(to->filter, hashes, n, verdicts, &to->tally);
+    make_items(items, hashes, n);
+    return vidi__filter_add(to->filter, items, n, verdicts, &to->tally);
+}
+
+static int has_group(const vidi__inside_filter *in, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__item items[VIDI__GROUP];
+    if (in->filter->kind->has_hashes)
+        return in->filter->kind->has_hashes(in->filter, hashes, n, verdicts);
+    make_items(items, hashes, n);
+    return vidi__filter_has(in->filter, items, n, verdicts);
+}
+
+/* The length of the next group of those that are left. */
+static size_t group_of(const vidi__inside_filter *filter, size_t left)
+{
+    size_t most = filter->filter->kind->add_hashes ? VIDI__HASHES_MAX : VIDI__GROUP;
+    return left < most ? left : most;
+}
+
+int vidi__inside_filter_add(vidi__inside_filter *filter, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
+{
+    for (size_t done = 0, count; done < n; done += count) {
+        count = group_of(filter, n - done);
+        VIDI__TRY(add_group(filter, hashes + done, count, verdicts + done));
+    }
+    return VIDI_OK;
+}
+
+int vidi__inside_filter_has(const vidi__inside_filter *filter, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
+{
+    for (size_t done = 0, count; done < n; done += count) {
+        count = group_of(filter, n - done);
+        VIDI__TRY(has_group(filter, hashes + done, count, verdicts + done));
+    }
+    return VIDI_OK;
+}
+
+uint64_t vidi__inside_filter_bytes(const vidi__inside_filter *filter)
+{
+    return vidi__memory_used(&filter->memory);
+}
+
+double vidi__inside_filter_lost(const vidi__inside_filter *filter)
+{
+    return filter->tally.lost;
+}
