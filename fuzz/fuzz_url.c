@@ -24,9 +24,9 @@ static bool take(vidi_str input, const vidi_str *base, taken *out)
     size_t len = 0;
     *out = (taken){.url = {.size = sizeof out->url}};
     int result = vidi_url_parse(input, base, NULL, &len, &out->url);
-    FUZZ_CHECK(result == VIDI_ELIMIT || result == VIDI_EURL);
+    FUZZ_CHECK(result == VIDI_ELIMIT || result == VIDI_INVALID);
     FUZZ_CHECK(*vidi_message() && !out->url.href.ptr);
-    if (result == VIDI_EURL) {
+    if (result == VIDI_INVALID) {
         FUZZ_CHECK(len == 0);
         return false;
     }

@@ -51,7 +51,7 @@ static int complain(cli_job *job, const cli_slot *slot, int error)
     message = message && *message ? message : vidi_strerror(error);
     for (size_t i = 0; i < slot->block.count && slot->verdicts[i] != VIDI_UNTRIED; i++)
         line++;
-    if (error == VIDI_EURL)
+    if (error == VIDI_INVALID)
         length = asprintf(&text, "%s:%llu: %s", slot->block.name, (unsigned long long)line, message);
     else
         length = asprintf(&text, "%s", message);
@@ -182,9 +182,9 @@ static int ask(void *context, cli_slot *slot)
 
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
     int error = ask_set(job, slot);
-    int status = error < 0 ? complain(job, slot, error) : give_hint(job, slot);
-    job->invalid += error == VIDI_EURL;
-    job->read += error == VIDI_EURL;
+    int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
+    job->invalid += error == VIDI_INVALID;
+    job->read += error == VIDI_INVALID;
     if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
         return complain(job, slot, error);
     return status;

@@ -27,8 +27,14 @@
  * Ownership: the caller owns every pointer that it passes in; nothing is kept after the call returns. Strings that the
  * library returns belong to the library.
  *
- * Return values: a verdict (greater than 0) or VIDI_OK on success, a negative vidi_error otherwise; where a function
- * returns something else, its comment says so. vidi_message() tells in a sentence what was wrong.
+ * Return values: VIDI_OK or a verdict (greater than 0) is an answer; a negative vidi_error means that the call failed.
+ * Where a function returns something else, its comment says so. vidi_message() tells in a sentence what was wrong.
+ *
+ * Bytes that are not a URL: every function that takes a URL answers VIDI_INVALID for them, and vidi_message() says why.
+ * That is an answer and not an error, because a crawler meets malformed links on every other page: nothing has failed,
+ * and trying again would not help. A set may be told to take such bytes all the same, which is the default, or to stop
+ * a batch at them (vidi_options.invalid). A base that is not a URL is VIDI_EARGUMENT: the base is the URL of the page
+ * that a link was found on, which the caller has fetched, and VIDI_INVALID would put the blame on the link.
  *
  * Callbacks (visitors, sinks, sources, allocators) run while the set is locked: they must not call any function on it.
  */
@@ -66,7 +72,7 @@ enum vidi_verdict {
     VIDI_UNTRIED = 0, /* the call failed before it came to this URL, which left no trace */
     VIDI_NEW = 1,     /* never met before; vidi_add has now added it */
     VIDI_SEEN = 2,    /* met before, or one of the losses that the statistics speak of */
-    VIDI_INVALID = 3  /* not a URL, and VIDI_DROP_INVALID leaves such out; never added */
+    VIDI_INVALID = 3  /* not a URL; never added */
 };
 
 enum vidi_error {
@@ -81,11 +87,12 @@ enum vidi_error {
     VIDI_EFORMAT = -8,  /* what was read is not a vidi set, or is a damaged one */
     VIDI_EIO = -9,      /* a file, the sink or the source failed */
     VIDI_ESYSTEM = -10, /* the operating system refused (random numbers, locks) */
-    VIDI_EURL = -11,    /* what should be a URL is none */
-    VIDI_EBUSY = -12    /* another process, or this one, has the set open for writing */
+    VIDI_EBUSY = -12    /* (-11 is not used) another process, or this one, has the set open for writing */
 };
 
-/* A short description of an error code; for any other number, a sentence that says so. Never NULL. */
+/*
+ * A short description of an error code or of VIDI_INVALID; for any other number, a sentence that says so. Never NULL.
+ */
 VIDI_API const char *vidi_strerror(int error);
 
 /* What was wrong in the last call of this thread that failed: one sentence, good until this thread's next failure. */
@@ -126,13 +133,13 @@ enum vidi_option_flags {
 };
 
 /*
- * What becomes of bytes that are no URL, or have no form of that name, such as a URL without a host under key=host.
- * vidi_stats.answered_invalid counts them, unless they fail.
+ * What a set does with bytes that are not a URL, or that have no canonical form in it, such as a URL without a host
+ * under key=host. vidi_stats.answered_invalid counts them, except under VIDI_FAIL_INVALID.
  */
 enum vidi_invalid_policy {
-    VIDI_KEEP_INVALID = 0, /* they are taken as they are, and never for a URL: VIDI_NEW or VIDI_SEEN */
-    VIDI_DROP_INVALID = 1, /* the verdict is VIDI_INVALID, and they are never added */
-    VIDI_FAIL_INVALID = 2  /* the call fails with VIDI_EURL; see vidi_add_batch */
+    VIDI_KEEP_INVALID = 0, /* they are added as they are, apart from all URLs: VIDI_NEW or VIDI_SEEN */
+    VIDI_DROP_INVALID = 1, /* the verdict is VIDI_INVALID, and a batch goes on behind them */
+    VIDI_FAIL_INVALID = 2  /* the verdict is VIDI_INVALID, and a batch stops before them; see vidi_add_batch */
 };
 
 /*
@@ -245,9 +252,9 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
 /*
  * The same for n URLs, in their order, with the same verdicts as n calls of vidi_add: repeats inside the batch are
  * VIDI_SEEN. Returns VIDI_OK, or an error; then each URL either has its verdict and was dealt with in full, or is
- * VIDI_UNTRIED and left no trace: call again with those. With VIDI_FAIL_INVALID what is no URL is such an error,
- * VIDI_EURL, and then it is the first one that is VIDI_UNTRIED, as are all behind it. Faster than single calls; 64 URLs
- * or more are a good size.
+ * VIDI_UNTRIED and left no trace: call again with those. Under VIDI_FAIL_INVALID it stops before bytes that are not a
+ * URL and returns VIDI_INVALID: they are the first that is VIDI_UNTRIED, and so are all behind them. Faster than single
+ * calls; 64 URLs or more are a good size.
  */
 VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -256,14 +263,14 @@ VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
 /*
- * Removes a URL that this set answered VIDI_NEW for, in this or another spelling. VIDI_EABSENT if it is not there,
- * VIDI_EURL if it is no URL, unless such are kept. Needs VIDI_CAN_DELETE.
+ * Removes a URL that this set answered VIDI_NEW for, in this or another spelling. VIDI_EABSENT if it is not there.
+ * VIDI_INVALID if it is not a URL and the set does not keep such. Needs VIDI_CAN_DELETE.
  */
 VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
 
 /*
  * How often the URL was added and not removed. Exact for kinds that keep every add (multiset=on); 0 or 1 without; for
- * `counting` never too small up to what its counters hold. VIDI_EURL as for vidi_remove. Needs VIDI_CAN_COUNT.
+ * `counting` never too small up to what its counters hold. VIDI_INVALID as for vidi_remove. Needs VIDI_CAN_COUNT.
  */
 VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 
@@ -549,9 +556,9 @@ typedef struct vidi_url {
 /*
  * Parses a URL, or a reference against a base (NULL: none), and writes its serialisation, without a zero byte at the
  * end, to the buffer. *len is the buffer's room on entry and the URL's length on return. VIDI_ELIMIT if the room is too
- * small: *len then says how much is needed, and 0 bytes at NULL are a way to ask. VIDI_EURL if it is no URL:
- * vidi_message() says why; *len is 0. On any error *url is empty and the buffer's contents are unspecified. Neither
- * input nor base may overlap the buffer. About 100 ns for a URL of 70 bytes.
+ * small: *len then says how much is needed, and 0 bytes at NULL are a way to ask. VIDI_INVALID if it is not
+ * a URL: vidi_message() says why, and *len is 0. VIDI_EARGUMENT if the base is not a URL. Unless this returns VIDI_OK,
+ * *url is empty and the buffer's contents are unspecified. Neither input nor base may overlap the buffer. About 100 ns for a URL of 70 bytes.
  */
 VIDI_API int vidi_url_parse(vidi_str input, const vidi_str *base, char *buffer, size_t *len, vidi_url *url);
 
@@ -601,8 +608,8 @@ VIDI_API const char *vidi_canon_name(const vidi_canon *canon);
 /*
  * Writes the canonical form of a URL, or of a reference against a base (NULL: none), to the buffer, as vidi_url_parse
  * does: *len is the room on entry and the length on return, VIDI_ELIMIT if the room is too small. VIDI_INVALID if it is
- * no URL, or has none of what the form asks for, such as a host; vidi_message() says why, and *len is 0. `none` takes
- * any bytes and ignores the base. VIDI_EURL if the base is no URL. Nothing is allocated for typical URLs.
+ * not a URL, or lacks what the form is made of, such as a host; vidi_message() says why, and *len is 0. `none` takes any
+ * bytes and ignores the base. VIDI_EARGUMENT if the base is not a URL. Nothing is allocated for typical URLs.
  */
 VIDI_API int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base, char *buffer, size_t *len);
 

@@ -52,10 +52,10 @@ const char *vidi_strerror(int error)
         return "reading or writing failed";
     case VIDI_ESYSTEM:
         return "the operating system refused";
-    case VIDI_EURL:
-        return "not a URL";
     case VIDI_EBUSY:
         return "in use";
+    case VIDI_INVALID:
+        return "not a URL";
     default:
         return "not an error code of vidi";
     }

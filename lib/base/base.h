@@ -30,6 +30,17 @@
             return vidi__code_;                                                                                        \
     } while (0)
 
+/*
+ * Bytes that are not a URL. For users that is an answer, VIDI_INVALID; inside the library it travels like an error, so
+ * that VIDI__TRY passes it on. Every public function that takes a URL returns what vidi__answer makes of its code.
+ */
+enum { VIDI__NOT_URL = -11 };
+
+static inline int vidi__answer(int code)
+{
+    return code == VIDI__NOT_URL ? VIDI_INVALID : code;
+}
+
 /* Room for any sentence. */
 #define VIDI__MESSAGE 512
 

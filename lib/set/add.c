@@ -213,27 +213,27 @@ static int deal_with(vidi_set *set, deal_fn *deal, const vidi_str *urls, size_t 
 int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
     VIDI__TRY(check_batch(set, urls, n, verdicts));
-    return deal_with(set, add_forms, urls, n, verdicts);
+    return vidi__answer(deal_with(set, add_forms, urls, n, verdicts));
 }
 
 int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
     VIDI__TRY(check_batch(set, urls, n, verdicts));
-    return deal_with((vidi_set *)set, has_forms, urls, n, verdicts); /* questions are counted */
+    return vidi__answer(deal_with((vidi_set *)set, has_forms, urls, n, verdicts)); /* lookups are counted */
 }
 
 int vidi_add(vidi_set *set, vidi_str url)
 {
     uint8_t verdict;
-    VIDI__TRY(vidi_add_batch(set, &url, 1, &verdict));
-    return verdict;
+    int code = vidi_add_batch(set, &url, 1, &verdict);
+    return code == VIDI_OK ? verdict : code;
 }
 
 int vidi_has(const vidi_set *set, vidi_str url)
 {
     uint8_t verdict;
-    VIDI__TRY(vidi_has_batch(set, &url, 1, &verdict));
-    return verdict;
+    int code = vidi_has_batch(set, &url, 1, &verdict);
+    return code == VIDI_OK ? verdict : code;
 }
 
 static int ask_previous(vidi_set *set, vidi_str form, uint64_t *answer)
@@ -315,7 +315,7 @@ static __attribute__((noinline)) int deal_with_mixed_one(vidi_set *set, one_fn *
     return code;
 }
 
-/* VIDI_INVALID, with a sentence, for what is no URL and would be left out. */
+/* VIDI_INVALID, with a sentence, for bytes that are not a URL and would be left out. */
 static int deal_with_one(const vidi_set *set, one_fn *deal, vidi_str url, uint64_t *answer)
 {
     vidi_set *self = (vidi_set *)set;
@@ -328,21 +328,19 @@ int vidi_has_previous(const vidi_set *set, vidi_str url)
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     int code = deal_with_one(set, ask_previous, url, &verdict);
-    return code ? code : (int)verdict;
+    return code ? vidi__answer(code) : (int)verdict;
 }
 
 int vidi_remove(vidi_set *set, vidi_str url)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    int code = deal_with_one(set, remove_form, url, NULL);
-    return code == VIDI_INVALID ? VIDI_EURL : code;
+    return vidi__answer(deal_with_one(set, remove_form, url, NULL));
 }
 
 int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times)
 {
     if (!set || !times)
         return vidi__fail(VIDI_EARGUMENT, "set or times is NULL");
-    int code = deal_with_one(set, count_form, url, times);
-    return code == VIDI_INVALID ? VIDI_EURL : code;
+    return vidi__answer(deal_with_one(set, count_form, url, times));
 }

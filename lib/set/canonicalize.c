@@ -73,7 +73,7 @@ static int keep(vidi__forms *forms, const vidi_set *set, vidi_str url, vidi_str 
 static int take_invalid(vidi__forms *forms, const vidi_set *set, vidi_str url, vidi_str *form)
 {
     if (set->invalid == VIDI_FAIL_INVALID)
-        return VIDI_EURL;
+        return VIDI__NOT_URL;
     if (set->invalid == VIDI_KEEP_INVALID)
         VIDI__TRY(keep(forms, set, url, form));
     return VIDI_INVALID;

@@ -86,7 +86,9 @@ int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t *n, vidi
         memset(verdicts, VIDI_UNTRIED, wanted);
     while (*n < wanted) {
         size_t chunk = wanted - *n < VIDI__HASHES_MAX ? wanted - *n : VIDI__HASHES_MAX;
-        VIDI__TRY(digest_chunk(self, &epoch, urls + *n, &chunk, digests + *n, verdicts + *n));
+        int code = digest_chunk(self, &epoch, urls + *n, &chunk, digests + *n, verdicts + *n);
+        if (code < 0)
+            return vidi__answer(code);
         *n += chunk;
     }
     return VIDI_OK;

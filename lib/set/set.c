@@ -315,7 +315,7 @@ int vidi_decide(const uint8_t *answers, size_t members, int *ambiguous)
         else if (answers[i] == VIDI_SEEN)
             seen++;
         else if (answers[i] == VIDI_INVALID)
-            return VIDI_INVALID;
+            return vidi__fail(VIDI_INVALID, "member %zu says that it is not a URL", i + 1);
         else if (answers[i] != VIDI_UNTRIED)
             return vidi__fail(VIDI_EARGUMENT, "answer %zu is %u, which is no verdict", i, answers[i]);
     }

@@ -390,7 +390,7 @@ static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url
     }
     int result = vidi__url_parse(&work.url, input, base, out);
     if (result)
-        return result == VIDI_EURL ? VIDI_INVALID : result;
+        return vidi__answer(result);
     note(why, input);
     result = tell(why, "whatwg", out);
     if (result)
@@ -414,7 +414,7 @@ int vidi__canon_form(const vidi_canon *canon, vidi_str input, vidi__buffer *out,
         return VIDI_OK;
     if (canon->profile == &profile_whatwg) {
         result = vidi__url_whatwg(input, out, form);
-        return result == VIDI_EURL ? VIDI_INVALID : result;
+        return vidi__answer(result);
     }
     if (vidi__canon_keeps(canon, input))
         return VIDI_OK;
@@ -434,7 +434,7 @@ static int canonicalise_against(const vidi_canon *canon, vidi_str input, const v
     vidi__url base_url;
     int result = vidi__url_parse(&base_url, *base, NULL, &base_text);
     if (result)
-        result = vidi__fail_in("the base is no URL", result);
+        result = vidi__url_base_fails(result);
     else
         result = canonicalise(canon, input, &base_url, out, why);
     vidi__buffer_free(&base_text);

@@ -13,8 +13,8 @@
 static int forbidden(vidi_str host, char c)
 {
     if (c > 0x20 && c < 0x7f)
-        return vidi__fail(VIDI_EURL, "the host \"%.*s\" must not contain '%c'", VIDI__QUOTE(host), c);
-    return vidi__fail(VIDI_EURL, "the host \"%.*s\" must not contain the byte 0x%02x", VIDI__QUOTE(host),
+        return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" must not contain '%c'", VIDI__QUOTE(host), c);
+    return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" must not contain the byte 0x%02x", VIDI__QUOTE(host),
                       (unsigned)(unsigned char)c);
 }
 
@@ -35,7 +35,7 @@ static int finish_domain(vidi__buffer *out, size_t begin, vidi_str host, uint32_
         return out->error;
     vidi_str domain = {out->at + begin, out->len - begin};
     if (domain.len == 0)
-        return vidi__fail(VIDI_EURL, "the host \"%.*s\" is empty when decoded", VIDI__QUOTE(host));
+        return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" is empty when decoded", VIDI__QUOTE(host));
     *kind = VIDI_URL_DOMAIN;
     if (!vidi__url_ends_in_number(domain))
         return VIDI_OK;
@@ -126,7 +126,7 @@ int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, uint32_t *kin
 {
     if (host.len && host.ptr[0] == '[') {
         if (host.ptr[host.len - 1] != ']')
-            return vidi__fail(VIDI_EURL, "the host \"%.*s\" has '[' without ']'", VIDI__QUOTE(host));
+            return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" has '[' without ']'", VIDI__QUOTE(host));
         *kind = VIDI_URL_IPV6;
         return vidi__url_ipv6(out, (vidi_str){host.ptr + 1, host.len - 2});
     }

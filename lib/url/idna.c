@@ -61,7 +61,7 @@ int vidi__url_idna(vidi__buffer *out, vidi_str domain)
     if (!service)
         return vidi__fail(VIDI_ESYSTEM, "ICU's tables for internationalised domains cannot be opened");
     if (domain.len > DOMAIN_MAX)
-        return vidi__fail(VIDI_EURL, "an internationalised host of %zu bytes is more than the %d that are taken",
+        return vidi__fail(VIDI__NOT_URL, "an internationalised host of %zu bytes is more than the %d that are taken",
                           domain.len, DOMAIN_MAX);
     UErrorCode error = U_ZERO_ERROR;
     UIDNAInfo info = UIDNA_INFO_INITIALIZER;
@@ -75,10 +75,10 @@ int vidi__url_idna(vidi__buffer *out, vidi_str domain)
             continue;
         }
         if (U_FAILURE(error))
-            return vidi__fail(VIDI_EURL, "the host \"%.*s\" has no ASCII form (ICU: %s)", VIDI__QUOTE(domain),
+            return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" has no ASCII form (ICU: %s)", VIDI__QUOTE(domain),
                               u_errorName(error));
         if (info.errors & ~(uint32_t)IGNORED)
-            return vidi__fail(VIDI_EURL, "the host \"%.*s\" has %s", VIDI__QUOTE(domain), reason(info.errors));
+            return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" has %s", VIDI__QUOTE(domain), reason(info.errors));
         out->len += (size_t)len;
         return VIDI_OK;
     }
@@ -89,7 +89,7 @@ int vidi__url_idna(vidi__buffer *out, vidi_str domain)
 int vidi__url_idna(vidi__buffer *out, vidi_str domain)
 {
     (void)out;
-    return vidi__fail(VIDI_EURL,
+    return vidi__fail(VIDI__NOT_URL,
                       "the host \"%.*s\" is internationalised, which this build, made without ICU, cannot read",
                       VIDI__QUOTE(domain));
 }

@@ -64,7 +64,7 @@ bool vidi__url_ends_in_number(vidi_str host)
 
 static int bad_ipv4(vidi_str host, const char *why)
 {
-    return vidi__fail(VIDI_EURL, "the host \"%.*s\" ends in a number but is no IPv4 address: %s", VIDI__QUOTE(host),
+    return vidi__fail(VIDI__NOT_URL, "the host \"%.*s\" ends in a number but is no IPv4 address: %s", VIDI__QUOTE(host),
                       why);
 }
 
@@ -243,7 +243,7 @@ int vidi__url_ipv6(vidi__buffer *out, vidi_str text)
     ipv6 ip = {.at = text.ptr, .end = text.ptr + text.len, .gap = NO_GAP};
     const char *wrong = read_ipv6(&ip);
     if (wrong)
-        return vidi__fail(VIDI_EURL, "\"[%.*s]\" is not an IPv6 address: %s", VIDI__QUOTE(text), wrong);
+        return vidi__fail(VIDI__NOT_URL, "\"[%.*s]\" is not an IPv6 address: %s", VIDI__QUOTE(text), wrong);
     add_ipv6(out, ip.piece);
     return VIDI_OK;
 }

@@ -25,7 +25,7 @@ bool vidi__url_is_canonical_avx512(vidi_str url);
 /*
  * The canonical form of a URL after the standard: its serialisation without the fragment. *out is the input itself if
  * that is canonical, else it lies in room, which must be empty before, is grown if need be, and stays the caller's to
- * free. VIDI_EURL with a sentence for what is no URL; then *out is empty.
+ * free. VIDI__NOT_URL with a sentence if it is not a URL; then *out is empty.
  */
 int vidi__url_whatwg(vidi_str url, vidi__buffer *room, vidi_str *out);
 

@@ -1,6 +1,6 @@
 /*
  * The basic URL parser of the standard (section 4.4), part by part instead of state by state; the names of the states
- * are in the comments. Validation errors that the standard ignores are not noticed; failures return VIDI_EURL.
+ * are in the comments. Validation errors that the standard ignores are not noticed; failures return VIDI__NOT_URL.
  */
 #include "url/percent.h"
 #include "url/url.h"
@@ -152,10 +152,10 @@ static int add_port(parser *p, vidi_str text)
     uint32_t port = 0;
     for (size_t i = 0; i < text.len; i++) {
         if (!vidi__is_digit(text.ptr[i]))
-            return vidi__fail(VIDI_EURL, "the port \"%.*s\" is not a number", VIDI__QUOTE(text));
+            return vidi__fail(VIDI__NOT_URL, "the port \"%.*s\" is not a number", VIDI__QUOTE(text));
         port = port * 10 + (uint32_t)(text.ptr[i] - '0');
         if (port > 65535)
-            return vidi__fail(VIDI_EURL, "the port \"%.*s\" is larger than 65535", VIDI__QUOTE(text));
+            return vidi__fail(VIDI__NOT_URL, "the port \"%.*s\" is larger than 65535", VIDI__QUOTE(text));
     }
     if (!text.len || (vidi__url_is_special(p->url) && special[p->url->scheme].port == port))
         return VIDI_OK;
@@ -193,7 +193,7 @@ static int add_host_and_port(parser *p, vidi_str text)
     vidi_str host = {text.ptr, colon};
     bool is_special = vidi__url_is_special(p->url);
     if (!host.len && (is_special || colon < text.len))
-        return vidi__fail(VIDI_EURL, "there is no host%s", colon < text.len ? " before the port" : "");
+        return vidi__fail(VIDI__NOT_URL, "there is no host%s", colon < text.len ? " before the port" : "");
     VIDI__TRY(vidi__url_host(p->out, host, is_special, &p->url->host_kind));
     p->url->host_end = p->out->len;
     return colon < text.len ? add_port(p, (vidi_str){text.ptr + colon + 1, text.len - colon - 1}) : VIDI_OK;
@@ -213,7 +213,7 @@ static int authority(parser *p)
         text.ptr += len + 1;
         text.len -= len + 1;
         if (!text.len)
-            return vidi__fail(VIDI_EURL, "there is no host behind the user name");
+            return vidi__fail(VIDI__NOT_URL, "there is no host behind the user name");
     }
     VIDI__TRY(add_host_and_port(p, text));
     end_authority(p);
@@ -391,11 +391,11 @@ static int with_scheme(parser *p)
 static int without_scheme(parser *p)
 {
     if (!p->base)
-        return vidi__fail(VIDI_EURL, "\"%.*s\" has no scheme, and there is no base to resolve it against",
+        return vidi__fail(VIDI__NOT_URL, "\"%.*s\" has no scheme, and there is no base to resolve it against",
                           VIDI__QUOTE(rest(p)));
     if (p->base->opaque_path) {
         if (p->at < p->end || p->query.ptr || !p->fragment.ptr)
-            return vidi__fail(VIDI_EURL, "\"%.*s\" cannot be resolved against the base, whose path is opaque",
+            return vidi__fail(VIDI__NOT_URL, "\"%.*s\" cannot be resolved against the base, whose path is opaque",
                               VIDI__QUOTE(rest(p)));
         VIDI__TRY(copy_path(p));
         inherit_query(p);

@@ -75,7 +75,7 @@ int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room)
     else
         split_bytes(parts, url);
     room->len = 0;
-    return code == VIDI_EURL ? VIDI_OK : code;
+    return code == VIDI__NOT_URL ? VIDI_OK : code;
 }
 
 bool vidi__url_segment(vidi__url_segments *walk, vidi_str *segment)

@@ -58,6 +58,11 @@ static int parse_into(vidi__url *url, vidi_str input, const vidi__url *base, cha
     return error;
 }
 
+int vidi__url_base_fails(int error)
+{
+    return error == VIDI__NOT_URL ? vidi__fail_in("the base is not a URL", VIDI_EARGUMENT) : error;
+}
+
 /* The same with a base that is still text; NULL: none. */
 static int parse_against(vidi__url *url, vidi_str input, const vidi_str *base, char *buffer, size_t *len)
 {
@@ -70,7 +75,7 @@ static int parse_against(vidi__url *url, vidi_str input, const vidi_str *base, c
     vidi__url base_url;
     int error = vidi__url_parse(&base_url, *base, NULL, &base_text);
     if (error) {
-        error = vidi__fail_in("the base is no URL", error);
+        error = vidi__url_base_fails(error);
         *len = 0;
     } else {
         error = parse_into(url, input, &base_url, buffer, len, &memory);
@@ -98,7 +103,7 @@ int vidi_url_parse(vidi_str input, const vidi_str *base, char *buffer, size_t *l
     vidi__url parsed = {0};
     int error = parse_against(&parsed, input, base, buffer, len);
     if (error)
-        return error;
+        return vidi__answer(error);
     show(&view, &parsed, buffer);
     return vidi__struct_out(url, &view, sizeof view, "vidi_url");
 }
@@ -107,5 +112,5 @@ int vidi_url_resolve(vidi_str base, vidi_str reference, char *buffer, size_t *le
 {
     VIDI__TRY(check_arguments(reference, &base, len));
     vidi__url parsed;
-    return parse_against(&parsed, reference, &base, buffer, len);
+    return vidi__answer(parse_against(&parsed, reference, &base, buffer, len));
 }

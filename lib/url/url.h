@@ -53,10 +53,13 @@ static inline bool vidi__url_is_special(const vidi__url *url)
 
 /*
  * Parses the input, against the base if there is one (NULL: none), and writes the serialisation to out, which must be
- * empty. url->text is out->at, and stays good until out is freed. VIDI_EURL with a sentence for what is no URL. Neither
- * input nor base may lie in out.
+ * empty. url->text is out->at, and stays good until out is freed. VIDI__NOT_URL with a sentence if it is not a URL.
+ * Neither input nor base may lie in out.
  */
 int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, vidi__buffer *out);
+
+/* The error of a public function whose base could not be parsed: a base that is not a URL is VIDI_EARGUMENT. */
+int vidi__url_base_fails(int error);
 
 /*
  * The same for what nearly all of them are: http or https, a domain in ASCII without anything to decode, no user name,

@@ -17,7 +17,7 @@ static int answer(const vidi_canon *canon, vidi_str line, char *room, size_t *le
     if (canon)
         return vidi_url_canon(canon, line, NULL, room, len);
     if (!tab)
-        return VIDI_EURL;
+        return VIDI_INVALID;
     vidi_str base = {line.ptr, (size_t)(tab - line.ptr)};
     return vidi_url_resolve(base, (vidi_str){tab + 1, line.len - base.len - 1}, room, len);
 }

@@ -138,7 +138,7 @@ static void a_stream_brings_the_list_back(void **state)
     for (int i = 0; i < 2; i++) {
         vidi_set *again = must_read(&stream, i, &options);
         must_track(again);
-        assert_int_equal(vidi_add(again, test_str("no url")), VIDI_EURL);
+        assert_int_equal(vidi_add(again, test_str("no url")), VIDI_INVALID);
         vidi_close(again);
     }
     vidi_set *again = NULL;

@@ -12,7 +12,7 @@ typedef struct href_case {
     const char *input, *want; /* NULL: it is no URL */
 } href_case;
 
-/* The serialisation, good until the next call; NULL if it is no URL. base NULL: none. */
+/* The serialisation, good until the next call; NULL if it, or the base, is not a URL. base NULL: none. */
 static inline const char *href_of(const char *input, const char *base)
 {
     static char out[4096];
@@ -20,7 +20,8 @@ static inline const char *href_of(const char *input, const char *base)
     vidi_url url = {.size = sizeof url};
     vidi_str base_str = {base, base ? strlen(base) : 0};
     int result = vidi_url_parse((vidi_str){input, strlen(input)}, base ? &base_str : NULL, out, &len, &url);
-    check(result == VIDI_OK || result == VIDI_EURL, "%s: error %d, %s", input, result, vidi_message());
+    check(result == VIDI_OK || result == VIDI_INVALID || (base && result == VIDI_EARGUMENT), "%s: error %d, %s", input,
+          result, vidi_message());
     out[len] = 0;
     return result ? NULL : out;
 }

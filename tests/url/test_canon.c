@@ -167,7 +167,7 @@ static void an_explanation_can_be_ended(void **state)
     assert_int_equal(vidi_url_explain(canon, test_str("?#"), &base, hear, &t), 77);
     assert_string_equal(t.text, "whatwg: http://h/a?#\nfragment: http://h/a?\n");
     assert_int_equal(vidi_url_explain(canon, test_str("?#"), NULL, hear, &t), VIDI_INVALID);
-    assert_int_equal(vidi_url_explain(canon, test_str("?#"), &bad, hear, &t), VIDI_EURL);
+    assert_int_equal(vidi_url_explain(canon, test_str("?#"), &bad, hear, &t), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_explain(host, test_str("mailto:x"), NULL, hear, &t), VIDI_INVALID);
     assert_int_equal(vidi_url_explain(NULL, base, NULL, hear, &t), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_explain(canon, base, NULL, NULL, &t), VIDI_EARGUMENT);
@@ -208,7 +208,7 @@ static void references_are_resolved_first(void **state)
     assert_int_equal(vidi_url_canon(canon, test_str("../index.html"), &base, out, &len), VIDI_OK);
     assert_memory_equal(out, "http://h/", len);
     len = sizeof out;
-    assert_int_equal(vidi_url_canon(canon, test_str("x"), &bad, out, &len), VIDI_EURL);
+    assert_int_equal(vidi_url_canon(canon, test_str("x"), &bad, out, &len), VIDI_EARGUMENT);
     assert_int_equal(len, 0);
     len = sizeof out;
     assert_int_equal(vidi_url_canon(none, test_str("x"), &bad, out, &len), VIDI_OK);

@@ -50,7 +50,7 @@ static void absurd_arguments_are_refused(void **state)
     assert_int_equal(vidi_url_parse(good, NULL, out, &len, NULL), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_resolve(good, nowhere, out, &len), VIDI_EARGUMENT);
     assert_int_equal(vidi_url_resolve(good, good, out, NULL), VIDI_EARGUMENT);
-    assert_int_equal(vidi_url_parse(nothing, NULL, out, &len, &url), VIDI_EURL);
+    assert_int_equal(vidi_url_parse(nothing, NULL, out, &len, &url), VIDI_INVALID);
     len = sizeof out;
     assert_int_equal(vidi_url_resolve(good, nothing, out, &len), VIDI_OK);
     assert_int_equal(len, good.len);
@@ -84,7 +84,7 @@ static void zero_bytes_are_bytes(void **state)
     assert_int_equal(len, strlen("http://h/a%00b?%00#"));
     assert_memory_equal(out, "http://h/a%00b?%00#", len);
     len = sizeof out;
-    assert_int_equal(vidi_url_resolve(str("http://h/"), (vidi_str){"//a\0b", 5}, out, &len), VIDI_EURL);
+    assert_int_equal(vidi_url_resolve(str("http://h/"), (vidi_str){"//a\0b", 5}, out, &len), VIDI_INVALID);
 }
 
 static void typical_urls_need_no_memory(void **state)
@@ -165,7 +165,7 @@ static void refused_memory_is_an_error_at_every_step(void **state)
         int result;
         for (uint64_t n = 1; (result = parse_refused(&allocator, input, &base, n)) == VIDI_EMEMORY; n++)
             check(n < 100, "memory never suffices for %.20s…", input);
-        check(result == VIDI_OK || result == VIDI_EURL, "%.20s…: %s", input, vidi_message());
+        check(result == VIDI_OK || result == VIDI__NOT_URL, "%.20s…: %s", input, vidi_message());
         free(input);
     }
     test_allocator_fail(&allocator, 0, false);
