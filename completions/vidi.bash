@@ -6,7 +6,7 @@ _vidi_values() {
     case $1 in
     dedup:-s | dedup:--state) echo "FOLDER" ;;
     dedup:--like) echo "FOLDER" ;;
-    dedup:--print) echo "line canonical" ;;
+    dedup:--print) echo "line url canonical verdict" ;;
     dedup:--field) echo "ANY" ;;
     dedup:--delimiter) echo "ANY" ;;
     dedup:--json-key) echo "ANY" ;;
@@ -24,6 +24,7 @@ _vidi_values() {
     dedup:--sync) echo "always everysec never" ;;
     dedup:--threads) echo "ANY" ;;
     dedup:--color) echo "auto always never" ;;
+    has:--print) echo "line url canonical verdict" ;;
     has:--field) echo "ANY" ;;
     has:--delimiter) echo "ANY" ;;
     has:--json-key) echo "ANY" ;;
@@ -77,7 +78,7 @@ _vidi_options() {
             --version -h --help"
         ;;
     has)
-        echo "-v --invert -q --quiet -z --null --field --delimiter --json-key --invalid --threads
+        echo "-v --invert -q --quiet --print -z --null --field --delimiter --json-key --invalid --threads
             --line-buffered --stats --json -h --help"
         ;;
     canon)

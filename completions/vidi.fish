@@ -37,7 +37,7 @@ complete -c vidi -n '__vidi_is dedup' -l like -x -a '(__fish_complete_directorie
 complete -c vidi -n '__vidi_is dedup' -s n -l dry-run -d 'Print the same, but remember nothing'
 complete -c vidi -n '__vidi_is dedup' -s D -l seen -d 'Print the repeats instead'
 complete -c vidi -n '__vidi_is dedup' -s c -l count -d 'Print each URL at the end, with how often it was there'
-complete -c vidi -n '__vidi_is dedup' -l print -x -a 'line canonical' -d 'The \'line\' as it is, or the \'canonical\' URL [line]'
+complete -c vidi -n '__vidi_is dedup' -l print -x -a 'line url canonical verdict' -d 'What to print: line, url, canonical or verdict [line]'
 complete -c vidi -n '__vidi_is dedup' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
 complete -c vidi -n '__vidi_is dedup' -l field -x -d 'The URL is the N-th field of the line'
 complete -c vidi -n '__vidi_is dedup' -l delimiter -x -d 'What separates fields [a tab]'
@@ -67,6 +67,7 @@ complete -c vidi -n '__vidi_is dedup' -s h -l help -d 'Print help: -h a short on
 
 complete -c vidi -n '__vidi_is has' -s v -l invert -d 'Print the lines that were not seen'
 complete -c vidi -n '__vidi_is has' -s q -l quiet -d 'Print nothing; the exit status tells'
+complete -c vidi -n '__vidi_is has' -l print -x -a 'line url canonical verdict' -d 'What to print: line, url, canonical or verdict [line]'
 complete -c vidi -n '__vidi_is has' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
 complete -c vidi -n '__vidi_is has' -l field -x -d 'The URL is the N-th field of the line'
 complete -c vidi -n '__vidi_is has' -l delimiter -x -d 'What separates fields [a tab]'

@@ -54,7 +54,7 @@ words() {
     canon) echo "none whatwg crawl surt key=host key=site" ;;
     key) echo "url host site" ;;
     invalid) echo "keep drop fail" ;;
-    print) echo "line canonical" ;;
+    print) echo "line url canonical verdict" ;;
     color) echo "auto always never" ;;
     sync) echo "always everysec never" ;;
     epoch) echo "new" ;;

@@ -34,16 +34,18 @@ static int read_options(cli_job *job, const dedup_options *options)
     if (cli_color_set(options->color) != CLI_OK ||
         cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK)
         return CLI_ERROR;
-    if (options->print && strcmp(options->print, "line") != 0 && strcmp(options->print, "canonical") != 0)
-        return cli_error("--print is 'line' or 'canonical', not '%s'", options->print);
+    if (cli_print_parse(options->print, &job->printer.what) != CLI_OK)
+        return CLI_ERROR;
+    if (job->printer.what == CLI_PRINT_VERDICT && (options->seen || options->set.counts))
+        return cli_error("--print verdict answers every line, so leave out %s", options->seen ? "--seen" : "--count");
     if (options->quiet)
         cli_warnings_off();
-    job->adds = job->prints = true;
-    job->wanted = options->seen ? VIDI_SEEN : VIDI_NEW;
-    job->counts = options->set.counts;
-    job->repeats_only = options->seen;
+    job->adds = true;
+    job->printer.wanted = options->seen ? VIDI_SEEN : VIDI_NEW;
+    job->printer.counts = options->set.counts;
+    job->printer.repeats_only = options->seen;
+    job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
-    job->end = options->null ? 0 : '\n';
     job->threads = options->threads ? options->threads : default_threads();
     job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
     job->syncs_output = !options->set.sync || strcmp(options->set.sync, "never") != 0;
@@ -78,8 +80,8 @@ static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options,
     job->also = sets->also;
     job->commits = sets->durable;
     job->live.path = sets->durable ? options->set.state : NULL;
-    if (status == CLI_OK && options->print && strcmp(options->print, "canonical") == 0)
-        status = cli_form_of(sets->set, sets->tracking, &job->form);
+    if (status == CLI_OK && job->printer.what == CLI_PRINT_CANONICAL)
+        status = cli_form_of(sets->set, sets->tracking, &job->printer.form);
     if (status != CLI_OK)
         return status;
     status = cli_job_run(job, files);
@@ -101,7 +103,7 @@ static int run(const cli_command *self, cli_words words)
     if (status == CLI_GO_ON)
         status = options.version ? cli_version_print() : dedup_run(&job, &sets, &options, words);
     cli_job_free(&job);
-    vidi_canon_close(job.form);
+    vidi_canon_close(job.printer.form);
     cli_sets_close(&sets);
     free(options.set.params);
     return status;
@@ -124,7 +126,7 @@ static const cli_option options_table[] = {
      "As 'uniq -c' does, in the order in which they first came; with --seen only those that came again. Keeps every "
      "URL in memory.",
      0},
-    {"print", 0, CLI_TEXT, FIELD(print), "WHAT", "The 'line' as it is, or the 'canonical' URL [line]", NULL, 0},
+    {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
     {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line",
@@ -150,7 +152,8 @@ static const cli_option options_table[] = {
      "With --capacity or --memory, kind and parameters are chosen so that no more are expected; --strict checks it.",
      0},
     {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB",
-     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity or --lost, kind and parameters are chosen so that they fit. Alone it is a limit: the run ends "
+     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity or --lost, kind and parameters are "
+     "chosen so that they fit. Alone it is a limit: the run ends "
      "with an error where it would be exceeded.",
      0},
     {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]",

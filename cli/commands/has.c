@@ -10,7 +10,7 @@
 #include "pipeline/set_options.h"
 
 typedef struct has_options {
-    const char *delimiter, *json_key, *invalid;
+    const char *delimiter, *json_key, *invalid, *print;
     uint64_t field, threads;
     bool inverted, quiet, null, stats, json, line_buffered;
 } has_options;
@@ -25,18 +25,32 @@ static int report_run(const cli_job *job, const has_options *options)
     return options->json ? cli_report_json(&report) : options->stats ? cli_report_table(&report) : CLI_OK;
 }
 
+static int read_options(cli_job *job, const has_options *options)
+{
+    if (cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK ||
+        cli_print_parse(options->print, &job->printer.what) != CLI_OK)
+        return CLI_ERROR;
+    if (options->print && options->quiet)
+        return cli_error("--print and --quiet exclude each other: --quiet prints nothing");
+    if (job->printer.what == CLI_PRINT_VERDICT && options->inverted)
+        return cli_error("--print verdict answers every line, so leave out --invert");
+    if (options->quiet)
+        job->printer.what = CLI_PRINT_NOTHING;
+    job->printer.wanted = options->inverted ? VIDI_NEW : VIDI_SEEN;
+    job->printer.end = options->null ? 0 : '\n';
+    job->eager = options->line_buffered;
+    job->threads = options->threads ? options->threads : 3;
+    return CLI_OK;
+}
+
 static int has_run(cli_job *job, const has_options *options, cli_words words)
 {
     if (words.count == 0)
         return cli_error("'vidi has' needs the folder of a state: vidi has STATE [FILE]...");
-    if (cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK ||
-        cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
+    if (read_options(job, options) != CLI_OK || cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
         return CLI_ERROR;
-    job->wanted = options->inverted ? VIDI_NEW : VIDI_SEEN;
-    job->prints = !options->quiet;
-    job->eager = options->line_buffered;
-    job->end = options->null ? 0 : '\n';
-    job->threads = options->threads ? options->threads : 3;
+    if (job->printer.what == CLI_PRINT_CANONICAL && cli_form_of(job->set, NULL, &job->printer.form) != CLI_OK)
+        return CLI_ERROR;
     int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK)
         status = report_run(job, options);
@@ -55,6 +69,7 @@ static int run(const cli_command *self, cli_words words)
     if (status == CLI_GO_ON)
         status = has_run(&job, &options, words);
     cli_job_free(&job);
+    vidi_canon_close(job.printer.form);
     vidi_close(job.set);
     return status;
 }
@@ -64,6 +79,7 @@ static int run(const cli_command *self, cli_words words)
 static const cli_option options_table[] = {
     {"invert", 'v', CLI_FLAG, FIELD(inverted), NULL, "Print the lines that were not seen", NULL, 0},
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; the exit status tells", NULL, 0},
+    {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
     {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line", NULL, 0},

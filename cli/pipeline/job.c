@@ -192,111 +192,6 @@ static int ask(void *context, cli_slot *slot)
 
 /* ---- putting out ---- */
 
-/* Copies out the lines of the wanted verdict, a run of neighbours at a time. */
-static void put_lines(cli_job *job, const cli_slot *slot)
-{
-    const vidi_str *lines = slot->block.lines;
-    size_t n = slot->block.count;
-
-    for (size_t i = 0; i < n; i++) {
-        size_t first = i;
-        while (i < n && slot->verdicts[i] == job->wanted)
-            i++;
-        if (i > first) {
-            const char *begin = lines[first].ptr;
-            cli_out_bytes(&job->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
-        }
-    }
-}
-
-/* The canonical form in job->text; what has none is printed as it is. */
-static int make_form(cli_job *job, vidi_str url, vidi_str *form)
-{
-    for (;;) {
-        size_t len = job->text_room;
-        int result = vidi_url_canon(job->form, url, NULL, job->text, &len);
-        *form = result == VIDI_OK ? (vidi_str){job->text, len} : url;
-        if (result != VIDI_ELIMIT || len <= job->text_room)
-            return result < 0 ? cli_library_error(result) : CLI_OK;
-        char *text = realloc(job->text, len);
-        if (!text)
-            return cli_error("out of memory");
-        job->text = text;
-        job->text_room = len;
-    }
-}
-
-static int put_forms(cli_job *job, const cli_slot *slot)
-{
-    vidi_str form;
-
-    for (size_t i = 0; i < slot->block.count; i++)
-        if (slot->verdicts[i] == job->wanted) {
-            if (make_form(job, slot->urls[i], &form) != CLI_OK)
-                return CLI_ERROR;
-            cli_out_bytes(&job->out, form.ptr, form.len);
-            cli_out_bytes(&job->out, &job->end, 1);
-        }
-    return CLI_OK;
-}
-
-/* With counts, the first line of each URL is kept: a size_t and the bytes. */
-static int keep_lines(cli_job *job, const cli_slot *slot)
-{
-    for (size_t i = 0; i < slot->block.count; i++) {
-        vidi_str line = slot->block.lines[i];
-        if (slot->verdicts[i] != VIDI_NEW)
-            continue;
-        if (job->kept_room - job->kept_used < sizeof line.len + line.len) {
-            size_t room = (job->kept_room + line.len) * 2 + CLI_BLOCK_BYTES;
-            char *kept = realloc(job->kept, room);
-            if (!kept)
-                return cli_error("out of memory: --count keeps every URL");
-            job->kept = kept;
-            job->kept_room = room;
-        }
-        memcpy(job->kept + job->kept_used, &line.len, sizeof line.len);
-        memcpy(job->kept + job->kept_used + sizeof line.len, line.ptr, line.len);
-        job->kept_used += sizeof line.len + line.len;
-    }
-    return CLI_OK;
-}
-
-static int put_count(cli_job *job, vidi_str line, cli_unquoted *unquoted)
-{
-    vidi_str url = line;
-    uint64_t times = 0;
-
-    if (cli_extract_any(&job->extract) && cli_extract_urls(&job->extract, &line, 1, &url, unquoted) != CLI_OK)
-        return CLI_ERROR;
-    int error = vidi_count(job->set, url, &times);
-    if (error < 0)
-        return cli_library_error(error);
-    if (job->repeats_only && times < 2)
-        return CLI_OK;
-    if (job->form && make_form(job, url, &line) != CLI_OK)
-        return CLI_ERROR;
-    cli_out_format(&job->out, "%7llu ", (unsigned long long)times);
-    cli_out_bytes(&job->out, line.ptr, line.len);
-    cli_out_bytes(&job->out, &job->end, 1);
-    return job->out.error ? cli_out_flush(&job->out) : CLI_OK;
-}
-
-static int put_counts(cli_job *job)
-{
-    cli_unquoted unquoted = {0};
-    int status = CLI_OK;
-
-    for (size_t at = 0; at < job->kept_used && status == CLI_OK;) {
-        vidi_str line = {job->kept + at + sizeof line.len, 0};
-        memcpy(&line.len, job->kept + at, sizeof line.len);
-        at += sizeof line.len + line.len;
-        status = put_count(job, line, &unquoted);
-    }
-    free(unquoted.bytes);
-    return status;
-}
-
 static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 {
     uint64_t counts[4] = {0}, n = slot->block.count;
@@ -315,13 +210,13 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 /* Everything put out so far is written and, where that can be, on disk: only then it counts as seen. */
 static int commit(cli_job *job)
 {
-    int status = cli_out_flush(&job->out);
+    int status = cli_out_flush(&job->printer.out);
 
     job->committed_at = nanoseconds();
     if (status != CLI_OK || !job->commits)
         return status;
-    if (job->syncs_output && job->uncommitted > 0 && fsync(job->out.fd) != 0) {
-        job->out.error = errno;
+    if (job->syncs_output && job->uncommitted > 0 && fsync(job->printer.out.fd) != 0) {
+        job->printer.out.error = errno;
         return CLI_ERROR;
     }
     int error = vidi_commit_to(job->set, job->mark);
@@ -357,14 +252,10 @@ static int put(void *context, cli_slot *slot)
 
     job->uncommitted += count_verdicts(job, slot);
     job->mark = slot->mark;
-    if (status == CLI_OK && job->counts)
-        status = keep_lines(job, slot);
-    else if (status == CLI_OK && job->prints && job->form)
-        status = put_forms(job, slot);
-    else if (status == CLI_OK && job->prints)
-        put_lines(job, slot);
-    if (status == CLI_OK && (job->out.error != 0 || job->eager || slot->block.waits))
-        status = cli_out_flush(&job->out);
+    if (status == CLI_OK)
+        status = cli_printer_put(&job->printer, slot);
+    if (status == CLI_OK && (job->printer.out.error != 0 || job->eager || slot->block.waits))
+        status = cli_out_flush(&job->printer.out);
     return status == CLI_OK && is_due(job) ? commit(job) : status;
 }
 
@@ -441,9 +332,9 @@ static int begin(cli_job *job, cli_words files)
     int error = vidi_stat(job->set, &job->before);
     if (error < 0)
         return cli_library_error(error);
-    if (cli_reader_init(&job->reader, files, job->end) != CLI_OK)
+    if (cli_reader_init(&job->reader, files, job->printer.end) != CLI_OK)
         return CLI_ERROR;
-    cli_out_init(&job->out, STDOUT_FILENO);
+    cli_out_init(&job->printer.out, STDOUT_FILENO);
     (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_ROOM); /* what is no pipe refuses */
     job->eager = job->eager || isatty(STDOUT_FILENO);
     job->syncs_output = job->syncs_output && is_regular(STDOUT_FILENO);
@@ -477,14 +368,14 @@ static int finish(cli_job *job, int status)
     bool failed = job->stream.put_failed || job->lull_status != CLI_OK;
 
     status = job->lull_status != CLI_OK ? job->lull_status : status;
-    if (!failed && status == CLI_OK && job->counts)
-        status = put_counts(job);
-    int written = failed ? cli_out_flush(&job->out) : commit(job);
+    if (!failed && status == CLI_OK && job->printer.counts)
+        status = cli_printer_put_counts(&job->printer, job->set, &job->extract);
+    int written = failed ? cli_out_flush(&job->printer.out) : commit(job);
     if (!failed && written == CLI_OK && job->commits) {
         int error = vidi_sync(job->set);
         written = error < 0 ? cli_library_error(error) : CLI_OK;
     }
-    int closed = cli_out_close(&job->out);
+    int closed = cli_out_close(&job->printer.out);
     if (job->complaint)
         cli_error("%s", job->complaint);
     return closed != CLI_OK ? closed : status != CLI_OK ? status : written;
@@ -513,9 +404,7 @@ void cli_job_free(cli_job *job)
     if (job->reader.wake > STDERR_FILENO)
         close(job->reader.wake);
     cli_watch_end(&job->watch);
-    free(job->out.buffer);
+    cli_printer_free(&job->printer);
     free(job->complaint);
     free(job->others);
-    free(job->text);
-    free(job->kept);
 }

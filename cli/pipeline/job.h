@@ -9,27 +9,21 @@
 #ifndef VIDI_CLI_PIPELINE_JOB_H
 #define VIDI_CLI_PIPELINE_JOB_H
 
+#include "pipeline/print.h"
 #include "ui/live_file.h"
-#include "ui/output.h"
 #include "ui/run_statistics.h"
-#include "pipeline/ring.h"
 #include "ui/watch.h"
 
 typedef struct cli_job {
     /* what to do */
     vidi_set *set;
-    bool adds;         /* or only asks */
-    vidi_set *also;    /* is asked too, and what it has seen is seen; NULL: none */
-    bool commits;      /* the set lives in a folder, and is changed */
-    bool syncs_output; /* before a commit, if it goes to a regular file */
-    uint8_t wanted;    /* the verdict of lines that are printed */
-    bool prints;       /* or only counts */
-    bool counts;       /* prints how often each was seen, at the end */
-    bool repeats_only; /* with counts: those that were seen more than once */
-    bool eager;        /* writes after every block */
-    vidi_canon *form;  /* prints the URL in this form; NULL: prints the line */
+    bool adds;           /* or only asks */
+    vidi_set *also;      /* is asked too, and what it has seen is seen; NULL: none */
+    bool commits;        /* the set lives in a folder, and is changed */
+    bool syncs_output;   /* before a commit, if it goes to a regular file */
+    cli_printer printer; /* its `end` is also how the lines of the input end */
+    bool eager;          /* writes after every block */
     cli_extract extract;
-    char end; /* of lines */
     uint64_t threads;
     bool progress;
     cli_live live; /* its path: the folder in which others can follow the run; NULL: they cannot */
@@ -43,7 +37,6 @@ typedef struct cli_job {
     cli_stream stream;
     cli_reader reader;
     cli_watch watch;
-    cli_out out;
     uint64_t started, committed_at; /* nanoseconds */
     uint64_t uncommitted, mark;
     uint64_t asked, asked_bytes;                 /* lines, and their bytes */
@@ -51,10 +44,6 @@ typedef struct cli_job {
     vidi_stats before;
     char *complaint; /* said when the output has been written */
     uint8_t *others; /* verdicts of `also` */
-    char *text;      /* canonical form of the line at hand */
-    size_t text_room;
-    char *kept; /* with counts: the first line of each URL, a size_t and the bytes */
-    size_t kept_used, kept_room;
     int lull_status;
     bool drawn;
 } cli_job;

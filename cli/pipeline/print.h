@@ -1,0 +1,52 @@
+/*
+ * Prints what a run found out about its lines: the lines with one verdict (as they are, only their URLs, or the URLs in
+ * canonical form), the verdict on every line, or at the end how often each URL came.
+ */
+#ifndef VIDI_CLI_PIPELINE_PRINT_H
+#define VIDI_CLI_PIPELINE_PRINT_H
+
+#include "pipeline/ring.h"
+#include "ui/output.h"
+
+typedef enum cli_print {
+    CLI_PRINT_LINE,      /* the line as it was read */
+    CLI_PRINT_URL,       /* the URL in it, as it was spelled */
+    CLI_PRINT_CANONICAL, /* the URL in canonical form */
+    CLI_PRINT_VERDICT,   /* "new", "seen" or "invalid" for every line */
+    CLI_PRINT_NOTHING
+} cli_print;
+
+#define CLI_PRINT_SUMMARY "What to print: line, url, canonical or verdict [line]"
+#define CLI_PRINT_DETAILS                                                                                              \
+    "'line' is the whole line, 'url' the URL that --field or --json-key takes out of it, 'canonical' that URL in its " \
+    "canonical form. 'verdict' answers every line of input with a line 'new', 'seen' or 'invalid', so that another "   \
+    "program can write a URL, read the answer, and go on."
+
+/* The value of --print; NULL is CLI_PRINT_LINE. CLI_OK, or CLI_ERROR with a message. */
+int cli_print_parse(const char *word, cli_print *what);
+
+typedef struct cli_printer {
+    cli_print what;
+    uint8_t wanted;    /* the verdict of the lines to print; of no interest to CLI_PRINT_VERDICT */
+    bool counts;       /* print how often each URL came, at the end, instead of anything before */
+    bool repeats_only; /* with counts: only URLs that came more than once */
+    char end;          /* of lines */
+    vidi_canon *form;  /* for CLI_PRINT_CANONICAL */
+    cli_out out;
+
+    /* private */
+    char *text; /* canonical form of the current line */
+    size_t text_room;
+    char *kept; /* with counts: the first line of each URL, as a size_t and its bytes */
+    size_t kept_used, kept_room;
+} cli_printer;
+
+/* Puts what is to be printed of a slot into printer->out. CLI_OK, or CLI_ERROR with a message. */
+int cli_printer_put(cli_printer *printer, const cli_slot *slot);
+
+/* With counts: asks the set how often each URL came, and puts that into printer->out. */
+int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_extract *extract);
+
+void cli_printer_free(cli_printer *printer);
+
+#endif
