@@ -75,19 +75,22 @@ static int take_urls(cli_job *job, cli_slot *slot)
 }
 
 /*
- * What can be done for the URLs before it is their turn, in the thread that reads: how many have a digest. The rest,
- * from one that fails on, is left for its turn, and fails there.
+ * Makes digests of the block's URLs in the thread that reads, and returns how many there are from the first line on. A
+ * line that fails, and all behind it, are left for the thread that adds, which will tell the error.
  */
 static size_t digest(cli_job *job, cli_slot *slot)
 {
-    size_t n = slot->block.count;
+    size_t n = slot->block.count, done = 0;
 
     if (!slot->digests)
         slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
     if (!slot->digests)
         return 0;
-    (void)vidi_digest_batch(job->set, slot->urls, &n, slot->digests, slot->verdicts, &slot->epoch);
-    return n;
+    if (vidi_digest_batch(job->set, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK)
+        return n;
+    while (done < n && slot->verdicts[done] != VIDI_UNTRIED)
+        done++;
+    return done;
 }
 
 static int fill(void *context, cli_slot *slot)

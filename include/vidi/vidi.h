@@ -72,7 +72,8 @@ enum vidi_verdict {
     VIDI_UNTRIED = 0, /* the call failed before it came to this URL, which left no trace */
     VIDI_NEW = 1,     /* never met before; vidi_add has now added it */
     VIDI_SEEN = 2,    /* met before, or one of the losses that the statistics speak of */
-    VIDI_INVALID = 3  /* not a URL; never added */
+    VIDI_INVALID = 3, /* not a URL; never added */
+    VIDI_DIGESTED = 4 /* vidi_digest_batch has made its digest, which can be added or looked up */
 };
 
 enum vidi_error {
@@ -329,25 +330,31 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 
 /*
- * Adding in two halves, for programs with a thread to spare: what can be done for a URL without the set's contents (its
- * canonical form and its hash) by one thread, and what must happen in order by another. Together they do what
- * vidi_add_batch does. A digest is 16 bytes, whatever the length of the URL.
- *
- * vidi_digest_batch: of the first *n URLs. verdicts[i] becomes VIDI_INVALID for those that are left out, otherwise
- * VIDI_UNTRIED. *epoch is the set's: digests are good until it rotates. On error *n is how many were done before the
- * one that failed. VIDI_ECANNOT for kinds that need more than a hash of the URL, such as list or multilayer. What is no
- * URL counts as answered here.
- *
- * vidi_add_digests: verdicts as from vidi_digest_batch; those that are VIDI_INVALID stay so, and the others become
- * VIDI_NEW or VIDI_SEEN. VIDI_ECANNOT if the digests are of another epoch. The digests must be this set's own.
+ * Adding in two halves, for programs with a thread to spare. One thread does what needs nothing of the set's contents:
+ * canonical forms and hashes. Another inserts the digests in order. Together they do what vidi_add_batch does. A digest
+ * is 16 bytes, whatever the length of the URL.
  */
 typedef struct vidi_digest {
     uint64_t lo, hi;
 } vidi_digest;
 
-VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t *n, vidi_digest *digests,
+/*
+ * Makes the digests of n URLs. verdicts[i] becomes VIDI_DIGESTED, or VIDI_INVALID for a line that is not a URL and is
+ * not kept. On an error the entries that were not reached are VIDI_UNTRIED. *epoch becomes the set's epoch: digests are
+ * good until it rotates. Invalid lines are counted here. VIDI_ECANNOT for kinds that need more of a URL than its hash,
+ * such as list or multilayer.
+ */
+VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests,
                                uint8_t *verdicts, uint64_t *epoch);
+
+/*
+ * Adds the digests whose verdict is VIDI_DIGESTED, or looks them up; it becomes VIDI_NEW or VIDI_SEEN. All other
+ * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT if
+ * the digests are of another epoch. They must be this set's own.
+ */
 VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
+VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
+                              uint8_t *verdicts);
 
 /*
  * A hint: so many URLs are expected in the set altogether. Kinds that grow piece by piece then grow towards that in

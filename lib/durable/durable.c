@@ -1,6 +1,6 @@
 /*
- * The life of a durable set: its folder, its logs, commit and sync, and its end. Snapshots are in snapshot.c, recovery
- * is in recovery.c.
+ * The life of a durable set: its logs, how it gets a folder, its end, and the table of functions that lib/set calls.
+ * Opening is in open.c and recovery.c, committing in commit.c, snapshots in snapshot.c.
  */
 #include "durable/durable.h"
 
@@ -80,28 +80,129 @@ int vidi__durable_state(const vidi_set *set)
 void vidi__durable_ready(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    bool staging = durable->manual || durable->policy == VIDI__SYNC_ALWAYS || durable->frozen || durable->stage.count;
-    atomic_store_explicit(&durable->staging, staging, memory_order_relaxed);
+    bool staging = durable->manual || durable->policy == VIDI__SYNC_ALWAYS || durable->frozen || durable->staging.count;
+    atomic_store_explicit(&durable->uses_staging, staging, memory_order_relaxed);
 }
 
 void vidi__durable_restage(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    uint64_t next = vidi__stage_next(&durable->stage); /* who still waits for steps must not take others for them */
-    vidi__stage_free(&durable->stage);
-    durable->hash_only = vidi__hash_only(set);
-    vidi__stage_init(&durable->stage, &set->memory, !durable->hash_only);
-    durable->stage.first = next;
+    uint64_t next = vidi__staging_next(&durable->staging); /* who still waits for steps must not take others for them */
+    vidi__staging_free(&durable->staging);
+    durable->hash_only = vidi__epoch_needs_hash_only(&set->now);
+    vidi__staging_init(&durable->staging, &set->memory, !durable->hash_only);
+    durable->staging.first = next;
     vidi__durable_ready(set);
 }
 
-/* ---- beginning and end ---- */
+/* ---- the end ---- */
+
+/* Errors are not told: only vidi_sync, before, can say whether everything is on disk. */
+static void end(vidi_set *set)
+{
+    vidi__durable *durable = set->durable;
+    vidi__snapshot_join(set);
+    if (durable->log && !durable->broken)
+        vidi__record_tally(set);
+    (void)vidi__durable_end_log(set, durable->before);
+    (void)vidi__durable_end_log(set, durable->log);
+    vidi__folder_close(&durable->folder);
+    vidi_close(durable->previous);
+    vidi__staging_free(&durable->staging);
+    pthread_mutex_destroy(&durable->staging_lock);
+    pthread_mutex_destroy(&durable->turn);
+    vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
+    set->durable = NULL;
+    set->persistence = NULL;
+}
+
+/*
+ * The snapshot in force names the files still. So theirs goes first, and for good: without it the others count as
+ * dropped, with it they would be missed. If that fails, they stay until the next snapshot, which does not name them.
+ */
+static void drop_previous(vidi_set *set)
+{
+    vidi__durable *durable = set->durable;
+    uint64_t first = set->previous_first;
+    char name[40];
+    vidi_close(durable->previous);
+    durable->previous = NULL;
+    set->previous_first = set->previous_last = 0;
+    if (!first)
+        return;
+    vidi__snapshot_name(name, first);
+    if (vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
+        vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
+}
+
+/* ---- what lib/set calls ---- */
+
+static void begin_turn(vidi_set *set)
+{
+    pthread_mutex_lock(&set->durable->turn);
+}
+
+static void end_turn(vidi_set *set)
+{
+    pthread_mutex_unlock(&set->durable->turn);
+}
+
+static bool is_frozen(const vidi_set *set)
+{
+    return set->durable->frozen;
+}
+
+/* The filter must hold everything that is committed; that of a mapped set cannot take it. */
+static int check_whole(const vidi_set *set)
+{
+    if (set->mapped.bytes && set->durable->staging.count)
+        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot that is mapped; open the set with "
+                                        "VIDI_NO_MAP to write it");
+    return VIDI_OK;
+}
+
+static void stat_folder(vidi_set *set, vidi_stats *stats)
+{
+    vidi__durable *durable = set->durable;
+    pthread_mutex_lock(&durable->staging_lock);
+    int64_t net = durable->staging.net, count = (int64_t)stats->count;
+    stats->count = count + net > 0 ? (uint64_t)(count + net) : 0;
+    stats->staged = durable->staging.count - durable->staging.logged;
+    pthread_mutex_unlock(&durable->staging_lock);
+    stats->log_bytes = atomic_load_explicit(&durable->log_bytes, memory_order_relaxed);
+    stats->snapshot_bytes = durable->snapshot_bytes;
+    stats->snapshots = durable->snapshots;
+}
+
+static const vidi__persistence persistence = {
+    .add = vidi__durable_add,
+    .lookup = vidi__durable_lookup,
+    .remove = vidi__durable_remove,
+    .times = vidi__durable_times,
+    .lookup_previous = vidi__durable_lookup_previous,
+    .settle = vidi__durable_settle,
+    .added = vidi__snapshot_if_due,
+    .turn_begin = begin_turn,
+    .turn_end = end_turn,
+    .is_frozen = is_frozen,
+    .check_listable = vidi__durable_check_listable,
+    .iterate = vidi__durable_iterate,
+    .check_whole = check_whole,
+    .merge_into = vidi__durable_merge_into,
+    .merged = vidi__snapshot_take,
+    .rotated = vidi__snapshot_rotate,
+    .drop_previous = drop_previous,
+    .stat = stat_folder,
+    .close = end,
+};
+
+/* ---- the beginning ---- */
 
 static int init_locks(vidi__durable *durable)
 {
-    int code = pthread_mutex_init(&durable->stage_lock, NULL);
+    int code = pthread_mutex_init(&durable->staging_lock, NULL);
     if (code == 0 && (code = pthread_mutex_init(&durable->turn, NULL)) != 0)
-        pthread_mutex_destroy(&durable->stage_lock);
+        pthread_mutex_destroy(&durable->staging_lock);
     return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
 }
 
@@ -128,6 +229,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_options *options)
         return code;
     }
     set->durable = durable;
+    set->persistence = &persistence;
     vidi__durable_restage(set);
     return VIDI_OK;
 }
@@ -144,158 +246,4 @@ int vidi__durable_attach(vidi_set *set, const vidi_options *options)
     VIDI__TRY(vidi__snapshot_write(set, number, &bytes, &renamed));
     vidi__snapshot_in_force(set, number, bytes);
     return VIDI_OK;
-}
-
-int vidi__durable_close(vidi_set *set)
-{
-    vidi__durable *durable = set->durable;
-    if (!durable)
-        return VIDI_OK;
-    vidi__snapshot_join(set);
-    int code = durable->broken ? vidi__durable_state(set) : VIDI_OK;
-    if (durable->log && code == VIDI_OK)
-        vidi__record_tally(set);
-    int before = vidi__durable_end_log(set, durable->before), last = vidi__durable_end_log(set, durable->log);
-    vidi__folder_close(&durable->folder);
-    vidi_close(durable->previous);
-    vidi__stage_free(&durable->stage);
-    pthread_mutex_destroy(&durable->stage_lock);
-    pthread_mutex_destroy(&durable->turn);
-    vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
-    set->durable = NULL;
-    return code < 0 ? code : before < 0 ? before : last;
-}
-
-/*
- * The snapshot in force names the files still. So theirs goes first, and for good: without it the others count as
- * dropped, with it they would be missed. If that fails, they stay until the next snapshot, which does not name them.
- */
-void vidi__durable_drop_previous(vidi_set *set)
-{
-    vidi__durable *durable = set->durable;
-    uint64_t first = set->previous_first;
-    char name[40];
-    vidi_close(durable->previous);
-    durable->previous = NULL;
-    set->previous_first = set->previous_last = 0;
-    if (!first)
-        return;
-    vidi__snapshot_name(name, first);
-    if (vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
-        vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
-}
-
-int vidi_open_with(vidi_set **set, const char *path, const vidi_options *options)
-{
-    vidi_options mine;
-    if (!set || !path)
-        return vidi__fail(VIDI_EARGUMENT, "set or path is NULL");
-    *set = NULL;
-    VIDI__TRY(vidi__set_read_options(&mine, options));
-    if (mine.path)
-        return vidi__fail(VIDI_EOPTION, "the path is an argument of its own");
-    return vidi__durable_open(set, path, &mine);
-}
-
-int vidi_open(vidi_set **set, const char *path, unsigned flags)
-{
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.flags = flags;
-    return vidi_open_with(set, path, &options);
-}
-
-/* ---- commit and sync ---- */
-
-static int check(const vidi_set *set)
-{
-    return set ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "set is NULL");
-}
-
-int vidi_mark(const vidi_set *set, uint64_t *mark)
-{
-    if (!set || !mark)
-        return vidi__fail(VIDI_EARGUMENT, "set or mark is NULL");
-    *mark = 0;
-    if (!set->durable)
-        return VIDI_OK;
-    vidi__lock_shared(set);
-    pthread_mutex_lock(&set->durable->stage_lock);
-    *mark = vidi__stage_next(&set->durable->stage);
-    pthread_mutex_unlock(&set->durable->stage_lock);
-    vidi__unlock(set);
-    return VIDI_OK;
-}
-
-int vidi_commit(vidi_set *set)
-{
-    return vidi_commit_to(set, UINT64_MAX);
-}
-
-int vidi_commit_to(vidi_set *set, uint64_t mark)
-{
-    vidi__pending pending = {0};
-    uint64_t position = 0;
-    VIDI__TRY(check(set));
-    vidi__durable *durable = set->durable;
-    if (!durable || set->read_only || !durable->manual)
-        return VIDI_OK;
-    vidi__lock_alone(set);
-    int code = vidi__durable_state(set);
-    if (code == VIDI_OK)
-        code = vidi__durable_log_steps(set, mark, &position);
-    if (code == VIDI_OK && durable->policy == VIDI__SYNC_ALWAYS) {
-        pending.log = durable->log;
-        atomic_fetch_add_explicit(&pending.log->waiting, 1, memory_order_relaxed);
-    }
-    if (!durable->frozen)
-        (void)vidi__durable_apply(set, UINT64_MAX); /* what the filter has no memory for stays in the stage */
-    vidi__unlock(set);
-    if (pending.log) {
-        code = vidi__log_wait(pending.log->log, position);
-        atomic_fetch_sub_explicit(&pending.log->waiting, 1, memory_order_release);
-    }
-    if (code == VIDI_OK)
-        vidi__snapshot_if_due(set);
-    return code;
-}
-
-static int sync_log(vidi__open_log *log)
-{
-    if (!log)
-        return VIDI_OK;
-    int code = vidi__log_wait(log->log, vidi__log_end(log->log));
-    atomic_fetch_sub_explicit(&log->waiting, 1, memory_order_release);
-    return code;
-}
-
-static vidi__open_log *pin(vidi__open_log *log)
-{
-    if (log)
-        atomic_fetch_add_explicit(&log->waiting, 1, memory_order_relaxed);
-    return log;
-}
-
-int vidi_sync(vidi_set *set)
-{
-    VIDI__TRY(check(set));
-    if (!set->durable || set->read_only)
-        return VIDI_OK;
-    vidi__lock_shared(set);
-    int code = vidi__durable_state(set);
-    vidi__open_log *before = pin(set->durable->before), *log = pin(set->durable->log);
-    vidi__unlock(set);
-    int older = sync_log(before);
-    if (older < 0)
-        code = older;
-    int newer = sync_log(log);
-    return code < 0 ? code : newer;
-}
-
-int vidi_recovered(const vidi_set *set, vidi_recovery *recovery)
-{
-    if (!set || !recovery)
-        return vidi__fail(VIDI_EARGUMENT, "set or recovery is NULL");
-    if (!set->durable)
-        return vidi__fail(VIDI_ECANNOT, "the set lives in memory");
-    return vidi__struct_out(recovery, &set->durable->recovery, sizeof *recovery, "vidi_recovery");
 }

@@ -1,30 +1,33 @@
 /*
- * A set that lives in a folder (store/folder.h): the filter holds what is committed, the stage what is not in it yet,
- * the log what was committed since the last snapshot.
+ * A set that lives in a folder (store/folder.h). The filter holds what is committed, the staging area what is not in the
+ * filter yet, and the log what was committed since the last snapshot.
  *
- *     add ──> stage ──commit──> log ──> filter ──> snapshot
- *      └───────── autocommit: filter and log at once ────┘
+ *     add ──> staging area ──commit──> log ──> filter ──> snapshot
+ *      └───────── autocommit: filter and log at once ────────┘
  *
- * Adds go through the stage (`staging`) if commits are the caller's, if they wait for the disk, and while a snapshot is
- * being written: then the filter is `frozen`, and what is committed meanwhile waits in the stage, logged. So the filter
- * that is written never changes under the pen and never holds what was not committed.
+ * Adds go through the staging area (`uses_staging`) in three cases: the caller commits, a commit waits for the disk, or
+ * a snapshot is being written. During a snapshot the filter is `frozen`, and operations that are committed meanwhile
+ * wait in the staging area, logged. So the filter never changes while it is written, and never holds anything that was
+ * not committed.
  *
- * Whoever changes the filter, the log or the staging flag holds the set's lock alone; adds and questions hold it shared
- * and `stage_lock` while they are at the stage. `turn` is held, before the set's lock, by whoever writes snapshots: one
- * at a time.
+ * Locks, in the order in which they are taken: `turn` (held by whoever writes a snapshot, one at a time), the set's
+ * lock, `staging_lock`. Changing the filter, the log or `uses_staging` takes the set's lock exclusively. Adds and
+ * lookups hold it shared, and staging_lock while they use the staging area.
+ *
+ * lib/set reaches all of this through vidi__persistence, the table of functions in durable.c.
  */
 #ifndef VIDI_DURABLE_DURABLE_H
 #define VIDI_DURABLE_DURABLE_H
 
-#include "set/set.h"
 #include "durable/staging.h"
+#include "set/set.h"
 #include "store/folder.h"
 #include "store/log.h"
 
 /* Bytes of the counters that every record of the log begins with. */
 #define VIDI__RECORD_TALLY 48
 
-/* A log and those who wait for it, outside of all locks: it is closed when the last has gone. */
+/* A log, and how many callers wait for it without holding a lock. It is closed when the last one is done. */
 typedef struct vidi__open_log {
     vidi__log *log;
     uint64_t number;
@@ -34,98 +37,86 @@ typedef struct vidi__open_log {
 typedef struct vidi__durable {
     vidi__folder folder;
     vidi__log_policy policy;
-    bool manual;            /* commits are the caller's */
-    bool hash_only;         /* hashes are all that the filter needs, so stage and log hold nothing else */
-    _Atomic bool staging;   /* adds go through the stage, and questions ask it */
-    bool frozen;            /* the filter is being written */
-    vidi__open_log *log;    /* that commits go to */
-    vidi__open_log *before; /* while a snapshot is being written: the one that it will stand for */
-    pthread_mutex_t stage_lock;
-    vidi__stage stage;
+    bool manual;               /* the caller commits */
+    bool hash_only;            /* the filter needs hashes alone, so staging area and log hold nothing else */
+    _Atomic bool uses_staging; /* adds go through the staging area, and lookups look there too */
+    bool frozen;               /* the filter is being written */
+    vidi__open_log *log;       /* the log that commits go to */
+    vidi__open_log *before;    /* while a snapshot is being written: the log that it will replace */
+    pthread_mutex_t staging_lock;
+    vidi__staging staging;
     pthread_mutex_t turn;
-    uint64_t snapshot;          /* number of the one in force */
+    uint64_t snapshot;          /* number of the snapshot in force */
     uint64_t snapshot_bytes;    /* its size */
-    uint64_t snapshots;         /* taken by this handle */
+    uint64_t snapshots;         /* how many this handle has taken */
     _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */
-    _Atomic uint64_t due_at;    /* so many of them make another one due */
+    _Atomic uint64_t due_at;    /* the log_bytes at which the next snapshot is due */
     _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
-    int broken;                 /* the error that ended it, until a snapshot succeeds */
-    char why[VIDI__MESSAGE];
-    _Atomic int background; /* of the thread that writes snapshots: NONE, RUNNING or OVER */
+    int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
+    char why[VIDI__MESSAGE];    /* its message */
+    _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
     vidi_set *previous; /* the previous epoch, if it was found in the folder */
     vidi_recovery recovery;
 } vidi__durable;
 
-/* Are hashes all that the set's filter needs? */
-static inline bool vidi__hash_only(const vidi_set *set)
-{
-    return set->now.filter->needs.what == VIDI__NEED_HASH;
-}
+/* ---- life of a durable set (durable.c) ---- */
 
-/* ---- opening and closing (durable.c) ---- */
-
-/* Gives a set in memory a folder: makes it, and writes the first snapshot. */
+/* Gives a set in memory a folder: makes the folder and writes the first snapshot. */
 int vidi__durable_attach(vidi_set *set, const vidi_options *options);
-/* Ends everything and frees it; says what went wrong with the last writes. */
-int vidi__durable_close(vidi_set *set);
 
-/* Allocates set->durable. */
+/* Allocates set->durable and installs the table of functions. */
 int vidi__durable_alloc(vidi_set *set, const vidi_options *options);
-/* To be called when something has changed that `staging` follows from. */
+/* Must be called when something has changed that `uses_staging` depends on. */
 void vidi__durable_ready(vidi_set *set);
-/* Drops what is staged and gets ready for the set's filter, which is another one. */
+/* Drops all staged operations and prepares the staging area for the set's new filter. */
 void vidi__durable_restage(vidi_set *set);
-/* VIDI_OK, or why nothing can be committed. */
+/* VIDI_OK, or the reason why nothing can be committed. */
 int vidi__durable_state(const vidi_set *set);
-/* Remembers the error of the last call as what has ended the set. */
+/* Remembers the error of the last call as the reason why nothing can be committed. */
 int vidi__durable_break(vidi_set *set, int code);
 
-/* Makes the log of this number, of the set's epoch or of another. */
+/* Makes the log of this number for an epoch. */
 int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__open_log **log);
-/* Goes on with one that ends after so many bytes. */
+/* Continues a log of this epoch that ends after so many bytes. */
 int vidi__durable_old_log(vidi_set *set, uint64_t number, uint64_t bytes, vidi__open_log **log);
 int vidi__durable_end_log(vidi_set *set, vidi__open_log *log);
 vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t epoch);
 
-/* The files of the previous epoch go with it. */
-void vidi__durable_drop_previous(vidi_set *set);
+/* ---- adds and lookups (add.c, lookup.c): the functions of vidi__persistence of that name ---- */
 
-/* ---- adds and questions (add.c); all under the set's lock ---- */
-
-/* What an add still waits for after the lock is given back. */
-typedef struct vidi__pending {
-    vidi__open_log *log; /* NULL: nothing */
-    uint64_t position;
-    uint64_t from, to; /* its steps */
-} vidi__pending;
-
-/* known: the hashes of the URLs, which are not needed then; NULL: there are none yet. */
-int vidi__durable_add(vidi_set *set, const vidi_str *urls, const vidi__u128 *known, size_t n, uint8_t *verdicts,
-                      vidi__pending *pending);
-/* Corrects the filter's verdicts by what is in the stage. */
-int vidi__durable_has(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
-/* Without the lock: waits until it is on disk. On an error what was NEW is VIDI_UNTRIED again and left no trace. */
+int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending);
 int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts);
 int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
-int vidi__durable_count(vidi_set *set, vidi_str url, uint64_t *times);
-/* VIDI_ECANNOT if the log, as far as it is not in the filter, removes anything. */
-int vidi__durable_no_removals(const vidi_set *set);
+int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
+int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work);
+int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times);
+int vidi__durable_check_listable(const vidi_set *set);
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
-/*
- * Puts a group of steps of one kind into the filter: at most VIDI__HASHES_MAX hashes, or VIDI__GROUP URLs. A removal of
- * what is not there is no error. On an error each is done (its verdict is not VIDI_UNTRIED) or was not touched.
- */
-int vidi__steps_apply(vidi_set *set, vidi__step_kind kind, const vidi__u128 *hashes, const vidi_str *urls, size_t n,
-                      uint8_t *verdicts, vidi__tally *tally);
-/* The hash that the stage of a set that needs more than hashes finds URLs by. */
-vidi__u128 vidi__stage_hash(const vidi__epoch *epoch, vidi_str url);
+/* The verdict of filter and staging area together, given the filter's. */
+int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict);
+/* Has the add of this verdict to be kept, in the filter and so in the log? */
+bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict);
 
-/* Puts what is logged into the filter, up to but not including step `to`. Alone. On an error the rest stays staged. */
+/* ---- from the staging area to log and filter (apply.c) ---- */
+
+/* The hashes by which the staging area finds URLs: the filter's own hashes where it needs nothing else. */
+void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 *hashes);
+vidi__u128 vidi__durable_url_hash(const vidi__epoch *epoch, vidi_str url);
+
+/*
+ * Applies operations of one sort to the filter. Removing a URL that is not there is not an error. On an error each
+ * operation is done, or its verdict is VIDI_UNTRIED and the filter is as if it had not been tried.
+ */
+int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__work *work, vidi__tally *tally);
+
+/* Applies what is logged to the filter, up to but not including operation `to`. Exclusive lock. On error the rest stays. */
 int vidi__durable_apply(vidi_set *set, uint64_t to);
-/* Writes the steps before number `to` that are not logged to the log. Alone. */
-int vidi__durable_log_steps(vidi_set *set, uint64_t to, uint64_t *position);
+/* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
+int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
+/* Applies what `from` has committed but not in its filter to the filter of another set. */
+int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
 
 /* ---- records of the log (log_records.c) ---- */
 
@@ -138,7 +129,7 @@ enum { VIDI__RECORD_ADD_HASHES = 1, VIDI__RECORD_ADD_URLS, VIDI__RECORD_REMOVE_H
 /* Payload bytes of a record. */
 uint64_t vidi__record_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
 /* Appends one, for which room was reserved: hashes or urls, whichever the set logs. */
-void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *hashes, const vidi_str *urls,
+void vidi__record_append(vidi_set *set, vidi__operation kind, const vidi__u128 *hashes, const vidi_str *urls,
                          uint64_t n, uint64_t reserved, uint64_t *position);
 /* The answers that the tally counts; and a record of nothing else, if they are more than the last record says. */
 uint64_t vidi__record_answers(const vidi_set *set);

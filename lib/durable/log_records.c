@@ -46,9 +46,9 @@ void vidi__record_tally(vidi_set *set)
     vidi__durable *durable = set->durable;
     uint64_t position;
     if (atomic_load_explicit(&durable->tallied, memory_order_relaxed) != vidi__record_answers(set) &&
-        durable->stage.logged == durable->stage.count &&
+        durable->staging.logged == durable->staging.count &&
         vidi__log_reserve(durable->log->log, VIDI__RECORD_TALLY) == VIDI_OK)
-        vidi__record_append(set, VIDI__STEP_ADD, NULL, NULL, 0, VIDI__RECORD_TALLY, &position);
+        vidi__record_append(set, VIDI__OP_ADD, NULL, NULL, 0, VIDI__RECORD_TALLY, &position);
 }
 
 /* Not inlined: a large frame, which hashes should not pay for. */
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void append_urls(vidi__log *log, uint32_t type,
     vidi__log_append(log, type, pieces, count, reserved, position);
 }
 
-void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *hashes, const vidi_str *urls,
+void vidi__record_append(vidi_set *set, vidi__operation kind, const vidi__u128 *hashes, const vidi_str *urls,
                          uint64_t n, uint64_t reserved, uint64_t *position)
 {
     vidi__durable *durable = set->durable;
@@ -77,11 +77,11 @@ void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *
     store_tally(counters, &set->now);
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
     if (durable->hash_only) {
-        uint32_t type = kind == VIDI__STEP_ADD ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_REMOVE_HASHES;
+        uint32_t type = kind == VIDI__OP_ADD ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_REMOVE_HASHES;
         const vidi_str pieces[] = {tally, {(const char *)hashes, (size_t)(n * sizeof *hashes)}};
         vidi__log_append(log, type, pieces, VIDI__COUNT(pieces), reserved, position);
     } else {
-        uint32_t type = kind == VIDI__STEP_ADD ? VIDI__RECORD_ADD_URLS : VIDI__RECORD_REMOVE_URLS;
+        uint32_t type = kind == VIDI__OP_ADD ? VIDI__RECORD_ADD_URLS : VIDI__RECORD_REMOVE_URLS;
         append_urls(log, type, tally, urls, n, reserved, position);
     }
     atomic_fetch_add_explicit(&durable->log_bytes, reserved, memory_order_relaxed);
@@ -92,7 +92,7 @@ void vidi__record_append(vidi_set *set, vidi__step_kind kind, const vidi__u128 *
 /* What a record says, group by group. */
 typedef struct replay {
     vidi_set *set;
-    vidi__step_kind kind;
+    vidi__operation kind;
     size_t n;
     vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi_str urls[VIDI__HASHES_MAX];
@@ -100,16 +100,16 @@ typedef struct replay {
 
 static int stage_group(replay *self)
 {
-    vidi__stage *stage = &self->set->durable->stage;
+    vidi__staging *staging = &self->set->durable->staging;
     uint64_t bytes = 0;
     for (size_t i = 0; i < self->n; i++)
         bytes += self->urls[i].len;
-    VIDI__TRY(vidi__stage_reserve(stage, self->n, bytes));
+    VIDI__TRY(vidi__staging_reserve(staging, self->n, bytes));
     for (size_t i = 0; i < self->n; i++)
-        vidi__stage_prefetch(stage, self->hashes[i]);
+        vidi__staging_prefetch(staging, self->hashes[i]);
     for (size_t i = 0; i < self->n; i++)
-        vidi__stage_add(stage, self->kind, self->hashes[i], self->urls[i]);
-    stage->logged = stage->count;
+        vidi__staging_add(staging, self->kind, self->hashes[i], self->urls[i]);
+    staging->logged = staging->count;
     return VIDI_OK;
 }
 
@@ -117,7 +117,12 @@ static int apply_group(replay *self)
 {
     vidi__tally tally = {0}; /* of the answers the record itself says more */
     uint8_t verdicts[VIDI__HASHES_MAX];
-    int code = vidi__steps_apply(self->set, self->kind, self->hashes, self->urls, self->n, verdicts, &tally);
+    bool hash_only = self->set->durable->hash_only;
+    vidi__work work = {.urls = hash_only ? NULL : self->urls,
+                       .hashes = hash_only ? self->hashes : NULL,
+                       .count = self->n,
+                       .verdicts = verdicts};
+    int code = vidi__durable_operate(self->set, self->kind, &work, &tally);
     vidi__epoch_lose(&self->set->now, tally.lost);
     return code;
 }
@@ -153,7 +158,7 @@ static int replay_urls(replay *self, vidi_str list)
             return vidi__damaged("a URL in the log is longer than its record");
         vidi_str url = {list.ptr + 8, (size_t)len};
         self->urls[self->n] = url;
-        self->hashes[self->n] = vidi__stage_hash(&self->set->now, url);
+        self->hashes[self->n] = vidi__durable_url_hash(&self->set->now, url);
         list.ptr += 8 + len;
         list.len -= 8 + (size_t)len;
         if (++self->n == VIDI__GROUP)
@@ -196,7 +201,7 @@ int vidi__record_replay(void *context, uint32_t type, vidi_str payload)
         hashes != self.set->durable->hash_only)
         return vidi__damaged("the log has a record that does not belong there");
     vidi_str list = {payload.ptr + VIDI__RECORD_TALLY, payload.len - VIDI__RECORD_TALLY};
-    self.kind = adds ? VIDI__STEP_ADD : VIDI__STEP_REMOVE;
+    self.kind = adds ? VIDI__OP_ADD : VIDI__OP_REMOVE;
     VIDI__TRY(hashes ? replay_hashes(&self, list) : replay_urls(&self, list));
     return load_tally(&self.set->now, payload.ptr, !self.set->mapped.bytes);
 }

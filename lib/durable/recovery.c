@@ -72,7 +72,7 @@ static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, con
     vidi_options mine = handle_options(options);
     VIDI__TRY(open_snapshot(folder, number, &source));
     *bytes = source.left;
-    int code = vidi_read(set, read_file, &source, source.left, &mine);
+    int code = vidi__set_read(set, read_file, &source, source.left, &mine);
     (void)vidi__system_now->close(source.file.handle); /* without a sentence that would hide the one about the cause */
     if (source.error < 0)
         return vidi__fail(source.error, "%s", source.why);
@@ -96,7 +96,7 @@ static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, cons
         vidi__file_unmap(start, *bytes);
         return vidi__fail_in(source.file.name, code);
     }
-    (*set)->owns_map = true;
+    (*set)->unmap = vidi__file_unmap;
     return VIDI_OK;
 }
 

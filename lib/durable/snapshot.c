@@ -91,7 +91,7 @@ static vidi__open_log *thaw(vidi_set *set)
     durable->before = NULL;
     durable->frozen = false;
     (void)vidi__durable_apply(set, UINT64_MAX); /* what the filter has no memory for stays in the stage */
-    vidi__stage_trim(&durable->stage);          /* it was the rush, and may not be needed before the next one */
+    vidi__staging_trim(&durable->staging);      /* it was the rush, and may not be needed before the next one */
     vidi__durable_ready(set);
     return before;
 }

@@ -2,248 +2,248 @@
 #include "durable/staging.h"
 
 #define SLOTS_LEAST 64
-#define STEPS_MOST (UINT64_C(1) << 31) /* numbers of steps and deltas are 32-bit */
-/* An index of more slots than that, of which not even one in so many was used, is too large to be cleared each time. */
+#define OPERATIONS_MOST (UINT64_C(1) << 31) /* the index and deltas have 32 bits */
+/* An index with more slots than SLOTS_KEEP, of which fewer than one in SLOTS_IDLE is used, is too large to clear each time. */
 #define SLOTS_KEEP 65536
 #define SLOTS_IDLE 32
-/* Slots that are on their way to the cache while the index is built. */
+/* Slots are prefetched for so many operations ahead while the index is built. */
 #define INDEX_AHEAD 16
 
-void vidi__stage_init(vidi__stage *stage, vidi__memory *memory, bool keeps_bytes)
+void vidi__staging_init(vidi__staging *staging, vidi__memory *memory, bool keeps_bytes)
 {
-    *stage = (vidi__stage){.memory = memory, .keeps_bytes = keeps_bytes};
+    *staging = (vidi__staging){.memory = memory, .keeps_bytes = keeps_bytes};
 }
 
-static void free_slots(vidi__stage *stage)
+static void free_slots(vidi__staging *staging)
 {
-    vidi__release(stage->memory, stage->slots, stage->slot_count * sizeof *stage->slots, _Alignof(vidi__stage_slot));
-    stage->slots = NULL;
-    stage->slot_count = stage->slots_used = 0;
+    vidi__release(staging->memory, staging->slots, staging->slot_count * sizeof *staging->slots,
+                  _Alignof(vidi__staging_slot));
+    staging->slots = NULL;
+    staging->slot_count = staging->slots_used = 0;
 }
 
-void vidi__stage_free(vidi__stage *stage)
+void vidi__staging_free(vidi__staging *staging)
 {
-    if (!stage->memory)
+    if (!staging->memory)
         return;
-    vidi__release(stage->memory, stage->kind, stage->room, 1);
-    vidi__release(stage->memory, stage->hash, stage->room * sizeof *stage->hash, _Alignof(vidi__u128));
-    if (stage->keeps_bytes)
-        vidi__release(stage->memory, stage->end, stage->room * sizeof *stage->end, _Alignof(uint64_t));
-    vidi__release(stage->memory, stage->bytes, stage->bytes_room, 1);
-    free_slots(stage);
-    vidi__stage_init(stage, stage->memory, stage->keeps_bytes);
+    vidi__release(staging->memory, staging->kind, staging->room, 1);
+    vidi__release(staging->memory, staging->hash, staging->room * sizeof *staging->hash, _Alignof(vidi__u128));
+    if (staging->keeps_bytes)
+        vidi__release(staging->memory, staging->end, staging->room * sizeof *staging->end, _Alignof(uint64_t));
+    vidi__release(staging->memory, staging->bytes, staging->bytes_room, 1);
+    free_slots(staging);
+    vidi__staging_init(staging, staging->memory, staging->keeps_bytes);
 }
 
-static uint64_t bytes_used(const vidi__stage *stage)
+static uint64_t bytes_used(const vidi__staging *staging)
 {
-    return stage->keeps_bytes && stage->count ? stage->end[stage->count - 1] : 0;
+    return staging->keeps_bytes && staging->count ? staging->end[staging->count - 1] : 0;
 }
 
 /* ---- the index ---- */
 
-/* Where the hash is, or the empty slot where it would go. At least half of the slots are empty. */
-static vidi__stage_slot *find(const vidi__stage *stage, vidi__u128 hash)
+/* The slot of the hash, or the empty slot where it would go. At least half of the slots are empty. */
+static vidi__staging_slot *find(const vidi__staging *staging, vidi__u128 hash)
 {
-    uint64_t mask = stage->slot_count - 1;
+    uint64_t mask = staging->slot_count - 1;
     for (uint64_t at = hash.lo & mask;; at = (at + 1) & mask) {
-        vidi__stage_slot *slot = &stage->slots[at];
-        if (!slot->step)
+        vidi__staging_slot *slot = &staging->slots[at];
+        if (!slot->operation)
             return slot;
-        const vidi__u128 *there = &stage->hash[slot->step - 1];
+        const vidi__u128 *there = &staging->hash[slot->operation - 1];
         if (there->lo == hash.lo && there->hi == hash.hi)
             return slot;
     }
 }
 
-static void count_step(vidi__stage *stage, uint64_t i, int32_t delta)
+static void count_operation(vidi__staging *staging, uint64_t i, int32_t delta)
 {
-    vidi__stage_slot *slot = find(stage, stage->hash[i]);
-    if (!slot->step) {
-        slot->step = (uint32_t)i + 1;
-        stage->slots_used++;
+    vidi__staging_slot *slot = find(staging, staging->hash[i]);
+    if (!slot->operation) {
+        slot->operation = (uint32_t)i + 1;
+        staging->slots_used++;
     }
     slot->delta += delta;
-    stage->net += delta;
+    staging->net += delta;
 }
 
 static int32_t delta_of(unsigned char kind)
 {
-    return kind == VIDI__STEP_ADD ? 1 : kind == VIDI__STEP_REMOVE ? -1 : 0;
+    return kind == VIDI__OP_ADD ? 1 : kind == VIDI__OP_REMOVE ? -1 : 0;
 }
 
-static void build_index(vidi__stage *stage)
+static void build_index(vidi__staging *staging)
 {
-    stage->slots_used = 0;
-    stage->net = 0;
-    if (!stage->slots) /* then there are no steps either */
+    staging->slots_used = 0;
+    staging->net = 0;
+    if (!staging->slots) /* then there are no operations either */
         return;
-    memset(stage->slots, 0, stage->slot_count * sizeof *stage->slots);
-    for (uint64_t i = 0; i < stage->count; i++) {
-        if (i + INDEX_AHEAD < stage->count)
-            vidi__stage_prefetch(stage, stage->hash[i + INDEX_AHEAD]);
-        if (stage->kind[i] != VIDI__STEP_NONE)
-            count_step(stage, i, delta_of(stage->kind[i]));
+    memset(staging->slots, 0, staging->slot_count * sizeof *staging->slots);
+    for (uint64_t i = 0; i < staging->count; i++) {
+        if (i + INDEX_AHEAD < staging->count)
+            vidi__staging_prefetch(staging, staging->hash[i + INDEX_AHEAD]);
+        if (staging->kind[i] != VIDI__OP_NONE)
+            count_operation(staging, i, delta_of(staging->kind[i]));
     }
 }
 
-static int reserve_slots(vidi__stage *stage, uint64_t steps)
+static int reserve_slots(vidi__staging *staging, uint64_t operations)
 {
-    uint64_t wanted = stage->slot_count ? stage->slot_count : SLOTS_LEAST;
-    while (wanted < 2 * (stage->slots_used + steps))
+    uint64_t wanted = staging->slot_count ? staging->slot_count : SLOTS_LEAST;
+    while (wanted < 2 * (staging->slots_used + operations))
         wanted *= 2;
-    if (wanted == stage->slot_count)
+    if (wanted == staging->slot_count)
         return VIDI_OK;
-    vidi__stage_slot *slots;
-    VIDI__TRY(vidi__alloc_zeroed(stage->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__stage_slot)));
-    free_slots(stage);
-    stage->slots = slots;
-    stage->slot_count = wanted;
-    build_index(stage);
+    vidi__staging_slot *slots;
+    VIDI__TRY(vidi__alloc_zeroed(staging->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__staging_slot)));
+    free_slots(staging);
+    staging->slots = slots;
+    staging->slot_count = wanted;
+    build_index(staging);
     return VIDI_OK;
 }
 
-/* ---- steps ---- */
+/* ---- operations ---- */
 
-/* Each array grows on its own; `room` follows when all have. So an array may be larger than it says after an error… */
-static int reserve_steps(vidi__stage *stage, uint64_t steps)
+/* All arrays are allocated before the first one is changed, so an error leaves the staging area as it was. */
+static int reserve_operations(vidi__staging *staging, uint64_t operations)
 {
-    uint64_t needed = stage->count + steps, room = stage->room ? stage->room : 64;
-    if (needed <= stage->room)
+    uint64_t needed = staging->count + operations, room = staging->room ? staging->room : 64;
+    if (needed <= staging->room)
         return VIDI_OK;
     while (room < needed)
         room *= 2;
-    /* … which is why all are allocated before the first is changed. */
     unsigned char *kind = NULL;
     vidi__u128 *hash = NULL;
-    uint64_t *end = NULL, end_bytes = stage->keeps_bytes ? room * sizeof *end : 0;
-    int code = vidi__alloc(stage->memory, &kind, room, 1);
+    uint64_t *end = NULL, end_bytes = staging->keeps_bytes ? room * sizeof *end : 0;
+    int code = vidi__alloc(staging->memory, &kind, room, 1);
     if (code == VIDI_OK)
-        code = vidi__alloc(stage->memory, &hash, room * sizeof *hash, _Alignof(vidi__u128));
+        code = vidi__alloc(staging->memory, &hash, room * sizeof *hash, _Alignof(vidi__u128));
     if (code == VIDI_OK)
-        code = vidi__alloc(stage->memory, &end, end_bytes, _Alignof(uint64_t));
+        code = vidi__alloc(staging->memory, &end, end_bytes, _Alignof(uint64_t));
     if (code < 0) {
-        vidi__release(stage->memory, kind, room, 1);
-        vidi__release(stage->memory, hash, room * sizeof *hash, _Alignof(vidi__u128));
+        vidi__release(staging->memory, kind, room, 1);
+        vidi__release(staging->memory, hash, room * sizeof *hash, _Alignof(vidi__u128));
         return code;
     }
-    if (stage->count && kind && hash) {
-        memcpy(kind, stage->kind, stage->count);
-        memcpy(hash, stage->hash, stage->count * sizeof *hash);
+    if (staging->count && kind && hash) {
+        memcpy(kind, staging->kind, staging->count);
+        memcpy(hash, staging->hash, staging->count * sizeof *hash);
         if (end)
-            memcpy(end, stage->end, stage->count * sizeof *end);
+            memcpy(end, staging->end, staging->count * sizeof *end);
     }
-    vidi__release(stage->memory, stage->kind, stage->room, 1);
-    vidi__release(stage->memory, stage->hash, stage->room * sizeof *hash, _Alignof(vidi__u128));
-    if (stage->keeps_bytes)
-        vidi__release(stage->memory, stage->end, stage->room * sizeof *end, _Alignof(uint64_t));
-    stage->kind = kind;
-    stage->hash = hash;
-    stage->end = end;
-    stage->room = room;
+    vidi__release(staging->memory, staging->kind, staging->room, 1);
+    vidi__release(staging->memory, staging->hash, staging->room * sizeof *hash, _Alignof(vidi__u128));
+    if (staging->keeps_bytes)
+        vidi__release(staging->memory, staging->end, staging->room * sizeof *end, _Alignof(uint64_t));
+    staging->kind = kind;
+    staging->hash = hash;
+    staging->end = end;
+    staging->room = room;
     return VIDI_OK;
 }
 
-static int reserve_bytes(vidi__stage *stage, uint64_t bytes)
+static int reserve_bytes(vidi__staging *staging, uint64_t bytes)
 {
-    uint64_t needed = bytes_used(stage) + bytes, room = stage->bytes_room ? stage->bytes_room : 4096;
-    if (!stage->keeps_bytes || needed <= stage->bytes_room)
+    uint64_t needed = bytes_used(staging) + bytes, room = staging->bytes_room ? staging->bytes_room : 4096;
+    if (!staging->keeps_bytes || needed <= staging->bytes_room)
         return VIDI_OK;
     while (room < needed)
         room *= 2;
-    VIDI__TRY(vidi__regrow(stage->memory, &stage->bytes, stage->bytes_room, room, 1));
-    stage->bytes_room = room;
+    VIDI__TRY(vidi__regrow(staging->memory, &staging->bytes, staging->bytes_room, room, 1));
+    staging->bytes_room = room;
     return VIDI_OK;
 }
 
-int vidi__stage_reserve(vidi__stage *stage, uint64_t steps, uint64_t bytes)
+int vidi__staging_reserve(vidi__staging *staging, uint64_t operations, uint64_t bytes)
 {
-    if (stage->count + steps > STEPS_MOST)
+    if (staging->count + operations > OPERATIONS_MOST)
         return vidi__fail(VIDI_ELIMIT, "too many URLs wait for a commit; commit more often");
-    VIDI__TRY(reserve_steps(stage, steps));
-    VIDI__TRY(reserve_bytes(stage, bytes));
-    return reserve_slots(stage, steps);
+    VIDI__TRY(reserve_operations(staging, operations));
+    VIDI__TRY(reserve_bytes(staging, bytes));
+    return reserve_slots(staging, operations);
 }
 
-int32_t vidi__stage_delta(const vidi__stage *stage, vidi__u128 hash)
+int32_t vidi__staging_delta(const vidi__staging *staging, vidi__u128 hash)
 {
-    if (!stage->count)
+    if (!staging->count)
         return 0;
-    const vidi__stage_slot *slot = find(stage, hash);
-    return slot->step ? slot->delta : 0;
+    const vidi__staging_slot *slot = find(staging, hash);
+    return slot->operation ? slot->delta : 0;
 }
 
-void vidi__stage_add(vidi__stage *stage, vidi__step_kind kind, vidi__u128 hash, vidi_str url)
+void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 hash, vidi_str url)
 {
-    uint64_t i = stage->count;
-    stage->kind[i] = (unsigned char)kind;
-    stage->hash[i] = hash;
-    if (stage->keeps_bytes) {
-        uint64_t begin = bytes_used(stage);
+    uint64_t i = staging->count;
+    staging->kind[i] = (unsigned char)kind;
+    staging->hash[i] = hash;
+    if (staging->keeps_bytes) {
+        uint64_t begin = bytes_used(staging);
         if (url.len)
-            memcpy(stage->bytes + begin, url.ptr, url.len);
-        stage->end[i] = begin + url.len;
+            memcpy(staging->bytes + begin, url.ptr, url.len);
+        staging->end[i] = begin + url.len;
     }
-    stage->count++;
-    count_step(stage, i, delta_of((unsigned char)kind));
+    staging->count++;
+    count_operation(staging, i, delta_of((unsigned char)kind));
 }
 
-void vidi__stage_undo(vidi__stage *stage, uint64_t from, uint64_t to)
+void vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to)
 {
-    for (uint64_t number = from < stage->first ? stage->first : from; number < to; number++) {
-        uint64_t i = number - stage->first;
-        if (i >= stage->count)
+    for (uint64_t number = from < staging->first ? staging->first : from; number < to; number++) {
+        uint64_t i = number - staging->first;
+        if (i >= staging->count)
             break;
-        count_step(stage, i, -delta_of(stage->kind[i]));
-        stage->kind[i] = VIDI__STEP_NONE;
+        count_operation(staging, i, -delta_of(staging->kind[i]));
+        staging->kind[i] = VIDI__OP_NONE;
     }
 }
 
-void vidi__stage_trim(vidi__stage *stage)
+void vidi__staging_trim(vidi__staging *staging)
 {
-    uint64_t first = stage->first;
-    if (stage->count)
+    uint64_t first = staging->first;
+    if (staging->count)
         return;
-    vidi__stage_free(stage);
-    stage->first = first;
+    vidi__staging_free(staging);
+    staging->first = first;
 }
 
 /* If there is no memory for a smaller index, the large one serves. */
-static void shrink_slots(vidi__stage *stage)
+static void shrink_slots(vidi__staging *staging)
 {
-    vidi__stage_slot *slots;
+    vidi__staging_slot *slots;
     uint64_t wanted = SLOTS_LEAST;
-    while (wanted < 4 * stage->count)
+    while (wanted < 4 * staging->count)
         wanted *= 2;
-    if (wanted >= stage->slot_count ||
-        vidi__alloc_zeroed(stage->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__stage_slot)) < 0)
+    if (wanted >= staging->slot_count ||
+        vidi__alloc_zeroed(staging->memory, &slots, wanted * sizeof *slots, _Alignof(vidi__staging_slot)) < 0)
         return;
-    free_slots(stage);
-    stage->slots = slots;
-    stage->slot_count = wanted;
+    free_slots(staging);
+    staging->slots = slots;
+    staging->slot_count = wanted;
 }
 
-void vidi__stage_drop(vidi__stage *stage, uint64_t steps)
+void vidi__staging_drop(vidi__staging *staging, uint64_t operations)
 {
-    uint64_t left = stage->count - steps;
-    bool idle = stage->slot_count > SLOTS_KEEP && stage->slots_used < stage->slot_count / SLOTS_IDLE;
-    if (!steps)
+    uint64_t left = staging->count - operations;
+    bool idle = staging->slot_count > SLOTS_KEEP && staging->slots_used < staging->slot_count / SLOTS_IDLE;
+    if (!operations)
         return;
     if (left) {
-        if (stage->keeps_bytes) {
-            uint64_t cut = stage->end[steps - 1];
-            memmove(stage->bytes, stage->bytes + cut, bytes_used(stage) - cut);
+        if (staging->keeps_bytes) {
+            uint64_t cut = staging->end[operations - 1];
+            memmove(staging->bytes, staging->bytes + cut, bytes_used(staging) - cut);
             for (uint64_t i = 0; i < left; i++)
-                stage->end[i] = stage->end[steps + i] - cut;
+                staging->end[i] = staging->end[operations + i] - cut;
         }
-        memmove(stage->kind, stage->kind + steps, left);
-        memmove(stage->hash, stage->hash + steps, left * sizeof *stage->hash);
+        memmove(staging->kind, staging->kind + operations, left);
+        memmove(staging->hash, staging->hash + operations, left * sizeof *staging->hash);
     }
-    stage->first += steps;
-    stage->count = left;
-    stage->logged = stage->logged > steps ? stage->logged - steps : 0;
+    staging->first += operations;
+    staging->count = left;
+    staging->logged = staging->logged > operations ? staging->logged - operations : 0;
     if (idle && !left)
-        vidi__stage_trim(stage);
+        vidi__staging_trim(staging);
     else if (idle)
-        shrink_slots(stage);
-    build_index(stage);
+        shrink_slots(staging);
+    build_index(staging);
 }

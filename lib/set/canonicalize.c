@@ -1,27 +1,42 @@
 /*
- * Canonical forms on their way into a set: URLs as they were found become what the filter is asked for.
+ * From a caller's batch to chunks in canonical form.
  *
- * All of it happens before the set's lock is taken. Most URLs are in their form already, and nothing is copied then.
- * The forms of the others are written one after the other into one piece of the stack, and a chunk ends where that is
- * full: memory is allocated only for a URL that is too long for it, and ends the chunk too. So a batch needs no more
- * memory than its longest URL alone, and what can fail fails as it does in a loop over single URLs.
+ * All of this happens before the set's lock is taken. Most URLs are in canonical form already: then the chunk is the
+ * caller's own array and nothing is copied. Otherwise the forms are written one after the other into one buffer on the
+ * stack, and a chunk ends when that is full. Memory is allocated only for a URL that is too long for the buffer, and
+ * such a URL ends its chunk too. So a batch needs no more memory than its longest URL alone, and whatever can fail
+ * fails as it would in a loop over single URLs.
  */
 #include "set/set.h"
 
 #include "url/is_canonical.h"
 
-/* What is kept though it is no URL, where forms need not be URLs: no form begins with a zero byte. */
-static const char mark = 0;
+#define TEXT_BYTES (32 * 1024)
 
-/* A code beside those of vidi.h: no room, but there will be some in the next chunk. */
+/* No canonical form begins with a zero byte, so this byte tells invalid lines from forms that need not be URLs. */
+static const char invalid_prefix = 0;
+
+/* A code beside those of vidi.h: this chunk has no room left for the URL, but the next one will. */
 enum { CHUNK_ENDS = 1000 };
 
-size_t vidi__forms_ready(const vidi_set *set, const vidi_str *urls, size_t n)
+/* A chunk in which not every URL is in canonical form. */
+typedef struct chunk {
+    vidi__selection selection;
+    size_t count;   /* entries that go on to the filter */
+    size_t invalid; /* entries that are not URLs, whether they go on or not */
+    vidi_str list[VIDI__HASHES_MAX];
+    vidi__buffer text; /* forms that had to be written; it never moves, because the list points into it */
+    char room[TEXT_BYTES];
+} chunk;
+
+/* How many of the URLs, from the first one on, are in canonical form already. */
+static size_t count_canonical(const vidi_set *set, const vidi_str *urls, size_t n)
 {
     size_t i = 0;
     if (set->output == VIDI__OUTPUT_BYTES)
-        return n;
-    if (set->output == VIDI__OUTPUT_STANDARD)
+        while (i < n && (urls[i].ptr || !urls[i].len))
+            i++;
+    else if (set->output == VIDI__OUTPUT_STANDARD)
         while (i < n && urls[i].ptr && vidi__url_is_canonical(urls[i]))
             i++;
     else
@@ -30,90 +45,162 @@ size_t vidi__forms_ready(const vidi_set *set, const vidi_str *urls, size_t n)
     return i;
 }
 
-/* Has the chunk room for so many bytes more? The first URL has, and behind one that took memory of its own none has. */
-static bool has_room(const vidi__forms *forms, size_t bytes)
+/* Has the chunk room for so many bytes more? The first URL always fits; behind one that needed memory nothing does. */
+static bool has_room(const chunk *self, size_t bytes)
 {
-    return !forms->taken || (!forms->text.grown && bytes < forms->text.room - forms->text.len);
+    return !self->selection.taken || (!self->text.grown && bytes < self->text.room - self->text.len);
 }
 
-/* The form of a URL, in forms->text if it has to be written. */
-static int make_form(vidi__forms *forms, const vidi_set *set, vidi_str url, vidi_str *form)
+/* The canonical form of a URL; it is in self->text if it had to be written. */
+static int make_form(chunk *self, const vidi_set *set, vidi_str url, vidi_str *form)
 {
-    vidi__buffer *text = &forms->text;
+    vidi__buffer *text = &self->text;
     VIDI__TRY(vidi__items_check(url));
-    if (!has_room(forms, url.len < SIZE_MAX / 4 ? 4 * url.len : SIZE_MAX)) /* escapes take three bytes for one */
+    if (!has_room(self, url.len < SIZE_MAX / 4 ? 4 * url.len : SIZE_MAX)) /* escapes take three bytes for one */
         return CHUNK_ENDS;
     vidi__buffer piece = vidi__buffer_in(text->at + text->len, text->room - text->len, text->memory);
     int code = vidi__canon_form(set->canon, url, &piece, form);
     if (code == VIDI_OK && !piece.grown)
         text->len += piece.len;
     else if (code == VIDI_OK)
-        *text = piece; /* what is written before it stays where it is, in forms->room */
+        *text = piece; /* earlier forms stay where they are, in self->room */
     else
         vidi__buffer_free(&piece);
     return code;
 }
 
-/* What stands for bytes that are no URL. */
-static int keep(vidi__forms *forms, const vidi_set *set, vidi_str url, vidi_str *form)
+/* The text that stands for a line that is not a URL and is kept. */
+static int keep_invalid(chunk *self, const vidi_set *set, vidi_str line, vidi_str *form)
 {
-    vidi__buffer *text = &forms->text;
-    *form = url;
+    vidi__buffer *text = &self->text;
+    *form = line;
     if (set->output != VIDI__OUTPUT_KEY)
-        return VIDI_OK; /* forms are URLs, and this is none */
-    if (!has_room(forms, url.len))
+        return VIDI_OK; /* forms are URLs, so they never equal this line */
+    if (!has_room(self, line.len))
         return CHUNK_ENDS;
     size_t begin = text->len;
-    vidi__buffer_add(text, &mark, 1);
-    vidi__buffer_add(text, url.ptr, url.len);
+    vidi__buffer_add(text, &invalid_prefix, 1);
+    vidi__buffer_add(text, line.ptr, line.len);
     *form = (vidi_str){text->at + begin, text->len - begin};
     return text->error;
 }
 
-static int take_invalid(vidi__forms *forms, const vidi_set *set, vidi_str url, vidi_str *form)
+static int take_invalid(chunk *self, const vidi_set *set, vidi_str line, vidi_str *form)
 {
     if (set->invalid == VIDI_FAIL_INVALID)
         return VIDI__NOT_URL;
     if (set->invalid == VIDI_KEEP_INVALID)
-        VIDI__TRY(keep(forms, set, url, form));
+        VIDI__TRY(keep_invalid(self, set, line, form));
     return VIDI_INVALID;
 }
 
-int vidi__forms_make(vidi__forms *forms, const vidi_set *set, const vidi_str *urls, size_t n, size_t ready)
+/* Fills the chunk with as many of n URLs as fit, of which the first `canonical` need no work. On error, with none. */
+static int fill(chunk *self, const vidi_set *set, const vidi_str *urls, size_t n, size_t canonical)
 {
-    forms->text = vidi__buffer_in(forms->room, sizeof forms->room, &((vidi_set *)set)->memory);
-    forms->count = forms->taken = ready;
-    forms->invalid = 0;
-    if (ready)
-        memcpy(forms->list, urls, ready * sizeof *urls);
-    for (; forms->taken < n; forms->taken++) {
+    vidi__selection *selection = &self->selection;
+    self->text = vidi__buffer_in(self->room, sizeof self->room, &((vidi_set *)set)->memory);
+    self->count = selection->taken = canonical;
+    self->invalid = selection->left_out = 0;
+    if (canonical)
+        memcpy(self->list, urls, canonical * sizeof *urls);
+    for (; selection->taken < n; selection->taken++) {
         vidi_str form;
-        int code = make_form(forms, set, urls[forms->taken], &form);
+        int code = make_form(self, set, urls[selection->taken], &form);
         bool invalid = code == VIDI_INVALID;
         if (invalid)
-            code = take_invalid(forms, set, urls[forms->taken], &form);
+            code = take_invalid(self, set, urls[selection->taken], &form);
         if (code < 0 || code == CHUNK_ENDS)
-            return forms->taken ? VIDI_OK : code; /* what is wrong with it comes up again at the head of a chunk */
+            return selection->taken ? VIDI_OK : code; /* the error comes up again at the head of the next chunk */
         if (invalid)
-            forms->places[forms->invalid++] = (uint16_t)forms->taken;
+            selection->places[self->invalid++] = (uint16_t)selection->taken;
         if (!invalid || set->invalid == VIDI_KEEP_INVALID)
-            forms->list[forms->count++] = form;
+            self->list[self->count++] = form;
+        else
+            selection->left_out++;
     }
     return VIDI_OK;
 }
 
-void vidi__forms_free(vidi__forms *forms)
+void vidi__put_back(const vidi__selection *selection, uint8_t *verdicts, vidi_digest *digests)
 {
-    vidi__buffer_free(&forms->text);
+    size_t left = selection->left_out, from = selection->taken - left;
+    for (size_t i = selection->taken; left > 0;) { /* from the last to the first, so nothing is overwritten */
+        bool left_out = selection->places[left - 1] == --i;
+        left -= left_out;
+        from -= !left_out;
+        if (left_out)
+            continue;
+        verdicts[i] = verdicts[from];
+        if (digests)
+            digests[i] = digests[from];
+    }
 }
 
-void vidi__forms_scatter(const vidi__forms *forms, const uint8_t *from, uint8_t *verdicts)
+/* Answers VIDI_INVALID for the entries that were left out. */
+static void answer_invalid(const vidi__selection *selection, const vidi__work *part)
 {
-    size_t next = 0, place = 0;
-    for (size_t i = 0; i < forms->taken; i++) {
-        bool left_out = place < forms->invalid && forms->places[place] == i;
-        verdicts[i] = left_out ? VIDI_INVALID : from[next];
-        place += left_out;
-        next += !left_out;
+    for (size_t i = 0; i < selection->left_out; i++) {
+        part->verdicts[selection->places[i]] = VIDI_INVALID;
+        if (part->digests)
+            part->digests[selection->places[i]] = (vidi_digest){0, 0};
     }
+}
+
+/* Counts the invalid lines of the chunk that were dealt with. */
+static void count_invalid(vidi_set *set, const chunk *self, const uint8_t *verdicts, _Atomic uint64_t *counter)
+{
+    uint64_t tried = 0;
+    for (size_t i = 0; i < self->invalid; i++)
+        tried += verdicts[self->selection.places[i]] != VIDI_UNTRIED;
+    if (!tried || !counter)
+        return;
+    vidi__lock_shared(set);
+    atomic_fetch_add_explicit(counter, tried, memory_order_relaxed);
+    vidi__unlock(set);
+}
+
+/* Not inlined: its frame is large, and most chunks do without it. Returns how many URLs it took in *n. */
+static __attribute__((noinline)) int run_mixed(vidi_set *set, const vidi__work *part, size_t *n, size_t canonical,
+                                               vidi__chunk_fn *fn, _Atomic uint64_t *counter)
+{
+    chunk self;
+    int code = fill(&self, set, part->urls, *n, canonical);
+    if (code == VIDI_OK) {
+        vidi__work work = *part;
+        work.urls = self.list;
+        work.count = self.count;
+        code = fn(set, &work);
+        vidi__put_back(&self.selection, part->verdicts, part->digests);
+        answer_invalid(&self.selection, part);
+        count_invalid(set, &self, part->verdicts, counter);
+    }
+    *n = self.selection.taken;
+    vidi__buffer_free(&self.text);
+    return code;
+}
+
+int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn, _Atomic uint64_t *counter)
+{
+    for (size_t done = 0, taken; done < batch->count; done += taken) {
+        vidi__work part = vidi__work_part(batch, done, VIDI__HASHES_MAX);
+        taken = part.count;
+        size_t canonical = count_canonical(set, part.urls, taken);
+        VIDI__TRY(canonical == taken ? fn(set, &part) : run_mixed(set, &part, &taken, canonical, fn, counter));
+    }
+    return VIDI_OK;
+}
+
+static __attribute__((noinline)) int run_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer)
+{
+    chunk self;
+    int code = fill(&self, set, &url, 1, 0);
+    if (code == VIDI_OK)
+        code = self.count ? fn(set, self.list[0], answer) : VIDI_INVALID;
+    vidi__buffer_free(&self.text);
+    return code;
+}
+
+int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer)
+{
+    return count_canonical(set, &url, 1) ? fn(set, url, answer) : run_single(set, url, fn, answer);
 }

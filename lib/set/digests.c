@@ -1,14 +1,16 @@
 /*
- * Adding in two halves: see vidi_digest_batch in vidi.h. The first half takes no part in the set's contents, so that it
- * can run beside the second half of what came before.
+ * Digests: adding and looking up in two halves.
+ *
+ * The first half, canonical form and hash, needs nothing of the set's contents, so one thread can do it for the next
+ * batch while another inserts the last one. A digest is good for the epoch that it was made in.
  */
-#include "durable/durable.h"
+#include "set/set.h"
 
-/* What hashing needs of an epoch, which may end meanwhile: then the digests are refused. */
-static int begin(vidi_set *set, vidi__epoch *epoch)
+/* Copies what hashing needs of the current epoch, which may end before the digests are used. */
+static int copy_epoch(vidi_set *set, vidi__epoch *epoch)
 {
     vidi__lock_shared(set);
-    bool suits = vidi__hash_only(set);
+    bool suits = vidi__epoch_needs_hash_only(&set->now);
     epoch->number = set->now.number;
     epoch->hash = set->now.hash;
     epoch->key = set->now.key;
@@ -17,118 +19,101 @@ static int begin(vidi_set *set, vidi__epoch *epoch)
     return code;
 }
 
-/* As many of n URLs as are before the first one that is nowhere; if that is the first, an error. */
-static int hash_sound(const vidi__epoch *epoch, const vidi_str *urls, size_t *n, vidi_digest *digests)
+static int hash_work(vidi_set *set, const vidi__work *work)
 {
-    for (size_t i = 0; i < *n; i++) {
-        int code = vidi__items_check(urls[i]);
-        if (code < 0 && i == 0)
-            return code;
-        if (code < 0)
-            *n = i; /* what is wrong with it comes up again at the head of a chunk */
-    }
-    vidi__hash_batch(epoch->hash, &epoch->key, urls, *n, digests);
+    (void)set;
+    vidi__hash_batch(work->hashing->hash, &work->hashing->key, work->urls, work->count, work->digests);
+    if (work->count)
+        memset(work->verdicts, VIDI_DIGESTED, work->count);
     return VIDI_OK;
 }
 
-/* From the places in a list that some were left out of to those in the whole: from the last to the first. */
-static void spread(const vidi__forms *forms, vidi_digest *digests, uint8_t *verdicts)
+int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_digest *digests, uint8_t *verdicts,
+                      uint64_t *epoch)
 {
-    size_t from = forms->count, place = forms->invalid;
-    for (size_t i = forms->taken; i-- > 0;) {
-        bool left_out = place > 0 && forms->places[place - 1] == i;
-        place -= left_out;
-        verdicts[i] = left_out ? VIDI_INVALID : VIDI_UNTRIED;
-        digests[i] = left_out ? (vidi_digest){0, 0} : digests[--from];
-    }
+    vidi_set *self = (vidi_set *)set; /* invalid lines are counted */
+    vidi__epoch copy;
+    if (!set || !epoch || (n && (!urls || !digests || !verdicts)))
+        return vidi__fail(VIDI_EARGUMENT, "set, urls, digests, verdicts or epoch is NULL");
+    if (n)
+        memset(verdicts, VIDI_UNTRIED, n);
+    VIDI__TRY(copy_epoch(self, &copy));
+    *epoch = copy.number;
+    vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts, .digests = digests, .hashing = &copy};
+    return vidi__answer(vidi__for_chunks(self, &batch, hash_work, &self->now.answered_invalid));
 }
 
-/* A chunk in which not all are in their form. Not inlined: it has a large frame, and most chunks do without. */
-static __attribute__((noinline)) int digest_mixed(vidi_set *set, const vidi__epoch *epoch, const vidi_str *urls,
-                                                  size_t *n, size_t ready, vidi_digest *digests, uint8_t *verdicts)
+/* ---- using them ---- */
+
+/* What fn did not get to can be tried again. */
+static void untried_again(uint8_t *verdicts, size_t n)
 {
-    vidi__forms forms;
-    int code = vidi__forms_make(&forms, set, urls, *n, ready);
-    *n = forms.taken;
-    if (code == VIDI_OK)
-        vidi__hash_batch(epoch->hash, &epoch->key, forms.list, forms.count, digests);
-    if (code == VIDI_OK && forms.count < forms.taken)
-        spread(&forms, digests, verdicts);
-    if (code == VIDI_OK && forms.invalid) {
-        vidi__lock_shared(set);
-        atomic_fetch_add_explicit(&set->now.answered_invalid, forms.invalid, memory_order_relaxed);
-        vidi__unlock(set);
-    }
-    vidi__forms_free(&forms);
+    for (size_t i = 0; i < n; i++)
+        if (verdicts[i] == VIDI_UNTRIED)
+            verdicts[i] = VIDI_DIGESTED;
+}
+
+static int run_chunk(vidi_set *set, const vidi__work *chunk, vidi__chunk_fn *fn)
+{
+    memset(chunk->verdicts, VIDI_UNTRIED, chunk->count);
+    int code = fn(set, chunk);
+    if (code < 0)
+        untried_again(chunk->verdicts, chunk->count);
     return code;
 }
 
-static int digest_chunk(vidi_set *set, const vidi__epoch *epoch, const vidi_str *urls, size_t *n, vidi_digest *digests,
-                        uint8_t *verdicts)
+/* Not inlined: its frame is large, and it is for the rare chunk in which some entries have no digest. */
+static __attribute__((noinline)) int run_selected(vidi_set *set, const vidi__work *chunk, vidi__chunk_fn *fn)
 {
-    size_t ready = vidi__forms_ready(set, urls, *n);
-    return ready == *n ? hash_sound(epoch, urls, n, digests)
-                       : digest_mixed(set, epoch, urls, n, ready, digests, verdicts);
+    vidi_digest list[VIDI__HASHES_MAX];
+    uint8_t left_out[VIDI__HASHES_MAX]; /* verdicts, which stay */
+    vidi__selection selection;
+    selection.taken = chunk->count;
+    selection.left_out = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < chunk->count; i++) {
+        if (chunk->verdicts[i] == VIDI_DIGESTED) {
+            list[count++] = chunk->hashes[i];
+        } else {
+            left_out[selection.left_out] = chunk->verdicts[i];
+            selection.places[selection.left_out++] = (uint16_t)i;
+        }
+    }
+    vidi__work work = {.hashes = list, .epoch = chunk->epoch, .count = count, .verdicts = chunk->verdicts};
+    int code = run_chunk(set, &work, fn);
+    vidi__put_back(&selection, chunk->verdicts, NULL);
+    for (size_t i = 0; i < selection.left_out; i++)
+        chunk->verdicts[selection.places[i]] = left_out[i];
+    return code;
 }
 
-int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t *n, vidi_digest *digests, uint8_t *verdicts,
-                      uint64_t *number)
+static bool all_digested(const vidi__work *chunk)
 {
-    vidi_set *self = (vidi_set *)set; /* what is no URL is counted */
-    vidi__epoch epoch;
-    if (!set || !n || !number || (*n && (!urls || !digests || !verdicts)))
-        return vidi__fail(VIDI_EARGUMENT, "set, urls, n, digests, verdicts or epoch is NULL");
-    size_t wanted = *n;
-    *n = 0;
-    VIDI__TRY(begin(self, &epoch));
-    *number = epoch.number;
-    if (wanted)
-        memset(verdicts, VIDI_UNTRIED, wanted);
-    while (*n < wanted) {
-        size_t chunk = wanted - *n < VIDI__HASHES_MAX ? wanted - *n : VIDI__HASHES_MAX;
-        int code = digest_chunk(self, &epoch, urls + *n, &chunk, digests + *n, verdicts + *n);
-        if (code < 0)
-            return vidi__answer(code);
-        *n += chunk;
+    size_t i = 0;
+    while (i < chunk->count && chunk->verdicts[i] == VIDI_DIGESTED)
+        i++;
+    return i == chunk->count;
+}
+
+static int for_digests(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn)
+{
+    if (!set || (batch->count && (!batch->hashes || !batch->verdicts)))
+        return vidi__fail(VIDI_EARGUMENT, "set, digests or verdicts is NULL");
+    for (size_t done = 0; done < batch->count; done += VIDI__HASHES_MAX) {
+        vidi__work chunk = vidi__work_part(batch, done, VIDI__HASHES_MAX);
+        VIDI__TRY(all_digested(&chunk) ? run_chunk(set, &chunk, fn) : run_selected(set, &chunk, fn));
     }
     return VIDI_OK;
-}
-
-static int add_chunk(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)
-{
-    return vidi__set_add(set, &(vidi__adds){.known = digests, .epoch = epoch, .count = n, .verdicts = verdicts});
-}
-
-/* A chunk of which some are left out. Not inlined: it has a large frame. */
-static __attribute__((noinline)) int add_some(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
-                                              uint8_t *verdicts)
-{
-    vidi_digest some[VIDI__HASHES_MAX];
-    uint8_t answers[VIDI__HASHES_MAX];
-    size_t count = 0, next = 0;
-    for (size_t i = 0; i < n; i++)
-        if (verdicts[i] != VIDI_INVALID)
-            some[count++] = digests[i];
-    memset(answers, VIDI_UNTRIED, sizeof answers);
-    int code = add_chunk(set, epoch, some, count, answers);
-    for (size_t i = 0; i < n; i++)
-        if (verdicts[i] != VIDI_INVALID)
-            verdicts[i] = answers[next++];
-    return code;
 }
 
 int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)
 {
-    int code = VIDI_OK;
-    if (!set || (n && (!digests || !verdicts)))
-        return vidi__fail(VIDI_EARGUMENT, "set, digests or verdicts is NULL");
-    for (size_t i = 0; i < n; i++)
-        verdicts[i] = verdicts[i] == VIDI_INVALID ? VIDI_INVALID : VIDI_UNTRIED;
-    for (size_t done = 0, chunk; done < n && code == VIDI_OK; done += chunk) {
-        chunk = n - done < VIDI__HASHES_MAX ? n - done : VIDI__HASHES_MAX;
-        bool whole = !memchr(verdicts + done, VIDI_INVALID, chunk);
-        code = whole ? add_chunk(set, epoch, digests + done, chunk, verdicts + done)
-                     : add_some(set, epoch, digests + done, chunk, verdicts + done);
-    }
-    return code;
+    vidi__work batch = {.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts};
+    return for_digests(set, &batch, vidi__add_work);
+}
+
+int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)
+{
+    vidi__work batch = {.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts};
+    return for_digests((vidi_set *)set, &batch, vidi__lookup_work); /* lookups are counted */
 }

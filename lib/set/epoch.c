@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "durable/durable.h"
+#include "set/set.h"
 
 double vidi__epoch_lost(const vidi__epoch *epoch)
 {
@@ -29,6 +29,13 @@ void vidi__epoch_lose(vidi__epoch *epoch, double more)
         memcpy(&sum, &lost, sizeof sum);
     } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
                                                     memory_order_relaxed));
+}
+
+void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally)
+{
+    atomic_fetch_add_explicit(&epoch->answered_new, tally->fresh, memory_order_relaxed);
+    atomic_fetch_add_explicit(&epoch->answered_seen, tally->seen, memory_order_relaxed);
+    vidi__epoch_lose(epoch, tally->lost);
 }
 
 static int find_feature(vidi__epoch *epoch)
@@ -163,7 +170,7 @@ static int rotate(vidi_set *set, const vidi_options *next)
     bool keep = recipe.flags & VIDI_KEEP_PREVIOUS;
     set->now = fresh;
     set->recipe = recipe;
-    if (set->durable && (code = vidi__snapshot_rotate(set, keep)) < 0) {
+    if (set->persistence && (code = set->persistence->rotated(set, keep)) < 0) {
         set->now = old;
         set->recipe = old_recipe;
         set->history_count--;
@@ -203,8 +210,8 @@ int vidi_drop_previous(vidi_set *set)
     vidi__turn_begin(set);
     vidi__lock_alone(set);
     vidi__epoch_free(&set->previous);
-    if (set->durable)
-        vidi__durable_drop_previous(set);
+    if (set->persistence)
+        set->persistence->drop_previous(set);
     vidi__unlock(set);
     vidi__turn_end(set);
     return VIDI_OK;

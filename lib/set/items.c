@@ -103,7 +103,7 @@ int vidi__items_check(vidi_str url)
     return url.ptr || !url.len ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "a URL of %zu bytes is at NULL", url.len);
 }
 
-void vidi__items_none(vidi__items *items, vidi__memory *memory)
+static void begin(vidi__items *items, vidi__memory *memory)
 {
     items->memory = memory;
     items->parts = NULL;
@@ -112,10 +112,17 @@ void vidi__items_none(vidi__items *items, vidi__memory *memory)
     items->buffer_bytes = 0;
 }
 
+void vidi__items_of_hashes(vidi__items *items, vidi__memory *memory, const vidi__u128 *hashes, size_t n)
+{
+    begin(items, memory);
+    for (size_t i = 0; i < n; i++)
+        items->list[i] = (vidi__item){.url = {{NULL, 0}, hashes[i]}};
+}
+
 int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
 {
     vidi__u128 hashes[VIDI__GROUP];
-    vidi__items_none(items, memory);
+    begin(items, memory);
     for (size_t i = 0; i < n; i++)
         VIDI__TRY(vidi__items_check(urls[i]));
     hash_all(epoch, urls, n, hashes);

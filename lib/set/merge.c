@@ -5,7 +5,7 @@
  * that keep the URLs themselves merge by inserting the URLs of one into the other. Then only the canonical form must be
  * the same: key, hash function, kind, epoch and member may differ.
  */
-#include "durable/durable.h"
+#include "set/set.h"
 
 static bool both_keep_urls(const vidi_set *into, const vidi_set *from)
 {
@@ -55,30 +55,17 @@ static int merge_filters(vidi_set *into, const vidi_set *from)
     return filter->kind->merge(filter, from->now.filter);
 }
 
-/* What `from` has committed but not in its filter yet. */
-static int merge_stage(vidi_set *into, const vidi__stage *stage)
-{
-    vidi__tally tally = {0};
-    for (uint64_t i = 0; i < stage->logged; i++) {
-        vidi_str url = vidi__stage_url(stage, i);
-        uint8_t verdict;
-        if (stage->kind[i] != VIDI__STEP_NONE)
-            VIDI__TRY(vidi__steps_apply(into, stage->kind[i], &stage->hash[i], &url, 1, &verdict, &tally));
-    }
-    return VIDI_OK;
-}
-
 static int merge(vidi_set *into, const vidi_set *from)
 {
     VIDI__TRY(check_fit(into, from));
-    if (from->durable && !from->now.filter->every_add) /* a multiset can take away what its filter still has; */
-        VIDI__TRY(vidi__durable_no_removals(from));    /* a plain set may have it in its own right */
-    if (from->mapped
-            .bytes) /* what nobody has looked at would do no harm here, but spoil the numbers of the other set */
+    /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */
+    if (from->persistence && !from->now.filter->every_add)
+        VIDI__TRY(from->persistence->check_listable(from));
+    if (from->mapped.bytes) /* unverified contents would do no harm, but spoil the numbers of the other set */
         VIDI__TRY(vidi__set_verify_contents(from));
     VIDI__TRY(merge_filters(into, from));
-    if (from->durable)
-        VIDI__TRY(merge_stage(into, &from->durable->stage));
+    if (from->persistence)
+        VIDI__TRY(from->persistence->merge_into(into, from));
     vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* either has lost its own */
     return VIDI_OK;
 }
@@ -104,8 +91,8 @@ int vidi_merge(vidi_set *into, const vidi_set *from)
     int code = merge(into, from);
     vidi__unlock(into);
     vidi__unlock(from);
-    if (code == VIDI_OK && into->durable)
-        code = vidi__snapshot_take(into);
+    if (code == VIDI_OK && into->persistence)
+        code = into->persistence->merged(into);
     vidi__turn_end(into);
     return code;
 }

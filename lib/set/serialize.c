@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "base/random.h"
-#include "durable/durable.h"
+#include "set/set.h"
 
 /* Patterns that are read at a time. */
 #define PIECE 4096
@@ -108,15 +108,6 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
     return code;
 }
 
-/* What is committed must be in the filter, which that of a mapped set cannot take. */
-static int check_whole(const vidi_set *set)
-{
-    if (set->durable && set->mapped.bytes && set->durable->stage.count)
-        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot that is mapped; open the set with "
-                                        "VIDI_NO_MAP to write it");
-    return VIDI_OK;
-}
-
 int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
 {
     uint64_t generation;
@@ -125,7 +116,7 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     vidi__turn_begin(set);
     vidi__lock_still(set);
-    int code = check_whole(set);
+    int code = set->persistence ? set->persistence->check_whole(set) : VIDI_OK;
     if (code == VIDI_OK)
         code = vidi__set_write(set, sink, context, generation);
     vidi__unlock(set);
@@ -314,19 +305,14 @@ int vidi__set_read_options(vidi_options *mine, const vidi_options *options)
     return VIDI_OK;
 }
 
-int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_options *options)
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
+                   const vidi_options *options)
 {
-    vidi_options mine;
-    if (!set || !source)
-        return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
     *set = NULL;
-    VIDI__TRY(vidi__set_read_options(&mine, options));
-    VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
-    int code = vidi__set_take_policy(*set, &mine);
+    VIDI__TRY(vidi__set_alloc(set, options->allocator, options->memory_limit));
+    int code = vidi__set_take_policy(*set, options);
     if (code == VIDI_OK)
-        code = read_into(*set, source, context, stream_bytes, &mine);
-    if (code == VIDI_OK && mine.path)
-        code = vidi__durable_attach(*set, &mine);
+        code = read_into(*set, source, context, stream_bytes, options);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

@@ -1,5 +1,5 @@
 /* Making and closing sets, their locks, and what concerns a set as a whole. */
-#include "durable/durable.h"
+#include "set/set.h"
 
 #include "base/random.h"
 
@@ -43,14 +43,14 @@ void vidi__lock_still(const vidi_set *set)
 
 void vidi__turn_begin(const vidi_set *set)
 {
-    if (set->durable)
-        pthread_mutex_lock(&set->durable->turn);
+    if (set->persistence)
+        set->persistence->turn_begin((vidi_set *)set);
 }
 
 void vidi__turn_end(const vidi_set *set)
 {
-    if (set->durable)
-        pthread_mutex_unlock(&set->durable->turn);
+    if (set->persistence)
+        set->persistence->turn_end((vidi_set *)set);
 }
 
 static int init_locks(vidi_set *set)
@@ -81,12 +81,13 @@ void vidi_close(vidi_set *set)
 {
     if (!set)
         return;
-    (void)vidi__durable_close(set);
+    if (set->persistence)
+        set->persistence->close(set);
     vidi__epoch_free(&set->now);
     vidi__epoch_free(&set->previous);
     vidi_canon_close(set->canon);
-    if (set->owns_map)
-        vidi__file_unmap(set->mapped.bytes, set->memory.borrowed_bytes);
+    if (set->unmap)
+        set->unmap(set->mapped.bytes, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
     pthread_rwlock_destroy(&set->lock);
     pthread_mutex_destroy(&set->gate);
@@ -203,20 +204,10 @@ static int make(vidi_set *set, const vidi_options *options)
     return VIDI_OK;
 }
 
-int vidi_create(vidi_set **set, const vidi_options *options)
+int vidi__set_create(vidi_set **set, const vidi_options *options)
 {
-    vidi_options mine = VIDI_OPTIONS_INIT;
-    if (!set)
-        return vidi__fail(VIDI_EARGUMENT, "there is no place for the set");
-    *set = NULL;
-    if (options)
-        VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
-    if (mine.flags & VIDI_READ_ONLY)
-        return vidi__fail(VIDI_EOPTION, "a new set cannot be read-only; VIDI_READ_ONLY is for vidi_open");
-    VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
-    int code = make(*set, &mine);
-    if (code == VIDI_OK && mine.path)
-        code = vidi__durable_attach(*set, &mine);
+    VIDI__TRY(vidi__set_alloc(set, options->allocator, options->memory_limit));
+    int code = make(*set, options);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;
@@ -260,7 +251,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     vidi__lock_still(set);
     const vidi__filter *filter = set->now.filter;
     visit hashing = {&set->now, visitor, context};
-    int whole = set->durable ? vidi__durable_no_removals(set) : VIDI_OK;
+    int whole = set->persistence ? set->persistence->check_listable(set) : VIDI_OK;
     if (whole < 0)
         code = whole;
     else if (!(filter->can & VIDI_CAN_ITERATE))
@@ -269,8 +260,8 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
         code = filter->kind->iterate(filter, visitor, context);
     else
         code = filter->kind->iterate(filter, visit_hashed, &hashing);
-    if (code == VIDI_OK && set->durable)
-        code = vidi__durable_iterate(set, visitor, context);
+    if (code == VIDI_OK && set->persistence)
+        code = set->persistence->iterate(set, visitor, context);
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;
@@ -283,7 +274,7 @@ int vidi_step(vidi_set *set, uint64_t budget_ns)
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_alone(set);
     vidi__filter *filter = set->now.filter;
-    bool frozen = set->durable && set->durable->frozen;
+    bool frozen = set->persistence && set->persistence->is_frozen(set);
     int code = filter->kind->step && !frozen ? filter->kind->step(filter, budget_ns) : 0;
     vidi__unlock(set);
     return code;

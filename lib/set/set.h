@@ -1,16 +1,18 @@
 /*
  * The set: what the public functions work on. It brings URLs into their canonical form, turns those into items, keeps
- * them in the filter of the current epoch, counts what was answered, and lets many threads in at once.
+ * them in the filter of the current epoch, counts its answers, and lets many threads in at once.
  *
  *     vidi_set
- *       key ── epoch 7's key ── hashes items, seeds the filter
- *       now:      epoch 7, filter, tally
+ *       key ── key of epoch 7 ── hashes items, seeds the filter
+ *       now:      epoch 7: filter and counters
  *       previous: epoch 6, if it is kept
- *       history:  what epochs 0 to 6 came to
+ *       history:  statistics of epochs 0 to 6
  *
- * One lock guards the set. Adds hold it shared if the kind is concurrent, alone otherwise; questions hold it shared;
- * rotation and merging hold it alone. So filters see no more threads than they can bear, and nobody sees an epoch
- * vanish.
+ * One lock guards the set. Adds hold it shared if the kind is concurrent, and exclusively otherwise; lookups hold it
+ * shared; rotation and merging hold it exclusively. So a filter never sees more threads than it can handle, and no
+ * epoch disappears while somebody uses it.
+ *
+ * A set lives in memory unless lib/durable installs its functions (vidi__persistence). Nothing here knows of files.
  */
 #ifndef VIDI_SET_SET_H
 #define VIDI_SET_SET_H
@@ -24,7 +26,7 @@
 
 #define VIDI__USER_PARAMS_MAX 512
 
-/* What the user asked for: how this epoch's filter, and the next one's, are made. */
+/* How the filter of this epoch, and of the next one, is made: what the user asked for. */
 typedef struct vidi__recipe {
     const vidi__kind *kind;
     char params[VIDI__USER_PARAMS_MAX]; /* without capacity and error */
@@ -39,46 +41,81 @@ typedef struct vidi__epoch {
     uint64_t number;
     const vidi__hash_fn *hash;
     vidi__hash_key key;
-    vidi__url_feature_fn *feature; /* if the filter needs one */
+    vidi__url_feature_fn *feature; /* NULL unless the filter needs one */
     vidi__filter *filter;
     _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
-    _Atomic uint64_t lost_bits; /* expected_lost, a double */
+    _Atomic uint64_t lost_bits; /* the bits of expected_lost, a double */
 } vidi__epoch;
+
+typedef struct vidi__persistence vidi__persistence;
 
 struct vidi_set {
     vidi__memory memory;
-    pthread_mutex_t gate; /* before the lock, for fairness */
+    pthread_mutex_t gate; /* taken on the way to the lock, for fairness */
     pthread_rwlock_t lock;
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
-    vidi__mapped mapped;                    /* where its contents lie, if it does not hold them itself */
-    bool owns_map;                          /* and whether that ends with it */
-    struct vidi__durable *durable;          /* NULL: it lives in memory */
-    uint64_t previous_first, previous_last; /* files of the previous epoch; 0: none */
+    vidi__mapped mapped;                             /* where the contents are, if the set does not own them */
+    void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
+    const vidi__persistence *persistence;            /* NULL: the set lives in memory */
+    struct vidi__durable *durable;                   /* for persistence, and NULL without it */
+    uint64_t previous_first, previous_last;          /* numbers of the previous epoch's files; 0: none */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
-    vidi_canon *canon;         /* never changes, so that no lock is needed for it */
-    vidi__canon_output output; /* of canon */
+    vidi_canon *canon;         /* never changes, so using it needs no lock */
+    vidi__canon_output output; /* what canon writes */
     vidi__recipe recipe;
     vidi__epoch now;
-    vidi__epoch previous; /* filter NULL: not kept */
+    vidi__epoch previous; /* filter NULL: not kept in memory */
     vidi_epoch_stats *history;
     uint64_t history_count, history_room;
 };
 
-/* Items that are made at a time: enough for prefetching, few enough for the stack. */
+/* ---- work: what goes to a filter (work.c) ---- */
+
+/* Number of items that are made at a time: enough for prefetching, few enough for the stack. */
 #define VIDI__GROUP 128
 
-/* From so many URLs on a kind that takes hashes is given hashes: fewer are not worth sorting. */
-#define VIDI__HASHES_FROM 16
+/* Canonical URLs, or hashes of them that are known already, and where their verdicts go. */
+typedef struct vidi__work {
+    const vidi_str *urls;     /* NULL if there are hashes */
+    const vidi__u128 *hashes; /* NULL if there are URLs */
+    uint64_t epoch;           /* that the hashes belong to */
+    size_t count;
+    uint8_t *verdicts;          /* VIDI_UNTRIED on entry */
+    vidi_digest *digests;       /* for vidi_digest_batch: where the hashes of the URLs go; otherwise NULL */
+    const vidi__epoch *hashing; /* for vidi_digest_batch: what they are hashed with */
+} vidi__work;
 
-static inline bool vidi__takes_hashes(const vidi__filter *filter, size_t n)
+/* The part of the work from `done` on, at most `count` of it. */
+vidi__work vidi__work_part(const vidi__work *work, size_t done, size_t count);
+
+/* VIDI_ECANNOT if the work's hashes are of another epoch. */
+int vidi__work_check(const vidi__epoch *epoch, const vidi__work *work);
+
+/* How much of the work an epoch's filter takes at once. */
+size_t vidi__work_group(const vidi__epoch *epoch, const vidi__work *work);
+
+/*
+ * Inserts the work into the filter, or looks it up there. The caller holds the set's lock. On an error each entry has
+ * its verdict, or is VIDI_UNTRIED and the filter does not know it.
+ */
+int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally);
+int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vidi__work *work);
+
+/* Removes one URL, or counts it, given its canonical form or, for kinds that need nothing else, its hash alone. */
+int vidi__epoch_remove(vidi__memory *memory, vidi__epoch *epoch, vidi_str url, const vidi__u128 *hash);
+int vidi__epoch_times(vidi__memory *memory, const vidi__epoch *epoch, vidi_str url, const vidi__u128 *hash,
+                      uint64_t *times);
+
+/* Is the hash all that the filter needs of a URL? */
+static inline bool vidi__epoch_needs_hash_only(const vidi__epoch *epoch)
 {
-    return filter->kind->add_hashes && n >= VIDI__HASHES_FROM;
+    return epoch->filter->needs.what == VIDI__NEED_HASH;
 }
 
-/* Items of a group of URLs, and the memory behind their segments and features. */
+/* Items of a group of URLs, and the memory behind their segments and features (items.c). */
 typedef struct vidi__items {
     vidi__item list[VIDI__GROUP];
     vidi__memory *memory;
@@ -90,117 +127,169 @@ typedef struct vidi__items {
 
 int vidi__items_make(vidi__items *items, vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls,
                      size_t n);
+/* Items of hashes alone, for kinds that need nothing else. */
+void vidi__items_of_hashes(vidi__items *items, vidi__memory *memory, const vidi__u128 *hashes, size_t n);
 void vidi__items_free(vidi__items *items);
-/* Nothing so far: for who fills in the list. */
-void vidi__items_none(vidi__items *items, vidi__memory *memory);
 
-/* VIDI_EARGUMENT for bytes at NULL. */
+/* VIDI_EARGUMENT if the URL has a length but its pointer is NULL. */
 int vidi__items_check(vidi_str url);
 
-/*
- * A chunk of URLs in the set's canonical form. `taken` URLs are in it; `count` of them have a form, the others are no
- * URLs and left out. What is no URL stands in `places`, also if it is kept.
- */
-#define VIDI__FORMS_BYTES (32 * 1024)
-typedef struct vidi__forms {
-    size_t taken, count, invalid;
-    vidi_str list[VIDI__HASHES_MAX];
-    uint16_t places[VIDI__HASHES_MAX];
-    vidi__buffer text; /* forms that had to be written; never moves, since forms point into it */
-    char room[VIDI__FORMS_BYTES];
-} vidi__forms;
-
-/* How many of the URLs, from the first on, are in their form already. */
-size_t vidi__forms_ready(const vidi_set *set, const vidi_str *urls, size_t n);
+/* ---- chunks: what comes from callers (canonicalize.c) ---- */
 
 /*
- * The forms of as many of the URLs as fit, n <= VIDI__HASHES_MAX, of which the first `ready` need none. On error not
- * even one did; the chunk ends before one that fails. vidi__forms_free must follow in any case.
+ * The entries of a chunk that go on to the filter: all but those left out, which are not URLs. The filter's answers are
+ * written without gaps at the front of the caller's array; vidi__put_back moves them to where they belong.
  */
-int vidi__forms_make(vidi__forms *forms, const vidi_set *set, const vidi_str *urls, size_t n, size_t ready);
-void vidi__forms_free(vidi__forms *forms);
+typedef struct vidi__selection {
+    size_t taken;                      /* entries of the caller's arrays in this chunk */
+    size_t left_out;                   /* of them, how many do not go on */
+    uint16_t places[VIDI__HASHES_MAX]; /* of entries that are not URLs, in ascending order */
+} vidi__selection;
 
-/* From the verdicts on the list to those on the URLs taken. */
-void vidi__forms_scatter(const vidi__forms *forms, const uint8_t *from, uint8_t *verdicts);
+/* Moves verdicts, and digests unless NULL, to their places. The places left out are the caller's to fill. */
+void vidi__put_back(const vidi__selection *selection, uint8_t *verdicts, vidi_digest *digests);
 
-/* What is to be added: URLs in their form, or hashes of them that are known, of that epoch. */
-typedef struct vidi__adds {
-    const vidi_str *urls;
-    const vidi__u128 *known; /* NULL: the URLs */
-    uint64_t epoch;
-    size_t count;
-    uint8_t *verdicts; /* VIDI_UNTRIED */
-} vidi__adds;
+/* What to do with a chunk: add it, look it up, or hash it. */
+typedef int vidi__chunk_fn(vidi_set *set, const vidi__work *work);
 
-int vidi__set_add(vidi_set *set, const vidi__adds *adds);
+/*
+ * Brings the URLs of a batch into the set's canonical form, chunk by chunk, and calls `fn` for each chunk. No lock is
+ * held meanwhile. `batch` has the caller's URLs and result arrays. Invalid lines are kept, dropped or rejected as the
+ * set's policy says, and counted in `counter` of the current epoch; NULL: `fn` counts them.
+ */
+int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn, _Atomic uint64_t *counter);
 
-/* How this handle treats what is no URL. */
-int vidi__set_take_policy(vidi_set *set, const vidi_options *options);
+/* The same for one URL, for calls whose answer is not a verdict. VIDI_INVALID if it is not a URL and is not kept. */
+typedef int vidi__single_fn(vidi_set *set, vidi_str url, uint64_t *answer);
+int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer);
 
-/* Gives the set its canonical form: one that was made for it. */
-void vidi__set_canon(vidi_set *set, vidi_canon *canon);
+/* The chunk functions of all adds and of all lookups (add.c, lookup.c). */
+vidi__chunk_fn vidi__add_work, vidi__lookup_work;
+
+/* ---- what a set does differently when it lives in a folder ---- */
+
+/* What an add or removal still waits for when the set's lock has been released. */
+typedef struct vidi__pending {
+    struct vidi__open_log *log; /* NULL: nothing */
+    uint64_t position;          /* in the log */
+    uint64_t from, to;          /* the numbers of its operations */
+} vidi__pending;
+
+/* lib/durable installs this table. The comment at each function says which lock the caller holds. */
+struct vidi__persistence {
+    /* Adds a group; any lock that adds hold. */
+    int (*add)(vidi_set *set, const vidi__work *work, vidi__pending *pending);
+    /* Corrects the filter's verdicts by what is not in the filter yet; shared lock. */
+    int (*lookup)(vidi_set *set, const vidi__work *work);
+    /* Removes a URL; exclusive lock. */
+    int (*remove)(vidi_set *set, vidi_str url, vidi__pending *pending);
+    /* Corrects the filter's count of a URL; shared lock. */
+    int (*times)(vidi_set *set, vidi_str url, uint64_t *times);
+    /* Asks the previous epoch that was found in the folder; shared lock. VIDI_ECANNOT if there is none. */
+    int (*lookup_previous)(vidi_set *set, const vidi__work *work);
+    /* Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. */
+    int (*settle)(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts);
+    /* Called after adds, without a lock: starts a snapshot in the background if the log has grown long. */
+    void (*added)(vidi_set *set);
+
+    /* Around calls that must not overlap with a snapshot. Taken before the set's lock. */
+    void (*turn_begin)(vidi_set *set);
+    void (*turn_end)(vidi_set *set);
+    /* Is the filter being written, so that it must not change? Any lock. */
+    bool (*is_frozen)(const vidi_set *set);
+
+    /* Lists what is committed but not in the filter; exclusive lock, or shared if the kind is not concurrent. */
+    int (*check_listable)(const vidi_set *set);
+    int (*iterate)(const vidi_set *set, vidi_visitor visitor, void *context);
+    /* VIDI_ECANNOT if the filter does not hold all that is committed; same lock. */
+    int (*check_whole)(const vidi_set *set);
+    /* Inserts into another set what is committed here but not in the filter; both locked. */
+    int (*merge_into)(vidi_set *into, const vidi_set *from);
+    /* Makes a merge into this set durable; turn, no lock. */
+    int (*merged)(vidi_set *set);
+
+    /* Makes a rotation durable, which set->now shows already; turn and exclusive lock. On error it is undone. */
+    int (*rotated)(vidi_set *set, bool keep_previous);
+    void (*drop_previous)(vidi_set *set);
+    /* Fills in the fields about the folder; shared lock. */
+    void (*stat)(vidi_set *set, vidi_stats *stats);
+    /* Ends everything and frees set->durable. */
+    void (*close)(vidi_set *set);
+};
+
+/* ---- making, reading and writing sets ---- */
 
 /* An empty set without an epoch. */
 int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
 
-/* VIDI_ECANNOT if nothing of the set may be changed. */
+/* Makes an empty set in memory: vidi_create without a path. */
+int vidi__set_create(vidi_set **set, const vidi_options *options);
+
+/* How this handle treats lines that are not URLs. */
+int vidi__set_take_policy(vidi_set *set, const vidi_options *options);
+
+/* Gives the set its canonical form, which it owns from then on. */
+void vidi__set_canon(vidi_set *set, vidi_canon *canon);
+
+/* VIDI_ECANNOT if the set is read-only. */
 int vidi__set_writable(const vidi_set *set);
 
-/* What vidi_write writes, to a frame with this generation, and without a frame. The filter must not change meanwhile. */
+/* What vidi_write writes, in a frame with this generation, and without a frame. The filter must not change meanwhile. */
 int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation);
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer);
 
-/* Into a set without an epoch, of the options those that vidi__set_read_options lets pass. */
+/* Makes a set in memory from a stream: vidi_read without a path. */
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
+                   const vidi_options *options);
+/* Reads into a set without an epoch; the options are those that vidi__set_read_options accepts. */
 int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options);
 int vidi__set_read_options(vidi_options *mine, const vidi_options *options);
 
 /*
- * A set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. It can be
- * asked, listed, counted, written and merged from; changing it is VIDI_ECANNOT. Opening looks at a small part of the
- * bytes. The rest may hold anything: that does no harm, but answers mean nothing until it was verified. Merging
- * verifies contents.
+ * Makes a set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. Such a
+ * set can be asked, listed, counted, written and merged from; changing it is VIDI_ECANNOT. Opening it looks at a small
+ * part of the bytes. The others may be anything: they do no harm, but answers mean nothing before they were verified.
+ * Merging verifies the contents.
  */
 int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options);
 
-/*
- * Verification: the blocks, which can be checked in pieces; what is in them; and both. VIDI_EFORMAT says what is wrong.
- */
+/* Verify the checksums of some blocks, the contents, and all of both. VIDI_EFORMAT says what is wrong. */
 uint64_t vidi__set_blocks(const vidi_set *set);
 int vidi__set_verify_blocks(const vidi_set *set, uint64_t from, uint64_t count);
 int vidi__set_verify_contents(const vidi_set *set);
 int vidi__set_verify(const vidi_set *set);
 
-/* To be called when set->now has changed: remembers whether adds may run in parallel. */
+/* Must be called when set->now has changed: notes whether adds may run in parallel. */
 void vidi__set_ready(vidi_set *set);
 
-/* The filter and keys of epoch `number` by a recipe; contents from the reader if there is one. */
+/* Copies the fields that make a recipe from the options, where they are not zero, and checks the result. */
+int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
+
+/* ---- epochs (epoch.c) ---- */
+
+/* Makes the filter and keys of epoch `number` by a recipe; contents come from the reader unless it is NULL. */
 int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
                      vidi__epoch *epoch);
 void vidi__epoch_free(vidi__epoch *epoch);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 
-/*
- * What the filter of an epoch says of URLs in their canonical form, n <= VIDI__HASHES_MAX if it takes hashes and
- * VIDI__GROUP otherwise.
- */
-int vidi__epoch_has(vidi__memory *memory, const vidi__epoch *epoch, const vidi_str *urls, size_t n, uint8_t *verdicts);
-
+/* Adds a tally to the epoch's counters. */
+void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally);
 double vidi__epoch_lost(const vidi__epoch *epoch);
 void vidi__epoch_lose(vidi__epoch *epoch, double more);
 
-/* Copies what of the options makes a recipe over it, where it is not zero; then checks the whole. */
-int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
-
-/* The error of a kind that lacks a capability. */
+/* The error for a kind that lacks a capability. */
 int vidi__cannot(const vidi_set *set, const char *what);
 
-/* Locks for those who only read, and take the lock alone if adds might otherwise go on meanwhile. */
-void vidi__lock_still(const vidi_set *set);
+/* ---- locks ---- */
+
 void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
+/* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
+void vidi__lock_still(const vidi_set *set);
 void vidi__unlock(const vidi_set *set);
 
-/* Around what must not happen while a snapshot is being written. To be taken before the lock. */
+/* Around calls that must not overlap with a snapshot. Taken before the lock; nothing to do for sets in memory. */
 void vidi__turn_begin(const vidi_set *set);
 void vidi__turn_end(const vidi_set *set);
 

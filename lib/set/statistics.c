@@ -1,7 +1,7 @@
 /* Statistics of a set, and the list of kinds. */
 #include <stdio.h>
 
-#include "durable/durable.h"
+#include "set/set.h"
 
 static uint64_t load(const _Atomic uint64_t *counter)
 {
@@ -30,19 +30,6 @@ static void of_filter(const vidi__filter *filter, vidi_stats *stats)
     stats->lines_touched = own.lines_touched;
 }
 
-static void of_store(vidi_set *set, vidi_stats *stats)
-{
-    vidi__durable *durable = set->durable;
-    pthread_mutex_lock(&durable->stage_lock);
-    int64_t net = durable->stage.net, count = (int64_t)stats->count;
-    stats->count = count + net > 0 ? (uint64_t)(count + net) : 0;
-    stats->staged = durable->stage.count - durable->stage.logged;
-    pthread_mutex_unlock(&durable->stage_lock);
-    stats->log_bytes = load(&durable->log_bytes);
-    stats->snapshot_bytes = durable->snapshot_bytes;
-    stats->snapshots = durable->snapshots;
-}
-
 int vidi_stat(const vidi_set *set, vidi_stats *stats)
 {
     vidi_stats mine = {.size = sizeof mine};
@@ -61,8 +48,8 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     mine.asked = load(&now->asked);
     mine.removed = load(&now->removed);
     mine.past_epochs = set->history_count;
-    if (set->durable)
-        of_store((vidi_set *)set, &mine);
+    if (set->persistence)
+        set->persistence->stat((vidi_set *)set, &mine);
     vidi__unlock(set);
     snprintf(mine.canon, sizeof mine.canon, "%s", vidi_canon_name(set->canon));
     return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");

@@ -6,7 +6,7 @@ BEGIN {
     may["lib/url"] = "base cpu url"
     may["lib/filters"] = "base cpu hash filters"
     may["lib/frame"] = "base hash frame"
-    may["lib/set"] = "base cpu hash url filters frame set store durable"
+    may["lib/set"] = "base cpu hash url filters frame set"
     may["lib/store"] = "base hash store"
     may["lib/durable"] = "base cpu hash url filters frame set store durable"
     may["lib/inside"] = "base cpu hash url filters frame set store durable inside"

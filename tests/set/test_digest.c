@@ -77,6 +77,18 @@ static vidi_digest *room_for(size_t n)
     return digests;
 }
 
+/* vidi_digest_batch, and in *n how many entries from the first on were dealt with. */
+static int digest_some(const vidi_set *set, const vidi_str *urls, size_t *n, vidi_digest *digests, uint8_t *verdicts,
+                       uint64_t *epoch)
+{
+    size_t wanted = *n;
+    int code = vidi_digest_batch(set, urls, wanted, digests, verdicts, epoch);
+    *n = 0;
+    while (*n < wanted && (verdicts[*n] == VIDI_DIGESTED || verdicts[*n] == VIDI_INVALID))
+        ++*n;
+    return code;
+}
+
 /* Both halves, with arrays that hold anything before; the byte behind the verdicts must stay as it is. */
 static int add_in_halves(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
@@ -84,11 +96,15 @@ static int add_in_halves(vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
     uint64_t epoch = 77;
     size_t done = n;
     memset(verdicts, GARBAGE, n);
-    int code = vidi_digest_batch(set, urls, &done, digests, verdicts, &epoch);
+    int code = digest_some(set, urls, &done, digests, verdicts, &epoch);
     for (size_t i = 0; i < n && code != VIDI_ECANNOT; i++)
-        check(verdicts[i] == VIDI_UNTRIED || (i < done && verdicts[i] == VIDI_INVALID), "%zu: %u", i, verdicts[i]);
+        check(i < done ? verdicts[i] == VIDI_DIGESTED || verdicts[i] == VIDI_INVALID : verdicts[i] == VIDI_UNTRIED,
+              "%zu: %u", i, verdicts[i]);
     if (code == VIDI_OK)
         code = vidi_add_digests(set, epoch, digests, n, verdicts);
+    for (size_t i = 0; i < n; i++)
+        if (verdicts[i] == VIDI_DIGESTED)
+            verdicts[i] = VIDI_UNTRIED; /* as vidi_add_batch would leave it */
     free(digests);
     return code;
 }
@@ -203,11 +219,13 @@ static void check_place(const char *canon, uint32_t invalid, vidi_str bad, int w
     mix(&from, N, false);
     from.urls[place] = bad;
     memset(verdicts, GARBAGE, sizeof verdicts);
-    assert_int_equal(vidi_digest_batch(set, from.urls, &n, digests, verdicts, &epoch), wanted);
+    assert_int_equal(digest_some(set, from.urls, &n, digests, verdicts, &epoch), wanted);
     check(n == place, "%s: %zu were done, not %zu", canon, n, place);
     for (size_t i = 0; i < N; i++)
-        assert_int_equal(verdicts[i], VIDI_UNTRIED);
-    assert_int_equal(vidi_add_digests(set, epoch, digests, n, verdicts), VIDI_OK);
+        assert_int_equal(verdicts[i], i < place ? VIDI_DIGESTED : VIDI_UNTRIED);
+    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+    for (size_t i = place; i < N; i++)
+        assert_int_equal(verdicts[i], VIDI_UNTRIED); /* it has no digest, so it is left alone */
     vidi_set *other = create(&options);
     assert_int_equal(vidi_add_batch(other, from.urls, place, again), VIDI_OK);
     assert_memory_equal(verdicts, again, place);
@@ -238,23 +256,24 @@ static void missing_arguments_are_refused(void **state)
     vidi_digest digest;
     uint8_t verdict = VIDI_UNTRIED;
     uint64_t epoch;
-    size_t n = 1;
     (void)state;
-    assert_int_equal(vidi_digest_batch(set, NULL, &n, &digest, &verdict, &epoch), VIDI_EARGUMENT);
-    assert_int_equal(vidi_digest_batch(set, &url, &n, NULL, &verdict, &epoch), VIDI_EARGUMENT);
-    assert_int_equal(vidi_digest_batch(set, &url, &n, &digest, NULL, &epoch), VIDI_EARGUMENT);
-    assert_int_equal(vidi_digest_batch(set, &url, &n, &digest, &verdict, NULL), VIDI_EARGUMENT);
-    assert_int_equal(n, 1);
-    assert_int_equal(vidi_digest_batch(set, &url, &n, &digest, &verdict, &epoch), VIDI_OK);
+    assert_int_equal(vidi_digest_batch(set, NULL, 1, &digest, &verdict, &epoch), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_batch(set, &url, 1, NULL, &verdict, &epoch), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, NULL, &epoch), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
     assert_int_equal(vidi_add_digests(NULL, epoch, &digest, 1, &verdict), VIDI_EARGUMENT);
     assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, NULL), VIDI_EARGUMENT);
-    verdict = VIDI_NEW; /* of an earlier call */
     assert_int_equal(vidi_add_digests(set, epoch + 1, &digest, 1, &verdict), VIDI_ECANNOT);
-    assert_int_equal(verdict, VIDI_UNTRIED);
+    assert_int_equal(verdict, VIDI_DIGESTED); /* and can be tried again */
+    assert_int_equal(vidi_has_digests(set, epoch + 1, &digest, 1, &verdict), VIDI_ECANNOT);
+    assert_int_equal(verdict, VIDI_DIGESTED);
     assert_int_equal(stats_of(set).count, 0);
-    verdict = GARBAGE; /* anything but VIDI_INVALID is to be added */
     assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_OK);
     assert_int_equal(verdict, VIDI_NEW);
+    assert_int_equal(vidi_has_digests(NULL, epoch, &digest, 1, &verdict), VIDI_EARGUMENT);
+    assert_int_equal(vidi_has_digests(set, epoch, NULL, 1, &verdict), VIDI_EARGUMENT);
+    assert_int_equal(vidi_has_digests(set, epoch, &digest, 1, NULL), VIDI_EARGUMENT);
     vidi_close(set);
 }
 
@@ -271,9 +290,11 @@ static void digests_can_be_used_twice(void **state)
     size_t n = N;
     (void)state;
     mix(&from, N, false);
-    assert_int_equal(vidi_digest_batch(set, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
-    for (unsigned turn = 0; turn < 3; turn++)
+    assert_int_equal(digest_some(set, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
+    for (unsigned turn = 0; turn < 3; turn++) {
+        memset(verdicts, VIDI_DIGESTED, sizeof verdicts);
         assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+    }
     for (size_t i = 0; i < N; i++)
         assert_int_equal(verdicts[i], VIDI_SEEN);
     assert_int_equal(vidi_count(set, from.urls[N - 2], &times), VIDI_OK);
@@ -300,9 +321,10 @@ static void digests_of_another_set_are_only_strange(void **state)
     size_t n = N, found = 0;
     (void)state;
     mix(&from, N, false);
-    assert_int_equal(vidi_digest_batch(other, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
+    assert_int_equal(digest_some(other, from.urls, &n, digests, verdicts, &epoch), VIDI_OK);
     assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
-    assert_int_equal(vidi_add_digests(set, epoch, digests, N, verdicts), VIDI_OK);
+    memset(verdicts, VIDI_DIGESTED, sizeof verdicts);
+    assert_int_equal(vidi_has_digests(set, epoch, digests, N, verdicts), VIDI_OK);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(verdicts[i], VIDI_SEEN);
         found += vidi_has(set, from.urls[i]) == VIDI_SEEN;

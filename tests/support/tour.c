@@ -138,8 +138,7 @@ static void free_lines(lines *made)
 
 static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
 {
-    uint64_t times, epoch, mark;
-    size_t n;
+    uint64_t times, epoch = 0, mark;
     uint32_t can = test_stat(set).can;
     VISIT(vidi_expect(set, tour->urls));
     for (size_t i = 0; i < made->count; i++)
@@ -149,9 +148,9 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
     VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_mark(set, &mark));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
-    VISIT((n = made->count, vidi_digest_batch(set, made->list, &n, made->digests, made->verdicts, &epoch)));
-    if (n == made->count)
-        VISIT(vidi_add_digests(set, epoch, made->digests, n, made->verdicts));
+    VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
+    VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts));
+    VISIT(vidi_has_digests(set, epoch, made->digests, made->count, made->verdicts));
     if (can & VIDI_CAN_COUNT)
         VISIT(vidi_count(set, made->list[1], &times));
     if (can & VIDI_CAN_DELETE)

@@ -1,0 +1,158 @@
+/*
+ * From the staging area to the log and to the filter: how operations are hashed, logged and applied.
+ */
+#include "durable/durable.h"
+
+/* ---- hashes ---- */
+
+/* The staging area of kinds that need more than hashes finds URLs by a hash of its own. */
+static const vidi__hash_fn *url_hash(void)
+{
+    return vidi__hash_find(VIDI__STR("sip13"));
+}
+
+vidi__u128 vidi__durable_url_hash(const vidi__epoch *epoch, vidi_str url)
+{
+    return vidi__hash(url_hash(), &epoch->key, url);
+}
+
+void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
+{
+    const vidi__hash_fn *fn = set->durable->hash_only ? set->now.hash : url_hash();
+    if (work->hashes)
+        memcpy(hashes, work->hashes, work->count * sizeof *hashes);
+    else
+        vidi__hash_batch(fn, &set->now.key, work->urls, work->count, hashes);
+}
+
+/* ---- to the filter ---- */
+
+static int remove_all(vidi_set *set, const vidi__work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        bool can = set->now.filter->can & VIDI_CAN_DELETE;
+        vidi_str url = work->urls ? work->urls[i] : (vidi_str){NULL, 0};
+        const vidi__u128 *hash = work->hashes ? &work->hashes[i] : NULL;
+        int code = can ? vidi__epoch_remove(&set->memory, &set->now, url, hash) : VIDI_OK;
+        if (code < 0 && code != VIDI_EABSENT)
+            return code;
+        work->verdicts[i] = VIDI_SEEN;
+    }
+    return VIDI_OK;
+}
+
+int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__work *work, vidi__tally *tally)
+{
+    memset(work->verdicts, VIDI_UNTRIED, work->count);
+    return operation == VIDI__OP_ADD ? vidi__epoch_add(&set->memory, &set->now, work, tally) : remove_all(set, work);
+}
+
+/* The number of operations from `at` on that are of one sort; at most `most`. */
+static size_t run_of(const vidi__staging *staging, uint64_t at, uint64_t end, uint64_t most)
+{
+    uint64_t n = 1;
+    while (at + n < end && n < most && staging->kind[at + n] == staging->kind[at])
+        n++;
+    return (size_t)n;
+}
+
+/* Drops the operations that the filter took before an error stopped it. */
+static void forget_done(vidi__staging *staging, uint64_t at, const uint8_t *verdicts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (verdicts[i] != VIDI_UNTRIED)
+            vidi__staging_undo(staging, staging->first + at + i, staging->first + at + i + 1);
+}
+
+int vidi__durable_apply(vidi_set *set, uint64_t to)
+{
+    vidi__staging *staging = &set->durable->staging;
+    uint64_t end = to - staging->first < staging->logged ? to - staging->first : staging->logged, at = 0;
+    vidi__tally tally = {0};
+    int code = VIDI_OK;
+    if (to <= staging->first)
+        return VIDI_OK;
+    while (at < end && code == VIDI_OK) {
+        vidi_str urls[VIDI__HASHES_MAX];
+        uint8_t verdicts[VIDI__HASHES_MAX];
+        size_t n = run_of(staging, at, end, VIDI__HASHES_MAX);
+        if (staging->kind[at] != VIDI__OP_NONE) {
+            vidi__work work = {.count = n, .verdicts = verdicts};
+            if (staging->keeps_bytes)
+                vidi__staging_urls(staging, at, n, urls);
+            work.urls = staging->keeps_bytes ? urls : NULL;
+            work.hashes = staging->keeps_bytes ? NULL : staging->hash + at;
+            code = vidi__durable_operate(set, staging->kind[at], &work, &tally);
+            if (code < 0) {
+                forget_done(staging, at, verdicts, n);
+                break;
+            }
+        }
+        at += n;
+    }
+    vidi__epoch_lose(&set->now, tally.lost);
+    vidi__staging_drop(staging, at);
+    vidi__durable_ready(set);
+    return code;
+}
+
+/* ---- to the log ---- */
+
+static int log_run(vidi_set *set, uint64_t at, size_t n, uint64_t *position)
+{
+    vidi__staging *staging = &set->durable->staging;
+    vidi_str urls[VIDI__RECORD_URLS] = {{NULL, 0}};
+    if (staging->kind[at] == VIDI__OP_NONE)
+        return VIDI_OK;
+    if (!set->durable->hash_only)
+        vidi__staging_urls(staging, at, n, urls);
+    uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
+    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
+    vidi__record_append(set, staging->kind[at], staging->hash + at, urls, n, bytes, position);
+    return VIDI_OK;
+}
+
+int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
+{
+    vidi__staging *staging = &set->durable->staging;
+    uint64_t here = to > staging->first ? to - staging->first : 0, end = here < staging->count ? here : staging->count;
+    uint64_t most = set->durable->hash_only ? VIDI__RECORD_HASHES : VIDI__RECORD_URLS;
+    vidi__log *log = set->durable->log->log;
+    bool waited = false;
+    *position = vidi__log_end(log);
+    while (staging->logged < end) {
+        size_t n = run_of(staging, staging->logged, end, most);
+        int code = log_run(set, staging->logged, n, position);
+        if ((code == VIDI_EMEMORY || code == VIDI_ELIMIT) && !waited) {
+            /* No memory for the log's buffer, which a commit would make room for: in small pieces, one by one. */
+            VIDI__TRY(vidi__log_wait(log, *position));
+            most = VIDI__RECORD_URLS;
+            waited = true;
+            continue;
+        }
+        VIDI__TRY(code);
+        staging->logged += n;
+        waited = false;
+    }
+    return VIDI_OK;
+}
+
+/* ---- to another set ---- */
+
+int vidi__durable_merge_into(vidi_set *into, const vidi_set *from)
+{
+    const vidi__staging *staging = &from->durable->staging;
+    bool hash_only = from->durable->hash_only;
+    vidi__tally tally = {0};
+    for (uint64_t i = 0; i < staging->logged; i++) {
+        vidi_str url = vidi__staging_url(staging, i);
+        uint8_t verdict;
+        vidi__work work = {.urls = hash_only ? NULL : &url,
+                           .hashes = hash_only ? &staging->hash[i] : NULL,
+                           .count = 1,
+                           .verdicts = &verdict};
+        if (staging->kind[i] != VIDI__OP_NONE)
+            VIDI__TRY(vidi__durable_operate(into, staging->kind[i], &work, &tally));
+    }
+    return VIDI_OK;
+}

@@ -1,0 +1,101 @@
+/*
+ * Commit and sync: how staged operations become lasting.
+ *
+ * A commit writes the operations to the log, and to the filter unless that is frozen. What is in the log is on disk
+ * after the next sync: at once, within a second, or when the caller asks, as the policy says.
+ */
+#include "durable/durable.h"
+
+static int check(const vidi_set *set)
+{
+    return set ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "set is NULL");
+}
+
+int vidi_mark(const vidi_set *set, uint64_t *mark)
+{
+    if (!set || !mark)
+        return vidi__fail(VIDI_EARGUMENT, "set or mark is NULL");
+    *mark = 0;
+    if (!set->durable)
+        return VIDI_OK;
+    vidi__lock_shared(set);
+    pthread_mutex_lock(&set->durable->staging_lock);
+    *mark = vidi__staging_next(&set->durable->staging);
+    pthread_mutex_unlock(&set->durable->staging_lock);
+    vidi__unlock(set);
+    return VIDI_OK;
+}
+
+int vidi_commit(vidi_set *set)
+{
+    return vidi_commit_to(set, UINT64_MAX);
+}
+
+int vidi_commit_to(vidi_set *set, uint64_t mark)
+{
+    vidi__pending pending = {0};
+    uint64_t position = 0;
+    VIDI__TRY(check(set));
+    vidi__durable *durable = set->durable;
+    if (!durable || set->read_only || !durable->manual)
+        return VIDI_OK;
+    vidi__lock_alone(set);
+    int code = vidi__durable_state(set);
+    if (code == VIDI_OK)
+        code = vidi__durable_log_operations(set, mark, &position);
+    if (code == VIDI_OK && durable->policy == VIDI__SYNC_ALWAYS) {
+        pending.log = durable->log;
+        atomic_fetch_add_explicit(&pending.log->waiting, 1, memory_order_relaxed);
+    }
+    if (!durable->frozen)
+        (void)vidi__durable_apply(set, UINT64_MAX); /* what the filter has no memory for stays in the stage */
+    vidi__unlock(set);
+    if (pending.log) {
+        code = vidi__log_wait(pending.log->log, position);
+        atomic_fetch_sub_explicit(&pending.log->waiting, 1, memory_order_release);
+    }
+    if (code == VIDI_OK)
+        vidi__snapshot_if_due(set);
+    return code;
+}
+
+static int sync_log(vidi__open_log *log)
+{
+    if (!log)
+        return VIDI_OK;
+    int code = vidi__log_wait(log->log, vidi__log_end(log->log));
+    atomic_fetch_sub_explicit(&log->waiting, 1, memory_order_release);
+    return code;
+}
+
+static vidi__open_log *pin(vidi__open_log *log)
+{
+    if (log)
+        atomic_fetch_add_explicit(&log->waiting, 1, memory_order_relaxed);
+    return log;
+}
+
+int vidi_sync(vidi_set *set)
+{
+    VIDI__TRY(check(set));
+    if (!set->durable || set->read_only)
+        return VIDI_OK;
+    vidi__lock_shared(set);
+    int code = vidi__durable_state(set);
+    vidi__open_log *before = pin(set->durable->before), *log = pin(set->durable->log);
+    vidi__unlock(set);
+    int older = sync_log(before);
+    if (older < 0)
+        code = older;
+    int newer = sync_log(log);
+    return code < 0 ? code : newer;
+}
+
+int vidi_recovered(const vidi_set *set, vidi_recovery *recovery)
+{
+    if (!set || !recovery)
+        return vidi__fail(VIDI_EARGUMENT, "set or recovery is NULL");
+    if (!set->durable)
+        return vidi__fail(VIDI_ECANNOT, "the set lives in memory");
+    return vidi__struct_out(recovery, &set->durable->recovery, sizeof *recovery, "vidi_recovery");
+}

@@ -1,0 +1,86 @@
+/*
+ * Lookups in a durable set: the filter's answer, corrected by what is in the staging area.
+ */
+#include "durable/durable.h"
+
+/* In a multiset, a URL that was removed once may still be there. */
+int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict)
+{
+    int32_t delta = vidi__staging_delta(&set->durable->staging, hash);
+    if (delta >= 0 || *verdict == VIDI_NEW || !set->now.filter->every_add) {
+        *verdict = (*verdict == VIDI_SEEN) + delta > 0 ? VIDI_SEEN : VIDI_NEW;
+        return VIDI_OK;
+    }
+    uint64_t times = 0;
+    int code = vidi__epoch_times(&set->memory, &set->now, url, set->durable->hash_only ? &hash : NULL, &times);
+    *verdict = times > (uint64_t) - (int64_t)delta ? VIDI_SEEN : VIDI_NEW;
+    return code;
+}
+
+int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    vidi__durable *durable = set->durable;
+    if (!atomic_load_explicit(&durable->uses_staging, memory_order_relaxed))
+        return VIDI_OK;
+    vidi__durable_hash(set, work, hashes);
+    bool shared = !set->read_only; /* otherwise nobody changes it */
+    if (shared)
+        pthread_mutex_lock(&durable->staging_lock);
+    int code = VIDI_OK;
+    for (size_t i = 0; i < work->count && code == VIDI_OK; i++) {
+        vidi_str url = work->urls ? work->urls[i] : (vidi_str){NULL, 0};
+        code = vidi__durable_joint_verdict(set, url, hashes[i], &work->verdicts[i]);
+    }
+    if (shared)
+        pthread_mutex_unlock(&durable->staging_lock);
+    return code;
+}
+
+int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times)
+{
+    vidi__u128 hash;
+    vidi__durable_hash(set, &(vidi__work){.urls = &url, .count = 1}, &hash);
+    pthread_mutex_lock(&set->durable->staging_lock);
+    int64_t sum = (int64_t)*times + vidi__staging_delta(&set->durable->staging, hash);
+    pthread_mutex_unlock(&set->durable->staging_lock);
+    *times = sum > 0 ? (uint64_t)sum : 0;
+    return VIDI_OK;
+}
+
+int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work)
+{
+    vidi_set *previous = set->durable->previous;
+    if (!previous)
+        return VIDI_ECANNOT;
+    VIDI__TRY(vidi__epoch_lookup(&previous->memory, &previous->now, work));
+    VIDI__TRY(vidi__durable_lookup(previous, work));
+    atomic_fetch_add_explicit(&previous->now.asked, work->count, memory_order_relaxed);
+    return VIDI_OK;
+}
+
+int vidi__durable_check_listable(const vidi_set *set)
+{
+    const vidi__staging *staging = &set->durable->staging;
+    for (uint64_t i = 0; i < staging->logged; i++)
+        if (staging->kind[i] == VIDI__OP_REMOVE)
+            return vidi__fail(VIDI_ECANNOT,
+                              "there are removals in the log that are not folded into the snapshot; take a "
+                              "snapshot, or open the set with VIDI_NO_MAP");
+    return VIDI_OK;
+}
+
+/* What is committed but not in the filter. */
+int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
+{
+    const vidi__staging *staging = &set->durable->staging;
+    for (uint64_t i = 0; i < staging->logged; i++) {
+        if (staging->kind[i] != VIDI__OP_ADD)
+            continue;
+        vidi_entry entry = {vidi__staging_url(staging, i), {staging->hash[i].lo, staging->hash[i].hi}, 1};
+        int code = visitor(context, &entry);
+        if (code)
+            return code;
+    }
+    return VIDI_OK;
+}

@@ -1,0 +1,99 @@
+/* Lookups: they change nothing but the counter of lookups. */
+#include "set/set.h"
+
+/* Looks a group up in the current epoch; the caller holds the lock. */
+static int lookup_group(vidi_set *set, const vidi__work *group)
+{
+    VIDI__TRY(vidi__work_check(&set->now, group));
+    VIDI__TRY(vidi__epoch_lookup(&set->memory, &set->now, group));
+    if (set->persistence)
+        VIDI__TRY(set->persistence->lookup(set, group));
+    atomic_fetch_add_explicit(&set->now.asked, group->count, memory_order_relaxed);
+    return VIDI_OK;
+}
+
+int vidi__lookup_work(vidi_set *set, const vidi__work *work)
+{
+    for (size_t done = 0, size; done < work->count; done += size) {
+        vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
+        vidi__lock_shared(set);
+        size = vidi__work_group(&set->now, &rest);
+        vidi__work group = vidi__work_part(&rest, 0, size);
+        int code = lookup_group(set, &group);
+        vidi__unlock(set);
+        VIDI__TRY(code);
+    }
+    return VIDI_OK;
+}
+
+int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    vidi_set *self = (vidi_set *)set; /* lookups are counted */
+    if (!set || (n && (!urls || !verdicts)))
+        return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
+    if (n)
+        memset(verdicts, VIDI_UNTRIED, n);
+    vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts};
+    bool kept = set->invalid == VIDI_KEEP_INVALID; /* lines that are kept go through lookup_group, which counts them */
+    return vidi__answer(vidi__for_chunks(self, &batch, vidi__lookup_work, kept ? NULL : &self->now.asked));
+}
+
+int vidi_has(const vidi_set *set, vidi_str url)
+{
+    uint8_t verdict;
+    int code = vidi_has_batch(set, &url, 1, &verdict);
+    return code == VIDI_OK ? verdict : code;
+}
+
+static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
+    int code;
+    vidi__lock_shared(set);
+    if (set->previous.filter)
+        code = vidi__epoch_lookup(&set->memory, &set->previous, &work);
+    else if (set->persistence)
+        code = set->persistence->lookup_previous(set, &work);
+    else
+        code = VIDI_ECANNOT;
+    if (code == VIDI_OK && set->previous.filter)
+        atomic_fetch_add_explicit(&set->previous.asked, 1, memory_order_relaxed);
+    if (code == VIDI_ECANNOT)
+        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotate with VIDI_KEEP_PREVIOUS");
+    vidi__unlock(set);
+    *answer = verdict;
+    return code;
+}
+
+int vidi_has_previous(const vidi_set *set, vidi_str url)
+{
+    uint64_t verdict = VIDI_UNTRIED;
+    if (!set)
+        return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    int code = vidi__for_single((vidi_set *)set, url, lookup_previous, &verdict);
+    return code ? vidi__answer(code) : (int)verdict;
+}
+
+static int count_locked(vidi_set *set, vidi_str url, uint64_t *times)
+{
+    if (!(set->now.filter->can & VIDI_CAN_COUNT))
+        return vidi__cannot(set, "count");
+    VIDI__TRY(vidi__epoch_times(&set->memory, &set->now, url, NULL, times));
+    return set->persistence ? set->persistence->times(set, url, times) : VIDI_OK;
+}
+
+static int count_url(vidi_set *set, vidi_str url, uint64_t *times)
+{
+    vidi__lock_shared(set);
+    int code = count_locked(set, url, times);
+    vidi__unlock(set);
+    return code;
+}
+
+int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times)
+{
+    if (!set || !times)
+        return vidi__fail(VIDI_EARGUMENT, "set or times is NULL");
+    return vidi__answer(vidi__for_single((vidi_set *)set, url, count_url, times));
+}
