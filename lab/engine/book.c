@@ -1,6 +1,6 @@
 /*
- * A book: experiments of both sorts, measured one after the other. Configurations come first, all at once, since they
- * share their hash values; then study after study.
+ * A book: experiments of both sorts. Configurations are measured first, all together, because they share their hash
+ * values; then the studies, one after the other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef struct contents {
 } contents;
 
 typedef struct wanted {
-    const char *const *ids; /* none: all */
+    const char *const *ids; /* an empty list stands for all */
     size_t count;
 } wanted;
 
@@ -91,7 +91,7 @@ static void name_config(FILE *text, const lab_config *config)
             config->kind ? config->kind : "-", config->deletes);
 }
 
-/* All that the numbers of a run follow from, apart from the program: what kept runs are known by. */
+/* Describes everything but the program that determines the numbers of a run: kept runs are found by this text. */
 static int name_contents(const lab_settings *settings, const contents *contents, const wanted *wanted)
 {
     const lab_study *study;
@@ -130,7 +130,7 @@ static lab_tally count_work(const lab_settings *settings, const contents *conten
 
 /* ---- measuring ---- */
 
-/* Puts the cells that were left out back in their places, without a job. */
+/* Restores the list of all cells: those that were not measured have no job. */
 static int spread_cells(lab_results *results, const contents *contents)
 {
     size_t *job_of = malloc((contents->cells + 1) * sizeof *job_of), from = 0;
@@ -144,7 +144,7 @@ static int spread_cells(lab_results *results, const contents *contents)
     return VIDI_OK;
 }
 
-/* Measures what this build can. */
+/* Measures the cells that this build can measure. */
 static int measure_built(lab_book *book, const contents *contents)
 {
     lab_config *built = malloc((contents->cells + 1) * sizeof *built);
@@ -243,7 +243,7 @@ int lab_book_measure_cell(lab_book *book, const lab_config *config, const lab_se
 
 /* ---- judging ---- */
 
-/* The z of a configuration, if it is the first cell that has it. */
+/* Whether an earlier cell has the same configuration. */
 static bool is_repeated(const lab_results *results, size_t cell)
 {
     for (size_t i = 0; i < cell; i++)

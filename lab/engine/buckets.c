@@ -1,4 +1,4 @@
-/* Values sorted by two passes of a radix sort, and marked part by part of the filter. See buckets.h. */
+/* Sorts values with two passes of a radix sort, and fills a filter with them part by part. See buckets.h. */
 #include "lab/engine/buckets.h"
 
 #include <stdlib.h>
@@ -52,7 +52,10 @@ void lab_buckets_sort(lab_buckets *buckets, unsigned slot)
     }
 }
 
-/* The bucket in which a time through the filter begins a part. Parts need not end where they should, only to meet. */
+/*
+ * The bucket of a value, where a part begins. Parts may begin a little early, as long as each ends where the next
+ * begins.
+ */
 static uint64_t bucket_of(uint64_t value)
 {
     return value >> 32 ? COUNT : value >> WIDTH;
@@ -64,7 +67,7 @@ static void fill_part(const lab_buckets *buckets, unsigned slot, vidi__inside_bl
     const uint32_t *values = buckets->values + slot * buckets->n;
     const uint64_t *begins = buckets->begins + slot * (COUNT + UINT64_C(1)), m = vidi__inside_bloom_size(filter);
     const uint64_t end = part + PART < m ? part + PART : m;
-    if (m <= PART) { /* all of it */
+    if (m <= PART) { /* the filter is one part */
         vidi__inside_bloom_insert_each(filter, values, buckets->n);
         return;
     }

@@ -1,10 +1,10 @@
 /*
- * Values of 32 bits in buckets, small ones first, to fill filters that nobody asks meanwhile.
+ * Sorts 32-bit values into buckets, to fill filters in which nothing is looked up meanwhile.
  *
- * A place is value % m, and m is far less than 2^32: the values go through the filter many times, each time from its
- * beginning to its end. So those that lie in one part of the filter are some buckets of every time through. Taken part
- * by part, all that is marked stays in a cache near the processor; in the order of the URLs every mark waits for
- * memory.
+ * A place is value % m, and m is much less than 2^32. So values in increasing order pass through the filter many times,
+ * each time from its beginning to its end, and those for one part of the filter lie in a few neighbouring buckets of
+ * each pass. If the filter is filled part by part, the bits that change stay in a near cache; in the order of the URLs,
+ * every bit would wait for memory.
  */
 #ifndef VIDI_LAB_ENGINE_BUCKETS_H
 #define VIDI_LAB_ENGINE_BUCKETS_H
@@ -13,20 +13,20 @@
 #include "lib/inside/inside.h"
 
 typedef struct lab_buckets {
-    uint64_t n;       /* values a slot */
+    uint64_t n;       /* values in each slot */
     uint32_t *values; /* [slot * n] */
-    uint32_t *spare;  /* [n] */
+    uint32_t *spare;  /* [n]: the values to sort */
     uint64_t *begins; /* [slot * (buckets + 1)] */
 } lab_buckets;
 
-/* lab_buckets_free in every case. */
+/* Call lab_buckets_free in every case. */
 int lab_buckets_make(lab_buckets *buckets, uint64_t n, unsigned slots);
 void lab_buckets_free(lab_buckets *buckets);
 
-/* Sorts the n values that lie in spare into a slot. */
+/* Sorts the n values in `spare` into a slot. */
 void lab_buckets_sort(lab_buckets *buckets, unsigned slot);
 
-/* Sets the bits of all values of the first k slots, k being the filter's. */
+/* Sets the bits of all values in the first k slots, where k is the filter's. */
 void lab_buckets_fill(const lab_buckets *buckets, vidi__inside_bloom *filter);
 
 #endif

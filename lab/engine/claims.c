@@ -1,4 +1,4 @@
-/* What the papers claim: all of it in one list. See study.h. */
+/* The claims of all papers in one list. See study.h. */
 #include "lab/engine/study.h"
 
 static const lab_claim *const lists[] = {lab_thesis_claims, lab_layers_claims, lab_notes_claims, lab_eigen_claims,

@@ -1,8 +1,8 @@
 /*
  * URLs from files instead of synthetic ones. Each is kept once, in one buffer.
  *
- * A run that needs more than there are gets them again with LAB_CORPUS_AGAIN and a number behind them. No line of the
- * files has that in it, so that these are different from all others.
+ * A run that needs more URLs than there are gets them again with LAB_CORPUS_AGAIN and a number appended. Lines that
+ * contain that text are skipped, so these URLs differ from all others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 struct lab_corpus {
     char *text;
     size_t used, room;
-    size_t *ends; /* [count + 1]: where each begins */
+    size_t *ends; /* [count + 1]: where each URL begins */
     uint64_t count, ends_room;
     uint64_t mark;
-    vidi_set *known; /* while lines are added */
+    vidi_set *known; /* the URLs so far, while lines are added */
     char **files;    /* their names; NULL after the last */
 };
 
@@ -72,7 +72,7 @@ int lab_corpus_make(lab_corpus **made, const char *const *files, size_t count)
     return vidi_create(&corpus->known, &options);
 }
 
-/* Of the URLs and of where they end. */
+/* A hash of the URLs and of where they end. */
 static uint64_t mark_of(const lab_corpus *corpus)
 {
     const vidi_str pieces[] = {{corpus->text, corpus->used},
@@ -85,7 +85,7 @@ int lab_corpus_end(lab_corpus *corpus)
     vidi_close(corpus->known);
     corpus->known = NULL;
     if (corpus->count == 0)
-        return lab_fail(VIDI_EABSENT, "the corpus has no URLs: it takes files with one in each line");
+        return lab_fail(VIDI_EABSENT, "the corpus has no URLs: give files with one URL on each line");
     corpus->mark = mark_of(corpus);
     return VIDI_OK;
 }
@@ -131,7 +131,7 @@ int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed
                     (unsigned long long)needed, instead);
 }
 
-/* A prime that is larger than any count: steps of this size go through all lines. Runs begin in different places. */
+/* The step is a prime larger than any count, so a run visits all lines. Runs begin at different lines. */
 size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index)
 {
     const uint64_t step = (UINT64_C(1) << 40) + 15;

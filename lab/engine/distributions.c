@@ -1,6 +1,6 @@
 /*
- * Distributions: the incomplete gamma function, and what is made of it (Poisson, chi-square), and the normal one. And
- * the median.
+ * Distributions: the incomplete gamma function and the distributions that follow from it (Poisson, chi-square), the
+ * normal distribution, and the median.
  */
 #include "lab/engine/lab.h"
 
@@ -19,7 +19,7 @@ static double gamma_series(double shape, double x)
     return sum * exp(shape * log(x) - x - lgamma(shape));
 }
 
-/* The upper one, as a continued fraction (Lentz). */
+/* The upper incomplete gamma function as a continued fraction (Lentz's method). */
 static double gamma_fraction(double shape, double x)
 {
     const double tiny = 1e-300;
@@ -62,7 +62,7 @@ double lab_poisson_above(double mean, double count)
     return count <= 0 ? 1 : lab_gamma_below(ceil(count), mean);
 }
 
-/* The mean at which a probability that rises or falls with it meets `tail`. */
+/* The mean at which a probability, which rises or falls with the mean, equals `tail`. */
 static double find_mean(double (*of)(double mean, double count), double count, double tail, bool rises)
 {
     double low = 0, high = 2 * count + 100;

@@ -1,11 +1,11 @@
 /*
- * The experiments: which tables there are, and what each of their cells measures. The published figures are elsewhere
- * (published/), so that nothing here depends on them.
+ * The experiments: the list of tables, and what each cell measures. The published figures are elsewhere (published/),
+ * so nothing here depends on them.
  *
- * What the thesis does not say and is taken so here: its hash functions are lookup2 (Jenkins) and MurmurHash2; a seed
- * is a salt of 24 random bytes before the URL; m is rounded up to a whole bit; one hash function alone is salted, too,
- * so that runs differ in more than their URLs. A value becomes a place by remainder for functions of 32 bits, by
- * multiply-shift for MD5 and SHA-1.
+ * The thesis leaves some details open. We assume that its hash functions are lookup2 (Jenkins) and MurmurHash2, that a
+ * seed is a salt of 24 random bytes before the URL, that m is rounded up to a whole bit, and that a single hash
+ * function is salted too, so that runs differ in more than their URLs. Functions of 32 bits find their bit by
+ * remainder, MD5 and SHA-1 by multiply-shift.
  */
 #include "lab/engine/lab.h"
 
@@ -105,14 +105,14 @@ static const lab_line bits_or_counters[] = {
 
 #define JENKINS .functions = "jenkins"
 
-/* A curve for each column, along the rows' numbers of hash functions. */
+/* One curve for each column, drawn against the number of hash functions of the rows. */
 #define AGAINST_K(what) .plot = {.x = "hash functions k", .y = what " (%)", .columns = true, .log_y = true}
 #define FIGURE_A(number, filters, m, title_filters)                                                                    \
     {                                                                                                                  \
         .id = "thesis-fig-A." number, .title = title_filters ", incremental, M = " #m ", as a curve",                  \
-        .source = "the thesis, figure A." number, .note = "Its numbers are not in the text.",                          \
+        .source = "the thesis, figure A." number, .note = "The thesis prints the curve without its numbers.",          \
         .base = {JENKINS, .members = (filters), .multiplier = (m), .incremental = true},                               \
-        .plot = {.x = "URLs that are in (% of all)", .y = "pages lost so far (%)", .log_y = true, .along = percents},  \
+        .plot = {.x = "URLs inserted (% of all)", .y = "pages lost so far (%)", .log_y = true, .along = percents},     \
         .rows = three_to_six, .columns = tenths                                                                        \
     }
 
@@ -127,14 +127,14 @@ static const lab_experiment all[] = {
     {.id = "thesis-5.2",
      .title = "Two hash functions, incremental",
      .source = "the thesis, section 5.4.1",
-     .note = "M = 2.0. Two different functions against one that is salted twice.",
+     .note = "M = 2.0. Two different functions, compared with one function and two salts.",
      .base = {.k = 2, .multiplier = 2.0, .incremental = true},
      .rows = two_functions,
      .columns = rate},
     {.id = "thesis-5.3",
      .title = "Three hash functions, incremental",
      .source = "the thesis, section 5.4.1",
-     .note = "M = 2.0. Three different functions against one that is salted three times.",
+     .note = "M = 2.0. Three different functions, compared with one function and three salts.",
      .base = {.k = 3, .multiplier = 2.0, .incremental = true},
      .rows = three_functions,
      .columns = rate},
@@ -156,14 +156,14 @@ static const lab_experiment all[] = {
     {.id = "thesis-5.6",
      .title = "Two hash functions, non-incremental",
      .source = "the thesis, section 5.4.2",
-     .note = "M = 2.0. Two different functions against one that is salted twice.",
+     .note = "M = 2.0. Two different functions, compared with one function and two salts.",
      .base = {.k = 2, .multiplier = 2.0},
      .rows = two_functions,
      .columns = rate},
     {.id = "thesis-5.7",
      .title = "Three hash functions, non-incremental",
      .source = "the thesis, section 5.4.2",
-     .note = "M = 2.0. Three different functions against one that is salted three times.",
+     .note = "M = 2.0. Three different functions, compared with one function and three salts.",
      .base = {.k = 3, .multiplier = 2.0},
      .rows = three_functions,
      .columns = rate},
@@ -186,7 +186,8 @@ static const lab_experiment all[] = {
     {.id = "thesis-fig-5.1",
      .title = "Temporal strategy, incremental",
      .source = "the thesis, section 5.7.1",
-     .note = "Jenkins, salted, M = 2.0. Published: both crawls in the same order; the figures are those of the text.",
+     .note =
+         "Jenkins, salted, M = 2.0. The published figures are for crawls in the same order, and come from the text.",
      AGAINST_K("pages lost"),
      .base = {JENKINS, .multiplier = 2.0, .epochs = 2, .incremental = true},
      .rows = three_to_six,
@@ -194,7 +195,7 @@ static const lab_experiment all[] = {
     {.id = "thesis-5.16",
      .title = "Temporal strategy, non-incremental",
      .source = "the thesis, section 5.7.2",
-     .note = "Jenkins, salted; falsely seen in both of two crawls.",
+     .note = "Jenkins, salted. URLs that both of two crawls falsely see.",
      AGAINST_K("false positives"),
      .base = {JENKINS, .epochs = 2},
      .rows = three_to_ten,
@@ -226,7 +227,7 @@ static const lab_experiment all[] = {
     {.id = "thesis-5.20",
      .title = "Spatio-temporal strategy, two filters, non-incremental",
      .source = "the thesis, section 5.9",
-     .note = "Jenkins, salted; falsely seen by both filters in both of two crawls.",
+     .note = "Jenkins, salted. URLs that both filters falsely see in both of two crawls.",
      AGAINST_K("false positives"),
      .base = {JENKINS, .members = 2, .epochs = 2},
      .rows = two_to_four,
@@ -234,7 +235,7 @@ static const lab_experiment all[] = {
     {.id = "thesis-5.21",
      .title = "Spatio-temporal strategy, three filters, non-incremental",
      .source = "the thesis, section 5.9",
-     .note = "Jenkins, salted; falsely seen by all three filters in both of two crawls.",
+     .note = "Jenkins, salted. URLs that all three filters falsely see in both of two crawls.",
      AGAINST_K("false positives"),
      .base = {JENKINS, .members = 3, .epochs = 2},
      .rows = two_to_four,
@@ -246,7 +247,7 @@ static const lab_experiment all[] = {
     FIGURE_A("5", 3, 1.7, "Three filters"),
     FIGURE_A("6", 3, 2.0, "Three filters"),
     {.id = "notes-k",
-     .title = "False positives against k, at a given number of bits a URL",
+     .title = "False positives against k, for a given number of bits per URL",
      .source = "the counting notes",
      .note = "Jenkins, salted. \"Larger k, fewer false positives\" holds up to (m/n) ln 2: 2.8, 5.5 and 8.3.",
      AGAINST_K("false positives"),
@@ -256,7 +257,7 @@ static const lab_experiment all[] = {
     {.id = "notes-counting",
      .title = "Counters instead of bits, with and without deleting",
      .source = "the counting notes",
-     .note = "Jenkins, salted, M = 2.0. The same salts, so that the three counts of a row must be equal, one for one.",
+     .note = "Jenkins, salted, M = 2.0. All use the same salts, so the three counts of a row must be exactly equal.",
      .base = {JENKINS, .multiplier = 2.0},
      .rows = two_to_four,
      .columns = bits_or_counters},
@@ -283,7 +284,7 @@ size_t lab_lines(const lab_line *lines)
     return count;
 }
 
-/* What `part` says goes over what *config says. */
+/* Fields that `part` sets replace those of *config. */
 static void overlay(lab_config *config, const lab_config *part)
 {
     if (part->functions)

@@ -1,4 +1,4 @@
-/* Errors of the lab: a code, and a sentence that vidi_message gives, as with the library's own. */
+/* Errors of the lab: a code and a sentence, which vidi_message() returns as it does for the library's errors. */
 #include <stdarg.h>
 #include <stdio.h>
 

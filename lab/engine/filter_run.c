@@ -1,16 +1,16 @@
 /*
- * One run, family after family of filters.
+ * One run, one family of filters after the other.
  *
- *   URLs of the run ── family's salts ── values ──┬── k = 3, M = 1.7   fill: who was seen; ask: who was seen
- *   (n to go in, n to ask)             (once)     ├── k = 3, M = 2.0
- *                                                 └── …
+ *   URLs of the run ────── family's salts ── values ──┬── k = 3, M = 1.7   insert n URLs, look up the n others
+ *   (n to insert, n to look up)            (once)     ├── k = 3, M = 2.0
+ *                                                     └── …
  *
- * Every job has a bit for each URL: falsely seen by all filters so far. Each filter of the job takes bits away; what is
- * left in the end is counted. Filters after the first are asked only for what is left, as a spatial set with its early
- * end does; so few of the others' hashes are needed.
+ * Every job has one bit for each URL: all filters so far have falsely seen it. Each filter of the job clears bits, and
+ * the remaining ones are counted at the end. Filters after the first look up only the remaining URLs, as a spatial set
+ * does, so few of these URLs have to be hashed for them.
  *
- * Hash values, places and bits are the library's own (lib/inside/inside.h). The only thing that is not as in a set
- * is that a value, once hashed, serves filters of several sizes. tests/lab counts every cell again through the public
+ * Hash values, places and bits are the library's own (lib/inside/inside.h). The only difference from a set is that a
+ * value is hashed once and serves filters of several sizes. tests/lab counts every cell again through the public
  * interface and finds the same numbers.
  */
 #include "lab/engine/filter_run.h"
@@ -22,8 +22,9 @@
 #include "lib/inside/inside.h"
 
 /*
- * The values of n URLs, `slots` each, in groups of URLs: first the group's values of the first slot, then of the second
- * and so on. So filters of small k read little, and all read in one direction. Functions of 32 bits take half the room.
+ * The values of n URLs, `slots` for each, in groups of URLs: first the group's values for the first slot, then for the
+ * second, and so on. So filters with a small k read little, and all of them read in one direction. Values of 32 bits
+ * take half the room.
  */
 enum { GROUP = 16 };
 
@@ -37,18 +38,18 @@ struct lab_bench {
     const lab_plan *plan;
     const lab_settings *settings;
     uint64_t n;
-    size_t words; /* of a bit a URL */
+    size_t words; /* of a bitmap with one bit for each URL */
     uint64_t run;
-    char *text; /* the URLs of the run, one behind the other */
+    char *text; /* the URLs of the run, one after the other */
     size_t text_room;
-    size_t *ends;                              /* [2n + 1]: where each begins; the first n go in */
-    uint32_t *order;                           /* the second order */
-    values in, out;                            /* of the URLs that go in, and of those that are asked */
-    lab_buckets buckets;                       /* those that go in, for filters that nobody asks meanwhile */
+    size_t *ends;                              /* [2n + 1]: where each URL begins; the first n are inserted */
+    uint32_t *order;                           /* in which a shuffled crawl inserts the URLs */
+    values in, out;                            /* of the URLs that are inserted, and of those that are looked up */
+    lab_buckets buckets;                       /* the inserted values, for filters without lookups while they fill */
     uint64_t *left;                            /* [job * words] */
-    uint64_t *wanted;                          /* [words]: asked of this family or filter */
-    uint64_t *seen;                            /* [words] */
-    uint64_t each[GROUP * VIDI__INSIDE_K_MAX]; /* values of a group: k of its first URL, k of its second and so on */
+    uint64_t *wanted;                          /* [words]: the URLs to look up in this family or filter */
+    uint64_t *seen;                            /* [words]: the URLs that the filter has seen */
+    uint64_t each[GROUP * VIDI__INSIDE_K_MAX]; /* values of a group: k of its first URL, k of its second, … */
 };
 
 static bool bit_at(const uint64_t *bits, uint64_t i)
@@ -121,14 +122,14 @@ static int make_urls(lab_bench *bench)
     return VIDI_OK;
 }
 
-/* The seed that the filter of a set with the run's key has. */
+/* The seed of the filter in a set with the run's key. */
 static vidi__inside_seed seed_of(const lab_bench *bench, const lab_family *family)
 {
     bool same = bench->settings->fault == LAB_SAME_SALTS;
     unsigned char key[VIDI_KEY_BYTES];
     lab_key(key, bench->settings->seed, bench->run);
     vidi__inside_seed seed = vidi__inside_epoch_seed(key, same ? 0 : family->epoch);
-    seed.turn = family->epoch; /* the same salts, but still other functions */
+    seed.turn = family->epoch; /* with the fault, salts are the same, but not functions */
     return family->spatial ? vidi__inside_member_seed(&seed, same ? 1 : family->member + 1, 1) : seed;
 }
 
@@ -164,7 +165,7 @@ static void scatter(const lab_bench *bench, const uint64_t *each, const values *
     }
 }
 
-/* Hashes URLs that follow `first` in the run, all n of them or those that have a bit in `wanted`. */
+/* Hashes n URLs of the run from `first` on, or those of them whose bit is set in `wanted`, if that is not NULL. */
 static void hash_urls(lab_bench *bench, const vidi__inside_bloom *filter, uint64_t first, const uint64_t *wanted,
                       const values *to)
 {
@@ -200,7 +201,7 @@ static void sort_values(lab_bench *bench)
     }
 }
 
-/* What of the questions is left for a job that has come to its step-th filter. */
+/* Adds the URLs that a job still has to look up in its filter number `step`. */
 static void want_left(lab_bench *bench, size_t job, unsigned step)
 {
     const uint64_t *left = bench->left + job * bench->words;
@@ -211,7 +212,7 @@ static void want_left(lab_bench *bench, size_t job, unsigned step)
             bench->wanted[i] |= left[i];
 }
 
-/* Who is asked of the arrays first to last - 1, together. */
+/* Finds the URLs that have to be looked up in any of the arrays first to last - 1. */
 static void want(lab_bench *bench, size_t first, size_t last)
 {
     const lab_plan *plan = bench->plan;
@@ -239,7 +240,7 @@ static int hash_family(lab_bench *bench, const lab_family *family)
     return VIDI_OK;
 }
 
-/* All URLs go in: which of them were seen although they were new. */
+/* Inserts all URLs, and finds those that are falsely seen while the filter fills. */
 static void fill(lab_bench *bench, vidi__inside_bloom *filter, bool shuffled)
 {
     const unsigned k = vidi__inside_bloom_k(filter);
@@ -259,7 +260,7 @@ static void fill(lab_bench *bench, vidi__inside_bloom *filter, bool shuffled)
     }
 }
 
-/* Does a job ask while this array fills? */
+/* Whether a job counts lookups while this array fills. */
 static bool is_asked_meanwhile(const lab_plan *plan, size_t array)
 {
     for (size_t i = 0; i < plan->job_count; i++)
@@ -268,7 +269,9 @@ static bool is_asked_meanwhile(const lab_plan *plan, size_t array)
     return false;
 }
 
-/* Looks up a group of URLs: which of them were seen. Most are out after the first bit, so that one comes first. */
+/*
+ * Looks up a group of URLs. Most are not seen after their first bit, so that bit is looked up first, for all of them.
+ */
 static void ask_group(lab_bench *bench, const vidi__inside_bloom *filter, unsigned k, uint64_t *at, unsigned size)
 {
     uint64_t *each = bench->each;
@@ -277,7 +280,7 @@ static void ask_group(lab_bench *bench, const vidi__inside_bloom *filter, unsign
     for (unsigned i = 0; i < size; i++)
         gather(&each[i], &bench->out, at[i], 1);
     vidi__inside_bloom_lookup_each(filter, each, size, seen);
-    for (unsigned i = 0; i < size; i++) { /* no branch: it would be a guess */
+    for (unsigned i = 0; i < size; i++) { /* without a branch, which could not be predicted */
         at[left] = at[i];
         left += seen[i];
     }
@@ -289,7 +292,7 @@ static void ask_group(lab_bench *bench, const vidi__inside_bloom *filter, unsign
             set_bit(bench->seen, at[i]);
 }
 
-/* Looks up the wanted ones of the other URLs. */
+/* Looks up the wanted URLs among the n others. */
 static void ask(lab_bench *bench, const vidi__inside_bloom *filter)
 {
     unsigned k = vidi__inside_bloom_k(filter);
@@ -306,7 +309,7 @@ static void ask(lab_bench *bench, const vidi__inside_bloom *filter)
     }
 }
 
-/* Hands what was seen of an array to the jobs that look at it. */
+/* Passes what an array has seen to the jobs that use it. */
 static void take(lab_bench *bench, size_t array, bool incremental)
 {
     const lab_plan *plan = bench->plan;
@@ -339,7 +342,7 @@ static int run_array(lab_bench *bench, const lab_family *family, size_t index, u
     return VIDI_OK;
 }
 
-/* Of the first `tenths` of the URLs. */
+/* Counts the remaining URLs of a job, among the tenths that count. */
 static uint64_t count_left(const lab_bench *bench, size_t job)
 {
     const uint64_t *left = bench->left + job * bench->words;

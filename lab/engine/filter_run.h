@@ -1,6 +1,6 @@
 /*
- * One run of a plan: URLs are made, hashed and sent through the library's own filters (lib/inside/inside.h), and what was
- * falsely seen is counted. A bench is the memory of one thread, used for one run after the other.
+ * One run of a plan: makes URLs, hashes them, passes them through the library's own filters (lib/inside/inside.h), and
+ * counts those that are falsely seen. A bench is the memory of one thread, which it reuses for every run.
  */
 #ifndef VIDI_LAB_ENGINE_FILTER_RUN_H
 #define VIDI_LAB_ENGINE_FILTER_RUN_H
@@ -9,14 +9,14 @@
 
 typedef struct lab_bench lab_bench;
 
-/* lab_bench_free takes NULL, too. */
+/* Call lab_bench_free in every case; NULL is fine. */
 int lab_bench_make(lab_bench **made, const lab_plan *plan, const lab_settings *settings);
 void lab_bench_free(lab_bench *bench);
 
-/* counts [job] and marked [array]. */
+/* Fills in counts[job], the URLs falsely seen, and marked[array], the bits set. */
 int lab_bench_run(lab_bench *bench, uint64_t run, uint64_t *counts, uint64_t *marked);
 
-/* One run of a configuration that names its kind, through the public interface: how many were falsely seen. */
+/* One run of a configuration that names its kind, through the public interface; counts the URLs falsely seen. */
 int lab_set_run(const lab_config *config, const lab_settings *settings, uint64_t run, uint64_t *count);
 
 #endif

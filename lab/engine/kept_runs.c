@@ -1,4 +1,4 @@
-/* Finished runs in a file: see kept_runs.h. */
+/* Keeps finished runs in a file. See kept_runs.h. */
 #include "lab/engine/kept_runs.h"
 
 #include <dirent.h>
@@ -16,8 +16,8 @@
 #include "lib/inside/inside.h"
 
 enum {
-    MOST = 1 << 28, /* a file does not grow beyond it: later runs are not kept */
-    TRIES = 10,     /* to open a file that others remove */
+    MOST = 1 << 28, /* largest size of a file: later runs are not kept */
+    TRIES = 10,     /* attempts to open a file that other processes remove */
     NAME_DIGITS = 32
 };
 
@@ -40,11 +40,11 @@ struct lab_keep {
     char path[PATH_MAX];
     char warning[PATH_MAX + 64];
     head head;
-    char *bytes; /* what was read: whole records, behind the head */
+    char *bytes; /* the file as it was read, up to its last whole record */
     size_t size;
     size_t written; /* length of the file */
-    size_t records; /* in it */
-    time_t synced;  /* when it was last made safe against a loss of power: once a second is enough */
+    size_t records; /* number of records in the file */
+    time_t synced;  /* time of the last fdatasync; one a second is enough */
 };
 
 static uint64_t checksum(const lab_keep *keep, const void *bytes, size_t size)
@@ -68,7 +68,7 @@ lab_keep *lab_keep_new(const char *folder, const char *maker, bool fresh)
     return NULL;
 }
 
-/* The folder and those above it, as far as they are not there. */
+/* Makes the folder and its parents, where they are missing. */
 static void make_folders(const char *path)
 {
     char part[PATH_MAX];
@@ -81,7 +81,7 @@ static void make_folders(const char *path)
         }
 }
 
-/* Whether the file that is open is still the one that has the name. */
+/* Whether the path still leads to the open file. */
 static bool has_its_name(const lab_keep *keep)
 {
     struct stat open, named;
@@ -89,7 +89,7 @@ static bool has_its_name(const lab_keep *keep)
            open.st_ino == named.st_ino;
 }
 
-/* Who had the lock before may have removed the file meanwhile: then it is another's, or nobody's. */
+/* The process that had the lock before may have removed the file meanwhile; then we try again. */
 static bool open_and_lock(lab_keep *keep)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -114,7 +114,7 @@ static bool open_file(lab_keep *keep)
     return open_and_lock(keep);
 }
 
-/* ---- files that nobody goes on with ---- */
+/* ---- abandoned files ---- */
 
 static bool is_name_of_ours(const char *name)
 {
@@ -123,7 +123,7 @@ static bool is_name_of_ours(const char *name)
            strlen(name) == strlen(PREFIX) + NAME_DIGITS;
 }
 
-/* If it is old, and nobody has it open. */
+/* Removes a file if it is old and no process uses it. */
 static void remove_old(int folder, const char *name)
 {
     struct stat about;
@@ -149,7 +149,7 @@ static void remove_old_files(const char *path)
 
 /* ---- reading ---- */
 
-/* All of the file; false if it cannot be read or does not look like one of ours. */
+/* Reads the whole file; false if that fails or its head is not ours. */
 static bool read_file(lab_keep *keep, size_t size)
 {
     size_t got = 0;
@@ -164,7 +164,7 @@ static bool read_file(lab_keep *keep, size_t size)
            (size == 0 || (size >= sizeof keep->head && memcmp(keep->bytes, &keep->head, sizeof keep->head) == 0));
 }
 
-/* The length of the record at `at`, or 0 if it is not all there. */
+/* The length of the record at offset `at`, or 0 if it is cut off. */
 static size_t record_length(const lab_keep *keep, size_t at, size_t size, record *record)
 {
     if (size - at < sizeof *record)
@@ -176,7 +176,7 @@ static size_t record_length(const lab_keep *keep, size_t at, size_t size, record
                : sizeof *record + (size_t)record->size + sizeof(uint64_t);
 }
 
-/* Goes through the records and finds where the last whole one ends; false if one is wrong. */
+/* Checks all records and finds the end of the last whole one; false if one is damaged. */
 static bool check_records(lab_keep *keep, size_t size)
 {
     size_t at = sizeof keep->head, length;
@@ -192,7 +192,7 @@ static bool check_records(lab_keep *keep, size_t size)
     return true;
 }
 
-/* A file that ends after `length` bytes: with its head at least. */
+/* Cuts the file off after `length` bytes, and writes the head if it has none. */
 static bool begin_writing(lab_keep *keep, size_t length)
 {
     if (ftruncate(keep->fd, (off_t)length) != 0)
@@ -206,7 +206,7 @@ static void use_file(lab_keep *keep)
 {
     struct stat about;
     if (fstat(keep->fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        snprintf(keep->warning, sizeof keep->warning, "%s is no file: runs are not kept", keep->path);
+        snprintf(keep->warning, sizeof keep->warning, "%s is not a regular file: runs are not kept", keep->path);
         keep->written = MOST;
         return;
     }
@@ -269,7 +269,7 @@ void lab_keep_add(lab_keep *keep, uint64_t part, uint64_t run, const void *row, 
     uint64_t sum = checksum(keep, bytes, length - sizeof sum);
     memcpy(bytes + length - sizeof sum, &sum, sizeof sum);
     bool whole = write(keep->fd, bytes, length) == (ssize_t)length;
-    keep->written = whole ? keep->written + length : MOST; /* nothing may follow half a record */
+    keep->written = whole ? keep->written + length : MOST; /* nothing may follow a partial record */
     keep->records += whole;
     if (time(NULL) != keep->synced)
         (void)fdatasync(keep->fd);

@@ -1,8 +1,8 @@
 /*
- * Configurations that name a kind: measured as any user would, with a set of the public interface.
+ * Configurations that name a kind: measured through the public interface, as a user would.
  *
- * n URLs go in. If the configuration deletes, n/2 others went in before them and are taken out afterwards: what is left
- * must be the filter of the n alone.
+ * A run inserts n URLs and looks up n others. If the configuration deletes, it inserts n/2 more URLs before and removes
+ * them afterwards, which must leave the same filter as the n URLs alone.
  */
 #include "lab/engine/filter_run.h"
 #include "lab/engine/study.h"
@@ -14,7 +14,7 @@ static int ask(vidi_set *set, vidi_str url)
     return vidi_has(set, url);
 }
 
-/* Does it with the URLs first to last - 1 of the run: how many gave VIDI_SEEN, or an error. */
+/* Calls `deed` with the URLs first to last - 1 of the run; returns how many were VIDI_SEEN, or an error. */
 static int64_t each(vidi_set *set, const lab_settings *settings, uint64_t run, uint64_t first, uint64_t last,
                     deed *deed)
 {

@@ -1,15 +1,16 @@
 /*
- * The lab: the papers' experiments, run again on our filters, beside the published figures and beside theory.
+ * The lab repeats the papers' experiments with our filters and compares the results with theory and with the published
+ * figures.
  *
  *   configuration   what one cell of a table measures: hash functions, k, M, filters, crawls, incremental or not
- *   experiment      a table of the papers: rows and columns, whose parts together make configurations
- *   run             n new URLs go in, n others are asked, with new salts; gives one whole number a configuration
- *   finding         a cell with what was published, what theory says, what was measured, and the verdicts
+ *   experiment      a table of the papers; a row and a column together make a configuration
+ *   run             inserts n new URLs and looks up n others, with new salts: one whole number for each configuration
+ *   finding         a cell with the published figure, theory, the measurement and the verdicts
  *
- * Everything that is random follows from (seed, run) alone. So the same seed gives the same numbers, whatever the
- * number of threads and whichever cells are measured together; and the published figures take no part in measuring.
+ * Everything random follows from (seed, run) alone. So the same seed gives the same numbers, however many threads there
+ * are and whichever cells are measured together. The published figures play no part in measuring.
  *
- * Functions that return int: 0, or a negative code of the library with vidi_message; or LAB_STOPPED.
+ * Functions that return int return 0, a negative code of the library with vidi_message(), or LAB_STOPPED.
  */
 #ifndef VIDI_LAB_ENGINE_LAB_H
 #define VIDI_LAB_ENGINE_LAB_H
@@ -24,7 +25,7 @@
 
 /* ---- errors ---- */
 
-/* Returns the code, and makes the sentence what vidi_message says. */
+/* Returns the code and keeps the sentence for vidi_message(). */
 int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Passes a negative code on. */
@@ -37,22 +38,22 @@ int lab_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 
 /* ---- settings ---- */
 
-enum { LAB_STOPPED = -100 }; /* somebody asked for it */
+enum { LAB_STOPPED = -100 }; /* *settings->stop became true */
 
-/* Deliberate faults, for tests: what comes out must move to where theory says. */
+/* Deliberate faults, for tests: the figures must move to where theory says. */
 enum lab_fault {
     LAB_SOUND,
-    LAB_SAME_SALTS, /* every epoch and member has the same */
+    LAB_SAME_SALTS, /* every epoch and member has the same salts */
     LAB_WEAK_HASH,  /* every value is even */
-    LAB_DROPPED_BIT /* the last position is not looked at */
+    LAB_DROPPED_BIT /* lookups ignore the last bit */
 };
 
 typedef struct lab_corpus lab_corpus;
 
-/* How far all is that is measured together. */
+/* Progress of everything measured in this run of the program. */
 typedef struct lab_tally {
     uint64_t done, runs;
-    double work_done, work; /* of this process, in seconds by a rough guess: what was kept needs no time */
+    double work_done, work; /* of this process, in roughly estimated seconds; kept runs need none */
 } lab_tally;
 
 typedef struct lab_settings {
@@ -61,10 +62,10 @@ typedef struct lab_settings {
     const lab_corpus *corpus; /* NULL: synthetic URLs */
     enum lab_fault fault;
     lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
-    uint64_t part;           /* as what */
+    uint64_t part;           /* number of the measurement that they belong to */
     const atomic_bool *stop; /* measuring ends soon once it is true; may be NULL */
-    lab_tally *tally;        /* of the whole book, which sets it; NULL: each measurement counts for itself */
-    void (*progress)(void *context, const lab_tally *tally); /* by one thread at a time; may be NULL */
+    lab_tally *tally;        /* of the whole book, which sets it; NULL: each measurement counts its own */
+    void (*progress)(void *context, const lab_tally *tally); /* called by one thread at a time; may be NULL */
     void *context;
 } lab_settings;
 
@@ -78,22 +79,22 @@ static inline bool lab_stopped(const lab_settings *settings)
 enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
 
 /*
- * URL `index` of a run: all of one run are different, also beyond the end of a corpus, where its URLs come again with
- * an addition. Writes no final zero byte; the length.
+ * Writes URL number `index` of a run, without a final zero byte, and returns its length. All URLs of a run are
+ * different; after the end of a corpus its URLs are used again with a suffix.
  */
 size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
 
 /* The synthetic URLs, whether there is a corpus or not. */
 size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
 
-/* A number that is a run's own, for all that is random in it. */
+/* The number that everything random in a run starts from. */
 uint64_t lab_run_start(uint64_t seed, uint64_t run);
 
 /*
- * URLs from files, line by line, each once. Lines that are empty or longer than LAB_CORPUS_LONGEST, or have
- * LAB_CORPUS_AGAIN in them, are left out. A run takes them in an order of its own. Names of files are for those who
- * want to know where the URLs come from. lab_corpus_end after the last line; it is an error if there are no URLs.
- * lab_corpus_free in every case; it takes NULL, too.
+ * URLs from files, one a line, each kept once. Lines that are empty, longer than LAB_CORPUS_LONGEST, or contain
+ * LAB_CORPUS_AGAIN are skipped. Every run takes the URLs in a different order. The names of the files are kept for
+ * reports. Call lab_corpus_end after the last line: it fails if there are no URLs. Call lab_corpus_free in every case,
+ * also after an error; NULL is fine.
  */
 #define LAB_CORPUS_AGAIN "?vidi-lab-again="
 enum { LAB_CORPUS_LONGEST = LAB_URL_ROOM - 40 };
@@ -103,35 +104,35 @@ int lab_corpus_add(lab_corpus *corpus, vidi_str line);
 int lab_corpus_end(lab_corpus *corpus);
 void lab_corpus_free(lab_corpus *corpus);
 uint64_t lab_corpus_count(const lab_corpus *corpus);
-/* An error if runs of so many URLs need more than there are. */
+/* Fails if runs of so many URLs need more than the corpus has. */
 int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed);
-uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of all of it */
-const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* as they were named; NULL after the last */
+uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of the whole corpus */
+const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* its name as given; NULL after the last */
 size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index);
 
-/* The key that the sets of a run are made with. */
+/* The key of the sets of a run. */
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
 
-/* The second order of a run's first n URLs. */
+/* The order in which a second crawl meets a run's first n URLs. */
 void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run);
 
 /* ---- what is measured ---- */
 
 enum { LAB_MEMBERS_MAX = 8, LAB_EPOCHS_MAX = 4, LAB_TENTHS = 10 };
 
-/* In rows and columns 0 and NULL mean: says nothing of it. */
+/* In rows and columns, 0 and NULL leave a field open. */
 typedef struct lab_config {
-    const char *functions; /* "jenkins", salted; "jenkins+murmur2": different functions without salts */
-    unsigned k;            /* positions a URL */
+    const char *functions; /* "jenkins": salted; "jenkins+murmur2": different functions without salts */
+    unsigned k;            /* bits for each URL */
     double multiplier;     /* M in m = n k M */
-    unsigned members;      /* filters that have to say "seen" all together: the spatial strategy */
-    unsigned epochs;       /* crawls that have to lose a URL: the temporal strategy */
-    bool incremental;      /* asked before it goes in, while the filter fills; otherwise others, when it is full */
-    bool shuffled;         /* incremental: later crawls meet the URLs in another order */
-    unsigned tenths;       /* incremental: only the first so many tenths of the URLs count */
-    const char *kind;      /* instead of classic and spatial: counting */
-    bool deletes;          /* half as many others went in as well, and were deleted again */
-    double bits;           /* m/n, in place of M; complete configurations have M */
+    unsigned members;      /* filters that must all answer "seen": the spatial strategy */
+    unsigned epochs;       /* crawls that must all lose a URL: the temporal strategy */
+    bool incremental;      /* URLs are looked up while the filter fills; otherwise others are, when it is full */
+    bool shuffled;         /* incremental: later crawls meet the URLs in a different order */
+    unsigned tenths;       /* incremental: only so many tenths of the URLs count, from the first on */
+    const char *kind;      /* used instead of classic or spatial: counting */
+    bool deletes;          /* half as many other URLs were inserted too, and removed again */
+    double bits;           /* m/n, instead of M; complete configurations have M */
 } lab_config;
 
 typedef struct lab_line {
@@ -139,10 +140,10 @@ typedef struct lab_line {
     lab_config part;
 } lab_line;
 
-/* How a table is drawn: its rows or its columns are curves, and the others the points on them. */
+/* How a table is drawn: either its rows or its columns are curves, and the others are the points on them. */
 typedef struct lab_plot {
-    const char *x, *y;   /* what the axes say; NULL: it is not drawn */
-    bool columns;        /* curves are columns; otherwise rows */
+    const char *x, *y;   /* labels of the axes; NULL: it is not drawn */
+    bool columns;        /* columns are curves; otherwise rows are */
     bool log_x, log_y;   /* scales */
     const double *along; /* x of each point; NULL: the first number in the name of the row or column */
 } lab_plot;
@@ -151,8 +152,8 @@ typedef struct lab_experiment {
     const char *id, *title, *source, *note;
     lab_plot plot;
     lab_config base;
-    const lab_line *rows, *columns; /* each ends with one that has no name */
-    bool repeats;                   /* an overview of tables before it: its figures are theirs */
+    const lab_line *rows, *columns; /* each list ends with a line without a name */
+    bool repeats;                   /* an overview that repeats the figures of earlier tables */
 } lab_experiment;
 
 /* In the order of the papers; NULL after the last. */
@@ -161,30 +162,30 @@ const lab_experiment *lab_experiment_find(const char *id);
 
 size_t lab_lines(const lab_line *lines);
 
-/* The cell's configuration, complete. */
+/* The complete configuration of a cell. */
 lab_config lab_cell_config(const lab_experiment *experiment, size_t row, size_t column);
 
 bool lab_config_same(const lab_config *a, const lab_config *b);
 
-/* The set that measures it, for the public interface: kind "classic" or "spatial", and its parameters. */
+/* The set that measures it through the public interface: returns its kind and writes its parameters. */
 const char *lab_config_set(const lab_config *config, char *params, size_t room);
 
 /* ---- what was published ---- */
 
 typedef struct lab_published {
     const char *experiment, *row, *column;
-    const char *printed; /* to the letter */
+    const char *printed; /* exactly as printed */
 } lab_published;
 
-extern const lab_published lab_published_all[]; /* ends with one of no experiment */
+extern const lab_published lab_published_all[]; /* ends with an entry without an experiment */
 
-/* What `list` has for a cell; NULL: nothing. */
+/* The figure that `list` has for a cell; NULL: none. */
 const char *lab_published_find(const lab_published *list, const char *experiment, const char *row, const char *column);
 
-/* A printed figure: "0.3723%" is 0.3723 give or take 0.00005. */
+/* A printed figure: "0.3723%" is 0.3723, plus or minus 0.00005. */
 typedef struct lab_figure {
     bool given;
-    bool misspelt; /* something but a number and a per cent sign */
+    bool misspelt; /* not just a number and a per cent sign */
     double percent, half_unit;
 } lab_figure;
 
@@ -192,7 +193,7 @@ lab_figure lab_figure_read(const char *printed);
 
 /* ---- measuring ---- */
 
-/* One filter of one configuration in the runs' raw figures. */
+/* One filter of one configuration, in the raw figures of the runs. */
 typedef struct lab_filter {
     unsigned epoch, member;
     size_t index; /* of its column in `marked` */
@@ -202,8 +203,8 @@ typedef struct lab_results {
     lab_settings settings;
     size_t cells, jobs, filters;
     size_t *job_of;        /* [cell]: equal configurations are one job; LAB_NO_JOB: not measured */
-    uint64_t *counts;      /* [run * jobs + job]: falsely seen */
-    uint64_t *marked;      /* [run * filters + filter]: bits that were marked in the end */
+    uint64_t *counts;      /* [run * jobs + job]: URLs falsely seen */
+    uint64_t *marked;      /* [run * filters + filter]: bits set at the end */
     lab_filter *filter_of; /* [job * LAB_FILTERS_MAX + i] */
     unsigned *filters_of;  /* [job]: how many */
 } lab_results;
@@ -211,10 +212,10 @@ typedef struct lab_results {
 enum { LAB_FILTERS_MAX = LAB_MEMBERS_MAX * LAB_EPOCHS_MAX };
 #define LAB_NO_JOB SIZE_MAX
 
-/* Does this build have its hash functions? */
+/* Whether this build has its hash functions. */
 bool lab_config_built(const lab_config *config);
 
-/* Measures all cells at once: every URL is hashed once for each salt. lab_results_free in every case. */
+/* Measures all cells together: every URL is hashed once for each salt. Call lab_results_free in every case. */
 int lab_measure(lab_results *results, const lab_config *cells, size_t count, const lab_settings *settings);
 void lab_results_free(lab_results *results);
 
@@ -228,27 +229,27 @@ uint64_t lab_total(const lab_results *results, size_t cell);
 
 /* ---- theory ---- */
 
-/* Of the number of false "seen" in one run: its mean and variance, and of how many URLs. */
+/* Mean and variance of the number of URLs falsely seen in one run, and how many URLs were looked up. */
 typedef struct lab_theory {
     double mean, variance, asked;
 } lab_theory;
 
 lab_theory lab_theory_of(const lab_config *config, uint64_t urls);
 
-/* m = n k M in whole bits, as the library rounds it up: not for what a product of fractions is off by. */
+/* m = n k M in whole bits. Rounds up as the library does, which ignores rounding errors of the product. */
 double lab_bits(double urls, double k, double multiplier);
 
 /*
- * Of filters with m bits and k positions and so many URLs in them: false "seen" by all of them, among as many others,
- * or among the URLs themselves while they go in.
+ * Filters with m bits, k hash functions and `urls` URLs each: how many URLs all of them falsely report as seen, among
+ * as many others (first function), or among the URLs themselves while they are inserted (second function).
  */
 lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
 lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
 
-/* Random sets out of `of` URLs, with sizes of those means and variances: how many URLs are in both. */
+/* The size of the intersection of two random subsets of `of` URLs, whose sizes have these means and variances. */
 lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
 
-/* Mean and variance of the share of m bits that is marked after so many marks; and the mean of its k-th power. */
+/* The share of m bits that is set after `marks` random bits were set: mean, variance, and mean of its k-th power. */
 typedef struct lab_fill {
     double mean, variance;
 } lab_fill;
@@ -258,29 +259,29 @@ double lab_fill_power(lab_fill fill, double k);
 
 /* ---- verdicts ---- */
 
-#define LAB_INTERVAL_Z 1.959963985 /* intervals are of 95 % */
-#define LAB_Z_MOST 4.1             /* beyond it a cell fails: 4e-5, so 1 % for some 240 cells */
-#define LAB_FAMILY_ALPHA 0.01      /* of all cells together: so many sound books have something against them */
-#define LAB_FEW 100                /* expected counts below are Poisson's and judged exactly */
+#define LAB_INTERVAL_Z 1.959963985 /* for 95 % intervals */
+#define LAB_Z_MOST 4.1             /* a cell beyond it fails: p = 4e-5, so 1 % for about 240 cells */
+#define LAB_FAMILY_ALPHA 0.01      /* for all cells together: the share of sound books that fail by chance */
+#define LAB_FEW 100                /* smaller expected counts are judged with the exact Poisson distribution */
 #define LAB_PUBLISHED_RUNS 100
 #define LAB_PUBLISHED_URLS 1000000
-#define LAB_TABLE_RUNS 20    /* a table's chi-square needs so many runs */
-#define LAB_TABLE_ALPHA 2e-4 /* and fails with less than this on either side */
+#define LAB_TABLE_RUNS 20    /* runs from which a table is tested by chi-square */
+#define LAB_TABLE_ALPHA 2e-4 /* a table fails if p is below this on either side */
 
 typedef enum lab_verdict {
-    LAB_NO_FIGURE, /* nothing was published */
+    LAB_NO_FIGURE, /* no figure was published */
     LAB_AGREES,
     LAB_DEPENDENT, /* agrees only if the published runs were not independent */
     LAB_ANOMALOUS,
-    LAB_MISPRINT,  /* an overview that differs from its table */
-    LAB_DIFFERS,   /* is not what was measured, where chance has no part in it or nobody knows which */
-    LAB_NOT_BUILT, /* this build lacks a hash function: nothing was measured */
-    LAB_FAILS      /* ours against theory: trumps the others */
+    LAB_MISPRINT,  /* an overview that differs from the table it repeats */
+    LAB_DIFFERS,   /* differs from our measurement, where chance plays no part or an unknown one */
+    LAB_NOT_BUILT, /* not measured, because this build lacks a hash function */
+    LAB_FAILS      /* our measurement contradicts theory; overrides the others */
 } lab_verdict;
 
 const char *lab_verdict_name(lab_verdict verdict);
 
-/* A count of so many runs against theory: as a share with its 95 % interval. */
+/* A count over several runs compared with theory: the share with its 95 % interval. */
 typedef struct lab_fit {
     double share, low, high, z;
     bool fits;
@@ -290,34 +291,36 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory);
 
 /* Rates in per cent. */
 typedef struct lab_finding {
-    const lab_experiment *experiment; /* NULL: a cell off the tables */
+    const lab_experiment *experiment; /* NULL: a cell that is in no table */
     const char *row, *column;
     lab_config config;
-    const char *printed;  /* NULL: nothing */
-    const char *original; /* what the table has that an overview repeats; NULL: nothing */
+    const char *printed;  /* NULL: no figure */
+    const char *original; /* the figure of the table that an overview repeats; NULL: none */
     lab_figure published;
-    lab_theory expected; /* of one run here */
+    lab_theory expected; /* for one run of ours */
     double theory, measured, low, high;
     uint64_t runs, count;
-    double z;           /* ours against theory */
-    bool fits;          /* ours does */
-    double published_z; /* the figure against theory, for independent runs, beyond its rounding */
+    double z;           /* our distance from theory */
+    bool fits;          /* our figure agrees with theory */
+    double published_z; /* distance of the published figure from theory for independent runs, beyond rounding */
     lab_verdict verdict;
 } lab_finding;
 
-/* Cell number `cell` of the results: a configuration with a figure, or NULL; and a cell of an experiment. */
+/*
+ * Judges cell number `cell` of the results: a configuration with its figure (NULL: none), or a cell of an experiment.
+ */
 lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed);
 lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t column, const lab_results *results,
                            size_t cell, const lab_published *list);
 
-/* A sentence on what is odd about a finding, or an empty one. */
+/* A sentence about what is unusual in a finding, or an empty string. */
 void lab_remark(const lab_finding *finding, char *text, size_t room);
 
-/* A whole table, whose cells are `first` and so on of the results: too bad and too good are both against it. */
+/* Tests a whole table, whose cells start at `first` in the results: fits that are too bad or too good both fail. */
 typedef struct lab_table_test {
-    bool tested; /* enough runs, and cells with enough counts */
+    bool tested; /* there were enough runs, and enough cells with large counts */
     size_t cells;
-    double chi_square, freedom, p; /* p: to have less */
+    double chi_square, freedom, p; /* p: probability of a smaller chi-square */
     bool fits;
 } lab_table_test;
 
@@ -326,24 +329,24 @@ lab_table_test lab_judge_table(const lab_results *results, const lab_finding *fi
 /* How the published figures of a table scatter around theory, beyond their rounding. */
 typedef struct lab_scatter {
     size_t cells;
-    double chi_square, p; /* p: to have as much or more, if runs and cells are independent */
-    double runs;          /* independent runs that would scatter so, instead of 100 */
+    double chi_square, p; /* p: probability of at least as much, if runs and cells are independent */
+    double runs;          /* the number of independent runs with this scatter, instead of 100 */
     bool fits;
 } lab_scatter;
 
 lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count);
 
 /*
- * All different cells together. Holm's procedure: with probability 1 % or less it finds anything against cells that are
- * all sound, however they depend on one another.
+ * Tests all distinct cells together with Holm's procedure: if all cells are sound, it rejects any of them with a
+ * probability of at most 1 %, however they depend on one another.
  */
 typedef struct lab_family_test {
-    size_t cells, beyond; /* beyond: how many are against theory */
+    size_t cells, beyond; /* beyond: how many contradict theory */
     double largest;       /* |z| */
-    double bound;         /* the largest may be so much */
+    double bound;         /* the largest |z| that is still accepted */
 } lab_family_test;
 
-/* Sorts the z. */
+/* Sorts z. */
 lab_family_test lab_judge_family(double *z, size_t count);
 
 /* ---- distributions ---- */
@@ -353,8 +356,8 @@ double lab_poisson_above(double mean, double count); /* P(X >= count) */
 double lab_poisson_low(double count, double tail);   /* the mean for which P(X >= count) = tail */
 double lab_poisson_high(double count, double tail);  /* the mean for which P(X <= count) = tail */
 double lab_gamma_below(double shape, double x);      /* regularised lower incomplete gamma function */
-double lab_normal_z(double below);                   /* the z with so much probability below */
+double lab_normal_z(double below);                   /* the z below which this probability lies */
 
-double lab_median(double *numbers, size_t count); /* sorts them; 0 if there are none */
+double lab_median(double *numbers, size_t count); /* sorts the numbers; 0 if there are none */
 
 #endif

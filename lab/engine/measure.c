@@ -1,6 +1,4 @@
-/*
- * Configurations, measured: the plan of what has to be done for them, and its runs.
- */
+/* Measuring configurations: makes the plan for them and its runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +42,7 @@ static int run_one(void *context, void *own, uint64_t run)
     return lab_bench_run(own, run, counts_of(results, run), marked_of(results, run));
 }
 
-/* A row: the counts, then the marked bits. */
+/* A row of kept figures: the counts, then the numbers of bits set. */
 static void save(void *context, uint64_t run, void *row)
 {
     const lab_results *results = ((const measurement *)context)->results;
@@ -81,7 +79,7 @@ static int run_all(lab_results *results, const lab_plan *plan)
     return lab_crew_run(&crew);
 }
 
-/* What the raw figures are called by. */
+/* Names the filters of each job, for the raw figures. */
 static void describe(lab_results *results, const lab_plan *plan)
 {
     for (size_t i = 0; i < plan->job_count; i++) {

@@ -1,4 +1,4 @@
-/* What was published: finding a cell's figure, and reading it as a number with the precision of its digits. */
+/* Published figures: finding that of a cell, and reading it as a number with the precision of its digits. */
 #include "lab/engine/lab.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ const char *lab_published_find(const lab_published *list, const char *experiment
 }
 
 /*
- * Half a unit of the last digit. A bare zero is another matter: where one false positive in all runs is printed as
- * 0.000001%, 0.0% is none at all.
+ * Half a unit of the last digit. Zero is different: since one false positive in all runs is printed as 0.000001%, a
+ * printed 0.0% means that there was none.
  */
 static double half_unit(const char *digits, double value)
 {

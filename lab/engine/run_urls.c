@@ -1,4 +1,4 @@
-/* URLs of a run, made once. See run_urls.h. */
+/* The URLs of a run, made in advance. See run_urls.h. */
 #include "lab/engine/run_urls.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int no_room(const lab_texts *texts)
     return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)texts->count);
 }
 
-/* The bytes may move while they grow: the addresses are filled in at the end. */
+/* The buffer may move while it grows, so lab_texts_make fills in the addresses at the end. */
 static int make_bytes(lab_texts *texts, const lab_settings *settings, uint64_t run, uint64_t first)
 {
     size_t used = 0, room = 0;

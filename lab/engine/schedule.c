@@ -1,4 +1,4 @@
-/* A plan for a list of cells: jobs, families and arrays are found or added one by one, then sorted. See schedule.h. */
+/* Makes a plan for a list of cells: finds or adds jobs, families and arrays one by one, then sorts. See schedule.h. */
 #include "lab/engine/schedule.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void add_job(lab_plan *plan, const lab_config *config)
     lab_job *job = &plan->jobs[plan->job_count++];
     job->config = *config;
     if (config->kind)
-        return; /* a set does it */
+        return; /* measured with a set */
     for (unsigned epoch = 0; epoch < config->epochs; epoch++)
         for (unsigned member = 0; member < config->members; member++) {
             lab_family family = {
@@ -69,7 +69,7 @@ static int by_family(const void *a, const void *b)
     return (x->multiplier > y->multiplier) - (x->multiplier < y->multiplier);
 }
 
-/* Puts the arrays of a family side by side, and the jobs' numbers right. */
+/* Puts the arrays of a family next to each other, and updates the jobs. */
 static int sort_arrays(lab_plan *plan)
 {
     lab_array *before = malloc(plan->array_count * sizeof *before);

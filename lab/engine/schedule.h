@@ -1,12 +1,12 @@
 /*
- * What has to be done for a list of cells, each thing once.
+ * The work that a list of cells needs, with nothing done twice.
  *
- *   job      a configuration; cells with equal ones share it
- *   filter   an array of m bits that a run fills; jobs that look at the same one share it
- *   family   the filters whose values come from the same salts: a URL is hashed once for all of them
+ *   job      a configuration; cells with equal configurations share it
+ *   array    the m bits of a filter, which a run fills; jobs that need the same one share it
+ *   family   the arrays whose values come from the same salts: a URL is hashed once for all of them
  *
- * The salts are those that a set of the public interface has when it is made with the run's key (lab_config_set says
- * which): set key, epoch key, member key. So each job can be counted again through the public interface.
+ * The salts are those of a set that is created through the public interface with the run's key (lab_config_set says
+ * which set): set key, epoch key, member key. So each job can be repeated through the public interface.
  */
 #ifndef VIDI_LAB_ENGINE_SCHEDULE_H
 #define VIDI_LAB_ENGINE_SCHEDULE_H
@@ -15,13 +15,13 @@
 
 typedef struct lab_family {
     const char *functions;
-    bool different; /* functions, without salts */
-    bool spatial;   /* a member of a spatial set; otherwise a classic one */
-    bool shuffled;  /* meets the URLs in the second order */
+    bool different; /* different hash functions, without salts */
+    bool spatial;   /* a member of a spatial set; otherwise a classic set */
+    bool shuffled;  /* inserts the URLs in the second order */
     unsigned epoch, member;
-    unsigned k;         /* values a URL: the most that a filter needs */
-    double multiplier;  /* of some filter: to make the scheme by */
-    size_t first, last; /* its filters */
+    unsigned k;         /* values for each URL: the most that one of its arrays needs */
+    double multiplier;  /* M of one of its arrays, to make a filter that hashes */
+    size_t first, last; /* its arrays: first to last - 1 */
 } lab_family;
 
 typedef struct lab_array {
@@ -32,7 +32,7 @@ typedef struct lab_array {
 
 typedef struct lab_job {
     lab_config config;
-    size_t arrays[LAB_FILTERS_MAX]; /* the first belongs to the first of its families */
+    size_t arrays[LAB_FILTERS_MAX]; /* in the order of their families */
     unsigned count;
 } lab_job;
 
@@ -44,11 +44,11 @@ typedef struct lab_plan {
     size_t family_count, array_count, job_count;
 } lab_plan;
 
-/* lab_plan_free in every case. */
+/* Call lab_plan_free in every case. */
 int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count);
 void lab_plan_free(lab_plan *plan);
 
-/* Which of the job's arrays this is, from 0; the job's count if it is none. */
+/* The position of this array among those of the job; the job's count if it is not one of them. */
 static inline unsigned lab_job_step(const lab_job *job, size_t array)
 {
     unsigned step = 0;

@@ -1,4 +1,4 @@
-/* Studies: which there are, their runs, and what measuring one needs. See study.h. */
+/* The list of studies, their runs, and helpers for measuring. See study.h. */
 #include "lab/engine/study.h"
 
 #include <stdio.h>
@@ -123,7 +123,7 @@ void lab_numbers_free(lab_numbers *numbers)
     memset(numbers, 0, sizeof *numbers);
 }
 
-/* ---- what measuring needs ---- */
+/* ---- helpers for measuring ---- */
 
 uint64_t lab_urls_part(const lab_settings *settings, uint64_t part, uint64_t least)
 {

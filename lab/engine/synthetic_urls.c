@@ -1,13 +1,14 @@
 /*
- * URLs that look like a crawl's, and that anybody can make again: they follow from (seed, run, index) and nothing else.
+ * URLs that look like those of a crawl and that anybody can reproduce: they depend on (seed, run, index) alone.
  *
- *   hosts     2^20 of them by Zipf's law: each octave of ranks (1, 2-3, 4-7, …) gets as many URLs as the next
- *   depth     0 to 4 sections before the page, each number of them as likely; the words of a section by Zipf's law
- *             too, from a vocabulary of 64 whose order differs from site to site
+ *   hosts     2^20 hosts by Zipf's law: each octave of ranks (1, 2-3, 4-7, …) gets the same number of URLs
+ *   depth     0 to 4 sections before the page, each number equally likely; their words follow Zipf's law too, from a
+ *             vocabulary of 64 words whose order differs from site to site
  *   page      half of them a word and a number in base 36, a third two levels of numbers, a sixth a query
  *
- * The number at a URL's end is the index after a permutation of 40 bits that is the run's own. It can be read back from
- * each of the three forms, and the forms cannot be taken for one another: no two URLs of a run are equal.
+ * The number at the end of a URL is the index after a permutation of 40 bits, which differs from run to run. The number
+ * can be read back from each of the three sorts of pages, and the sorts cannot be confused: no two URLs of a run are
+ * equal.
  */
 #include "lab/engine/lab.h"
 #include "lab/engine/mix.h"
@@ -38,7 +39,7 @@ void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run)
         key[i] = (unsigned char)(lab_mix(start + 1 + i / 8) >> i % 8 * 8);
 }
 
-/* Fisher and Yates's. */
+/* The Fisher-Yates shuffle. */
 void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run)
 {
     uint64_t start = lab_mix(lab_run_start(seed, run) + 3);
@@ -73,7 +74,7 @@ static char *put_number(char *at, uint64_t number, unsigned base)
     return at;
 }
 
-/* Ranks from 0 to 2^octaves - 2, each octave as likely as the next. 16 bits choose the octave, the rest the rank. */
+/* Ranks from 0 to 2^octaves - 2, each octave equally likely. 16 bits choose the octave, the others the rank. */
 static uint64_t zipf(uint64_t bits, unsigned octaves)
 {
     unsigned octave = (unsigned)((bits & 0xffff) * octaves >> 16);

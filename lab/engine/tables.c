@@ -1,4 +1,4 @@
-/* Tables: what came of experiments of either sort, in one form; and finding cells in them. See study.h. */
+/* Tables: the results of both sorts of experiments in one shape, and finding cells in them. See study.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ const lab_entry *lab_table_find(const lab_table *table, const char *row, const c
     return NULL;
 }
 
-/* ---- of studies ---- */
+/* ---- tables of studies ---- */
 
 static void take_median(lab_entry *entry, double *numbers)
 {
@@ -111,7 +111,8 @@ void lab_entry_sum(lab_entry *entry, double sum, lab_theory theory, double unit)
     entry->z = fit.z;
     if (!fit.fits) {
         entry->verdict = LAB_FAILS;
-        snprintf(entry->remark, sizeof entry->remark, "ours is %.1f standard deviations from theory", fabs(fit.z));
+        snprintf(entry->remark, sizeof entry->remark, "our figure is %.1f standard deviations from theory",
+                 fabs(fit.z));
     }
 }
 
@@ -148,7 +149,7 @@ void lab_entry_published(lab_entry *entry, const lab_study *study, double tolera
             fabs(figure.percent - held) <= fabs(held) * tolerance + figure.half_unit ? LAB_AGREES : LAB_DIFFERS;
 }
 
-/* ---- of configurations ---- */
+/* ---- tables of configurations ---- */
 
 static void add_remark(FILE *remarks, const char *text)
 {
@@ -156,7 +157,7 @@ static void add_remark(FILE *remarks, const char *text)
         fprintf(remarks, "%s\n", text);
 }
 
-/* A table whose scatter is not that of chance: ours, or the published one. */
+/* Remarks on the table as a whole: our fit to theory, and a published scatter that chance does not explain. */
 static void add_tests(FILE *remarks, const lab_results *results, const lab_finding *findings, size_t first,
                       size_t count)
 {
@@ -165,18 +166,20 @@ static void add_tests(FILE *remarks, const lab_results *results, const lab_findi
     lab_scatter scatter = lab_judge_scatter(findings, count);
     if (test.tested) {
         snprintf(text, sizeof text,
-                 "Ours against theory: chi-square %.1f for %zu cells (as good as %.1f independent ones), p = %.3f%s",
+                 "Our figures against theory: chi-square %.1f for %zu cells (equivalent to %.1f independent cells), p "
+                 "= %.3f%s",
                  test.chi_square, test.cells, test.freedom, test.p,
                  test.fits      ? ""
-                 : test.p < 0.5 ? ": too good"
-                                : ": too bad");
+                 : test.p < 0.5 ? ", which is too good"
+                                : ", which is too bad");
         add_remark(remarks, text);
     }
     if (!scatter.fits) {
-        snprintf(text, sizeof text,
-                 "Published against theory: chi-square %.1f for %zu cells: the scatter of some %.0f independent runs, "
-                 "not of %d",
-                 scatter.chi_square, scatter.cells, scatter.runs, LAB_PUBLISHED_RUNS);
+        snprintf(
+            text, sizeof text,
+            "Published figures against theory: chi-square %.1f for %zu cells, the scatter of about %.0f independent "
+            "runs and not of %d",
+            scatter.chi_square, scatter.cells, scatter.runs, LAB_PUBLISHED_RUNS);
         add_remark(remarks, text);
     }
 }
@@ -221,7 +224,7 @@ int lab_table_of_findings(lab_table *table, const lab_results *results, const la
     return fclose(remarks) == 0 ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the table of %s", table->id);
 }
 
-/* ---- all of them ---- */
+/* ---- finding ---- */
 
 const lab_table *lab_book_find(const lab_book *book, const char *id)
 {

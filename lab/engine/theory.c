@@ -1,35 +1,37 @@
 /*
- * What probability says of a cell: mean and variance of the number of false "seen" in one run. The judge does not use
- * the formulas of the judged (lib/filters/bloom.c); a test holds the two against each other.
+ * What probability theory predicts for a cell: mean and variance of the number of URLs falsely seen in one run. The
+ * formulas are independent of those that are tested (lib/filters/bloom.c); a test compares the two.
  *
- * After i URLs with k marks each, a share f of the m bits is marked. Its mean and variance are those of occupancy:
+ * After i URLs with k bits each, a share f of the m bits is set. Its mean and variance are those of occupancy:
  *
  *   E f = 1 - (1 - 1/m)^(ki)        Var f = [q1 - q1^2 + (m-1)(q2 - q1^2)] / m,   q1 = (1-1/m)^ki, q2 = (1-2/m)^ki
  *
- * and a new URL is falsely seen by one filter with E f^k, which is more than (E f)^k by k(k-1)/2 f^(k-2) Var f; by G
- * independent ones with its G-th power.
+ * One filter falsely sees a new URL with probability E f^k, which is more than (E f)^k by k(k-1)/2 f^(k-2) Var f. G
+ * independent filters all see it with the G-th power of that.
  *
- * Non-incremental: n questions to filters that stay as they are. Given these, the count is binomial; but they differ
- * from run to run: Var = n E[P(1-P)] + n^2 Var P, P being the product of f^k.
+ * Non-incremental: n lookups in filters that do not change. For given filters the count is binomial, but the filters
+ * differ from run to run: Var = n E[P(1-P)] + n^2 Var P, where P is the product of the f^k.
  *
- * Incremental: question i meets the fill that the URLs before have left. URLs that are falsely seen mark nothing new,
- * so that all later fills are smaller. With d_i = f_i - E f_i, a_i the number of bits that URL i marks anew, and e_i =
- * a_i - E[a_i | f_i]: d_(i+1) = (1 - k/m) d_i + e_i / m. To first order in d the count less its mean is a sum of
- * martingale differences h_i + W_i (e_i of the first filter + … + e_i of the G-th), where h_i is the 0 or 1 of URL i
- * less its probability P_i = f_i^(kG), and W_i = (P_n - P_i) / (kG (1 - f_i)) is what one more marked bit costs from
- * then on. As Var e = k f (1-f) and Cov(h, e) = -k (1-f) P,
+ * Incremental: lookup i meets the fill that the earlier URLs have left. URLs that are falsely seen set no new bits, so
+ * all later fills are smaller. Let d_i = f_i - E f_i, let a_i be the number of bits that URL i sets newly, and let e_i
+ * = a_i - E[a_i | f_i]. Then d_(i+1) = (1 - k/m) d_i + e_i / m. To first order in d, the count minus its mean is a sum
+ * of martingale differences h_i + W_i (e_i of the first filter + … + e_i of the G-th). Here h_i is 1 if URL i is
+ * falsely seen and 0 otherwise, minus its probability P_i = f_i^(kG); and W_i = (P_n - P_i) / (kG (1 - f_i)) is the
+ * later cost of one more bit. As Var e = k f (1-f) and Cov(h, e) = -k (1-f) P,
  *
  *   Var = sum of  P (1-P) - 2 P (P_n - P) + (P_n - P)^2 f / ((1-f) k G).
  *
- * For k = G = 1 the count is n less the number of marked bits, and this is the occupancy's variance, as it must be.
+ * For k = G = 1 the count is n minus the number of set bits, and the formula gives the variance of occupancy, as it
+ * must.
  *
- * Incremental and in another order in the second crawl: two random sets of URLs, which meet by chance.
+ * Incremental with a different order in the second crawl: the two crawls lose two random sets of URLs, which overlap by
+ * chance.
  */
 #include "lab/engine/lab.h"
 
 #include <math.h>
 
-/* Sums of up to so many terms are taken as they are, longer ones as integrals over so many pieces. */
+/* Sums of up to SUM_TERMS terms are added up, longer ones integrated over SUM_PIECES pieces. */
 enum { SUM_TERMS = 4096, SUM_PIECES = 1024 };
 
 lab_fill lab_fill_after(double marks, double m)
@@ -40,7 +42,7 @@ lab_fill lab_fill_after(double marks, double m)
     return (lab_fill){-expm1(marks * log1p(-1 / m)), variance > 0 ? variance : 0};
 }
 
-/* To second order. */
+/* Exact to second order in the fill's deviation. */
 double lab_fill_power(lab_fill fill, double k)
 {
     return pow(fill.mean, k) + k * (k - 1) / 2 * pow(fill.mean, k - 2) * fill.variance;
@@ -60,10 +62,10 @@ static lab_theory full(double n, double m, double k, double filters)
 }
 
 typedef struct filling {
-    double m, k, filters, last; /* last: P of the first URL that is no longer asked */
+    double m, k, filters, last; /* last: P of the URL after the last one that counts */
 } filling;
 
-/* Adds URL i's share, `times` over. */
+/* Adds the terms of URL i, multiplied by `times`. */
 static void add_term(const filling *of, double i, double times, lab_theory *sum)
 {
     lab_fill f = lab_fill_after(of->k * i, of->m);
@@ -85,7 +87,7 @@ static lab_theory filling_up(double n, double m, double k, double filters)
             add_term(&of, i, 1, &sum);
         return sum;
     }
-    /* The sum of n terms is the integral from -1/2 to n - 1/2: three points of Gauss's rule in each piece. */
+    /* The sum of n terms is nearly the integral from -1/2 to n - 1/2: Gauss's rule with three points in each piece. */
     const double point = 0.774596669241483377, piece = n / SUM_PIECES;
     for (int i = 0; i < SUM_PIECES; i++) {
         double middle = (i + 0.5) * piece - 0.5;
@@ -96,7 +98,7 @@ static lab_theory filling_up(double n, double m, double k, double filters)
     return sum;
 }
 
-/* Given the sizes the law is hypergeometric; the sizes vary, too. */
+/* For given sizes the intersection is hypergeometric; the sizes vary as well. */
 lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of)
 {
     double share_a = a.mean / of, share_b = b.mean / of;

@@ -1,11 +1,11 @@
 /*
- * The verdicts: ours against theory, the published figure against theory, and a table as a whole.
+ * The verdicts: our figure and the published one, each compared with theory, and a table as a whole.
  *
- * A count with an expectation below LAB_FEW is judged by Poisson's law, exactly; a larger one by its standard
- * deviation. Both are told as z, the distance in standard deviations of a normal law that is as improbable.
+ * A count with an expectation below LAB_FEW is judged with the exact Poisson distribution, a larger one by its standard
+ * deviation. Both give a z: the number of standard deviations at which a normal variable is equally improbable.
  *
- * A published figure is a count, too: that of 100 runs with 1,000,000 URLs each, give or take its rounding. It is held
- * against theory for those numbers, whatever was measured here.
+ * A published figure is a count as well, of 100 runs with 1,000,000 URLs each, up to its rounding. It is compared with
+ * theory for those numbers, whatever was measured here.
  */
 #include "lab/engine/lab.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define INTERVAL_TAIL 0.025
-#define TABLE_LEAST 20 /* expected counts of cells that take part in a table's chi-square */
+#define TABLE_LEAST 20 /* cells with smaller expected counts are left out of a table's chi-square */
 
 const char *lab_verdict_name(lab_verdict verdict)
 {
@@ -24,7 +24,7 @@ const char *lab_verdict_name(lab_verdict verdict)
     return names[verdict];
 }
 
-/* How far a count between low and high is from what is expected; 0 if it can be just that. */
+/* The distance, as z, of a count between low and high from its expectation; 0 if the count may equal it. */
 static double distance(double low, double high, double mean, double variance)
 {
     if (mean >= LAB_FEW)
@@ -50,9 +50,9 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
 }
 
 /*
- * Of functions without salts the runs differ by their URLs alone. A corpus has only so many: runs share some, and are
- * not independent. How much so is not known; if they were all the same, the spread of the sum would be `runs` times
- * that of one run.
+ * With hash functions that have no salts, runs differ only in their URLs. A corpus is finite, so runs share URLs and
+ * are not independent. How dependent they are is unknown. We allow for the worst case, in which all runs are the same
+ * and the variance of the sum grows by another factor of `runs`.
  */
 static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, lab_theory theory)
 {
@@ -84,7 +84,7 @@ static lab_verdict judge_published(lab_finding *finding)
     finding->published_z = distance(low, high, mean, runs * theory.variance);
     if (fabs(finding->published_z) <= LAB_Z_MOST)
         return LAB_AGREES;
-    /* All runs as one: each deviates as the first did. */
+    /* As if all runs were the same one: each deviates by as much as the first. */
     double off = low > mean ? low - mean : mean - high;
     return off <= LAB_Z_MOST * runs * sqrt(theory.variance) ? LAB_DEPENDENT : LAB_ANOMALOUS;
 }
@@ -116,7 +116,7 @@ lab_finding lab_judge(const lab_config *config, const lab_results *results, size
     return finding;
 }
 
-/* The figure that a table before it has for the same configuration; NULL: there is none. */
+/* The figure that an earlier table has for the same configuration; NULL if there is none. */
 static const char *original(const lab_experiment *overview, const lab_config *config, const lab_published *list)
 {
     const lab_experiment *experiment;
@@ -153,20 +153,22 @@ void lab_remark(const lab_finding *finding, char *text, size_t room)
     double off = fabs(finding->published_z);
     text[0] = 0;
     if (!finding->fits)
-        snprintf(text, room, "ours is %.1f standard deviations from theory", fabs(finding->z));
+        snprintf(text, room, "our figure is %.1f standard deviations from theory", fabs(finding->z));
     else if (finding->verdict == LAB_MISPRINT)
-        snprintf(text, room, "the table that it repeats prints %s", finding->original);
+        snprintf(text, room, "the table that this one repeats has %s", finding->original);
     else if (finding->verdict == LAB_DEPENDENT)
-        snprintf(text, room, "%.1f standard deviations %s than 100 independent runs give, within those of one run", off,
+        snprintf(text, room,
+                 "%.1f standard deviations %s than theory for 100 independent runs, but possible for one run", off,
                  more);
     else if (finding->verdict == LAB_ANOMALOUS)
-        snprintf(text, room, "%.1f standard deviations %s than 100 independent runs give, too far even for one run",
-                 off, more);
+        snprintf(text, room,
+                 "%.1f standard deviations %s than theory for 100 independent runs, and too far even for one run", off,
+                 more);
     else if (finding->published.misspelt)
         snprintf(text, room, "printed as '%s'", finding->printed);
 }
 
-/* Square of the correlation of two cells' counts between runs, without what chance adds to it. */
+/* The squared correlation of two cells' counts over the runs, minus what chance alone would give. */
 static double correlation_squared(const lab_results *results, size_t a, size_t b)
 {
     double runs = (double)results->settings.runs, mean_a = (double)lab_total(results, a) / runs;
@@ -189,9 +191,10 @@ static bool takes_part(const lab_finding *finding)
 }
 
 /*
- * The sum of z^2 over the cells. Filters of a table share salts, and a hash that collides modulo 12,000,000 does so
- * modulo 6,000,000: the z are correlated, more than one would think. Then the sum is nearly a chi-square with fewer
- * degrees of freedom, stretched (Satterthwaite): cells^2 / sum of all squared correlations, taken from the runs.
+ * Tests the sum of z^2 over the cells. The z are correlated, because the filters of a table share salts, and hashes
+ * that collide modulo 12,000,000 also collide modulo 6,000,000. So the sum is approximately a scaled chi-square with
+ * fewer degrees of freedom (Satterthwaite): cells^2 / sum of all squared correlations, which are estimated from the
+ * runs.
  */
 lab_table_test lab_judge_table(const lab_results *results, const lab_finding *findings, size_t first, size_t count)
 {
@@ -219,7 +222,7 @@ lab_table_test lab_judge_table(const lab_results *results, const lab_finding *fi
     return test;
 }
 
-/* Within its rounding a figure counts as exact, so that the sum is too small rather than too large. */
+/* A figure that agrees within its rounding adds nothing, so the sum is rather too small than too large. */
 lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count)
 {
     lab_scatter scatter = {.fits = true, .p = 1};
@@ -245,7 +248,7 @@ static int by_distance(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Beyond which |z| one of so many is less likely than LAB_FAMILY_ALPHA. */
+/* The |z| that one of so many sound cells exceeds with a probability of at most LAB_FAMILY_ALPHA. */
 static double family_bound(size_t cells)
 {
     return -lab_normal_z(LAB_FAMILY_ALPHA / 2 / (double)cells);

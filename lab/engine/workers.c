@@ -1,4 +1,4 @@
-/* See workers.h. */
+/* Threads that take runs from a common list. See workers.h. */
 #include "lab/engine/workers.h"
 
 #include <pthread.h>
@@ -10,8 +10,8 @@ enum { THREADS_MAX = 256 };
 typedef struct team {
     const lab_crew *crew;
     bool *done;            /* [run] */
-    _Atomic uint64_t next; /* the run that nobody has taken yet */
-    pthread_mutex_t lock;  /* of what follows, and of keeping and the progress */
+    _Atomic uint64_t next; /* the next run to take */
+    pthread_mutex_t lock;  /* guards the fields below, keeping, and progress */
     lab_tally own, *tally;
     void *row;
     int code;
@@ -53,7 +53,7 @@ static void report(team *team, uint64_t run, int code)
     pthread_mutex_unlock(&team->lock);
 }
 
-/* The next run that is to be done, or as many as there are. */
+/* The next run that has to be made, or the number of runs if none is left. */
 static uint64_t take(team *team)
 {
     uint64_t run;
@@ -83,7 +83,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Takes what was kept of a process before. */
+/* Loads the runs that an earlier process has kept. */
 static void load(team *team)
 {
     const lab_crew *crew = team->crew;
