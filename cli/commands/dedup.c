@@ -192,13 +192,15 @@ const cli_command cli_dedup = {
     .summary = "Print each URL the first time it is seen; the default command",
     .usage = "vidi [dedup] [OPTION]... [FILE]...",
     .about = "Prints each line (a URL) the first time it is seen, in order, as it was spelled.",
-    .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
-               "What gzip or zstd has packed is unpacked. Lines may have any length and contain any byte. A carriage "
-               "return before the end of a line is printed but is not part of the URL. Spellings of one page are one, "
-               "in the canonical form that --canon names. A file that has the name of a command is read as ./NAME.\n"
-               "Kinds of set that are not exact sometimes take a new URL for one that was seen, and do not print it: "
-               "that page is lost. --stats says how many pages that is expected to have cost.\n"
-               "The exit status is 0, 2 after an error, or 3 with --strict if the set was not made for so much.",
+    .details =
+        "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
+        "Files packed with gzip, zstd, xz or bzip2 are unpacked. Lines may have any length and contain any byte. A "
+        "carriage return before the end of a line is printed but is not part of the URL; a byte order mark at "
+        "the start of a file is skipped. Spellings of one page are one, "
+        "in the canonical form that --canon names. A file that has the name of a command is read as ./NAME.\n"
+        "Kinds of set that are not exact sometimes take a new URL for one that was seen, and do not print it: "
+        "that page is lost. --stats says how many pages that is expected to have cost.\n"
+        "The exit status is 0, 2 after an error, or 3 with --strict if the set was not made for so much.",
     .examples = "  vidi urls.txt more.gz > new.txt\n"
                 "  vidi -s crawl.vidi found.txt > new.txt            what no run before has seen\n"
                 "  tail -f links.log | vidi -s crawl.vidi | fetch\n"

@@ -354,11 +354,9 @@ static const cli_option options_table[] = {
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
      "A run of 1e6 URLs takes a third of a gigabyte. The numbers do not depend on it.", 256},
     {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not synthetic ones",
-     "May be given several times, or with several files; - is standard input. What gzip or zstd has packed is "
-     "unpacked. Repeats and "
-     "lines of more than 216 bytes are left out. Runs "
-     "need "
-     "twice as many different URLs as --urls says, and half as many more where URLs are deleted.",
+     "May be given several times, or with several files; - is standard input. Files packed with gzip, "
+     "zstd, xz or bzip2 are unpacked. Repeats and lines of more than 216 bytes are left out. Runs need twice as many "
+     "different URLs as --urls says, and half as many more where URLs are deleted.",
      0},
     {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Begin anew, whatever an interrupted command has kept", NULL, 0},
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: a line a cell, rates in per cent", NULL, 0},

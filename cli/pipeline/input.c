@@ -1,44 +1,24 @@
 /*
- * Input: see input.h. Text that is not packed is read straight to where the caller wants it; only its first read is
- * looked at.
+ * Input: see input.h. Plain text is read straight into the caller's buffer; only the first bytes of a file are looked
+ * at.
  */
 #include "pipeline/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if VIDI_HAVE_ZLIB
-#include <zlib.h>
-#endif
-#if VIDI_HAVE_ZSTD
-#include <zstd.h>
-#endif
-
-enum { PACKED_ROOM = 256 * 1024, PIPE_ROOM = 1 << 20, MAGIC = 4 };
-
-enum form { FORM_TEXT, FORM_GZIP, FORM_ZSTD };
-
-static const struct {
-    const char *name;
-    unsigned char magic[MAGIC];
-    size_t length;
-} forms[] = {
-    [FORM_TEXT] = {"text", {0}, 0},
-    [FORM_GZIP] = {"gzip", {0x1f, 0x8b, 0x08}, 3},
-    [FORM_ZSTD] = {"zstd", {0x28, 0xb5, 0x2f, 0xfd}, 4},
-};
+enum { PIPE_ROOM = 1 << 20 };
 
 static bool is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
 
-/* What is left to read of a regular file that is open. */
+/* The number of bytes left to read of a regular file; 0 of anything else. */
 static uint64_t size_of(int fd, const struct stat *about)
 {
     off_t from = fd >= 0 ? lseek(fd, 0, SEEK_CUR) : 0;
@@ -76,134 +56,15 @@ int cli_input_open(cli_input *in, const char *path)
         in->regular = true;
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else {
-        (void)fcntl(in->fd, F_SETPIPE_SZ, PIPE_ROOM); /* fewer turns between two programs; what is no pipe refuses */
+        (void)fcntl(in->fd, F_SETPIPE_SZ,
+                    PIPE_ROOM); /* fewer switches between two programs; fails if it is not a pipe */
     }
-    return CLI_OK;
-}
-
-/* ---- unpacking ---- */
-
-static int damaged(const cli_input *in, const char *why)
-{
-    return cli_error("cannot read %s: its %s data is damaged (%s); unpack it by hand, or fetch it again", in->name,
-                     forms[in->form].name, why);
-}
-
-#if VIDI_HAVE_ZLIB
-static int gzip_open(cli_input *in)
-{
-    z_stream *stream = calloc(1, sizeof *stream);
-
-    if (!stream || inflateInit2(stream, 15 + 16) != Z_OK) {
-        free(stream);
-        return cli_error("out of memory");
-    }
-    in->unpacker = stream;
-    return CLI_OK;
-}
-
-static void gzip_close(cli_input *in)
-{
-    inflateEnd(in->unpacker);
-    free(in->unpacker);
-}
-
-static int gzip_unpack(cli_input *in, char *bytes, size_t room, size_t *got)
-{
-    z_stream *stream = in->unpacker;
-
-    if (!in->within) {
-        while (in->packed_at < in->packed_end && in->packed[in->packed_at] == 0)
-            in->packed_at++; /* tapes and some tools fill up with zeros */
-        if (in->packed_at == in->packed_end)
-            return CLI_OK;
-        (void)inflateReset(stream);
-        in->within = true;
-    }
-    stream->next_in = (unsigned char *)in->packed + in->packed_at;
-    stream->avail_in = (unsigned)(in->packed_end - in->packed_at);
-    stream->next_out = (unsigned char *)bytes;
-    stream->avail_out = room < UINT32_MAX ? (unsigned)room : UINT32_MAX;
-    unsigned before = stream->avail_out;
-    int result = inflate(stream, Z_NO_FLUSH);
-    in->packed_at = in->packed_end - stream->avail_in;
-    *got = before - stream->avail_out;
-    if (result == Z_MEM_ERROR)
-        return cli_error("out of memory");
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-        return damaged(in, stream->msg ? stream->msg : "it cannot be unpacked");
-    in->within = result != Z_STREAM_END;
-    return CLI_OK;
-}
-#endif
-
-#if VIDI_HAVE_ZSTD
-static int zstd_open(cli_input *in)
-{
-    in->unpacker = ZSTD_createDStream();
-    return in->unpacker ? CLI_OK : cli_error("out of memory");
-}
-
-static int zstd_unpack(cli_input *in, char *bytes, size_t room, size_t *got)
-{
-    ZSTD_inBuffer from = {in->packed, in->packed_end, in->packed_at};
-    ZSTD_outBuffer to = {bytes, room, 0};
-    size_t result = ZSTD_decompressStream(in->unpacker, &to, &from);
-
-    if (ZSTD_isError(result))
-        return damaged(in, ZSTD_getErrorName(result));
-    if (from.pos > in->packed_at || to.pos > 0)
-        in->within = result != 0;
-    in->packed_at = from.pos;
-    *got = to.pos;
-    return CLI_OK;
-}
-#endif
-
-static int unpack_open(cli_input *in)
-{
-#if VIDI_HAVE_ZLIB
-    if (in->form == FORM_GZIP)
-        return gzip_open(in);
-#endif
-#if VIDI_HAVE_ZSTD
-    if (in->form == FORM_ZSTD)
-        return zstd_open(in);
-#endif
-    return cli_error("cannot read %s: it is packed with %s, which this build cannot unpack; use '%s -dc'", in->name,
-                     forms[in->form].name, forms[in->form].name);
-}
-
-static int unpack(cli_input *in, char *bytes, size_t room, size_t *got)
-{
-    *got = 0;
-#if VIDI_HAVE_ZLIB
-    if (in->form == FORM_GZIP)
-        return gzip_unpack(in, bytes, room, got);
-#endif
-#if VIDI_HAVE_ZSTD
-    if (in->form == FORM_ZSTD)
-        return zstd_unpack(in, bytes, room, got);
-#endif
-    (void)in;
-    (void)bytes;
-    (void)room;
     return CLI_OK;
 }
 
 void cli_input_close(cli_input *in)
 {
-#if VIDI_HAVE_ZLIB
-    if (in->form == FORM_GZIP && in->unpacker)
-        gzip_close(in);
-#endif
-#if VIDI_HAVE_ZSTD
-    if (in->form == FORM_ZSTD)
-        ZSTD_freeDStream(in->unpacker);
-#endif
-    in->unpacker = NULL;
-    free(in->packed);
-    in->packed = NULL;
+    cli_unpacker_close(&in->unpacker);
     if (in->fd > STDIN_FILENO)
         close(in->fd);
     in->fd = -1;
@@ -211,7 +72,7 @@ void cli_input_close(cli_input *in)
 
 /* ---- reading ---- */
 
-static int read_some(cli_input *in, char *bytes, size_t room, size_t *got)
+static int read_file(cli_input *in, char *bytes, size_t room, size_t *got)
 {
     ssize_t result;
 
@@ -228,75 +89,108 @@ static int read_some(cli_input *in, char *bytes, size_t room, size_t *got)
     return CLI_OK;
 }
 
-/* The form that the bytes begin in, or could begin in if there were more of them. */
-static int form_of(const char *bytes, size_t n)
-{
-    for (int form = FORM_GZIP; n > 0 && form <= FORM_ZSTD; form++)
-        if (memcmp(bytes, forms[form].magic, n < forms[form].length ? n : forms[form].length) == 0)
-            return form;
-    return FORM_TEXT;
-}
-
-/* The first read of a file. More bytes than are there are waited for only if it begins as packed data does. */
-static int read_first(cli_input *in, char *bytes, size_t room, size_t *got)
-{
-    size_t n = 0, more = 1;
-
-    room = room < PACKED_ROOM ? room : PACKED_ROOM;
-    while (more > 0 && (n == 0 || (form_of(bytes, n) != FORM_TEXT && n < MAGIC))) {
-        if (read_some(in, bytes + n, room - n, &more) != CLI_OK)
-            return CLI_ERROR;
-        n += more;
-    }
-    in->looked = true;
-    int form = form_of(bytes, n);
-    if (form == FORM_TEXT || n < forms[form].length) {
-        *got = n;
-        return CLI_OK;
-    }
-    *got = 0;
-    in->form = form;
-    in->packed = malloc(PACKED_ROOM);
-    if (!in->packed)
-        return cli_error("out of memory");
-    memcpy(in->packed, bytes, n);
-    in->packed_end = n;
-    return unpack_open(in);
-}
-
 static int read_packed(cli_input *in, char *bytes, size_t room, size_t *got)
 {
+    cli_unpacker *unpacker = &in->unpacker;
+
     for (;;) {
-        /* Also without more to unpack: the last bytes may have been kept back for want of room. */
-        if (unpack(in, bytes, room, got) != CLI_OK)
+        /* Even without new packed bytes: the codec may have kept some of the text back for want of room. */
+        if (cli_unpack(unpacker, bytes, room, got) != CLI_OK)
             return CLI_ERROR;
         if (*got > 0)
             return CLI_OK;
-        if (in->packed_at < in->packed_end)
+        if (unpacker->at < unpacker->end)
             continue;
         if (in->at_end)
-            return in->within ? damaged(in, "it ends too early") : CLI_OK;
-        in->packed_at = 0;
-        if (read_some(in, in->packed, PACKED_ROOM, &in->packed_end) != CLI_OK)
+            return cli_unpacker_end(unpacker);
+        unpacker->at = 0;
+        if (read_file(in, unpacker->packed, CLI_PACKED_ROOM, &unpacker->end) != CLI_OK)
             return CLI_ERROR;
     }
+}
+
+static int read_text(cli_input *in, char *bytes, size_t room, size_t *got)
+{
+    *got = 0;
+    if (in->unpacker.codec)
+        return read_packed(in, bytes, room, got);
+    return in->at_end ? CLI_OK : read_file(in, bytes, room, got);
+}
+
+/* ---- the beginning of a file ---- */
+
+static const char utf8_mark[] = "\xef\xbb\xbf", utf16_marks[][3] = {"\xff\xfe", "\xfe\xff"};
+
+static bool packing_undecided(const char *bytes, size_t n)
+{
+    bool undecided;
+
+    (void)cli_codec_of(bytes, n, &undecided);
+    return undecided;
+}
+
+static bool mark_undecided(const char *bytes, size_t n)
+{
+    return (n < 3 && memcmp(bytes, utf8_mark, n) == 0) ||
+           (n < 2 && (memcmp(bytes, utf16_marks[0], n) == 0 || memcmp(bytes, utf16_marks[1], n) == 0));
+}
+
+/* Adds to the n bytes that are there until they are enough to decide by, or the file ends. */
+static int gather(cli_input *in, char *bytes, size_t room, size_t *n, bool (*undecided)(const char *, size_t))
+{
+    size_t more = 1;
+
+    while (more > 0 && undecided(bytes, *n)) {
+        if (read_text(in, bytes + *n, room - *n, &more) != CLI_OK)
+            return CLI_ERROR;
+        *n += more;
+    }
+    return CLI_OK;
+}
+
+/* Skips the mark that some programs put before text in UTF-8. */
+static int skip_mark(const cli_input *in, char *bytes, size_t *n)
+{
+    if (*n >= 3 && memcmp(bytes, utf8_mark, 3) == 0) {
+        *n -= 3;
+        memmove(bytes, bytes + 3, *n);
+    }
+    if (*n >= 2 && (memcmp(bytes, utf16_marks[0], 2) == 0 || memcmp(bytes, utf16_marks[1], 2) == 0))
+        return cli_error("cannot read %s: it is in UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'", in->name);
+    return CLI_OK;
+}
+
+/* The first read of a file. It waits for more bytes only as long as those that are there could begin a packed file. */
+static int read_first(cli_input *in, char *bytes, size_t room, size_t *got)
+{
+    size_t n = 0;
+    bool undecided;
+
+    room = room < CLI_PACKED_ROOM ? room : CLI_PACKED_ROOM;
+    in->looked = true;
+    if (gather(in, bytes, room, &n, packing_undecided) != CLI_OK)
+        return CLI_ERROR;
+    const cli_codec *codec = cli_codec_of(bytes, n, &undecided);
+    if (codec) {
+        if (cli_unpacker_open(&in->unpacker, codec, in->name, bytes, n) != CLI_OK)
+            return CLI_ERROR;
+        n = 0;
+    }
+    if (gather(in, bytes, room, &n, mark_undecided) != CLI_OK || skip_mark(in, bytes, &n) != CLI_OK)
+        return CLI_ERROR;
+    *got = n;
+    return n > 0 ? CLI_OK : read_text(in, bytes, room, got);
 }
 
 int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got)
 {
-    if (!in->looked) {
-        int status = read_first(in, bytes, room, got);
-        if (status != CLI_OK || in->form == FORM_TEXT)
-            return status;
-    }
-    if (in->form != FORM_TEXT)
-        return read_packed(in, bytes, room, got);
-    *got = 0;
-    return in->at_end ? CLI_OK : read_some(in, bytes, room, got);
+    return in->looked ? read_text(in, bytes, room, got) : read_first(in, bytes, room, got);
 }
 
 bool cli_input_ready(const cli_input *in)
 {
     struct pollfd input = {.fd = in->fd, .events = POLLIN};
-    return in->regular || in->at_end || in->packed_at < in->packed_end || poll(&input, 1, 0) != 0;
+    const cli_unpacker *unpacker = &in->unpacker;
+
+    return in->regular || in->at_end || unpacker->pending || unpacker->at < unpacker->end || poll(&input, 1, 0) != 0;
 }

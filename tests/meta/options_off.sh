@@ -6,7 +6,8 @@
 configure() {
     cmake -S "$VIDI_SOURCE" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DVIDI_WERROR=ON \
         -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF \
-        -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF
+        -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF \
+        -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF
 }
 
 links_no() {
@@ -19,6 +20,20 @@ answers() {
 
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
-check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd'
+check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd|lzma|bz2'
+# names FORMAT: a packed file is not read as text, and the message says what to do.
+names() {
+    echo http://example.com/ | "$1" >"$tmp/packed" || return 1
+    "$tmp/build/vidi" "$tmp/packed" >"$tmp/output" 2>&1
+    [ $? -eq 2 ] && cat "$tmp/output" && grep -q "it is packed with $1, .* use '$1 -dc'" "$tmp/output"
+}
+
 check "answers" answers
+for format in gzip zstd xz bzip2; do
+    if command -v $format >/dev/null; then
+        check "names $format" names $format
+    else
+        skip "names $format" "there is no $format"
+    fi
+done
 finish
