@@ -22,7 +22,7 @@
 
 #include "base/stream.h"
 #include "filters/fingerprint/line.h"
-#include "filters/fingerprint/spill.h"
+#include "filters/fingerprint/overflow.h"
 
 #define VIDI__SUBTABLE_LINES_MAX 16384 /* 1 MiB: rebuilding takes one or two milliseconds */
 

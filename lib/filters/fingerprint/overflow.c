@@ -1,5 +1,5 @@
 /* See spill.h. */
-#include "filters/fingerprint/spill.h"
+#include "filters/fingerprint/overflow.h"
 
 #define EMPTY VIDI__SPILL_EMPTY
 /*

@@ -11,8 +11,8 @@
  * A table that was lent (base/stream.h) may hold anything: asking it and walking through it are safe and end all the
  * same.
  */
-#ifndef VIDI_FILTERS_FINGERPRINT_SPILL_H
-#define VIDI_FILTERS_FINGERPRINT_SPILL_H
+#ifndef VIDI_FILTERS_FINGERPRINT_OVERFLOW_H
+#define VIDI_FILTERS_FINGERPRINT_OVERFLOW_H
 
 #include "base/stream.h"
 #include "filters/fingerprint/chunks.h"
