@@ -301,7 +301,7 @@ static void any_bytes_in_arrays_do_no_harm(void **state)
         test_forge_copy(&lie, &forge);
         for (size_t i = 0; i < lie.array_count; i++)
             scribble(&random, lie.bytes + lie.arrays[i].at, lie.arrays[i].size, round);
-        if (strcmp(((const test_case *)*state)->kind, "fingerprint") == 0) /* its lines, and all that spilled */
+        if (strcmp(((const test_case *)*state)->kind, "fingerprint") == 0) /* its lines, and all that overflowed */
             scribble(&random, lie.bytes + lie.arrays[0].at, lie.size - lie.arrays[0].at, round);
         test_forge_seal(&lie, &stream);
         test_map_make(&map, stream.data, stream.size);

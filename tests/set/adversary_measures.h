@@ -2,7 +2,7 @@
  * What an attack comes to, in standard deviations from what random hashes come to.
  *
  * Where there is a theory of random placement (hashes in cells, hashes in lines, pages lost), it is the measure. For
- * the rest (memory, rebuilding, what spills, bits marked) some tables are filled with random numbers for hashes, and
+ * the rest (memory, rebuilding, what overflows, bits marked) some tables are filled with random numbers for hashes, and
  * Student's t says how far an attack is from those.
  *
  * All checks together may fail by chance as often as a single one at three standard deviations, that is with 0.27 per
@@ -117,10 +117,10 @@ enum effort {
     DEPTH,          /* of its deepest directory */
     REBUILDS,       /* of sub-tables */
     MOVED,          /* hashes in what was rebuilt */
-    GUESTS,         /* hashes that are in the next line */
-    SPILLED,        /* hashes that are beside the lines */
+    DISPLACED,      /* hashes that are in the next line */
+    OVERFLOWED,     /* hashes that are beside the lines */
     SIGNED,         /* bits of signatures, for each of which some absent URLs lead on to the next line */
-    PROBES,         /* steps from where the search for a spilled hash begins to where it is */
+    PROBES,         /* steps from where the search for an overflowed hash begins to where it is */
     BLOCKED_SEEN,   /* URLs that were falsely seen while they were added to a blocked filter */
     BLOCKED_MARKED, /* its bits */
     BLOCKED_CHANCE, /* that its lines say "seen", as they are in fact */
@@ -130,7 +130,7 @@ enum effort {
 };
 
 static const char *const effort_names[EFFORTS] = {
-    "bytes",  "depth",         "rebuilds",       "moved",           "guests",         "spilled",        "signed",
+    "bytes",  "depth",         "rebuilds",       "moved",           "displaced",      "overflowed",     "signed",
     "probes", "blocked: seen", "blocked: marks", "blocked: chance", "blocked: bytes", "blocked: layers"};
 
 /* ---- fingerprint: a table of which everything can be seen, filled as the set's own is ---- */
@@ -175,23 +175,23 @@ typedef struct tenancy {
 /* For each line the hashes whose place it is, wherever they are. */
 static inline void count_homes(const vidi__subtable *part, uint32_t *homes, double *of)
 {
-    const vidi__spill *spill = &part->spill;
+    const vidi__overflow *overflow = &part->overflow;
     unsigned slots = vidi__line_slots(part->width);
     for (uint64_t line = 0; line < part->lines; line++) {
         uint32_t head = vidi__line_head(vidi__subtable_line(part, line));
-        uint32_t guests = (uint32_t)__builtin_popcount(vidi__line_guests(head, slots));
-        homes[line] += vidi__line_count(head) - guests;
-        homes[line ? line - 1 : part->lines - 1] += guests;
-        of[GUESTS] += guests;
+        uint32_t displaced_slots = (uint32_t)__builtin_popcount(vidi__line_displaced(head, slots));
+        homes[line] += vidi__line_count(head) - displaced_slots;
+        homes[line ? line - 1 : part->lines - 1] += displaced_slots;
+        of[DISPLACED] += displaced_slots;
         of[SIGNED] += __builtin_popcount(head >> (5 + slots));
     }
-    for (uint64_t at = 0; at < spill->room; at++) {
-        uint64_t hash = *vidi__spill_at(spill->entries, at), home = vidi__spill_home(spill, hash);
-        if (hash == VIDI__SPILL_EMPTY)
+    for (uint64_t at = 0; at < overflow->room; at++) {
+        uint64_t hash = *vidi__overflow_at(overflow->entries, at), home = vidi__overflow_home(overflow, hash);
+        if (hash == VIDI__OVERFLOW_EMPTY)
             continue;
         homes[vidi__scale(hash, part->ratio)]++;
-        of[SPILLED]++;
-        of[PROBES] += (double)(at >= home ? at - home : at + spill->room - home);
+        of[OVERFLOWED]++;
+        of[PROBES] += (double)(at >= home ? at - home : at + overflow->room - home);
     }
 }
 

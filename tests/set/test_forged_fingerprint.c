@@ -1,6 +1,6 @@
 /*
- * Streams with correct checksums that lie about the tables of the kind fingerprint: their counts, lines, spilled hashes
- * and directories.
+ * Streams with correct checksums that lie about the tables of the kind fingerprint: their counts, lines, overflowed
+ * hashes and directories.
  */
 #include "set/forged_cases.h"
 #include "support/runner.h"
@@ -11,13 +11,13 @@ enum { PARTITIONS = 64, PARTITION_BITS = 6 };
 /* A sub-table in a payload. */
 typedef struct table {
     size_t at; /* six numbers */
-    uint64_t depth, lines, width, used, spilled, room;
+    uint64_t depth, lines, width, used, overflowed, room;
     size_t first_line;
-    size_t first_spilled; /* entry of their table; in a multiset, their times behind all */
-    uint64_t range;       /* hashes are below it */
+    size_t first_overflowed; /* entry of their table; in a multiset, their times behind all */
+    uint64_t range;          /* hashes are below it */
 } table;
 
-enum { HEAD = 48, LINES = 8, WIDTH = 16, USED = 24, SPILLED = 32, ROOM = 40 };
+enum { HEAD = 48, LINES = 8, WIDTH = 16, USED = 24, OVERFLOWED = 32, ROOM = 40 };
 
 /* The numbers alone. */
 static table head_at(const test_forge *forge, size_t at, uint64_t numbers)
@@ -27,7 +27,7 @@ static table head_at(const test_forge *forge, size_t at, uint64_t numbers)
                    .lines = test_forge_get(forge, at + LINES),
                    .width = test_forge_get(forge, at + WIDTH),
                    .used = test_forge_get(forge, at + USED),
-                   .spilled = test_forge_get(forge, at + SPILLED),
+                   .overflowed = test_forge_get(forge, at + OVERFLOWED),
                    .room = test_forge_get(forge, at + ROOM)};
     found.range = numbers >> PARTITION_BITS >> found.depth;
     return found;
@@ -65,28 +65,28 @@ static table find_table(const test_forge *forge, uint64_t numbers, bool multiset
     for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &next);) {
         lines += next.lines;
     }
-    size_t line = at, spilled = at + 64 * lines;
+    size_t line = at, overflowed = at + 64 * lines;
     at = contents;
     partition = 0;
     for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &found);) {
         found.first_line = line;
-        found.first_spilled = spilled;
+        found.first_overflowed = overflowed;
         if (fits(forge, &found)) {
             return found;
         }
         line += 64 * found.lines;
-        spilled += found.room * (multiset ? 16 : 8);
+        overflowed += found.room * (multiset ? 16 : 8);
     }
     fail_msg("no sub-table serves");
     return found;
 }
 
-/* Where the n-th spilled hash is; those that are changed there are also not where they are looked for. */
-static size_t spilled_at(const test_forge *forge, const table *in, unsigned n)
+/* Where the n-th overflowed hash is; those that are changed there are also not where they are looked for. */
+static size_t overflowed_at(const test_forge *forge, const table *in, unsigned n)
 {
-    size_t at = in->first_spilled;
+    size_t at = in->first_overflowed;
     for (;; at += 8) {
-        assert_true(at < in->first_spilled + 8 * in->room);
+        assert_true(at < in->first_overflowed + 8 * in->room);
         if (test_forge_get(forge, at) != UINT64_MAX && n-- == 0) {
             return at;
         }
@@ -100,10 +100,10 @@ static bool any_table(const test_forge *forge, const table *found)
     return true;
 }
 
-static bool has_spilled(const test_forge *forge, const table *found)
+static bool has_overflowed(const test_forge *forge, const table *found)
 {
     (void)forge;
-    return found->spilled >= 2;
+    return found->overflowed >= 2;
 }
 
 static unsigned slots_of(const table *in)
@@ -134,18 +134,18 @@ static void set_head(unsigned char *line, uint32_t head)
     }
 }
 
-static uint32_t guest_bit(unsigned slot)
+static uint32_t displaced_bit(unsigned slot)
 {
     return UINT32_C(32) << slot;
 }
 
-/* The first line that has a guest, and its slot; `lines` if there is none. */
-static uint64_t line_with_guest(const test_forge *forge, const table *in, unsigned *slot)
+/* The first line that has a displaced entry, and its slot; `lines` if there is none. */
+static uint64_t line_with_displaced(const test_forge *forge, const table *in, unsigned *slot)
 {
     for (uint64_t line = 0; line < in->lines; line++) {
         const unsigned char *at = line_at(forge, in, line);
         for (*slot = 0; *slot < count_in(at); ++*slot) {
-            if (head_of(at) & guest_bit(*slot)) {
+            if (head_of(at) & displaced_bit(*slot)) {
                 return line;
             }
         }
@@ -153,10 +153,10 @@ static uint64_t line_with_guest(const test_forge *forge, const table *in, unsign
     return in->lines;
 }
 
-static bool has_guest(const test_forge *forge, const table *found)
+static bool has_displaced(const test_forge *forge, const table *found)
 {
     unsigned slot;
-    return found->spilled && line_with_guest(forge, found, &slot) < found->lines;
+    return found->overflowed && line_with_displaced(forge, found, &slot) < found->lines;
 }
 
 static bool has_room_behind_the_count(const test_forge *forge, const table *found)
@@ -315,8 +315,8 @@ static void a_hash_is_in_a_line_once(void **state)
     }
 }
 
-/* Sets whose tables have guests and spilled hashes. */
-static test_forge forge_with_guests(size_t which, table *in)
+/* Sets whose tables have displaced entries and overflowed hashes. */
+static test_forge forge_with_displaced(size_t which, table *in)
 {
     static const struct {
         const char *params;
@@ -324,52 +324,52 @@ static test_forge forge_with_guests(size_t which, table *in)
     } rows[] = {{"bits=60", UINT64_C(1) << 60}, {"bits=46.578125", UINT64_C(383) << 38}};
     test_forge forge = forge_of("fingerprint", rows[which].params, 0, 0, 40000);
     must_be_accepted(&forge, rows[which].params);
-    *in = find_table(&forge, rows[which].numbers, false, has_guest);
+    *in = find_table(&forge, rows[which].numbers, false, has_displaced);
     return forge;
 }
 
-static void a_guest_is_among_those_that_are_there(void **state)
+static void a_displaced_entry_is_among_those_that_are_there(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         table in;
-        test_forge forge = forge_with_guests(i, &in);
+        test_forge forge = forge_with_displaced(i, &in);
         in = find_table(&forge, in.range << PARTITION_BITS << in.depth, false, has_room_behind_the_count);
         unsigned char *line = line_at(&forge, &in, 0);
         uint32_t kept = head_of(line);
         for (unsigned slot = count_in(line); slot < slots_of(&in); slot++) {
-            set_head(line, kept | guest_bit(slot));
-            must_be_refused(&forge, "guest in slot", slot);
+            set_head(line, kept | displaced_bit(slot));
+            must_be_refused(&forge, "displaced in slot", slot);
         }
         test_forge_free(&forge);
     }
 }
 
 /* Of the line before: its distances are those that lead there, and it is not in that line too. */
-static void a_guest_belongs_to_the_line_before(void **state)
+static void a_displaced_entry_belongs_to_the_line_before(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         table in;
         unsigned slot;
-        test_forge forge = forge_with_guests(i, &in);
-        uint64_t number = line_with_guest(&forge, &in, &slot), owner = (number + in.lines - 1) % in.lines;
+        test_forge forge = forge_with_displaced(i, &in);
+        uint64_t number = line_with_displaced(&forge, &in, &slot), owner = (number + in.lines - 1) % in.lines;
         unsigned char *line = line_at(&forge, &in, number), *own = line_at(&forge, &in, owner);
         uint64_t span = first_hash(&in, owner + 1) - first_hash(&in, owner);
         uint64_t kept = get_distance(line, in.width, slot);
         uint64_t most = in.width == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * in.width) - 1;
         assert_true(kept < span && span <= most);
         put_distance(line, in.width, slot, span - 1);
-        must_be_accepted(&forge, "the last distance of a guest");
+        must_be_accepted(&forge, "the last distance of a displaced entry");
         put_distance(line, in.width, slot, span);
-        must_be_refused(&forge, "distance of a guest", span);
+        must_be_refused(&forge, "distance of a displaced entry", span);
         put_distance(line, in.width, slot, most);
-        must_be_refused(&forge, "distance of a guest", most);
+        must_be_refused(&forge, "distance of a displaced entry", most);
         put_distance(line, in.width, slot, get_distance(own, in.width, 0));
-        must_be_refused(&forge, "a guest that is in its line too", i);
+        must_be_refused(&forge, "a displaced entry that is in its line too", i);
         put_distance(line, in.width, slot, kept);
-        refuse_number(&forge, spilled_at(&forge, &in, 0), first_hash(&in, owner) + kept,
-                      "a guest that has spilled too");
+        refuse_number(&forge, overflowed_at(&forge, &in, 0), first_hash(&in, owner) + kept,
+                      "a displaced entry that has overflowed too");
         test_forge_free(&forge);
     }
 }
@@ -381,7 +381,7 @@ static void signatures_are_not_taken_from_the_stream(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         table in;
-        test_forge forge = forge_with_guests(i, &in);
+        test_forge forge = forge_with_displaced(i, &in);
         test_stream stream;
         vidi_set *set;
         for (uint64_t line = 0; line < in.lines; line++) {
@@ -399,21 +399,21 @@ static void signatures_are_not_taken_from_the_stream(void **state)
     }
 }
 
-static void a_spilled_hash_is_there_once(void **state)
+static void an_overflowed_hash_is_there_once(void **state)
 {
     (void)state;
     for (int multiset = 0; multiset < 2; multiset++) {
         test_forge forge = forge_of("fingerprint", multiset ? "multiset=on" : NULL, 0, 0, 40000);
         must_be_accepted(&forge, "fingerprint");
-        table in = find_table(&forge, UINT64_C(1) << 60, multiset, has_spilled);
-        size_t at = spilled_at(&forge, &in, 0), second = spilled_at(&forge, &in, 1);
+        table in = find_table(&forge, UINT64_C(1) << 60, multiset, has_overflowed);
+        size_t at = overflowed_at(&forge, &in, 0), second = overflowed_at(&forge, &in, 1);
         uint64_t kept = test_forge_get(&forge, at);
         assert_true(kept < in.range);
-        refuse_number(&forge, second, kept, "spilled hash");
-        refuse_number(&forge, at, in.range, "spilled hash");
-        refuse_number(&forge, at, kept + in.range, "spilled hash");
-        refuse_number(&forge, at, UINT64_MAX, "spilled hash");
-        refuse_number(&forge, at, UINT64_MAX - 1, "spilled hash");
+        refuse_number(&forge, second, kept, "overflowed hash");
+        refuse_number(&forge, at, in.range, "overflowed hash");
+        refuse_number(&forge, at, kept + in.range, "overflowed hash");
+        refuse_number(&forge, at, UINT64_MAX, "overflowed hash");
+        refuse_number(&forge, at, UINT64_MAX - 1, "overflowed hash");
         uint64_t number = used_line(&forge, &in, 1);
         uint64_t distance = get_distance(forge.bytes + in.first_line + 64 * number, in.width, 0);
         refuse_number(&forge, at, first_hash(&in, number) + distance, "hash of a line");
@@ -428,7 +428,7 @@ static void a_table_has_a_shape_that_can_be(void **state)
 {
     (void)state;
     test_forge forge = forge_of("fingerprint", NULL, 0, 0, 40000);
-    table in = find_table(&forge, UINT64_C(1) << 60, false, has_spilled);
+    table in = find_table(&forge, UINT64_C(1) << 60, false, has_overflowed);
     static const uint64_t lines[] = {0, 1, UINT64_C(1) << 17, (UINT64_C(1) << 17) + 1, UINT64_C(1) << 58, UINT64_MAX};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         refuse_number(&forge, in.at + LINES, lines[i], "lines");
@@ -441,17 +441,17 @@ static void a_table_has_a_shape_that_can_be(void **state)
         }
     }
     refuse_number(&forge, in.at + WIDTH, UINT64_C(1) << 32 | 6, "bytes a distance");
-    refuse_number(&forge, in.at + SPILLED, in.spilled - 1, "spilled");
-    refuse_number(&forge, in.at + SPILLED, in.spilled + 1, "spilled");
-    refuse_number(&forge, in.at + SPILLED, UINT64_C(1) << 61, "spilled");
-    refuse_number(&forge, in.at + SPILLED, UINT64_MAX, "spilled");
+    refuse_number(&forge, in.at + OVERFLOWED, in.overflowed - 1, "overflowed");
+    refuse_number(&forge, in.at + OVERFLOWED, in.overflowed + 1, "overflowed");
+    refuse_number(&forge, in.at + OVERFLOWED, UINT64_C(1) << 61, "overflowed");
+    refuse_number(&forge, in.at + OVERFLOWED, UINT64_MAX, "overflowed");
     refuse_number(&forge, in.at + USED, in.used - 1, "in use");
     refuse_number(&forge, in.at + USED, in.used + 1, "in use");
     refuse_number(&forge, in.at + USED, 0, "in use");
-    refuse_number(&forge, in.at + USED, in.lines * slots_of(&in) + in.spilled + 1, "in use");
+    refuse_number(&forge, in.at + USED, in.lines * slots_of(&in) + in.overflowed + 1, "in use");
     refuse_number(&forge, in.at + USED, UINT64_MAX, "in use");
     refuse_number(&forge, in.at + ROOM, 0, "room");
-    refuse_number(&forge, in.at + ROOM, in.spilled, "room");
+    refuse_number(&forge, in.at + ROOM, in.overflowed, "room");
     refuse_number(&forge, in.at + ROOM, UINT64_C(1) << 40, "room");
     refuse_number(&forge, in.at + ROOM, UINT64_MAX, "room");
     test_forge_free(&forge);
@@ -481,7 +481,7 @@ static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t 
 }
 
 /* Of itself, which is the line before: it could be there as one of its own just as well. */
-static void a_table_of_one_line_has_no_guests(void **state)
+static void a_table_of_one_line_has_no_displaced_entries(void **state)
 {
     static const uint64_t depth = 0;
     (void)state;
@@ -495,8 +495,8 @@ static void a_table_of_one_line_has_no_guests(void **state)
     test_forge_put(&forge, filter.count, 1);
     test_forge_put(&forge, in.at + USED, 1);
     must_be_accepted(&forge, "one hash in one line");
-    set_head(line, 1 | guest_bit(0));
-    must_be_refused(&forge, "a guest in the only line", 0);
+    set_head(line, 1 | displaced_bit(0));
+    must_be_refused(&forge, "a displaced entry in the only line", 0);
     test_forge_free(&forge);
 }
 
@@ -552,12 +552,15 @@ int main(int argc, char **argv)
     test_add("fingerprint: a line holds no more than it can", a_line_holds_no_more_than_it_can, NULL);
     test_add("fingerprint: a distance leads to its line", a_distance_leads_to_its_line, NULL);
     test_add("fingerprint: a hash is in a line once", a_hash_is_in_a_line_once, NULL);
-    test_add("fingerprint: a guest is among those that are there", a_guest_is_among_those_that_are_there, NULL);
-    test_add("fingerprint: a guest belongs to the line before", a_guest_belongs_to_the_line_before, NULL);
+    test_add("fingerprint: a displaced entry is among those that are there",
+             a_displaced_entry_is_among_those_that_are_there, NULL);
+    test_add("fingerprint: a displaced entry belongs to the line before", a_displaced_entry_belongs_to_the_line_before,
+             NULL);
     test_add("fingerprint: signatures are not taken from the stream", signatures_are_not_taken_from_the_stream, NULL);
-    test_add("fingerprint: a spilled hash is there once", a_spilled_hash_is_there_once, NULL);
+    test_add("fingerprint: an overflowed hash is there once", an_overflowed_hash_is_there_once, NULL);
     test_add("fingerprint: a table has a shape that can be", a_table_has_a_shape_that_can_be, NULL);
-    test_add("fingerprint: a table of one line has no guests", a_table_of_one_line_has_no_guests, NULL);
+    test_add("fingerprint: a table of one line has no displaced entries", a_table_of_one_line_has_no_displaced_entries,
+             NULL);
     test_add("fingerprint: sub-tables leave no gap", sub_tables_leave_no_gap, NULL);
     test_add("fingerprint: the depth of a directory is not believed", the_depth_of_a_directory_is_not_believed, NULL);
     return test_run("forged fingerprint", argc, argv);

@@ -3,16 +3,16 @@
  * them as the place where the rest is stored (table.h): about 7 bytes a URL from ten million on, one cache line a
  * question, and a page lost only if two URLs agree in all W bits.
  *
- * W need not be whole: a hash comes to one of S = g · 2^e numbers, 256 <= g < 512, so that an error rate asked for costs
- * no more memory than it must.
+ * W need not be whole: a hash comes to one of S = g · 2^e numbers, 256 <= g < 512, so that an error rate asked for
+ * costs no more memory than it must.
  *
  * Threads: a batch is worked through partition by partition, each under its lock (batch.h).
  *
  * Parameters: bits (W, in steps of a 64th), multiset=on (every add is stored and can be removed), hash. An error rate
  * asked for together with a capacity makes W as small as that allows.
  *
- * Promises: no false negative. fp_now = count / S, exactly: whatever the size of the table. An attacker without the
- * key does no better than chance, since partition, sub-table, line and distance are all the keyed hash.
+ * Promises: no false negative. fp_now = count / S, exactly: whatever the size of the table. An attacker without the key
+ * does no better than chance, since partition, sub-table, line and distance are all the keyed hash.
  */
 #include <math.h>
 
@@ -84,7 +84,7 @@ static void look(void *context, const vidi__step *step)
     if (run->fetched[step->buffer].changes != run->self->table.partitions[step->partition].changes)
         return;
     for (size_t i = 0; i < step->count; i++)
-        vidi__subtable_look(places[i].table, places[i].hash, &places[i].spot, run->adding);
+        vidi__subtable_look_ahead(places[i].table, places[i].hash, &places[i].spot, run->adding);
 }
 
 static int add_step(void *context, const vidi__step *step)
@@ -219,7 +219,7 @@ static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
     const vidi__place place = vidi__table_place(&self->table, hash_of(filter, item));
-    if (!place.table || !vidi__subtable_take(place.table, place.hash))
+    if (!place.table || !vidi__subtable_remove(place.table, place.hash))
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     if (!vidi__subtable_has(place.table, place.hash, &place.spot))
         vidi__filter_counted(filter, -1);
@@ -247,7 +247,7 @@ static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor,
 }
 
 /* Adds a hash that another table has so many times. */
-static int take_in(void *context, uint64_t hash, uint64_t times)
+static int merge_hash(void *context, uint64_t hash, uint64_t times)
 {
     fingerprint *self = context;
     int verdict = vidi__table_add(&self->table, hash);
@@ -257,13 +257,13 @@ static int take_in(void *context, uint64_t hash, uint64_t times)
     if (!self->table.multiset || times == 1)
         return 0;
     const vidi__place place = vidi__table_place(&self->table, hash);
-    return vidi__subtable_put(place.table, &self->table.chunks, place.hash, times - 1);
+    return vidi__subtable_insert(place.table, &self->table.chunks, place.hash, times - 1);
 }
 
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
     VIDI__TRY(vidi__filter_same_shape(into, from));
-    return vidi__table_walk(&((const fingerprint *)from)->table, take_in, into);
+    return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
 }
 
 static double fingerprint_fp_now(const vidi__filter *filter)
@@ -315,7 +315,9 @@ static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
 
 /* ---- making ---- */
 
-/* How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine. */
+/*
+ * How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine.
+ */
 static uint64_t hashes_of(double bits)
 {
     double whole = floor(bits);

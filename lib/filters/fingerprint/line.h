@@ -10,7 +10,7 @@
  *       8       7     64 bits at 0
  *
  *     head    bits 0-4: slots in use
- *             one bit a slot: it holds a guest, which belongs to the line before, where it found no room
+ *             one bit a slot: it holds a displaced entry, which belongs to the line before, where it found no room
  *             the bits above: signature of what did not fit here (bit s for each hash that signs s)
  *
  * On x86-64 the comparison uses SSE2, which every such machine has; elsewhere, and where VIDI_CPU=portable asks for it,
@@ -56,19 +56,19 @@ static inline unsigned vidi__line_used(uint32_t head, unsigned slots)
     return count < slots ? count : slots;
 }
 
-/* A bit for each slot that holds a guest. */
-static inline uint32_t vidi__line_guests(uint32_t head, unsigned slots)
+/* A bit for each slot that holds a displaced entry. */
+static inline uint32_t vidi__line_displaced(uint32_t head, unsigned slots)
 {
     return head >> 5 & ((UINT32_C(1) << slots) - 1);
 }
 
-static inline uint32_t vidi__line_guest(unsigned slot)
+static inline uint32_t vidi__line_displaced_bit(unsigned slot)
 {
     return UINT32_C(32) << slot;
 }
 
 /* The bit of the signature that a distance sets. */
-static inline uint32_t vidi__line_sign(unsigned slots, uint64_t distance)
+static inline uint32_t vidi__line_signature(unsigned slots, uint64_t distance)
 {
     uint64_t mixed = distance * UINT64_C(0x9e3779b97f4a7c15);
     return UINT32_C(1) << (5 + slots) << ((mixed >> 32) * (27 - slots) >> 32);
@@ -128,17 +128,17 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
 }
 
 /* Does the head bear the signature of a distance? Few bear any. */
-static inline bool vidi__line_signs(uint32_t head, unsigned slots, uint64_t distance)
+static inline bool vidi__line_has_signature(uint32_t head, unsigned slots, uint64_t distance)
 {
-    return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_sign(slots, distance);
+    return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_signature(slots, distance);
 }
 
 /* Puts a value behind the others. The head is that of the line, which has room. */
-static inline void vidi__line_append(unsigned char *line, unsigned width, uint32_t head, uint64_t value, bool guest)
+static inline void vidi__line_append(unsigned char *line, unsigned width, uint32_t head, uint64_t value, bool displaced)
 {
     unsigned slot = vidi__line_count(head);
     vidi__line_put(line, width, slot, value);
-    vidi__line_set_head(line, (head + 1) | (guest ? vidi__line_guest(slot) : 0));
+    vidi__line_set_head(line, (head + 1) | (displaced ? vidi__line_displaced_bit(slot) : 0));
 }
 
 /* Empties a slot: what is in the last one moves there. */
@@ -146,10 +146,10 @@ static inline void vidi__line_remove(unsigned char *line, unsigned width, unsign
 {
     uint32_t head = vidi__line_head(line) - 1;
     unsigned last = vidi__line_count(head);
-    bool guest = head & vidi__line_guest(last);
+    bool displaced = head & vidi__line_displaced_bit(last);
     vidi__line_put(line, width, slot, vidi__line_get(line, width, last));
-    head &= ~(vidi__line_guest(slot) | vidi__line_guest(last));
-    vidi__line_set_head(line, head | (guest && slot != last ? vidi__line_guest(slot) : 0));
+    head &= ~(vidi__line_displaced_bit(slot) | vidi__line_displaced_bit(last));
+    vidi__line_set_head(line, head | (displaced && slot != last ? vidi__line_displaced_bit(slot) : 0));
 }
 
 static inline uint32_t vidi__line_match_portable(const unsigned char *line, unsigned width, uint64_t value)

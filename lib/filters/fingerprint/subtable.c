@@ -1,7 +1,7 @@
 /* See subtable.h. */
 #include "filters/fingerprint/subtable.h"
 
-/* Hashes per slot when a table is full. Above, more would have to spill than the memory saved is worth. */
+/* Hashes per slot when a table is full. Above, more would have to overflow than the memory saved is worth. */
 #define LOAD 0.88
 
 static uint64_t chunk_count(uint64_t lines)
@@ -25,7 +25,7 @@ static void complete(vidi__subtable *shape)
     if (shape->limit < 1)
         shape->limit = 1;
     if (shape->lines == lines_most(shape->range))
-        shape->limit = UINT64_MAX; /* a multiset of all the hashes there are: what is more spills */
+        shape->limit = UINT64_MAX; /* a multiset of all the hashes there are: what is more overflows */
 }
 
 /* The fewest lines whose distances fit the width. */
@@ -64,7 +64,7 @@ int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi
     **table = *shape;
     (*table)->used = 0;
     (*table)->lent = false;
-    (*table)->spill = (vidi__spill){0};
+    (*table)->overflow = (vidi__overflow){0};
     int code = vidi__chunks_array(chunks, &(*table)->chunks, lines_bytes(*table));
     if (code < 0) {
         vidi__subtable_free(*table, chunks);
@@ -81,13 +81,13 @@ void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks)
     if (!table)
         return;
     vidi__chunks_array_free(chunks, table->chunks, lines_bytes(table));
-    vidi__spill_free(&table->spill, chunks);
+    vidi__overflow_free(&table->overflow, chunks);
     vidi__release(chunks->memory, table, sizeof *table, VIDI__CACHE_LINE);
 }
 
 uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 {
-    return vidi__chunks_array_bytes(lines_bytes(table)) + vidi__spill_bytes(&table->spill) + sizeof *table;
+    return vidi__chunks_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
 }
 
 /* The first hash of a line: the least whose product reaches it. */
@@ -114,11 +114,12 @@ static inline unsigned slots_of(const vidi__subtable *table)
     return vidi__line_slots(table->width);
 }
 
-/* The slots of a line that hold the distance as one of its own, or as a guest of the line before. */
-static inline uint32_t match(const vidi__subtable *table, const unsigned char *line, uint64_t distance, bool guest)
+/* The slots of a line that hold the distance as one of its own, or as a displaced entry of the line before. */
+static inline uint32_t match(const vidi__subtable *table, const unsigned char *line, uint64_t distance, bool displaced)
 {
-    uint32_t guests = vidi__line_guests(vidi__line_head(line), slots_of(table));
-    return vidi__line_match(line, table->width, distance, table->portable) & (guest ? guests : ~guests);
+    uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(line), slots_of(table));
+    return vidi__line_match(line, table->width, distance, table->portable) &
+           (displaced ? displaced_slots : ~displaced_slots);
 }
 
 static uint32_t match_next(const vidi__subtable *table, uint64_t hash, const vidi__spot *at)
@@ -126,34 +127,35 @@ static uint32_t match_next(const vidi__subtable *table, uint64_t hash, const vid
     return match(table, vidi__subtable_next_line(table, hash), at->distance, true);
 }
 
-static bool signs(const vidi__subtable *table, const vidi__spot *at)
+static bool has_signature(const vidi__subtable *table, const vidi__spot *at)
 {
-    return vidi__line_signs(vidi__line_head(at->line), slots_of(table), at->distance);
+    return vidi__line_has_signature(vidi__line_head(at->line), slots_of(table), at->distance);
 }
 
-static void sign(const vidi__subtable *table, unsigned char *line, uint64_t distance)
+static void add_signature(const vidi__subtable *table, unsigned char *line, uint64_t distance)
 {
-    vidi__line_set_head(line, vidi__line_head(line) | vidi__line_sign(slots_of(table), distance));
+    vidi__line_set_head(line, vidi__line_head(line) | vidi__line_signature(slots_of(table), distance));
 }
 
-bool vidi__subtable_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
+bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
 {
-    return match_next(table, hash, spot) || vidi__spill_times(&table->spill, hash);
+    return match_next(table, hash, spot) || vidi__overflow_times(&table->overflow, hash);
 }
 
 uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
     uint64_t times = (uint64_t)__builtin_popcount(match(table, at.line, at.distance, false));
-    if (signs(table, &at))
-        times += (uint64_t)__builtin_popcount(match_next(table, hash, &at)) + vidi__spill_times(&table->spill, hash);
+    if (has_signature(table, &at))
+        times +=
+            (uint64_t)__builtin_popcount(match_next(table, hash, &at)) + vidi__overflow_times(&table->overflow, hash);
     return times;
 }
 
-static int spill(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+static int insert_overflow(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
 {
     bool fresh;
-    VIDI__TRY(vidi__spill_put(&table->spill, chunks, table->multiset, hash, times, &fresh));
+    VIDI__TRY(vidi__overflow_insert(&table->overflow, chunks, table->multiset, hash, times, &fresh));
     table->used += fresh;
     return VIDI_OK;
 }
@@ -164,51 +166,51 @@ static uint64_t room_in(const vidi__subtable *table, const unsigned char *line)
 }
 
 /* As many of `times` as there is room for in the line; returns how many are left. */
-static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distance, uint64_t times, bool guest)
+static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distance, uint64_t times, bool displaced)
 {
     for (uint64_t room = room_in(table, line); times && room; times--, room--) {
-        vidi__line_append(line, table->width, vidi__line_head(line), distance, guest);
+        vidi__line_append(line, table->width, vidi__line_head(line), distance, displaced);
         table->used++;
     }
     return times;
 }
 
-static int put_at(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *at, uint64_t times)
+static int insert_at(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *at, uint64_t times)
 {
     unsigned char *next = vidi__subtable_next_line(table, hash);
     uint64_t here = room_in(table, at->line), there = next == at->line ? 0 : room_in(table, next);
     uint64_t beside = times > here + there ? times - here - there : 0;
     if (beside) /* first, because it can fail */
-        VIDI__TRY(spill(table, chunks, hash, beside));
+        VIDI__TRY(insert_overflow(table, chunks, hash, beside));
     if (times > here)
-        sign(table, at->line, at->distance);
+        add_signature(table, at->line, at->distance);
     times = fill(table, at->line, at->distance, times - beside, false);
     fill(table, next, at->distance, times, true);
     return VIDI_OK;
 }
 
-int vidi__subtable_put(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+int vidi__subtable_insert(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
-    return put_at(table, chunks, hash, &at, times);
+    return insert_at(table, chunks, hash, &at, times);
 }
 
 int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot,
                               bool seen)
 {
-    seen = seen || (signs(table, spot) && vidi__subtable_elsewhere(table, hash, spot));
+    seen = seen || (has_signature(table, spot) && vidi__subtable_has_elsewhere(table, hash, spot));
     if (seen && !table->multiset)
         return VIDI_SEEN;
     if (VIDI__UNLIKELY(table->used >= table->limit))
         return VIDI__SUBTABLE_FULL;
-    VIDI__TRY(put_at(table, chunks, hash, spot, 1));
+    VIDI__TRY(insert_at(table, chunks, hash, spot, 1));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
-/* The slot of the line in which it is, as one of its own or as a guest. */
-static bool take_from(vidi__subtable *table, unsigned char *line, uint64_t distance, bool guest)
+/* The slot of the line in which it is, as one of its own or as a displaced entry. */
+static bool remove_from(vidi__subtable *table, unsigned char *line, uint64_t distance, bool displaced)
 {
-    uint32_t found = match(table, line, distance, guest);
+    uint32_t found = match(table, line, distance, displaced);
     if (!found)
         return false;
     vidi__line_remove(line, table->width, (unsigned)__builtin_ctz(found));
@@ -216,49 +218,52 @@ static bool take_from(vidi__subtable *table, unsigned char *line, uint64_t dista
     return true;
 }
 
-bool vidi__subtable_take(vidi__subtable *table, uint64_t hash)
+bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
-    if (signs(table, &at)) {
+    if (has_signature(table, &at)) {
         bool gone;
-        if (vidi__spill_take(&table->spill, hash, &gone)) {
+        if (vidi__overflow_remove(&table->overflow, hash, &gone)) {
             table->used -= gone;
             return true;
         }
-        if (take_from(table, vidi__subtable_next_line(table, hash), at.distance, true))
+        if (remove_from(table, vidi__subtable_next_line(table, hash), at.distance, true))
             return true;
     }
-    return take_from(table, at.line, at.distance, false);
+    return remove_from(table, at.line, at.distance, false);
 }
 
-/* The last line, whose guests are in the first. */
+/* The last line, whose displaced entries are in the first. */
 static uint64_t last_first(const vidi__subtable *table)
 {
     return first_hash(table, table->lines - 1);
 }
 
-/* Is this the slot that a hash which may be there several times is told of at? The first of its own line, if any. */
-static bool tells(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash, bool guest)
+/*
+ * Is this the slot that a hash which may be there several times is reported of at? The first of its own line, if any.
+ */
+static bool reported_here(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash,
+                          bool displaced)
 {
     const vidi__spot own = vidi__subtable_spot(table, hash);
-    if (guest && match(table, own.line, own.distance, false))
+    if (displaced && match(table, own.line, own.distance, false))
         return false;
-    uint32_t found = match(table, line, own.distance, guest); /* none, if that is not its line */
+    uint32_t found = match(table, line, own.distance, displaced); /* none, if that is not its line */
     return found && (unsigned)__builtin_ctz(found) == slot;
 }
 
-/* `first` is the first hash of the line, `before` that of the line before, to which its guests belong. */
+/* `first` is the first hash of the line, `before` that of the line before, to which its displaced entries belong. */
 static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t before,
                      vidi__subtable_visit *visit, void *context)
 {
     uint32_t head = vidi__line_head(line);
     for (unsigned slot = 0; slot < vidi__line_used(head, slots_of(table)); slot++) {
-        bool guest = head & vidi__line_guest(slot);
-        uint64_t hash = (guest ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
+        bool displaced = head & vidi__line_displaced_bit(slot);
+        uint64_t hash = (displaced ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
         if (VIDI__UNLIKELY(hash >= table->range))
             continue; /* in a line that nobody has looked at */
         if (table->multiset) {
-            if (!tells(table, line, slot, hash, guest))
+            if (!reported_here(table, line, slot, hash, displaced))
                 continue;
             times = vidi__subtable_times(table, hash);
         }
@@ -278,14 +283,14 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
         before = first;
         first = next_first(table, line, first);
     }
-    const vidi__spill *spill = &table->spill;
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(spill, &at, &left);) {
-        uint64_t hash = *vidi__spill_at(spill->entries, at),
-                 times = spill->times ? *vidi__spill_at(spill->times, at) : 1;
+    const vidi__overflow *overflow = &table->overflow;
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
+        uint64_t hash = *vidi__overflow_at(overflow->entries, at),
+                 times = overflow->times ? *vidi__overflow_at(overflow->times, at) : 1;
         if (VIDI__UNLIKELY(hash >= table->range || !times))
             continue; /* as above */
         if (table->multiset && vidi__subtable_times(table, hash) != times)
-            continue; /* a line has it too, and has told of all */
+            continue; /* a line has it too, and has reported of all */
         int code = visit(context, hash, times);
         if (code)
             return code;
@@ -313,15 +318,16 @@ static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable 
     const unsigned slots = vidi__line_slots(new_width);
     for (uint64_t line = 0, first = 0, before = last_first(old); line < old->lines; line++) {
         const unsigned char *from = vidi__subtable_line(old, line);
-        uint32_t guests = vidi__line_guests(vidi__line_head(from), vidi__line_slots(old_width));
+        uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(from), vidi__line_slots(old_width));
         for (unsigned i = 0, count = vidi__line_count(vidi__line_head(from)); i < count; i++) {
-            uint64_t hash = (guests >> i & 1 ? before : first) + vidi__line_get(from, old_width, i) - self->from;
+            uint64_t hash =
+                (displaced_slots >> i & 1 ? before : first) + vidi__line_get(from, old_width, i) - self->from;
             if (hash >= into->range)
                 continue;
             const vidi__spot at = vidi__subtable_spot(into, hash);
             uint32_t head = vidi__line_head(at.line);
             if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
-                VIDI__TRY(put_at(into, self->chunks, hash, &at, 1));
+                VIDI__TRY(insert_at(into, self->chunks, hash, &at, 1));
                 continue;
             }
             vidi__line_append(at.line, new_width, head, at.distance, false);
@@ -345,13 +351,13 @@ static int move_all_lines(const rebuilding *self, const vidi__subtable *old)
     return move_lines(self, old, from, to);
 }
 
-static int move_spilled(const rebuilding *self, const vidi__spill *old)
+static int move_overflow(const rebuilding *self, const vidi__overflow *old)
 {
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(old, &at, &left);) {
-        uint64_t hash = *vidi__spill_at(old->entries, at) - self->from;
-        uint64_t times = old->times ? *vidi__spill_at(old->times, at) : 1;
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(old, &at, &left);) {
+        uint64_t hash = *vidi__overflow_at(old->entries, at) - self->from;
+        uint64_t times = old->times ? *vidi__overflow_at(old->times, at) : 1;
         if (hash < self->into->range)
-            VIDI__TRY(vidi__subtable_put(self->into, self->chunks, hash, times));
+            VIDI__TRY(vidi__subtable_insert(self->into, self->chunks, hash, times));
     }
     return VIDI_OK;
 }
@@ -361,11 +367,12 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 {
     VIDI__TRY(vidi__subtable_make(fresh, chunks, shape));
     rebuilding self = {*fresh, chunks, half == 1 ? shape->range : 0};
-    int code = vidi__spill_resize(&(*fresh)->spill, chunks, shape->multiset, old->spill.used / (half < 0 ? 2 : 4) + 8);
+    int code = vidi__overflow_resize(&(*fresh)->overflow, chunks, shape->multiset,
+                                     old->overflow.used / (half < 0 ? 2 : 4) + 8);
     if (code == VIDI_OK)
         code = move_all_lines(&self, old);
     if (code == VIDI_OK)
-        code = move_spilled(&self, &old->spill);
+        code = move_overflow(&self, &old->overflow);
     if (code < 0) {
         vidi__subtable_free(*fresh, chunks);
         *fresh = NULL;
@@ -376,17 +383,17 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 /* ---- saving and loading ---- */
 
 /*
- * More lines than any table gets to: those that cannot split grow on, but have few bits left. And more spilled hashes a
- * line: even if all of a table went to one half of it, that would be twice as full as it should be at most.
+ * More lines than any table gets to: those that cannot split grow on, but have few bits left. And more overflowed
+ * hashes a line: even if all of a table went to one half of it, that would be twice as full as it should be at most.
  */
 #define LINES_LIMIT (UINT64_C(1) << 17)
-#define SPILLED_LIMIT 64
+#define OVERFLOW_LIMIT 64
 #define SLOTS_MAX 20
 
-/* Room for spilled hashes that a stream may ask for: more than they ever come to. */
-static uint64_t spill_room_most(uint64_t lines)
+/* Room for overflowed hashes that a stream may ask for: more than they ever come to. */
+static uint64_t overflow_room_max(uint64_t lines)
 {
-    return 2 * SPILLED_LIMIT * lines + 16;
+    return 2 * OVERFLOW_LIMIT * lines + 16;
 }
 
 static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
@@ -397,23 +404,23 @@ static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
 
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
 {
-    const vidi__spill *spill = &table->spill;
+    const vidi__overflow *overflow = &table->overflow;
     VIDI__TRY(vidi__write_u64(writer, table->depth));
     VIDI__TRY(vidi__write_u64(writer, table->lines));
     VIDI__TRY(vidi__write_u64(writer, table->width));
     VIDI__TRY(vidi__write_u64(writer, table->used));
-    VIDI__TRY(vidi__write_u64(writer, spill->used));
-    return vidi__write_u64(writer, spill->room);
+    VIDI__TRY(vidi__write_u64(writer, overflow->used));
+    return vidi__write_u64(writer, overflow->room);
 }
 
 /*
  * The bits of a line that mean something, by the number of slots in use: the others are what was in that memory before.
  */
-typedef struct meaning {
+typedef struct used_bits {
     uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
-} meaning;
+} used_bits;
 
-static void find_meaning(meaning *all, unsigned width)
+static void find_used_bits(used_bits *all, unsigned width)
 {
     unsigned char line[VIDI__LINE_BYTES] = {0};
     vidi__line_set_head(line, UINT32_MAX);
@@ -426,9 +433,9 @@ static void find_meaning(meaning *all, unsigned width)
 
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
 {
-    meaning all = {0};
+    used_bits all = {0};
     uint64_t clean[VIDI__CHUNK_BYTES / 8];
-    find_meaning(&all, table->width);
+    find_used_bits(&all, table->width);
     VIDI__TRY(vidi__write_align(writer));
     for (uint64_t i = 0; i < chunk_count(table->lines); i++) {
         uint64_t lines = lines_in_chunk(table, i);
@@ -444,53 +451,53 @@ int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
     return VIDI_OK;
 }
 
-int vidi__subtable_save_spilled(const vidi__subtable *table, vidi__writer *writer)
+int vidi__subtable_save_overflow(const vidi__subtable *table, vidi__writer *writer)
 {
-    return vidi__spill_save(&table->spill, writer);
+    return vidi__overflow_save(&table->overflow, writer);
 }
 
 /* ---- what must be so ---- */
 
 static int check_head(const vidi__subtable *table, const unsigned char *line)
 {
-    uint32_t head = vidi__line_head(line), guests = vidi__line_guests(head, slots_of(table));
+    uint32_t head = vidi__line_head(line), displaced_slots = vidi__line_displaced(head, slots_of(table));
     unsigned used = vidi__line_count(head);
-    if (used > slots_of(table) || guests >> used || (guests && table->lines == 1))
+    if (used > slots_of(table) || displaced_slots >> used || (displaced_slots && table->lines == 1))
         return vidi__damaged("a line holds more than it can");
     return VIDI_OK;
 }
 
-/* What is not in its own line must have signed there: we sign for it, or look whether it has. */
+/* What is not in its own line must have signed there: we add_signature for it, or look whether it has. */
 static int check_signature(const vidi__subtable *table, unsigned char *own, uint64_t distance)
 {
     if (!table->lent)
-        sign(table, own, distance);
-    else if (!vidi__line_signs(vidi__line_head(own), slots_of(table), distance))
+        add_signature(table, own, distance);
+    else if (!vidi__line_has_signature(vidi__line_head(own), slots_of(table), distance))
         return vidi__damaged("a line lacks a signature");
     return VIDI_OK;
 }
 
 /*
- * Every distance leads back to the line, or to the one before for a guest; and in a plain set no hash is there twice.
- * `first` are the first hashes of the line and of that before.
+ * Every distance leads back to the line, or to the one before for a displaced entry; and in a plain set no hash is
+ * there twice. `first` are the first hashes of the line and of that before.
  */
 static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t first[2], uint64_t *count)
 {
     const unsigned char *at = vidi__subtable_line(table, line);
     uint64_t owner[2] = {line, line ? line - 1 : table->lines - 1};
     for (unsigned slot = 0; slot < vidi__line_count(vidi__line_head(at)); slot++) {
-        bool guest = vidi__line_head(at) & vidi__line_guest(slot);
-        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[guest] + distance;
-        if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[guest])
+        bool displaced = vidi__line_head(at) & vidi__line_displaced_bit(slot);
+        uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[displaced] + distance;
+        if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[displaced])
             return vidi__damaged("a line holds what does not belong there");
-        unsigned char *own = vidi__subtable_line(table, owner[guest]);
-        uint32_t equal = match(table, at, distance, guest);
-        bool told = (unsigned)__builtin_ctz(equal) == slot && (!guest || !match(table, own, distance, false));
-        if (!told && !table->multiset)
+        unsigned char *own = vidi__subtable_line(table, owner[displaced]);
+        uint32_t equal = match(table, at, distance, displaced);
+        bool reported = (unsigned)__builtin_ctz(equal) == slot && (!displaced || !match(table, own, distance, false));
+        if (!reported && !table->multiset)
             return vidi__damaged("a line holds what is there already");
-        if (guest)
+        if (displaced)
             VIDI__TRY(check_signature(table, own, distance));
-        *count += told;
+        *count += reported;
     }
     return VIDI_OK;
 }
@@ -498,7 +505,7 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
 /* All lines, whose heads have been checked; they and those beside are as many as is said. */
 static int check_lines(const vidi__subtable *table, uint64_t *count)
 {
-    uint64_t used = table->spill.used;
+    uint64_t used = table->overflow.used;
     uint64_t first[2] = {0, last_first(table)};
     for (uint64_t line = 0; line < table->lines; line++) {
         VIDI__TRY(check_line(table, line, first, count));
@@ -509,21 +516,21 @@ static int check_lines(const vidi__subtable *table, uint64_t *count)
     return used == table->used ? VIDI_OK : vidi__damaged("a sub-table does not hold as much as it says");
 }
 
-static int check_spilled(const vidi__subtable *table, uint64_t hash, uint64_t *count)
+static int check_overflowed(const vidi__subtable *table, uint64_t hash, uint64_t *count)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
     bool in_line = match(table, at.line, at.distance, false) || match_next(table, hash, &at);
     if (in_line && !table->multiset)
-        return vidi__damaged("a spilled hash is there twice");
+        return vidi__damaged("an overflowed hash is there twice");
     *count += !in_line;
     return check_signature(table, at.line, at.distance);
 }
 
-static int check_all_spilled(const vidi__subtable *table, uint64_t *count)
+static int check_overflow(const vidi__subtable *table, uint64_t *count)
 {
-    VIDI__TRY(vidi__spill_verify(&table->spill, table->range));
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&table->spill, &at, &left);)
-        VIDI__TRY(check_spilled(table, *vidi__spill_at(table->spill.entries, at), count));
+    VIDI__TRY(vidi__overflow_verify(&table->overflow, table->range));
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&table->overflow, &at, &left);)
+        VIDI__TRY(check_overflowed(table, *vidi__overflow_at(table->overflow.entries, at), count));
     return VIDI_OK;
 }
 
@@ -532,7 +539,7 @@ int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
     for (uint64_t line = 0; line < table->lines; line++)
         VIDI__TRY(check_head(table, vidi__subtable_line(table, line)));
     VIDI__TRY(check_lines(table, count));
-    return check_all_spilled(table, count);
+    return check_overflow(table, count);
 }
 
 /* ---- loading ---- */
@@ -565,19 +572,19 @@ int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi_
 }
 
 /* Only now, when the stream has been seen to be as long as the lines, is there room that is in proportion to them. */
-int vidi__subtable_load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
 {
-    VIDI__TRY(vidi__spill_load(&table->spill, chunks, table->multiset, reader));
-    return table->lent ? VIDI_OK : check_all_spilled(table, count);
+    VIDI__TRY(vidi__overflow_load(&table->overflow, chunks, table->multiset, reader));
+    return table->lent ? VIDI_OK : check_overflow(table, count);
 }
 
-static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t spilled, uint64_t room)
+static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t overflowed, uint64_t room)
 {
     if (width > 8 || !vidi__line_slots((unsigned)width) || !table->lines || table->lines > LINES_LIMIT ||
-        spilled > SPILLED_LIMIT * table->lines || table->lines > lines_most(table->range) ||
-        table->lines < lines_least(table->range, (unsigned)width) || room > spill_room_most(table->lines) ||
-        5 * spilled > 4 * room || table->used < spilled ||
-        table->used - spilled > table->lines * vidi__line_slots((unsigned)width))
+        overflowed > OVERFLOW_LIMIT * table->lines || table->lines > lines_most(table->range) ||
+        table->lines < lines_least(table->range, (unsigned)width) || room > overflow_room_max(table->lines) ||
+        5 * overflowed > 4 * room || table->used < overflowed ||
+        table->used - overflowed > table->lines * vidi__line_slots((unsigned)width))
         return vidi__damaged("a sub-table has an impossible shape");
     return VIDI_OK;
 }
@@ -586,14 +593,14 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
                              vidi__reader *reader, uint64_t *announced)
 {
     vidi__subtable wanted = *shape;
-    uint64_t width, spilled, room;
+    uint64_t width, overflowed, room;
     *table = NULL;
     VIDI__TRY(vidi__read_u64(reader, &wanted.lines));
     VIDI__TRY(vidi__read_u64(reader, &width));
     VIDI__TRY(vidi__read_u64(reader, &wanted.used));
-    VIDI__TRY(vidi__read_u64(reader, &spilled));
+    VIDI__TRY(vidi__read_u64(reader, &overflowed));
     VIDI__TRY(vidi__read_u64(reader, &room));
-    VIDI__TRY(check_shape(&wanted, width, spilled, room));
+    VIDI__TRY(check_shape(&wanted, width, overflowed, room));
     *announced += lines_bytes(&wanted) + room * (wanted.multiset ? 16 : 8);
     if (*announced > reader->left)
         return vidi__damaged("sub-tables are larger than the data that holds them");
@@ -601,7 +608,7 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
     complete(&wanted);
     wanted.lent = vidi__lends(reader);
     wanted.chunks = NULL;
-    wanted.spill = (vidi__spill){.room = room, .used = spilled}; /* until they are there */
+    wanted.overflow = (vidi__overflow){.room = room, .used = overflowed}; /* until they are there */
     VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = wanted;
     return VIDI_OK;

@@ -1,6 +1,6 @@
 /*
  * A part of a fingerprint table: the hashes that share a prefix, in lines (line.h) in the order of the hashes, and a
- * few beside (spill.h) for which there was no room.
+ * few beside (overflow.h) for which there was no room.
  *
  *     hash      a number below `range`: what of the W bits is left behind the prefix
  *     line      = floor(hash · ratio / 2^64), where ratio = floor(2^64 · lines / range)
@@ -10,7 +10,7 @@
  * the number of lines: growing reproduces every bit. A distance takes 3, 4, 5, 6 or 8 bytes, the fewest that the number
  * of lines allows.
  *
- *     full      a hash that finds its line full goes to the next one as a guest (the first follows on the last), and
+ *     full      a hash that finds its line full goes to the next one as a displaced entry (the first follows on the last), and
  *               where that is full too, beside; its own line then bears its signature
  *
  * A sub-table never grows in place. Rebuilding it makes one or two others from its hashes, in order, and either
@@ -32,14 +32,14 @@ typedef struct vidi__subtable {
     uint64_t inverse; /* 2^64 / ratio, for dividing by it: hashes a line, rounded down */
     unsigned char **chunks;
     uint64_t range;
-    uint64_t used;  /* slots and spilled entries */
+    uint64_t used;  /* slots and overflowed entries */
     uint64_t limit; /* of used, when it is to be rebuilt */
     uint8_t width;  /* bytes a distance */
     bool multiset;
     bool portable;
     bool lent;      /* the lines are not ours: never written to, and perhaps never looked at */
     unsigned depth; /* of the directory: bits of prefix within the partition */
-    vidi__spill spill;
+    vidi__overflow overflow;
     uint64_t lines;
 } vidi__subtable;
 
@@ -75,11 +75,12 @@ static inline unsigned char *vidi__subtable_next_line(const vidi__subtable *tabl
 }
 
 /* When the line has come: lets the processor bring the next one, if an add, or a question, may lead on to it. */
-static inline void vidi__subtable_look(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot, bool adding)
+static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot,
+                                             bool adding)
 {
     uint32_t head = vidi__line_head(spot->line);
     unsigned slots = vidi__line_slots(table->width);
-    if (adding ? vidi__line_count(head) == slots : vidi__line_signs(head, slots, spot->distance)) {
+    if (adding ? vidi__line_count(head) == slots : vidi__line_has_signature(head, slots, spot->distance)) {
         const unsigned char *next = vidi__subtable_next_line(table, hash);
         __builtin_prefetch(next, 1);
         __asm__ volatile("" : : "r"(next)); /* gcc drops a loop that does nothing but prefetch */
@@ -96,10 +97,10 @@ uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash);
 /*
  * Puts a hash in so many times, whether it is there or not and however full it is; more than once only in a multiset.
  */
-int vidi__subtable_put(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times);
+int vidi__subtable_insert(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times);
 
 /* Takes one away; false if there is none. */
-bool vidi__subtable_take(vidi__subtable *table, uint64_t hash);
+bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash);
 
 /* Calls visit once for every hash with its times, line by line; stops at anything but 0. */
 typedef int vidi__subtable_visit(void *context, uint64_t hash, uint64_t times);
@@ -115,24 +116,24 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 /*
  * Saved in three parts, between which the parts of others may stand:
  *
- *     head      u64 depth, lines, width, slots and spilled hashes in use, number of spilled hashes, room for them
+ *     head      u64 depth, lines, width, slots and overflowed hashes in use, number of overflowed hashes, room for them
  *     lines     as they are, aligned; where no slot is in use, zeros
- *     spilled   the table of the hashes beside (spill.h), as it is
+ *     overflowed   the table of the hashes beside (overflow.h), as it is
  *
  * Loading needs depth (which the caller has read), range, multiset and portable of the shape, and refuses what cannot
  * be. After the head there is a sub-table that must be used for nothing but loading the rest, or be freed; *announced
- * grows by what its rest takes in the stream, and is refused when it is more than is left. Lines and spilled hashes add
- * the number of different hashes to *count.
+ * grows by what its rest takes in the stream, and is refused when it is more than is left. Lines and overflowed hashes
+ * add the number of different hashes to *count.
  *
  * What is lent is not looked at: *count grows by what is said to be in use.
  */
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer);
-int vidi__subtable_save_spilled(const vidi__subtable *table, vidi__writer *writer);
+int vidi__subtable_save_overflow(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
                              vidi__reader *reader, uint64_t *announced);
 int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
-int vidi__subtable_load_spilled(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
 
 /* Is what was lent as a copy would have to be, and signed? Adds the number of different hashes to *count. */
 int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count);
@@ -163,21 +164,22 @@ void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
     }
 
 /* Its own line bears its signature: is it in the next, or beside? */
-bool vidi__subtable_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot);
+bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot);
 
-static VIDI__INLINE bool vidi__subtable_own(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
+static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
 {
-    uint32_t guests = vidi__line_guests(vidi__line_head(spot->line), vidi__line_slots(width));
-    return vidi__line_match(spot->line, width, spot->distance, table->portable) & ~guests;
+    uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(spot->line), vidi__line_slots(width));
+    return vidi__line_match(spot->line, width, spot->distance, table->portable) & ~displaced_slots;
 }
 
 static VIDI__INLINE bool vidi__subtable_has_as(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot,
                                                unsigned width)
 {
-    if (vidi__subtable_own(table, spot, width))
+    if (vidi__subtable_in_own_line(table, spot, width))
         return true;
-    return VIDI__UNLIKELY(vidi__line_signs(vidi__line_head(spot->line), vidi__line_slots(width), spot->distance)) &&
-           vidi__subtable_elsewhere(table, hash, spot);
+    return VIDI__UNLIKELY(
+               vidi__line_has_signature(vidi__line_head(spot->line), vidi__line_slots(width), spot->distance)) &&
+           vidi__subtable_has_elsewhere(table, hash, spot);
 }
 
 static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
@@ -196,8 +198,8 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__chunk
 {
     const unsigned slots = vidi__line_slots(width);
     uint32_t head = vidi__line_head(spot->line);
-    bool seen = vidi__subtable_own(table, spot, width);
-    if (VIDI__UNLIKELY(vidi__line_count(head) == slots || vidi__line_signs(head, slots, spot->distance) ||
+    bool seen = vidi__subtable_in_own_line(table, spot, width);
+    if (VIDI__UNLIKELY(vidi__line_count(head) == slots || vidi__line_has_signature(head, slots, spot->distance) ||
                        table->used >= table->limit || table->multiset))
         return vidi__subtable_add_slowly(table, chunks, hash, spot, seen);
     if (seen)

@@ -121,8 +121,8 @@ static void replace(vidi__table *table, vidi__partition *partition, uint64_t ent
 
 /*
  * The least size of this partition that so many hashes leave some room in: a ladder of equal steps, which for each
- * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to lines
- * and chunks has done to them.
+ * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to
+ * lines and chunks has done to them.
  */
 static double next_size(const vidi__table *table, const vidi__partition *partition, double hashes)
 {
@@ -131,7 +131,9 @@ static double next_size(const vidi__table *table, const vidi__partition *partiti
     return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
 }
 
-/* The shape of a sub-table at this depth that so many hashes leave room in, and, if more are expected, those as well. */
+/*
+ * The shape of a sub-table at this depth that so many hashes leave room in, and, if more are expected, those as well.
+ */
 static vidi__subtable next_shape(const vidi__table *table, const vidi__partition *partition, unsigned depth,
                                  double hashes)
 {
@@ -251,7 +253,7 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
     const vidi__subtable *part;
     for (uint64_t entry = 0; (part = next_subtable(&table->partitions[partition], &entry)) != NULL;) {
         stats->bytes += vidi__subtable_bytes(part);
-        stats->slots += (double)(part->lines * vidi__line_slots(part->width) + part->spill.used);
+        stats->slots += (double)(part->lines * vidi__line_slots(part->width) + part->overflow.used);
         stats->used += (double)part->used;
     }
     stats->bytes += entries_of(&table->partitions[partition]) * sizeof(vidi__subtable *);
@@ -263,7 +265,7 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
  * Hashes a line that find it and the next one full, for lines with so many slots and Poisson's `mean` of hashes: a
  * little less than if two lines were one, by a factor that was measured.
  */
-static double spilled(double mean, unsigned slots)
+static double overflow_per_line(double mean, unsigned slots)
 {
     double chance = exp(-2 * mean), sum = 0;
     for (unsigned x = 0; x < 2 * slots + 80; x++) {
@@ -280,8 +282,8 @@ double vidi__table_bytes_for(double urls, uint64_t hashes)
     double each = urls / VIDI__PARTITIONS;
     vidi__subtable shape = each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH) : first_shape(&made, each);
     double tables = ldexp(VIDI__PARTITIONS, (int)shape.depth), lines = (double)shape.lines;
-    double spill = lines * spilled(urls / tables / lines, vidi__line_slots(shape.width));
-    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * spill / 0.72 + sizeof(void *));
+    double overflow = lines * overflow_per_line(urls / tables / lines, vidi__line_slots(shape.width));
+    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * overflow / 0.72 + sizeof(void *));
 }
 
 int vidi__table_reserve(vidi__table *table, uint64_t hashes)
@@ -330,7 +332,7 @@ int vidi__table_save(const vidi__table *table, vidi__writer *writer)
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_lines, writer));
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_spilled, writer));
+        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_overflow, writer));
     return VIDI_OK;
 }
 
@@ -386,7 +388,7 @@ int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count)
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         VIDI__TRY(load_heads(table, &table->partitions[i], reader, &announced));
     VIDI__TRY(load_parts(table, vidi__subtable_load_lines, reader, count));
-    return load_parts(table, vidi__subtable_load_spilled, reader, count);
+    return load_parts(table, vidi__subtable_load_overflow, reader, count);
 }
 
 int vidi__table_verify(const vidi__table *table, uint64_t *count)

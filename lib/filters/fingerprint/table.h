@@ -6,11 +6,12 @@
  *     partition  a directory of 2^depth entries; several may name the same sub-table
  *     sub-table  grows by a quarter when it is full, and splits in two when it would pass 1 MiB
  *
- * Each partition has sizes of its own to grow to, spread over that quarter, so that they grow one after the other and not
- * all at once: memory follows the number of hashes closely, and no add waits for more than one sub-table to be rebuilt.
+ * Each partition has sizes of its own to grow to, spread over that quarter, so that they grow one after the other and
+ * not all at once: memory follows the number of hashes closely, and no add waits for more than one sub-table to be
+ * rebuilt.
  *
- * A hash of 64 bits comes to one of S numbers, floor(hash · S / 2^64), and of these no two are confused. S = g · 2^e with
- * a small g, so that it divides by any power of two that prefixes come to: prefixes are whole bits, S need not be.
+ * A hash of 64 bits comes to one of S numbers, floor(hash · S / 2^64), and of these no two are confused. S = g · 2^e
+ * with a small g, so that it divides by any power of two that prefixes come to: prefixes are whole bits, S need not be.
  *
  * Partitions share no memory but the pool of chunks, which has a lock of its own: each may be used by another thread.
  */
@@ -105,9 +106,9 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
 
 /*
  * Saved: for each partition u64 depth of the directory, or 2^64 - 1 if it is not open, and then the heads of its
- * sub-tables in order; the lines of all sub-tables; the spilled hashes of all. So who maps a file reads its beginning
- * and its end to open it, and nothing between. Loading adds the number of different hashes to *count; of lines that are
- * lent, that of all in use.
+ * sub-tables in order; the lines of all sub-tables; the overflowed hashes of all. So who maps a file reads its
+ * beginning and its end to open it, and nothing between. Loading adds the number of different hashes to *count; of
+ * lines that are lent, that of all in use.
  */
 int vidi__table_save(const vidi__table *table, vidi__writer *writer);
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count);

@@ -112,32 +112,32 @@ static inline int add(fixture *f, vidi__subtable *table, uint64_t hash)
 
 /* Where the copies of a hash are. */
 typedef struct copies {
-    uint64_t own, guests, spilled;
+    uint64_t own, displaced, overflowed;
 } copies;
 
 static inline copies copies_of(const vidi__subtable *table, uint64_t hash)
 {
-    copies found = {.spilled = vidi__spill_times(&table->spill, hash)};
+    copies found = {.overflowed = vidi__overflow_times(&table->overflow, hash)};
     const vidi__spot at = vidi__subtable_spot(table, hash);
     for (unsigned next = 0; next < 2; next++) {
         const unsigned char *line = vidi__subtable_line(table, (line_of(table, hash) + next) % table->lines);
         uint32_t head = vidi__line_head(line);
         for (unsigned slot = 0; slot < vidi__line_count(head); slot++)
             if (vidi__line_get(line, table->width, slot) == at.distance && (head >> (5 + slot) & 1) == next)
-                *(next ? &found.guests : &found.own) += 1;
+                *(next ? &found.displaced : &found.own) += 1;
     }
     return found;
 }
 
-/* All guests of a table. */
-static inline uint64_t guests_in(const vidi__subtable *table)
+/* All displaced entries of a table. */
+static inline uint64_t displaced_in(const vidi__subtable *table)
 {
-    uint64_t guests = 0;
+    uint64_t displaced_slots = 0;
     for (uint64_t line = 0; line < table->lines; line++) {
         uint32_t head = vidi__line_head(vidi__subtable_line(table, line));
-        guests += (uint64_t)__builtin_popcount(vidi__line_guests(head, vidi__line_slots(table->width)));
+        displaced_slots += (uint64_t)__builtin_popcount(vidi__line_displaced(head, vidi__line_slots(table->width)));
     }
-    return guests;
+    return displaced_slots;
 }
 
 /* ---- lists of hashes to compare with ---- */
@@ -220,7 +220,7 @@ static inline bool list_has(const list *l, uint64_t hash)
 
 static inline void put(fixture *f, vidi__subtable *table, list *l, uint64_t hash, uint64_t times)
 {
-    assert_int_equal(vidi__subtable_put(table, &f->chunks, hash, times), VIDI_OK);
+    assert_int_equal(vidi__subtable_insert(table, &f->chunks, hash, times), VIDI_OK);
     list_push(l, hash, times);
 }
 
@@ -314,7 +314,7 @@ static inline int save(const vidi__subtable *table, vidi__writer *writer)
 {
     VIDI__TRY(vidi__subtable_save_head(table, writer));
     VIDI__TRY(vidi__subtable_save_lines(table, writer));
-    return vidi__subtable_save_spilled(table, writer);
+    return vidi__subtable_save_overflow(table, writer);
 }
 
 static inline stream saved(const vidi__subtable *table)
@@ -335,7 +335,7 @@ static inline int load(fixture *f, stream *s, const vidi__subtable *shape, bool 
     VIDI__TRY(vidi__subtable_load_head(table, &f->chunks, shape, &s->reader, &announced));
     int code = vidi__subtable_load_lines(*table, &f->chunks, &s->reader, count);
     if (code == VIDI_OK)
-        code = vidi__subtable_load_spilled(*table, &f->chunks, &s->reader, count);
+        code = vidi__subtable_load_overflow(*table, &f->chunks, &s->reader, count);
     if (code < 0) {
         vidi__subtable_free(*table, &f->chunks);
         *table = NULL;
@@ -363,7 +363,7 @@ static inline void check_same_lines(const vidi__subtable *a, const vidi__subtabl
     assert_int_equal(a->used, b->used);
     assert_int_equal(a->ratio, b->ratio);
     assert_int_equal(a->inverse, b->inverse);
-    assert_int_equal(a->spill.used, b->spill.used);
+    assert_int_equal(a->overflow.used, b->overflow.used);
     for (uint64_t i = 0; i < a->lines; i++) {
         const unsigned char *x = vidi__subtable_line(a, i), *y = vidi__subtable_line(b, i);
         assert_int_equal(vidi__line_head(x), vidi__line_head(y));
@@ -372,19 +372,19 @@ static inline void check_same_lines(const vidi__subtable *a, const vidi__subtabl
     }
 }
 
-/* And what spilled where it was. */
+/* And what overflowed where it was. */
 static inline void check_same(const vidi__subtable *a, const vidi__subtable *b)
 {
     check_same_lines(a, b);
-    assert_int_equal(a->spill.room, b->spill.room);
-    for (uint64_t i = 0; i < a->spill.room; i++)
-        assert_int_equal(*vidi__spill_at(a->spill.entries, i), *vidi__spill_at(b->spill.entries, i));
+    assert_int_equal(a->overflow.room, b->overflow.room);
+    for (uint64_t i = 0; i < a->overflow.room; i++)
+        assert_int_equal(*vidi__overflow_at(a->overflow.entries, i), *vidi__overflow_at(b->overflow.entries, i));
 }
 
 /* ---- lies ---- */
 
 /* Numbers of a stream, and where its lines begin. */
-enum { LINES_AT = 8, WIDTH_AT = 16, USED_AT = 24, SPILLED_AT = 32, ROOM_AT = 40, FIRST_LINE = 64 };
+enum { LINES_AT = 8, WIDTH_AT = 16, USED_AT = 24, OVERFLOW_AT = 32, ROOM_AT = 40, FIRST_LINE = 64 };
 
 static inline unsigned char *line_in(const stream *s, uint64_t line)
 {
@@ -394,27 +394,28 @@ static inline unsigned char *line_in(const stream *s, uint64_t line)
 /* Puts into its head how much is in use, after lines were forged. */
 static inline void say_what_is_used(stream *s, uint64_t lines)
 {
-    uint64_t used = vidi__load64(s->data + SPILLED_AT);
+    uint64_t used = vidi__load64(s->data + OVERFLOW_AT);
     for (uint64_t line = 0; line < lines; line++)
         used += vidi__line_count(vidi__line_head(line_in(s, line)));
     vidi__store64(s->data + USED_AT, used);
 }
 
 /*
- * Lays the table of spilled hashes anew, whatever they are: each in the first free entry from where it is looked for.
+ * Lays the table of overflowed hashes anew, whatever they are: each in the first free entry from where it is looked
+ * for.
  */
-static inline void lay_spilled(stream *s, uint64_t lines, const uint64_t *hashes, unsigned n)
+static inline void lay_overflow(stream *s, uint64_t lines, const uint64_t *hashes, unsigned n)
 {
     unsigned char *entries = line_in(s, lines);
-    vidi__spill spill = {.room = vidi__load64(s->data + ROOM_AT)};
-    memset(entries, 0xff, spill.room * 8);
+    vidi__overflow overflow = {.room = vidi__load64(s->data + ROOM_AT)};
+    memset(entries, 0xff, overflow.room * 8);
     for (unsigned i = 0; i < n; i++) {
-        uint64_t at = vidi__spill_home(&spill, hashes[i]);
-        while (vidi__load64(entries + 8 * at) != VIDI__SPILL_EMPTY)
-            at = (at + 1) % spill.room;
+        uint64_t at = vidi__overflow_home(&overflow, hashes[i]);
+        while (vidi__load64(entries + 8 * at) != VIDI__OVERFLOW_EMPTY)
+            at = (at + 1) % overflow.room;
         vidi__store64(entries + 8 * at, hashes[i]);
-        if (s->size > (uint64_t)(entries - s->data) + spill.room * 8) /* a multiset */
-            vidi__store64(entries + 8 * (spill.room + at), 1);
+        if (s->size > (uint64_t)(entries - s->data) + overflow.room * 8) /* a multiset */
+            vidi__store64(entries + 8 * (overflow.room + at), 1);
     }
 }
 

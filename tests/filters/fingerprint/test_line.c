@@ -95,22 +95,22 @@ static void the_parts_of_a_head_do_not_overlap(void **state)
 {
     test_random random = {5};
     unsigned width = *(const unsigned *)*state, slots = vidi__line_slots(width);
-    uint32_t guests = 0, signs = 0;
+    uint32_t displaced_slots = 0, signs = 0;
     for (unsigned slot = 0; slot < slots; slot++) {
-        assert_int_equal(vidi__line_guests(vidi__line_guest(slot) | 31, slots), UINT32_C(1) << slot);
-        guests |= vidi__line_guest(slot);
+        assert_int_equal(vidi__line_displaced(vidi__line_displaced_bit(slot) | 31, slots), UINT32_C(1) << slot);
+        displaced_slots |= vidi__line_displaced_bit(slot);
     }
     for (unsigned i = 0; i < 4000; i++) {
         uint64_t distance = value_at(width, i % (20 * width), &random);
-        uint32_t sign = vidi__line_sign(slots, i % 2 ? distance : i);
+        uint32_t sign = vidi__line_signature(slots, i % 2 ? distance : i);
         check(__builtin_popcount(sign) == 1, "width %u: %llx signs %x", width, (unsigned long long)distance, sign);
         assert_int_equal(vidi__line_count(sign), 0);
-        assert_int_equal(vidi__line_guests(sign, slots), 0);
+        assert_int_equal(vidi__line_displaced(sign, slots), 0);
         signs |= sign;
     }
-    assert_int_equal(__builtin_popcount(guests), slots);
-    assert_int_equal(31 | guests | signs, UINT32_MAX);
-    assert_int_equal((31 & guests) | (31 & signs) | (guests & signs), 0);
+    assert_int_equal(__builtin_popcount(displaced_slots), slots);
+    assert_int_equal(31 | displaced_slots | signs, UINT32_MAX);
+    assert_int_equal((31 & displaced_slots) | (31 & signs) | (displaced_slots & signs), 0);
 }
 
 static void a_head_leaves_the_slots_alone(void **state)
@@ -132,46 +132,47 @@ static void a_head_leaves_the_slots_alone(void **state)
 /* What a line should hold, in any order. */
 typedef struct contents {
     uint64_t values[32];
-    bool guests[32];
+    bool displaced[32];
     unsigned count;
 } contents;
 
 static void check_contents(const unsigned char *line, unsigned width, const contents *right, uint32_t signature)
 {
     unsigned slots = vidi__line_slots(width);
-    uint32_t head = vidi__line_head(line), guests = vidi__line_guests(head, slots);
+    uint32_t head = vidi__line_head(line), displaced_slots = vidi__line_displaced(head, slots);
     assert_int_equal(vidi__line_count(head), right->count);
-    assert_int_equal(guests >> right->count, 0);
+    assert_int_equal(displaced_slots >> right->count, 0);
     assert_int_equal(head >> (5 + slots), signature >> (5 + slots));
     for (unsigned i = 0; i < right->count; i++) {
-        check(vidi__line_get(line, width, i) == right->values[i] && (guests >> i & 1) == right->guests[i],
+        check(vidi__line_get(line, width, i) == right->values[i] &&
+                  (displaced_slots >> i & 1) == right->displaced[i],
               "width %u: slot %u of %u", width, i, right->count);
     }
 }
 
-static void what_is_put_behind_and_taken_out_keeps_its_guests(void **state)
+static void appending_and_removing_keep_displaced_bits(void **state)
 {
     test_random random = {7};
     unsigned width = *(const unsigned *)*state, slots = vidi__line_slots(width);
     unsigned char line[VIDI__LINE_BYTES];
     contents right = {.count = 0};
-    uint32_t signature = vidi__line_sign(slots, 77) | vidi__line_sign(slots, 78);
+    uint32_t signature = vidi__line_signature(slots, 77) | vidi__line_signature(slots, 78);
     fill_randomly(line, &random);
     vidi__line_set_head(line, signature);
     for (unsigned n = 0; n < 30000; n++) {
         bool growing = n / 50 % 2 == 0;
         if (right.count < slots && (!right.count || test_below(&random, 10) < (growing ? 8u : 2u))) {
             uint64_t value = value_at(width, n % (20 * width), &random);
-            right.guests[right.count] = test_next(&random) & 1;
+            right.displaced[right.count] = test_next(&random) & 1;
             right.values[right.count] = value;
-            vidi__line_append(line, width, vidi__line_head(line), value, right.guests[right.count]);
+            vidi__line_append(line, width, vidi__line_head(line), value, right.displaced[right.count]);
             right.count++;
         } else {
             unsigned slot = (unsigned)test_below(&random, right.count);
             vidi__line_remove(line, width, slot);
             right.count--;
             right.values[slot] = right.values[right.count];
-            right.guests[slot] = right.guests[right.count];
+            right.displaced[slot] = right.displaced[right.count];
         }
         check_contents(line, width, &right, signature);
     }
@@ -281,7 +282,7 @@ int main(int argc, char **argv)
     test_add("a line that claims too much is read to its end", a_line_that_claims_too_much_is_read_to_its_end, NULL);
     add_widths("the parts of a head do not overlap", the_parts_of_a_head_do_not_overlap);
     test_add("a head leaves the slots alone", a_head_leaves_the_slots_alone, NULL);
-    add_widths("what is put behind and taken out keeps its guests", what_is_put_behind_and_taken_out_keeps_its_guests);
+    add_widths("appending and removing keep displaced bits", appending_and_removing_keep_displaced_bits);
     add_widths("vectors find what loops find", vectors_find_what_loops_find);
     add_widths("halves that match are not enough", halves_that_match_are_not_enough);
     return test_run("line", argc, argv);

@@ -4,11 +4,11 @@
  */
 #include "filters/fingerprint/subtable_cases.h"
 
-/* A spill with what it should hold, hash by hash. */
+/* An overflow with what it should hold, hash by hash. */
 typedef struct model {
     fixture f;
     test_random random;
-    vidi__spill spill;
+    vidi__overflow overflow;
     bool multiset;
     list l; /* what is in it, in no order */
 } model;
@@ -21,28 +21,28 @@ static void start(model *self, bool multiset, uint64_t seed)
 
 static void finish(model *self)
 {
-    vidi__spill_free(&self->spill, &self->f.chunks);
-    assert_int_equal(self->spill.room, 0);
+    vidi__overflow_free(&self->overflow, &self->f.chunks);
+    assert_int_equal(self->overflow.room, 0);
     list_free(&self->l);
     end(&self->f);
 }
 
 static bool is_in(const model *self, uint64_t at)
 {
-    return *vidi__spill_at(self->spill.entries, at) != VIDI__SPILL_EMPTY;
+    return *vidi__overflow_at(self->overflow.entries, at) != VIDI__OVERFLOW_EMPTY;
 }
 
 /* Every hash with its times, from each of the two ways to ask. */
 static void check_model(const model *self)
 {
     list told = {0}, right = {0};
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&self->spill, &at, &left);)
-        list_push(&told, *vidi__spill_at(self->spill.entries, at),
-                  self->multiset ? *vidi__spill_at(self->spill.times, at) : 1);
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&self->overflow, &at, &left);)
+        list_push(&told, *vidi__overflow_at(self->overflow.entries, at),
+                  self->multiset ? *vidi__overflow_at(self->overflow.times, at) : 1);
     assert_int_equal(told.n, self->l.n);
-    assert_int_equal(self->spill.used, self->l.n);
+    assert_int_equal(self->overflow.used, self->l.n);
     for (size_t i = 0; i < self->l.n; i++) {
-        assert_int_equal(vidi__spill_times(&self->spill, self->l.hashes[2 * i]), self->l.hashes[2 * i + 1]);
+        assert_int_equal(vidi__overflow_times(&self->overflow, self->l.hashes[2 * i]), self->l.hashes[2 * i + 1]);
         list_push(&right, self->l.hashes[2 * i], self->l.hashes[2 * i + 1]);
     }
     list_settle(&told);
@@ -57,9 +57,10 @@ static void check_model(const model *self)
 static void put_fresh(model *self, uint64_t hash, uint64_t times)
 {
     bool fresh = false;
-    assert_int_equal(vidi__spill_put(&self->spill, &self->f.chunks, self->multiset, hash, times, &fresh), VIDI_OK);
+    assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.chunks, self->multiset, hash, times, &fresh),
+                     VIDI_OK);
     assert_true(fresh);
-    assert_true(5 * self->spill.used <= 4 * self->spill.room);
+    assert_true(5 * self->overflow.used <= 4 * self->overflow.room);
     list_push(&self->l, hash, times);
 }
 
@@ -68,14 +69,14 @@ static void take_from(model *self, size_t i)
 {
     uint64_t hash = self->l.hashes[2 * i], *times = &self->l.hashes[2 * i + 1];
     bool last;
-    assert_true(vidi__spill_take(&self->spill, hash, &last));
+    assert_true(vidi__overflow_remove(&self->overflow, hash, &last));
     --*times;
     assert_int_equal(last, *times == 0);
-    assert_int_equal(vidi__spill_times(&self->spill, hash), *times);
+    assert_int_equal(vidi__overflow_times(&self->overflow, hash), *times);
     if (last) {
         self->l.n--;
         memmove(&self->l.hashes[2 * i], &self->l.hashes[2 * self->l.n], 2 * sizeof *self->l.hashes);
-        assert_false(vidi__spill_take(&self->spill, hash, &last));
+        assert_false(vidi__overflow_remove(&self->overflow, hash, &last));
         assert_false(last);
     }
 }
@@ -86,17 +87,17 @@ static void an_empty_one_holds_nothing(void **state)
 {
     model self;
     bool last = true;
-    uint64_t at = VIDI__SPILL_EMPTY, left;
+    uint64_t at = VIDI__OVERFLOW_EMPTY, left;
     (void)state;
     start(&self, false, 1);
     for (unsigned round = 0; round < 2; round++) { /* without memory; and with, but empty again */
-        assert_int_equal(vidi__spill_times(&self.spill, 5), 0);
-        assert_false(vidi__spill_take(&self.spill, 5, &last));
+        assert_int_equal(vidi__overflow_times(&self.overflow, 5), 0);
+        assert_false(vidi__overflow_remove(&self.overflow, 5, &last));
         assert_false(last);
-        assert_false(vidi__spill_each(&self.spill, &at, &left));
+        assert_false(vidi__overflow_each(&self.overflow, &at, &left));
         put_fresh(&self, 5, 1);
         take_from(&self, 0);
-        at = VIDI__SPILL_EMPTY;
+        at = VIDI__OVERFLOW_EMPTY;
     }
     finish(&self);
 }
@@ -120,7 +121,8 @@ static void change(model *self, uint64_t hashes, bool growing)
         if (i == self->l.n) {
             put_fresh(self, hash, times);
         } else if (self->multiset) {
-            assert_int_equal(vidi__spill_put(&self->spill, &self->f.chunks, true, hash, times, &fresh), VIDI_OK);
+            assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.chunks, true, hash, times, &fresh),
+                             VIDI_OK);
             assert_false(fresh);
             self->l.hashes[2 * i + 1] += times;
         }
@@ -128,8 +130,8 @@ static void change(model *self, uint64_t hashes, bool growing)
         take_from(self, i);
     } else {
         bool last;
-        assert_int_equal(vidi__spill_times(&self->spill, hash), 0);
-        assert_false(vidi__spill_take(&self->spill, hash, &last));
+        assert_int_equal(vidi__overflow_times(&self->overflow, hash), 0);
+        assert_false(vidi__overflow_remove(&self->overflow, hash, &last));
     }
 }
 
@@ -148,7 +150,7 @@ static void random_changes_leave_what_the_model_says(void **state)
     }
 }
 
-/* In chunks: room for what spilled from the largest tables. */
+/* In chunks: room for what overflowed from the largest tables. */
 static void many_blocks_hold_what_the_model_says(void **state)
 {
     (void)state;
@@ -160,15 +162,15 @@ static void many_blocks_hold_what_the_model_says(void **state)
             if (n % 997 == 0)
                 check_model(&self);
         }
-        assert_true(self.spill.room >= 7 * VIDI__SPILL_BLOCK);
+        assert_true(self.overflow.room >= 7 * VIDI__OVERFLOW_BLOCK);
         check_model(&self);
         while (self.l.n) {
             take_from(&self, (size_t)test_below(&self.random, self.l.n));
             if (self.l.n % 1499 == 0)
                 check_model(&self);
         }
-        assert_int_equal(self.spill.used, 0);
-        for (uint64_t at = 0; at < self.spill.room; at++)
+        assert_int_equal(self.overflow.used, 0);
+        for (uint64_t at = 0; at < self.overflow.room; at++)
             assert_false(is_in(&self, at));
         finish(&self);
     }
@@ -182,12 +184,12 @@ static void times_go_as_far_as_64_bits(void **state)
     (void)state;
     start(&self, true, 9);
     put_fresh(&self, 77, many);
-    assert_int_equal(vidi__spill_put(&self.spill, &self.f.chunks, true, 77, many, &fresh), VIDI_OK);
+    assert_int_equal(vidi__overflow_insert(&self.overflow, &self.f.chunks, true, 77, many, &fresh), VIDI_OK);
     assert_false(fresh);
-    assert_int_equal(vidi__spill_times(&self.spill, 77), 2 * many);
-    assert_true(vidi__spill_take(&self.spill, 77, &last));
+    assert_int_equal(vidi__overflow_times(&self.overflow, 77), 2 * many);
+    assert_true(vidi__overflow_remove(&self.overflow, 77, &last));
     assert_false(last);
-    assert_int_equal(vidi__spill_times(&self.spill, 77), 2 * many - 1);
+    assert_int_equal(vidi__overflow_times(&self.overflow, 77), 2 * many - 1);
     finish(&self);
 }
 
@@ -198,7 +200,7 @@ static uint64_t hash_at_home(model *self, uint64_t home)
 {
     for (;;) {
         uint64_t hash = test_next(&self->random) >> 4;
-        if (vidi__spill_home(&self->spill, hash) == home && !vidi__spill_times(&self->spill, hash))
+        if (vidi__overflow_home(&self->overflow, hash) == home && !vidi__overflow_times(&self->overflow, hash))
             return hash;
     }
 }
@@ -208,11 +210,11 @@ enum { ROOM = 10, CLUSTER = 6 };
 /* A cluster that begins before the end and goes on behind it, with homes as the digits of `homes` say. */
 static void make_cluster(model *self, uint64_t first, unsigned homes)
 {
-    assert_int_equal(vidi__spill_resize(&self->spill, &self->f.chunks, self->multiset, ROOM), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&self->overflow, &self->f.chunks, self->multiset, ROOM), VIDI_OK);
     self->l.n = 0;
     for (unsigned i = 0; i < CLUSTER; i++, homes /= 3)
         put_fresh(self, hash_at_home(self, (first + homes % 3) % ROOM), 1 + self->multiset * i);
-    assert_int_equal(self->spill.room, ROOM);
+    assert_int_equal(self->overflow.room, ROOM);
 }
 
 /* Takes them in the order of the digits of `order`, and looks after each at those that are left. */
@@ -220,7 +222,7 @@ static void take_in_order(model *self, unsigned order)
 {
     for (unsigned left = CLUSTER; left; order /= left--) {
         size_t i = order % left;
-        while (vidi__spill_times(&self->spill, self->l.hashes[2 * i]) > 1)
+        while (vidi__overflow_times(&self->overflow, self->l.hashes[2 * i]) > 1)
             take_from(self, i);
         take_from(self, i);
         check_model(self);
@@ -237,7 +239,7 @@ static void gaps_close_in_any_order_and_around_the_end(void **state)
     for (uint64_t first = 0; first < ROOM; first++)
         for (unsigned order = 0; order < ORDERS; order++) {
             self.multiset = order % 2;
-            vidi__spill_free(&self.spill, &self.f.chunks);
+            vidi__overflow_free(&self.overflow, &self.f.chunks);
             make_cluster(&self, first, (unsigned)test_below(&self.random, 729));
             around += is_in(&self, 0) && is_in(&self, ROOM - 1);
             take_in_order(&self, order);
@@ -260,26 +262,27 @@ static void the_order_of_listing_brings_back_the_same_table(void **state)
         start(&other, i % 2, i);
         while (self.l.n < sizes[i / 2])
             put_fresh(&self, test_next(&self.random) >> 4, 1);
-        assert_int_equal(vidi__spill_resize(&other.spill, &other.f.chunks, i % 2, self.spill.room), VIDI_OK);
-        for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&self.spill, &at, &left);)
-            assert_int_equal(vidi__spill_put(&other.spill, &other.f.chunks, i % 2,
-                                             *vidi__spill_at(self.spill.entries, at), 1, &fresh),
+        assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.chunks, i % 2, self.overflow.room), VIDI_OK);
+        for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&self.overflow, &at, &left);)
+            assert_int_equal(vidi__overflow_insert(&other.overflow, &other.f.chunks, i % 2,
+                                                   *vidi__overflow_at(self.overflow.entries, at), 1, &fresh),
                              VIDI_OK);
-        assert_int_equal(other.spill.room, self.spill.room);
-        for (uint64_t at = 0; at < self.spill.room; at++)
-            assert_int_equal(*vidi__spill_at(other.spill.entries, at), *vidi__spill_at(self.spill.entries, at));
+        assert_int_equal(other.overflow.room, self.overflow.room);
+        for (uint64_t at = 0; at < self.overflow.room; at++)
+            assert_int_equal(*vidi__overflow_at(other.overflow.entries, at),
+                             *vidi__overflow_at(self.overflow.entries, at));
         finish(&self);
         finish(&other);
     }
 }
 
 /* The farthest that a hash is from its home. */
-static uint64_t farthest(const vidi__spill *spill)
+static uint64_t farthest(const vidi__overflow *overflow)
 {
     uint64_t most = 0;
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(spill, &at, &left);) {
-        uint64_t home = vidi__spill_home(spill, *vidi__spill_at(spill->entries, at));
-        uint64_t far = at >= home ? at - home : at + spill->room - home;
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
+        uint64_t home = vidi__overflow_home(overflow, *vidi__overflow_at(overflow->entries, at));
+        uint64_t far = at >= home ? at - home : at + overflow->room - home;
         most = far > most ? far : most;
     }
     return most;
@@ -296,14 +299,16 @@ static void resizing_keeps_all_and_makes_no_clusters(void **state)
         while (self.l.n < 1000)
             put_fresh(&self, test_next(&self.random) >> 4, 1 + multiset * (self.l.n % 7));
         for (size_t i = 0; i < VIDI__COUNT(rooms); i++) {
-            assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, multiset, rooms[i]), VIDI_OK);
-            assert_true(self.spill.room >= rooms[i] && self.spill.room < rooms[i] + VIDI__SPILL_BLOCK);
+            assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, multiset, rooms[i]), VIDI_OK);
+            assert_true(self.overflow.room >= rooms[i] && self.overflow.room < rooms[i] + VIDI__OVERFLOW_BLOCK);
             check_model(&self);
-            check(farthest(&self.spill) < 150, "room %d: %d from home", (int)rooms[i], (int)farthest(&self.spill));
+            check(farthest(&self.overflow) < 150, "room %d: %d from home", (int)rooms[i],
+                  (int)farthest(&self.overflow));
         }
         for (uint64_t n = 0; n < 400; n++) { /* from a full one into a fresh one of less room, as when a table splits */
             put_fresh(&self, test_next(&self.random) >> 4, 1);
-            check(farthest(&self.spill) < 150, "%d hashes: %d from home", (int)self.l.n, (int)farthest(&self.spill));
+            check(farthest(&self.overflow) < 150, "%d hashes: %d from home", (int)self.l.n,
+                  (int)farthest(&self.overflow));
         }
         finish(&self);
     }
@@ -316,18 +321,18 @@ static void take_over(uint64_t room, uint64_t room_of_other)
     uint64_t taken = 0;
     start(&self, false, room);
     start(&other, false, room + 1);
-    assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, false, room), VIDI_OK);
-    assert_int_equal(vidi__spill_resize(&other.spill, &other.f.chunks, false, room_of_other), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.chunks, false, room_of_other), VIDI_OK);
     while (self.l.n < room * 4 / 10)
         put_fresh(&self, test_next(&self.random) >> 14, 1);
     while (other.l.n < room_of_other * 3 / 4)
         put_fresh(&other, test_next(&other.random) >> 14, 1);
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; taken < room * 3 / 8; taken++) {
-        assert_true(vidi__spill_each(&other.spill, &at, &left));
-        put_fresh(&self, *vidi__spill_at(other.spill.entries, at), 1);
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; taken < room * 3 / 8; taken++) {
+        assert_true(vidi__overflow_each(&other.overflow, &at, &left));
+        put_fresh(&self, *vidi__overflow_at(other.overflow.entries, at), 1);
     }
-    check(farthest(&self.spill) < 400, "room %d, from one of %d: %d from home", (int)room, (int)room_of_other,
-          (int)farthest(&self.spill));
+    check(farthest(&self.overflow) < 400, "room %d, from one of %d: %d from home", (int)room, (int)room_of_other,
+          (int)farthest(&self.overflow));
     finish(&self);
     finish(&other);
 }
@@ -349,14 +354,14 @@ static void its_bytes_are_what_it_allocated(void **state)
     for (unsigned multiset = 0; multiset < 2; multiset++) {
         model self;
         start(&self, multiset, 15);
-        assert_int_equal(vidi__spill_bytes(&self.spill), 0);
+        assert_int_equal(vidi__overflow_bytes(&self.overflow), 0);
         for (uint64_t n = 0; n < 5000; n++) {
             put_fresh(&self, test_next(&self.random) >> 4, 1);
             uint64_t pool = self.f.chunks.block_room * sizeof *self.f.chunks.blocks;
             for (uint64_t i = 0; i < self.f.chunks.block_count; i++)
                 pool += self.f.chunks.blocks[i].size;
             uint64_t in_use = (self.f.chunks.total - self.f.chunks.free_count) * VIDI__CHUNK_BYTES;
-            assert_int_equal(vidi__spill_bytes(&self.spill), vidi__memory_used(&self.f.memory) - pool + in_use);
+            assert_int_equal(vidi__overflow_bytes(&self.overflow), vidi__memory_used(&self.f.memory) - pool + in_use);
         }
         finish(&self);
     }
@@ -374,12 +379,12 @@ static void refused_memory_changes_nothing(void **state)
             bool fresh;
             for (uint64_t at = 1;; at++, refusals++) {
                 test_allocator_fail(&self.f.allocator, at, at % 2);
-                int code = vidi__spill_put(&self.spill, &self.f.chunks, multiset, hash, 1, &fresh);
+                int code = vidi__overflow_insert(&self.overflow, &self.f.chunks, multiset, hash, 1, &fresh);
                 test_allocator_fail(&self.f.allocator, 0, false);
                 if (code == VIDI_OK)
                     break;
                 assert_int_equal(code, VIDI_EMEMORY);
-                assert_int_equal(vidi__spill_times(&self.spill, hash), 0);
+                assert_int_equal(vidi__overflow_times(&self.overflow, hash), 0);
                 check_model(&self);
             }
             assert_true(fresh);
@@ -409,17 +414,17 @@ static void who_crowds_one_place_is_refused(void **state)
     for (size_t i = 0; i < VIDI__COUNT(counts); i++) {
         model self;
         start(&self, false, 1);
-        self.spill.used = 0;
+        self.overflow.used = 0;
         uint64_t room = 2 * counts[i] + 8, home = room - 3;
-        assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, false, room), VIDI_OK);
+        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
         for (uint64_t n = 0; n < counts[i]; n++) {
             uint64_t from = (uint64_t)((((unsigned __int128)home << 64) + room - 1) / room);
             uint64_t hash = unmix(from + n) - room, at = (home + n) % room;
-            assert_int_equal(vidi__spill_home(&self.spill, hash), home);
-            *vidi__spill_at(self.spill.entries, at) = hash;
+            assert_int_equal(vidi__overflow_home(&self.overflow, hash), home);
+            *vidi__overflow_at(self.overflow.entries, at) = hash;
         }
-        self.spill.used = counts[i];
-        assert_int_equal(vidi__spill_verify(&self.spill, UINT64_MAX), counts[i] <= 4097 ? VIDI_OK : VIDI_EFORMAT);
+        self.overflow.used = counts[i];
+        assert_int_equal(vidi__overflow_verify(&self.overflow, UINT64_MAX), counts[i] <= 4097 ? VIDI_OK : VIDI_EFORMAT);
         finish(&self);
     }
 }
@@ -432,20 +437,20 @@ static void any_entries_can_be_asked_and_listed(void **state)
         model self;
         start(&self, false, round);
         uint64_t room = 10 + round * 50, told = 0;
-        assert_int_equal(vidi__spill_resize(&self.spill, &self.f.chunks, false, room), VIDI_OK);
+        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
         for (uint64_t at = 0; at < room && round % 4 != 3; at++) {
             bool empty = round % 4 == 2 && test_below(&self.random, 2);
-            *vidi__spill_at(self.spill.entries, at) = empty       ? VIDI__SPILL_EMPTY
-                                                      : round % 4 ? test_next(&self.random)
-                                                                  : 7;
+            *vidi__overflow_at(self.overflow.entries, at) = empty       ? VIDI__OVERFLOW_EMPTY
+                                                            : round % 4 ? test_next(&self.random)
+                                                                        : 7;
         }
-        self.spill.used = room * 4 / 5;
+        self.overflow.used = room * 4 / 5;
         for (uint64_t i = 0; i < 100; i++)
-            assert_true(vidi__spill_times(&self.spill, test_next(&self.random)) <= 1);
-        for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&self.spill, &at, &left);)
+            assert_true(vidi__overflow_times(&self.overflow, test_next(&self.random)) <= 1);
+        for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&self.overflow, &at, &left);)
             told++;
         assert_true(told <= room);
-        assert_int_equal(vidi__spill_verify(&self.spill, UINT64_MAX), VIDI_EFORMAT);
+        assert_int_equal(vidi__overflow_verify(&self.overflow, UINT64_MAX), VIDI_EFORMAT);
         finish(&self);
     }
 }
@@ -465,5 +470,5 @@ int main(int argc, char **argv)
     test_add("refused memory changes nothing", refused_memory_changes_nothing, NULL);
     test_add("who crowds one place is refused", who_crowds_one_place_is_refused, NULL);
     test_add("any entries can be asked and listed", any_entries_can_be_asked_and_listed, NULL);
-    return test_run("spill", argc, argv);
+    return test_run("overflow", argc, argv);
 }

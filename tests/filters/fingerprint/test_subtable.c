@@ -185,7 +185,7 @@ static void every_hash_of_a_range_has_a_place_of_its_own(void **state)
         }
         check_holds(table, &l);
         for (uint64_t hash = 0; hash < range; hash += 2)
-            assert_true(vidi__subtable_take(table, hash));
+            assert_true(vidi__subtable_remove(table, hash));
         for (uint64_t hash = 0; hash < range; hash++)
             assert_int_equal(has(table, hash), hash % 2);
         assert_int_equal(table->used, range / 2);
@@ -287,7 +287,7 @@ static void its_bytes_are_what_it_allocated(void **state)
     for (size_t i = 0; i < 4 * VIDI__COUNT(lines); i++) {
         list l = {0};
         vidi__subtable shape = shape_of(999983, lines[i / 4], 3, i % 2), *table = make(&f, &shape);
-        for (uint64_t n = 0; n < (i & 2 ? 9000u : 60u); n++) /* most of them spill, in the end in chunks */
+        for (uint64_t n = 0; n < (i & 2 ? 9000u : 60u); n++) /* most of them overflow, in the end in chunks */
             put(&f, table, &l, n, 1);
         uint64_t in_use = (f.chunks.total - f.chunks.free_count) * VIDI__CHUNK_BYTES;
         assert_int_equal(vidi__memory_used(&f.memory) - bytes_of_pool(&f) + in_use, vidi__subtable_bytes(table));
@@ -436,8 +436,8 @@ static void a_visitor_ends_the_walk_wherever_it_is(void **state)
     vidi__subtable shape = shape_of(1001, 2, 8, false), *table = make(&f, &shape);
     for (uint64_t hash = 0; hash < 17; hash++) /* 7 in the line, 7 in the next, 3 beside */
         put(&f, table, &l, hash, 1);
-    assert_int_equal(guests_in(table), 7);
-    assert_int_equal(table->spill.used, 3);
+    assert_int_equal(displaced_in(table), 7);
+    assert_int_equal(table->overflow.used, 3);
     for (unsigned i = 1; i <= 17; i++) {
         stopping self = {0, i};
         assert_int_equal(vidi__subtable_walk(table, stop, &self), 42);

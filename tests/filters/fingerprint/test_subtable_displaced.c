@@ -1,6 +1,6 @@
 /*
- * Sub-tables whose lines are full: a hash goes to the next line as a guest, and where that is full too, beside. It is
- * found there, told of once, taken away and moved, and in a multiset every copy counts, wherever it is.
+ * Sub-tables whose lines are full: a hash goes to the next line as a displaced entry, and where that is full too,
+ * beside. It is found there, told of once, taken away and moved, and in a multiset every copy counts, wherever it is.
  */
 #include "filters/fingerprint/subtable_cases.h"
 
@@ -10,7 +10,7 @@ static uint64_t range_for(unsigned width, uint64_t lines)
     return width == 8 ? (UINT64_C(1) << 54) - 1 : lines * (power_of_two(8 * width) - 1) - lines / 2;
 }
 
-/* ---- one guest ---- */
+/* ---- one displaced entry ---- */
 
 enum { LINES = 5 };
 
@@ -52,9 +52,9 @@ static void disperse(crowded *self)
 static void check_copies(const vidi__subtable *table, uint64_t hash, copies right)
 {
     copies found = copies_of(table, hash);
-    check(found.own == right.own && found.guests == right.guests && found.spilled == right.spilled,
-          "%d in its line, %d in the next, %d beside; not %d, %d, %d", (int)found.own, (int)found.guests,
-          (int)found.spilled, (int)right.own, (int)right.guests, (int)right.spilled);
+    check(found.own == right.own && found.displaced == right.displaced && found.overflowed == right.overflowed,
+          "%d in its line, %d in the next, %d beside; not %d, %d, %d", (int)found.own, (int)found.displaced,
+          (int)found.overflowed, (int)right.own, (int)right.displaced, (int)right.overflowed);
 }
 
 typedef void crowd_test(crowded *self);
@@ -73,45 +73,45 @@ static void in_every_line(crowd_test *test)
 
 static void check_found(crowded *self)
 {
-    check_copies(self->table, self->extra, (copies){.guests = 1});
+    check_copies(self->table, self->extra, (copies){.displaced = 1});
     assert_int_equal(add(&self->f, self->table, self->extra), VIDI_SEEN);
-    check_copies(self->table, self->extra, (copies){.guests = 1});
-    assert_int_equal(guests_in(self->table), 1);
+    check_copies(self->table, self->extra, (copies){.displaced = 1});
+    assert_int_equal(displaced_in(self->table), 1);
     assert_int_equal(vidi__line_count(vidi__line_head(vidi__subtable_line(self->table, self->next))), 1);
     assert_int_equal(self->table->used, self->slots + 1);
     check_holds(self->table, &self->l);
 }
 
-static void a_guest_is_found_and_told_of_once(void **state)
+static void a_displaced_entry_is_found_and_reported_once(void **state)
 {
     (void)state;
     in_every_line(check_found);
 }
 
-/* The hash that has the guest's distance in the line where the guest is. */
+/* The hash that has the displaced entry's distance in the line where the displaced entry is. */
 static void check_not_confused(crowded *self)
 {
     uint64_t other = first_of(self->table, self->next) + self->slots;
     assert_false(has(self->table, other));
     assert_int_equal(vidi__subtable_times(self->table, other), 0);
-    assert_false(vidi__subtable_take(self->table, other));
+    assert_false(vidi__subtable_remove(self->table, other));
     assert_int_equal(add(&self->f, self->table, other), VIDI_NEW);
     assert_int_equal(add(&self->f, self->table, other), VIDI_SEEN);
     check_copies(self->table, other, (copies){.own = 1});
-    check_copies(self->table, self->extra, (copies){.guests = 1});
+    check_copies(self->table, self->extra, (copies){.displaced = 1});
     list_push(&self->l, other, 1);
     list_settle(&self->l);
     check_holds(self->table, &self->l);
-    assert_true(vidi__subtable_take(self->table, self->extra));
+    assert_true(vidi__subtable_remove(self->table, self->extra));
     assert_false(has(self->table, self->extra));
     assert_true(has(self->table, other));
     assert_int_equal(add(&self->f, self->table, self->extra), VIDI_NEW);
-    assert_true(vidi__subtable_take(self->table, other));
+    assert_true(vidi__subtable_remove(self->table, other));
     assert_false(has(self->table, other));
     assert_true(has(self->table, self->extra));
 }
 
-static void a_guest_is_not_its_hosts_hash_at_that_distance(void **state)
+static void a_displaced_entry_is_not_the_next_lines_own_hash(void **state)
 {
     (void)state;
     in_every_line(check_not_confused);
@@ -119,21 +119,21 @@ static void a_guest_is_not_its_hosts_hash_at_that_distance(void **state)
 
 static void check_taken(crowded *self)
 {
-    assert_true(vidi__subtable_take(self->table, self->extra));
+    assert_true(vidi__subtable_remove(self->table, self->extra));
     assert_false(has(self->table, self->extra));
-    assert_false(vidi__subtable_take(self->table, self->extra));
-    assert_int_equal(guests_in(self->table), 0);
+    assert_false(vidi__subtable_remove(self->table, self->extra));
+    assert_int_equal(displaced_in(self->table), 0);
     assert_int_equal(self->table->used, self->slots);
     self->l.n--;
     check_holds(self->table, &self->l);
     /* Its line has room again, and still bears the signature: what is added now is in the line. */
-    assert_true(vidi__subtable_take(self->table, self->first));
+    assert_true(vidi__subtable_remove(self->table, self->first));
     assert_int_equal(add(&self->f, self->table, self->extra), VIDI_NEW);
     check_copies(self->table, self->extra, (copies){.own = 1});
     assert_int_equal(add(&self->f, self->table, self->extra), VIDI_SEEN);
 }
 
-static void a_guest_that_is_taken_is_gone(void **state)
+static void a_displaced_entry_that_is_removed_is_gone(void **state)
 {
     (void)state;
     in_every_line(check_taken);
@@ -143,65 +143,65 @@ static void a_guest_that_is_taken_is_gone(void **state)
 static void check_stays(crowded *self)
 {
     for (uint64_t hash = self->first; hash < self->extra; hash++) {
-        assert_true(vidi__subtable_take(self->table, hash));
+        assert_true(vidi__subtable_remove(self->table, hash));
         assert_int_equal(add(&self->f, self->table, self->extra), VIDI_SEEN);
     }
-    check_copies(self->table, self->extra, (copies){.guests = 1});
+    check_copies(self->table, self->extra, (copies){.displaced = 1});
     assert_int_equal(self->table->used, 1);
 }
 
-static void a_guest_stays_seen_when_its_line_empties(void **state)
+static void a_displaced_entry_stays_seen_when_its_line_empties(void **state)
 {
     (void)state;
     in_every_line(check_stays);
 }
 
 /* The next line is filled with its own, and the one after that with nothing. */
-static void check_spills(crowded *self)
+static void check_overflows(crowded *self)
 {
     uint64_t first = first_of(self->table, self->next);
     for (uint64_t hash = first; hash < first + self->slots - 1; hash++)
         put(&self->f, self->table, &self->l, hash, 1);
-    assert_int_equal(self->table->spill.used, 0);
+    assert_int_equal(self->table->overflow.used, 0);
     uint64_t more[] = {self->extra + 1, first + self->slots};
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(add(&self->f, self->table, more[i]), VIDI_NEW);
         assert_int_equal(add(&self->f, self->table, more[i]), VIDI_SEEN);
         list_push(&self->l, more[i], 1);
     }
-    check_copies(self->table, more[0], (copies){.spilled = 1});
-    check_copies(self->table, more[1], (copies){.guests = 1}); /* of the next line, in the one behind */
-    assert_int_equal(self->table->spill.used, 1);
-    assert_int_equal(guests_in(self->table), 2);
+    check_copies(self->table, more[0], (copies){.overflowed = 1});
+    check_copies(self->table, more[1], (copies){.displaced = 1}); /* of the next line, in the one behind */
+    assert_int_equal(self->table->overflow.used, 1);
+    assert_int_equal(displaced_in(self->table), 2);
     list_settle(&self->l);
     check_holds(self->table, &self->l);
-    assert_true(vidi__subtable_take(self->table, more[0]));
+    assert_true(vidi__subtable_remove(self->table, more[0]));
     assert_false(has(self->table, more[0]));
-    assert_int_equal(self->table->spill.used, 0);
+    assert_int_equal(self->table->overflow.used, 0);
 }
 
-static void what_finds_the_next_line_full_too_spills(void **state)
+static void what_finds_the_next_line_full_too_overflows(void **state)
 {
     (void)state;
-    in_every_line(check_spills);
+    in_every_line(check_overflows);
 }
 
-static void a_table_of_one_line_has_no_guests(void **state)
+static void a_table_of_one_line_has_no_displaced_entries(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VIDI__COUNT(all_widths); i++) {
         crowded self;
         crowd(&self, all_widths[i], 0, 1);
-        check_copies(self.table, self.extra, (copies){.spilled = 1});
+        check_copies(self.table, self.extra, (copies){.overflowed = 1});
         for (uint64_t hash = self.extra + 1; hash < self.extra + 20; hash++)
             put(&self.f, self.table, &self.l, hash, 1);
-        assert_int_equal(guests_in(self.table), 0);
-        assert_int_equal(self.table->spill.used, 20);
+        assert_int_equal(displaced_in(self.table), 0);
+        assert_int_equal(self.table->overflow.used, 20);
         assert_int_equal(vidi__line_count(vidi__line_head(self.table->chunks[0])), self.slots);
         check_holds(self.table, &self.l);
         while (self.l.n) {
             uint64_t gone = self.l.hashes[2 * --self.l.n];
-            assert_true(vidi__subtable_take(self.table, gone));
+            assert_true(vidi__subtable_remove(self.table, gone));
             check_holds(self.table, &self.l);
         }
         disperse(&self);
@@ -225,14 +225,17 @@ static void check_moves(crowded *self)
         }
 }
 
-static void rebuilding_moves_guests(void **state)
+static void rebuilding_moves_displaced_entries(void **state)
 {
     (void)state;
     in_every_line(check_moves);
 }
 
-/* Halves of a table of 4 lines whose second and fourth are crowded: their guests are in the other half's first line. */
-static void splitting_moves_guests_to_their_own_half(void **state)
+/*
+ * Halves of a table of 4 lines whose second and fourth are crowded: their displaced entries are in the other half's
+ * first line.
+ */
+static void splitting_moves_displaced_entries_to_their_own_half(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VIDI__COUNT(all_widths); i++)
@@ -252,8 +255,10 @@ static void splitting_moves_guests_to_their_own_half(void **state)
         }
 }
 
-/* Filled until it says so: few guests, hardly anything beside, all found, and so after growing by a quarter. */
-static void a_full_table_has_guests_and_hardly_spills(void **state)
+/*
+ * Filled until it says so: few displaced entries, hardly anything beside, all found, and so after growing by a quarter.
+ */
+static void a_full_table_has_displaced_entries_and_hardly_overflows(void **state)
 {
     static const uint64_t ranges[] = {(UINT64_C(1) << 54) - 1, UINT64_C(509) << 37, UINT64_C(257) << 28,
                                       UINT64_C(1000000007), 3000017};
@@ -274,10 +279,10 @@ static void a_full_table_has_guests_and_hardly_spills(void **state)
             l.hashes[2 * j + 1] = 1;
         assert_int_equal(table->used, l.n);
         assert_int_equal(l.n, table->limit);
-        check(guests_in(table) > l.n / 40 && guests_in(table) < l.n / 6, "%d guests of %d", (int)guests_in(table),
-              (int)l.n);
-        check(table->spill.used > 0 && table->spill.used < l.n / 25, "%d of %d spilled", (int)table->spill.used,
-              (int)l.n);
+        check(displaced_in(table) > l.n / 40 && displaced_in(table) < l.n / 6, "%d displaced entries of %d",
+              (int)displaced_in(table), (int)l.n);
+        check(table->overflow.used > 0 && table->overflow.used < l.n / 25, "%d of %d overflowed",
+              (int)table->overflow.used, (int)l.n);
         vidi__subtable_fit(&shape, l.n * 5 / 4);
         larger = rebuilt(&f, table, &shape, -1, &l, &l);
         assert_int_equal(larger->used, l.n);
@@ -318,28 +323,28 @@ static void change(model *self, bool growing)
     uint64_t what = test_below(&self->random, 10);
     if (what < (growing ? 4u : 1u) && (multiset || !*times)) {
         uint64_t more = multiset ? 1 + test_below(&self->random, 25) : 1;
-        assert_int_equal(vidi__subtable_put(self->table, &self->f.chunks, hash, more), VIDI_OK);
+        assert_int_equal(vidi__subtable_insert(self->table, &self->f.chunks, hash, more), VIDI_OK);
         *times += more;
     } else if (what < (growing ? 7u : 2u)) {
         assert_int_equal(add(&self->f, self->table, hash), *times ? VIDI_SEEN : VIDI_NEW);
         *times += multiset || !*times;
     } else {
         for (uint64_t n = multiset ? 1 + test_below(&self->random, 12) : 1; n; n--) {
-            assert_int_equal(vidi__subtable_take(self->table, hash), *times > 0);
+            assert_int_equal(vidi__subtable_remove(self->table, hash), *times > 0);
             *times -= *times > 0;
         }
     }
     copies are = copies_of(self->table, hash);
-    assert_int_equal(are.own + are.guests + are.spilled, *times);
+    assert_int_equal(are.own + are.displaced + are.overflowed, *times);
     assert_int_equal(vidi__subtable_times(self->table, hash), *times);
     assert_int_equal(has(self->table, hash), *times > 0);
-    self->mixtures |= 1u << ((are.own > 0) | (are.guests > 0) << 1 | (are.spilled > 0) << 2);
+    self->mixtures |= 1u << ((are.own > 0) | (are.displaced > 0) << 1 | (are.overflowed > 0) << 2);
 }
 
 /* Slots and entries, counted. */
 static void check_used(const model *self)
 {
-    uint64_t used = self->table->spill.used;
+    uint64_t used = self->table->overflow.used;
     for (uint64_t line = 0; line < self->table->lines; line++)
         used += vidi__line_count(vidi__line_head(vidi__subtable_line(self->table, line)));
     assert_int_equal(self->table->used, used);
@@ -349,7 +354,7 @@ static void check_used(const model *self)
 static void move(model *self, const list *l)
 {
     vidi__subtable *old = self->table, shape = *old;
-    if (test_below(&self->random, 2) && old->spill.used <= 60 * old->lines) { /* more is not believed */
+    if (test_below(&self->random, 2) && old->overflow.used <= 60 * old->lines) { /* more is not believed */
         stream s = saved(old);
         self->table = loaded(&self->f, &s, &shape, l->n);
         self->table->limit = UINT64_MAX;
@@ -396,8 +401,8 @@ static unsigned change_randomly(bool multiset, uint64_t seed)
     }
     for (uint64_t hash = 0; hash < self.range; hash++)
         for (; self.times[hash]; self.times[hash]--)
-            assert_true(vidi__subtable_take(self.table, hash));
-    assert_int_equal(self.table->used + self.table->spill.used, 0);
+            assert_true(vidi__subtable_remove(self.table, hash));
+    assert_int_equal(self.table->used + self.table->overflow.used, 0);
     list none = {0};
     check_holds(self.table, &none);
     vidi__subtable_free(self.table, &self.f.chunks);
@@ -431,19 +436,19 @@ static void a_multiset_counts_beyond_the_slots_of_two_lines(void **state)
         fixture f;
         begin(&f);
         vidi__subtable shape = shape_of((UINT64_C(1) << 54) - 3, lines, 8, true), *table = make(&f, &shape);
-        uint64_t hash = shape.range - 1; /* in the last line, whose guests are in the first */
+        uint64_t hash = shape.range - 1; /* in the last line, whose displaced entries are in the first */
         for (uint64_t i = 0; i < 1000; i++) {
             assert_int_equal(add(&f, table, hash), i ? VIDI_SEEN : VIDI_NEW);
             assert_int_equal(vidi__subtable_times(table, hash), i + 1);
         }
-        assert_int_equal(table->spill.used, 1);
+        assert_int_equal(table->overflow.used, 1);
         assert_int_equal(table->used, (lines > 1 ? 14 : 7) + 1); /* many of one URL do not make it grow */
-        assert_int_equal(vidi__subtable_put(table, &f.chunks, hash - 1, many), VIDI_OK);
+        assert_int_equal(vidi__subtable_insert(table, &f.chunks, hash - 1, many), VIDI_OK);
         for (uint64_t i = 1000; i > 0; i--) {
             assert_int_equal(vidi__subtable_times(table, hash), i);
-            assert_true(vidi__subtable_take(table, hash));
+            assert_true(vidi__subtable_remove(table, hash));
         }
-        assert_false(vidi__subtable_take(table, hash));
+        assert_false(vidi__subtable_remove(table, hash));
         assert_int_equal(vidi__subtable_times(table, hash - 1), many);
         vidi__subtable_free(table, &f.chunks);
         end(&f);
@@ -452,17 +457,21 @@ static void a_multiset_counts_beyond_the_slots_of_two_lines(void **state)
 
 int main(int argc, char **argv)
 {
-    test_add("a guest is found and told of once", a_guest_is_found_and_told_of_once, NULL);
-    test_add("a guest is not its host's hash at that distance", a_guest_is_not_its_hosts_hash_at_that_distance, NULL);
-    test_add("a guest that is taken is gone", a_guest_that_is_taken_is_gone, NULL);
-    test_add("a guest stays seen when its line empties", a_guest_stays_seen_when_its_line_empties, NULL);
-    test_add("what finds the next line full too spills", what_finds_the_next_line_full_too_spills, NULL);
-    test_add("a table of one line has no guests", a_table_of_one_line_has_no_guests, NULL);
-    test_add("rebuilding moves guests", rebuilding_moves_guests, NULL);
-    test_add("splitting moves guests to their own half", splitting_moves_guests_to_their_own_half, NULL);
-    test_add("a full table has guests and hardly spills", a_full_table_has_guests_and_hardly_spills, NULL);
+    test_add("a displaced entry is found and reported once", a_displaced_entry_is_found_and_reported_once, NULL);
+    test_add("a displaced entry is not the next line's own hash", a_displaced_entry_is_not_the_next_lines_own_hash,
+             NULL);
+    test_add("a displaced entry that is removed is gone", a_displaced_entry_that_is_removed_is_gone, NULL);
+    test_add("a displaced entry stays seen when its line empties", a_displaced_entry_stays_seen_when_its_line_empties,
+             NULL);
+    test_add("what finds the next line full too overflows", what_finds_the_next_line_full_too_overflows, NULL);
+    test_add("a table of one line has no displaced entries", a_table_of_one_line_has_no_displaced_entries, NULL);
+    test_add("rebuilding moves displaced entries", rebuilding_moves_displaced_entries, NULL);
+    test_add("splitting moves displaced entries to their own half", splitting_moves_displaced_entries_to_their_own_half,
+             NULL);
+    test_add("a full table has displaced entries and hardly overflows",
+             a_full_table_has_displaced_entries_and_hardly_overflows, NULL);
     test_add("random changes lose nothing", random_changes_lose_nothing, NULL);
     test_add("a multiset counts copies wherever they are", a_multiset_counts_copies_wherever_they_are, NULL);
     test_add("a multiset counts beyond the slots of two lines", a_multiset_counts_beyond_the_slots_of_two_lines, NULL);
-    return test_run("subtable guests", argc, argv);
+    return test_run("subtable displaced", argc, argv);
 }

@@ -1,5 +1,5 @@
 /*
- * Streams of sub-tables that lie about their lines and about what spilled: no hash is where it does not belong, or
+ * Streams of sub-tables that lie about their lines and about what overflowed: no hash is where it does not belong, or
  * anywhere twice, and what finds it is not taken from the stream.
  */
 #include "filters/fingerprint/subtable_cases.h"
@@ -26,13 +26,14 @@ static forgery forge(fixture *f, uint64_t range, uint64_t lines)
     return self;
 }
 
-/* Writes a line of one's own or of guests, with these distances; returns it. */
-static unsigned char *forge_line(forgery *self, uint64_t line, bool guests, unsigned count, const uint64_t *distances)
+/* Writes a line of one's own or of displaced entries, with these distances; returns it. */
+static unsigned char *forge_line(forgery *self, uint64_t line, bool displaced, unsigned count,
+                                 const uint64_t *distances)
 {
     unsigned char *at = line_in(&self->s, line);
     memset(at, 0, VIDI__LINE_BYTES);
     for (unsigned slot = 0; slot < count; slot++)
-        vidi__line_append(at, self->shape.width, vidi__line_head(at), distances[slot], guests);
+        vidi__line_append(at, self->shape.width, vidi__line_head(at), distances[slot], displaced);
     say_what_is_used(&self->s, self->shape.lines);
     return at;
 }
@@ -42,23 +43,26 @@ static uint64_t span_of(const vidi__subtable *shape, uint64_t line)
     return first_of(shape, line + 1) - first_of(shape, line);
 }
 
-/* Distances of the line's own, and of guests of the line before: up to the last of that line, and not one further. */
-static void check_distances(forgery *self, uint64_t line, bool guests)
+/*
+ * Distances of the line's own, and of displaced entries of the line before: up to the last of that line, and not one
+ * further.
+ */
+static void check_distances(forgery *self, uint64_t line, bool displaced)
 {
-    uint64_t lines = self->shape.lines, owner = guests ? (line + lines - 1) % lines : line;
+    uint64_t lines = self->shape.lines, owner = displaced ? (line + lines - 1) % lines : line;
     uint64_t span = span_of(&self->shape, owner), largest = UINT64_MAX;
     unsigned width = self->shape.width;
     if (width == 8 || span < power_of_two(8 * width)) {
-        forge_line(self, line, guests, 1, &span);
+        forge_line(self, line, displaced, 1, &span);
         must_refuse(self->f, &self->s, &self->shape, "one behind the last");
         largest = width == 8 ? largest : power_of_two(8 * width) - 1;
-        forge_line(self, line, guests, 1, &largest);
+        forge_line(self, line, displaced, 1, &largest);
         must_refuse(self->f, &self->s, &self->shape, "the largest");
     }
     span--;
-    forge_line(self, line, guests, 1, &span);
+    forge_line(self, line, displaced, 1, &span);
     must_accept(self->f, &self->s, &self->shape, 1);
-    forge_line(self, line, guests, 0, NULL);
+    forge_line(self, line, displaced, 0, NULL);
 }
 
 static void check_counts(forgery *self, uint64_t line)
@@ -72,14 +76,14 @@ static void check_counts(forgery *self, uint64_t line)
         must_refuse(self->f, &self->s, &self->shape, "too many in a line");
     }
     for (unsigned count = 0; count < self->slots; count++) {
-        vidi__line_set_head(at, count | vidi__line_guest(count));
-        must_refuse(self->f, &self->s, &self->shape, "a guest behind the last");
-        vidi__line_set_head(at, count | vidi__line_guest(self->slots - 1));
-        must_refuse(self->f, &self->s, &self->shape, "a guest in the last slot");
+        vidi__line_set_head(at, count | vidi__line_displaced_bit(count));
+        must_refuse(self->f, &self->s, &self->shape, "a displaced entry behind the last");
+        vidi__line_set_head(at, count | vidi__line_displaced_bit(self->slots - 1));
+        must_refuse(self->f, &self->s, &self->shape, "a displaced entry in the last slot");
     }
     distances[self->slots - 1] = self->slots / 2;
-    for (unsigned guests = 0; guests < 2; guests++) {
-        forge_line(self, line, guests, self->slots, distances);
+    for (unsigned displaced = 0; displaced < 2; displaced++) {
+        forge_line(self, line, displaced, self->slots, distances);
         must_refuse(self->f, &self->s, &self->shape, "one twice in a line");
         self->shape.multiset = true; /* where it is fine */
         must_accept(self->f, &self->s, &self->shape, self->slots - 1);
@@ -114,7 +118,7 @@ static void what_does_not_belong_into_a_line_is_refused(void **state)
     end(&f);
 }
 
-/* In its own line and as a guest in the next: of the last line the next is the first. */
+/* In its own line and as a displaced entry in the next: of the last line the next is the first. */
 static void a_hash_is_not_in_its_line_and_the_next(void **state)
 {
     fixture f;
@@ -124,17 +128,17 @@ static void a_hash_is_not_in_its_line_and_the_next(void **state)
         forgery self = forge(&f, shapes[i].range, shapes[i].lines);
         uint64_t some[] = {0, self.shape.lines / 2, self.shape.lines - 1};
         for (size_t j = 0; j < VIDI__COUNT(some); j++) {
-            const uint64_t own[] = {17, 18, 19}, guests[] = {20, 18};
+            const uint64_t own[] = {17, 18, 19}, displaced[] = {20, 18};
             uint64_t next = (some[j] + 1) % self.shape.lines;
             forge_line(&self, some[j], false, 3, own);
-            forge_line(&self, next, true, 2, guests);
+            forge_line(&self, next, true, 2, displaced);
             must_refuse(&f, &self.s, &self.shape, "in two lines");
             self.shape.multiset = true; /* where it is fine */
             must_accept(&f, &self.s, &self.shape, 4);
             self.shape.multiset = false;
-            forge_line(&self, next, true, 1, guests);
+            forge_line(&self, next, true, 1, displaced);
             must_accept(&f, &self.s, &self.shape, 4);
-            forge_line(&self, next, false, 2, guests); /* which are other hashes */
+            forge_line(&self, next, false, 2, displaced); /* which are other hashes */
             must_accept(&f, &self.s, &self.shape, 5);
             forge_line(&self, some[j], false, 0, NULL);
             forge_line(&self, next, false, 0, NULL);
@@ -144,7 +148,7 @@ static void a_hash_is_not_in_its_line_and_the_next(void **state)
     end(&f);
 }
 
-static void a_table_of_one_line_has_no_guests(void **state)
+static void a_table_of_one_line_has_no_displaced_entries(void **state)
 {
     static const uint64_t ranges[] = {
         1000, UINT64_C(1) << 24, UINT64_C(1) << 32, UINT64_C(1) << 40, UINT64_C(1) << 48, UINT64_C(1) << 54};
@@ -157,10 +161,10 @@ static void a_table_of_one_line_has_no_guests(void **state)
         unsigned char *at = forge_line(&self, 0, false, 2, distances);
         must_accept(&f, &self.s, &self.shape, 2);
         for (unsigned slot = 0; slot < 2; slot++) {
-            vidi__line_set_head(at, 2 | vidi__line_guest(slot));
+            vidi__line_set_head(at, 2 | vidi__line_displaced_bit(slot));
             for (unsigned multiset = 0; multiset < 2; multiset++) {
                 self.shape.multiset = multiset;
-                must_refuse(&f, &self.s, &self.shape, "a guest of its own");
+                must_refuse(&f, &self.s, &self.shape, "a displaced entry of its own");
             }
         }
         free(self.s.data);
@@ -168,39 +172,39 @@ static void a_table_of_one_line_has_no_guests(void **state)
     end(&f);
 }
 
-/* ---- lies about what spilled ---- */
+/* ---- lies about what overflowed ---- */
 
-/* A spilled hash is changed to one that is out of range, that spilled already, or that is in a line. */
-static void check_spilled(fixture *f, uint64_t lines, bool multiset)
+/* An overflowed hash is changed to one that is out of range, that overflowed already, or that is in a line. */
+static void check_overflowed(fixture *f, uint64_t lines, bool multiset)
 {
     const uint64_t range = UINT64_C(507) << 45, kept = lines > 1 ? 14 : 7;
     list l = {0};
     vidi__subtable shape = shape_of(range, lines, 8, multiset), *table = make(f, &shape);
     for (uint64_t hash = 100; hash < 105 + kept; hash++) /* 7 in the line, 7 in the next if there is one, 5 beside */
         put(f, table, &l, hash, 1);
-    assert_int_equal(table->spill.used, 5);
+    assert_int_equal(table->overflow.used, 5);
     stream s = saved(table);
-    uint64_t spilled[5], n = 0;
-    for (uint64_t at = VIDI__SPILL_EMPTY, left; vidi__spill_each(&table->spill, &at, &left);)
-        spilled[n++] = *vidi__spill_at(table->spill.entries, at);
+    uint64_t overflowed[5], n = 0;
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&table->overflow, &at, &left);)
+        overflowed[n++] = *vidi__overflow_at(table->overflow.entries, at);
     assert_int_equal(n, 5);
-    uint64_t first = FIRST_LINE + lines * VIDI__LINE_BYTES, room = table->spill.room;
+    uint64_t first = FIRST_LINE + lines * VIDI__LINE_BYTES, room = table->overflow.room;
     vidi__subtable_free(table, &f->chunks);
     const struct {
         uint64_t at, value;
         bool plain_only;
-    } lies[] = {{0, range, false},         {0, UINT64_MAX, false}, {0, UINT64_C(1) << 63, false},
-                {0, spilled[4], false},    {1, spilled[0], false}, {2, 103, true}, /* in its line */
-                {3, 100 + kept - 1, true},                                         /* a guest, if there are any */
+    } lies[] = {{0, range, false},         {0, UINT64_MAX, false},    {0, UINT64_C(1) << 63, false},
+                {0, overflowed[4], false}, {1, overflowed[0], false}, {2, 103, true}, /* in its line */
+                {3, 100 + kept - 1, true}, /* a displaced entry, if there are any */
                 {4, 100 + kept - 3, true}};
     for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
         uint64_t told[5];
         stream lie = altered(&s, 0, 0);
-        memcpy(told, spilled, sizeof told);
+        memcpy(told, overflowed, sizeof told);
         told[lies[i].at] = lies[i].value;
-        lay_spilled(&lie, lines, told, 5);
+        lay_overflow(&lie, lines, told, 5);
         if (!multiset || !lies[i].plain_only)
-            must_refuse(f, &lie, &shape, "a spilled hash");
+            must_refuse(f, &lie, &shape, "an overflowed hash");
         else
             must_accept(f, &lie, &shape, kept + 4); /* one that is also in a line */
         free(lie.data);
@@ -208,7 +212,7 @@ static void check_spilled(fixture *f, uint64_t lines, bool multiset)
     if (multiset) {
         stream lie = altered(&s, 0, 0);
         memset(lie.data + first + 8 * room, 0, 8 * room);
-        must_refuse(f, &lie, &shape, "spilled no times");
+        must_refuse(f, &lie, &shape, "overflowed no times");
         free(lie.data);
     }
     for (uint64_t at = 0; at < room;
@@ -232,20 +236,20 @@ static void check_spilled(fixture *f, uint64_t lines, bool multiset)
     free(s.data);
 }
 
-static void what_cannot_have_spilled_is_refused(void **state)
+static void what_cannot_have_overflowed_is_refused(void **state)
 {
     fixture f;
     (void)state;
     begin(&f);
     for (uint64_t lines = 1; lines < 4; lines++)
         for (unsigned multiset = 0; multiset < 2; multiset++)
-            check_spilled(&f, lines, multiset);
+            check_overflowed(&f, lines, multiset);
     end(&f);
 }
 
 /*
- * A line's signature comes from what is not in it, and not from the stream: without it a guest or a spilled hash would
- * never be found, and with a full one every question would cost more.
+ * A line's signature comes from what is not in it, and not from the stream: without it a displaced entry or an
+ * overflowed hash would never be found, and with a full one every question would cost more.
  */
 static void signatures_are_made_anew(void **state)
 {
@@ -257,7 +261,7 @@ static void signatures_are_made_anew(void **state)
         unsigned width = all_widths[i / 2], slots = vidi__line_slots(width);
         vidi__subtable shape = shape_of(999983, 40, width, false), *copy;
         vidi__subtable *table = filled(&f, &l, &shape, slots * 41, i);
-        assert_true(guests_in(table) > 10 && table->spill.used > 10);
+        assert_true(displaced_in(table) > 10 && table->overflow.used > 10);
         stream s = saved(table);
         for (uint64_t line = 0; line < shape.lines; line++) {
             uint32_t head = vidi__line_head(line_in(&s, line)), all = UINT32_MAX << (5 + slots);
@@ -278,8 +282,8 @@ int main(int argc, char **argv)
 {
     test_add("what does not belong into a line is refused", what_does_not_belong_into_a_line_is_refused, NULL);
     test_add("a hash is not in its line and the next", a_hash_is_not_in_its_line_and_the_next, NULL);
-    test_add("a table of one line has no guests", a_table_of_one_line_has_no_guests, NULL);
-    test_add("what cannot have spilled is refused", what_cannot_have_spilled_is_refused, NULL);
+    test_add("a table of one line has no displaced entries", a_table_of_one_line_has_no_displaced_entries, NULL);
+    test_add("what cannot have overflowed is refused", what_cannot_have_overflowed_is_refused, NULL);
     test_add("signatures are made anew", signatures_are_made_anew, NULL);
     return test_run("forged subtable", argc, argv);
 }

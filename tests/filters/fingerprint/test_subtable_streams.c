@@ -1,5 +1,6 @@
 /*
- * Sub-tables in streams, which are not trusted, and under an allocator that refuses: failures leave everything as it was.
+ * Sub-tables in streams, which are not trusted, and under an allocator that refuses: failures leave everything as it
+ * was.
  */
 #include "filters/fingerprint/subtable_cases.h"
 
@@ -60,7 +61,10 @@ static void a_stream_brings_a_table_back(void **state)
     end(&f);
 }
 
-/* With guests and without, with more room for what spilled than there would be now, and with signatures of the past. */
+/*
+ * With displaced entries and without, with more room for what overflowed than there would be now, and with signatures
+ * of the past.
+ */
 static void a_table_comes_back_after_removals_too(void **state)
 {
     fixture f;
@@ -74,7 +78,7 @@ static void a_table_comes_back_after_removals_too(void **state)
         while (l.n > left) {
             uint64_t hash = l.hashes[2 * --l.n];
             for (uint64_t times = l.hashes[2 * l.n + 1]; times; times--)
-                assert_true(vidi__subtable_take(table, hash));
+                assert_true(vidi__subtable_remove(table, hash));
         }
         stream s = saved(table);
         vidi__subtable *copy = loaded(&f, &s, &shape, left);
@@ -113,10 +117,10 @@ static void lying_sizes_are_refused(void **state)
                 {WIDTH_AT, 255},
                 {WIDTH_AT, (UINT64_C(1) << 32) + 8},
                 {WIDTH_AT, UINT64_MAX},
-                {SPILLED_AT, 1000},
-                {SPILLED_AT, UINT64_C(1) << 32},
-                {SPILLED_AT, UINT64_C(1) << 60},
-                {SPILLED_AT, UINT64_MAX},
+                {OVERFLOW_AT, 1000},
+                {OVERFLOW_AT, UINT64_C(1) << 32},
+                {OVERFLOW_AT, UINT64_C(1) << 60},
+                {OVERFLOW_AT, UINT64_MAX},
                 {ROOM_AT, 0},
                 {ROOM_AT, 1},
                 {ROOM_AT, 1000},
@@ -128,7 +132,7 @@ static void lying_sizes_are_refused(void **state)
     (void)state;
     begin(&f);
     vidi__subtable shape = shape_of(UINT64_C(507) << 45, 10, 8, false), *table = filled(&f, &l, &shape, 90, 1);
-    assert_true(table->spill.used > 10);
+    assert_true(table->overflow.used > 10);
     stream s = saved(table);
     vidi__subtable_free(table, &f.chunks);
     for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
@@ -196,7 +200,7 @@ static void sizes_that_overflow_are_refused(void **state)
             stream s = saved(table);
             vidi__subtable_free(table, &f.chunks);
             vidi__store64(s.data + ROOM_AT, UINT64_C(1) << shift);
-            vidi__store64(s.data + SPILLED_AT, (UINT64_C(1) << shift) / 8 * part);
+            vidi__store64(s.data + OVERFLOW_AT, (UINT64_C(1) << shift) / 8 * part);
             must_refuse(&f, &s, &shape, "an overflow");
             list_free(&l);
             free(s.data);
@@ -334,7 +338,7 @@ static uint64_t refuse_loading(refused *self)
     return n;
 }
 
-/* Puts hashes into the first lines, which spill, until room for what spills was refused twice. */
+/* Puts hashes into the first lines, which overflow, until room for what overflows was refused twice. */
 static void refuse_putting(refused *self, unsigned which)
 {
     unsigned refusals = 0;
@@ -343,7 +347,7 @@ static void refuse_putting(refused *self, unsigned which)
             continue;
         uint64_t used = self->table->used;
         test_allocator_fail(&self->f.allocator, 1 + which * (hash % 2), true);
-        int code = vidi__subtable_put(self->table, &self->f.chunks, hash, 1);
+        int code = vidi__subtable_insert(self->table, &self->f.chunks, hash, 1);
         test_allocator_fail(&self->f.allocator, 0, false);
         if (code == VIDI_EMEMORY) {
             refusals++;
@@ -351,7 +355,7 @@ static void refuse_putting(refused *self, unsigned which)
             assert_int_equal(self->table->used, used);
             assert_false(has(self->table, hash));
             check_holds(self->table, &self->l);
-            code = vidi__subtable_put(self->table, &self->f.chunks, hash, 1);
+            code = vidi__subtable_insert(self->table, &self->f.chunks, hash, 1);
         }
         assert_int_equal(code, VIDI_OK);
         list_push(&self->l, hash, 1);
@@ -373,7 +377,7 @@ static void refused_memory_changes_nothing(void **state)
         begin(&self.f);
         self.shape = shape_of(range, lines, width_for(range, lines), i % 2);
         self.table = filled(&self.f, &self.l, &self.shape, rows[i / 2].hashes, i);
-        assert_true(guests_in(self.table) && self.table->spill.used);
+        assert_true(displaced_in(self.table) && self.table->overflow.used);
         uint64_t made = refuse_making(&self, i % 3 == 0);
         for (int half = -1; half < 2; half++)
             rebuilds += refuse_rebuilding(&self, half);
