@@ -25,7 +25,7 @@ void vidi__locks_take(const vidi__locks *locks, unsigned partition)
     pthread_mutex_lock(lock_of(locks, partition));
 }
 
-void vidi__locks_let_go(const vidi__locks *locks, unsigned partition)
+void vidi__locks_release(const vidi__locks *locks, unsigned partition)
 {
     pthread_mutex_unlock(lock_of(locks, partition));
 }
@@ -70,7 +70,7 @@ typedef struct round_trip {
     size_t at;                /* within it */
 } round_trip;
 
-static bool next_step(round_trip *trip, vidi__step *step)
+static bool next_wave(round_trip *trip, vidi__wave *wave)
 {
     const sorted_batch *sorted = trip->sorted;
     while (trip->at == sorted->start[trip->partition + 1]) {
@@ -80,53 +80,53 @@ static bool next_step(round_trip *trip, vidi__step *step)
         trip->at = sorted->start[trip->partition];
     }
     size_t count = sorted->start[trip->partition + 1] - trip->at;
-    *step = (vidi__step){
+    *wave = (vidi__wave){
         .partition = trip->partition,
-        .buffer = !step->buffer,
+        .buffer = !wave->buffer,
         .order = sorted->order + trip->at,
-        .count = count < VIDI__STEP_MAX ? count : VIDI__STEP_MAX,
+        .count = count < VIDI__WAVE_MAX ? count : VIDI__WAVE_MAX,
     };
-    trip->at += step->count;
+    trip->at += wave->count;
     return true;
 }
 
-static int run(const vidi__locks *locks, round_trip *trip, const vidi__steps *steps, void *context)
+static int run(const vidi__locks *locks, round_trip *trip, const vidi__batch_ops *ops, void *context)
 {
-    vidi__step now = {.buffer = 1}, next;
-    if (!next_step(trip, &now))
+    vidi__wave now = {.buffer = 1}, next;
+    if (!next_wave(trip, &now))
         return VIDI_OK;
     vidi__locks_take(locks, now.partition);
-    steps->fetch(context, &now);
+    ops->fetch(context, &now);
     for (;;) {
         next = now;
-        bool more = next_step(trip, &next), elsewhere = !more || next.partition != now.partition;
-        if (steps->look)
-            steps->look(context, &now);
+        bool more = next_wave(trip, &next), elsewhere = !more || next.partition != now.partition;
+        if (ops->look_ahead)
+            ops->look_ahead(context, &now);
         bool fetched = more && (!elsewhere || pthread_mutex_trylock(lock_of(locks, next.partition)) == 0);
         if (fetched)
-            steps->fetch(context, &next);
-        int code = steps->work(context, &now);
+            ops->fetch(context, &next);
+        int code = ops->work(context, &now);
         if (elsewhere)
-            vidi__locks_let_go(locks, now.partition);
+            vidi__locks_release(locks, now.partition);
         if (!more || code < 0) {
             if (fetched) /* the error left a lock behind: the next partition's, or this one's that is also the next's */
-                vidi__locks_let_go(locks, next.partition);
+                vidi__locks_release(locks, next.partition);
             return code;
         }
         if (!fetched) {
             vidi__locks_take(locks, next.partition);
-            steps->fetch(context, &next);
+            ops->fetch(context, &next);
         }
         now = next;
     }
 }
 
-int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__steps *steps,
+int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__batch_ops *ops,
                     void *context)
 {
     sorted_batch sorted;
     sort(&sorted, hashes, n);
     unsigned first = first_partition();
     round_trip trip = {&sorted, first, VIDI__PARTITIONS - 1, sorted.start[first]};
-    return run(locks, &trip, steps, context);
+    return run(locks, &trip, ops, context);
 }

@@ -2,12 +2,12 @@
  * A batch of hashes, worked through partition by partition. The topmost six bits of a hash name its partition, each of
  * which has a lock of its own: that is how several threads share a table.
  *
- *     sort     the batch by partition, keeping its order within each: about 32 hashes a step
- *     for each step:   look    at its lines, which have been fetched: does any lead on to other memory?
- *                      fetch   the next step: find its lines, and let the processor bring them
+ *     sort     the batch by partition, keeping its order within each: about 32 hashes a wave
+ *     for each wave:   look_ahead    at its lines, which have been fetched: does any lead on to other memory?
+ *                      fetch   the next wave: find its lines, and let the processor bring them
  *                      work    on this one
  *
- * So the memory is always busy with the lines of the next step while the processor is busy with those of this one. No
+ * So the memory is always busy with the lines of the next wave while the processor is busy with those of this one. No
  * thread waits for a lock while it holds another: where the next partition is taken, its lines are fetched later, when
  * this one has been let go. Threads begin at different partitions, to be out of each other's way.
  *
@@ -22,7 +22,7 @@
 
 #define VIDI__PARTITION_BITS 6
 #define VIDI__PARTITIONS (1u << VIDI__PARTITION_BITS)
-#define VIDI__STEP_MAX 48 /* hashes that are fetched together: about as many lines as can be on their way at once */
+#define VIDI__WAVE_MAX 48 /* hashes that are fetched together: about as many lines as can be on their way at once */
 
 static inline unsigned vidi__partition_of(uint64_t hash)
 {
@@ -41,28 +41,28 @@ void vidi__locks_destroy(vidi__locks *locks); /* those that were made */
 
 /* Of a filter that is const for those who ask; its locks are not. */
 void vidi__locks_take(const vidi__locks *locks, unsigned partition);
-void vidi__locks_let_go(const vidi__locks *locks, unsigned partition);
+void vidi__locks_release(const vidi__locks *locks, unsigned partition);
 
 /* Hashes of one partition, whose lock is held: those at order[0] to order[count - 1] of the batch. */
-typedef struct vidi__step {
+typedef struct vidi__wave {
     unsigned partition;
     unsigned buffer; /* 0 or 1: which of two places what fetch found out may be kept in until work */
     const uint16_t *order;
-    size_t count; /* at most VIDI__STEP_MAX */
-} vidi__step;
+    size_t count; /* at most VIDI__WAVE_MAX */
+} vidi__wave;
 
 /*
- * What a kind does; look may be NULL. work may return an error, which ends the run; another step may have been fetched
- * for nothing.
+ * What a kind does; look_ahead may be NULL. work may return an error, which ends the run; another wave may have been
+ * fetched for nothing.
  */
-typedef struct vidi__steps {
-    void (*fetch)(void *context, const vidi__step *step);
-    int (*work)(void *context, const vidi__step *step);
-    void (*look)(void *context, const vidi__step *step);
-} vidi__steps;
+typedef struct vidi__batch_ops {
+    void (*fetch)(void *context, const vidi__wave *wave);
+    int (*work)(void *context, const vidi__wave *wave);
+    void (*look_ahead)(void *context, const vidi__wave *wave);
+} vidi__batch_ops;
 
 /* Up to VIDI__HASHES_MAX hashes. */
-int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__steps *steps,
+int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__batch_ops *ops,
                     void *context);
 
 #endif

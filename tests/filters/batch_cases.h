@@ -1,5 +1,5 @@
 /*
- * What the tests of batches share: batches of hashes, and a kind whose steps only note what is asked of them.
+ * What the tests of batches share: batches of hashes, and a kind whose waves only note what is asked of them.
  */
 #ifndef TESTS_FILTERS_BATCH_CASES_H
 #define TESTS_FILTERS_BATCH_CASES_H

@@ -29,31 +29,31 @@ typedef struct worker {
     unsigned steps_left; /* until the next error; 0: none */
 } worker;
 
-static void shared_fetch(void *context, const vidi__step *step)
+static void shared_fetch(void *context, const vidi__wave *wave)
 {
     worker *me = context;
-    me->of->fetched[step->partition] += step->count;
+    me->of->fetched[wave->partition] += wave->count;
 }
 
-static void shared_look(void *context, const vidi__step *step)
+static void shared_look(void *context, const vidi__wave *wave)
 {
     worker *me = context;
-    me->of->looked[step->partition] += step->count;
+    me->of->looked[wave->partition] += wave->count;
 }
 
-static int shared_work(void *context, const vidi__step *step)
+static int shared_work(void *context, const vidi__wave *wave)
 {
     worker *me = context;
     if (me->steps_left && !--me->steps_left)
         return VIDI_ELIMIT;
-    me->of->worked[step->partition] += step->count;
-    me->unworked -= step->count;
+    me->of->worked[wave->partition] += wave->count;
+    me->unworked -= wave->count;
     return VIDI_OK;
 }
 
 static void *work_on_batches(void *context)
 {
-    static const vidi__steps steps = {shared_fetch, shared_work, shared_look};
+    static const vidi__batch_ops ops = {shared_fetch, shared_work, shared_look};
     worker *me = context;
     test_random random = {me->number};
     vidi__u128 hashes[SIZE];
@@ -64,7 +64,7 @@ static void *work_on_batches(void *context)
         bool may_fail = me->steps_left;
         me->hashes += n;
         me->unworked += n;
-        int code = vidi__batch_run(&me->of->locks, hashes, n, &steps, me);
+        int code = vidi__batch_run(&me->of->locks, hashes, n, &ops, me);
         me->failures += code < 0;
         me->wrong += code != VIDI_OK && (code != VIDI_ELIMIT || !may_fail);
     }
@@ -101,28 +101,28 @@ static void no_two_threads_are_in_one_partition(void **state)
 
 enum { STARTERS = 8 };
 
-static int note_first(void *context, const vidi__step *step)
+static int note_first(void *context, const vidi__wave *wave)
 {
     unsigned *first = context;
     if (*first == VIDI__PARTITIONS)
-        *first = step->partition;
+        *first = wave->partition;
     return VIDI_OK;
 }
 
-static void ignore_fetch(void *context, const vidi__step *step)
+static void ignore_fetch(void *context, const vidi__wave *wave)
 {
     (void)context;
-    (void)step;
+    (void)wave;
 }
 
 /* The partition that this thread begins a batch with, if it has something for each. */
 static unsigned first_of_thread(const vidi__locks *locks)
 {
-    static const vidi__steps steps = {ignore_fetch, note_first, NULL};
+    static const vidi__batch_ops ops = {ignore_fetch, note_first, NULL};
     vidi__u128 hashes[VIDI__PARTITIONS];
     unsigned first = VIDI__PARTITIONS;
     spread_hashes(hashes, VIDI__PARTITIONS, ONE_EACH, 1);
-    vidi__batch_run(locks, hashes, VIDI__PARTITIONS, &steps, &first);
+    vidi__batch_run(locks, hashes, VIDI__PARTITIONS, &ops, &first);
     return first;
 }
 
@@ -166,26 +166,26 @@ typedef struct waiting {
     vidi__locks locks;
     pthread_barrier_t ready;
     unsigned partitions[2];
-    unsigned early; /* steps of the second that were begun while it was held */
+    unsigned early; /* waves of the second that were begun while it was held */
     _Atomic bool held;
     _Atomic unsigned done[2];
 } waiting;
 
-static unsigned which_of(const waiting *self, const vidi__step *step)
+static unsigned which_of(const waiting *self, const vidi__wave *wave)
 {
-    return step->partition == self->partitions[1];
+    return wave->partition == self->partitions[1];
 }
 
-static void waiting_fetch(void *context, const vidi__step *step)
+static void waiting_fetch(void *context, const vidi__wave *wave)
 {
     waiting *self = context;
-    self->early += which_of(self, step) && atomic_load(&self->held);
+    self->early += which_of(self, wave) && atomic_load(&self->held);
 }
 
-static int waiting_work(void *context, const vidi__step *step)
+static int waiting_work(void *context, const vidi__wave *wave)
 {
     waiting *self = context;
-    atomic_fetch_add(&self->done[which_of(self, step)], (unsigned)step->count);
+    atomic_fetch_add(&self->done[which_of(self, wave)], (unsigned)wave->count);
     return VIDI_OK;
 }
 
@@ -204,15 +204,15 @@ static void *hold_the_second(void *context)
     while (atomic_load(&self->done[0]) < EACH)
         sched_yield();
     vidi__locks_take(&self->locks, self->partitions[0]);
-    vidi__locks_let_go(&self->locks, self->partitions[0]);
+    vidi__locks_release(&self->locks, self->partitions[0]);
     atomic_store(&self->held, false);
-    vidi__locks_let_go(&self->locks, self->partitions[1]);
+    vidi__locks_release(&self->locks, self->partitions[1]);
     return NULL;
 }
 
 static void who_waits_for_a_partition_holds_no_other(void **state)
 {
-    static const vidi__steps steps = {waiting_fetch, waiting_work, NULL};
+    static const vidi__batch_ops ops = {waiting_fetch, waiting_work, NULL};
     static waiting self;
     vidi__u128 hashes[2 * EACH];
     test_random random = {1};
@@ -228,7 +228,7 @@ static void who_waits_for_a_partition_holds_no_other(void **state)
         self.done[0] = self.done[1] = 0;
         assert_int_equal(pthread_create(&thread, NULL, hold_the_second, &self), 0);
         pthread_barrier_wait(&self.ready);
-        assert_int_equal(vidi__batch_run(&self.locks, hashes, 2 * EACH, &steps, &self), VIDI_OK);
+        assert_int_equal(vidi__batch_run(&self.locks, hashes, 2 * EACH, &ops, &self), VIDI_OK);
         pthread_join(thread, NULL);
         assert_int_equal(self.early, 0);
         assert_int_equal(self.done[0], EACH);

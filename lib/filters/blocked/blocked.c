@@ -63,12 +63,12 @@ static void look_at_all(blocked *self)
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         vidi__locks_take(&self->locks, i);
         look_at(self, i, vidi__layers_count(&self->layers));
-        vidi__locks_let_go(&self->locks, i);
+        vidi__locks_release(&self->locks, i);
     }
     atomic_store_explicit(&self->looked, layers, memory_order_relaxed);
 }
 
-/* ---- a step of a batch, under its partition's lock ---- */
+/* ---- a wave of a batch, under its partition's lock ---- */
 
 typedef struct passage {
     blocked *self;
@@ -79,16 +79,16 @@ typedef struct passage {
     uint64_t used;       /* of it */
     uint64_t fresh;
     vidi__rise rise;
-    bool waiting;              /* a step has been fetched and not worked on */
-    vidi__blocked_ahead ahead; /* the step behind that one: it is aimed at meanwhile */
+    bool waiting;              /* a wave has been fetched and not worked on */
+    vidi__blocked_ahead ahead; /* the wave behind that one: it is aimed at meanwhile */
     unsigned aimed[2];         /* by buffer: how many layers there were when it was aimed at */
     vidi__blocked_aims last[2][VIDI__BLOCKED_LINES_MAX]; /* at the last of them */
     vidi__blocked_aims older;                            /* at one of the others, for the moment */
 } passage;
 
-static uint64_t all_of(const vidi__step *step)
+static uint64_t all_of(const vidi__wave *wave)
 {
-    return ((uint64_t)1 << step->count) - 1;
+    return ((uint64_t)1 << wave->count) - 1;
 }
 
 static void aim_now(vidi__blocked_ahead *ahead)
@@ -99,102 +99,102 @@ static void aim_now(vidi__blocked_ahead *ahead)
 }
 
 /* What to aim at: the first lines of the older layers, which settle most questions, and those of the last. */
-static void plan_ahead(passage *run, const vidi__step *step)
+static void plan_ahead(passage *run, const vidi__wave *wave)
 {
     const blocked *self = run->self;
     vidi__blocked_ahead *ahead = &run->ahead;
     unsigned layers = vidi__layers_count(&self->layers), lines = run->adds ? self->layers.at[layers - 1]->lines : 1;
     ahead->hashes = run->hashes;
-    ahead->order = step->order;
-    ahead->count = step->count;
+    ahead->order = wave->order;
+    ahead->count = wave->count;
     ahead->draws = 0;
     for (unsigned i = 0; i + 1 < layers; i++)
-        ahead->draw[ahead->draws++] = vidi__layer_draw(self->layers.at[i], 0, step->partition, &run->older);
+        ahead->draw[ahead->draws++] = vidi__layer_draw(self->layers.at[i], 0, wave->partition, &run->older);
     for (unsigned i = 0; i < lines; i++)
         ahead->draw[ahead->draws++] =
-            vidi__layer_draw(self->layers.at[layers - 1], i, step->partition, &run->last[step->buffer][i]);
-    run->aimed[step->buffer] = layers;
+            vidi__layer_draw(self->layers.at[layers - 1], i, wave->partition, &run->last[wave->buffer][i]);
+    run->aimed[wave->buffer] = layers;
 }
 
-/* If another step is to be worked on first, it is aimed at then. */
-static void fetch(void *context, const vidi__step *step)
+/* If another wave is to be worked on first, it is aimed at then. */
+static void fetch(void *context, const vidi__wave *wave)
 {
     passage *run = context;
-    plan_ahead(run, step);
+    plan_ahead(run, wave);
     if (!run->waiting)
         aim_now(&run->ahead);
     run->waiting = true;
 }
 
-/* A layer was put into use since this step was aimed at. */
-static void aim_again(passage *run, const vidi__step *step)
+/* A layer was put into use since this wave was aimed at. */
+static void aim_again(passage *run, const vidi__wave *wave)
 {
     bool another = run->ahead.count != 0;
     aim_now(&run->ahead);
-    plan_ahead(run, step);
+    plan_ahead(run, wave);
     aim_now(&run->ahead);
     run->waiting = another;
 }
 
-static vidi__blocked_answers answers_to(const passage *run, const vidi__step *step)
+static vidi__blocked_answers answers_to(const passage *run, const vidi__wave *wave)
 {
-    return (vidi__blocked_answers){step->order, run->verdicts};
+    return (vidi__blocked_answers){wave->order, run->verdicts};
 }
 
 /* Those of `which` that this layer has. `first`: where their first lines are, if that is known. */
-static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__step *step, uint64_t which,
+static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__wave *wave, uint64_t which,
                         const vidi__blocked_aims *first)
 {
     static const vidi__blocked_ahead nothing;
     for (unsigned i = 0; i < layer->lines && which; i++) {
         bool known = i == 0 && first;
-        vidi__blocked_draw draw = vidi__layer_draw(layer, i, step->partition, &run->older);
+        vidi__blocked_draw draw = vidi__layer_draw(layer, i, wave->partition, &run->older);
         for (uint64_t left = known ? 0 : which; left; left &= left - 1) {
             size_t at = (size_t)__builtin_ctzll(left);
-            vidi__blocked_aim_at(&draw, &run->hashes[step->order[at]], at);
+            vidi__blocked_aim_at(&draw, &run->hashes[wave->order[at]], at);
         }
-        which = run->self->kernel->has(known ? first : &run->older, which, answers_to(run, step),
+        which = run->self->kernel->has(known ? first : &run->older, which, answers_to(run, wave),
                                        known ? &run->ahead : &nothing);
     }
     return which;
 }
 
 /* Those of `which` that a layer before the last has. The largest first: most of what has been seen is there. */
-static uint64_t seen_before(passage *run, unsigned layers, const vidi__step *step, uint64_t which)
+static uint64_t seen_before(passage *run, unsigned layers, const vidi__wave *wave, uint64_t which)
 {
     uint64_t seen = 0;
     for (unsigned i = layers - 1; i-- > 0 && seen != which;)
-        seen |= seen_in(run, run->self->layers.at[i], step, which & ~seen, NULL);
+        seen |= seen_in(run, run->self->layers.at[i], wave, which & ~seen, NULL);
     return seen;
 }
 
-/* The step has been worked on, and the one behind it aimed at. */
+/* The wave has been worked on, and the one behind it aimed at. */
 static void done(passage *run)
 {
     run->waiting = run->ahead.count != 0;
     run->ahead.count = 0;
 }
 
-static int add_step(void *context, const vidi__step *step)
+static int add_wave(void *context, const vidi__wave *wave)
 {
     passage *run = context;
     blocked *self = run->self;
     unsigned layers = vidi__layers_count(&self->layers);
     vidi__layer *last = self->layers.at[layers - 1];
     uint64_t marked = 0;
-    if (VIDI__UNLIKELY(run->aimed[step->buffer] != layers))
-        aim_again(run, step);
-    if (VIDI__UNLIKELY(self->zones[step->partition].layers != layers))
-        look_at(self, step->partition, layers);
-    uint64_t seen = layers > 1 ? seen_before(run, layers, step, all_of(step)) : 0;
-    uint64_t fresh = self->kernel->add(run->last[step->buffer], last->lines, all_of(step) & ~seen, &marked,
-                                       answers_to(run, step), &run->ahead);
+    if (VIDI__UNLIKELY(run->aimed[wave->buffer] != layers))
+        aim_again(run, wave);
+    if (VIDI__UNLIKELY(self->zones[wave->partition].layers != layers))
+        look_at(self, wave->partition, layers);
+    uint64_t seen = layers > 1 ? seen_before(run, layers, wave, all_of(wave)) : 0;
+    uint64_t fresh = self->kernel->add(run->last[wave->buffer], last->lines, all_of(wave) & ~seen, &marked,
+                                       answers_to(run, wave), &run->ahead);
     uint64_t count = (uint64_t)__builtin_popcountll(fresh);
     done(run);
     if (!count)
         return VIDI_OK;
     run->fresh += count;
-    vidi__zone_marked(&self->zones[step->partition], step->partition, last, marked, &run->rise);
+    vidi__zone_marked(&self->zones[wave->partition], wave->partition, last, marked, &run->rise);
     if (VIDI__LIKELY(layers == run->claimed_in + 1))
         run->used += count;
     else /* another thread has put a layer into use meanwhile */
@@ -202,37 +202,37 @@ static int add_step(void *context, const vidi__step *step)
     return VIDI_OK;
 }
 
-static int ask_step(void *context, const vidi__step *step)
+static int has_wave(void *context, const vidi__wave *wave)
 {
     passage *run = context;
     const blocked *self = run->self;
     unsigned layers = vidi__layers_count(&self->layers);
-    if (VIDI__UNLIKELY(run->aimed[step->buffer] != layers))
-        aim_again(run, step);
-    uint64_t seen = seen_in(run, self->layers.at[layers - 1], step, all_of(step), run->last[step->buffer]);
-    seen_before(run, layers, step, all_of(step) & ~seen);
+    if (VIDI__UNLIKELY(run->aimed[wave->buffer] != layers))
+        aim_again(run, wave);
+    uint64_t seen = seen_in(run, self->layers.at[layers - 1], wave, all_of(wave), run->last[wave->buffer]);
+    seen_before(run, layers, wave, all_of(wave) & ~seen);
     done(run);
     return VIDI_OK;
 }
 
 /* ---- batches and single items ---- */
 
-static const vidi__steps to_add = {.fetch = fetch, .work = add_step};
-static const vidi__steps to_ask = {.fetch = fetch, .work = ask_step};
+static const vidi__batch_ops add_ops = {.fetch = fetch, .work = add_wave};
+static const vidi__batch_ops has_ops = {.fetch = fetch, .work = has_wave};
 
-static void pass(passage *run, const vidi__steps *steps, size_t n)
+static void pass(passage *run, const vidi__batch_ops *ops, size_t n)
 {
     static const uint16_t first = 0;
     const vidi__locks *locks = &run->self->locks;
     if (n > 1) {
-        vidi__batch_run(locks, run->hashes, n, steps, run);
+        vidi__batch_run(locks, run->hashes, n, ops, run);
         return;
     }
-    vidi__step step = {.partition = vidi__partition_of(run->hashes->hi), .order = &first, .count = 1};
-    vidi__locks_take(locks, step.partition);
-    steps->fetch(run, &step);
-    steps->work(run, &step);
-    vidi__locks_let_go(locks, step.partition);
+    vidi__wave wave = {.partition = vidi__partition_of(run->hashes->hi), .order = &first, .count = 1};
+    vidi__locks_take(locks, wave.partition);
+    ops->fetch(run, &wave);
+    ops->work(run, &wave);
+    vidi__locks_release(locks, wave.partition);
 }
 
 static void ask(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
@@ -243,7 +243,7 @@ static void ask(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t
     run.self = (blocked *)self; /* const but for its locks */
     run.hashes = hashes;
     run.verdicts = verdicts;
-    pass(&run, &to_ask, n);
+    pass(&run, &has_ops, n);
 }
 
 /* There is no room: what is seen can still be said. If that is everything, nothing has failed. */
@@ -273,7 +273,7 @@ static int add_some(blocked *self, passage *run, size_t n, vidi__tally *tally, u
     run->rise = (vidi__rise){0, 0};
     run->waiting = false;
     run->ahead.count = 0;
-    pass(run, &to_add, *taken);
+    pass(run, &add_ops, *taken);
     vidi__layers_settle(&self->layers, run->claimed_in, *taken, run->used);
     vidi__filter_counted(&self->base, (int64_t)run->fresh);
     tally->fresh += run->fresh;

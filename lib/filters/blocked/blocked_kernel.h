@@ -18,8 +18,8 @@
 
 /* Where the URLs of a step have their bits, for one of their lines. Sets of them are masks, a bit a URL. */
 typedef struct vidi__blocked_aims {
-    uint64_t *line[VIDI__STEP_MAX];
-    uint64_t word[VIDI__STEP_MAX];
+    uint64_t *line[VIDI__WAVE_MAX];
+    uint64_t word[VIDI__WAVE_MAX];
 } vidi__blocked_aims;
 
 /* The lines that a partition has for one of a URL's draws, and the salts of the draw. */

@@ -40,7 +40,7 @@ static void fingerprint_destroy(vidi__filter *filter)
 
 /* ---- batches ---- */
 
-/* The batch, and what was found out about the steps that are under way. */
+/* The batch, and what was found out about the ops that are under way. */
 typedef struct fp_run {
     fingerprint *self;
     const vidi__u128 *hashes;
@@ -49,58 +49,58 @@ typedef struct fp_run {
     uint64_t fresh, seen;
     struct {
         uint64_t changes; /* of the partition at that time; CLOSED if it was not open */
-        vidi__place places[VIDI__STEP_MAX];
+        vidi__place places[VIDI__WAVE_MAX];
     } fetched[2];
 } fp_run;
 
 #define CLOSED UINT64_MAX
 
-static void fetch(void *context, const vidi__step *step)
+static void fetch(void *context, const vidi__wave *wave)
 {
     fp_run *run = context;
-    const vidi__partition *partition = &run->self->table.partitions[step->partition];
-    vidi__place *places = run->fetched[step->buffer].places;
-    run->fetched[step->buffer].changes = partition->directory ? partition->changes : CLOSED;
-    for (size_t i = 0; i < step->count && partition->directory; i++) {
-        places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+    const vidi__partition *partition = &run->self->table.partitions[wave->partition];
+    vidi__place *places = run->fetched[wave->buffer].places;
+    run->fetched[wave->buffer].changes = partition->directory ? partition->changes : CLOSED;
+    for (size_t i = 0; i < wave->count && partition->directory; i++) {
+        places[i] = vidi__place_of(partition, run->hashes[wave->order[i]].hi);
         __builtin_prefetch(places[i].spot.line, 1);
     }
 }
 
 /* The places again, from the i-th on, if the table has changed since. */
-static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__step *step, size_t i)
+static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__wave *wave, size_t i)
 {
-    if (VIDI__LIKELY(run->fetched[step->buffer].changes == partition->changes))
+    if (VIDI__LIKELY(run->fetched[wave->buffer].changes == partition->changes))
         return;
-    run->fetched[step->buffer].changes = partition->changes;
-    for (; i < step->count; i++)
-        run->fetched[step->buffer].places[i] = vidi__place_of(partition, run->hashes[step->order[i]].hi);
+    run->fetched[wave->buffer].changes = partition->changes;
+    for (; i < wave->count; i++)
+        run->fetched[wave->buffer].places[i] = vidi__place_of(partition, run->hashes[wave->order[i]].hi);
 }
 
-static void look(void *context, const vidi__step *step)
+static void look_ahead(void *context, const vidi__wave *wave)
 {
     fp_run *run = context;
-    const vidi__place *places = run->fetched[step->buffer].places;
-    if (run->fetched[step->buffer].changes != run->self->table.partitions[step->partition].changes)
+    const vidi__place *places = run->fetched[wave->buffer].places;
+    if (run->fetched[wave->buffer].changes != run->self->table.partitions[wave->partition].changes)
         return;
-    for (size_t i = 0; i < step->count; i++)
+    for (size_t i = 0; i < wave->count; i++)
         vidi__subtable_look_ahead(places[i].table, places[i].hash, &places[i].spot, run->adding);
 }
 
-static int add_step(void *context, const vidi__step *step)
+static int add_wave(void *context, const vidi__wave *wave)
 {
     fp_run *run = context;
     fingerprint *self = run->self;
-    vidi__partition *partition = &self->table.partitions[step->partition];
-    const vidi__place *places = run->fetched[step->buffer].places;
+    vidi__partition *partition = &self->table.partitions[wave->partition];
+    const vidi__place *places = run->fetched[wave->buffer].places;
     size_t done = 0, fresh = 0;
     int code = vidi__table_open(&self->table, partition);
-    for (; done < step->count && code >= 0; done++) {
-        fetch_again(run, partition, step, done);
-        code = vidi__table_add_at(&self->table, partition, run->hashes[step->order[done]].hi, &places[done]);
+    for (; done < wave->count && code >= 0; done++) {
+        fetch_again(run, partition, wave, done);
+        code = vidi__table_add_at(&self->table, partition, run->hashes[wave->order[done]].hi, &places[done]);
         if (VIDI__UNLIKELY(code < 0))
             break;
-        run->verdicts[step->order[done]] = (uint8_t)code;
+        run->verdicts[wave->order[done]] = (uint8_t)code;
         fresh += code == VIDI_NEW;
     }
     run->fresh += fresh;
@@ -110,7 +110,7 @@ static int add_step(void *context, const vidi__step *step)
 
 static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
-    static const vidi__steps steps = {fetch, add_step, look};
+    static const vidi__batch_ops ops = {fetch, add_wave, look_ahead};
     fp_run run;
     run.self = (fingerprint *)filter;
     run.hashes = hashes;
@@ -118,7 +118,7 @@ static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uin
     run.adding = true;
     run.fresh = run.seen = 0;
     double before = (double)vidi__filter_count(filter);
-    int code = vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
+    int code = vidi__batch_run(&run.self->locks, hashes, n, &ops, &run);
     vidi__filter_counted(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
     tally->fresh += run.fresh;
     tally->seen += run.seen;
@@ -139,27 +139,27 @@ static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes
     return VIDI_OK;
 }
 
-static int has_step(void *context, const vidi__step *step)
+static int has_wave(void *context, const vidi__wave *wave)
 {
     fp_run *run = context;
-    const vidi__place *places = run->fetched[step->buffer].places;
-    bool closed = run->fetched[step->buffer].changes == CLOSED;
-    for (size_t i = 0; i < step->count; i++) {
+    const vidi__place *places = run->fetched[wave->buffer].places;
+    bool closed = run->fetched[wave->buffer].changes == CLOSED;
+    for (size_t i = 0; i < wave->count; i++) {
         bool seen = !closed && vidi__subtable_has(places[i].table, places[i].hash, &places[i].spot);
-        run->verdicts[step->order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
+        run->verdicts[wave->order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
     }
     return VIDI_OK;
 }
 
 static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
-    static const vidi__steps steps = {fetch, has_step, look};
+    static const vidi__batch_ops ops = {fetch, has_wave, look_ahead};
     fp_run run;
     run.self = (fingerprint *)filter; /* nothing of it but its locks is changed */
     run.hashes = hashes;
     run.verdicts = verdicts;
     run.adding = false;
-    return vidi__batch_run(&run.self->locks, hashes, n, &steps, &run);
+    return vidi__batch_run(&run.self->locks, hashes, n, &ops, &run);
 }
 
 static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
@@ -187,7 +187,7 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
     uint64_t hash = hash_of(filter, item);
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     int code = vidi__table_add(&self->table, hash);
-    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(&self->locks, vidi__partition_of(hash));
     if (code == VIDI_NEW)
         vidi__filter_counted(filter, 1);
     return code;
@@ -200,7 +200,7 @@ static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
-    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(&self->locks, vidi__partition_of(hash));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
@@ -211,7 +211,7 @@ static int fingerprint_times(const vidi__filter *filter, const vidi__item *item,
     vidi__locks_take(&self->locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
-    vidi__locks_let_go(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(&self->locks, vidi__partition_of(hash));
     return VIDI_OK;
 }
 
@@ -278,7 +278,7 @@ static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *sta
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         vidi__locks_take(&self->locks, i);
         vidi__table_stat(&self->table, i, &all);
-        vidi__locks_let_go(&self->locks, i);
+        vidi__locks_release(&self->locks, i);
     }
     stats->bytes = all.bytes;
     stats->fill = all.slots > 0 ? all.used / all.slots : 0;

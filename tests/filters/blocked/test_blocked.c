@@ -232,7 +232,7 @@ static void every_kernel_sets_the_same_bits(void **state)
     enum { LINES = 40 };
     static const vidi__blocked_ahead nothing;
     _Alignas(64) static uint64_t start[LINES][8], words[LINES][8], expected[LINES][8];
-    uint16_t order[VIDI__STEP_MAX];
+    uint16_t order[VIDI__WAVE_MAX];
     (void)state;
     for (unsigned level = 0; level < VIDI__CPU_LEVELS; level++) {
         if (!vidi__cpu_has((vidi__cpu_level)level))
@@ -241,22 +241,22 @@ static void every_kernel_sets_the_same_bits(void **state)
         test_random random = {7};
         for (int round = 0; round < 3000; round++) {
             vidi__blocked_aims aims[3];
-            uint8_t one[VIDI__STEP_MAX] = {0}, two[VIDI__STEP_MAX] = {0};
+            uint8_t one[VIDI__WAVE_MAX] = {0}, two[VIDI__WAVE_MAX] = {0};
             unsigned lines = 1 + (unsigned)test_below(&random, 3);
-            uint64_t which = test_next(&random) & (((uint64_t)1 << VIDI__STEP_MAX) - 1), marked = 0, truth = 0;
+            uint64_t which = test_next(&random) & (((uint64_t)1 << VIDI__WAVE_MAX) - 1), marked = 0, truth = 0;
             for (size_t i = 0; i < LINES * 8; i++)
                 start[i / 8][i % 8] = test_next(&random) | (round % 2 ? test_next(&random) | test_next(&random) : 0);
             memcpy(words, start, sizeof words);
             memcpy(expected, start, sizeof expected);
-            for (unsigned i = 0; i < VIDI__STEP_MAX; i++) {
-                order[i] = (uint16_t)(VIDI__STEP_MAX - 1 - i);
+            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) {
+                order[i] = (uint16_t)(VIDI__WAVE_MAX - 1 - i);
                 for (unsigned draw = 0; draw < lines; draw++) {
                     aims[draw].line[i] = words[test_below(&random, LINES)];
                     aims[draw].word[i] = test_next(&random);
                 }
             }
             uint64_t fresh = 0, seen = 0, has = kernel->has(aims, which, (vidi__blocked_answers){order, one}, &nothing);
-            for (unsigned i = 0; i < VIDI__STEP_MAX; i++) { /* by the definition, from the lines as they were */
+            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) { /* by the definition, from the lines as they were */
                 bool all = which >> i & 1;
                 for (unsigned lane = 0; lane < 8; lane++)
                     all = all && aims[0].line[i][lane] >> (aims[0].word[i] >> 6 * lane & 63) & 1;
@@ -264,7 +264,7 @@ static void every_kernel_sets_the_same_bits(void **state)
             }
             assert_true(has == seen && memcmp(words, start, sizeof words) == 0);
             uint64_t added = kernel->add(aims, lines, which, &marked, (vidi__blocked_answers){order, two}, &nothing);
-            for (unsigned i = 0; i < VIDI__STEP_MAX; i++)
+            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++)
                 for (unsigned at = 0; at < 8 * lines && which >> i & 1; at++) {
                     uint64_t *line = expected[(aims[at / 8].line[i] - words[0]) / 8];
                     uint64_t bit = (uint64_t)1 << (aims[at / 8].word[i] >> 6 * (at % 8) & 63);
@@ -275,7 +275,7 @@ static void every_kernel_sets_the_same_bits(void **state)
             check(added == fresh && marked == truth, "%s: %llu marks, not %llu", vidi__cpu_name((vidi__cpu_level)level),
                   (unsigned long long)marked, (unsigned long long)truth);
             assert_memory_equal(words, expected, sizeof words);
-            for (unsigned i = 0; i < VIDI__STEP_MAX; i++) {
+            for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) {
                 unsigned asked = which >> i & 1;
                 assert_int_equal(one[order[i]], !asked ? 0 : seen >> i & 1 ? VIDI_SEEN : VIDI_NEW);
                 assert_int_equal(two[order[i]], !asked ? 0 : fresh >> i & 1 ? VIDI_NEW : VIDI_SEEN);
