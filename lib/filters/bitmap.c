@@ -14,12 +14,12 @@ static uint64_t room_of(uint64_t m)
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader)
 {
     bitmap->m = m;
-    bitmap->set = 0;
+    bitmap->ones = 0;
     bitmap->words = NULL;
     if (!reader)
         return vidi__alloc_zeroed(memory, &bitmap->words, vidi__bitmap_bytes(m), VIDI__CACHE_LINE);
-    VIDI__TRY(vidi__read_u64(reader, &bitmap->set));
-    if (bitmap->set > m)
+    VIDI__TRY(vidi__read_u64(reader, &bitmap->ones));
+    if (bitmap->ones > m)
         return vidi__damaged("more bits are set than there are");
     VIDI__TRY(vidi__read_array(reader, memory, words_of(m), room_of(m), &bitmap->words));
     int code = vidi__lends(reader) ? VIDI_OK : vidi__bitmap_verify(bitmap);
@@ -39,7 +39,7 @@ int vidi__bitmap_verify(const vidi__bitmap *bitmap)
     uint64_t words = words_of(bitmap->m);
     if (bitmap->words[words - 1] & ~last_bits(bitmap->m))
         return vidi__damaged("bits are set behind the end of an array");
-    if (vidi__popcount(bitmap->words, words) != bitmap->set)
+    if (vidi__popcount(bitmap->words, words) != bitmap->ones)
         return vidi__damaged("the number of set bits of an array is wrong");
     return VIDI_OK;
 }
@@ -52,7 +52,7 @@ void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory)
 
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer)
 {
-    VIDI__TRY(vidi__write_u64(writer, bitmap->set));
+    VIDI__TRY(vidi__write_u64(writer, bitmap->ones));
     return vidi__write_array(writer, bitmap->words, words_of(bitmap->m));
 }
 
@@ -61,5 +61,5 @@ void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
     for (uint64_t i = 0; i < words_of(into->m); i++)
         into->words[i] |= from->words[i];
     into->words[words_of(into->m) - 1] &= last_bits(into->m); /* what was lent may have anything there */
-    into->set = vidi__popcount(into->words, words_of(into->m));
+    into->ones = vidi__popcount(into->words, words_of(into->m));
 }

@@ -8,7 +8,7 @@
 typedef struct vidi__bitmap {
     uint64_t *words; /* whole cache lines; bits from m on stay 0 */
     uint64_t m;
-    uint64_t set; /* bits that are 1 */
+    uint64_t ones; /* bits that are 1 */
 } vidi__bitmap;
 
 /*
@@ -32,29 +32,29 @@ static inline uint64_t vidi__bitmap_bytes(uint64_t m)
 
 static inline double vidi__bitmap_fill(const vidi__bitmap *bitmap)
 {
-    return (double)__atomic_load_n(&bitmap->set, __ATOMIC_RELAXED) / (double)bitmap->m;
+    return (double)__atomic_load_n(&bitmap->ones, __ATOMIC_RELAXED) / (double)bitmap->m;
 }
 
-/* Loads are atomic so that readers may run next to vidi__bitmap_mark_shared; that costs nothing. */
+/* Loads are atomic so that readers may run next to vidi__bitmap_set_shared; that costs nothing. */
 static inline bool vidi__bitmap_test(const vidi__bitmap *bitmap, uint64_t bit)
 {
     return __atomic_load_n(&bitmap->words[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
 }
 
 /* Sets a bit; was it 0 before? For one thread at a time, without readers. No branch: it would be a guess. */
-static inline bool vidi__bitmap_mark(vidi__bitmap *bitmap, uint64_t bit)
+static inline bool vidi__bitmap_set(vidi__bitmap *bitmap, uint64_t bit)
 {
     uint64_t *word = &bitmap->words[bit / 64], before = *word;
     bool fresh = !(before >> (bit % 64) & 1);
     *word = before | UINT64_C(1) << (bit % 64);
-    bitmap->set += fresh;
+    bitmap->ones += fresh;
     return fresh;
 }
 
 /*
- * The same next to other threads that mark and test; the caller reports what it has set to vidi__bitmap_marked, once.
+ * The same next to other threads that mark and test; the caller reports what it has set to vidi__bitmap_add_ones, once.
  */
-static inline bool vidi__bitmap_mark_shared(vidi__bitmap *bitmap, uint64_t bit)
+static inline bool vidi__bitmap_set_shared(vidi__bitmap *bitmap, uint64_t bit)
 {
     uint64_t mask = UINT64_C(1) << (bit % 64);
     uint64_t *word = &bitmap->words[bit / 64];
@@ -63,9 +63,9 @@ static inline bool vidi__bitmap_mark_shared(vidi__bitmap *bitmap, uint64_t bit)
     return !(__atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask);
 }
 
-static inline void vidi__bitmap_marked(vidi__bitmap *bitmap, uint64_t more)
+static inline void vidi__bitmap_add_ones(vidi__bitmap *bitmap, uint64_t more)
 {
-    __atomic_fetch_add(&bitmap->set, more, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&bitmap->ones, more, __ATOMIC_RELAXED);
 }
 
 static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bit)

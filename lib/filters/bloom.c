@@ -11,7 +11,7 @@
 #define EXACT_NOISE 1e-15
 
 /* P(k random places are all among those that N random marks hit), by the number d of different places among the k. */
-static double fp_exact(double marks, double m, unsigned k)
+static double fp_exact(double draws, double m, unsigned k)
 {
     long double different[VIDI__K_MAX + 1] = {1}; /* [d]: probability that the places so far are d different ones */
     for (unsigned i = 0; i < k; i++)
@@ -23,7 +23,7 @@ static double fp_exact(double marks, double m, unsigned k)
     for (unsigned d = 1; d <= k && d <= m; d++) {
         long double all_hit = 0, choose = 1; /* sum over r of (-1)^r C(d, r) P(r given places are not hit) */
         for (unsigned r = 0; r <= d; r++) {
-            long double missed = r < m ? expl((long double)marks * log1pl(-(long double)r / (long double)m)) : 0;
+            long double missed = r < m ? expl((long double)draws * log1pl(-(long double)r / (long double)m)) : 0;
             all_hit += r % 2 ? -choose * missed : choose * missed;
             choose = choose * (d - r) / (r + 1);
         }
@@ -33,12 +33,12 @@ static double fp_exact(double marks, double m, unsigned k)
 }
 
 /* Mean of fill^k to second order in the fill's variance. */
-static double fp_expanded(double marks, double m, unsigned k)
+static double fp_expanded(double draws, double m, unsigned k)
 {
-    double empty = exp(marks * log1p(-1 / m));
-    double fill = -expm1(marks * log1p(-1 / m));
-    double variance = -empty * expm1(marks * log1p(-1 / (m - 1))) / m +
-                      empty * empty * expm1(marks * log1p(-1 / ((m - 1) * (m - 1))));
+    double empty = exp(draws * log1p(-1 / m));
+    double fill = -expm1(draws * log1p(-1 / m));
+    double variance = -empty * expm1(draws * log1p(-1 / (m - 1))) / m +
+                      empty * empty * expm1(draws * log1p(-1 / ((m - 1) * (m - 1))));
     double p = vidi__power(fill, k);
     if (k >= 2 && variance > 0)
         p += k * (k - 1) / 2.0 * vidi__power(fill, k - 2) * variance;
@@ -90,17 +90,17 @@ double vidi__bloom_lost(double n, double m, unsigned k, vidi__bloom_use use)
     return lost > 0 ? lost : 0;
 }
 
-uint64_t vidi__bloom_estimate(uint64_t marked, uint64_t m, unsigned k)
+uint64_t vidi__bloom_estimate(uint64_t ones, uint64_t m, unsigned k)
 {
-    if (marked >= m)
-        marked = m - 1;
-    return (uint64_t)llround(log1p(-(double)marked / (double)m) / log1p(-1 / (double)m) / k);
+    if (ones >= m)
+        ones = m - 1;
+    return (uint64_t)llround(log1p(-(double)ones / (double)m) / log1p(-1 / (double)m) / k);
 }
 
-void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t marked, uint64_t m, unsigned k)
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t ones, uint64_t m, unsigned k)
 {
     uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from);
-    uint64_t count = vidi__bloom_estimate(marked, m, k), least = a > b ? a : b;
+    uint64_t count = vidi__bloom_estimate(ones, m, k), least = a > b ? a : b;
     if (count > a + b)
         count = a + b;
     atomic_store_explicit(&into->count, count > least ? count : least, memory_order_relaxed);

@@ -40,9 +40,9 @@ typedef struct vidi__bloom {
 } vidi__bloom;
 
 /*
- * The shape that parameters k, M and m ask for, with the capacity and the error rate of the options (0: not given):
- *   m and k; m and capacity (k = m/n ln 2); capacity, k and M (m = n k M, equation 5.1 of the thesis); capacity and
- *   error, with the k that needs least memory, or the k or M that is given. An error rate that the rest cannot keep is refused.
+ * The shape that parameters k, M and m ask for, with the capacity and the error rate of the options (0: not given): m
+ * and k; m and capacity (k = m/n ln 2); capacity, k and M (m = n k M, equation 5.1 of the thesis); capacity and error,
+ * with the k that needs least memory, or the k or M that is given. An error rate that the rest cannot keep is refused.
  */
 int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config);
 
@@ -65,9 +65,9 @@ int vidi__bloom_plan(const vidi__want *want, vidi__bloom_weight *weight, const v
 void vidi__bloom_planned(const vidi__want *want, const vidi__bloom *shape, vidi__planned *planned);
 
 /* How many URLs make so full a filter. */
-uint64_t vidi__bloom_estimate(uint64_t marked, uint64_t m, unsigned k);
+uint64_t vidi__bloom_estimate(uint64_t ones, uint64_t m, unsigned k);
 
 /* After a merge: that estimate is the count, but no less than the larger of the two and no more than both together. */
-void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t marked, uint64_t m, unsigned k);
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t ones, uint64_t m, unsigned k);
 
 #endif

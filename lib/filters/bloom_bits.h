@@ -9,8 +9,8 @@
 #include "hash/scheme.h"
 
 /* Turns k values into their places and fetches these, so that marking them need not wait. */
-static inline void vidi__marks_fetch(const vidi__bitmap *bits, const vidi__placing *placing, uint64_t *values,
-                                     unsigned k)
+static inline void vidi__bloom_bits_fetch(const vidi__bitmap *bits, const vidi__placing *placing, uint64_t *values,
+                                          unsigned k)
 {
     for (unsigned i = 0; i < k; i++) {
         values[i] = vidi__placing_of(placing, values[i]);
@@ -19,19 +19,19 @@ static inline void vidi__marks_fetch(const vidi__bitmap *bits, const vidi__placi
 }
 
 /* Marks k places: were all of them marked before? shared: other threads may mark and look at the same time. */
-static inline bool vidi__marks_add(vidi__bitmap *bits, const uint64_t *places, unsigned k, bool shared)
+static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *places, unsigned k, bool shared)
 {
     uint64_t fresh = 0;
     for (unsigned i = 0; i < k; i++)
-        fresh += shared ? vidi__bitmap_mark_shared(bits, places[i]) : vidi__bitmap_mark(bits, places[i]);
+        fresh += shared ? vidi__bitmap_set_shared(bits, places[i]) : vidi__bitmap_set(bits, places[i]);
     if (shared && fresh)
-        vidi__bitmap_marked(bits, fresh);
+        vidi__bitmap_add_ones(bits, fresh);
     return !fresh;
 }
 
 /* Are the places of all k values marked? */
-static inline bool vidi__marks_has(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
-                                   unsigned k)
+static inline bool vidi__bloom_bits_test(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
+                                         unsigned k)
 {
     for (unsigned i = 0; i < k; i++)
         if (!vidi__bitmap_test(bits, vidi__placing_of(placing, values[i])))

@@ -89,28 +89,28 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
 }
 
 /* Marks a part's positions: were all of them marked before? */
-static bool mark(classic *self, const vidi__part *part)
+static bool set_bits(classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     vidi__scheme_values(&self->scheme, part, values);
-    vidi__marks_fetch(&self->bits, &self->placing, values, self->shape.k); /* atomic writes wait for one another */
-    return vidi__marks_add(&self->bits, values, self->shape.k, true);
+    vidi__bloom_bits_fetch(&self->bits, &self->placing, values, self->shape.k); /* atomic writes wait for one another */
+    return vidi__bloom_bits_set(&self->bits, values, self->shape.k, true);
 }
 
-static bool marked(const classic *self, const vidi__part *part)
+static bool bits_are_set(const classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     vidi__scheme_values(&self->scheme, part, values);
-    return vidi__marks_has(&self->bits, &self->placing, values, self->shape.k);
+    return vidi__bloom_bits_test(&self->bits, &self->placing, values, self->shape.k);
 }
 
-static bool mark_in_turn(classic *self, const vidi__part *part)
+static bool set_bits_in_turn(classic *self, const vidi__part *part)
 {
     if (!(self->base.can & VIDI_IS_CONCURRENT))
-        return mark(self, part);
+        return set_bits(self, part);
     pthread_mutex_t *mutex = &self->locks[part->hash.hi % LOCKS].mutex;
     pthread_mutex_lock(mutex);
-    bool all = mark(self, part);
+    bool all = set_bits(self, part);
     pthread_mutex_unlock(mutex);
     return all;
 }
@@ -121,9 +121,9 @@ static int classic_add(vidi__filter *filter, const vidi__item *item)
     bool seen = true;
     if (self->of_segments)
         for (size_t i = 0; i < item->segment_count; i++)
-            seen &= mark(self, &item->segments[i]);
+            seen &= set_bits(self, &item->segments[i]);
     else
-        seen = mark_in_turn(self, &item->url);
+        seen = set_bits_in_turn(self, &item->url);
     if (seen)
         return VIDI_SEEN;
     vidi__filter_counted(filter, 1);
@@ -134,9 +134,9 @@ static int classic_has(const vidi__filter *filter, const vidi__item *item)
 {
     const classic *self = (const classic *)filter;
     if (!self->of_segments)
-        return marked(self, &item->url) ? VIDI_SEEN : VIDI_NEW;
+        return bits_are_set(self, &item->url) ? VIDI_SEEN : VIDI_NEW;
     for (size_t i = 0; i < item->segment_count; i++)
-        if (!marked(self, &item->segments[i]))
+        if (!bits_are_set(self, &item->segments[i]))
             return VIDI_NEW;
     return VIDI_SEEN;
 }
@@ -183,7 +183,7 @@ static int classic_merge(vidi__filter *into, const vidi__filter *from)
     classic *self = (classic *)into;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->bits, &((const classic *)from)->bits);
-    vidi__bloom_merged(into, from, self->bits.set, self->shape.m, self->shape.k);
+    vidi__bloom_merged(into, from, self->bits.ones, self->shape.m, self->shape.k);
     return VIDI_OK;
 }
 

@@ -110,17 +110,17 @@ static int eigen_create(vidi__filter **filter, const vidi__config *config)
     return vidi__bitmap_init(&self->second, config->memory, m2, config->reader);
 }
 
-static bool mark(vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+static bool set_bits(vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     bool all = true;
     vidi__scheme_values(scheme, part, values);
     for (unsigned i = 0; i < scheme->k; i++)
-        all &= !vidi__bitmap_mark(bits, vidi__scheme_place(scheme, values[i], bits->m));
+        all &= !vidi__bitmap_set(bits, vidi__scheme_place(scheme, values[i], bits->m));
     return all;
 }
 
-static bool marked(const vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+static bool bits_are_set(const vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     vidi__scheme_values(scheme, part, values);
@@ -133,8 +133,8 @@ static bool marked(const vidi__bitmap *bits, const vidi__scheme *scheme, const v
 static int eigen_add(vidi__filter *filter, const vidi__item *item)
 {
     eigen *self = (eigen *)filter;
-    bool url = mark(&self->first, &self->of_url, &item->url);
-    bool feature = mark(&self->second, &self->of_feature, &item->feature);
+    bool url = set_bits(&self->first, &self->of_url, &item->url);
+    bool feature = set_bits(&self->second, &self->of_feature, &item->feature);
     if (url && feature)
         return VIDI_SEEN;
     vidi__filter_counted(filter, 1);
@@ -144,8 +144,8 @@ static int eigen_add(vidi__filter *filter, const vidi__item *item)
 static int eigen_has(const vidi__filter *filter, const vidi__item *item)
 {
     const eigen *self = (const eigen *)filter;
-    bool seen =
-        marked(&self->first, &self->of_url, &item->url) && marked(&self->second, &self->of_feature, &item->feature);
+    bool seen = bits_are_set(&self->first, &self->of_url, &item->url) &&
+                bits_are_set(&self->second, &self->of_feature, &item->feature);
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
@@ -159,7 +159,7 @@ static void eigen_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const eigen *self = (const eigen *)filter;
     stats->bytes = vidi__bitmap_bytes(self->first.m) + vidi__bitmap_bytes(self->second.m);
-    stats->fill = (double)(self->first.set + self->second.set) / (double)(self->first.m + self->second.m);
+    stats->fill = (double)(self->first.ones + self->second.ones) / (double)(self->first.m + self->second.m);
 }
 
 static void eigen_describe(const vidi__filter *filter, vidi__text *text)
@@ -195,7 +195,7 @@ static int eigen_merge(vidi__filter *into, const vidi__filter *from)
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->first, &((const eigen *)from)->first);
     vidi__bitmap_merge(&self->second, &((const eigen *)from)->second);
-    vidi__bloom_merged(into, from, self->first.set, self->first.m, self->shape.k);
+    vidi__bloom_merged(into, from, self->first.ones, self->first.m, self->shape.k);
     return VIDI_OK;
 }
 

@@ -126,10 +126,10 @@ static int multilayer_add(vidi__filter *filter, const vidi__item *item)
     for (size_t i = 0; i < item->segment_count; i++) {
         places_of(self, &item->segments[i], i, places, folded);
         for (unsigned j = 0; j < self->shape.k; j++)
-            seen &= !vidi__bitmap_mark(&self->bits[i], places[j]);
+            seen &= !vidi__bitmap_set(&self->bits[i], places[j]);
     }
     for (unsigned j = 0; j < self->shape.k; j++)
-        seen &= !vidi__bitmap_mark(&self->bits[self->layers], place_of_xor(self, folded[j]));
+        seen &= !vidi__bitmap_set(&self->bits[self->layers], place_of_xor(self, folded[j]));
     if (seen)
         return VIDI_SEEN;
     vidi__filter_counted(filter, 1);
@@ -203,7 +203,7 @@ static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
     VIDI__TRY(vidi__filter_same_shape(into, from));
     for (unsigned i = 0; i <= self->layers; i++)
         vidi__bitmap_merge(&self->bits[i], &((const multilayer *)from)->bits[i]);
-    vidi__bloom_merged(into, from, self->bits[self->layers].set, self->shape.m, self->shape.k);
+    vidi__bloom_merged(into, from, self->bits[self->layers].ones, self->shape.m, self->shape.k);
     return VIDI_OK;
 }
 

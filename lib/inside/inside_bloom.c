@@ -110,7 +110,7 @@ bool vidi__inside_bloom_wide(const vidi__inside_bloom *bloom)
 
 uint64_t vidi__inside_bloom_bits_set(const vidi__inside_bloom *bloom)
 {
-    return bloom->bits.set;
+    return bloom->bits.ones;
 }
 
 void vidi__inside_bloom_hash(const vidi__inside_bloom *bloom, const vidi_str *urls, size_t n, uint64_t *values)
@@ -128,9 +128,9 @@ void vidi__inside_bloom_insert(vidi__inside_bloom *bloom, const uint64_t *values
     for (size_t first = 0; first < n; first += FETCHED) {
         size_t count = n - first < FETCHED ? n - first : FETCHED;
         memcpy(places, values + first * k, count * k * sizeof *places);
-        vidi__marks_fetch(&bloom->bits, &bloom->placing, places, (unsigned)count * k);
+        vidi__bloom_bits_fetch(&bloom->bits, &bloom->placing, places, (unsigned)count * k);
         for (size_t i = 0; i < count; i++)
-            seen[first + i] = vidi__marks_add(&bloom->bits, places + i * k, k, false);
+            seen[first + i] = vidi__bloom_bits_set(&bloom->bits, places + i * k, k, false);
     }
 }
 
@@ -139,7 +139,7 @@ void vidi__inside_bloom_insert_each(vidi__inside_bloom *bloom, const uint32_t *v
     const vidi__placing placing = bloom->placing;
     vidi__bitmap bits = bloom->bits; /* a copy that nothing points to: its count stays in a register */
     for (size_t i = 0; i < n; i++)
-        vidi__bitmap_mark(&bits, vidi__placing_of(&placing, values[i]));
+        vidi__bitmap_set(&bits, vidi__placing_of(&placing, values[i]));
     bloom->bits = bits;
 }
 
@@ -147,7 +147,7 @@ void vidi__inside_bloom_lookup(const vidi__inside_bloom *bloom, const uint64_t *
                                bool *seen)
 {
     for (size_t i = 0; i < n; i++)
-        seen[i] = vidi__marks_has(&bloom->bits, &bloom->placing, values + i * k, k);
+        seen[i] = vidi__bloom_bits_test(&bloom->bits, &bloom->placing, values + i * k, k);
 }
 
 void vidi__inside_bloom_lookup_each(const vidi__inside_bloom *bloom, const uint64_t *values, size_t n, bool *set)
@@ -175,7 +175,7 @@ static uint64_t place(const vidi__inside_bloom *bloom, unsigned i, vidi_str url)
 
 bool vidi__inside_bloom_insert_one(vidi__inside_bloom *bloom, unsigned function, vidi_str url)
 {
-    return !vidi__bitmap_mark(&bloom->bits, place(bloom, function, url));
+    return !vidi__bitmap_set(&bloom->bits, place(bloom, function, url));
 }
 
 bool vidi__inside_bloom_lookup_one(const vidi__inside_bloom *bloom, unsigned function, vidi_str url)

@@ -31,7 +31,7 @@
 
 typedef struct blocked {
     vidi__filter base;
-    _Atomic unsigned looked; /* all zones know of so many layers */
+    _Atomic unsigned zone_layers; /* all zones know of so many layers */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;
     vidi__locks locks;
@@ -51,26 +51,26 @@ static double blocked_fp_now(const vidi__filter *filter)
     return vidi__zones_chance(((const blocked *)filter)->zones);
 }
 
-static void look_at(blocked *self, unsigned partition, unsigned layers)
+static void refresh_zone(blocked *self, unsigned partition, unsigned layers)
 {
-    vidi__zone_look(&self->zones[partition], partition, self->layers.at, layers);
+    vidi__zone_refresh(&self->zones[partition], partition, self->layers.at, layers);
 }
 
 /* When there are more layers, or other marks in them than adds have made. */
-static void look_at_all(blocked *self)
+static void refresh_zones(blocked *self)
 {
     unsigned layers = vidi__layers_count(&self->layers);
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         vidi__locks_take(&self->locks, i);
-        look_at(self, i, vidi__layers_count(&self->layers));
+        refresh_zone(self, i, vidi__layers_count(&self->layers));
         vidi__locks_release(&self->locks, i);
     }
-    atomic_store_explicit(&self->looked, layers, memory_order_relaxed);
+    atomic_store_explicit(&self->zone_layers, layers, memory_order_relaxed);
 }
 
 /* ---- a wave of a batch, under its partition's lock ---- */
 
-typedef struct passage {
+typedef struct blocked_run {
     blocked *self;
     const vidi__u128 *hashes;
     uint8_t *verdicts;
@@ -81,25 +81,25 @@ typedef struct passage {
     vidi__rise rise;
     bool waiting;              /* a wave has been fetched and not worked on */
     vidi__blocked_ahead ahead; /* the wave behind that one: it is aimed at meanwhile */
-    unsigned aimed[2];         /* by buffer: how many layers there were when it was aimed at */
-    vidi__blocked_aims last[2][VIDI__BLOCKED_LINES_MAX]; /* at the last of them */
-    vidi__blocked_aims older;                            /* at one of the others, for the moment */
-} passage;
+    unsigned located[2];       /* by buffer: how many layers there were when it was aimed at */
+    vidi__blocked_targets last[2][VIDI__BLOCKED_LINES_MAX]; /* at the last of them */
+    vidi__blocked_targets older;                            /* at one of the others, for the moment */
+} blocked_run;
 
 static uint64_t all_of(const vidi__wave *wave)
 {
     return ((uint64_t)1 << wave->count) - 1;
 }
 
-static void aim_now(vidi__blocked_ahead *ahead)
+static void locate_now(vidi__blocked_ahead *ahead)
 {
     for (size_t i = 0; i < ahead->count; i++)
-        vidi__blocked_aim(ahead, i);
+        vidi__blocked_locate_ahead(ahead, i);
     ahead->count = 0;
 }
 
 /* What to aim at: the first lines of the older layers, which settle most questions, and those of the last. */
-static void plan_ahead(passage *run, const vidi__wave *wave)
+static void plan_ahead(blocked_run *run, const vidi__wave *wave)
 {
     const blocked *self = run->self;
     vidi__blocked_ahead *ahead = &run->ahead;
@@ -113,37 +113,37 @@ static void plan_ahead(passage *run, const vidi__wave *wave)
     for (unsigned i = 0; i < lines; i++)
         ahead->draw[ahead->draws++] =
             vidi__layer_draw(self->layers.at[layers - 1], i, wave->partition, &run->last[wave->buffer][i]);
-    run->aimed[wave->buffer] = layers;
+    run->located[wave->buffer] = layers;
 }
 
 /* If another wave is to be worked on first, it is aimed at then. */
 static void fetch(void *context, const vidi__wave *wave)
 {
-    passage *run = context;
+    blocked_run *run = context;
     plan_ahead(run, wave);
     if (!run->waiting)
-        aim_now(&run->ahead);
+        locate_now(&run->ahead);
     run->waiting = true;
 }
 
 /* A layer was put into use since this wave was aimed at. */
-static void aim_again(passage *run, const vidi__wave *wave)
+static void locate_again(blocked_run *run, const vidi__wave *wave)
 {
     bool another = run->ahead.count != 0;
-    aim_now(&run->ahead);
+    locate_now(&run->ahead);
     plan_ahead(run, wave);
-    aim_now(&run->ahead);
+    locate_now(&run->ahead);
     run->waiting = another;
 }
 
-static vidi__blocked_answers answers_to(const passage *run, const vidi__wave *wave)
+static vidi__blocked_answers answers_to(const blocked_run *run, const vidi__wave *wave)
 {
     return (vidi__blocked_answers){wave->order, run->verdicts};
 }
 
 /* Those of `which` that this layer has. `first`: where their first lines are, if that is known. */
-static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__wave *wave, uint64_t which,
-                        const vidi__blocked_aims *first)
+static uint64_t seen_in(blocked_run *run, const vidi__layer *layer, const vidi__wave *wave, uint64_t which,
+                        const vidi__blocked_targets *first)
 {
     static const vidi__blocked_ahead nothing;
     for (unsigned i = 0; i < layer->lines && which; i++) {
@@ -151,7 +151,7 @@ static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__wave
         vidi__blocked_draw draw = vidi__layer_draw(layer, i, wave->partition, &run->older);
         for (uint64_t left = known ? 0 : which; left; left &= left - 1) {
             size_t at = (size_t)__builtin_ctzll(left);
-            vidi__blocked_aim_at(&draw, &run->hashes[wave->order[at]], at);
+            vidi__blocked_locate(&draw, &run->hashes[wave->order[at]], at);
         }
         which = run->self->kernel->has(known ? first : &run->older, which, answers_to(run, wave),
                                        known ? &run->ahead : &nothing);
@@ -160,7 +160,7 @@ static uint64_t seen_in(passage *run, const vidi__layer *layer, const vidi__wave
 }
 
 /* Those of `which` that a layer before the last has. The largest first: most of what has been seen is there. */
-static uint64_t seen_before(passage *run, unsigned layers, const vidi__wave *wave, uint64_t which)
+static uint64_t seen_before(blocked_run *run, unsigned layers, const vidi__wave *wave, uint64_t which)
 {
     uint64_t seen = 0;
     for (unsigned i = layers - 1; i-- > 0 && seen != which;)
@@ -169,7 +169,7 @@ static uint64_t seen_before(passage *run, unsigned layers, const vidi__wave *wav
 }
 
 /* The wave has been worked on, and the one behind it aimed at. */
-static void done(passage *run)
+static void done(blocked_run *run)
 {
     run->waiting = run->ahead.count != 0;
     run->ahead.count = 0;
@@ -177,24 +177,24 @@ static void done(passage *run)
 
 static int add_wave(void *context, const vidi__wave *wave)
 {
-    passage *run = context;
+    blocked_run *run = context;
     blocked *self = run->self;
     unsigned layers = vidi__layers_count(&self->layers);
     vidi__layer *last = self->layers.at[layers - 1];
-    uint64_t marked = 0;
-    if (VIDI__UNLIKELY(run->aimed[wave->buffer] != layers))
-        aim_again(run, wave);
+    uint64_t ones = 0;
+    if (VIDI__UNLIKELY(run->located[wave->buffer] != layers))
+        locate_again(run, wave);
     if (VIDI__UNLIKELY(self->zones[wave->partition].layers != layers))
-        look_at(self, wave->partition, layers);
+        refresh_zone(self, wave->partition, layers);
     uint64_t seen = layers > 1 ? seen_before(run, layers, wave, all_of(wave)) : 0;
-    uint64_t fresh = self->kernel->add(run->last[wave->buffer], last->lines, all_of(wave) & ~seen, &marked,
+    uint64_t fresh = self->kernel->add(run->last[wave->buffer], last->lines, all_of(wave) & ~seen, &ones,
                                        answers_to(run, wave), &run->ahead);
     uint64_t count = (uint64_t)__builtin_popcountll(fresh);
     done(run);
     if (!count)
         return VIDI_OK;
     run->fresh += count;
-    vidi__zone_marked(&self->zones[wave->partition], wave->partition, last, marked, &run->rise);
+    vidi__zone_bits_set(&self->zones[wave->partition], wave->partition, last, ones, &run->rise);
     if (VIDI__LIKELY(layers == run->claimed_in + 1))
         run->used += count;
     else /* another thread has put a layer into use meanwhile */
@@ -204,11 +204,11 @@ static int add_wave(void *context, const vidi__wave *wave)
 
 static int has_wave(void *context, const vidi__wave *wave)
 {
-    passage *run = context;
+    blocked_run *run = context;
     const blocked *self = run->self;
     unsigned layers = vidi__layers_count(&self->layers);
-    if (VIDI__UNLIKELY(run->aimed[wave->buffer] != layers))
-        aim_again(run, wave);
+    if (VIDI__UNLIKELY(run->located[wave->buffer] != layers))
+        locate_again(run, wave);
     uint64_t seen = seen_in(run, self->layers.at[layers - 1], wave, all_of(wave), run->last[wave->buffer]);
     seen_before(run, layers, wave, all_of(wave) & ~seen);
     done(run);
@@ -220,7 +220,7 @@ static int has_wave(void *context, const vidi__wave *wave)
 static const vidi__batch_ops add_ops = {.fetch = fetch, .work = add_wave};
 static const vidi__batch_ops has_ops = {.fetch = fetch, .work = has_wave};
 
-static void pass(passage *run, const vidi__batch_ops *ops, size_t n)
+static void run_batch(blocked_run *run, const vidi__batch_ops *ops, size_t n)
 {
     static const uint16_t first = 0;
     const vidi__locks *locks = &run->self->locks;
@@ -235,15 +235,15 @@ static void pass(passage *run, const vidi__batch_ops *ops, size_t n)
     vidi__locks_release(locks, wave.partition);
 }
 
-static void ask(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+static void lookup(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
-    passage run;
+    blocked_run run;
     run.adds = run.waiting = false;
     run.ahead.count = 0;
     run.self = (blocked *)self; /* const but for its locks */
     run.hashes = hashes;
     run.verdicts = verdicts;
-    pass(&run, &has_ops, n);
+    run_batch(&run, &has_ops, n);
 }
 
 /* There is no room: what is seen can still be said. If that is everything, nothing has failed. */
@@ -252,7 +252,7 @@ static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, 
 {
     uint8_t found[VIDI__HASHES_MAX];
     size_t seen = 0;
-    ask(self, hashes, n, found);
+    lookup(self, hashes, n, found);
     for (size_t i = 0; i < n; i++)
         if (found[i] == VIDI_SEEN) {
             verdicts[i] = VIDI_SEEN;
@@ -263,29 +263,29 @@ static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, 
 }
 
 /* Those for which there is room in the last layer: all, or up to its end. */
-static int add_some(blocked *self, passage *run, size_t n, vidi__tally *tally, uint64_t *taken)
+static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tally, uint64_t *taken)
 {
     VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
-    if (VIDI__UNLIKELY(atomic_load_explicit(&self->looked, memory_order_relaxed) <= run->claimed_in))
-        look_at_all(self);
+    if (VIDI__UNLIKELY(atomic_load_explicit(&self->zone_layers, memory_order_relaxed) <= run->claimed_in))
+        refresh_zones(self);
     double before = *taken > 1 ? blocked_fp_now(&self->base) : 0; /* of a single URL, others keep the account */
     run->used = run->fresh = 0;
     run->rise = (vidi__rise){0, 0};
     run->waiting = false;
     run->ahead.count = 0;
-    pass(run, &add_ops, *taken);
+    run_batch(run, &add_ops, *taken);
     vidi__layers_settle(&self->layers, run->claimed_in, *taken, run->used);
     vidi__filter_counted(&self->base, (int64_t)run->fresh);
     tally->fresh += run->fresh;
     tally->seen += *taken - run->fresh;
     tally->lost += vidi__rise_lost(run->rise, before, run->fresh);
-    vidi__layers_tend(&self->layers);
+    vidi__layers_prepare_next(&self->layers);
     return VIDI_OK;
 }
 
 static int add(blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
-    passage run;
+    blocked_run run;
     run.self = self;
     run.adds = true;
     for (uint64_t done = 0, taken; done < n; done += taken) {
@@ -306,12 +306,12 @@ static int blocked_has_hashes(const vidi__filter *filter, const vidi__u128 *hash
     const blocked *self = (const blocked *)filter;
     vidi__u128 own[VIDI__OWN_MAX];
     if (!filter->one_of_many) {
-        ask(self, hashes, n, verdicts);
+        lookup(self, hashes, n, verdicts);
         return VIDI_OK;
     }
     for (size_t done = 0, count; done < n; done += count) {
         count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
-        ask(self, own, count, verdicts + done);
+        lookup(self, own, count, verdicts + done);
     }
     return VIDI_OK;
 }
@@ -380,7 +380,7 @@ static int blocked_merge(vidi__filter *filter, const vidi__filter *other)
     VIDI__TRY(vidi__filter_same_shape(filter, other));
     VIDI__TRY(vidi__layers_merge(&into->layers, &((const blocked *)other)->layers));
     atomic_store(&filter->count, vidi__layers_urls(&into->layers));
-    look_at_all(into);
+    refresh_zones(into);
     return VIDI_OK;
 }
 
@@ -423,7 +423,7 @@ static int blocked_create(vidi__filter **filter, const vidi__config *config)
     } else {
         VIDI__TRY(vidi__layers_begin(&self->layers));
     }
-    look_at_all(self);
+    refresh_zones(self);
     return VIDI_OK;
 }
 

@@ -22,17 +22,17 @@ INLINE unsigned empty(__m256i lanes)
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(lanes, _mm256_setzero_si256())));
 }
 
-INLINE unsigned lacking(const uint64_t *line, uint64_t word)
+INLINE unsigned missing_bits(const uint64_t *line, uint64_t word)
 {
     __m256i low = _mm256_and_si256(_mm256_load_si256((const __m256i *)line), bits_of(word));
     __m256i high = _mm256_and_si256(_mm256_load_si256((const __m256i *)(line + 4)), bits_of(word >> 24));
     return (unsigned)__builtin_popcount(empty(low) | empty(high) << 4);
 }
 
-INLINE unsigned mark(uint64_t *line, uint64_t word)
+INLINE unsigned set_bits(uint64_t *line, uint64_t word)
 {
     __m256i *low = (__m256i *)line, *high = (__m256i *)(line + 4);
-    unsigned count = lacking(line, word);
+    unsigned count = missing_bits(line, word);
     _mm256_store_si256(low, _mm256_or_si256(_mm256_load_si256(low), bits_of(word)));
     _mm256_store_si256(high, _mm256_or_si256(_mm256_load_si256(high), bits_of(word >> 24)));
     return count;

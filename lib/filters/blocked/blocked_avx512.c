@@ -16,12 +16,12 @@ INLINE __m512i bits_of(uint64_t word)
     return _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), by));
 }
 
-INLINE unsigned lacking(const uint64_t *line, uint64_t word)
+INLINE unsigned missing_bits(const uint64_t *line, uint64_t word)
 {
     return (unsigned)__builtin_popcount(_mm512_testn_epi64_mask(_mm512_load_si512(line), bits_of(word)));
 }
 
-INLINE unsigned mark(uint64_t *line, uint64_t word)
+INLINE unsigned set_bits(uint64_t *line, uint64_t word)
 {
     __m512i bits = bits_of(word), old = _mm512_load_si512(line);
     _mm512_store_si512(line, _mm512_or_si512(old, bits));

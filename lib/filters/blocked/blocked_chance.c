@@ -9,13 +9,13 @@ static int chord_bits(const vidi__layer *layer)
     return 6 + (layer->lines > 1) + (layer->lines > 2);
 }
 
-static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t marked, const vidi__chord *before)
+static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones, const vidi__chord *before)
 {
     vidi__chord made;
-    int bits = marked ? 64 - __builtin_clzll(marked) : 0, shift = bits - chord_bits(layer) - 1;
+    int bits = ones ? 64 - __builtin_clzll(ones) : 0, shift = bits - chord_bits(layer) - 1;
     if (shift < 0)
         shift = 0;
-    made.from = marked >> shift << shift;
+    made.from = ones >> shift << shift;
     made.until = made.from + ((uint64_t)1 << shift);
     bool follows = before && before->until == made.from;
     made.low = follows ? before->high : vidi__layer_fp(layer, partition, (double)made.from);
@@ -24,20 +24,20 @@ static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64
     return made;
 }
 
-static double on_chord(const vidi__chord *chord, uint64_t marked)
+static double on_chord(const vidi__chord *chord, uint64_t ones)
 {
-    return chord->low + chord->slope * (double)(marked - chord->from);
+    return chord->low + chord->slope * (double)(ones - chord->from);
 }
 
-static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t marked)
+static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t ones)
 {
-    vidi__chord chord = chord_at(layer, partition, marked, NULL);
-    return on_chord(&chord, marked);
+    vidi__chord chord = chord_at(layer, partition, ones, NULL);
+    return on_chord(&chord, ones);
 }
 
-static uint64_t marked_in(const vidi__layer *layer, unsigned partition)
+static uint64_t ones_in(const vidi__layer *layer, unsigned partition)
 {
-    return atomic_load_explicit(&layer->marked[partition], memory_order_relaxed);
+    return atomic_load_explicit(&layer->ones[partition], memory_order_relaxed);
 }
 
 static double both(double older, double last)
@@ -50,7 +50,7 @@ static double chance_of_full(const vidi__layer *layer, unsigned partition)
 {
     if (vidi__layer_bytes(layer) <= COUNTED_BYTES)
         return vidi__layer_fp_counted(layer, partition);
-    return chance_in(layer, partition, marked_in(layer, partition));
+    return chance_in(layer, partition, ones_in(layer, partition));
 }
 
 static void set_last(vidi__zone *zone, double last)
@@ -61,20 +61,20 @@ static void set_last(vidi__zone *zone, double last)
     atomic_store_explicit(&zone->shown, bits, memory_order_relaxed);
 }
 
-void vidi__zone_look(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count)
+void vidi__zone_refresh(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count)
 {
     const vidi__layer *last = layers[count - 1];
     zone->layers = count;
     zone->older = 0;
     for (unsigned i = 0; i + 1 < count; i++)
         zone->older = both(zone->older, chance_of_full(layers[i], partition));
-    zone->last = chord_at(last, partition, marked_in(last, partition), NULL);
-    set_last(zone, on_chord(&zone->last, marked_in(last, partition)));
+    zone->last = chord_at(last, partition, ones_in(last, partition), NULL);
+    set_last(zone, on_chord(&zone->last, ones_in(last, partition)));
 }
 
-void vidi__zone_marked(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise)
+void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise)
 {
-    uint64_t before = marked_in(last, partition), middle = before + more / 2, after = before + more;
+    uint64_t before = ones_in(last, partition), middle = before + more / 2, after = before + more;
     double start = zone->all, half = on_chord(&zone->last, middle);
     if (VIDI__UNLIKELY(after >= zone->last.until)) {
         if (middle >= zone->last.until)
@@ -82,7 +82,7 @@ void vidi__zone_marked(vidi__zone *zone, unsigned partition, vidi__layer *last, 
         zone->last = chord_at(last, partition, after, &zone->last);
     }
     set_last(zone, on_chord(&zone->last, after));
-    atomic_store_explicit(&last->marked[partition], after, memory_order_relaxed);
+    atomic_store_explicit(&last->ones[partition], after, memory_order_relaxed);
     rise->half += both(zone->older, half) - start;
     rise->whole += zone->all - start;
 }

@@ -32,7 +32,7 @@ typedef struct vidi__zone {
 } vidi__zone;
 
 /* Brings a zone up to date with the layers and their marks. */
-void vidi__zone_look(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count);
+void vidi__zone_refresh(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count);
 
 /* How much the chances of all partitions, added up, have risen: half way through a batch, and in the end. */
 typedef struct vidi__rise {
@@ -40,7 +40,7 @@ typedef struct vidi__rise {
 } vidi__rise;
 
 /* So many more bits of the last layer have become marked. */
-void vidi__zone_marked(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise);
+void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise);
 
 /* The chance of a URL that may belong to any partition. */
 double vidi__zones_chance(const vidi__zone *zones);

@@ -102,7 +102,7 @@ void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, u
 /* ---- the next layer, ahead of time ---- */
 
 /* Is it time for it? Then how far the last one has come since that time began. */
-static bool wants_next(const vidi__layers *layers, double *share)
+static bool next_is_due(const vidi__layers *layers, double *share)
 {
     const vidi__layer *last = vidi__layers_last(layers);
     uint64_t count = atomic_load_explicit(&last->count, memory_order_relaxed);
@@ -126,13 +126,13 @@ static void make_ahead(vidi__layers *layers)
     }
 }
 
-void vidi__layers_tend(vidi__layers *layers)
+void vidi__layers_prepare_next(vidi__layers *layers)
 {
     double share;
-    if (!wants_next(layers, &share) || pthread_mutex_trylock(&layers->growth) != 0)
+    if (!next_is_due(layers, &share) || pthread_mutex_trylock(&layers->growth) != 0)
         return; /* or another thread is at it */
     make_ahead(layers);
-    if (wants_next(layers, &share) && next_is_made(layers)) {
+    if (next_is_due(layers, &share) && next_is_made(layers)) {
         vidi__layer *next = layers->at[vidi__layers_count(layers)];
         vidi__layer_touch(next, (uint64_t)(AHEAD * share * (double)vidi__layer_bytes(next)));
     }
@@ -149,7 +149,7 @@ static double seconds(void)
 int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns)
 {
     double share, end = seconds() + (double)budget_ns * 1e-9;
-    if (!wants_next(layers, &share))
+    if (!next_is_due(layers, &share))
         return 0;
     if (!budget_ns)
         return 1;
@@ -173,16 +173,16 @@ uint64_t vidi__layers_urls(const vidi__layers *layers)
 
 void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats)
 {
-    uint64_t marked = 0, bits = 0;
+    uint64_t ones = 0, bits = 0;
     unsigned count = vidi__layers_count(layers), made = atomic_load_explicit(&layers->made, memory_order_acquire);
     for (unsigned i = 0; i < made; i++)
         stats->bytes += vidi__layer_bytes(layers->at[i]);
     for (unsigned i = 0; i < count; i++) {
-        marked += vidi__layer_marked(layers->at[i]);
+        ones += vidi__layer_ones(layers->at[i]);
         bits += vidi__layer_bytes(layers->at[i]) * 8;
         stats->lines_touched += layers->at[i]->lines;
     }
-    stats->fill = (double)marked / (double)bits;
+    stats->fill = (double)ones / (double)bits;
     stats->stages = count;
 }
 

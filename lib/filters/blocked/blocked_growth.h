@@ -58,7 +58,7 @@ int vidi__layers_claim(vidi__layers *layers, size_t n, unsigned *index, uint64_t
 void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, uint64_t used);
 
 /* After adds: prepares the next layer as far as it must be by now. */
-void vidi__layers_tend(vidi__layers *layers);
+void vidi__layers_prepare_next(vidi__layers *layers);
 
 /* Prepares it for so long: 1 if there is more to do. */
 int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns);

@@ -17,10 +17,10 @@
 #include "filters/batch.h"
 
 /* Where the URLs of a step have their bits, for one of their lines. Sets of them are masks, a bit a URL. */
-typedef struct vidi__blocked_aims {
+typedef struct vidi__blocked_targets {
     uint64_t *line[VIDI__WAVE_MAX];
     uint64_t word[VIDI__WAVE_MAX];
-} vidi__blocked_aims;
+} vidi__blocked_targets;
 
 /* The lines that a partition has for one of a URL's draws, and the salts of the draw. */
 typedef struct vidi__blocked_draw {
@@ -28,7 +28,7 @@ typedef struct vidi__blocked_draw {
     uint64_t rows;
     uint64_t stride; /* words from one row to the next */
     uint64_t row_salt, bits_salt;
-    vidi__blocked_aims *aims; /* for the result */
+    vidi__blocked_targets *targets; /* for the result */
 } vidi__blocked_draw;
 
 /* A step that is to be aimed at. */
@@ -42,23 +42,23 @@ typedef struct vidi__blocked_ahead {
     vidi__blocked_draw draw[VIDI__BLOCKED_DRAWS_MAX];
 } vidi__blocked_ahead;
 
-static inline __attribute__((always_inline)) void vidi__blocked_aim_at(const vidi__blocked_draw *draw,
+static inline __attribute__((always_inline)) void vidi__blocked_locate(const vidi__blocked_draw *draw,
                                                                        const vidi__u128 *hash, size_t i)
 {
     uint64_t *line =
         draw->first + vidi__scale((hash->hi << VIDI__PARTITION_BITS) * draw->row_salt, draw->rows) * draw->stride;
     __builtin_prefetch(line, 1);
-    draw->aims->line[i] = line;
-    draw->aims->word[i] = hash->lo * draw->bits_salt >> 16;
+    draw->targets->line[i] = line;
+    draw->targets->word[i] = hash->lo * draw->bits_salt >> 16;
 }
 
 /* Aims at URL number i, if there are so many. */
-static inline __attribute__((always_inline)) void vidi__blocked_aim(const vidi__blocked_ahead *ahead, size_t i)
+static inline __attribute__((always_inline)) void vidi__blocked_locate_ahead(const vidi__blocked_ahead *ahead, size_t i)
 {
     if (i >= ahead->count)
         return;
     for (unsigned draw = 0; draw < ahead->draws; draw++)
-        vidi__blocked_aim_at(&ahead->draw[draw], &ahead->hashes[ahead->order[i]], i);
+        vidi__blocked_locate(&ahead->draw[draw], &ahead->hashes[ahead->order[i]], i);
 }
 
 /* Where the answers go. */
@@ -69,12 +69,12 @@ typedef struct vidi__blocked_answers {
 
 typedef struct vidi__blocked_kernel {
     /* Those of the URLs `which` whose bits are all marked: SEEN, the others NEW. */
-    uint64_t (*has)(const vidi__blocked_aims *aims, uint64_t which, vidi__blocked_answers to,
+    uint64_t (*has)(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                     const vidi__blocked_ahead *ahead);
     /*
      * Marks the bits of `which`, in order, in each of their lines. NEW are those for whom a bit was new; counts those.
      */
-    uint64_t (*add)(const vidi__blocked_aims *aims, unsigned lines, uint64_t which, uint64_t *marked,
+    uint64_t (*add)(const vidi__blocked_targets *targets, unsigned lines, uint64_t which, uint64_t *ones,
                     vidi__blocked_answers to, const vidi__blocked_ahead *ahead);
 } vidi__blocked_kernel;
 

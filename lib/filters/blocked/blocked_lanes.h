@@ -7,52 +7,52 @@
  *   mark(line, word)      the same, and marks them: the line is read once and written once, in any case, since whether
  *                         to write it would be a branch that nobody can predict
  */
-TARGET static uint64_t has(const vidi__blocked_aims *aims, uint64_t which, vidi__blocked_answers to,
+TARGET static uint64_t has(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                            const vidi__blocked_ahead *ahead)
 {
     uint64_t seen = 0;
     size_t next = 0;
     for (; which; which &= which - 1) {
         unsigned i = (unsigned)__builtin_ctzll(which);
-        vidi__blocked_aim(ahead, next++);
-        bool all = lacking(aims->line[i], aims->word[i]) == 0;
+        vidi__blocked_locate_ahead(ahead, next++);
+        bool all = missing_bits(targets->line[i], targets->word[i]) == 0;
         seen |= (uint64_t)all << i;
         to.verdicts[to.order[i]] = all ? VIDI_SEEN : VIDI_NEW;
     }
     while (next < ahead->count)
-        vidi__blocked_aim(ahead, next++);
+        vidi__blocked_locate_ahead(ahead, next++);
     return seen;
 }
 
-INLINE uint64_t add_lines(const vidi__blocked_aims *aims, unsigned lines, uint64_t which, uint64_t *marked,
+INLINE uint64_t add_lines(const vidi__blocked_targets *targets, unsigned lines, uint64_t which, uint64_t *ones,
                           vidi__blocked_answers to, const vidi__blocked_ahead *ahead)
 {
     uint64_t fresh = 0, count = 0;
     size_t next = 0;
     for (; which; which &= which - 1) {
         unsigned i = (unsigned)__builtin_ctzll(which), bits = 0;
-        vidi__blocked_aim(ahead, next++);
+        vidi__blocked_locate_ahead(ahead, next++);
         for (unsigned draw = 0; draw < lines; draw++)
-            bits += mark(aims[draw].line[i], aims[draw].word[i]);
+            bits += set_bits(targets[draw].line[i], targets[draw].word[i]);
         fresh |= (uint64_t)(bits != 0) << i;
         count += bits;
         to.verdicts[to.order[i]] = bits ? VIDI_NEW : VIDI_SEEN;
     }
     while (next < ahead->count)
-        vidi__blocked_aim(ahead, next++);
-    *marked += count;
+        vidi__blocked_locate_ahead(ahead, next++);
+    *ones += count;
     return fresh;
 }
 
 /* The two usual numbers of lines, each with a loop of its own. */
-TARGET static uint64_t add(const vidi__blocked_aims *aims, unsigned lines, uint64_t which, uint64_t *marked,
+TARGET static uint64_t add(const vidi__blocked_targets *targets, unsigned lines, uint64_t which, uint64_t *ones,
                            vidi__blocked_answers to, const vidi__blocked_ahead *ahead)
 {
     if (lines == 1)
-        return add_lines(aims, 1, which, marked, to, ahead);
+        return add_lines(targets, 1, which, ones, to, ahead);
     if (lines == 2)
-        return add_lines(aims, 2, which, marked, to, ahead);
-    return add_lines(aims, lines, which, marked, to, ahead);
+        return add_lines(targets, 2, which, ones, to, ahead);
+    return add_lines(targets, lines, which, ones, to, ahead);
 }
 
 const vidi__blocked_kernel KERNEL = {has, add};

@@ -7,11 +7,11 @@
 
 /* ---- rows and partitions ---- */
 
-double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double marked)
+double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double ones)
 {
     bool more = vidi__layer_rows(layer, partition) > layer->rows / VIDI__PARTITIONS;
     const vidi__blocked_line *chance = &layer->chance[more];
-    return vidi__power(vidi__blocked_line_fp(chance, vidi__blocked_urls(chance, layer->lines, marked)), layer->lines);
+    return vidi__power(vidi__blocked_line_fp(chance, vidi__blocked_urls(chance, layer->lines, ones)), layer->lines);
 }
 
 /* A line says "seen" with the product of its lanes' shares of marked bits, a draw with the mean over the rows. */
@@ -34,11 +34,11 @@ double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition)
     return all;
 }
 
-uint64_t vidi__layer_marked(const vidi__layer *layer)
+uint64_t vidi__layer_ones(const vidi__layer *layer)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        sum += atomic_load_explicit(&layer->marked[i], memory_order_relaxed);
+        sum += atomic_load_explicit(&layer->ones[i], memory_order_relaxed);
     return sum;
 }
 
@@ -49,16 +49,16 @@ static uint64_t count_in(const vidi__layer *layer, unsigned partition)
                           vidi__layer_rows(layer, partition) * words);
 }
 
-static void count_marked(vidi__layer *layer)
+static void count_ones(vidi__layer *layer)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        atomic_store_explicit(&layer->marked[i], count_in(layer, i), memory_order_relaxed);
+        atomic_store_explicit(&layer->ones[i], count_in(layer, i), memory_order_relaxed);
 }
 
 int vidi__layer_verify(const vidi__layer *layer)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        if (count_in(layer, i) != atomic_load_explicit(&layer->marked[i], memory_order_relaxed))
+        if (count_in(layer, i) != atomic_load_explicit(&layer->ones[i], memory_order_relaxed))
             return vidi__damaged("a layer has more marks, or fewer, than it says");
     return VIDI_OK;
 }
@@ -128,27 +128,27 @@ int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
     VIDI__TRY(vidi__write_u64(writer, layer->urls));
     VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->count)));
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->marked[i])));
+        VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->ones[i])));
     return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
 }
 
 /* Each URL that was NEW has marked a bit at least, and no URL marks more than it has. */
 static int check_count(const vidi__layer *layer)
 {
-    uint64_t marked = vidi__layer_marked(layer), urls = atomic_load(&layer->count);
-    if (urls > marked || marked > urls * layer->lines * VIDI__BLOCKED_LANES)
+    uint64_t ones = vidi__layer_ones(layer), urls = atomic_load(&layer->count);
+    if (urls > ones || ones > urls * layer->lines * VIDI__BLOCKED_LANES)
         return vidi__damaged("a layer has more URLs, or fewer, than have marked its bits");
     return VIDI_OK;
 }
 
-static int read_marked(vidi__layer *layer, vidi__reader *reader)
+static int read_ones(vidi__layer *layer, vidi__reader *reader)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        uint64_t marked;
-        VIDI__TRY(vidi__read_u64(reader, &marked));
-        if (marked > vidi__layer_rows(layer, i) * layer->lines * VIDI__BLOCKED_BITS)
+        uint64_t ones;
+        VIDI__TRY(vidi__read_u64(reader, &ones));
+        if (ones > vidi__layer_rows(layer, i) * layer->lines * VIDI__BLOCKED_BITS)
             return vidi__damaged("a layer has more marks than bits");
-        atomic_store_explicit(&layer->marked[i], marked, memory_order_relaxed);
+        atomic_store_explicit(&layer->ones[i], ones, memory_order_relaxed);
     }
     return check_count(layer);
 }
@@ -156,7 +156,7 @@ static int read_marked(vidi__layer *layer, vidi__reader *reader)
 static int read_words(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader)
 {
     uint64_t words = vidi__layer_bytes(layer) / 8;
-    VIDI__TRY(read_marked(layer, reader));
+    VIDI__TRY(read_ones(layer, reader));
     VIDI__TRY(vidi__read_array(reader, memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
     return vidi__lends(reader) ? VIDI_OK : vidi__layer_verify(layer);
@@ -196,7 +196,7 @@ static double estimate(const vidi__layer *layer)
     double sum = 0;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         bool more = vidi__layer_rows(layer, i) > layer->rows / VIDI__PARTITIONS;
-        sum += vidi__blocked_urls(&layer->chance[more], layer->lines, (double)atomic_load(&layer->marked[i]));
+        sum += vidi__blocked_urls(&layer->chance[more], layer->lines, (double)atomic_load(&layer->ones[i]));
     }
     return ceil(sum);
 }
@@ -206,7 +206,7 @@ void vidi__layer_merge(vidi__layer *into, const vidi__layer *from)
     uint64_t a = atomic_load(&into->count), b = atomic_load(&from->count), words = vidi__layer_bytes(into) / 8;
     for (uint64_t i = 0; i < words; i++)
         into->words[i] |= from->words[i];
-    count_marked(into);
-    double least = (double)(a > b ? a : b), most = fmin((double)(a + b), (double)vidi__layer_marked(into));
+    count_ones(into);
+    double least = (double)(a > b ? a : b), most = fmin((double)(a + b), (double)vidi__layer_ones(into));
     set_count(into, (uint64_t)fmin(fmax(estimate(into), least), most));
 }

@@ -30,10 +30,10 @@ typedef struct vidi__layer {
     struct {
         uint64_t row, bits;
     } salts[VIDI__BLOCKED_LINES_MAX];
-    vidi__blocked_line chance[2];              /* of partitions with the fewer rows, and with one more */
-    _Atomic uint64_t count;                    /* URLs in it */
-    _Atomic uint64_t claimed;                  /* those, and room for what somebody is about to add */
-    _Atomic uint64_t marked[VIDI__PARTITIONS]; /* bits: always exact, written under the partition's lock */
+    vidi__blocked_line chance[2];            /* of partitions with the fewer rows, and with one more */
+    _Atomic uint64_t count;                  /* URLs in it */
+    _Atomic uint64_t claimed;                /* those, and room for what somebody is about to add */
+    _Atomic uint64_t ones[VIDI__PARTITIONS]; /* bits: always exact, written under the partition's lock */
 } vidi__layer;
 
 /* What a layer is made from. */
@@ -69,7 +69,7 @@ static inline uint64_t vidi__layer_rows(const vidi__layer *layer, unsigned parti
 
 /* Line number `draw` of the URLs of a partition. */
 static inline vidi__blocked_draw vidi__layer_draw(const vidi__layer *layer, unsigned draw, unsigned partition,
-                                                  vidi__blocked_aims *aims)
+                                                  vidi__blocked_targets *targets)
 {
     uint64_t stride = (uint64_t)layer->lines * VIDI__LINE_WORDS;
     return (vidi__blocked_draw){
@@ -78,17 +78,17 @@ static inline vidi__blocked_draw vidi__layer_draw(const vidi__layer *layer, unsi
         .stride = stride,
         .row_salt = layer->salts[draw].row,
         .bits_salt = layer->salts[draw].bits,
-        .aims = aims,
+        .targets = targets,
     };
 }
 
 /* The chance of a false "seen" in this partition if so many of its bits are marked. */
-double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double marked);
+double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double ones);
 
 /* The same by the bits themselves, of which all are read. */
 double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition);
 
-uint64_t vidi__layer_marked(const vidi__layer *layer);
+uint64_t vidi__layer_ones(const vidi__layer *layer);
 
 /*
  * u64 rows, lines, URLs that it is made for, URLs in it, marked bits of each partition; then the words. The plan of the

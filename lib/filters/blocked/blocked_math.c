@@ -50,12 +50,12 @@ double vidi__blocked_line_fp(const vidi__blocked_line *line, double urls)
     return sum > CLOSED_FROM ? fmin(sum, 1) : summed(urls, line->rows);
 }
 
-double vidi__blocked_urls(const vidi__blocked_line *line, unsigned lines, double marked)
+double vidi__blocked_urls(const vidi__blocked_line *line, unsigned lines, double ones)
 {
     double bits = line->rows * lines * VIDI__BLOCKED_BITS;
-    if (marked >= bits)
-        marked = bits - 1;
-    return log1p(-marked / bits) / line->rate[1]; /* a bit is free with (1 - 1 / (64 r))^N */
+    if (ones >= bits)
+        ones = bits - 1;
+    return log1p(-ones / bits) / line->rate[1]; /* a bit is free with (1 - 1 / (64 r))^N */
 }
 
 /* ---- a layer ---- */
@@ -170,20 +170,20 @@ double vidi__blocked_smallest(double least, double most, double guess, vidi__blo
     return high > most ? 0 : high;
 }
 
-double vidi__blocked_came(double urls, double error)
+double vidi__blocked_arrivals(double urls, double error)
 {
     return urls / (1 - 0.17 * error - error * error / 3); /* the mean of p while it rises: fitted, a little too large */
 }
 
 typedef struct rate_kept {
-    double came, error;
+    double arrivals, error;
     unsigned lines;
 } rate_kept;
 
 static double excess_rate(const void *context, double rows)
 {
     const rate_kept *want = context;
-    return log(vidi__blocked_fp(want->came, rows, want->lines) / want->error) - 1e-12;
+    return log(vidi__blocked_fp(want->arrivals, rows, want->lines) / want->error) - 1e-12;
 }
 
 /* The URLs a line at which f is so large, if there are lines without end. */
@@ -204,8 +204,8 @@ static double load_at(double f)
 
 static double rows_for(double urls, double error, unsigned lines)
 {
-    rate_kept want = {vidi__blocked_came(urls, error), error, lines};
-    double guess = want.came / load_at(pow(error, 1.0 / lines));
+    rate_kept want = {vidi__blocked_arrivals(urls, error), error, lines};
+    double guess = want.arrivals / load_at(pow(error, 1.0 / lines));
     return vidi__blocked_smallest(VIDI__BLOCKED_ROWS_MIN, (double)VIDI__BLOCKED_ROWS_MAX, guess, excess_rate, &want);
 }
 

@@ -46,7 +46,7 @@ vidi__blocked_line vidi__blocked_line_of(double rows);
 double vidi__blocked_line_fp(const vidi__blocked_line *line, double urls);
 
 /* How many URLs have drawn, if so many bits of these rows, of `lines` lines each, are marked. */
-double vidi__blocked_urls(const vidi__blocked_line *line, unsigned lines, double marked);
+double vidi__blocked_urls(const vidi__blocked_line *line, unsigned lines, double ones);
 
 /* A layer of n URLs: the chance of a false "seen", and the pages lost from empty on. */
 double vidi__blocked_fp(double n, double rows, unsigned lines);
@@ -69,7 +69,7 @@ static inline double vidi__blocked_bytes(vidi__blocked_shape shape)
 vidi__blocked_shape vidi__blocked_shape_for(double urls, double error, unsigned lines);
 
 /* The URLs that have come by then: those answered NEW, and those falsely seen between them. Never too few. */
-double vidi__blocked_came(double urls, double error);
+double vidi__blocked_arrivals(double urls, double error);
 
 /*
  * The smallest whole number from `least` to `most` whose excess is not above 0, or 0. The excess must fall steadily,

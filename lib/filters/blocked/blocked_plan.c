@@ -43,7 +43,7 @@ static double error_of(const solution *found)
     double urls = (double)first_layer(found->urls, 1).urls, p = 0, next = 0.1;
     for (int i = 0; i < 300 && fabs(next - p) > 1e-13 * p; i++) {
         p = next;
-        next = fmin(0.99, vidi__blocked_fp(vidi__blocked_came(urls, p), found->shape.rows, found->shape.lines));
+        next = fmin(0.99, vidi__blocked_fp(vidi__blocked_arrivals(urls, p), found->shape.rows, found->shape.lines));
     }
     return fmax(next / first_layer(found->urls, 1).share * (1 + 1e-9), 1e-299);
 }

@@ -12,7 +12,7 @@ INLINE uint64_t bit_of(uint64_t word, unsigned lane)
     return UINT64_C(1) << (word >> (LANE_BITS * lane) & 63);
 }
 
-INLINE unsigned lacking(const uint64_t *line, uint64_t word)
+INLINE unsigned missing_bits(const uint64_t *line, uint64_t word)
 {
     unsigned count = 0;
     for (unsigned lane = 0; lane < LANES; lane++)
@@ -20,9 +20,9 @@ INLINE unsigned lacking(const uint64_t *line, uint64_t word)
     return count;
 }
 
-INLINE unsigned mark(uint64_t *line, uint64_t word)
+INLINE unsigned set_bits(uint64_t *line, uint64_t word)
 {
-    unsigned count = lacking(line, word);
+    unsigned count = missing_bits(line, word);
     for (unsigned lane = 0; lane < LANES; lane++)
         line[lane] |= bit_of(word, lane);
     return count;

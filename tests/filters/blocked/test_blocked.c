@@ -240,7 +240,7 @@ static void every_kernel_sets_the_same_bits(void **state)
         const vidi__blocked_kernel *kernel = vidi__blocked_kernel_for((vidi__cpu_level)level);
         test_random random = {7};
         for (int round = 0; round < 3000; round++) {
-            vidi__blocked_aims aims[3];
+            vidi__blocked_targets targets[3];
             uint8_t one[VIDI__WAVE_MAX] = {0}, two[VIDI__WAVE_MAX] = {0};
             unsigned lines = 1 + (unsigned)test_below(&random, 3);
             uint64_t which = test_next(&random) & (((uint64_t)1 << VIDI__WAVE_MAX) - 1), marked = 0, truth = 0;
@@ -251,23 +251,24 @@ static void every_kernel_sets_the_same_bits(void **state)
             for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) {
                 order[i] = (uint16_t)(VIDI__WAVE_MAX - 1 - i);
                 for (unsigned draw = 0; draw < lines; draw++) {
-                    aims[draw].line[i] = words[test_below(&random, LINES)];
-                    aims[draw].word[i] = test_next(&random);
+                    targets[draw].line[i] = words[test_below(&random, LINES)];
+                    targets[draw].word[i] = test_next(&random);
                 }
             }
-            uint64_t fresh = 0, seen = 0, has = kernel->has(aims, which, (vidi__blocked_answers){order, one}, &nothing);
+            uint64_t fresh = 0, seen = 0,
+                     has = kernel->has(targets, which, (vidi__blocked_answers){order, one}, &nothing);
             for (unsigned i = 0; i < VIDI__WAVE_MAX; i++) { /* by the definition, from the lines as they were */
                 bool all = which >> i & 1;
                 for (unsigned lane = 0; lane < 8; lane++)
-                    all = all && aims[0].line[i][lane] >> (aims[0].word[i] >> 6 * lane & 63) & 1;
+                    all = all && targets[0].line[i][lane] >> (targets[0].word[i] >> 6 * lane & 63) & 1;
                 seen |= (uint64_t)all << i;
             }
             assert_true(has == seen && memcmp(words, start, sizeof words) == 0);
-            uint64_t added = kernel->add(aims, lines, which, &marked, (vidi__blocked_answers){order, two}, &nothing);
+            uint64_t added = kernel->add(targets, lines, which, &marked, (vidi__blocked_answers){order, two}, &nothing);
             for (unsigned i = 0; i < VIDI__WAVE_MAX; i++)
                 for (unsigned at = 0; at < 8 * lines && which >> i & 1; at++) {
-                    uint64_t *line = expected[(aims[at / 8].line[i] - words[0]) / 8];
-                    uint64_t bit = (uint64_t)1 << (aims[at / 8].word[i] >> 6 * (at % 8) & 63);
+                    uint64_t *line = expected[(targets[at / 8].line[i] - words[0]) / 8];
+                    uint64_t bit = (uint64_t)1 << (targets[at / 8].word[i] >> 6 * (at % 8) & 63);
                     truth += !(line[at % 8] & bit);
                     fresh |= (uint64_t) !(line[at % 8] & bit) << i;
                     line[at % 8] |= bit;
@@ -338,13 +339,13 @@ static void the_lines_of_a_url_lie_in_its_partition(void **state)
                 uint64_t own = vidi__layer_rows(layer, partition), least = (uint64_t)rows[i] / 64;
                 assert_true(own == least || own == least + 1);
                 for (unsigned draw = 0; draw < lines; draw++) {
-                    vidi__blocked_aims aims;
-                    vidi__blocked_draw at = vidi__layer_draw(layer, draw, partition, &aims);
+                    vidi__blocked_targets targets;
+                    vidi__blocked_draw at = vidi__layer_draw(layer, draw, partition, &targets);
                     for (uint64_t j = 0; j < 300; j++) {
                         vidi__u128 hash = hash_at(9, j);
                         hash.hi = hash.hi >> 6 | (uint64_t)partition << 58;
-                        vidi__blocked_aim_at(&at, &hash, 0);
-                        uint64_t word = (uint64_t)(aims.line[0] - layer->words);
+                        vidi__blocked_locate(&at, &hash, 0);
+                        uint64_t word = (uint64_t)(targets.line[0] - layer->words);
                         assert_true(word % 8 == 0 && word / 8 % lines == draw);
                         assert_true(word / 8 / lines >= end && word / 8 / lines < end + own);
                     }
@@ -378,24 +379,25 @@ static void choices_are_even_and_independent(void **state)
     static unsigned first[ROWS], pairs[ROWS][ROWS], bits[8][64], lanes[64][64], layers[ROWS][ROWS];
     vidi__memory memory, other_memory;
     vidi__layer *layer = layer_of(&memory, 64 * ROWS, 2, 10, 0), *other = layer_of(&other_memory, 64 * ROWS, 2, 10, 1);
-    vidi__blocked_aims aims[3];
-    vidi__blocked_draw draw[3] = {vidi__layer_draw(layer, 0, 17, &aims[0]), vidi__layer_draw(layer, 1, 17, &aims[1]),
-                                  vidi__layer_draw(other, 0, 17, &aims[2])};
+    vidi__blocked_targets targets[3];
+    vidi__blocked_draw draw[3] = {vidi__layer_draw(layer, 0, 17, &targets[0]),
+                                  vidi__layer_draw(layer, 1, 17, &targets[1]),
+                                  vidi__layer_draw(other, 0, 17, &targets[2])};
     (void)state;
     for (uint64_t i = 0; i < N; i++) {
         vidi__u128 hash = hash_at(10, i);
         unsigned row[3];
         hash.hi = hash.hi >> 6 | (uint64_t)17 << 58;
         for (unsigned j = 0; j < 3; j++) {
-            vidi__blocked_aim_at(&draw[j], &hash, 0);
-            row[j] = (unsigned)((aims[j].line[0] - draw[j].first) / 16);
+            vidi__blocked_locate(&draw[j], &hash, 0);
+            row[j] = (unsigned)((targets[j].line[0] - draw[j].first) / 16);
         }
         first[row[0]]++;
         pairs[row[0]][row[1]]++;
         layers[row[0]][row[2]]++;
         for (unsigned lane = 0; lane < 8; lane++)
-            bits[lane][aims[0].word[0] >> 6 * lane & 63]++;
-        lanes[aims[0].word[0] & 63][aims[1].word[0] & 63]++;
+            bits[lane][targets[0].word[0] >> 6 * lane & 63]++;
+        lanes[targets[0].word[0] & 63][targets[1].word[0] & 63]++;
     }
     must_be_even("rows", first, ROWS, (double)N / ROWS);
     must_be_even("rows of two lines", pairs[0], ROWS * ROWS, (double)N / ROWS / ROWS);
@@ -518,10 +520,10 @@ static void an_attacker_without_the_key_overfills_no_line(void **state)
     table_make(&random, "lines=1", 100000, 0.01, 17);
     for (uint64_t i = 0; i < urls_at_most(1000000); i++) {
         vidi__u128 hash = hash_at(16, i);
-        vidi__blocked_aims aims;
-        vidi__blocked_draw draw = vidi__layer_draw(theirs, 0, vidi__partition_of(hash.hi), &aims);
-        vidi__blocked_aim_at(&draw, &hash, 0);
-        if ((aims.line[0] - theirs->words) / 8 % 32 == 5) { /* one line of each partition, or two */
+        vidi__blocked_targets targets;
+        vidi__blocked_draw draw = vidi__layer_draw(theirs, 0, vidi__partition_of(hash.hi), &targets);
+        vidi__blocked_locate(&draw, &hash, 0);
+        if ((targets.line[0] - theirs->words) / 8 % 32 == 5) { /* one line of each partition, or two */
             add_one(&real, hash);
             add_one(&random, hash_at(18, found++));
         }

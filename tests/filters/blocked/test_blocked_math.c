@@ -166,7 +166,7 @@ static double bits_a_url(double n, double error, unsigned lines)
 {
     /* for URLs that come, not for NEW answers */
     double rows = vidi__blocked_shape_for(n, error, lines).rows;
-    return rows * lines * 512 / vidi__blocked_came(n, error);
+    return rows * lines * 512 / vidi__blocked_arrivals(n, error);
 }
 
 /* What was computed for the design of this kind, in another way. */
@@ -192,7 +192,7 @@ static void one_row_less_would_not_do(void **state)
     for (double n = 2000; n < 1e9; n *= 13)
         for (double error = 0.3; error > 1e-10; error /= 25)
             for (unsigned lines = 1; lines <= 4; lines++) {
-                double rows = vidi__blocked_shape_for(n, error, lines).rows, came = vidi__blocked_came(n, error);
+                double rows = vidi__blocked_shape_for(n, error, lines).rows, came = vidi__blocked_arrivals(n, error);
                 assert_true(rows >= 64);
                 check(vidi__blocked_fp(came, rows, lines) <= error * (1 + 1e-9), "%g URLs, %g, %u lines: too small", n,
                       error, lines);
@@ -226,7 +226,7 @@ static void more_come_than_are_new_but_never_more_than_reckoned(void **state)
 {
     (void)state;
     for (double error = 0.8; error > 1e-5; error /= 3) {
-        double fresh = 1e6, came = vidi__blocked_came(fresh, error),
+        double fresh = 1e6, came = vidi__blocked_arrivals(fresh, error),
                rows = vidi__blocked_shape_for(fresh, error, 1).rows;
         double lost = vidi__blocked_lost(came, rows, 1, (vidi__bloom_use){1, false});
         check(came - lost >= fresh * (1 - 1e-6), "%g: %.0f of %.0f are NEW", error, came - lost, came);
