@@ -11,7 +11,7 @@
 
 bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
 {
-    return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->every_add);
+    return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
 
 /* What the filter has taken, a record's worth of hashes or URLs, goes to the log, which has room for `bytes`. */

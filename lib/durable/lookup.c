@@ -7,7 +7,7 @@
 int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict)
 {
     int32_t delta = vidi__staging_delta(&set->durable->staging, hash);
-    if (delta >= 0 || *verdict == VIDI_NEW || !set->now.filter->every_add) {
+    if (delta >= 0 || *verdict == VIDI_NEW || !set->now.filter->stores_every_add) {
         *verdict = (*verdict == VIDI_SEEN) + delta > 0 ? VIDI_SEEN : VIDI_NEW;
         return VIDI_OK;
     }

@@ -291,7 +291,7 @@ int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi
         return vidi__fail(VIDI_EOPTION, "positions derive from %s, but the set hashes with %s",
                           scheme->functions[0]->name, config->item_hash->name);
     base->capacity = shape->n;
-    base->withstands = vidi__scheme_withstands(scheme);
+    base->keyed = vidi__scheme_keyed(scheme);
     base->combination = vidi__scheme_combination(scheme);
     if (scheme->suffix && scheme->narrow) /* URLs that collide before the salt are lost for every salt */
         base->fp_meaning = VIDI_FP_ESTIMATE;

@@ -126,7 +126,7 @@ static int classic_add(vidi__filter *filter, const vidi__item *item)
         seen = set_bits_in_turn(self, &item->url);
     if (seen)
         return VIDI_SEEN;
-    vidi__filter_counted(filter, 1);
+    vidi__filter_add_count(filter, 1);
     return VIDI_NEW;
 }
 

@@ -97,7 +97,7 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     self->width = (unsigned)width;
     self->per_word = 64 / self->width;
     self->limit = (UINT64_C(1) << width) - 1;
-    self->base.every_add = true;
+    self->base.stores_every_add = true;
     if (config->reader)
         return load(self, config);
     return vidi__alloc_zeroed(config->memory, &self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
@@ -144,7 +144,7 @@ static int counting_add(vidi__filter *filter, const vidi__item *item)
     }
     if (seen)
         return VIDI_SEEN;
-    vidi__filter_counted(filter, 1);
+    vidi__filter_add_count(filter, 1);
     return VIDI_NEW;
 }
 
@@ -182,7 +182,7 @@ static int counting_remove(vidi__filter *filter, const vidi__item *item)
     if (self->used == 0)
         atomic_store_explicit(&filter->count, 0, memory_order_relaxed);
     else if (minimum(self, places, count) == 0 && vidi__filter_count(filter))
-        vidi__filter_counted(filter, -1);
+        vidi__filter_add_count(filter, -1);
     return VIDI_OK;
 }
 

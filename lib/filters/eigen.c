@@ -137,7 +137,7 @@ static int eigen_add(vidi__filter *filter, const vidi__item *item)
     bool feature = set_bits(&self->second, &self->of_feature, &item->feature);
     if (url && feature)
         return VIDI_SEEN;
-    vidi__filter_counted(filter, 1);
+    vidi__filter_add_count(filter, 1);
     return VIDI_NEW;
 }
 

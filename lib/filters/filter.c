@@ -9,22 +9,22 @@ int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const
     base->memory = config->memory;
     base->item_hash = config->item_hash;
     base->can = kind->can;
-    base->withstands = true;
+    base->keyed = true;
     base->capacity = config->capacity;
     base->error = config->error;
-    base->one_of_many = config->one_of_many;
+    base->is_member = config->is_member;
     for (unsigned i = 0; i < 2; i++)
-        base->own_salts[i] = vidi__load64(config->seed.key + 8 * i);
+        base->member_salts[i] = vidi__load64(config->seed.key + 8 * i);
     atomic_init(&base->count, 0);
     memcpy(filter, &base, sizeof base);
     return VIDI_OK;
 }
 
-size_t vidi__filter_own_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own)
+size_t vidi__filter_member_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own)
 {
-    size_t count = n < VIDI__OWN_MAX ? n : VIDI__OWN_MAX;
+    size_t count = n < VIDI__MEMBER_HASHES_MAX ? n : VIDI__MEMBER_HASHES_MAX;
     for (size_t i = 0; i < count; i++)
-        own[i] = vidi__filter_own_hash(filter, hashes[i]);
+        own[i] = vidi__filter_member_hash(filter, hashes[i]);
     return count;
 }
 
@@ -165,7 +165,7 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
         code = vidi__filter_create(filter, kind, &inner);
     if (code < 0)
         return vidi__blame_data(code);
-    bool counted = kind->can & VIDI_CAN_ITERATE || (*filter)->counted;
+    bool counted = kind->can & VIDI_CAN_ITERATE || (*filter)->count_known;
     if (counted && vidi__filter_count(*filter) != count) {
         vidi__filter_destroy(*filter);
         *filter = NULL;

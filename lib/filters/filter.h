@@ -60,7 +60,7 @@ typedef struct vidi__config {
     vidi__reader *reader; /* not NULL: contents come from here, as save wrote them; params are those of describe */
     uint64_t count;       /* that the reader has told of, to be believed of what is lent */
     unsigned depth;       /* how many filters this one is inside of */
-    bool one_of_many;     /* others, with other seeds, are asked for the same hashes: a member of a spatial filter */
+    bool is_member;       /* others, with other seeds, are asked for the same hashes: a member of a spatial filter */
 } vidi__config;
 
 /* Base of every filter: a kind's own struct begins with it. */
@@ -71,15 +71,15 @@ struct vidi__filter {
     vidi__needs needs;
     uint32_t can;
     uint32_t fp_meaning;
-    bool withstands;        /* its hash functions do */
-    bool every_add;         /* is stored, also of what was seen */
-    uint64_t combination;   /* not 0: no salts, only this combination of functions tells epochs apart */
-    uint64_t capacity;      /* 0: grows */
-    double error;           /* at capacity; 0 if nobody asked for one */
-    bool counted;           /* create has found the count out from what it read */
-    bool one_of_many;       /* as in the configuration, */
-    uint64_t own_salts[2];  /* and what makes its hashes others than its neighbours' */
-    _Atomic uint64_t count; /* URLs in it */
+    bool keyed;               /* its hash functions do */
+    bool stores_every_add;    /* is stored, also of what was seen */
+    uint64_t combination;     /* not 0: no salts, only this combination of functions tells epochs apart */
+    uint64_t capacity;        /* 0: grows */
+    double error;             /* at capacity; 0 if nobody asked for one */
+    bool count_known;         /* create has found the count out from what it read */
+    bool is_member;           /* as in the configuration, */
+    uint64_t member_salts[2]; /* and what makes its hashes others than its neighbours' */
+    _Atomic uint64_t count;   /* URLs in it */
 };
 
 typedef struct vidi__filter_stats {
@@ -221,20 +221,20 @@ extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_s
     vidi__kind_sorted, vidi__kind_list;
 
 /*
- * For kinds that take the item's hash as it is: the hash as it is, or, in one of many, one of its own. Both halves go into
- * the upper one, which is all that some kinds keep: what agrees there in one of many need not in the next.
+ * For kinds that take the item's hash as it is: the hash as it is, or, in one of many, one of its own. Both halves go
+ * into the upper one, which is all that some kinds keep: what agrees there in one of many need not in the next.
  */
-static inline vidi__u128 vidi__filter_own_hash(const vidi__filter *filter, vidi__u128 hash)
+static inline vidi__u128 vidi__filter_member_hash(const vidi__filter *filter, vidi__u128 hash)
 {
-    if (VIDI__LIKELY(!filter->one_of_many))
+    if (VIDI__LIKELY(!filter->is_member))
         return hash;
-    uint64_t lo = vidi__mix(hash.lo ^ filter->own_salts[0]);
-    return (vidi__u128){lo, vidi__mix((hash.hi ^ filter->own_salts[1]) + lo)};
+    uint64_t lo = vidi__mix(hash.lo ^ filter->member_salts[0]);
+    return (vidi__u128){lo, vidi__mix((hash.hi ^ filter->member_salts[1]) + lo)};
 }
 
 /* The same for the first of n hashes, as many as fit into `own`; returns how many. */
-#define VIDI__OWN_MAX 128
-size_t vidi__filter_own_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own);
+#define VIDI__MEMBER_HASHES_MAX 128
+size_t vidi__filter_member_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own);
 
 /*
  * Pages lost for a NEW answer at this chance of a false "seen". Where p is only a bound it may reach 1 although the
@@ -251,7 +251,7 @@ static inline uint64_t vidi__filter_count(const vidi__filter *filter)
     return atomic_load_explicit(&filter->count, memory_order_relaxed);
 }
 
-static inline void vidi__filter_counted(vidi__filter *filter, int64_t more)
+static inline void vidi__filter_add_count(vidi__filter *filter, int64_t more)
 {
     atomic_fetch_add_explicit(&filter->count, (uint64_t)more, memory_order_relaxed);
 }

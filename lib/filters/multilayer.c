@@ -132,7 +132,7 @@ static int multilayer_add(vidi__filter *filter, const vidi__item *item)
         seen &= !vidi__bitmap_set(&self->bits[self->layers], place_of_xor(self, folded[j]));
     if (seen)
         return VIDI_SEEN;
-    vidi__filter_counted(filter, 1);
+    vidi__filter_add_count(filter, 1);
     return VIDI_NEW;
 }
 

@@ -37,7 +37,7 @@ typedef struct scalable {
     uint64_t first; /* capacity of stage 0 */
     vidi__seed seed;
     unsigned depth;
-    bool one_of_many;
+    bool is_member;
     unsigned stages; /* in use; stage[stages] may already be made, ahead */
     double older_fp; /* probability that a stage before the last gives a false positive; those no longer change */
     vidi__filter *stage[STAGES_MAX + 1];
@@ -64,7 +64,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
         .seed = vidi__seed_child(&self->seed, "stage", index, 1),
         .item_hash = self->base.item_hash,
         .depth = self->depth + 1,
-        .one_of_many = self->one_of_many,
+        .is_member = self->is_member,
     };
 }
 
@@ -129,7 +129,7 @@ static int configure(scalable *self, const vidi__config *config)
     self->first = config->capacity ? config->capacity : FIRST_CAPACITY;
     self->seed = config->seed;
     self->depth = config->depth;
-    self->one_of_many = config->one_of_many;
+    self->is_member = config->is_member;
     self->stages = 1;
     VIDI__TRY(vidi__params_double(config->params, "growth", 1, 64, &self->growth));
     VIDI__TRY(vidi__params_double(config->params, "tighten", 0.01, 0.99, &self->tighten));
@@ -152,7 +152,7 @@ static int scalable_create(vidi__filter **filter, const vidi__config *config)
     self->base.capacity = config->capacity;
     self->base.error = self->error;
     self->base.needs = self->stage[0]->needs;
-    self->base.withstands = self->stage[0]->withstands;
+    self->base.keyed = self->stage[0]->keyed;
     self->base.combination = self->stage[0]->combination;
     self->base.fp_meaning = self->stage[0]->fp_meaning;
     return VIDI_OK;
@@ -189,7 +189,7 @@ static int scalable_add(vidi__filter *filter, const vidi__item *item)
     }
     int verdict = last->kind->add(last, item);
     if (verdict == VIDI_NEW)
-        vidi__filter_counted(filter, 1);
+        vidi__filter_add_count(filter, 1);
     return verdict;
 }
 

@@ -53,7 +53,7 @@ static int make_member(spatial *self, unsigned index, const vidi__kind *inner, c
     vidi__config member = *config;
     member.params = &params;
     member.depth = config->depth + 1;
-    member.one_of_many = true;
+    member.is_member = true;
     member.error = member_error(config, rest, self->members);
     member.seed = vidi__seed_child(&config->seed, "member", index + 1, self->members);
     if (config->reader)
@@ -69,10 +69,10 @@ static void adopt(spatial *self)
     base->needs = self->member[0]->needs;
     base->capacity = self->member[0]->capacity;
     base->can = self->member[0]->can & ~never;
-    base->every_add = self->member[0]->every_add;
+    base->stores_every_add = self->member[0]->stores_every_add;
     for (unsigned i = 0; i < self->members; i++) {
         const vidi__filter *member = self->member[i];
-        base->withstands &= member->withstands;
+        base->keyed &= member->keyed;
         base->combination += member->combination;
         if (member->fp_meaning > base->fp_meaning)
             base->fp_meaning = member->fp_meaning;
@@ -147,7 +147,7 @@ static int spatial_add(vidi__filter *filter, const vidi__item *item)
         return VIDI_SEEN;
     if (seen)
         disagreed(self);
-    vidi__filter_counted(filter, 1);
+    vidi__filter_add_count(filter, 1);
     return VIDI_NEW;
 }
 
@@ -193,7 +193,7 @@ static int spatial_remove(vidi__filter *filter, const vidi__item *item)
     if (empty)
         atomic_store_explicit(&filter->count, 0, memory_order_relaxed);
     else if (spatial_has(filter, item) == VIDI_NEW && vidi__filter_count(filter))
-        vidi__filter_counted(filter, -1);
+        vidi__filter_add_count(filter, -1);
     return VIDI_OK;
 }
 

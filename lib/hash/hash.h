@@ -33,8 +33,8 @@ typedef void vidi__hash_batch_fn(const vidi__hash_key *key, const vidi_str *strs
 
 typedef struct vidi__hash_fn {
     const char *name;
-    unsigned bits;   /* of output: 32 or 128 */
-    bool withstands; /* an attacker without the key learns nothing from the code */
+    unsigned bits; /* of output: 32 or 128 */
+    bool keyed;    /* an attacker without the key learns nothing from the code */
     vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
     vidi__hash_batch_fn *batch; /* never NULL */
     /* One string behind each of n salts of 24 bytes, the values' lower halves; NULL: there is no faster way. */

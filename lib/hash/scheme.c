@@ -264,10 +264,10 @@ void vidi__scheme_describe(const vidi__scheme *scheme, vidi__text *text)
         vidi__text_add(text, ",salt=%s", scheme->suffix ? "suffix" : "prefix");
 }
 
-bool vidi__scheme_withstands(const vidi__scheme *scheme)
+bool vidi__scheme_keyed(const vidi__scheme *scheme)
 {
     for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        if (!scheme->functions[i]->withstands)
+        if (!scheme->functions[i]->keyed)
             return false;
     return true;
 }

@@ -110,6 +110,6 @@ static inline uint64_t vidi__scheme_combination(const vidi__scheme *scheme)
     return sum;
 }
 
-bool vidi__scheme_withstands(const vidi__scheme *scheme);
+bool vidi__scheme_keyed(const vidi__scheme *scheme);
 
 #endif

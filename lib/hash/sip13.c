@@ -39,4 +39,4 @@ static void batch(const vidi__hash_key *key, const vidi_str *strs, size_t n, vid
     vidi__sip13_batch(vidi__cpu())(key, strs, n, out);
 }
 
-const vidi__hash_fn vidi__hash_sip13 = {.name = "sip13", .bits = 128, .withstands = true, .hash = hash, .batch = batch};
+const vidi__hash_fn vidi__hash_sip13 = {.name = "sip13", .bits = 128, .keyed = true, .hash = hash, .batch = batch};

@@ -3,10 +3,10 @@
  *
  * It is built from products of two halves of (input ^ secret), for speed; its author does not claim that it is a
  * pseudo-random function, and it is not: pairs of inputs of 32 to 240 bytes, fixed in advance, are reported to collide
- * for one secret in about 2^27 (issue 1127 of the xxHash project). Longer inputs are worse: the top two bits of words 64
- * bytes apart change one accumulator by multiples of 2^30 alone, so that among a million URLs of a kilobyte some thirty
- * pairs collide in all 128 bits under any secret (tests/set/test_adversary_adaptive.c finds them by asking). So, keyed
- * or not, it does not count as withstanding an attacker.
+ * for one secret in about 2^27 (issue 1127 of the xxHash project). Longer inputs are worse: the top two bits of words
+ * 64 bytes apart change one accumulator by multiples of 2^30 alone, so that among a million URLs of a kilobyte some
+ * thirty pairs collide in all 128 bits under any secret (tests/set/test_adversary_adaptive.c finds them by asking). So,
+ * keyed or not, it does not count as withstanding an attacker.
  */
 #if VIDI_HAVE_XXHASH
 
@@ -56,8 +56,7 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 
 VIDI__HASH_ONE_BY_ONE(hash)
 
-const vidi__hash_fn vidi__hash_xxh3 = {
-    .name = "xxh3", .bits = 128, .withstands = false, .hash = hash, .batch = hash_batch};
+const vidi__hash_fn vidi__hash_xxh3 = {.name = "xxh3", .bits = 128, .keyed = false, .hash = hash, .batch = hash_batch};
 
 #else
 typedef int vidi__xxh3_not_built; /* a file must not be empty */

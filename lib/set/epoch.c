@@ -72,7 +72,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     if (set->member) {
         vidi__derive_key(config.seed.key, key, "member", set->member);
         config.seed.turn += set->member; /* other functions than its neighbour's, in mode=different */
-        config.one_of_many = true;
+        config.is_member = true;
     }
 
     int code = reader ? vidi__filter_load(&epoch->filter, &config)

@@ -19,7 +19,7 @@ static void of_filter(const vidi__filter *filter, vidi_stats *stats)
     snprintf(stats->kind, sizeof stats->kind, "%s", filter->kind->name);
     stats->can = filter->can;
     stats->fp_meaning = filter->fp_meaning;
-    stats->hash_trust = filter->withstands ? VIDI_HASH_KEYED : VIDI_HASH_TRUSTING;
+    stats->hash_trust = filter->keyed ? VIDI_HASH_KEYED : VIDI_HASH_TRUSTING;
     stats->stages = own.stages;
     stats->capacity = filter->capacity;
     stats->count = vidi__filter_count(filter);

@@ -238,7 +238,7 @@ static void functions_are_listed_in_their_order(void **state)
     static const struct {
         const char *name;
         unsigned bits;
-        bool withstands, always;
+        bool keyed, always;
     } expected[] = {
         {"jenkins", 32, false, true}, {"murmur2", 32, false, true}, {"sha1", 128, false, false},
         {"md5", 128, false, false},   {"oaat", 32, false, true},    {"xxh3", 128, false, false},
@@ -253,7 +253,7 @@ static void functions_are_listed_in_their_order(void **state)
         assert_ptr_equal(vidi__hash_at(index++), fn);
         assert_string_equal(fn->name, expected[i].name);
         assert_int_equal(fn->bits, expected[i].bits);
-        assert_int_equal(fn->withstands, expected[i].withstands);
+        assert_int_equal(fn->keyed, expected[i].keyed);
     }
     assert_null(vidi__hash_at(index));
     assert_null(vidi__hash_at(SIZE_MAX));

@@ -299,15 +299,15 @@ static void only_keyed_functions_withstand(void **state)
     (void)state;
     vidi__seed seed = seed_of(7);
     vidi__scheme scheme = make("", &seed, 3);
-    assert_true(vidi__scheme_withstands(&scheme));
+    assert_true(vidi__scheme_keyed(&scheme));
     scheme = make("mode=salted", &seed, 3);
-    assert_true(vidi__scheme_withstands(&scheme));
+    assert_true(vidi__scheme_keyed(&scheme));
     scheme = make("functions=sip13", &seed, 1);
-    assert_true(vidi__scheme_withstands(&scheme));
+    assert_true(vidi__scheme_keyed(&scheme));
     scheme = make("functions=sip13+oaat", &seed, 2);
-    assert_false(vidi__scheme_withstands(&scheme));
+    assert_false(vidi__scheme_keyed(&scheme));
     scheme = make("hash=murmur2", &seed, 3);
-    assert_false(vidi__scheme_withstands(&scheme));
+    assert_false(vidi__scheme_keyed(&scheme));
 }
 
 static void check_item_hash(const char *text, const char *name)

@@ -275,7 +275,7 @@ static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tall
     run->ahead.count = 0;
     run_batch(run, &add_ops, *taken);
     vidi__layers_settle(&self->layers, run->claimed_in, *taken, run->used);
-    vidi__filter_counted(&self->base, (int64_t)run->fresh);
+    vidi__filter_add_count(&self->base, (int64_t)run->fresh);
     tally->fresh += run->fresh;
     tally->seen += *taken - run->fresh;
     tally->lost += vidi__rise_lost(run->rise, before, run->fresh);
@@ -304,13 +304,13 @@ static int add(blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdi
 static int blocked_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     const blocked *self = (const blocked *)filter;
-    vidi__u128 own[VIDI__OWN_MAX];
-    if (!filter->one_of_many) {
+    vidi__u128 own[VIDI__MEMBER_HASHES_MAX];
+    if (!filter->is_member) {
         lookup(self, hashes, n, verdicts);
         return VIDI_OK;
     }
     for (size_t done = 0, count; done < n; done += count) {
-        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        count = vidi__filter_member_hashes(filter, hashes + done, n - done, own);
         lookup(self, own, count, verdicts + done);
     }
     return VIDI_OK;
@@ -320,11 +320,11 @@ static int blocked_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
                               vidi__tally *tally)
 {
     blocked *self = (blocked *)filter;
-    vidi__u128 own[VIDI__OWN_MAX];
-    if (!filter->one_of_many)
+    vidi__u128 own[VIDI__MEMBER_HASHES_MAX];
+    if (!filter->is_member)
         return add(self, hashes, n, verdicts, tally);
     for (size_t done = 0, count; done < n; done += count) {
-        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        count = vidi__filter_member_hashes(filter, hashes + done, n - done, own);
         VIDI__TRY(add(self, own, count, verdicts + done, tally));
     }
     return VIDI_OK;
@@ -400,7 +400,7 @@ static int configure(blocked *self, const vidi__config *config)
     self->kernel = vidi__blocked_kernel_for(vidi__cpu());
     self->base.error = plan->error;
     self->base.needs.what = VIDI__NEED_HASH;
-    self->base.withstands = config->item_hash->withstands;
+    self->base.keyed = config->item_hash->keyed;
     if (config->capacity > VIDI__CAPACITY_MAX)
         return vidi__fail(VIDI_EOPTION, "a capacity of %.3g URLs is more than any memory holds",
                           (double)config->capacity);
@@ -419,7 +419,7 @@ static int blocked_create(vidi__filter **filter, const vidi__config *config)
     if (config->reader) {
         VIDI__TRY(vidi__layers_load(&self->layers, config->reader));
         atomic_store(&self->base.count, vidi__layers_urls(&self->layers));
-        self->base.counted = true;
+        self->base.count_known = true;
     } else {
         VIDI__TRY(vidi__layers_begin(&self->layers));
     }

@@ -39,7 +39,7 @@ static void set_times(const vidi__exact *exact, vidi__record *record, uint64_t t
 static void counted(vidi__exact *exact, int64_t more)
 {
     exact->urls += (uint64_t)more;
-    vidi__filter_counted(&exact->base, more);
+    vidi__filter_add_count(&exact->base, more);
 }
 
 static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
@@ -288,7 +288,7 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
     exact->base.fp_meaning = VIDI_FP_EXACT;
     exact->base.capacity = 0;
     VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
-    exact->multiset = exact->base.every_add = multiset == 1;
+    exact->multiset = exact->base.stores_every_add = multiset == 1;
     vidi__pool_init(&exact->pool, config->memory, index->hash_words + multiset);
     if (config->reader) {
         VIDI__TRY(load(exact, config->reader));

@@ -32,7 +32,7 @@
 #define MOVES_PER_ADD 8
 
 /* Slots that step moves between two looks at the clock. */
-#define MOVES_PER_LOOK 256
+#define MOVES_PER_CLOCK_READ 256
 
 typedef struct slot {
     uint64_t hash;        /* its place, and what is compared before the bytes */
@@ -54,7 +54,7 @@ typedef struct hashset {
 static const vidi__index hashset_index;
 
 /* The address is the mark of slots in old; nobody looks inside. */
-static vidi__record passed_through;
+static vidi__record tombstone;
 
 static hashset *of(const vidi__exact *exact)
 {
@@ -103,7 +103,7 @@ static uint64_t slots_for(uint64_t urls)
 }
 
 /* Gives back the last part, and the table with the last of them. */
-static void table_shed(table *in, vidi__memory *memory)
+static void table_release_part(table *in, vidi__memory *memory)
 {
     if (in->held) {
         in->held--;
@@ -118,7 +118,7 @@ static void table_shed(table *in, vidi__memory *memory)
 static void table_free(table *in, vidi__memory *memory)
 {
     while (in->parts)
-        table_shed(in, memory);
+        table_release_part(in, memory);
 }
 
 /* What would pass the memory limit is refused at once, and not part after part. */
@@ -156,7 +156,7 @@ static vidi__record *table_find(const table *in, const vidi__pool *pool, const v
 {
     uint64_t i = vidi__scale(url->hash.lo, in->slots);
     for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
-        if (at->hash == url->hash.lo && at->record != &passed_through && vidi__record_is(pool, at->record, url->str))
+        if (at->hash == url->hash.lo && at->record != &tombstone && vidi__record_is(pool, at->record, url->str))
             return at->record;
     return NULL;
 }
@@ -201,13 +201,13 @@ static void move_slots(hashset *self, uint64_t most)
 {
     for (; most && moving(self); most--, self->done++) {
         slot *next = slot_at(&self->old, self->done);
-        if (next->record && next->record != &passed_through) {
+        if (next->record && next->record != &tombstone) {
             table_place(&self->now, *next);
-            next->record = &passed_through;
+            next->record = &tombstone;
         }
     }
     if (!moving(self))
-        table_shed(&self->old, self->exact.base.memory);
+        table_release_part(&self->old, self->exact.base.memory);
     if (!self->old.parts)
         self->done = 0;
 }
@@ -246,7 +246,7 @@ static void hashset_unlink(vidi__exact *exact, vidi__record *record)
     if (i < self->now.slots)
         table_remove(&self->now, i);
     else
-        slot_at(&self->old, table_seek(&self->old, record))->record = &passed_through;
+        slot_at(&self->old, table_seek(&self->old, record))->record = &tombstone;
 }
 
 static void hashset_moved(void *context, vidi__record *from, vidi__record *to)
@@ -270,7 +270,7 @@ static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint6
 {
     hashset *self = of(exact);
     vidi__pool_cursor cursor = {0};
-    exact->base.withstands = config->item_hash->withstands;
+    exact->base.keyed = config->item_hash->keyed;
     VIDI__TRY(vidi__filter_check_hash(config));
     VIDI__TRY(table_init(&self->now, config->memory, slots_for(urls)));
     for (vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
@@ -311,7 +311,7 @@ static int hashset_step(vidi__filter *filter, uint64_t budget_ns)
         return 0;
     uint64_t start = clock_ns();
     do
-        move_slots(self, MOVES_PER_LOOK);
+        move_slots(self, MOVES_PER_CLOCK_READ);
     while (self->old.parts && clock_ns() - start < budget_ns);
     return self->old.parts != NULL;
 }

@@ -119,7 +119,7 @@ static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uin
     run.fresh = run.seen = 0;
     double before = (double)vidi__filter_count(filter);
     int code = vidi__batch_run(&run.self->locks, hashes, n, &ops, &run);
-    vidi__filter_counted(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
+    vidi__filter_add_count(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
     tally->fresh += run.fresh;
     tally->seen += run.seen;
     tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)run.self->table.hashes;
@@ -129,11 +129,11 @@ static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uin
 static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
                                   vidi__tally *tally)
 {
-    vidi__u128 own[VIDI__OWN_MAX];
-    if (!filter->one_of_many)
+    vidi__u128 own[VIDI__MEMBER_HASHES_MAX];
+    if (!filter->is_member)
         return add_all(filter, hashes, n, verdicts, tally);
     for (size_t done = 0, count; done < n; done += count) {
-        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        count = vidi__filter_member_hashes(filter, hashes + done, n - done, own);
         VIDI__TRY(add_all(filter, own, count, verdicts + done, tally));
     }
     return VIDI_OK;
@@ -164,11 +164,11 @@ static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t 
 
 static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
-    vidi__u128 own[VIDI__OWN_MAX];
-    if (!filter->one_of_many)
+    vidi__u128 own[VIDI__MEMBER_HASHES_MAX];
+    if (!filter->is_member)
         return has_all(filter, hashes, n, verdicts);
     for (size_t done = 0, count; done < n; done += count) {
-        count = vidi__filter_own_hashes(filter, hashes + done, n - done, own);
+        count = vidi__filter_member_hashes(filter, hashes + done, n - done, own);
         VIDI__TRY(has_all(filter, own, count, verdicts + done));
     }
     return VIDI_OK;
@@ -178,7 +178,7 @@ static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *
 
 static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
 {
-    return vidi__filter_own_hash(filter, item->url.hash).hi;
+    return vidi__filter_member_hash(filter, item->url.hash).hi;
 }
 
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
@@ -189,7 +189,7 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
     int code = vidi__table_add(&self->table, hash);
     vidi__locks_release(&self->locks, vidi__partition_of(hash));
     if (code == VIDI_NEW)
-        vidi__filter_counted(filter, 1);
+        vidi__filter_add_count(filter, 1);
     return code;
 }
 
@@ -222,7 +222,7 @@ static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
     if (!place.table || !vidi__subtable_remove(place.table, place.hash))
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     if (!vidi__subtable_has(place.table, place.hash, &place.spot))
-        vidi__filter_counted(filter, -1);
+        vidi__filter_add_count(filter, -1);
     return VIDI_OK;
 }
 
@@ -253,7 +253,7 @@ static int merge_hash(void *context, uint64_t hash, uint64_t times)
     int verdict = vidi__table_add(&self->table, hash);
     VIDI__TRY(verdict);
     if (verdict == VIDI_NEW)
-        vidi__filter_counted(&self->base, 1);
+        vidi__filter_add_count(&self->base, 1);
     if (!self->table.multiset || times == 1)
         return 0;
     const vidi__place place = vidi__table_place(&self->table, hash);
@@ -351,10 +351,10 @@ static int configure(fingerprint *self, const vidi__config *config)
     VIDI__TRY(vidi__filter_check_hash(config));
     self->bits = round_bits(self->bits);
     self->table.hashes = hashes_of(self->bits);
-    self->table.multiset = self->base.every_add = multiset == 1;
+    self->table.multiset = self->base.stores_every_add = multiset == 1;
     self->table.portable = vidi__cpu() == VIDI__CPU_PORTABLE;
     self->base.needs.what = VIDI__NEED_HASH;
-    self->base.withstands = config->item_hash->withstands;
+    self->base.keyed = config->item_hash->keyed;
     return VIDI_OK;
 }
 
@@ -367,7 +367,7 @@ static int load(fingerprint *self, const vidi__config *config)
         count = config->count;
     if (count > self->table.hashes)
         return vidi__damaged("there are more hashes than there can be");
-    vidi__filter_counted(&self->base, (int64_t)count);
+    vidi__filter_add_count(&self->base, (int64_t)count);
     return VIDI_OK;
 }
 

@@ -570,7 +570,7 @@ static void parameters_are_described_as_they_are_read(void **state)
     bool hashed = v->kind == &vidi__kind_hashset;
     assert_string_equal(buffer, hashed ? "sip13" : "none");
     assert_int_equal(filter->needs.what, hashed ? VIDI__NEED_HASH | VIDI__NEED_BYTES : VIDI__NEED_BYTES);
-    assert_true(filter->withstands);
+    assert_true(filter->keyed);
     assert_int_equal(filter->fp_meaning, VIDI_FP_EXACT);
     assert_int_equal(filter->can, VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW);
     vidi__filter_destroy(filter);
@@ -583,13 +583,13 @@ static void a_hash_set_trusts_its_input_as_far_as_its_hash(void **state)
     fixture f;
     begin(&f);
     vidi__hash_fn weak = *f.hash;
-    weak.withstands = false;
+    weak.keyed = false;
     f.hash = &weak;
     vidi__filter *filter = create(&f, &variants[4]);
-    assert_false(filter->withstands);
+    assert_false(filter->keyed);
     vidi__filter_destroy(filter);
     filter = create(&f, &variants[0]);
-    assert_true(filter->withstands);
+    assert_true(filter->keyed);
     vidi__filter_destroy(filter);
     end(&f);
 }
