@@ -305,8 +305,7 @@ static int print_table(cli_out *out, const pool *pool, const result *results, si
         cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->added, of->add_seconds)));
         cli_table_cell(&table, "%s", cli_human_short(&number, per_second(of->asked, of->ask_seconds)));
         cli_table_cell(&table, "%s", cli_human_real(&number, bytes_per_url(of)));
-        cli_table_cell(&table, "%s%s", cli_meaning_mark(of->stats.fp_meaning),
-                       cli_human_real(&number, of->stats.expected_lost));
+        cli_table_cell(&table, "%s", cli_human_lost(&number, of->stats.expected_lost, of->stats.fp_meaning));
     }
     return cli_table_print(&table, out);
 }

@@ -94,7 +94,7 @@ static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options,
 
 static int run(const cli_command *self, cli_words words)
 {
-    dedup_options options = {0};
+    dedup_options options = {.set.lost = -1};
     cli_job job;
     cli_sets sets = {0};
     int status = cli_options_parse(self, &words, &options);
@@ -148,16 +148,16 @@ static const cli_option options_table[] = {
      "A number like 1000000, 2.5e6 or 100M. Kinds that cannot grow need it. When they get more than that, they go on, "
      "losing more and more, and a warning at the end says so.",
      0},
-    {"lost", 0, CLI_REAL, FIELD(set.lost), "L", "Pages that may be lost",
-     "With --capacity or --memory, kind and parameters are chosen so that no more are expected; --strict checks it.",
+    {"lost", 0, CLI_AMOUNT, FIELD(set.lost), "L", "Pages that may be lost; 0: none",
+     "With --capacity or --memory, the best plan is used by which no more are expected (see 'vidi plan'); --strict "
+     "checks it.",
      0},
     {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB",
-     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity or --lost, kind and parameters are "
-     "chosen so that they fit. Alone it is a limit: the run ends "
-     "with an error where it would be exceeded.",
+     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity, --lost or --error, the best plan "
+     "that fits is used. Alone it is a limit: the run ends with an error where it would be exceeded.",
      0},
     {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]",
-     "Holds when the set is full. 'vidi plan' turns a number of pages that may be lost into an error rate.", 0},
+     "Holds when the set is full. With --capacity, and without --kind, the best plan that keeps it is used.", 0},
     {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set to remember the URLs in",
      "'vidi kinds' lists them, the default first. Exact kinds such as hashset lose nothing and keep every URL in "
      "memory; the others take a few bytes a URL and lose a page now and then.",

@@ -181,7 +181,7 @@ static int print_table(cli_out *out, const info *of)
     cli_table_cell(&table, "error rate now");
     cli_table_cell(&table, "%s%s", cli_human_real(&number, stats->fp_now), without);
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s)", cli_human_real(&number, stats->expected_lost), cli_lost_is(stats));
+    cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, stats->expected_lost, VIDI_FP_EXACT), cli_lost_is(stats));
     count_row(&table, "answered new", stats->answered_new);
     count_row(&table, "answered seen", stats->answered_seen);
     if (of->folder)
@@ -209,7 +209,7 @@ static int print_history(cli_out *out, const info *of)
         cli_table_cell(&table, "%s", cli_human_count(&number, epoch.answered_new));
         cli_table_cell(&table, "%s", cli_human_count(&number, epoch.answered_seen));
         cli_table_cell(&table, "%s", cli_human_real(&number, epoch.fp_end));
-        cli_table_cell(&table, "%s", cli_human_real(&number, epoch.expected_lost));
+        cli_table_cell(&table, "%s", cli_human_lost(&number, epoch.expected_lost, VIDI_FP_EXACT));
     }
     return cli_table_print(&table, out);
 }

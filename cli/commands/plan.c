@@ -1,9 +1,11 @@
 /*
- * vidi plan: what to use and what it costs. The mathematics are the library's (vidi_plan); this prints its answers.
+ * vidi plan: which kind of set to use and what it costs. The library computes and orders the plans (vidi_plan); this
+ * command prints them and marks the one that `vidi` itself would use.
  */
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "pipeline/set_options.h"
 #include "ui/options.h"
 #include "ui/output.h"
 #include "ui/plan_plot.h"
@@ -14,28 +16,70 @@ typedef struct plan_options {
     const char *kind, *color;
     char *params;
     uint64_t urls, memory, k;
-    double error, lost, multiplier, url_bytes;
+    double error, multiplier, url_bytes;
+    double lost; /* negative: not given; 0: only kinds that lose nothing */
     bool json, plot, no_plot;
 } plan_options;
 
-static void print_json(cli_out *out, const vidi_plan_entry *plans, size_t n)
+/* A request and what the library answers. */
+typedef struct plan_answer {
+    vidi_plan_request want;
+    bool assumed; /* nothing limits the losses, so the library assumes that one page may be lost */
+    vidi_plan_entry plans[PLANS];
+    size_t n;
+    const vidi_plan_entry *chosen; /* NULL: vidi would refuse them all */
+} plan_answer;
+
+static int ask(const plan_options *options, plan_answer *answer)
+{
+    vidi_plan_request *want = &answer->want;
+
+    if (!options->urls && !options->memory && !(options->lost > 0))
+        return cli_error("give --urls or --memory; for example 'vidi plan --urls 1e9'");
+    *want = (vidi_plan_request)VIDI_PLAN_REQUEST_INIT;
+    want->kind = options->kind;
+    want->params = options->params;
+    want->urls = options->urls;
+    want->memory = options->memory;
+    want->error = options->error;
+    want->lost = options->lost > 0 ? options->lost : 0;
+    want->exact = options->lost == 0;
+    want->k = (uint32_t)options->k;
+    want->multiplier = options->multiplier;
+    want->url_bytes = options->url_bytes;
+    answer->assumed = !(want->error > 0) && options->lost < 0 && !(want->urls && want->memory) &&
+                      !(want->k && want->multiplier > 0) && !want->params;
+    answer->n = PLANS;
+    int error = vidi_plan(want, answer->plans, &answer->n);
+    if (error < 0)
+        return cli_library_error(error);
+    answer->chosen = cli_plan_choice(want, answer->plans, answer->n);
+    return CLI_OK;
+}
+
+/* ---- for programs ---- */
+
+static void print_json(cli_out *out, const plan_answer *answer)
 {
     cli_json json = {out, false};
 
     cli_json_open(&json, NULL, '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < answer->n; i++) {
+        const vidi_plan_entry *plan = &answer->plans[i];
         cli_out_text(out, i == 0 ? "\n" : ",\n");
         json.comma = false;
         cli_json_open(&json, NULL, '{');
-        cli_json_string(&json, "kind", plans[i].kind);
-        cli_json_string(&json, "params", plans[i].params);
-        cli_json_count(&json, "urls", plans[i].urls);
-        cli_json_count(&json, "bytes", plans[i].bytes);
-        cli_json_real(&json, "bytes_per_url", plans[i].bytes_per_url);
-        cli_json_real(&json, "error", plans[i].error);
-        cli_json_real(&json, "expected_lost", plans[i].expected_lost);
-        cli_json_string(&json, "expected_lost_is", cli_meaning_name(plans[i].fp_meaning));
-        cli_json_can(&json, "can", plans[i].can);
+        cli_json_string(&json, "kind", plan->kind);
+        cli_json_string(&json, "params", plan->params);
+        cli_json_count(&json, "urls", plan->urls);
+        cli_json_count(&json, "bytes", plan->bytes);
+        cli_json_real(&json, "bytes_per_url", plan->bytes_per_url);
+        cli_json_real(&json, "error", plan->error);
+        cli_json_real(&json, "expected_lost", plan->expected_lost);
+        cli_json_string(&json, "expected_lost_is", cli_meaning_name(plan->fp_meaning));
+        cli_json_real(&json, "lines_per_url", plan->lines_per_url);
+        cli_json_can(&json, "can", plan->can);
+        cli_json_bool(&json, "chosen", plan == answer->chosen);
         cli_json_close(&json, '}');
     }
     cli_out_text(out, "\n");
@@ -43,32 +87,88 @@ static void print_json(cli_out *out, const vidi_plan_entry *plans, size_t n)
     cli_out_text(out, "\n");
 }
 
-static int print_table(cli_out *out, const vidi_plan_entry *plans, size_t n)
+/* ---- for people ---- */
+
+static const char *human_lines(cli_number *number, double lines)
 {
-    static const char *const heads[] = {"kind", "URLs", "memory", "bytes/URL", "error", "pages lost", "params"};
-    cli_table table = {.layout = "lrrrrrl"};
+    return lines < 999.5 ? cli_human_real(number, lines) : cli_human_short(number, lines);
+}
+
+static int print_table(cli_out *out, const plan_answer *answer)
+{
+    static const char *const heads[] = {"",      "kind",       "URLs",      "memory", "bytes/URL",
+                                        "error", "pages lost", "lines/URL", "can",    "params"};
+    cli_table table = {.layout = "llrrrrrrll"};
     cli_number number;
+    char can[CLI_CAN_LETTERS];
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         cli_table_cell(&table, "%s", heads[i]);
-    for (size_t i = 0; i < n; i++) {
-        const char *mark = cli_meaning_mark(plans[i].fp_meaning);
-        cli_table_cell(&table, "%s", plans[i].kind);
-        cli_table_cell(&table, "%s", cli_human_count(&number, plans[i].urls));
-        cli_table_cell(&table, "%s", cli_human_bytes(&number, plans[i].bytes));
-        cli_table_cell(&table, "%s", cli_human_real(&number, plans[i].bytes_per_url));
-        cli_table_cell(&table, "%s%s", mark, cli_human_real(&number, plans[i].error));
-        cli_table_cell(&table, "%s%s", mark, cli_human_real(&number, plans[i].expected_lost));
-        cli_table_cell(&table, "%s", plans[i].params);
+    for (size_t i = 0; i < answer->n; i++) {
+        const vidi_plan_entry *plan = &answer->plans[i];
+        cli_table_cell(&table, "%s", plan == answer->chosen ? "*" : "");
+        cli_table_cell(&table, "%s", plan->kind);
+        cli_table_cell(&table, "%s", cli_human_count(&number, plan->urls));
+        cli_table_cell(&table, "%s", cli_human_bytes(&number, plan->bytes));
+        cli_table_cell(&table, "%s", cli_human_real(&number, plan->bytes_per_url));
+        cli_table_cell(&table, "%s%s", cli_meaning_sign(plan->fp_meaning), cli_human_real(&number, plan->error));
+        cli_table_cell(&table, "%s", cli_human_lost(&number, plan->expected_lost, plan->fp_meaning));
+        cli_table_cell(&table, "%s", human_lines(&number, plan->lines_per_url));
+        cli_table_cell(&table, "%s", cli_can_letters(can, plan->can));
+        cli_table_cell(&table, "%s", plan->params);
     }
     return cli_table_print(&table, out);
 }
 
+/* Does `vidi` have an option for each number of the request, so that it plans for itself? */
+static bool vidi_can_ask(const vidi_plan_request *want)
+{
+    return (want->urls || want->memory) && !want->kind && !want->params && !want->k && !(want->multiplier > 0) &&
+           !(want->url_bytes > 0);
+}
+
+/* The options by which `vidi` comes to the chosen plan. */
+static void print_command(cli_out *out, const plan_answer *answer)
+{
+    const vidi_plan_request *want = &answer->want;
+    cli_number number;
+
+    cli_out_text(out, "vidi");
+    if (!vidi_can_ask(want)) {
+        cli_out_format(out, " --kind %s --param %s", answer->chosen->kind, answer->chosen->params);
+        return;
+    }
+    if (want->urls)
+        cli_out_format(out, " --capacity %llu", (unsigned long long)want->urls);
+    if (want->memory)
+        cli_out_format(out, " --memory %llu", (unsigned long long)want->memory);
+    if (want->error > 0)
+        cli_out_format(out, " --error %s", cli_shortest_real(&number, want->error));
+    if (want->lost > 0)
+        cli_out_format(out, " --lost %s", cli_shortest_real(&number, want->lost));
+    else if (want->exact || answer->assumed)
+        cli_out_format(out, " --lost %d", want->exact ? 0 : 1);
+}
+
+static void print_notes(cli_out *out, const plan_answer *answer)
+{
+    cli_out_text(out, "\n");
+    if (answer->assumed)
+        cli_out_text(out, "Planned for at most 1 page lost; --lost, --error or --memory set another limit.\n");
+    if (answer->chosen) {
+        cli_out_text(out, "* is what '");
+        print_command(out, answer);
+        cli_out_text(out, "' uses; for another plan give vidi its --kind and --param.\n");
+    } else {
+        cli_out_text(out, "vidi itself would use none of these: too many pages would be lost.\n");
+    }
+    cli_out_text(out, "lines/URL: cache lines that adding a URL touches; fewer is faster.\n"
+                      "can: d delete, c count, m merge, l list, g grow, p add from several threads in parallel.\n");
+}
+
 static int plan_run(const plan_options *options)
 {
-    vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
-    vidi_plan_entry plans[PLANS];
-    size_t n = PLANS;
+    plan_answer answer;
     cli_out out;
     bool color;
 
@@ -76,37 +176,26 @@ static int plan_run(const plan_options *options)
         return CLI_ERROR;
     if (options->plot && (options->no_plot || options->json))
         return cli_error("--plot and --%s exclude each other", options->json ? "json" : "no-plot");
-    if (!options->urls && !options->memory && !(options->lost > 0))
-        return cli_error("give two or three of --urls, --memory, --error, --lost, --k and --multiplier; for example "
-                         "'vidi plan --urls 1e9 --lost 1'");
-    want.kind = options->kind;
-    want.params = options->params;
-    want.urls = options->urls;
-    want.memory = options->memory;
-    want.error = options->error;
-    want.lost = options->lost;
-    want.k = (uint32_t)options->k;
-    want.multiplier = options->multiplier;
-    want.url_bytes = options->url_bytes;
-    int error = vidi_plan(&want, plans, &n);
-    if (error < 0)
-        return cli_library_error(error);
+    if (ask(options, &answer) != CLI_OK)
+        return CLI_ERROR;
 
     int status = CLI_OK;
     cli_out_init(&out, STDOUT_FILENO);
-    if (options->json)
-        print_json(&out, plans, n);
-    else
-        status = print_table(&out, plans, n);
+    if (options->json) {
+        print_json(&out, &answer);
+    } else {
+        status = print_table(&out, &answer);
+        print_notes(&out, &answer);
+    }
     if (!options->json && !options->no_plot && (options->plot || isatty(STDOUT_FILENO)))
-        cli_plot(&out, &want, plans, n, color);
+        cli_plot(&out, &answer.want, answer.plans, answer.n, color);
     int closed = cli_out_close(&out);
     return closed != CLI_OK ? closed : status;
 }
 
 static int run(const cli_command *self, cli_words words)
 {
-    plan_options options = {0};
+    plan_options options = {.lost = -1};
     int status = cli_options_parse(self, &words, &options);
 
     if (status == CLI_GO_ON)
@@ -122,17 +211,19 @@ static const cli_option options_table[] = {
     {"memory", 0, CLI_BYTES, FIELD(memory), "SIZE", "Memory at most, like 500M, 2GiB or 2GB",
      "M and MiB are 2^20 bytes, MB is 10^6; K, G and T likewise.", 0},
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability at most that a new URL is taken for seen",
-     "When the set is full.", 0},
-    {"lost", 0, CLI_REAL, FIELD(lost), "L", "Pages lost at most, from empty to full",
-     "May be a fraction: 0.01 is one page in a hundred crawls. Exact kinds such as hashset lose none.", 0},
-    {"k", 0, CLI_COUNT, FIELD(k), "K", "Positions a URL, for kinds that have them", NULL, UINT32_MAX},
+     "At the moment when the set is full.", 0},
+    {"lost", 0, CLI_AMOUNT, FIELD(lost), "L", "Pages lost at most, from empty to full [1]",
+     "May be a fraction: 0.01 is one page in a hundred crawls. With 0, only exact kinds such as hashset are planned. "
+     "The default holds if nothing else limits the losses.",
+     0},
+    {"k", 0, CLI_COUNT, FIELD(k), "K", "Positions per URL, for kinds that have them", NULL, UINT32_MAX},
     {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "M in bits = URLs * K * M", NULL, 0},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "This kind only; 'vidi kinds' lists them", NULL, 0},
     {"param", 0, CLI_PAIRS, FIELD(params), "NAME=VALUE", "Parameter of that kind; may be given several times", NULL, 0},
     {"url-bytes", 0, CLI_REAL, FIELD(url_bytes), "N", "Average length of a URL, for kinds storing URLs [80]", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects instead of a table", NULL, 0},
     {"plot", 0, CLI_FLAG, FIELD(plot), NULL, "Draw pages lost against memory below the table",
-     "It is drawn without this option too if standard output is a terminal.", 0},
+     "On a terminal it is drawn without this option, too.", 0},
     {"no-plot", 0, CLI_FLAG, FIELD(no_plot), NULL, "Do not draw", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours of the plot: auto, always, never [auto]",
      "'auto' is on a terminal, unless NO_COLOR is set.", 0},
@@ -143,25 +234,28 @@ const cli_command cli_plan = {
     .name = "plan",
     .summary = "Compute what to use and what it costs in memory and pages lost",
     .usage = "vidi plan [OPTION]...",
-    .about =
-        "Computes, for each kind of set that can serve, what you leave open: memory, error rate, pages lost, URLs.",
+    .about = "Computes what each kind of set would cost you: memory, pages lost, speed. The best plan comes first.",
     .details =
-        "Give two or three of --urls, --memory, --error, --lost, --k and --multiplier. The best answer comes "
-        "first: the "
-        "least memory if memory was to be found, the fewest pages lost if memory was given, the most URLs if "
-        "those were to "
-        "be found.\n"
-        "'<=' marks upper bounds, for kinds that lose more or less depending on how alike the URLs are; '~' "
-        "marks figures "
-        "that hold for most URLs while some are lost for certain. The last column is what to give as --param.\n"
-        "On a terminal a plot shows what more memory would buy and less of it cost: a curve for each kind, of the "
-        "pages lost among as many URLs as the first answer is for. Kinds whose curves meet take turns; those that "
-        "lose nothing have a mark in the lowest row, where their memory begins to suffice.\n"
+        "Give --urls, or --memory, and what limits the losses: --lost, --error, or both --urls and --memory. Without a "
+        "limit, plans lose at most one page. --k and --multiplier fix the shape of Bloom filters.\n"
+        "The best plan has the smallest product of memory per URL (a set below 1 MiB counts as 1 MiB), whole cache "
+        "lines per URL and, if no limit of error or losses applies, 1 + pages lost; of equal products, the plan that "
+        "can do more comes first. An asterisk marks the plan that 'vidi' itself uses, and a line below the table says "
+        "with which options.\n"
+        "The column lines/URL is a measure of speed: the cache lines that adding a URL touches, on average. The column "
+        "'can' says what a set of that kind can do, a letter each: delete, count, merge, list, grow, and add from "
+        "several threads in parallel (p). The last column is what to give as --param.\n"
+        "'<=' stands before upper bounds, for kinds that lose more or less depending on how alike the URLs are. '~' "
+        "stands before figures that hold for most URLs while a few URLs are lost for certain.\n"
+        "On a terminal a plot shows what more or less memory would change: a curve for each kind, of the pages lost "
+        "among as many URLs as the first plan is for. Kinds whose curves meet take turns. Kinds that lose nothing have "
+        "a symbol in the lowest row, at the memory that they need.\n"
         "The exit status is 0, or 2 after an error.",
-    .examples = "  vidi plan --urls 1e9 --lost 1\n"
-                "  vidi plan --urls 1e8 --memory 512M\n"
+    .examples = "  vidi plan --urls 1e9                     at most one page lost\n"
+                "  vidi plan --urls 1e9 --lost 0            no page lost\n"
+                "  vidi plan --urls 1e8 --memory 512M       what fits?\n"
                 "  vidi plan --kind classic --memory 1G --error 1e-6\n"
-                "  vidi plan --urls 1e9 --lost 1 --json | jq '.[0]'\n",
+                "  vidi plan --urls 1e9 --json | jq '.[] | select(.chosen)'\n",
     .options = options_table,
     .run = run,
 };

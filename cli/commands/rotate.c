@@ -31,7 +31,8 @@ static int print(const vidi_set *set, const char *path, const char *old_kind)
         return cli_state_error(path, error);
     cli_out_init(&out, STDOUT_FILENO);
     cli_out_format(&out, "epoch %s (%s) ended: %s, %s pages lost (expected); ", cli_human_count(&old_epoch, past.epoch),
-                   old_kind, cli_human_urls(&urls, past.count), cli_human_real(&lost, past.expected_lost));
+                   old_kind, cli_human_urls(&urls, past.count),
+                   cli_human_lost(&lost, past.expected_lost, VIDI_FP_EXACT));
     cli_out_format(&out, "epoch %s (%s) begins, ", cli_human_count(&epoch, stats.epoch), stats.kind);
     if (stats.capacity)
         cli_out_format(&out, "made for %s\n", cli_human_urls(&capacity, stats.capacity));

@@ -150,8 +150,8 @@ static void set_rows(cli_table *table, const vidi_stats *set)
     cli_table_cell(table, "memory");
     cli_table_cell(table, "%s", cli_human_bytes(&number, set->memory_bytes));
     cli_table_cell(table, "pages lost");
-    cli_table_cell(table, "%s (%s), error rate now %s", cli_human_real(&number, set->expected_lost), cli_lost_is(set),
-                   cli_human_real(&other, set->fp_now));
+    cli_table_cell(table, "%s (%s), error rate now %s", cli_human_lost(&number, set->expected_lost, VIDI_FP_EXACT),
+                   cli_lost_is(set), cli_human_real(&other, set->fp_now));
     cli_table_cell(table, "kind");
     cli_table_cell(table, "%s, %s, epoch %s", set->kind, set->canon, cli_human_count(&number, set->epoch));
 }

@@ -15,7 +15,7 @@
 
 enum { PLANS = 64 };
 
-#define WORST_ERROR 0.25 /* a plan with a higher error rate is nobody's intent */
+#define WORST_ERROR 0.25 /* nobody means to lose more pages than that, when the set is full */
 
 /* ---- options that exclude each other ---- */
 
@@ -82,22 +82,29 @@ static int flags_of(const cli_set_options *options, uint32_t *flags)
 
 /* ---- the planner ---- */
 
-/* Of the plans, that of the kind that comes first in the list of kinds: the fast and growing ones do. */
-static const vidi_plan_entry *best_of(const vidi_plan_entry *plans, size_t n)
+const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n)
 {
-    vidi_kind_info info = {.size = sizeof info};
+    bool limited = want->error > 0 || want->lost > 0;
 
-    for (size_t kind = 0; vidi_kind(kind, &info) == VIDI_OK; kind++)
-        for (size_t i = 0; i < n; i++)
-            if (strcmp(plans[i].kind, info.name) == 0)
-                return &plans[i];
-    return &plans[0];
+    return n > 0 && (limited || plans[0].error <= WORST_ERROR) ? &plans[0] : NULL;
 }
 
 /*
- * With --lost or --memory, next to --capacity or each other, kind and parameters are the planner's to choose. --memory
- * alone is a limit, and --lost alone a budget.
+ * Do the options say what the set is for, so that the planner chooses kind and parameters? --memory alone is a limit,
+ * and --lost alone a budget. --capacity and --error make a set of the --kind that is given; without one they are a task
+ * for the planner, too.
  */
+static bool is_for_the_planner(const cli_set_options *options)
+{
+    bool lost = options->lost >= 0, error = options->error > 0;
+
+    if (options->counts)
+        return false;
+    if (options->capacity)
+        return lost || options->memory || (error && !options->kind && !options->params);
+    return options->memory && (lost || error);
+}
+
 static int plan(const cli_set_options *options, vidi_options *set, vidi_plan_entry *chosen)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
@@ -105,22 +112,24 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_plan_ent
     size_t n = PLANS;
 
     set->memory_limit = options->memory;
-    if (!(options->lost > 0 && options->memory) && !(options->capacity && (options->lost > 0 || options->memory)))
+    if (!is_for_the_planner(options))
         return CLI_OK;
     want.kind = options->kind;
     want.params = options->params;
     want.urls = options->capacity;
     want.memory = options->memory;
     want.error = options->error;
-    want.lost = options->lost;
+    want.lost = options->lost > 0 ? options->lost : 0;
+    want.exact = options->lost == 0;
     int error = vidi_plan(&want, plans, &n);
     if (error < 0)
         return cli_error("%s; 'vidi plan' shows what is possible", vidi_message());
-    *chosen = *best_of(plans, n);
-    if (chosen->error > WORST_ERROR)
+    const vidi_plan_entry *best = cli_plan_choice(&want, plans, n);
+    if (!best)
         return cli_error("so little memory would lose some %.0f %% of the pages at the end; give more --memory, or a "
                          "smaller --capacity",
-                         100 * chosen->error);
+                         100 * plans[0].error);
+    *chosen = *best;
     set->kind = chosen->kind;
     set->params = chosen->params;
     set->capacity = 0; /* it is among the parameters, and so is the error rate */
@@ -263,7 +272,7 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
     sets->durable = true;
     if (flags_of(options, &handle.flags) != CLI_OK || cli_invalid_parse(options->invalid, &handle.invalid) != CLI_OK)
         return CLI_ERROR;
-    handle.memory_limit = options->capacity || options->lost > 0 ? 0 : options->memory;
+    handle.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
     int error = vidi_open_with(&sets->set, options->state, &handle);
     if (error == VIDI_EABSENT)
         return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;

@@ -12,7 +12,8 @@ typedef struct cli_set_options {
     const char *kind;
     char *params;
     uint64_t capacity, memory;
-    double error, lost;
+    double error;
+    double lost; /* negative: not given; 0: only kinds that lose nothing */
     const char *canon, *key, *tracking, *invalid, *epoch, *sync;
     bool counts;  /* it must count, exactly */
     bool dry_run; /* nothing is to be remembered */
@@ -24,6 +25,12 @@ typedef struct cli_sets {
     bool durable;   /* set lives in a folder */
     char *tracking; /* the text of the list; NULL: none was given */
 } cli_sets;
+
+/*
+ * Of the plans for a request, the one that a set is made from: the first, which is the best. NULL if the request limits
+ * neither error nor losses, and even the best plan loses so many pages that nobody can have meant it.
+ */
+const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n);
 
 /* CLI_OK, or CLI_ERROR with a message. cli_sets_close is due in either case. */
 int cli_sets_open(cli_sets *sets, const cli_set_options *options);

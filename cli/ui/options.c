@@ -116,7 +116,7 @@ static int set_real(const cli_option *option, const char *text, double *field)
         return cli_error("--%s needs a number like " CLI_REAL_EXAMPLES ", not '%s'", option->name, text);
     if (option->type == CLI_PROBABILITY && !(*field > 0 && *field < 1))
         return cli_error("--%s must be more than 0 and less than 1, not %s", option->name, text);
-    if (!(*field > 0))
+    if (option->type == CLI_REAL && !(*field > 0))
         return cli_error("--%s must be more than 0, not %s", option->name, text);
     if (parsed == CLI_TOO_LARGE)
         return cli_error("--%s %s is too large", option->name, text);
@@ -176,6 +176,7 @@ static int set_option(const cli_option *option, const char *text, void *values)
     case CLI_BYTES:
         return set_count(option, text, field);
     case CLI_REAL:
+    case CLI_AMOUNT:
     case CLI_PROBABILITY:
         return set_real(option, text, field);
     }

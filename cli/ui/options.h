@@ -18,6 +18,7 @@ enum cli_option_type {
     CLI_COUNT,      /* uint64_t, at least 1: 1000000, 1e6 or 1M (numbers.h) */
     CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB or 2GB */
     CLI_REAL,       /* double, more than 0 */
+    CLI_AMOUNT,     /* double, 0 or more */
     CLI_PROBABILITY /* double, more than 0 and less than 1 */
 };
 

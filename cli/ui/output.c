@@ -250,25 +250,73 @@ const char *cli_human_short(cli_number *number, double value)
     return number->text;
 }
 
-const char *cli_meaning_mark(uint32_t fp_meaning)
+const char *cli_shortest_real(cli_number *number, double value)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(number->text, sizeof number->text, "%.*g", digits, value);
+        if (strtod(number->text, NULL) == value)
+            break;
+    }
+    tidy_exponent(number->text);
+    return number->text;
+}
+
+const char *cli_meaning_sign(uint32_t fp_meaning)
 {
     return fp_meaning == VIDI_FP_EXACT ? "" : fp_meaning == VIDI_FP_AT_MOST ? "<=" : "~";
 }
 
 const char *cli_meaning_name(uint32_t fp_meaning)
 {
-    return fp_meaning == VIDI_FP_EXACT ? "exactly" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
+    return fp_meaning == VIDI_FP_EXACT ? "by formula" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
+}
+
+/* Three digits but never more than six decimals, and no zeros at the end: what is smaller is nothing to people. */
+static void format_lost(char *text, size_t room, double lost)
+{
+    int decimals = lost >= 1 ? 2 - (int)log10(lost) : 2 - (int)floor(log10(lost));
+
+    snprintf(text, room, "%.*f", decimals < 0 ? 0 : decimals > 6 ? 6 : decimals, lost);
+    if (!strchr(text, '.'))
+        return;
+    for (size_t end = strlen(text); text[end - 1] == '0' || text[end - 1] == '.';) {
+        bool point = text[--end] == '.';
+        text[end] = 0;
+        if (point)
+            break;
+    }
+}
+
+const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning)
+{
+    const double least = 1e-6;
+    cli_number value;
+
+    if (lost > 0 && lost < least) {
+        snprintf(number->text, sizeof number->text, "less than 0.000001");
+        return number->text;
+    }
+    if (lost >= least && lost < 999.5)
+        format_lost(value.text, sizeof value.text, lost);
+    else
+        cli_human_real(&value, lost);
+    snprintf(number->text, sizeof number->text, "%s%.30s", cli_meaning_sign(fp_meaning), value.text);
+    return number->text;
 }
 
 /* ---- capabilities ---- */
 
 static const struct {
     uint32_t bit;
+    char letter;
     const char *word;
-} capabilities[] = {{VIDI_CAN_DELETE, "delete"},   {VIDI_CAN_COUNT, "count"}, {VIDI_CAN_MERGE, "merge"},
-                    {VIDI_CAN_ITERATE, "iterate"}, {VIDI_CAN_GROW, "grow"},   {VIDI_IS_CONCURRENT, "concurrent"}};
+} capabilities[] = {{VIDI_CAN_DELETE, 'd', "delete"}, {VIDI_CAN_COUNT, 'c', "count"},
+                    {VIDI_CAN_MERGE, 'm', "merge"},   {VIDI_CAN_ITERATE, 'l', "iterate"},
+                    {VIDI_CAN_GROW, 'g', "grow"},     {VIDI_IS_CONCURRENT, 'p', "concurrent"}};
 
 enum { CAPABILITIES = sizeof capabilities / sizeof *capabilities };
+
+_Static_assert(CLI_CAN_LETTERS == CAPABILITIES + 1, "there is room for every letter");
 
 const char *cli_human_can(char text[64], uint32_t can)
 {
@@ -279,6 +327,14 @@ const char *cli_human_can(char text[64], uint32_t can)
             used += (size_t)snprintf(text + used, 64 - used, "%s%s", used ? "," : "", capabilities[i].word);
     if (used == 0)
         snprintf(text, 64, "-");
+    return text;
+}
+
+const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can)
+{
+    for (size_t i = 0; i < CAPABILITIES; i++)
+        text[i] = can & capabilities[i].bit ? capabilities[i].letter : '-';
+    text[CAPABILITIES] = 0;
     return text;
 }
 

@@ -28,7 +28,7 @@ int cli_out_flush(cli_out *out);
 /* Flushes, frees the buffer and says what went wrong, except that nobody reads any more. The exit status. */
 int cli_out_close(cli_out *out);
 
-/* Numbers as people read them, in a buffer that the caller gives: "1,234,567"; "0.00125", "1e-9"; "1.50 GiB". */
+/* Numbers as people read them, in a buffer of the caller's: "1,234,567"; "0.00125", "1e-9"; "1.50 GiB". */
 typedef struct cli_number {
     char text[40];
 } cli_number;
@@ -38,9 +38,21 @@ const char *cli_human_real(cli_number *number, double value); /* three digits; f
 const char *cli_human_bytes(cli_number *number, uint64_t value);
 const char *cli_human_short(cli_number *number, double value); /* 12345678 as "12.3M" */
 
-/* What comes before an expectation in a table ("", "<=", "~"), and its name in JSON ("exactly", "at most", "about"). */
-const char *cli_meaning_mark(uint32_t fp_meaning);
+/* The fewest digits that read back as the same number. */
+const char *cli_shortest_real(cli_number *number, double value);
+
+/*
+ * How to read an expectation of the library: the sign before it in a table ("", "<=", "~"), and in words ("by formula",
+ * "at most", "about").
+ */
+const char *cli_meaning_sign(uint32_t fp_meaning);
 const char *cli_meaning_name(uint32_t fp_meaning);
+
+/*
+ * Pages lost, the way every message and table prints them: "0", "less than 0.000001", "0.0125", "1,708", with the sign
+ * of the meaning in front. Pass VIDI_FP_EXACT where no sign is wanted.
+ */
+const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning);
 
 /*
  * JSON (RFC 8259), written as one goes; commas come by themselves. Text that is not UTF-8 has each byte that does not
@@ -64,6 +76,10 @@ void cli_json_can(cli_json *json, const char *key, uint32_t can);
 
 /* The same words with commas between, "-" if there are none. */
 const char *cli_human_can(char text[64], uint32_t can);
+
+/* A letter for each capability, or '-': "dcmlgp" for delete, count, merge, list, grow and parallel adds. */
+enum { CLI_CAN_LETTERS = 7 };
+const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can);
 
 /*
  * A table whose columns are as wide as their widest cell, two spaces apart. layout has one letter a column: 'l' flush

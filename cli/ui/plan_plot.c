@@ -1,7 +1,7 @@
 /*
- * The drawing: see plan_plot.h. Each column is an amount of memory, for which the library plans each kind; each row a power
- * of pages lost. A cell keeps the kinds that meet in it, and those take turns from column to column. Kinds that lose
- * nothing have a row of their own below, and a mark where their memory begins to suffice.
+ * The drawing: see plan_plot.h. Each column stands for an amount of memory, for which the library plans each kind, and
+ * each row for a power of ten of pages lost. A cell keeps the kinds that meet in it, and those take turns from column to
+ * column. Kinds that lose nothing have a row of their own below, with a symbol at the memory that they need.
  */
 #include "ui/plan_plot.h"
 
@@ -18,26 +18,26 @@ typedef struct plot {
     const vidi_plan_entry *plans;
     size_t n, width;
     uint64_t urls;
-    double least_memory, most_memory; /* logarithms, of the first and the last column */
-    double least_lost, most_lost;     /* to base 10, whole; of the lowest row and the highest */
-    char marks[KINDS];
-    double lost[KINDS][WIDTH];    /* NAN: it cannot be done with so little */
+    double least_memory, most_memory; /* logarithms of the memory in the first and the last column */
+    double least_lost, most_lost; /* whole logarithms to base 10 of the pages lost in the lowest and the highest row */
+    char symbols[KINDS];
+    double lost[KINDS][WIDTH];    /* NAN: the memory is too small for the kind */
     uint32_t cells[ROWS][WIDTH];  /* a bit for each kind */
-    uint32_t nothing_lost[WIDTH]; /* the row of those that lose nothing */
+    uint32_t nothing_lost[WIDTH]; /* the row of kinds that lose nothing */
     bool color, has_lossy, has_exact;
 } plot;
 
-/* The first letter, or another one that is still free. */
-static void choose_marks(plot *plot)
+/* The first letter of a kind, or another one that is still free. */
+static void choose_symbols(plot *plot)
 {
     for (size_t i = 0; i < plot->n; i++) {
         const char *name = plot->plans[i].kind;
-        char mark = name[0];
-        if (memchr(plot->marks, mark, i))
-            mark = (char)toupper((unsigned char)name[0]);
-        for (size_t at = 1; memchr(plot->marks, mark, i) && name[at]; at++)
-            mark = name[at];
-        plot->marks[i] = mark;
+        char symbol = name[0];
+        if (memchr(plot->symbols, symbol, i))
+            symbol = (char)toupper((unsigned char)name[0]);
+        for (size_t at = 1; memchr(plot->symbols, symbol, i) && name[at]; at++)
+            symbol = name[at];
+        plot->symbols[i] = symbol;
     }
 }
 
@@ -70,7 +70,7 @@ static void compute(plot *plot, const vidi_plan_request *asked)
         }
 }
 
-/* The memory of the plans is in the middle, and so are their losses. */
+/* Puts the memory and the losses of the plans into the middle. */
 static void choose_range(plot *plot)
 {
     double least = INFINITY, most = 0, least_lost = INFINITY;
@@ -88,7 +88,7 @@ static void choose_range(plot *plot)
     plot->least_lost = isfinite(least_lost) ? floor(log10(least_lost)) - 3 : -3;
 }
 
-static void mark(plot *plot, size_t kind, size_t column, double lost)
+static void place(plot *plot, size_t kind, size_t column, double lost)
 {
     double share = (log10(lost) - plot->least_lost) / (plot->most_lost - plot->least_lost);
 
@@ -96,7 +96,7 @@ static void mark(plot *plot, size_t kind, size_t column, double lost)
         plot->cells[(size_t)((1 - share) * (ROWS - 1) + 0.5)][column] |= UINT32_C(1) << kind;
 }
 
-static void mark_all(plot *plot)
+static void place_all(plot *plot)
 {
     plot->most_lost = plot->least_lost + 1;
     for (size_t i = 0; i < plot->n; i++) {
@@ -112,21 +112,21 @@ static void mark_all(plot *plot)
             plot->nothing_lost[column] |= UINT32_C(1) << i;
             continue;
         }
-        mark(plot, i, column, plot->plans[i].expected_lost);
+        place(plot, i, column, plot->plans[i].expected_lost);
         for (column = 0; column < plot->width; column++)
             if (plot->lost[i][column] > 0)
-                mark(plot, i, column, plot->lost[i][column]);
+                place(plot, i, column, plot->lost[i][column]);
     }
 }
 
 /* ---- drawing ---- */
 
-static void put_mark(cli_out *out, const plot *plot, size_t kind)
+static void put_symbol(cli_out *out, const plot *plot, size_t kind)
 {
     if (plot->color)
-        cli_out_format(out, "\033[%s%dm%c\033[0m", kind == 0 ? "1;" : "", 31 + (int)(kind % 6), plot->marks[kind]);
+        cli_out_format(out, "\033[%s%dm%c\033[0m", kind == 0 ? "1;" : "", 31 + (int)(kind % 6), plot->symbols[kind]);
     else
-        cli_out_bytes(out, &plot->marks[kind], 1);
+        cli_out_bytes(out, &plot->symbols[kind], 1);
 }
 
 static void put_row(cli_out *out, const plot *plot, const char *label, const uint32_t cells[WIDTH])
@@ -142,7 +142,7 @@ static void put_row(cli_out *out, const plot *plot, const char *label, const uin
         while (cells[column] && (!(cells[column] >> kind & 1) || turn-- > 0))
             kind++;
         if (cells[column])
-            put_mark(out, plot, kind);
+            put_symbol(out, plot, kind);
         else
             cli_out_text(out, " ");
     }
@@ -179,7 +179,7 @@ static void put_legend(cli_out *out, const plot *plot)
         }
         cli_out_format(out, "%*s", used == 0 ? LABEL_WIDTH + 2 : 2, "");
         used += (used > 0 ? 2 : 0) + length;
-        put_mark(out, plot, i);
+        put_symbol(out, plot, i);
         cli_out_format(out, " %s", plot->plans[i].kind);
     }
     cli_out_text(out, "\n");
@@ -223,9 +223,9 @@ void cli_plot(cli_out *out, const vidi_plan_request *want, const vidi_plan_entry
         return;
     plot.width = columns - LABEL_WIDTH - 3 < WIDTH ? columns - LABEL_WIDTH - 3 : WIDTH;
     plot.urls = plans[0].urls;
-    choose_marks(&plot);
+    choose_symbols(&plot);
     choose_range(&plot);
     compute(&plot, want);
-    mark_all(&plot);
+    place_all(&plot);
     put(out, &plot);
 }

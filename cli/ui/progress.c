@@ -29,7 +29,7 @@ void cli_progress_draw(const cli_report *report, uint64_t taken, uint64_t size)
                    cli_human_short(&rate, (double)report->read / seconds),
                    report->read ? 100.0 * (double)report->fresh / (double)report->read : 0.0,
                    cli_human_bytes(&memory, report->set.memory_bytes),
-                   cli_human_real(&lost, report->set.expected_lost));
+                   cli_human_lost(&lost, report->set.expected_lost, VIDI_FP_EXACT));
     if (size > 0 && taken > 0)
         put_left(&err, taken < size ? seconds * (double)(size - taken) / (double)taken : 0);
     cli_out_text(&err, "\033[K");

@@ -94,8 +94,8 @@ int cli_report_table(const cli_report *report)
     cli_table_cell(&table, "%.3f", report->seconds);
     text_row(&table, "URLs/s", cli_human_real(&number, cli_report_rate(report)));
     cli_table_cell(&table, "expected pages lost");
-    cli_table_cell(&table, "%s (%s%s)", cli_human_real(&number, stats->expected_lost), cli_lost_is(stats),
-                   is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
+    cli_table_cell(&table, "%s (%s%s)", cli_human_lost(&number, stats->expected_lost, VIDI_FP_EXACT),
+                   cli_lost_is(stats), is_full(stats) ? "; the set is full" : lost_notes[stats->fp_meaning % 3]);
     text_row(&table, "error rate now", cli_human_real(&number, stats->fp_now));
     cli_table_cell(&table, "kind");
     cli_table_cell(&table, "%s%s%s", stats->kind, *stats->params ? " " : "", stats->params);
@@ -118,17 +118,18 @@ void cli_report_warn(const cli_report *report)
 
     if ((stats->can & VIDI_CAN_GROW) || !(over || is_full(stats)))
         return;
-    cli_human_real(&lost, stats->expected_lost);
+    cli_human_lost(&lost, stats->expected_lost, VIDI_FP_EXACT);
     const char *meaning = cli_lost_is(stats);
     if (over)
-        cli_warning(
-            "%s URLs in a set made for %s; pages expected to be lost: %s %s; give a larger --capacity or a --kind "
-            "that grows",
-            cli_human_count(&count, stats->count), cli_human_count(&capacity, stats->capacity), meaning, lost.text);
+        cli_warning("%s URLs in a set made for %s; expected pages lost: %s (%s); give a larger --capacity or a --kind "
+                    "that grows",
+                    cli_human_count(&count, stats->count), cli_human_count(&capacity, stats->capacity), lost.text,
+                    meaning);
     else
-        cli_warning("the set is full and takes most new URLs for seen ones; pages expected to be lost: %s %s; give a "
-                    "larger --capacity or a --kind that grows",
-                    meaning, lost.text);
+        cli_warning(
+            "the set is full and takes most new URLs for seen ones; expected pages lost: %s (%s); give a larger "
+            "--capacity or a --kind that grows",
+            lost.text, meaning);
 }
 
 int cli_report_strict(const cli_report *report, double lost)
@@ -141,9 +142,9 @@ int cli_report_strict(const cli_report *report, double lost)
                   cli_human_count(&count, stats->count), cli_human_count(&limit, stats->capacity));
         return CLI_EXCEEDED;
     }
-    if (lost > 0 && stats->expected_lost > lost) {
-        cli_error("--strict: pages expected to be lost: %s, of %s that --lost allows; give a smaller --error",
-                  cli_human_real(&count, stats->expected_lost), cli_human_real(&limit, lost));
+    if (lost >= 0 && stats->expected_lost > lost) {
+        cli_error("--strict: expected pages lost: %s, and --lost allows %s; give a smaller --error",
+                  cli_human_lost(&count, stats->expected_lost, VIDI_FP_EXACT), cli_shortest_real(&limit, lost));
         return CLI_EXCEEDED;
     }
     return CLI_OK;

@@ -35,7 +35,7 @@ void cli_report_warn(const cli_report *report);
 
 /*
  * --strict: CLI_EXCEEDED, with a message, if the set has more URLs than it was made for, or if more pages than `lost`
- * are expected to be lost (0: nobody asked); otherwise CLI_OK.
+ * are expected to be lost (a negative number: no limit); otherwise CLI_OK.
  */
 int cli_report_strict(const cli_report *report, double lost);
 

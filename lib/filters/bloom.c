@@ -109,20 +109,21 @@ void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t o
 /* What a shape has to keep: an error rate when full, pages lost until then; 0: no matter. */
 typedef struct bloom_demand {
     double error, lost;
+    double rounding; /* factor by which the error rate may be exceeded */
     vidi__bloom_use use;
 } bloom_demand;
 
 static bool keeps(const bloom_demand *demand, double n, double m, unsigned k)
 {
-    const double rounding = 1 + 1e-9;
-    if (demand->error > 0 && vidi__power(vidi__bloom_fp(n, m, k), demand->use.members) > demand->error * rounding)
+    if (demand->error > 0 &&
+        vidi__power(vidi__bloom_fp(n, m, k), demand->use.members) > demand->error * demand->rounding)
         return false;
     if (!(demand->lost > 0))
         return true;
     if (loss_at(n - 1, m, k, demand->use) >
         2 * demand->lost) /* the last URL alone costs too much: no need for the sum */
         return false;
-    return vidi__bloom_lost(n, m, k, demand->use) <= demand->lost * rounding;
+    return vidi__bloom_lost(n, m, k, demand->use) <= demand->lost;
 }
 
 /* The smallest m that keeps the demand for n URLs, or 0 if none up to VIDI__PLACES_MAX does. Both ends are monotone. */
@@ -227,7 +228,7 @@ static int check_error(const vidi__bloom *shape, double error)
 
 static int shape_for_error(vidi__bloom *shape, double n, double error, unsigned k, double multiplier)
 {
-    bloom_demand demand = {.error = error > 0 ? error : VIDI__DEFAULT_ERROR, .use.members = 1};
+    bloom_demand demand = {.error = error > 0 ? error : VIDI__DEFAULT_ERROR, .rounding = 1 + 1e-9, .use.members = 1};
     if (multiplier > 0) { /* p = (1 - e^(-1/M))^k */
         double needed = ceil(log(demand.error) / log(-expm1(-1 / multiplier)) - 1e-9);
         if (!(needed <= VIDI__K_MAX))
@@ -361,7 +362,8 @@ static unsigned first_guess(const bloom_puzzle *puzzle)
 
 int vidi__bloom_plan(const vidi__want *want, vidi__bloom_weight *weight, const void *context, vidi__bloom *shape)
 {
-    bloom_puzzle puzzle = {want, weight, context, {want->error, want->lost, {want->members, want->bound}}};
+    bloom_demand demand = {want->error, want->lost, .rounding = 1, .use = {want->members, want->bound}};
+    bloom_puzzle puzzle = {want, weight, context, demand};
     bool demanding = want->error > 0 || want->lost > 0;
     if (!demanding && !(want->multiplier > 0) && !(want->urls && want->memory))
         return vidi__fail(VIDI_EOPTION,
@@ -388,6 +390,7 @@ void vidi__bloom_planned(const vidi__want *want, const vidi__bloom *shape, vidi_
     double n = (double)shape->n, m = (double)shape->m;
     planned->urls = shape->n;
     planned->k = shape->k;
+    planned->lines = shape->k;
     planned->error = vidi__power(vidi__bloom_fp(n, m, shape->k), want->members);
     planned->lost = vidi__bloom_lost(n, m, shape->k, (vidi__bloom_use){want->members, want->bound});
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);

@@ -220,6 +220,7 @@ static int eigen_plan(const vidi__want *want, vidi__planned *planned)
         m2 = (want->memory - vidi__bitmap_bytes(shape.m)) / VIDI__CACHE_LINE * VIDI__CACHE_LINE * 8;
     vidi__bloom_planned(&bounded, &shape, planned);
     planned->bytes = vidi__bitmap_bytes(shape.m) + vidi__bitmap_bytes(m2);
+    planned->lines = shape.k + (double)(d ? d : default_d(shape.k));
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu,m=%llu,m1=%llu,k=%u", (unsigned long long)shape.n,
                    (unsigned long long)(shape.m + m2), (unsigned long long)shape.m, shape.k);

@@ -28,6 +28,18 @@ size_t vidi__filter_member_hashes(const vidi__filter *filter, const vidi__u128 *
     return count;
 }
 
+/* Statistics, saving and comparing need all parameters as text, so there must be room for them. */
+static int check_description(const vidi__filter *filter)
+{
+    char params[VIDI__DESCRIPTION];
+    vidi__text text = vidi__text_in(params, sizeof params);
+    filter->kind->describe(filter, &text);
+    return text.cut
+               ? vidi__fail(VIDI_EOPTION, "the parameters are too long: all of them together may have %d characters",
+                            VIDI__DESCRIPTION - 1)
+               : VIDI_OK;
+}
+
 int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vidi__config *config)
 {
     *filter = NULL;
@@ -36,6 +48,8 @@ int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vid
     int code = kind->create(filter, config);
     if (code == VIDI_OK)
         code = vidi__params_done(config->params);
+    if (code == VIDI_OK && config->depth == 0) /* which describes what is inside, too */
+        code = check_description(*filter);
     if (code < 0) {
         vidi__filter_destroy(*filter);
         *filter = NULL;

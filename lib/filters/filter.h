@@ -106,6 +106,7 @@ typedef struct vidi__want {
 typedef struct vidi__planned {
     uint64_t urls, bytes;
     double error, lost;
+    double lines;     /* cache lines that adding a new URL touches, on average from empty to full */
     unsigned k;       /* 0 if it has no such thing */
     char params[128]; /* of the size alone: "capacity=…,m=…,k=…" */
 } vidi__planned;
@@ -193,8 +194,8 @@ int vidi__filter_check_hash(const vidi__config *config);
 int vidi__filter_inner(const vidi__kind **inner, vidi__params *params);
 void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, vidi__text *text);
 
-/* Room for what describe writes. */
-#define VIDI__DESCRIPTION 256
+/* Room for what describe writes. vidi__filter_create refuses a filter that would need more. */
+#define VIDI__DESCRIPTION VIDI_PARAMS_ROOM
 
 /* Items in order; stops at the first error. Verdicts of items that were not reached are left alone. */
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally);

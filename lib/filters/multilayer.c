@@ -230,6 +230,7 @@ static int multilayer_plan(const vidi__want *want, vidi__planned *planned)
     }
     vidi__bloom_planned(&bounded, &shape, planned);
     planned->bytes = vidi__bitmap_bytes(shape.m) * (layers + 1);
+    planned->lines = (double)(layers + 1) * shape.k; /* of a URL with that many segments */
     return VIDI_OK;
 }
 

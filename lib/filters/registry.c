@@ -1,4 +1,9 @@
-/* The kinds by name. A new kind is a file that defines its table, a line here and one in filter.h. */
+/*
+ * The kinds by name. A new kind is a file or folder that defines its table, a line here and one in filter.h.
+ *
+ * The first kind is the default. Beyond that, the order is only the one in which lists of kinds are printed: the planner
+ * ranks plans by their figures (set/planner.c).
+ */
 #include "filters/filter.h"
 
 static const vidi__kind *const kinds[] = {

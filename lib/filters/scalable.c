@@ -23,7 +23,6 @@
 
 #define FIRST_CAPACITY 4096
 #define STAGES_MAX 64
-#define PARAMS_MAX 160
 #define SLACK 1.05
 /* From this share of the last stage on, step() makes the next. */
 #define AHEAD 0.9
@@ -31,7 +30,7 @@
 typedef struct scalable {
     vidi__filter base;
     const vidi__kind *inner;
-    char inner_params[PARAMS_MAX]; /* for the stages to come */
+    char inner_params[VIDI__DESCRIPTION]; /* for the stages to come */
     double growth, tighten;
     double error;   /* compounded, as asked for */
     uint64_t first; /* capacity of stage 0 */
@@ -280,7 +279,7 @@ static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, cons
         vidi__params params = *rest;
         stage.params = &params;
         VIDI__TRY(inner->plan(&stage, planned));
-        if (want->lost > 0 && planned->lost > want->lost * (1 + 1e-9))
+        if (want->lost > 0 && planned->lost > want->lost)
             stage.error *= fmin(0.97, 0.999 * want->lost / planned->lost);
         else if (want->memory && planned->bytes > want->memory && !want->urls)
             stage.urls -= stage.urls / 500 + 1;

@@ -303,6 +303,7 @@ static int spatial_plan(const vidi__want *want, vidi__planned *planned)
         return vidi__fail(VIDI_EOPTION, "the memory is too small for %u members", (unsigned)members);
     VIDI__TRY(inner->plan(&each, planned));
     planned->bytes *= members;
+    planned->lines *= (double)members;
     return VIDI_OK;
 }
 

@@ -59,24 +59,13 @@ static void check_entry(const vidi_plan_entry *plan)
 /* An answer serves the request. */
 static void check_serves(const vidi_plan_request *want, const vidi_plan_entry *plan)
 {
-    double slack = 1 + 1e-6;
     check(!want->urls || plan->urls >= want->urls, "%s: %llu URLs", plan->kind, (unsigned long long)plan->urls);
     check(!want->memory || plan->bytes <= want->memory, "%s: %llu bytes", plan->kind, (unsigned long long)plan->bytes);
-    check(want->error <= 0 || plan->error <= want->error * slack, "%s: error %g", plan->kind, plan->error);
-    check(want->lost <= 0 || plan->expected_lost <= want->lost * slack, "%s: lost %g", plan->kind, plan->expected_lost);
+    check(want->error <= 0 || plan->error <= want->error, "%s: error %.17g, asked for %.17g", plan->kind, plan->error,
+          want->error);
+    check(want->lost <= 0 || plan->expected_lost <= want->lost, "%s: lost %.17g, asked for %.17g", plan->kind,
+          plan->expected_lost, want->lost);
     check(!want->kind || strcmp(want->kind, plan->kind) == 0, "kind %s", plan->kind);
-}
-
-/* Best first: fewest bytes if they were to be found; else most URLs if those were; else fewest losses. */
-static void check_order(const vidi_plan_request *want, const answers *got)
-{
-    for (size_t i = 1; i < got->n; i++) {
-        const vidi_plan_entry *a = &got->plans[i - 1], *b = &got->plans[i];
-        bool fine = !want->memory ? a->bytes <= b->bytes
-                    : !want->urls ? a->urls >= b->urls
-                                  : a->expected_lost <= b->expected_lost;
-        check(fine, "%s before %s", a->kind, b->kind);
-    }
 }
 
 typedef struct request {
@@ -106,7 +95,6 @@ static void check_answers(const vidi_plan_request *want, const answers *got)
         check_entry(&got->plans[i]);
         check_serves(want, &got->plans[i]);
     }
-    check_order(want, got);
 }
 
 /* Requests that say enough. */
@@ -138,7 +126,7 @@ static void enough_is_answered(void **state)
     check_answers(&want, &got);
 }
 
-/* Every pair and triple of the six: an answer that serves, or a refusal that says why. Never anything else. */
+/* Every combination of the six: an answer that serves, or a refusal that says why. Never anything else. */
 static void every_pair_and_triple_is_answered_or_refused(void **state)
 {
     (void)state;
@@ -152,10 +140,7 @@ static void every_pair_and_triple_is_answered_or_refused(void **state)
         check(got.result == VIDI_OK || got.result == VIDI_EOPTION, "inputs %02x: %d", mask, got.result);
         if (got.result == VIDI_OK) {
             check_answers(&want, &got);
-            /* one number alone says enough for the kinds that lose nothing, and for no other */
-            for (size_t i = 0; i < got.n; i++) {
-                check(given >= 2 || is_exact(&got.plans[i]), "inputs %02x: %s", mask, got.plans[i].kind);
-            }
+            check(given >= 2 || mask == 1 || mask == 2, "inputs %02x say too little", mask);
         } else {
             assert_true(strlen(vidi_message()) > 0);
         }
@@ -170,8 +155,6 @@ static void contradictions_are_refused(void **state)
         {1000000, 0, 1e-6, 0, 2, 1.0},
         {1000000, 100, 0, 0, 3, 2.0},
         {0, 0, 0, 0, 0, 0},
-        {1000, 0, 0, 0, 0, 0},
-        {0, 1000, 0, 0, 0, 0},
         {0, 0, 0.1, 0, 0, 0},
         {0, 0, 0, 0, 3, 0},
         {0, 0, 0, 0, 3, 2.0},
@@ -248,7 +231,7 @@ static void the_room_is_respected(void **state)
     }
 }
 
-/* The issue's own example: every kind of the papers that can serve has an answer, the smallest first. */
+/* The issue's own example: every kind of the papers that can serve has an answer. */
 static void a_billion_urls_with_one_lost(void **state)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;

@@ -1,5 +1,5 @@
 /*
- * A plan and the set made from it: whatever is asked for, what the plan names can be made.
+ * A plan and the set made from it: whatever is asked for, the plan keeps it, and what the plan names can be made.
  */
 #include <math.h>
 
@@ -68,6 +68,11 @@ static void every_plan_can_be_made(void **state)
         }
         served++;
         for (size_t j = 0; j < n; j++) {
+            check((want.error <= 0 || plans[j].error <= want.error) &&
+                      (want.lost <= 0 || plans[j].expected_lost <= want.lost) &&
+                      (!want.urls || plans[j].urls >= want.urls) && (!want.memory || plans[j].bytes <= want.memory),
+                  "request %u: %s: error %.17g of %.17g, lost %.17g of %.17g", i, plans[j].kind, plans[j].error,
+                  want.error, plans[j].expected_lost, want.lost);
             if (plans[j].bytes > 64 << 20) {
                 continue; /* nobody said how many URLs, and it came to more than a test should take */
             }

@@ -81,7 +81,7 @@ static void statistics_name_the_parameters(void **state)
     test_options made;
     vidi_set *set = test_case_set(which, 2000, 56, NULL);
     vidi_stats stats = test_stat(set);
-    char params[260], wanted[260], *rest = NULL;
+    char params[VIDI_PARAMS_ROOM + 2], wanted[VIDI_PARAMS_ROOM + 2], *rest = NULL;
     test_case_options(&made, which, 2000, 56);
     snprintf(params, sizeof params, ",%s,", stats.params);
     if (made.options.params) {

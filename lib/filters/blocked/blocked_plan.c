@@ -2,6 +2,7 @@
  * Plans of the kind blocked. A plan is a capacity and an error rate, from which create comes to the same first layer;
  * and the number of lines, where it is not the one that create would choose.
  */
+#include <float.h>
 #include <math.h>
 
 #include "filters/blocked/blocked_math.h"
@@ -64,7 +65,8 @@ static double excess_lost(const void *context, double rows)
     const losing *self = context;
     solution trial = self->trial;
     trial.shape.rows = rows;
-    return log(lost_by(self->puzzle, &trial) / self->puzzle->want->lost) - 1e-9;
+    double lost = lost_by(self->puzzle, &trial), allowed = self->puzzle->want->lost;
+    return lost > allowed ? fmax(log(lost / allowed), DBL_MIN) : log(lost / allowed);
 }
 
 /* The smallest shape for so many URLs. */
@@ -87,7 +89,7 @@ static bool keeps(const puzzle *puzzle, const solution *trial)
 {
     if (puzzle->error > 0 && error_of(trial) > puzzle->error * (1 + 1e-8))
         return false;
-    return !(puzzle->want->lost > 0) || lost_by(puzzle, trial) <= puzzle->want->lost * (1 + 1e-9);
+    return !(puzzle->want->lost > 0) || lost_by(puzzle, trial) <= puzzle->want->lost;
 }
 
 /* The most URLs that so many rows take. */
@@ -179,6 +181,7 @@ int vidi__blocked_plan_for(const vidi__want *want, vidi__planned *planned)
     planned->bytes = (uint64_t)vidi__blocked_bytes(found.shape);
     planned->error = vidi__power(vidi__blocked_fp(found.urls, found.shape.rows, found.shape.lines), want->members);
     planned->lost = lost_by(&puzzle, &found);
+    planned->lines = found.shape.lines;
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu,error=%.17g", (unsigned long long)planned->urls,
                    vidi__power(error, want->members));

@@ -352,7 +352,7 @@ int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi_
     if (!(want->url_bytes >= 0 && isfinite(want->url_bytes)))
         return vidi__fail(VIDI_EOPTION, "a URL's length cannot be %g bytes on average", want->url_bytes);
     double average = want->url_bytes > 0 ? want->url_bytes : URL_BYTES;
-    double each = vidi__pool_bytes_each(average, index->hash_words + multiset) + index->bytes_per_url;
+    double record = vidi__pool_bytes_each(average, index->hash_words + multiset), each = record + index->bytes_per_url;
     uint64_t urls = want->urls ? want->urls : (uint64_t)((double)want->memory / each);
     double bytes = ceil((double)urls * each);
     if (bytes >= 0x1p63)
@@ -362,6 +362,8 @@ int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi_
                           vidi__human_bytes(urls ? (uint64_t)bytes : (uint64_t)each + 1).text,
                           urls ? "the URLs" : "a URL", vidi__human_bytes(want->memory).text);
     *planned = (vidi__planned){.urls = urls, .bytes = (uint64_t)bytes};
+    /* A search in vain, with half of the URLs there as the average, and a record that is written. */
+    planned->lines = index->lines((double)urls / 2, record) + record / VIDI__CACHE_LINE;
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu", (unsigned long long)urls);
     return VIDI_OK;

@@ -22,10 +22,11 @@ typedef struct vidi__exact vidi__exact;
 /* One way to find records. Functions that an index has no use for are NULL. */
 typedef struct vidi__index {
     const vidi__kind *kind;
-    size_t size;          /* of the kind's struct */
-    unsigned needs;       /* of an item */
-    unsigned hash_words;  /* kept with each URL: 2 or 0 */
-    double bytes_per_url; /* of the index, when it was made for as many URLs as it holds */
+    size_t size;                                       /* of the kind's struct */
+    unsigned needs;                                    /* of an item */
+    unsigned hash_words;                               /* kept with each URL: 2 or 0 */
+    double bytes_per_url;                              /* of the index, when it was made for as many URLs as it holds */
+    double (*lines)(double urls, double record_bytes); /* cache lines that a search among so many URLs touches */
 
     /* Makes room for so many URLs, and takes in those that are in the pool: a URL that is there twice is damage. */
     int (*prepare)(vidi__exact *exact, const vidi__config *config, uint64_t urls);

@@ -7,6 +7,8 @@
  * There is no index: a question compares the URL with every other, the lengths first. Smallest of the exact kinds, and
  * of use up to some ten thousand URLs.
  */
+#include <math.h>
+
 #include "filters/exact/exact.h"
 
 static const vidi__index list_index;
@@ -37,6 +39,12 @@ static void list_compact(vidi__exact *exact)
     vidi__pool_compact(&exact->pool, NULL, NULL);
 }
 
+/* Every record's length is looked at. */
+static double list_lines(double urls, double record_bytes)
+{
+    return urls * fmin(1, record_bytes / VIDI__CACHE_LINE);
+}
+
 static int list_create(vidi__filter **filter, const vidi__config *config)
 {
     return vidi__exact_create(filter, config, &list_index);
@@ -51,6 +59,7 @@ static const vidi__index list_index = {
     .kind = &vidi__kind_list,
     .size = sizeof(vidi__exact),
     .needs = VIDI__NEED_BYTES,
+    .lines = list_lines,
     .prepare = list_prepare,
     .find = list_find,
     .compact = list_compact,

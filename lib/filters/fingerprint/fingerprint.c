@@ -398,6 +398,14 @@ static double urls_within(double memory, double bits)
     return low;
 }
 
+/* Is the demand kept to the last digit? */
+static bool keeps(const vidi__want *want, double urls, double bits)
+{
+    double hashes = (double)hashes_of(bits);
+    return !(want->error > 0 && urls / hashes > want->error) &&
+           !(want->lost > 0 && urls * urls / 2 / hashes > want->lost);
+}
+
 /* W for an error rate when full, or for pages lost until then: n / S, and the sum of it, n² / 2S. */
 static double bits_wanted(const vidi__want *want, double urls)
 {
@@ -406,6 +414,8 @@ static double bits_wanted(const vidi__want *want, double urls)
         bits = fmax(bits, bits_for(urls / want->error));
     if (want->lost > 0)
         bits = fmax(bits, bits_for(urls * urls / 2 / want->lost));
+    while (bits <= BITS_MAX && !keeps(want, urls, bits)) /* rounding was on the wrong side */
+        bits += 1.0 / BITS_STEPS;
     return bits;
 }
 
@@ -416,6 +426,17 @@ static double bits_within(double memory, double urls)
     while (bits > BITS_MIN && vidi__table_bytes_for(urls, hashes_of(bits)) > memory)
         bits -= 1.0 / BITS_STEPS;
     return bits;
+}
+
+/* The most URLs for which so many bits keep the demand. */
+static double urls_kept(const vidi__want *want, double bits)
+{
+    double hashes = (double)hashes_of(bits), urls = INFINITY;
+    if (want->error > 0)
+        urls = fmin(urls, floor(hashes * want->error));
+    if (want->lost > 0)
+        urls = fmin(urls, floor(sqrt(2 * want->lost * hashes)));
+    return isfinite(urls) && !keeps(want, urls, bits) ? urls - 1 : urls; /* rounding was on the wrong side */
 }
 
 /* The most URLs that the memory holds within the demand: more bits leave room for fewer, but suffice for more. */
@@ -429,7 +450,7 @@ static double most_urls(const vidi__want *want)
         else
             low = middle;
     }
-    return urls_within((double)want->memory, high);
+    return fmin(urls_within((double)want->memory, high), urls_kept(want, high));
 }
 
 static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
@@ -457,6 +478,7 @@ static int fingerprint_plan(const vidi__want *want, vidi__planned *planned)
     planned->bytes = (uint64_t)bytes;
     planned->error = urls / (double)hashes_of(bits);
     planned->lost = urls * urls / 2 / (double)hashes_of(bits);
+    planned->lines = vidi__table_lines_for(urls, hashes_of(bits));
     vidi__text text = vidi__text_in(planned->params, sizeof planned->params);
     vidi__text_add(&text, "capacity=%llu", (unsigned long long)planned->urls);
     if (!given)

@@ -276,14 +276,45 @@ static double overflow_per_line(double mean, unsigned slots)
     return 0.8 * sum / 2;
 }
 
-double vidi__table_bytes_for(double urls, uint64_t hashes)
+/* The shape of the sub-tables that a table for so many begins with. */
+static vidi__subtable shape_for(double urls, uint64_t hashes)
 {
     vidi__table made = {.hashes = hashes};
     double each = urls / VIDI__PARTITIONS;
-    vidi__subtable shape = each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH) : first_shape(&made, each);
+    return each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH) : first_shape(&made, each);
+}
+
+double vidi__table_bytes_for(double urls, uint64_t hashes)
+{
+    vidi__subtable shape = shape_for(urls, hashes);
     double tables = ldexp(VIDI__PARTITIONS, (int)shape.depth), lines = (double)shape.lines;
     double overflow = lines * overflow_per_line(urls / tables / lines, vidi__line_slots(shape.width));
     return tables * ((double)vidi__subtable_bytes(&shape) + 8 * overflow / 0.72 + sizeof(void *));
+}
+
+/* Poisson's chance that a line with so many slots is full. */
+static double full_line(double mean, unsigned slots)
+{
+    double chance = exp(-mean), full = 1;
+    for (unsigned x = 0; x < slots; x++) {
+        full -= chance;
+        chance *= mean / (x + 1);
+    }
+    return fmax(full, 0);
+}
+
+/*
+ * An add touches its own line, the next one if that is full, and a place beside if both are. Lines also get what the
+ * line before has no room for: together that makes 1.5 times the chance of a full line, as was measured.
+ */
+double vidi__table_lines_for(double urls, uint64_t hashes)
+{
+    enum { STEPS = 32 };
+    vidi__subtable shape = shape_for(urls, hashes);
+    double mean = urls / ldexp(VIDI__PARTITIONS, (int)shape.depth) / (double)shape.lines, sum = 0;
+    for (unsigned i = 0; i < STEPS; i++)
+        sum += full_line(mean * (i + 0.5) / STEPS, vidi__line_slots(shape.width));
+    return 1 + 1.5 * sum / STEPS;
 }
 
 int vidi__table_reserve(vidi__table *table, uint64_t hashes)

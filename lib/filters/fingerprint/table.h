@@ -46,8 +46,9 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes);
 /* A hint: it may come to so many. What has to grow goes there in one step, if memory has room for that. */
 void vidi__table_expect(vidi__table *table, uint64_t hashes);
 
-/* Memory of a table that is made for so many, with S numbers. */
+/* Memory of a table that is made for so many, with S numbers; and the lines that an add touches while it fills. */
 double vidi__table_bytes_for(double urls, uint64_t hashes);
+double vidi__table_lines_for(double urls, uint64_t hashes);
 
 /* Opens the partition if it is not. */
 int vidi__table_open(vidi__table *table, vidi__partition *partition);

@@ -7,7 +7,7 @@ done
 for value in 0 1Q 1KBB '1 K' 1iB 1.5 -1K 20000000T 1e30 ''; do
     try vidi plan --urls 1e6 --memory "$value"
 done
-for value in 0 abc 1e400; do
+for value in abc 1e400 -1; do
     try vidi plan --urls 1e6 --lost "$value"
 done
 try vidi plan --urls 1e6 --k 0

@@ -557,6 +557,41 @@ static void what_was_saved_can_be_loaded_however_hashes_crowd(void **state)
     finish(&copy);
 }
 
+/* Lines that adding this hash touches: its own, the next one if that is full, and one beside if both are. */
+static unsigned lines_touched(const vidi__table *table, uint64_t hash)
+{
+    const vidi__place place = vidi__table_place(table, hash);
+    unsigned slots = place.table ? vidi__line_slots(place.table->width) : 0;
+    if (!place.table || vidi__line_count(vidi__line_head(place.spot.line)) < slots)
+        return 1;
+    const unsigned char *next = vidi__subtable_next_line(place.table, place.hash);
+    return vidi__line_count(vidi__line_head(next)) < slots ? 2 : 3;
+}
+
+/* What a plan says of a table's speed: lines per add, from empty to full. */
+static void an_add_touches_as_many_lines_as_planned(void **state)
+{
+    static const uint64_t sizes[] = {2000, 200000, 700000};
+    const size_t some = test_sanitized() ? 2 : VIDI__COUNT(sizes);
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(numbers) * some; i++) {
+        uint64_t hashes = numbers[i / some], n = sizes[i % some], sum = 0;
+        test_random random = {i};
+        whole w;
+        start(&w, hashes, false);
+        assert_int_equal(vidi__table_reserve(&w.table, n), VIDI_OK);
+        for (uint64_t added = 0; added < n; added++) {
+            uint64_t hash = test_next(&random);
+            sum += lines_touched(&w.table, hash);
+            assert_true(vidi__table_add(&w.table, hash) > 0);
+        }
+        double touched = (double)sum / (double)n, planned = vidi__table_lines_for((double)n, hashes);
+        check(fabs(planned - touched) <= 0.02, "%g numbers, %g URLs: %g lines, planned %g", (double)hashes, (double)n,
+              touched, planned);
+        finish(&w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_add("it tells numbers apart and nothing else", it_tells_numbers_apart_and_nothing_else, NULL);
@@ -571,6 +606,7 @@ int main(int argc, char **argv)
     test_add("a place is good until the partition changes", a_place_is_good_until_the_partition_changes, NULL);
     test_add("what is reserved hardly grows", what_is_reserved_hardly_grows, NULL);
     test_add("what is reserved is asked for at once", what_is_reserved_is_asked_for_at_once, NULL);
+    test_add("an add touches as many lines as planned", an_add_touches_as_many_lines_as_planned, NULL);
     test_add("its bytes are what it allocated", its_bytes_are_what_it_allocated, NULL);
     test_add("partitions grow one after the other", partitions_grow_one_after_the_other, NULL);
     test_add("a stream brings a table back", a_stream_brings_a_table_back, NULL);

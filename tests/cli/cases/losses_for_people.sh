@@ -1,0 +1,12 @@
+# An expectation is computed by a formula and is not exact; what is below a millionth of a page is as good as nothing.
+make_urls 3000 > in
+lost() { grep -e 'expected pages lost' -e 'error rate now'; }
+vidi --stats --kind hashset in 2>&1 > /dev/null | lost
+vidi --stats --kind fingerprint --param bits=40 in 2>&1 > /dev/null | lost
+vidi --stats --kind fingerprint --param bits=32 in 2>&1 > /dev/null | lost
+vidi --stats --kind fingerprint in 2>&1 > /dev/null | lost
+vidi -s state in > /dev/null
+vidi info state | lost
+vidi top --once state | grep lost
+# Programs get the numbers as they are.
+vidi info state --json | grep -o '"expected_lost":[0-9.e-]*,"expected_lost_is":"[a-z ]*"'
