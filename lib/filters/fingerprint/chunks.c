@@ -1,4 +1,4 @@
-/* A free list, and blocks to cut new chunks from. */
+/* See chunks.h. The pool is a free list, plus blocks from which new chunks are cut. */
 #include "filters/fingerprint/chunks.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
@@ -24,7 +24,7 @@ void vidi__chunks_close(vidi__chunks *chunks)
     chunks->memory = NULL;
 }
 
-/* About a thirty-second of what there is: little is reserved ahead, and few blocks are asked for. */
+/* Block size: about 1/32 of the total. So little memory is allocated ahead, and blocks are few. */
 static uint64_t next_block(const vidi__chunks *chunks)
 {
     uint64_t size = chunks->total * VIDI__CHUNK_BYTES / 32;
@@ -33,7 +33,7 @@ static uint64_t next_block(const vidi__chunks *chunks)
     return size < VIDI__CHUNK_BYTES ? VIDI__CHUNK_BYTES : size / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
 }
 
-/* A block of this size takes the place of the one that chunks were cut from last, which is used up. */
+/* Allocates a block of this size to cut chunks from. The previous one is used up. */
 static int new_block(vidi__chunks *chunks, uint64_t size)
 {
     if (chunks->block_count == chunks->block_room) {
@@ -96,7 +96,7 @@ void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk)
 
 /* ---- arrays ---- */
 
-/* Whole chunks, and the bytes behind them. */
+/* Number of whole chunks in an array, and the bytes behind them. */
 static uint64_t whole_of(uint64_t bytes)
 {
     return bytes / VIDI__CHUNK_BYTES;
@@ -142,7 +142,7 @@ int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent
     unsigned char **array;
     VIDI__TRY(vidi__alloc(chunks->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *)));
     for (uint64_t i = 0; i < count_of(bytes); i++)
-        array[i] = (unsigned char *)lent + i * VIDI__CHUNK_BYTES; /* const for all who know that it is borrowed */
+        array[i] = (unsigned char *)lent + i * VIDI__CHUNK_BYTES; /* nobody writes to borrowed memory */
     memcpy(blocks, &array, sizeof array);
     return VIDI_OK;
 }

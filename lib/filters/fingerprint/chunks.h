@@ -1,8 +1,8 @@
 /*
- * Memory in chunks of 16 KiB, for tables that are rebuilt again and again at slightly other sizes. What one table gives
- * back the next one takes, so that memory is touched for the first time only as the whole grows. Chunks are cut from
- * blocks that grow with the whole: at 64 MiB and more they are of 2 MiB and, from the default allocator, aligned to it, so
- * that the kernel can back them with large pages.
+ * A pool of memory in chunks of 16 KiB, for tables that are rebuilt again and again at slightly different sizes. What
+ * one table gives back, the next one takes, so new memory is touched only when the total grows. Chunks are cut from
+ * blocks, whose size grows with the total. From 64 MiB on, blocks are 2 MiB. The default allocator aligns them to 2 MiB,
+ * so that the kernel can back them with large pages.
  *
  * Safe to use from several threads at once.
  */
@@ -13,7 +13,8 @@
 
 #include "base/memory.h"
 
-#define VIDI__CHUNK_LINES 256 /* of 64 bytes */
+/* Lines of 64 bytes per chunk. */
+#define VIDI__CHUNK_LINES 256
 #define VIDI__CHUNK_BYTES (VIDI__CHUNK_LINES * 64)
 
 typedef struct vidi__chunk_block {
@@ -24,9 +25,9 @@ typedef struct vidi__chunk_block {
 typedef struct vidi__chunks {
     vidi__memory *memory;
     pthread_mutex_t lock;
-    void *free; /* a list through the first bytes of each */
+    void *free; /* list of free chunks, linked through their first bytes */
     uint64_t free_count, total;
-    unsigned char *cut_from; /* the rest of the last block */
+    unsigned char *cut_from; /* the unused rest of the newest block */
     uint64_t cut_left;
     vidi__chunk_block *blocks;
     uint64_t block_count, block_room;
@@ -35,24 +36,25 @@ typedef struct vidi__chunks {
 int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory);
 void vidi__chunks_close(vidi__chunks *chunks);
 
-/* One block ahead, for chunks of so many bytes together. */
+/* Allocates one block for chunks of `bytes` bytes in total. */
 int vidi__chunks_reserve(vidi__chunks *chunks, uint64_t bytes);
 
-/* One chunk; its contents are anything. */
+/* Takes a chunk from the pool. Its contents are undefined. */
 int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk);
 void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk);
 
 /*
- * An array of so many bytes in chunks, of which it gives the addresses; what is less than a chunk, at the end, is in a
- * block of its own. Contents are anything. To be freed with the same number of bytes; NULL is fine. On an error *blocks
- * is NULL.
+ * Allocates an array of `bytes` bytes as a list of chunks; *blocks receives the list of their addresses. A rest of less
+ * than a chunk gets an allocation of its own. The contents are undefined; on an error *blocks is NULL. Free the array
+ * with the same number of bytes; freeing NULL is allowed.
  */
 int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes);
 void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes);
 
-/* The same over memory that is borrowed (base/memory.h), which is in one piece: only the addresses are made. */
+/* The same over borrowed memory (base/memory.h), which is contiguous: only the list of addresses is allocated. */
 int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent, uint64_t bytes);
 
-uint64_t vidi__chunks_array_bytes(uint64_t bytes); /* that it takes altogether */
+/* Bytes that an array takes in total, its list of addresses included. */
+uint64_t vidi__chunks_array_bytes(uint64_t bytes);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * fingerprint: a growing table of hash remainders. W bits of a URL's hash (60 by default) are kept exactly, but most of
- * them as the place where the rest is stored (table.h): about 7 bytes a URL from ten million on, one cache line a
- * question, and a page lost only if two URLs agree in all W bits.
+ * fingerprint: a growing table of hash remainders. It keeps W bits of each URL's hash (60 by default) exactly, but most
+ * of these bits are implied by where the rest is stored (table.h). From ten million URLs on, a URL takes about 7 bytes
+ * and a lookup reads one cache line. A page is lost only if two URLs agree in all W bits.
  *
- * W need not be whole: a hash comes to one of S = g · 2^e numbers, 256 <= g < 512, so that an error rate asked for
- * costs no more memory than it must.
+ * W need not be a whole number: a hash maps to one of S = g · 2^e numbers, 256 <= g < 512. So a requested error rate
+ * costs no more memory than necessary.
  *
- * Threads: a batch is worked through partition by partition, each under its lock (batch.h).
+ * Threads: a batch is processed partition by partition, each under its own lock (batch.h).
  *
- * Parameters: bits (W, in steps of a 64th), multiset=on (every add is stored and can be removed), hash. An error rate
- * asked for together with a capacity makes W as small as that allows.
+ * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), hash. If an error
+ * rate and a capacity are given, W becomes as small as they allow.
  *
- * Promises: no false negative. fp_now = count / S, exactly: whatever the size of the table. An attacker without the key
- * does no better than chance, since partition, sub-table, line and distance are all the keyed hash.
+ * Promises: no false negatives. fp_now = count / S is exact at any size. An attacker without the key does no better
+ * than chance, since partition, sub-table, line and distance all come from the keyed hash.
  */
 #include <math.h>
 
@@ -21,7 +21,7 @@
 
 #define BITS_MIN 32
 #define BITS_MAX 60
-#define BITS_STEPS 64 /* parts of a bit */
+#define BITS_STEPS 64 /* W is a multiple of 1/64 */
 
 typedef struct fingerprint {
     vidi__filter base;
@@ -40,7 +40,7 @@ static void fingerprint_destroy(vidi__filter *filter)
 
 /* ---- batches ---- */
 
-/* The batch, and what was found out about the ops that are under way. */
+/* A batch in progress, with the places of the (at most two) waves that are being fetched or worked on. */
 typedef struct fp_run {
     fingerprint *self;
     const vidi__u128 *hashes;
@@ -48,7 +48,7 @@ typedef struct fp_run {
     bool adding;
     uint64_t fresh, seen;
     struct {
-        uint64_t changes; /* of the partition at that time; CLOSED if it was not open */
+        uint64_t changes; /* the partition's `changes` at that time, or CLOSED if it was not open */
         vidi__place places[VIDI__WAVE_MAX];
     } fetched[2];
 } fp_run;
@@ -67,7 +67,7 @@ static void fetch(void *context, const vidi__wave *wave)
     }
 }
 
-/* The places again, from the i-th on, if the table has changed since. */
+/* Locates the hashes from the i-th on again if the table has changed since. */
 static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__wave *wave, size_t i)
 {
     if (VIDI__LIKELY(run->fetched[wave->buffer].changes == partition->changes))
@@ -155,7 +155,7 @@ static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t 
 {
     static const vidi__batch_ops ops = {fetch, has_wave, look_ahead};
     fp_run run;
-    run.self = (fingerprint *)filter; /* nothing of it but its locks is changed */
+    run.self = (fingerprint *)filter; /* nothing in it but the locks changes */
     run.hashes = hashes;
     run.verdicts = verdicts;
     run.adding = false;
@@ -226,7 +226,7 @@ static int fingerprint_remove(vidi__filter *filter, const vidi__item *item)
     return VIDI_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole filter ---- */
 
 typedef struct listing {
     vidi_visitor visitor;
@@ -246,7 +246,7 @@ static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor,
     return vidi__table_walk(&((const fingerprint *)filter)->table, list_hash, &self);
 }
 
-/* Adds a hash that another table has so many times. */
+/* Adds a hash of another table, which holds it `times` times. */
 static int merge_hash(void *context, uint64_t hash, uint64_t times)
 {
     fingerprint *self = context;
@@ -313,11 +313,9 @@ static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
     vidi__table_expect(&((fingerprint *)filter)->table, urls);
 }
 
-/* ---- making ---- */
+/* ---- create and load ---- */
 
-/*
- * How many hashes W bits, rounded up to a 64th, tell apart: g · 2^e, of which the first is the same on every machine.
- */
+/* S, the number of hashes that W bits, rounded up to 1/64, tell apart: g · 2^e. g is the same on every machine. */
 static uint64_t hashes_of(double bits)
 {
     double whole = floor(bits);
@@ -330,7 +328,7 @@ static double round_bits(double bits)
     return ceil(bits * BITS_STEPS - 1e-6) / BITS_STEPS;
 }
 
-/* The fewest bits that tell so many hashes apart. */
+/* The fewest bits that tell this many hashes apart. */
 static double bits_for(double hashes)
 {
     return fmax(BITS_MIN, round_bits(log2(hashes)));
@@ -358,7 +356,10 @@ static int configure(fingerprint *self, const vidi__config *config)
     return VIDI_OK;
 }
 
-/* In a multiset that nobody looks at, all that is known of the different hashes is that they are not more than all. */
+/*
+ * Loads the table. For a borrowed multiset, the number of different hashes is only known to be at most the number
+ * stored.
+ */
 static int load(fingerprint *self, const vidi__config *config)
 {
     uint64_t count = 0;
@@ -384,7 +385,7 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     return load(self, config);
 }
 
-/* The most URLs that the memory holds with so many bits. */
+/* The most URLs that fit into the memory with this many bits. */
 static double urls_within(double memory, double bits)
 {
     double low = 0, high = memory;
@@ -398,7 +399,7 @@ static double urls_within(double memory, double bits)
     return low;
 }
 
-/* Is the demand kept to the last digit? */
+/* Is the demand met exactly, without any tolerance? */
 static bool keeps(const vidi__want *want, double urls, double bits)
 {
     double hashes = (double)hashes_of(bits);
@@ -406,7 +407,7 @@ static bool keeps(const vidi__want *want, double urls, double bits)
            !(want->lost > 0 && urls * urls / 2 / hashes > want->lost);
 }
 
-/* W for an error rate when full, or for pages lost until then: n / S, and the sum of it, n² / 2S. */
+/* W for an error rate when full, n / S, or for the pages lost until then, n² / 2S. */
 static double bits_wanted(const vidi__want *want, double urls)
 {
     double bits = BITS_MIN;
@@ -419,7 +420,7 @@ static double bits_wanted(const vidi__want *want, double urls)
     return bits;
 }
 
-/* As many bits as the memory has room for, or the fewest. */
+/* The most bits that the memory has room for, but at least BITS_MIN. */
 static double bits_within(double memory, double urls)
 {
     double bits = BITS_MAX;
@@ -428,7 +429,7 @@ static double bits_within(double memory, double urls)
     return bits;
 }
 
-/* The most URLs for which so many bits keep the demand. */
+/* The most URLs for which this many bits meet the demand. */
 static double urls_kept(const vidi__want *want, double bits)
 {
     double hashes = (double)hashes_of(bits), urls = INFINITY;
@@ -436,10 +437,10 @@ static double urls_kept(const vidi__want *want, double bits)
         urls = fmin(urls, floor(hashes * want->error));
     if (want->lost > 0)
         urls = fmin(urls, floor(sqrt(2 * want->lost * hashes)));
-    return isfinite(urls) && !keeps(want, urls, bits) ? urls - 1 : urls; /* rounding was on the wrong side */
+    return isfinite(urls) && !keeps(want, urls, bits) ? urls - 1 : urls; /* rounding went the wrong way */
 }
 
-/* The most URLs that the memory holds within the demand: more bits leave room for fewer, but suffice for more. */
+/* The most URLs that fit into the memory and meet the request. More bits leave room for fewer URLs, but lose fewer. */
 static double most_urls(const vidi__want *want)
 {
     double low = BITS_MIN, high = BITS_MAX;

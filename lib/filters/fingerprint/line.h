@@ -1,6 +1,6 @@
 /*
- * One cache line of a fingerprint table: a few remainders of a whole number of bytes each, split so that vector
- * instructions compare all of them at once, and a head.
+ * One cache line of a fingerprint table. It holds a few remainders of a whole number of bytes each, and a head. The
+ * remainders are split into parts, so that vector instructions can compare all of them at once.
  *
  *     width   slots   where the parts are                            (byte offsets; the head is always at 60)
  *       3      20     low 16 bits at 0, high 8 at 40
@@ -9,12 +9,13 @@
  *       6      10     low 32 bits at 0, high 16 at 40
  *       8       7     64 bits at 0
  *
- *     head    bits 0-4: slots in use
- *             one bit a slot: it holds a displaced entry, which belongs to the line before, where it found no room
- *             the bits above: signature of what did not fit here (bit s for each hash that signs s)
+ *     head    bits 0-4: number of slots in use
+ *             one bit per slot: the slot holds a displaced entry, which belongs to the previous line, where it found no
+ *             room
+ *             the bits above: the signature, one bit for each hash of this line that is stored elsewhere
  *
- * On x86-64 the comparison uses SSE2, which every such machine has; elsewhere, and where VIDI_CPU=portable asks for it,
- * plain loops that give the same answer.
+ * On x86-64 the comparison uses SSE2, which every such machine has. Elsewhere, and with VIDI_CPU=portable, plain loops
+ * give the same answer.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_LINE_H
 #define VIDI_FILTERS_FINGERPRINT_LINE_H
@@ -49,7 +50,7 @@ static inline unsigned vidi__line_count(uint32_t head)
     return head & 31;
 }
 
-/* The same, but never more than there are: the line may be one that nobody has looked at (filter.h). */
+/* The number of slots in use, capped at the number of slots: a mapped line (filter.h) may not have been verified. */
 static inline unsigned vidi__line_used(uint32_t head, unsigned slots)
 {
     unsigned count = vidi__line_count(head);
@@ -67,7 +68,7 @@ static inline uint32_t vidi__line_displaced_bit(unsigned slot)
     return UINT32_C(32) << slot;
 }
 
-/* The bit of the signature that a distance sets. */
+/* The signature bit of a distance. */
 static inline uint32_t vidi__line_signature(unsigned slots, uint64_t distance)
 {
     uint64_t mixed = distance * UINT64_C(0x9e3779b97f4a7c15);
@@ -127,13 +128,13 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
     }
 }
 
-/* Does the head bear the signature of a distance? Few bear any. */
+/* Is the signature bit of this distance set? Few lines have any set. */
 static inline bool vidi__line_has_signature(uint32_t head, unsigned slots, uint64_t distance)
 {
     return VIDI__UNLIKELY(head >> (5 + slots)) && head & vidi__line_signature(slots, distance);
 }
 
-/* Puts a value behind the others. The head is that of the line, which has room. */
+/* Appends a value. `head` is the line's head; the line must have room. */
 static inline void vidi__line_append(unsigned char *line, unsigned width, uint32_t head, uint64_t value, bool displaced)
 {
     unsigned slot = vidi__line_count(head);
@@ -141,7 +142,7 @@ static inline void vidi__line_append(unsigned char *line, unsigned width, uint32
     vidi__line_set_head(line, (head + 1) | (displaced ? vidi__line_displaced_bit(slot) : 0));
 }
 
-/* Empties a slot: what is in the last one moves there. */
+/* Empties a slot by moving the last entry into it. */
 static inline void vidi__line_remove(unsigned char *line, unsigned width, unsigned slot)
 {
     uint32_t head = vidi__line_head(line) - 1;
@@ -166,7 +167,7 @@ static inline __m128i vidi__line_load(const unsigned char *from)
     return _mm_loadu_si128((const __m128i *)(const void *)from);
 }
 
-/* One bit for each of 16 lanes of 32 bits in four vectors. */
+/* One bit for each of the 16 lanes of 32 bits in four vectors. */
 static inline uint32_t vidi__line_bits(__m128i a, __m128i b, __m128i c, __m128i d)
 {
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)));
@@ -208,7 +209,10 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
 }
 #endif
 
-/* Which slots in use hold the value. Of a line that claims to have more than there are, perhaps one of those too. */
+/*
+ * The slots in use that hold the value. In an unverified line whose head claims too many slots, the result may include
+ * one that does not exist.
+ */
 static inline uint32_t vidi__line_match(const unsigned char *line, unsigned width, uint64_t value, bool portable)
 {
 #if defined(__SSE2__)

@@ -3,8 +3,8 @@
 
 #define EMPTY VIDI__OVERFLOW_EMPTY
 /*
- * Entries from where a hash is looked for to where it is: chance never comes near, so who does wants us to walk for
- * ever.
+ * The farthest that an entry may be from its home. Chance never comes near this limit, so a file that exceeds it was
+ * forged to make lookups slow.
  */
 #define PROBES_MAX 4096
 
@@ -19,8 +19,8 @@ static uint64_t next(const vidi__overflow *overflow, uint64_t at)
 }
 
 /*
- * Where the hash is, or the free entry where it would go. There is always a free one, but in a table that was lent:
- * there it may come to any entry.
+ * Position of the hash, or of the free entry where it would be inserted. A table of our own always has a free entry.
+ * One over borrowed memory may not; then the result is an arbitrary entry.
  */
 static uint64_t find(const vidi__overflow *overflow, uint64_t hash)
 {
@@ -64,7 +64,7 @@ uint64_t vidi__overflow_bytes(const vidi__overflow *overflow)
     return vidi__chunks_array_bytes(bytes_of(overflow)) * (overflow->times ? 2 : 1);
 }
 
-/* An empty one. */
+/* Creates an empty table. */
 static int make(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t room)
 {
     *overflow = (vidi__overflow){.room = room};
@@ -112,13 +112,13 @@ int vidi__overflow_insert(vidi__overflow *overflow, vidi__chunks *chunks, bool m
     return VIDI_OK;
 }
 
-/* Steps from one entry on to another, around the end. */
+/* Number of probes that lead from one entry to another, wrapping around. */
 static uint64_t probes(const vidi__overflow *overflow, uint64_t from, uint64_t to)
 {
     return to >= from ? to - from : to + overflow->room - from;
 }
 
-/* Closes the gap, so that every hash is still reached from where its search begins. */
+/* Closes the gap, so that every hash stays reachable from its home. */
 static void close_gap(vidi__overflow *overflow, uint64_t gap)
 {
     for (uint64_t at = next(overflow, gap), hash; (hash = entry(overflow, at)) != EMPTY; at = next(overflow, at)) {
@@ -162,14 +162,14 @@ bool vidi__overflow_each(const vidi__overflow *overflow, uint64_t *at, uint64_t 
     return false;
 }
 
-/* ---- streams ---- */
+/* ---- saving and loading ---- */
 
 static uint64_t entries_in_block(const vidi__overflow *overflow, uint64_t at)
 {
     return overflow->room - at < VIDI__OVERFLOW_BLOCK ? overflow->room - at : VIDI__OVERFLOW_BLOCK;
 }
 
-/* Where there is no entry, what is in memory was never written. */
+/* Writes 0 for free entries, whose times were never written to memory. */
 static int save_times(const vidi__overflow *overflow, uint64_t from, vidi__writer *writer)
 {
     uint64_t times[VIDI__OVERFLOW_BLOCK], count = entries_in_block(overflow, from);

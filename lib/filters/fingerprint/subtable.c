@@ -1,7 +1,7 @@
 /* See subtable.h. */
 #include "filters/fingerprint/subtable.h"
 
-/* Hashes per slot when a table is full. Above, more would have to overflow than the memory saved is worth. */
+/* The load factor at which a sub-table counts as full. Above it, overflow would cost more memory than is saved. */
 #define LOAD 0.88
 
 static uint64_t chunk_count(uint64_t lines)
@@ -9,13 +9,13 @@ static uint64_t chunk_count(uint64_t lines)
     return (lines + VIDI__CHUNK_LINES - 1) / VIDI__CHUNK_LINES;
 }
 
-/* More lines than half the hashes would be of no use. */
+/* More lines than half the number of hashes would be useless. */
 static uint64_t lines_most(uint64_t range)
 {
     return range / 2;
 }
 
-/* What follows from the number of lines and the width. */
+/* Derives the other fields from the number of lines and the width. */
 static void complete(vidi__subtable *shape)
 {
     shape->ratio = (uint64_t)(((unsigned __int128)shape->lines << 64) / shape->range);
@@ -25,7 +25,7 @@ static void complete(vidi__subtable *shape)
     if (shape->limit < 1)
         shape->limit = 1;
     if (shape->lines == lines_most(shape->range))
-        shape->limit = UINT64_MAX; /* a multiset of all the hashes there are: what is more overflows */
+        shape->limit = UINT64_MAX; /* a multiset that cannot grow further: the rest overflows */
 }
 
 /* The fewest lines whose distances fit the width. */
@@ -90,7 +90,7 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table)
     return vidi__chunks_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
 }
 
-/* The first hash of a line: the least whose product reaches it. */
+/* The first hash of a line: the smallest whose product reaches the line. */
 static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
 {
     unsigned __int128 start = (unsigned __int128)line << 64;
@@ -98,7 +98,7 @@ static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
     return (uint64_t)((start + table->ratio - 1) / table->ratio);
 }
 
-/* That of the next line, from that of this one: `inverse` hashes further on, or one or two more. */
+/* The first hash of the next line, from the first hash of this one: `inverse` hashes further, or one or two more. */
 static inline uint64_t next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
 {
     first += table->inverse;
@@ -107,14 +107,14 @@ static inline uint64_t next_first(const vidi__subtable *table, uint64_t line, ui
     return first;
 }
 
-/* ---- questions and changes ---- */
+/* ---- lookup, insert, remove ---- */
 
 static inline unsigned slots_of(const vidi__subtable *table)
 {
     return vidi__line_slots(table->width);
 }
 
-/* The slots of a line that hold the distance as one of its own, or as a displaced entry of the line before. */
+/* The slots of a line that hold this distance, either among its own entries or among its displaced ones. */
 static inline uint32_t match(const vidi__subtable *table, const unsigned char *line, uint64_t distance, bool displaced)
 {
     uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(line), slots_of(table));
@@ -165,7 +165,7 @@ static uint64_t room_in(const vidi__subtable *table, const unsigned char *line)
     return slots_of(table) - vidi__line_count(vidi__line_head(line));
 }
 
-/* As many of `times` as there is room for in the line; returns how many are left. */
+/* Stores as many of `times` copies as the line has room for; returns how many are left. */
 static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distance, uint64_t times, bool displaced)
 {
     for (uint64_t room = room_in(table, line); times && room; times--, room--) {
@@ -207,7 +207,7 @@ int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint6
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
-/* The slot of the line in which it is, as one of its own or as a displaced entry. */
+/* Removes one entry with this distance from the line, either one of its own or a displaced one. */
 static bool remove_from(vidi__subtable *table, unsigned char *line, uint64_t distance, bool displaced)
 {
     uint32_t found = match(table, line, distance, displaced);
@@ -233,14 +233,15 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
     return remove_from(table, at.line, at.distance, false);
 }
 
-/* The last line, whose displaced entries are in the first. */
+/* The first hash of the last line, whose displaced entries are in the first line. */
 static uint64_t last_first(const vidi__subtable *table)
 {
     return first_hash(table, table->lines - 1);
 }
 
 /*
- * Is this the slot that a hash which may be there several times is reported of at? The first of its own line, if any.
+ * Is this the slot at which a walk reports the hash? A multiset may store a hash several times; it is reported at the
+ * first slot in its own line, or else at the first in the next line.
  */
 static bool reported_here(const vidi__subtable *table, const unsigned char *line, unsigned slot, uint64_t hash,
                           bool displaced)
@@ -248,11 +249,14 @@ static bool reported_here(const vidi__subtable *table, const unsigned char *line
     const vidi__spot own = vidi__subtable_spot(table, hash);
     if (displaced && match(table, own.line, own.distance, false))
         return false;
-    uint32_t found = match(table, line, own.distance, displaced); /* none, if that is not its line */
+    uint32_t found = match(table, line, own.distance, displaced); /* 0 if this is not the hash's line */
     return found && (unsigned)__builtin_ctz(found) == slot;
 }
 
-/* `first` is the first hash of the line, `before` that of the line before, to which its displaced entries belong. */
+/*
+ * Walks one line. `first` is the first hash of the line, `before` that of the previous line, to which its displaced
+ * entries belong.
+ */
 static int walk_line(const vidi__subtable *table, const unsigned char *line, uint64_t first, uint64_t before,
                      vidi__subtable_visit *visit, void *context)
 {
@@ -261,7 +265,7 @@ static int walk_line(const vidi__subtable *table, const unsigned char *line, uin
         bool displaced = head & vidi__line_displaced_bit(slot);
         uint64_t hash = (displaced ? before : first) + vidi__line_get(line, table->width, slot), times = 1;
         if (VIDI__UNLIKELY(hash >= table->range))
-            continue; /* in a line that nobody has looked at */
+            continue; /* the line is borrowed and was not verified */
         if (table->multiset) {
             if (!reported_here(table, line, slot, hash, displaced))
                 continue;
@@ -288,9 +292,9 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
         uint64_t hash = *vidi__overflow_at(overflow->entries, at),
                  times = overflow->times ? *vidi__overflow_at(overflow->times, at) : 1;
         if (VIDI__UNLIKELY(hash >= table->range || !times))
-            continue; /* as above */
+            continue; /* borrowed and not verified */
         if (table->multiset && vidi__subtable_times(table, hash) != times)
-            continue; /* a line has it too, and has reported of all */
+            continue; /* a line holds it too and has reported all copies */
         int code = visit(context, hash, times);
         if (code)
             return code;
@@ -300,7 +304,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
 
 /* ---- rebuilding ---- */
 
-/* Hashes from `from` on, so many as the new one has, move to where they are that much less. */
+/* Moves the hashes from `from` on into a new sub-table, reduced by `from`; as many as its range covers. */
 typedef struct rebuilding {
     vidi__subtable *into;
     vidi__chunks *chunks;
@@ -308,8 +312,8 @@ typedef struct rebuilding {
 } rebuilding;
 
 /*
- * All lines, in order. This is what growing costs, so it is compiled once for each width that stays the same, as a
- * constant, and once for any two.
+ * Moves all lines, in order. Growing spends its time here, so the function is compiled for each common width that stays
+ * the same, as a constant, and once for any pair of widths.
  */
 static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable *old, unsigned old_width,
                                    unsigned new_width)
@@ -383,14 +387,15 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 /* ---- saving and loading ---- */
 
 /*
- * More lines than any table gets to: those that cannot split grow on, but have few bits left. And more overflowed
- * hashes a line: even if all of a table went to one half of it, that would be twice as full as it should be at most.
+ * Limits for what a stream may claim. No sub-table reaches them. One that cannot split keeps growing, but has few bits
+ * left. And even if a whole sub-table's hashes fell into one half of it, that half would hold at most twice as many as
+ * it should.
  */
 #define LINES_LIMIT (UINT64_C(1) << 17)
 #define OVERFLOW_LIMIT 64
 #define SLOTS_MAX 20
 
-/* Room for overflowed hashes that a stream may ask for: more than they ever come to. */
+/* The largest overflow table that a stream may ask for: larger than any that we build. */
 static uint64_t overflow_room_max(uint64_t lines)
 {
     return 2 * OVERFLOW_LIMIT * lines + 16;
@@ -413,9 +418,7 @@ int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
     return vidi__write_u64(writer, overflow->room);
 }
 
-/*
- * The bits of a line that mean something, by the number of slots in use: the others are what was in that memory before.
- */
+/* For each number of slots in use, the bits of a line that carry data. The other bits hold stale memory. */
 typedef struct used_bits {
     uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
 } used_bits;
@@ -456,7 +459,7 @@ int vidi__subtable_save_overflow(const vidi__subtable *table, vidi__writer *writ
     return vidi__overflow_save(&table->overflow, writer);
 }
 
-/* ---- what must be so ---- */
+/* ---- verification ---- */
 
 static int check_head(const vidi__subtable *table, const unsigned char *line)
 {
@@ -467,7 +470,10 @@ static int check_head(const vidi__subtable *table, const unsigned char *line)
     return VIDI_OK;
 }
 
-/* What is not in its own line must have signed there: we add_signature for it, or look whether it has. */
+/*
+ * A hash that is not in its own line must have its signature there. In a copy we add it; in a borrowed line it must be
+ * present.
+ */
 static int check_signature(const vidi__subtable *table, unsigned char *own, uint64_t distance)
 {
     if (!table->lent)
@@ -478,8 +484,8 @@ static int check_signature(const vidi__subtable *table, unsigned char *own, uint
 }
 
 /*
- * Every distance leads back to the line, or to the one before for a displaced entry; and in a plain set no hash is
- * there twice. `first` are the first hashes of the line and of that before.
+ * Checks that every distance leads back to this line, or to the previous one for a displaced entry, and that a plain
+ * set holds no hash twice. `first` holds the first hashes of this line and of the previous one.
  */
 static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t first[2], uint64_t *count)
 {
@@ -502,7 +508,10 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
     return VIDI_OK;
 }
 
-/* All lines, whose heads have been checked; they and those beside are as many as is said. */
+/*
+ * Checks all lines, whose heads have been checked, and that `used` is the number of entries in lines and overflow
+ * table.
+ */
 static int check_lines(const vidi__subtable *table, uint64_t *count)
 {
     uint64_t used = table->overflow.used;
@@ -544,7 +553,7 @@ int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
 
 /* ---- loading ---- */
 
-/* As a copy, without signatures, which are made anew. */
+/* Loads a copy of the lines. Their signatures are dropped and computed again. */
 static int copy_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
 {
     VIDI__TRY(vidi__chunks_array(chunks, &table->chunks, lines_bytes(table)));
@@ -571,7 +580,7 @@ int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi_
     return vidi__chunks_array_over(chunks, &table->chunks, lent, lines_bytes(table));
 }
 
-/* Only now, when the stream has been seen to be as long as the lines, is there room that is in proportion to them. */
+/* Comes after the lines: only now has the stream proved to be long enough for memory in proportion to them. */
 int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
 {
     VIDI__TRY(vidi__overflow_load(&table->overflow, chunks, table->multiset, reader));
@@ -608,7 +617,7 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
     complete(&wanted);
     wanted.lent = vidi__lends(reader);
     wanted.chunks = NULL;
-    wanted.overflow = (vidi__overflow){.room = room, .used = overflowed}; /* until they are there */
+    wanted.overflow = (vidi__overflow){.room = room, .used = overflowed}; /* the entries are loaded later */
     VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = wanted;
     return VIDI_OK;

@@ -1,21 +1,21 @@
 /*
- * A part of a fingerprint table: the hashes that share a prefix, in lines (line.h) in the order of the hashes, and a
- * few beside (overflow.h) for which there was no room.
+ * A sub-table of a fingerprint table. It holds the hashes that share a prefix, in lines (line.h) ordered by hash.
+ * Hashes that find no room in the lines go to an overflow table (overflow.h).
  *
- *     hash      a number below `range`: what of the W bits is left behind the prefix
+ *     hash      a number below `range`: what is left of the W bits behind the prefix
  *     line      = floor(hash · ratio / 2^64), where ratio = floor(2^64 · lines / range)
- *     stored    the hash's distance from the first hash of its line
+ *     stored    the distance of the hash from the first hash of its line
  *
- * So the bits that address a line are not stored, and hash and (line, distance) determine each other exactly, whatever
- * the number of lines: growing reproduces every bit. A distance takes 3, 4, 5, 6 or 8 bytes, the fewest that the number
- * of lines allows.
+ * So the bits that address a line are not stored. A hash and its (line, distance) determine each other exactly,
+ * whatever the number of lines is, so growing preserves every bit. A distance takes 3, 4, 5, 6 or 8 bytes, the fewest
+ * that the number of lines allows.
  *
- *     full      a hash that finds its line full goes to the next one as a displaced entry (the first follows on the last), and
- *               where that is full too, beside; its own line then bears its signature
+ * A hash that finds its line full is displaced to the next line (the first line follows the last). If that is full too,
+ * it goes to the overflow table. Either way its own line gets its signature, so lookups know when to look elsewhere.
  *
- * A sub-table never grows in place. Rebuilding it makes one or two others from its hashes, in order, and either
- * succeeds as a whole or leaves it as it was. The lines are in chunks of 16 KiB, which come from and go back to a pool
- * (chunks.h): memory that was touched once is used again, and no large block is ever asked for.
+ * A sub-table never grows in place. Rebuilding it creates one or two others from its hashes, in order. That either
+ * succeeds as a whole or leaves the old one as it was. Lines are stored in chunks of 16 KiB that come from a pool and
+ * go back to it (chunks.h): memory that was touched once is used again, and no large block is ever allocated.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
 #define VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
@@ -26,24 +26,24 @@
 
 #define VIDI__SUBTABLE_LINES_MAX 16384 /* 1 MiB: rebuilding takes one or two milliseconds */
 
-/* What a question needs comes first, within one cache line. */
+/* A sub-table. The fields that a lookup needs come first, within one cache line. */
 typedef struct vidi__subtable {
-    uint64_t ratio;   /* of lines to hashes, times 2^64 */
-    uint64_t inverse; /* 2^64 / ratio, for dividing by it: hashes a line, rounded down */
+    uint64_t ratio;   /* lines / range, times 2^64 */
+    uint64_t inverse; /* 2^64 / ratio, for dividing by ratio: hashes per line, rounded down */
     unsigned char **chunks;
     uint64_t range;
-    uint64_t used;  /* slots and overflowed entries */
-    uint64_t limit; /* of used, when it is to be rebuilt */
-    uint8_t width;  /* bytes a distance */
+    uint64_t used;  /* slots in use, and entries of the overflow table */
+    uint64_t limit; /* the sub-table is rebuilt when `used` reaches this */
+    uint8_t width;  /* bytes per distance */
     bool multiset;
     bool portable;
-    bool lent;      /* the lines are not ours: never written to, and perhaps never looked at */
-    unsigned depth; /* of the directory: bits of prefix within the partition */
+    bool lent;      /* the lines are borrowed: never written to, and perhaps never verified */
+    unsigned depth; /* length of the prefix behind the partition's bits */
     vidi__overflow overflow;
     uint64_t lines;
 } vidi__subtable;
 
-/* Where a hash has its place. */
+/* Where a hash belongs: its line, and its distance from the line's first hash. */
 typedef struct vidi__spot {
     unsigned char *line;
     uint64_t distance;
@@ -55,8 +55,8 @@ static inline unsigned char *vidi__subtable_line(const vidi__subtable *table, ui
 }
 
 /*
- * hash · ratio = line · 2^64 + fraction, and the line's first hash is as many steps of `ratio` back as go into the
- * fraction. That division is a multiplication by a reciprocal, which gives one too few at most.
+ * hash · ratio = line · 2^64 + fraction. The distance is floor(fraction / ratio). The division is a multiplication by
+ * the reciprocal, whose result is at most one too small.
  */
 static inline vidi__spot vidi__subtable_spot(const vidi__subtable *table, uint64_t hash)
 {
@@ -67,14 +67,14 @@ static inline vidi__spot vidi__subtable_spot(const vidi__subtable *table, uint64
     return (vidi__spot){vidi__subtable_line(table, line), distance};
 }
 
-/* The line behind that of a hash. */
+/* The line after the one that a hash belongs to. */
 static inline unsigned char *vidi__subtable_next_line(const vidi__subtable *table, uint64_t hash)
 {
     uint64_t next = vidi__scale(hash, table->ratio) + 1;
     return vidi__subtable_line(table, next == table->lines ? 0 : next);
 }
 
-/* When the line has come: lets the processor bring the next one, if an add, or a question, may lead on to it. */
+/* Called when the line has arrived: prefetches the next line if the add or lookup may need it. */
 static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot,
                                              bool adding)
 {
@@ -83,49 +83,52 @@ static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64
     if (adding ? vidi__line_count(head) == slots : vidi__line_has_signature(head, slots, spot->distance)) {
         const unsigned char *next = vidi__subtable_next_line(table, hash);
         __builtin_prefetch(next, 1);
-        __asm__ volatile("" : : "r"(next)); /* gcc drops a loop that does nothing but prefetch */
+        __asm__ volatile("" : : "r"(next)); /* gcc would drop a loop that does nothing but prefetch */
     }
 }
 
-/* An empty one. */
+/* Creates an empty sub-table of this shape. */
 int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape);
 void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks);
 
-/* How often the hash is there: 0 or 1, or more in a multiset. */
+/* How often the hash is in the sub-table: 0 or 1, or more in a multiset. */
 uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash);
 
 /*
- * Puts a hash in so many times, whether it is there or not and however full it is; more than once only in a multiset.
+ * Inserts a hash `times` times, even if it is present and however full the sub-table is. Only a multiset may insert a
+ * hash more than once.
  */
 int vidi__subtable_insert(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times);
 
-/* Takes one away; false if there is none. */
+/* Removes one occurrence of the hash; false if there is none. */
 bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash);
 
-/* Calls visit once for every hash with its times, line by line; stops at anything but 0. */
+/*
+ * Calls visit once for every hash, with its times, line by line. A result other than 0 ends the walk and is returned.
+ */
 typedef int vidi__subtable_visit(void *context, uint64_t hash, uint64_t times);
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context);
 
 /*
- * Puts all of one into a new one of another shape; where that has half the range, only the hashes of the lower (0) or
- * upper (1) half, and -1 means all.
+ * Creates a sub-table of another shape with the hashes of `old`. If `shape` has half the range, `half` selects the
+ * lower (0) or the upper (1) half of the hashes; -1 takes all.
  */
 int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
                            const vidi__subtable *shape, int half);
 
 /*
- * Saved in three parts, between which the parts of others may stand:
+ * Saved in three parts, which need not be adjacent:
  *
- *     head      u64 depth, lines, width, slots and overflowed hashes in use, number of overflowed hashes, room for them
- *     lines     as they are, aligned; where no slot is in use, zeros
- *     overflowed   the table of the hashes beside (overflow.h), as it is
+ *     head      u64 depth, lines, width, used (slots and overflow entries), overflow entries, overflow room
+ *     lines     as they are, aligned; zeros in slots that are not in use
+ *     overflow  the overflow table (overflow.h), as it is
  *
- * Loading needs depth (which the caller has read), range, multiset and portable of the shape, and refuses what cannot
- * be. After the head there is a sub-table that must be used for nothing but loading the rest, or be freed; *announced
- * grows by what its rest takes in the stream, and is refused when it is more than is left. Lines and overflowed hashes
- * add the number of different hashes to *count.
+ * Loading takes depth (which the caller has read), range, multiset and portable from `shape`, and rejects what cannot
+ * be valid. After its head is loaded, a sub-table may only be loaded further or freed. *announced grows by the size of
+ * the other two parts; loading fails if that is more than the stream has left. Loading lines and overflow adds the
+ * number of different hashes to *count.
  *
- * What is lent is not looked at: *count grows by what is said to be in use.
+ * Borrowed lines are not examined: *count then grows by the number of slots that are said to be in use.
  */
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer);
@@ -135,20 +138,20 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
 int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
 int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
 
-/* Is what was lent as a copy would have to be, and signed? Adds the number of different hashes to *count. */
+/* Checks borrowed lines as loading a copy would, signatures included. Adds the number of different hashes to *count. */
 int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count);
 
 uint64_t vidi__subtable_bytes(const vidi__subtable *table);
 
 /*
- * Sets lines, width and limit for so many hashes, the least memory that takes them without being full. depth, range,
- * multiset and portable are to be set before.
+ * Sets lines, width and limit so that the sub-table takes `hashes` hashes in the least memory. The caller has set
+ * depth, range, multiset and portable.
  */
 void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
 
-/* ---- the short way: in its own line, or not there at all ---- */
+/* ---- the fast path: the hash is in its own line or absent ---- */
 
-/* Compiled once for each width, as a constant. */
+/* Compiles `expression` once per width, with the width as a constant. */
 #define VIDI__FOR_WIDTH(width, expression)                                                                             \
     switch (width) {                                                                                                   \
     case 3:                                                                                                            \
@@ -163,7 +166,7 @@ void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
         return expression(8);                                                                                          \
     }
 
-/* Its own line bears its signature: is it in the next, or beside? */
+/* Is the hash in the next line or in the overflow table? Called if its own line has its signature. */
 bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot);
 
 static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
@@ -189,7 +192,7 @@ static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash
 #undef VIDI__HAS
 }
 
-/* Where it is not that easy: the line is full, something is not in it that should be, or it is a multiset. */
+/* The slow path: the line is full or has the hash's signature, the sub-table is full, or it is a multiset. */
 int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot,
                               bool seen);
 
@@ -210,7 +213,7 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__chunk
 }
 
 /*
- * Adds a hash: VIDI_NEW or VIDI_SEEN (which a multiset stores all the same); VIDI__SUBTABLE_FULL if it has to be
+ * Adds a hash: VIDI_NEW or VIDI_SEEN (a multiset stores it either way), or VIDI__SUBTABLE_FULL if the sub-table must be
  * rebuilt first.
  */
 #define VIDI__SUBTABLE_FULL 0

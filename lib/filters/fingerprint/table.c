@@ -4,11 +4,11 @@
 #include <math.h>
 
 #define GROWTH 1.25
-#define GROWTH_LEAST 1.04      /* where rounding has made a sub-table full just below its next size, that is left out */
-#define FIRST_HASHES 24.0      /* the least that a sub-table is made for */
-#define RANGE_LEAST (1u << 16) /* with no more hashes to tell apart, a sub-table grows on instead of splitting */
-#define DEPTH_MAX 18           /* a trillion URLs; a stream that lies about it costs 2 MiB a partition at most */
-#define SPREAD 3               /* standard deviations of room, where sub-tables are made ahead */
+#define GROWTH_LEAST 1.04      /* skips the next size if rounding has made a sub-table full just below it */
+#define FIRST_HASHES 24.0      /* the smallest size of a sub-table */
+#define RANGE_LEAST (1u << 16) /* a sub-table with no more hashes to tell apart grows instead of splitting */
+#define DEPTH_MAX 18 /* enough for a trillion URLs; a stream that lies about it costs at most 2 MiB per partition */
+#define SPREAD 3     /* standard deviations of spare room in reserved sub-tables */
 
 /* ---- directories ---- */
 
@@ -17,13 +17,13 @@ static uint64_t entries_of(const vidi__partition *partition)
     return partition->directory ? UINT64_C(1) << partition->depth : 0;
 }
 
-/* The entry of a hash, without its partition's bits and left-aligned. */
+/* The directory entry of a hash that was shifted left past its partition's bits. */
 static uint64_t entry_of(const vidi__partition *partition, uint64_t rest)
 {
     return partition->depth ? rest >> (64 - partition->depth) : 0;
 }
 
-/* The sub-tables one after the other: *entry is that of the first at the start. NULL at the end. */
+/* Iterates over the sub-tables: start with *entry = 0. Returns NULL at the end. */
 static vidi__subtable *next_subtable(const vidi__partition *partition, uint64_t *entry)
 {
     if (*entry == entries_of(partition))
@@ -70,7 +70,7 @@ static bool too_large(const vidi__subtable *shape)
     return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
 }
 
-/* The shape of the sub-tables of a partition that is made for so many hashes: 2^depth of them. */
+/* The shape of the 2^depth sub-tables of a partition that is reserved for this many hashes. */
 static vidi__subtable first_shape(const vidi__table *table, double hashes)
 {
     unsigned depth = 0;
@@ -106,7 +106,7 @@ static int double_directory(vidi__table *table, vidi__partition *partition)
     return VIDI_OK;
 }
 
-/* Lets the entries that name `old` name one or two others instead, and frees it. */
+/* Replaces `old` by one or two others in the directory, and frees it. */
 static void replace(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__subtable *old,
                     vidi__subtable *lower, vidi__subtable *upper)
 {
@@ -120,9 +120,9 @@ static void replace(vidi__table *table, vidi__partition *partition, uint64_t ent
 /* ---- growing ---- */
 
 /*
- * The least size of this partition that so many hashes leave some room in: a ladder of equal steps, which for each
- * partition begins a little higher than for the one before. Sizes go back to it at each step, whatever rounding to
- * lines and chunks has done to them.
+ * The smallest size of this partition that leaves some room beyond `hashes`. Sizes form a geometric series that starts
+ * a little higher in each partition. Each growth goes back to the series, whatever rounding to lines and chunks did
+ * before.
  */
 static double next_size(const vidi__table *table, const vidi__partition *partition, double hashes)
 {
@@ -132,7 +132,8 @@ static double next_size(const vidi__table *table, const vidi__partition *partiti
 }
 
 /*
- * The shape of a sub-table at this depth that so many hashes leave room in, and, if more are expected, those as well.
+ * The shape of a sub-table at this depth that leaves room beyond `hashes`, and for the expected number if that is
+ * larger.
  */
 static vidi__subtable next_shape(const vidi__table *table, const vidi__partition *partition, unsigned depth,
                                  double hashes)
@@ -148,7 +149,7 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
 {
     vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
     vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
-    if (too_large(&shape)) /* it will be split again before it is full */
+    if (too_large(&shape)) /* it will split again before it is full */
         shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used));
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(table, partition));
@@ -162,7 +163,7 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
     return VIDI_OK;
 }
 
-/* The sub-table of this hash is full. */
+/* Makes room in the sub-table of this hash, which is full. */
 static int grow(vidi__table *table, vidi__partition *partition, uint64_t rest)
 {
     uint64_t entry = entry_of(partition, rest);
@@ -200,7 +201,7 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
     while (verdict == VIDI__SUBTABLE_FULL) {
         int code = grow(table, partition, hash << VIDI__PARTITION_BITS);
         if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
-            code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* no further than it must */
+            code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* without the hint */
         VIDI__TRY(code);
         const vidi__place place = vidi__place_of(partition, hash);
         verdict = vidi__subtable_add(place.table, &table->chunks, place.hash, &place.spot);
@@ -216,7 +217,7 @@ int vidi__table_add(vidi__table *table, uint64_t hash)
     return vidi__table_add_at(table, partition, hash, &place);
 }
 
-/* A walk over the numbers of a sub-table, from its first on. */
+/* A walk over one partition. `first` is the number at which the current sub-table starts. */
 typedef struct whole_walk {
     const vidi__table *table;
     vidi__subtable_visit *visit;
@@ -224,7 +225,10 @@ typedef struct whole_walk {
     uint64_t first;
 } whole_walk;
 
-/* With the least hash every prefix is what it was, and the number that it comes to, in a table of any shape. */
+/*
+ * Passes on the smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in a
+ * table of any shape.
+ */
 static int visit_whole(void *context, uint64_t hash, uint64_t times)
 {
     const whole_walk *walk = context;
@@ -259,11 +263,11 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
     stats->bytes += entries_of(&table->partitions[partition]) * sizeof(vidi__subtable *);
 }
 
-/* ---- sizes ---- */
+/* ---- sizing ---- */
 
 /*
- * Hashes a line that find it and the next one full, for lines with so many slots and Poisson's `mean` of hashes: a
- * little less than if two lines were one, by a factor that was measured.
+ * Expected number of hashes per line that find both it and the next line full. The number of hashes of a line is
+ * Poisson with this mean. Two lines behave nearly like one of twice the size; the factor 0.8 was measured.
  */
 static double overflow_per_line(double mean, unsigned slots)
 {
@@ -367,7 +371,7 @@ int vidi__table_save(const vidi__table *table, vidi__writer *writer)
     return VIDI_OK;
 }
 
-/* The sub-table that begins at this entry; returns in *next where the following one begins. */
+/* Loads the sub-table that begins at this entry; *next is where the following one begins. */
 static int load_head(vidi__table *table, vidi__partition *partition, uint64_t entry, vidi__reader *reader,
                      uint64_t *announced, uint64_t *next)
 {
