@@ -30,7 +30,7 @@ void vidi__locks_release(const vidi__locks *locks, unsigned partition)
     pthread_mutex_unlock(lock_of(locks, partition));
 }
 
-/* A batch in the order of its partitions; within one, in its own order. */
+/* A batch sorted by partition; stable within each. */
 typedef struct sorted_batch {
     uint16_t start[VIDI__PARTITIONS + 1];
     uint16_t order[VIDI__HASHES_MAX];
@@ -49,7 +49,10 @@ static void sort(sorted_batch *sorted, const vidi__u128 *hashes, size_t n)
         sorted->order[next[vidi__partition_of(hashes[i].hi)]++] = (uint16_t)i;
 }
 
-/* Where this thread begins: the first at 0, the second half way round, the next two at the quarters, and so on. */
+/*
+ * The partition at which this thread starts: the first thread at 0, the second half way round, the next two at the
+ * quarters, and so on.
+ */
 static unsigned first_partition(void)
 {
     static _Atomic unsigned threads;
@@ -63,11 +66,11 @@ static unsigned first_partition(void)
     return mine;
 }
 
-/* The way through a sorted batch, once around all partitions. */
+/* Progress through a sorted batch: once around all partitions. */
 typedef struct round_trip {
     const sorted_batch *sorted;
-    unsigned partition, left; /* the present one, and how many are yet to come */
-    size_t at;                /* within it */
+    unsigned partition, left; /* the current one, and how many are left after it */
+    size_t at;                /* position in sorted->order */
 } round_trip;
 
 static bool next_wave(round_trip *trip, vidi__wave *wave)
@@ -109,7 +112,7 @@ static int run(const vidi__locks *locks, round_trip *trip, const vidi__batch_ops
         if (elsewhere)
             vidi__locks_release(locks, now.partition);
         if (!more || code < 0) {
-            if (fetched) /* the error left a lock behind: the next partition's, or this one's that is also the next's */
+            if (fetched) /* an error leaves a lock held: the next partition's, or this one's if both waves share it */
                 vidi__locks_release(locks, next.partition);
             return code;
         }

@@ -1,17 +1,19 @@
 /*
- * A batch of hashes, worked through partition by partition. The topmost six bits of a hash name its partition, each of
- * which has a lock of its own: that is how several threads share a table.
+ * Processes a batch of hashes partition by partition. The topmost six bits of a hash select its partition. Each
+ * partition has its own lock, so several threads can share a table.
  *
- *     sort     the batch by partition, keeping its order within each: about 32 hashes a wave
- *     for each wave:   look_ahead    at its lines, which have been fetched: does any lead on to other memory?
- *                      fetch   the next wave: find its lines, and let the processor bring them
- *                      work    on this one
+ *     sort the batch by partition, keeping its order within each partition
+ *     split each partition's hashes into waves: about 32 hashes each in a full batch
+ *     for each wave:   look_ahead   its lines have arrived: prefetch other memory that they lead to
+ *                      fetch        locate and prefetch the lines of the next wave
+ *                      work         process this wave
  *
- * So the memory is always busy with the lines of the next wave while the processor is busy with those of this one. No
- * thread waits for a lock while it holds another: where the next partition is taken, its lines are fetched later, when
- * this one has been let go. Threads begin at different partitions, to be out of each other's way.
+ * So memory is busy with the lines of the next wave while the processor works on this one. No thread waits for a lock
+ * while it holds another: if the next partition is locked, its lines are fetched after this partition is released.
+ * Threads start at different partitions, so that they rarely meet.
  *
- * Two adds of one URL meet in one partition, and in a batch in their order, so exactly one of them is told NEW.
+ * Two adds of one URL meet in one partition, and within a batch they keep their order. So exactly one of them is
+ * answered NEW.
  */
 #ifndef VIDI_FILTERS_BATCH_H
 #define VIDI_FILTERS_BATCH_H
@@ -22,7 +24,8 @@
 
 #define VIDI__PARTITION_BITS 6
 #define VIDI__PARTITIONS (1u << VIDI__PARTITION_BITS)
-#define VIDI__WAVE_MAX 48 /* hashes that are fetched together: about as many lines as can be on their way at once */
+/* Hashes per wave, at most: about as many lines as the memory can deliver at once. */
+#define VIDI__WAVE_MAX 48
 
 static inline unsigned vidi__partition_of(uint64_t hash)
 {
@@ -37,23 +40,26 @@ typedef struct vidi__locks {
 } vidi__locks;
 
 int vidi__locks_init(vidi__locks *locks);
-void vidi__locks_destroy(vidi__locks *locks); /* those that were made */
+/* Destroys the locks that were created, which may be fewer than all after an error. */
+void vidi__locks_destroy(vidi__locks *locks);
 
-/* Of a filter that is const for those who ask; its locks are not. */
+/* The locks are const here because lookups hold a const filter. */
 void vidi__locks_take(const vidi__locks *locks, unsigned partition);
 void vidi__locks_release(const vidi__locks *locks, unsigned partition);
 
-/* Hashes of one partition, whose lock is held: those at order[0] to order[count - 1] of the batch. */
+/*
+ * Up to VIDI__WAVE_MAX hashes of one partition, whose lock is held: those at order[0] to order[count - 1] of the batch.
+ */
 typedef struct vidi__wave {
     unsigned partition;
-    unsigned buffer; /* 0 or 1: which of two places what fetch found out may be kept in until work */
+    unsigned buffer; /* 0 or 1: which of two buffers may carry results of fetch to work */
     const uint16_t *order;
-    size_t count; /* at most VIDI__WAVE_MAX */
+    size_t count;
 } vidi__wave;
 
 /*
- * What a kind does; look_ahead may be NULL. work may return an error, which ends the run; another wave may have been
- * fetched for nothing.
+ * A kind's callbacks. look_ahead may be NULL. An error from work ends the run; another wave may already have been
+ * fetched then.
  */
 typedef struct vidi__batch_ops {
     void (*fetch)(void *context, const vidi__wave *wave);
@@ -61,7 +67,7 @@ typedef struct vidi__batch_ops {
     void (*look_ahead)(void *context, const vidi__wave *wave);
 } vidi__batch_ops;
 
-/* Up to VIDI__HASHES_MAX hashes. */
+/* Processes up to VIDI__HASHES_MAX hashes. */
 int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__batch_ops *ops,
                     void *context);
 

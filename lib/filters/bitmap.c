@@ -1,4 +1,4 @@
-/* Making, saving and merging of bit arrays. */
+/* Creating, loading, saving and merging bit arrays. */
 #include "filters/bitmap.h"
 
 static uint64_t words_of(uint64_t m)
@@ -28,7 +28,7 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
     return code;
 }
 
-/* Bits of the last word that exist. */
+/* Mask of the bits of the last word that belong to the array. */
 static uint64_t last_bits(uint64_t m)
 {
     return m % 64 ? (UINT64_C(1) << (m % 64)) - 1 : UINT64_MAX;
@@ -60,6 +60,6 @@ void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
 {
     for (uint64_t i = 0; i < words_of(into->m); i++)
         into->words[i] |= from->words[i];
-    into->words[words_of(into->m) - 1] &= last_bits(into->m); /* what was lent may have anything there */
+    into->words[words_of(into->m) - 1] &= last_bits(into->m); /* borrowed bits may be anything there */
     into->ones = vidi__popcount(into->words, words_of(into->m));
 }

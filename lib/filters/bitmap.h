@@ -1,4 +1,4 @@
-/* An array of m bits that knows how many of them are set: what Bloom filters are made of. */
+/* An array of m bits that counts how many are set. Bloom filters are built on it. */
 #ifndef VIDI_FILTERS_BITMAP_H
 #define VIDI_FILTERS_BITMAP_H
 
@@ -8,23 +8,23 @@
 typedef struct vidi__bitmap {
     uint64_t *words; /* whole cache lines; bits from m on stay 0 */
     uint64_t m;
-    uint64_t ones; /* bits that are 1 */
+    uint64_t ones; /* number of bits that are set */
 } vidi__bitmap;
 
 /*
- * All zero, or, if reader is not NULL, as vidi__bitmap_save wrote it: u64 bits that are 1, then an array. What was lent
- * has not been looked at: only that no more bits are said to be 1 than there are.
+ * Starts with all bits 0, or, if reader is not NULL, with what vidi__bitmap_save wrote: u64 number of set bits, then an
+ * array. Borrowed bits are not examined, except that the number of set bits must not exceed m.
  */
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader);
 void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory);
-/* Is the number of bits that are 1 what it should be, and is none of them beyond m? For what was lent. */
+/* Verifies borrowed bits: the number of set bits must be right, and none may be set beyond m. */
 int vidi__bitmap_verify(const vidi__bitmap *bitmap);
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer);
 
-/* Both must have the same m. */
+/* Sets all bits of `into` that are set in `from`. Both must have the same m. */
 void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from);
 
-/* Bytes that m bits take: whole cache lines. */
+/* Bytes that m bits take, in whole cache lines. */
 static inline uint64_t vidi__bitmap_bytes(uint64_t m)
 {
     return (m / 512 + (m % 512 != 0)) * VIDI__CACHE_LINE;
@@ -35,13 +35,16 @@ static inline double vidi__bitmap_fill(const vidi__bitmap *bitmap)
     return (double)__atomic_load_n(&bitmap->ones, __ATOMIC_RELAXED) / (double)bitmap->m;
 }
 
-/* Loads are atomic so that readers may run next to vidi__bitmap_set_shared; that costs nothing. */
+/* The load is atomic, at no cost, so that lookups may run in parallel with vidi__bitmap_set_shared. */
 static inline bool vidi__bitmap_test(const vidi__bitmap *bitmap, uint64_t bit)
 {
     return __atomic_load_n(&bitmap->words[bit / 64], __ATOMIC_RELAXED) >> (bit % 64) & 1;
 }
 
-/* Sets a bit; was it 0 before? For one thread at a time, without readers. No branch: it would be a guess. */
+/*
+ * Sets a bit; true if it was 0. For one thread at a time, without lookups. There is no branch, since none could be
+ * predicted.
+ */
 static inline bool vidi__bitmap_set(vidi__bitmap *bitmap, uint64_t bit)
 {
     uint64_t *word = &bitmap->words[bit / 64], before = *word;
@@ -52,7 +55,8 @@ static inline bool vidi__bitmap_set(vidi__bitmap *bitmap, uint64_t bit)
 }
 
 /*
- * The same next to other threads that mark and test; the caller reports what it has set to vidi__bitmap_add_ones, once.
+ * The same in parallel with other threads that set and test bits. The caller reports the number of bits that it changed
+ * to vidi__bitmap_add_ones afterwards.
  */
 static inline bool vidi__bitmap_set_shared(vidi__bitmap *bitmap, uint64_t bit)
 {

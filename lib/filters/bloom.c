@@ -1,16 +1,19 @@
-/* See bloom.h. n, m and N = n k are doubles here: nothing is counted, everything is expected. */
+/* See bloom.h. n, m and the number of draws n k are doubles: they go into formulas and need not be whole. */
 #include "filters/bloom.h"
 
 #include <math.h>
 
 #define LN2 0.6931471805599453
 
-/* Below this inclusion and exclusion is cheap, and above it the second-order formula is accurate. */
+/* Up to this m, inclusion and exclusion is cheap. Above, the second-order formula is accurate. */
 #define EXACT_UP_TO 1024
-/* The exact sum has terms up to 2^k that cancel; results below this much times 2^k would be noise. */
+/* The exact sum has terms up to 2^k that cancel, so results below this times 2^k would be noise. */
 #define EXACT_NOISE 1e-15
 
-/* P(k random places are all among those that N random marks hit), by the number d of different places among the k. */
+/*
+ * P(k random places are all among those that `draws` random draws hit), summed over the number d of different places
+ * among the k.
+ */
 static double fp_exact(double draws, double m, unsigned k)
 {
     long double different[VIDI__K_MAX + 1] = {1}; /* [d]: probability that the places so far are d different ones */
@@ -63,7 +66,7 @@ static double loss(double p, vidi__bloom_use use)
     return use.bound ? p / (1 - p) : p;
 }
 
-/* The same for many URLs, where the quick formula is accurate enough for a sum. */
+/* The same for many URLs, with the fast formula, which is accurate enough for a sum. */
 static double loss_at(double n, double m, unsigned k, vidi__bloom_use use)
 {
     return loss(n > 0 && m > 2 ? fp_expanded(n * k, m, k) : vidi__bloom_fp(n, m, k), use);
@@ -82,7 +85,8 @@ double vidi__bloom_lost(double n, double m, unsigned k, vidi__bloom_use use)
     if (!isfinite(last))
         return INFINITY;
     /*
-     * Simpson's rule for the integral from 0 to n, less the half step by which a sum of n terms from 0 on is smaller.
+     * Simpson's rule for the integral from 0 to n. A sum of n terms that starts at 0 is smaller than the integral by
+     * half the last term.
      */
     for (int i = 0; i <= STEPS; i++)
         sum += (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2) * loss_at(n * i / STEPS, m, k, use);
@@ -106,7 +110,7 @@ void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t o
     atomic_store_explicit(&into->count, count > least ? count : least, memory_order_relaxed);
 }
 
-/* What a shape has to keep: an error rate when full, pages lost until then; 0: no matter. */
+/* What a shape must keep: an error rate when full, and pages lost until then. 0: not requested. */
 typedef struct bloom_demand {
     double error, lost;
     double rounding; /* factor by which the error rate may be exceeded */
@@ -121,15 +125,18 @@ static bool keeps(const bloom_demand *demand, double n, double m, unsigned k)
     if (!(demand->lost > 0))
         return true;
     if (loss_at(n - 1, m, k, demand->use) >
-        2 * demand->lost) /* the last URL alone costs too much: no need for the sum */
+        2 * demand->lost) /* the last URL alone loses too much: no need to compute the sum */
         return false;
     return vidi__bloom_lost(n, m, k, demand->use) <= demand->lost;
 }
 
-/* The smallest m that keeps the demand for n URLs, or 0 if none up to VIDI__PLACES_MAX does. Both ends are monotone. */
+/*
+ * The smallest m that keeps the demand for n URLs, or 0 if none up to VIDI__PLACES_MAX does. Found by bisection: a
+ * larger m never loses more.
+ */
 static double smallest_m(const bloom_demand *demand, double n, unsigned k)
 {
-    /* Fewer places than URLs are rarely enough. All numbers stay below 2^53, where halving ends. */
+    /* Fewer places than URLs are rarely enough. All numbers stay below 2^53, so bisection ends. */
     double low = 1, high = fmin(fmax(2, n), (double)VIDI__PLACES_MAX);
     while (!keeps(demand, n, high, k)) {
         low = high;
@@ -165,7 +172,7 @@ static double largest_n(const bloom_demand *demand, double m, unsigned k)
     return low;
 }
 
-/* The k of least false positives for m places and n URLs: m/n ln 2, rounded to the better side. */
+/* The k with the fewest false positives for m places and n URLs: m/n ln 2, rounded to the better side. */
 static unsigned best_k(double n, double m)
 {
     double ideal = m / n * LN2;
@@ -177,7 +184,7 @@ static unsigned best_k(double n, double m)
     return k;
 }
 
-/* The k from 1 to VIDI__K_MAX with the least cost, going downhill from a first guess. */
+/* The k from 1 to VIDI__K_MAX with the least cost, found by descent from a first guess. */
 static unsigned downhill(unsigned from, double (*cost)(const void *context, unsigned k), const void *context)
 {
     unsigned k = from < 1 ? 1 : from > VIDI__K_MAX ? VIDI__K_MAX : from;
@@ -254,7 +261,7 @@ static int shape_for_error(vidi__bloom *shape, double n, double error, unsigned 
 int vidi__bloom_given(vidi__bloom *shape, const vidi__config *config, uint64_t m, unsigned k)
 {
     VIDI__TRY(shape_of(shape, config->capacity ? (double)config->capacity : (double)m * LN2 / k, (double)m, k));
-    return config->reader ? VIDI_OK : check_error(shape, config->error); /* what was made once is not judged again */
+    return config->reader ? VIDI_OK : check_error(shape, config->error); /* a loaded shape is not checked again */
 }
 
 int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config)
@@ -294,13 +301,13 @@ int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi
     base->capacity = shape->n;
     base->keyed = vidi__scheme_keyed(scheme);
     base->combination = vidi__scheme_combination(scheme);
-    if (scheme->suffix && scheme->narrow) /* URLs that collide before the salt are lost for every salt */
+    if (scheme->suffix && scheme->narrow) /* URLs that collide before the salt collide for every salt */
         base->fp_meaning = VIDI_FP_ESTIMATE;
     base->needs.what = scheme->mode == VIDI__DERIVED ? VIDI__NEED_HASH : VIDI__NEED_BYTES;
     return VIDI_OK;
 }
 
-/* A plan request with its unknowns, for one k after the other. */
+/* A plan request, to be solved for one k after the other. */
 typedef struct bloom_puzzle {
     const vidi__want *want;
     vidi__bloom_weight *weight;
@@ -331,7 +338,10 @@ static void solve(const bloom_puzzle *puzzle, unsigned k, double *n, double *m)
         *n = 0;
 }
 
-/* What is to be small: memory if it was to be found, losses if memory was given, minus the URLs if those were. */
+/*
+ * The cost to minimise: memory if that is asked for, pages lost if memory is given, minus the URLs if those are asked
+ * for.
+ */
 static double plan_cost(const void *context, unsigned k)
 {
     const bloom_puzzle *puzzle = context;

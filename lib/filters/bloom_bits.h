@@ -1,14 +1,11 @@
-/*
- * What a Bloom filter does with the k values of a part: marks their places, or looks whether all are marked. `classic`
- * calls it with the values of one part; the lab with values that it has hashed once for many filters.
- */
+/* What a Bloom filter does with the k hash values of a part: it sets their places, or tests whether all are set. */
 #ifndef VIDI_FILTERS_BLOOM_BITS_H
 #define VIDI_FILTERS_BLOOM_BITS_H
 
 #include "filters/bitmap.h"
 #include "hash/scheme.h"
 
-/* Turns k values into their places and fetches these, so that marking them need not wait. */
+/* Turns k values into places and prefetches them, so that setting them need not wait. */
 static inline void vidi__bloom_bits_fetch(const vidi__bitmap *bits, const vidi__placing *placing, uint64_t *values,
                                           unsigned k)
 {
@@ -18,7 +15,9 @@ static inline void vidi__bloom_bits_fetch(const vidi__bitmap *bits, const vidi__
     }
 }
 
-/* Marks k places: were all of them marked before? shared: other threads may mark and look at the same time. */
+/*
+ * Sets k places; true if all of them were set before. With `shared`, other threads may set and test at the same time.
+ */
 static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *places, unsigned k, bool shared)
 {
     uint64_t fresh = 0;
@@ -29,7 +28,7 @@ static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *plac
     return !fresh;
 }
 
-/* Are the places of all k values marked? */
+/* Are the places of all k values set? */
 static inline bool vidi__bloom_bits_test(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
                                          unsigned k)
 {

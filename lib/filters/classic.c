@@ -1,22 +1,22 @@
 /*
- * classic: the Bloom filter (Bloom 1970; all four seeds). m bits; a URL marks k of them; it has been seen if all k are
- * marked.
+ * classic: the Bloom filter (Bloom 1970; all four papers). It has m bits. A URL sets k of them, and is seen if all k
+ * are set.
  *
  *                 h1(x)         h2(x)              h3(x)
  *                   v             v                  v
  *     | 0 0 1 0 0 0 1 0 1 0 0 0 0 1 0 1 0 0 1 0 0 0 0 1 ... |   m bits
  *
- * of=url       the URL's k positions: the thesis, algorithms 1 and 2. of=segments  every '/'-separated segment's k
- * positions in the same array, as algorithms 1 and 2 of the multi-layer paper
- *              literally say. A URL made of known segments in any order is then surely "seen": it is here to be measured,
- *              not to be used.
+ *     of=url       sets the URL's k positions: the thesis, algorithms 1 and 2
+ *     of=segments  sets k positions of every '/'-separated segment, all in the same array. This is what algorithms 1 and
+ *                  2 of the multi-layer paper literally say. A URL made of known segments in any order is then certainly
+ *                  "seen", so this mode is here to be measured, not to be used.
  *
- * Threads: adds run in parallel where the item's hash is at hand (mode=derived, of=url). A lock chosen by that hash
- * makes two adds of one URL take turns, so that exactly one of them finds a bit unmarked; adds of different URLs only
- * share atomic words.
+ * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). A lock chosen by that hash
+ * serialises two adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but
+ * atomic words.
  *
- * Promises: no false negative. fp_now = fill^k is exact, given the bits, because the k positions are independent and
- * may coincide. With of=segments it is an estimate: what a URL with one unknown segment meets.
+ * Promises: no false negatives. Given the bits, fp_now = fill^k is exact, because the k positions are independent and
+ * may coincide. With of=segments it is an estimate: the probability for a URL with one unknown segment.
  */
 #include <pthread.h>
 
@@ -88,7 +88,7 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
     return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader);
 }
 
-/* Marks a part's positions: were all of them marked before? */
+/* Sets the positions of a part; true if all of them were set before. */
 static bool set_bits(classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];

@@ -1,18 +1,18 @@
 /*
- * counting: a Bloom filter of small counters (the counting notes; the thesis, section 3.4.1; Fan et al. 1998). Insert
- * adds one to each of the URL's k counters, delete takes one away, lookup is their minimum.
+ * counting: a Bloom filter of small counters (the counting notes; the thesis, section 3.4.1; Fan et al. 1998). An add
+ * increments the URL's k counters, a remove decrements them, and a lookup takes their minimum.
  *
  *     | 0 0 2 0 0 1 0 3 | 0 1 0 0 ...   m counters of `width` bits (2 to 16, 4 by default), none across a 64-bit word
  *
- * - Positions that coincide count once, so that one add changes a counter by at most one and the minimum is never below
- *   the number of adds.
- * - A counter at its maximum sticks: it no longer knows how many it stands for, so it is never taken down again. That
- *   can leave a deleted URL "seen", never a present one "new". None goes below zero.
- * - A delete of what is not there (some counter is 0) is refused. Deleting what was only falsely "seen" cannot be
- *   noticed.
+ * - Positions that coincide count once. So an add changes a counter by at most one, and the minimum is never below the
+ *   number of adds.
+ * - A counter at its maximum sticks: its true value is unknown, so it is never decremented again. That can leave a
+ *   removed URL "seen", but never makes a present one "new". No counter goes below zero.
+ * - Removing an absent URL (some counter is 0) is an error. Removing a URL that is only falsely "seen" cannot be
+ *   detected.
  *
- * Promises: no false negative after any sequence of adds and legal deletes (no more of a URL than its adds). fp_now =
- * (share of counters that are not zero)^k, as exact as for the plain filter.
+ * Promises: no false negatives after any sequence of adds and legal removes (no more removes of a URL than adds).
+ * fp_now = (share of counters that are not zero)^k, as exact as for the classic filter.
  */
 #include "filters/bloom.h"
 
@@ -52,12 +52,12 @@ static void put(counting *self, uint64_t place, uint64_t value)
 static void counting_destroy(vidi__filter *filter)
 {
     counting *self = (counting *)filter;
-    if (self->words) /* before there are any, per_word may still be 0 */
+    if (self->words) /* without them per_word may still be 0 */
         vidi__release(filter->memory, self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
-/* Those in use are as many as should be; bits where no counter is have to be zero. */
+/* Checks that `used` is right, and that all bits outside of counters are zero. */
 static int counting_verify(const vidi__filter *filter)
 {
     const counting *self = (const counting *)filter;
@@ -103,7 +103,7 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     return vidi__alloc_zeroed(config->memory, &self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
 }
 
-/* The item's places, each once; returns how many. */
+/* The item's places without duplicates; returns how many. */
 static unsigned places_of(const counting *self, const vidi__item *item, uint64_t *places)
 {
     uint64_t values[VIDI__K_MAX];
@@ -251,7 +251,7 @@ static int counting_plan(const vidi__want *want, vidi__planned *planned)
     unsigned per_word = 64 / (unsigned)width;
     VIDI__TRY(vidi__bloom_plan(want, counter_bits, &per_word, &shape));
     while (want->memory && bytes_of(shape.m, per_word) > want->memory && shape.m > 8 * per_word)
-        shape.m -= 8 * per_word; /* a width that does not divide 64 leaves a cache line half used */
+        shape.m -= 8 * per_word; /* a width that does not divide 64 leaves part of a cache line unused */
     vidi__bloom_planned(want, &shape, planned);
     planned->bytes = bytes_of(shape.m, per_word);
     return VIDI_OK;

@@ -1,23 +1,23 @@
 /*
- * eigen: the eigenvalue-extension Bloom filter (the eigenvalue paper, section 2.2). The bit array has two regions: k
- * positions of the URL x in the first, d positions of the features x' = g(x) in the second. Seen if all k + d are
- * marked.
+ * eigen: the eigenvalue-extension Bloom filter (the eigenvalue paper, section 2.2). The bit array has two regions. A
+ * URL x sets k positions in the first region, and its feature x' = g(x) sets d positions in the second. A URL is seen
+ * if all k + d are set.
  *
  *     | . 1 . . 1 . . . 1 . . . . . 1 . . . | . 1 . . . 1 . . |
  *       <---- m1: h1(x) … hk(x) -----------> <-- f1(x') … fd(x')
  *
- * g (parameter `g`; the functions live next to the URL parser):
- *   labels  first characters of the host's labels between www and the top-level domain, as the paper's table 1. All URLs
- *           of a site have the same, so that it adds nothing where the paper promises most: deep in one site.
- *   tail    all that follows the last '/' of the path: what differs between the pages of a list. The default.
- *   ends    the last two characters of every segment, query name, query value and fragment.
+ *     g, the parameter; the functions are next to the URL parser:
+ *     labels  first characters of the host's labels between www and the top-level domain (the paper's table 1). All URLs
+ *             of a site have the same feature, so it adds nothing where the paper promises most: deep in one site.
+ *     tail    everything behind the last '/' of the path: what differs between the pages of a list. The default.
+ *     ends    the last two characters of every segment, query name, query value and fragment.
  *
- * Where the paper contradicts itself: its regions {1..m1} and {m1..m} share bit m1 (ours share none), its addElementNew
- * nests the loops and mistakes i for j (d positions are marked once here), and (4) divides by m where m - m1 is meant.
+ * Where the paper contradicts itself: its regions {1..m1} and {m1..m} share bit m1 (ours share none). Its addElementNew
+ * nests the loops and confuses i with j (we set the d positions once). Its equation (4) divides by m where m - m1 is
+ * meant.
  *
- * Promises: no false negative. fp_now = (fill of region 1)^k: a URL whose features are known meets no resistance in
- * region 2, so this is an upper bound; how much smaller the truth is depends on the number of *different* features, not
- * on n.
+ * Promises: no false negatives. fp_now = (fill of region 1)^k is an upper bound: if a URL's feature is known, region 2
+ * does not help. How much smaller the true probability is depends on the number of *different* features, not on n.
  */
 #include "filters/bitmap.h"
 #include "filters/bloom.h"
@@ -51,7 +51,9 @@ static uint64_t second_region(uint64_t m1, uint64_t k, uint64_t d)
     return (uint64_t)(((unsigned __int128)m1 * d + k - 1) / k);
 }
 
-/* m1 and the second region's size, from m, m1 and k, or from what the classic filter is sized by. */
+/*
+ * Determines m1 and the size of the second region, from m, m1 and k, or from the parameters that size a classic filter.
+ */
 static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
 {
     uint64_t k = 0, d = 0, m = 0, m1 = 0;

@@ -1,4 +1,6 @@
-/* What all kinds share: making and destroying, batches over single items, saving with a name in front. */
+/*
+ * What all kinds share: creation and destruction, loops over items, saving and loading with the kind's name in front.
+ */
 #include "filters/filter.h"
 
 int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const vidi__config *config)
@@ -132,8 +134,8 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
 }
 
 /*
- * A saved filter is: kind, parameters, capacity, error, count, and what the kind writes. The parameters are those in
- * force, so that reading makes the same shape whatever a later version's defaults are.
+ * A saved filter is: kind, parameters, capacity, error, count, and what the kind writes. All parameters are written,
+ * not only those that the user gave, so that loading gives the same shape even if a later version has other defaults.
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
 {

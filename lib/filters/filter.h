@@ -1,16 +1,18 @@
 /*
- * The one interface behind which every kind of filter stands.
+ * The interface that every kind of filter implements.
  *
- * A kind is a table of functions over vidi__filter, its base struct. It works on items, which the set has made from
- * URLs, and asks for no more of an item than it needs. It knows nothing of URLs' grammar, files, threads (unless it
- * says VIDI_IS_CONCURRENT) or epochs: the seed that it was made with is the whole difference between two epochs.
+ * A kind is a table of functions over vidi__filter, its base struct. It works on items, which the set makes from URLs,
+ * and it declares which parts of an item it needs. A kind knows nothing about URL syntax, files, epochs or (unless it
+ * is VIDI_IS_CONCURRENT) threads. Two epochs differ only in the seed that their filters are created with.
  *
- * Reading: what a reader lends (base/stream.h) is not looked at when a filter is made from it. It may hold anything, so
- * that has, times, iterate, stat, save, and merge from it, must be safe and end whatever is there; no other function is
- * called. `verify` says afterwards what would have been said at once of a copy.
+ * Borrowed memory: a filter that is loaded from a mapped file borrows its contents (base/stream.h) without examining
+ * them. They may be anything, so has, times, iterate, stat, save and merge (as the source) must be safe on them and
+ * must end. No other function is called on such a filter, except `verify`, which reports what loading a copy would have
+ * reported.
  *
- * Locking: the set calls add, remove, merge and step of a filter alone, and has, count, iterate, save and stat in
- * parallel with each other. A concurrent kind has its add called in parallel with add and has; the rest as above.
+ * Locking: the set never calls add, remove, merge or step of a filter in parallel with another of its functions. It
+ * calls has, times, iterate, save and stat in parallel with each other. Only a concurrent kind has its add called in
+ * parallel with add and has.
  */
 #ifndef VIDI_FILTERS_FILTER_H
 #define VIDI_FILTERS_FILTER_H
@@ -20,25 +22,25 @@
 #include "base/stream.h"
 #include "hash/scheme.h"
 
-/* No set is made for more URLs. */
+/* The largest capacity that a set may have. */
 #define VIDI__CAPACITY_MAX (UINT64_C(1) << 62)
 
-/* What a kind may ask of an item. */
+/* The parts of an item that a kind may need. */
 enum {
-    VIDI__NEED_HASH = 1,     /* its 128-bit keyed hash */
-    VIDI__NEED_BYTES = 2,    /* its bytes */
-    VIDI__NEED_SEGMENTS = 4, /* its '/'-separated segments, as parts */
-    VIDI__NEED_FEATURE = 8   /* the feature that `feature` names, as a part */
+    VIDI__NEED_HASH = 1,     /* the 128-bit keyed hash */
+    VIDI__NEED_BYTES = 2,    /* the bytes of the URL */
+    VIDI__NEED_SEGMENTS = 4, /* the '/'-separated segments, as parts */
+    VIDI__NEED_FEATURE = 8   /* the feature named by `feature`, as a part */
 };
 
 typedef struct vidi__needs {
-    unsigned what;         /* ored; a part carries its hash if VIDI__NEED_HASH is among them, its bytes always */
-    uint64_t segments_max; /* what goes beyond is joined into the last; 0: no limit */
-    bool strip_scheme;     /* of the first segment */
+    unsigned what;         /* VIDI__NEED_… flags; every part has its bytes, and its hash if VIDI__NEED_HASH is set */
+    uint64_t segments_max; /* further segments are joined into the last one; 0: no limit */
+    bool strip_scheme;     /* remove the scheme from the first segment */
     char feature[16];
 } vidi__needs;
 
-/* What a kind works on. */
+/* What a filter works on: a URL, with those of its segments and features that the kind needs. */
 typedef struct vidi__item {
     vidi__part url;
     const vidi__part *segments;
@@ -49,7 +51,7 @@ typedef struct vidi__item {
 typedef struct vidi__kind vidi__kind;
 typedef struct vidi__filter vidi__filter;
 
-/* What a filter is made from. */
+/* What a filter is created from. */
 typedef struct vidi__config {
     vidi__memory *memory;
     vidi__params *params;
@@ -57,13 +59,14 @@ typedef struct vidi__config {
     double error;      /* 0: unknown */
     vidi__seed seed;
     const vidi__hash_fn *item_hash;
-    vidi__reader *reader; /* not NULL: contents come from here, as save wrote them; params are those of describe */
-    uint64_t count;       /* that the reader has told of, to be believed of what is lent */
-    unsigned depth;       /* how many filters this one is inside of */
-    bool is_member;       /* others, with other seeds, are asked for the same hashes: a member of a spatial filter */
+    /* If not NULL, contents are loaded from here as save wrote them; params are those of describe. */
+    vidi__reader *reader;
+    uint64_t count; /* the count that was saved; trusted if the contents are borrowed */
+    unsigned depth; /* how many filters this one is nested in */
+    bool is_member; /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
 } vidi__config;
 
-/* Base of every filter: a kind's own struct begins with it. */
+/* The base of every filter: a kind's own struct begins with it. */
 struct vidi__filter {
     const vidi__kind *kind;
     vidi__memory *memory;
@@ -71,14 +74,14 @@ struct vidi__filter {
     vidi__needs needs;
     uint32_t can;
     uint32_t fp_meaning;
-    bool keyed;               /* its hash functions do */
-    bool stores_every_add;    /* is stored, also of what was seen */
-    uint64_t combination;     /* not 0: no salts, only this combination of functions tells epochs apart */
-    uint64_t capacity;        /* 0: grows */
-    double error;             /* at capacity; 0 if nobody asked for one */
-    bool count_known;         /* create has found the count out from what it read */
-    bool is_member;           /* as in the configuration, */
-    uint64_t member_salts[2]; /* and what makes its hashes others than its neighbours' */
+    bool keyed;            /* every hash function it uses is keyed, so attackers cannot aim */
+    bool stores_every_add; /* an add is stored even if its verdict is SEEN */
+    uint64_t combination;  /* not 0: there are no salts, and only this combination of functions distinguishes epochs */
+    uint64_t capacity;     /* 0: it grows */
+    double error;          /* at capacity; 0 if none was requested */
+    bool count_known;      /* create has determined the count from the contents */
+    bool is_member;        /* as in vidi__config */
+    uint64_t member_salts[2]; /* make the hashes of a member differ from those of other members */
     _Atomic uint64_t count;   /* URLs in it */
 };
 
@@ -90,28 +93,28 @@ typedef struct vidi__filter_stats {
     uint64_t lines_touched;
 } vidi__filter_stats;
 
-/* The numbers of a plan request; 0 is unknown. A kind reads those of the params that change its size. */
+/* The numbers of a plan request; 0 is unknown. A kind reads those parameters that change its size. */
 typedef struct vidi__want {
     uint64_t urls, memory;
     double error, lost;
     unsigned k;
     double multiplier;
     double url_bytes;
-    unsigned members; /* independent filters that all have to say "seen": error and lost are of all together */
-    bool bound;       /* the error rate is an upper bound only, and so many URLs may come out NEW */
+    unsigned members; /* independent filters that must all say "seen"; error and lost are for all of them together */
+    bool bound;       /* the error rate is only an upper bound, so all URLs may be answered NEW */
     vidi__params *params;
 } vidi__want;
 
-/* What a kind makes of them. */
+/* A kind's answer to a plan request. */
 typedef struct vidi__planned {
     uint64_t urls, bytes;
     double error, lost;
-    double lines;     /* cache lines that adding a new URL touches, on average from empty to full */
-    unsigned k;       /* 0 if it has no such thing */
-    char params[128]; /* of the size alone: "capacity=…,m=…,k=…" */
+    double lines;     /* cache lines that adding a new URL touches, averaged from empty to full */
+    unsigned k;       /* 0 if the kind has none */
+    char params[128]; /* only those that set the size: "capacity=…,m=…,k=…" */
 } vidi__planned;
 
-/* What a batch of adds has come to. */
+/* Totals of a batch of adds. */
 typedef struct vidi__tally {
     uint64_t fresh, seen;
     double lost;
@@ -127,94 +130,102 @@ struct vidi__kind {
     int (*create)(vidi__filter **filter, const vidi__config *config);
     void (*destroy)(vidi__filter *filter);
 
-    /* VIDI_NEW, VIDI_SEEN or an error, after which the filter is as before. */
+    /* VIDI_NEW, VIDI_SEEN, or an error, which leaves the filter unchanged. */
     int (*add)(vidi__filter *filter, const vidi__item *item);
     int (*has)(const vidi__filter *filter, const vidi__item *item);
     /*
-     * Both at once for up to VIDI__HASHES_MAX items, of kinds that need nothing but the hash; NULL if add and has
-     * serve. On an error each item has its verdict or was not touched.
+     * Batch versions of add and has for up to VIDI__HASHES_MAX hashes. Only kinds that need nothing but the hash have
+     * them; otherwise they are NULL. After an error each item either has its verdict or was not touched.
      */
     int (*add_hashes)(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally);
     int (*has_hashes)(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
-    /* Probability that a URL never met is answered VIDI_SEEN now. */
+    /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);
-    /* Every parameter as create reads it, such that create makes the same shape again. */
+    /* Writes all parameters, such that create makes the same shape from them. */
     void (*describe)(const vidi__filter *filter, vidi__text *text);
-    /* Names of the hash functions. */
+    /* Writes the names of the hash functions. */
     void (*hash_names)(const vidi__filter *filter, vidi__text *text);
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
-    /* Of what was lent: could it have been read as a copy? NULL if nothing is ever lent to this kind. */
+    /* Verifies borrowed contents: VIDI_OK if loading a copy would have succeeded. NULL if the kind never borrows. */
     int (*verify)(const vidi__filter *filter);
-    /* Can this kind serve? VIDI_OK, or VIDI_EOPTION with the reason. */
+    /* Can this kind meet the request? VIDI_OK, or VIDI_EOPTION with the reason. */
     int (*plan)(const vidi__want *want, vidi__planned *planned);
 
-    /* NULL where the capability is missing. */
+    /* The following are NULL if the kind lacks the capability. */
     int (*remove)(vidi__filter *filter, const vidi__item *item);
     int (*times)(const vidi__filter *filter, const vidi__item *item, uint64_t *times);
     int (*merge)(vidi__filter *into, const vidi__filter *from);
     /*
      * Only for kinds that keep the URLs: merges from any such kind, by inserting its URLs. Their hashes may have
-     * another key or another hash function; `key` is that of `into`.
+     * another key or another hash function; `key` is the key of `into`.
      */
     int (*merge_urls)(vidi__filter *into, const vidi__filter *from, const vidi__hash_key *key);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
-    int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left */
-    void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, while others add */
+    int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left to do */
+    void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, which may come while other threads add */
 };
 
-/* The kinds by name and by number; the default first. NULL if there is none. */
+/* The kinds by name and by index, the default first. NULL if there is none. */
 const vidi__kind *vidi__kind_find(vidi_str name);
 const vidi__kind *vidi__kind_at(size_t index);
 int vidi__kind_unknown(vidi_str name);
 
-/* Kinds inside of kinds go so deep at most. */
+/* How deep kinds may be nested. */
 #define VIDI__DEPTH_MAX 3
 
 /*
- * May the two stand side by side in one filter, answering for the same items? After reading they might not be of one
- * kind, or need or can different things: VIDI_EFORMAT.
+ * Can the two filters be parts of one filter and answer for the same items? Damaged data can make them differ in kind,
+ * needs or capabilities: VIDI_EFORMAT.
  */
 int vidi__filter_alike(const vidi__filter *a, const vidi__filter *b);
 
-/* Makes a filter and checks that every parameter was used. */
+/* Creates a filter, and checks that every parameter was used. */
 int vidi__filter_create(vidi__filter **filter, const vidi__kind *kind, const vidi__config *config);
 void vidi__filter_destroy(vidi__filter *filter);
 
-/* Allocates a kind's struct of `bytes`, zeroed, with its base filled in. */
+/* Allocates a kind's struct of `bytes` bytes, zeroed, with its base filled in. */
 int vidi__filter_alloc(void *filter, size_t bytes, const vidi__kind *kind, const vidi__config *config);
 
-/* For kinds that take the item's hash as it is: reads `hash`, which the set has chosen it by, and refuses 32 bits. */
+/*
+ * For kinds that use the item's hash unchanged: reads the parameter `hash`, by which the set has chosen the function,
+ * and rejects 32-bit functions.
+ */
 int vidi__filter_check_hash(const vidi__config *config);
 
 /*
- * For kinds that contain others: reads `inner`, classic by default; and describes it within the description of the
- * outer one.
+ * For kinds that contain other filters: reads the parameter `inner` (classic by default), and writes the parameters of
+ * an inner filter into the description of the outer one.
  */
 int vidi__filter_inner(const vidi__kind **inner, vidi__params *params);
 void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, vidi__text *text);
 
-/* Room for what describe writes. vidi__filter_create refuses a filter that would need more. */
+/* Buffer size for describe. vidi__filter_create rejects a filter whose description is longer. */
 #define VIDI__DESCRIPTION VIDI_PARAMS_ROOM
 
-/* Items in order; stops at the first error. Verdicts of items that were not reached are left alone. */
+/* Process items in order and stop at the first error. The verdicts of items that were not reached stay unchanged. */
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally);
 int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts);
 
 /*
- * Writes kind, parameters and contents; reads them back into a new filter. config says memory, seed, item_hash and
- * reader.
+ * Save a filter with its kind and parameters, and load it again. The caller sets memory, seed, item_hash and reader of
+ * config.
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
 
-/* The contents of a filter that was read from a mapping, which nobody has looked at; of others all is well. */
+/*
+ * Verifies the contents of a filter that was loaded from a mapping. Other filters were verified when they were loaded.
+ */
 int vidi__filter_verify(const vidi__filter *filter);
 
-/* What is refused as an option while reading was not refused when it was written: the data is at fault. */
+/*
+ * Turns an option error during loading into VIDI_EFORMAT: the option was valid when it was saved, so the data is
+ * damaged.
+ */
 int vidi__blame_data(int code);
 
-/* Same kind, same shape? VIDI_EDIFFERS says what is not. */
+/* Do the two have the same kind and shape? If not, VIDI_EDIFFERS with a message that names the difference. */
 int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b);
 
 extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_scalable, vidi__kind_classic,
@@ -222,8 +233,9 @@ extern const vidi__kind vidi__kind_fingerprint, vidi__kind_blocked, vidi__kind_s
     vidi__kind_sorted, vidi__kind_list;
 
 /*
- * For kinds that take the item's hash as it is: the hash as it is, or, in one of many, one of its own. Both halves go
- * into the upper one, which is all that some kinds keep: what agrees there in one of many need not in the next.
+ * For kinds that use the item's hash unchanged: the hash itself, or, in a member of a spatial filter, a hash of its
+ * own. Both halves influence the upper half, which is all that some kinds keep. So hashes that agree in the upper half
+ * in one member need not agree in the next.
  */
 static inline vidi__u128 vidi__filter_member_hash(const vidi__filter *filter, vidi__u128 hash)
 {
@@ -233,13 +245,13 @@ static inline vidi__u128 vidi__filter_member_hash(const vidi__filter *filter, vi
     return (vidi__u128){lo, vidi__mix((hash.hi ^ filter->member_salts[1]) + lo)};
 }
 
-/* The same for the first of n hashes, as many as fit into `own`; returns how many. */
+/* The same for a batch: converts as many of n hashes as fit into `own`, and returns how many. */
 #define VIDI__MEMBER_HASHES_MAX 128
 size_t vidi__filter_member_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, vidi__u128 *own);
 
 /*
- * Pages lost for a NEW answer at this chance of a false "seen". Where p is only a bound it may reach 1 although the
- * answer is NEW; the sum stays finite.
+ * Pages lost per NEW answer when a false "seen" has probability p. If p is only a bound it may reach 1 although the
+ * answer is NEW; the limit keeps the sum finite.
  */
 static inline double vidi__filter_lost(double p)
 {

@@ -1,5 +1,5 @@
 /*
- * multilayer: one Bloom filter per '/'-separated segment and one on the XOR of the segments (the multi-layer paper,
+ * multilayer: one Bloom filter per '/'-separated segment, and one for the XOR of the segments (the multi-layer paper,
  * algorithms 3 and 4; Cen, Xu, Sun 2010).
  *
  *     http://a1/a2/a3           layer 1: k positions of a1      | . 1 . . 1 . . . |
@@ -7,24 +7,25 @@
  *                               layer 3: k positions of a3      | . . 1 . . . . 1 |    m bits each
  *                               layer L+1: Hj(a1)^Hj(a2)^Hj(a3) | . . . 1 . 1 . . |
  *
- * Seen if all segments are known in their layers and the k combined positions are marked. Without the last layer
+ * A URL is seen if every segment is known in its layer and the k combined positions are set. Without the last layer
  * a1/b2/a3 would be "seen" after a1/a2/a3 and b1/b2/b3.
  *
  * Where the paper leaves a gap:
- * - Segments beyond L are joined into the last one, slashes included. Only '/' before the first '?' or '#' separates:
- *   query and fragment belong to the segment in which they stand.
- * - The paper strips the scheme, which makes http://x and https://x one URL: scheme=strip. By default it stays with the
- *   host.
- * - Its XOR of addresses leaves the array unless m is a power of two: xor=address, with such an m. By default
- *   (xor=hash) the XOR is of the unreduced hashes, which is then reduced.
- * - XOR does not see order, and equal segments cancel: h/b/a is surely "seen" after h/a/b, and h/a after h/a/x/x, if
- *   their segments are known in those layers. layersalt=off is the paper; by default each layer has a salt of its own,
- *   which mends it.
  *
- * Promises: no false negative. fp_now = (fill of the last layer)^k is what a URL meets whose segments are all known;
- * unknown segments only make it smaller, by as much as depends on the number of different segments per layer, which
- * nobody counts. So it is an upper bound; with layersalt=off or scheme=strip an estimate, because of the URLs above.
- * The paper's (1-e^(-kn/m))^(kL) takes the n URLs for n different segments in every layer.
+ * - Segments beyond L are joined into the last one, slashes included. Only a '/' before the first '?' or '#' separates
+ *   segments: query and fragment belong to the segment in which they stand.
+ * - The paper strips the scheme, so http://x and https://x are one URL: scheme=strip. By default the scheme stays with
+ *   the host.
+ * - The paper XORs addresses, which leaves the array unless m is a power of two: xor=address requires such an m. By
+ *   default (xor=hash) the full hashes are XORed, and the result is reduced.
+ * - XOR ignores order, and equal segments cancel. So h/b/a is certainly "seen" after h/a/b, and h/a after h/a/x/x, if
+ *   their segments are known in those layers. layersalt=off does as the paper does; by default each layer has its own
+ *   salt, which solves this.
+ *
+ * Promises: no false negatives. fp_now = (fill of the last layer)^k is the probability for a URL whose segments are all
+ * known. Unknown segments make it smaller; by how much depends on the number of different segments per layer, which is
+ * not counted. So fp_now is an upper bound. With layersalt=off or scheme=strip it is an estimate, because of the URLs
+ * above. The paper's (1-e^(-kn/m))^(kL) assumes that n URLs have n different segments in every layer.
  */
 #include "filters/bitmap.h"
 #include "filters/bloom.h"
@@ -35,7 +36,7 @@ typedef struct multilayer {
     vidi__filter base;
     vidi__scheme scheme;
     vidi__bloom shape;
-    unsigned layers; /* without the last, the XOR's */
+    unsigned layers; /* without the last one, which holds the XOR */
     bool layersalt;
     bool xor_address;
     vidi__bitmap bits[LAYERS_MAX + 1];
@@ -50,7 +51,7 @@ static void multilayer_destroy(vidi__filter *filter)
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
-/* XOR of addresses needs a power of two: sizes that were computed are rounded up to one, a given m has to be one. */
+/* XOR of addresses needs m to be a power of two. A computed m is rounded up to one; an m that was given must be one. */
 static int power_of_two(uint64_t *m, bool given)
 {
     if ((*m & (*m - 1)) == 0)
@@ -92,14 +93,14 @@ static int multilayer_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_multilayer, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    if (!config->reader) /* one look at the whole before the first of the arrays */
+    if (!config->reader) /* check for all arrays together before the first is allocated */
         VIDI__TRY(vidi__memory_check(config->memory, vidi__bitmap_bytes(self->shape.m) * (self->layers + 1)));
     for (unsigned i = 0; i <= self->layers; i++)
         VIDI__TRY(vidi__bitmap_init(&self->bits[i], config->memory, self->shape.m, config->reader));
     return VIDI_OK;
 }
 
-/* The places of segment `layer`, and their part in the XOR. */
+/* The places of a segment in its layer; XORs its contribution into `folded`. */
 static void places_of(const multilayer *self, const vidi__part *segment, size_t layer, uint64_t *places,
                       uint64_t *folded)
 {

@@ -1,8 +1,8 @@
 /*
- * The kinds by name. A new kind is a file or folder that defines its table, a line here and one in filter.h.
+ * The kinds by name. To add a kind, define its table in a file or folder of its own, and add a line here and in filter.h.
  *
- * The first kind is the default. Beyond that, the order is only the one in which lists of kinds are printed: the planner
- * ranks plans by their figures (set/planner.c).
+ * The first kind is the default. Otherwise the order only matters for lists of kinds: the planner ranks plans by their
+ * figures (set/planner.c).
  */
 #include "filters/filter.h"
 

@@ -1,21 +1,20 @@
 /*
- * scalable: a series of filters, each larger and with a tighter error rate than the last, so that the number of URLs
- * need not be known (Almeida, Baquero, Preguiça, Hutchison 2007; the thesis, sections 3.4.1 and 7.2.1).
+ * scalable: a series of filters, each larger and with a tighter error rate than the last, so the number of URLs need
+ * not be known (Almeida, Baquero, Preguiça, Hutchison 2007; the thesis, sections 3.4.1 and 7.2.1).
  *
  *     stage 0  | n0 URLs at P(1-r)   |
  *     stage 1  | n0·s URLs at P(1-r)r           |
  *     stage 2  | n0·s² URLs at P(1-r)r²                              |   <- adds go here
  *
- * With growth s (parameter `growth`) and tightening ratio r (`tighten`), the rates of all stages add up to less than P,
- * the rate that was asked for, however many there are. A stage ends when it has its number of URLs, or when its own
- * fp_now has reached its share. It is made for a little less than its share (SLACK), so that bits which fill faster by
- * chance do not end it early.
+ * With growth s (parameter `growth`) and tightening ratio r (`tighten`), the rates of any number of stages add up to
+ * less than P, the requested rate. A stage ends when it has its number of URLs, or when its own fp_now reaches its
+ * share of P. It is sized for a little less than its share (SLACK), so that bits that happen to fill faster do not end
+ * it early.
  *
- * A URL is seen if any stage has it; it is added to the last stage only. Growing is the allocation of one stage, whose
- * memory the system zeroes as it is touched: no add waits for more than that, and `step` allocates the next stage ahead
- * of time.
+ * A URL is seen if any stage has it; it is added to the last stage only. Growing allocates one stage, whose memory the
+ * system zeroes as it is touched. No add waits for more than that, and `step` allocates the next stage ahead of time.
  *
- * Promises: no false negative; the compounded rate stays below the one asked for. fp_now = 1 - Π(1 - p_i).
+ * Promises: no false negatives; the compound rate stays below the requested one. fp_now = 1 - Π(1 - p_i).
  */
 #include <math.h>
 
@@ -24,21 +23,21 @@
 #define FIRST_CAPACITY 4096
 #define STAGES_MAX 64
 #define SLACK 1.05
-/* From this share of the last stage on, step() makes the next. */
+/* When the last stage is this full, step() creates the next. */
 #define AHEAD 0.9
 
 typedef struct scalable {
     vidi__filter base;
     const vidi__kind *inner;
-    char inner_params[VIDI__DESCRIPTION]; /* for the stages to come */
+    char inner_params[VIDI__DESCRIPTION]; /* for future stages */
     double growth, tighten;
-    double error;   /* compounded, as asked for */
+    double error;   /* compound rate, as requested */
     uint64_t first; /* capacity of stage 0 */
     vidi__seed seed;
     unsigned depth;
     bool is_member;
-    unsigned stages; /* in use; stage[stages] may already be made, ahead */
-    double older_fp; /* probability that a stage before the last gives a false positive; those no longer change */
+    unsigned stages; /* in use; stage[stages] may already exist */
+    double older_fp; /* probability of a false positive in any stage before the last; these no longer change */
     vidi__filter *stage[STAGES_MAX + 1];
 } scalable;
 
@@ -67,7 +66,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
     };
 }
 
-/* Stage capacities grow from n0 by s each time. */
+/* Capacities of the stages: n0, multiplied by s each time. */
 static uint64_t stage_capacity(const scalable *self, unsigned index)
 {
     double capacity = (double)self->first * vidi__power(self->growth, index);
@@ -164,7 +163,7 @@ static bool full(const scalable *self)
            stage_fp(last) >= share_of_error(self, self->stages - 1);
 }
 
-/* The largest first: most of what has been seen is there. */
+/* Searches the largest stage first, since it holds most of the URLs. */
 static bool in_older(const scalable *self, const vidi__item *item)
 {
     for (unsigned i = self->stages - 1; i-- > 0;)
@@ -254,7 +253,7 @@ static int scalable_verify(const vidi__filter *filter)
     return VIDI_OK;
 }
 
-/* Makes the next stage before it is needed, so that the add that needs it does not wait. */
+/* Creates the next stage before it is needed, so that no add has to wait for it. */
 static int scalable_step(vidi__filter *filter, uint64_t budget_ns)
 {
     scalable *self = (scalable *)filter;
@@ -266,9 +265,9 @@ static int scalable_step(vidi__filter *filter, uint64_t budget_ns)
 }
 
 /*
- * The first stage comes to its own shape, from its number of URLs and its error rate alone. That is close to the best
- * shape, but may lose a little more or need a little more memory: then the rate, or the number of URLs, goes down until
- * all is kept.
+ * Fits the error rate of the first stage. A stage finds its own shape from its number of URLs and its error rate alone.
+ * That is close to the best shape, but may lose slightly more or need slightly more memory. So the rate, or the number
+ * of URLs, is lowered until the request is met.
  */
 static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, const vidi__params *rest,
                            vidi__planned *planned)
@@ -291,7 +290,7 @@ static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, cons
     return vidi__fail(VIDI_EOPTION, "no first stage keeps the demand within the memory; allow more memory or losses");
 }
 
-/* As one stage that takes all URLs: that is what a set made with this capacity and error rate has. */
+/* Plans one stage that takes all URLs, which is what a set with this capacity and error rate has. */
 static int scalable_plan(const vidi__want *want, vidi__planned *planned)
 {
     const vidi__kind *inner;

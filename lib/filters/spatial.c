@@ -1,19 +1,19 @@
 /*
- * spatial: F filters of any kind with independent salts; seen only if all of them say so (the thesis, section 4.3,
- * algorithms 3 and 4).
+ * spatial: F filters of any kind with independent salts. A URL is seen only if all of them say so (the thesis, section
+ * 4.3, algorithms 3 and 4).
  *
  *     URL -> | member 1 | seen ─┐
- *            | member 2 | new  ─┴─> new, and a false positive of member 1 has been found out ("ambiguous")
+ *            | member 2 | new  ─┴─> new, and a false positive of member 1 was detected ("ambiguous")
  *
- * No filter has false negatives, so one "new" settles it. A question (has) stops there; eager=on asks all members each
- * time, as the times that the paper publishes suggest it did. An add goes to all members in any case. `ambiguous`
- * counts disagreement where it was seen: in every add, and in questions as far as they went.
+ * No filter has false negatives, so one "new" settles it. A lookup stops there, unless eager=on makes it ask all
+ * members, as the times that the paper publishes suggest it did. An add always goes to all members. `ambiguous` counts
+ * the disagreements that were observed: in every add, and in lookups as far as they went.
  *
- * Members may live elsewhere: sets made with the same key and options.member = 1..F are these members, and
- * vidi_decide() is the decision (section 6.4).
+ * Members may be on other machines: sets created with the same key and options.member = 1..F are such members, and
+ * vidi_decide() combines their answers (section 6.4).
  *
- * Promises: no false negative. fp_now is the product of the members', because their salts are independent. F filters of
- * k functions lose as much as one of F·k with as many bits.
+ * Promises: no false negatives. fp_now is the product of the members', because their salts are independent. F filters
+ * of k functions lose as many pages as one filter of F·k functions with as many bits in total.
  */
 #include <math.h>
 
@@ -37,7 +37,7 @@ static void spatial_destroy(vidi__filter *filter)
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
-/* The error rate is that of all members together, unless the parameters fix the members' size. */
+/* The error rate is for all members together, unless the parameters fix the members' size. */
 static double member_error(const vidi__config *config, const vidi__params *rest, unsigned members)
 {
     bool sized = vidi__params_has(rest, "m") || (vidi__params_has(rest, "M") && vidi__params_has(rest, "k"));
@@ -61,10 +61,10 @@ static int make_member(spatial *self, unsigned index, const vidi__kind *inner, c
     return vidi__filter_create(&self->member[index], inner, &member);
 }
 
-/* What the set needs to know of the members. */
+/* Derives the base's fields from the members. */
 static void adopt(spatial *self)
 {
-    const uint32_t never = VIDI_IS_CONCURRENT; /* two members might tell two threads NEW of one URL */
+    const uint32_t never = VIDI_IS_CONCURRENT; /* two members might answer NEW to two threads for one URL */
     vidi__filter *base = &self->base;
     base->needs = self->member[0]->needs;
     base->capacity = self->member[0]->capacity;
@@ -76,12 +76,12 @@ static void adopt(spatial *self)
         base->combination += member->combination;
         if (member->fp_meaning > base->fp_meaning)
             base->fp_meaning = member->fp_meaning;
-        if (member->combination && self->members > 1) /* some functions may serve two members */
+        if (member->combination && self->members > 1) /* two members may share some functions */
             base->fp_meaning = VIDI_FP_ESTIMATE;
     }
 }
 
-/* Members without salts must at least not use the same functions. */
+/* Members without salts must at least use different combinations of functions. */
 static int check_combination(const spatial *self, unsigned index)
 {
     uint64_t combination = self->member[index]->combination;
@@ -130,7 +130,7 @@ static void disagreed(const spatial *self)
 }
 
 /*
- * If a member fails, those before it know the URL and the others do not, which still answers NEW: as if nothing had
+ * If a member fails, the members before it have the URL and the others do not. Lookups still say NEW, as if nothing had
  * happened.
  */
 static int spatial_add(vidi__filter *filter, const vidi__item *item)
@@ -187,7 +187,7 @@ static int spatial_remove(vidi__filter *filter, const vidi__item *item)
             return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     for (unsigned i = 0; i < self->members; i++)
         VIDI__TRY(self->member[i]->kind->remove(self->member[i], item));
-    bool empty = false; /* a member that holds nothing says NEW to everything */
+    bool empty = false; /* an empty member answers NEW to every URL */
     for (unsigned i = 0; i < self->members; i++)
         empty |= vidi__filter_count(self->member[i]) == 0;
     if (empty)
