@@ -1,37 +1,39 @@
 /*
- * blocked: a Bloom filter in which all bits of a URL lie in one cache line, or in a few, so that a question costs one
- * miss instead of one a bit (Putze, Sanders, Singler 2007; lanes as in the filters of Impala and Parquet, but of 64
- * bits). It grows by layers.
+ * blocked: a Bloom filter in which all bits of a URL are in one cache line, or in a few, so that a lookup costs one
+ * cache miss instead of one per bit (Putze, Sanders, Singler 2007; with lanes like the filters of Impala and Parquet,
+ * but of 64 bits). It grows by layers.
  *
  *     layer 0   | row | row | row | …
  *     layer 1   | row | row | row | row | row | row | row | row | …      <- adds go here
  *
- *     a row     | line 0 | line 1 | …      1 to 4 lines, of which a URL has one bit in each of the 8 lanes of 64 bits
+ *     a row     | line 0 | line 1 | …      1 to 4 lines; in each, a URL has one bit in each of the 8 lanes of 64 bits
  *
- * blocked_math.h   the formulas, and how many URLs and which share of the error rate each layer gets
- * blocked_layer.h  how a URL finds its bits            blocked_kernel.h  what is done to them
- * blocked_growth.h how layers are added                blocked_chance.h  what a false "seen" costs
- * batch.h          how batches go
+ *     blocked_math.h    the formulas; how many URLs and which share of the error rate each layer gets
+ *     blocked_layer.h   which bits a URL has
+ *     blocked_kernel.h  how bits are set and tested
+ *     blocked_growth.h  how layers are added
+ *     blocked_chance.h  the probability of a false "seen", and the pages it loses
+ *     batch.h           how batches are processed
  *
  * A URL is seen if any layer has all of its bits; it is added to the last layer only.
  *
- * Threads: everything about a URL happens under the lock of its partition, in all layers. The number of layers is read
- * under that lock too. Who takes a partition's lock after another sees at least the layers that the other has seen: of
- * two reads of one atomic variable, one of which the lock puts before the other, the later never goes back in its
- * history, and the number only ever grows. So the layer in which a URL was put is among those in which it is looked for
- * by whoever comes later, and of all that add it exactly one is told NEW, also while a layer is being added.
+ * Threads: everything about a URL happens under the lock of its partition, which covers all layers. The number of
+ * layers is read under that lock, too, and it only grows. A thread that takes a partition's lock after another thread
+ * sees at least the layers that the other has seen: the lock orders the two reads of the atomic number, so the later
+ * one cannot return an older value. So a URL is always searched in the layer to which it was added, and of all threads
+ * that add it exactly one is answered NEW, even while a layer is being added.
  *
- * Parameters: lines (1 to 4, or auto: as the error rate asks for), hash. Capacity and error rate give the size.
+ * Parameters: lines (1 to 4, or auto: chosen from the error rate), hash. Capacity and error rate determine the size.
  *
- * Promises: no false negative. The error rate asked for holds at any number of URLs. fp_now follows from the marked
- * bits (blocked_chance.h).
+ * Promises: no false negatives. The requested error rate holds for any number of URLs. fp_now follows from the number
+ * of set bits (blocked_chance.h).
  */
 #include "filters/blocked/blocked_chance.h"
 #include "filters/blocked/blocked_growth.h"
 
 typedef struct blocked {
     vidi__filter base;
-    _Atomic unsigned zone_layers; /* all zones know of so many layers */
+    _Atomic unsigned zone_layers; /* the number of layers that every zone takes into account */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;
     vidi__locks locks;
@@ -56,7 +58,7 @@ static void refresh_zone(blocked *self, unsigned partition, unsigned layers)
     vidi__zone_refresh(&self->zones[partition], partition, self->layers.at, layers);
 }
 
-/* When there are more layers, or other marks in them than adds have made. */
+/* Brings all zones up to date when there are more layers, or when bits were set by something other than adds. */
 static void refresh_zones(blocked *self)
 {
     unsigned layers = vidi__layers_count(&self->layers);
@@ -68,22 +70,22 @@ static void refresh_zones(blocked *self)
     atomic_store_explicit(&self->zone_layers, layers, memory_order_relaxed);
 }
 
-/* ---- a wave of a batch, under its partition's lock ---- */
+/* ---- one wave of a batch, under its partition's lock ---- */
 
 typedef struct blocked_run {
     blocked *self;
     const vidi__u128 *hashes;
     uint8_t *verdicts;
     bool adds;
-    unsigned claimed_in; /* the layer that room was claimed in */
-    uint64_t used;       /* of it */
+    unsigned claimed_in; /* the layer in which room was claimed */
+    uint64_t used;       /* how much of that room was used */
     uint64_t fresh;
     vidi__rise rise;
-    bool waiting;              /* a wave has been fetched and not worked on */
-    vidi__blocked_ahead ahead; /* the wave behind that one: it is aimed at meanwhile */
-    unsigned located[2];       /* by buffer: how many layers there were when it was aimed at */
-    vidi__blocked_targets last[2][VIDI__BLOCKED_LINES_MAX]; /* at the last of them */
-    vidi__blocked_targets older;                            /* at one of the others, for the moment */
+    bool waiting;              /* a wave has been fetched and not yet processed */
+    vidi__blocked_ahead ahead; /* the wave after that one; its lines are located meanwhile */
+    unsigned located[2];       /* by buffer: the number of layers when the wave was located */
+    vidi__blocked_targets last[2][VIDI__BLOCKED_LINES_MAX]; /* by buffer: lines in the last layer */
+    vidi__blocked_targets older;                            /* lines in one of the older layers, for the moment */
 } blocked_run;
 
 static uint64_t all_of(const vidi__wave *wave)
@@ -98,7 +100,10 @@ static void locate_now(vidi__blocked_ahead *ahead)
     ahead->count = 0;
 }
 
-/* What to aim at: the first lines of the older layers, which settle most questions, and those of the last. */
+/*
+ * Chooses the lines to locate: the first line in each older layer, which settles most lookups, and the lines in the
+ * last layer.
+ */
 static void plan_ahead(blocked_run *run, const vidi__wave *wave)
 {
     const blocked *self = run->self;
@@ -116,7 +121,7 @@ static void plan_ahead(blocked_run *run, const vidi__wave *wave)
     run->located[wave->buffer] = layers;
 }
 
-/* If another wave is to be worked on first, it is aimed at then. */
+/* Locates the wave at once, unless another wave is waiting: then the kernel locates it while it processes that one. */
 static void fetch(void *context, const vidi__wave *wave)
 {
     blocked_run *run = context;
@@ -126,7 +131,7 @@ static void fetch(void *context, const vidi__wave *wave)
     run->waiting = true;
 }
 
-/* A layer was put into use since this wave was aimed at. */
+/* A layer was put into use since this wave was located. */
 static void locate_again(blocked_run *run, const vidi__wave *wave)
 {
     bool another = run->ahead.count != 0;
@@ -141,7 +146,7 @@ static vidi__blocked_answers answers_to(const blocked_run *run, const vidi__wave
     return (vidi__blocked_answers){wave->order, run->verdicts};
 }
 
-/* Those of `which` that this layer has. `first`: where their first lines are, if that is known. */
+/* Those of `which` that this layer has. `first` holds their first lines if these are known, or is NULL. */
 static uint64_t seen_in(blocked_run *run, const vidi__layer *layer, const vidi__wave *wave, uint64_t which,
                         const vidi__blocked_targets *first)
 {
@@ -159,7 +164,7 @@ static uint64_t seen_in(blocked_run *run, const vidi__layer *layer, const vidi__
     return which;
 }
 
-/* Those of `which` that a layer before the last has. The largest first: most of what has been seen is there. */
+/* Those of `which` that a layer before the last has. Searches the largest first, since it holds most of the URLs. */
 static uint64_t seen_before(blocked_run *run, unsigned layers, const vidi__wave *wave, uint64_t which)
 {
     uint64_t seen = 0;
@@ -168,7 +173,7 @@ static uint64_t seen_before(blocked_run *run, unsigned layers, const vidi__wave 
     return seen;
 }
 
-/* The wave has been worked on, and the one behind it aimed at. */
+/* The wave has been processed, and the one after it located. */
 static void done(blocked_run *run)
 {
     run->waiting = run->ahead.count != 0;
@@ -240,13 +245,15 @@ static void lookup(const blocked *self, const vidi__u128 *hashes, size_t n, uint
     blocked_run run;
     run.adds = run.waiting = false;
     run.ahead.count = 0;
-    run.self = (blocked *)self; /* const but for its locks */
+    run.self = (blocked *)self; /* only its locks change */
     run.hashes = hashes;
     run.verdicts = verdicts;
     run_batch(&run, &has_ops, n);
 }
 
-/* There is no room: what is seen can still be said. If that is everything, nothing has failed. */
+/*
+ * There is no room for new URLs, but URLs that were seen can still be answered. If that is all of them, nothing failed.
+ */
 static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally,
                        int code)
 {
@@ -262,13 +269,13 @@ static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, 
     return seen == n ? VIDI_OK : code;
 }
 
-/* Those for which there is room in the last layer: all, or up to its end. */
+/* Adds as many URLs as the last layer has room for. */
 static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tally, uint64_t *taken)
 {
     VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
     if (VIDI__UNLIKELY(atomic_load_explicit(&self->zone_layers, memory_order_relaxed) <= run->claimed_in))
         refresh_zones(self);
-    double before = *taken > 1 ? blocked_fp_now(&self->base) : 0; /* of a single URL, others keep the account */
+    double before = *taken > 1 ? blocked_fp_now(&self->base) : 0; /* for a single URL, the caller keeps this account */
     run->used = run->fresh = 0;
     run->rise = (vidi__rise){0, 0};
     run->waiting = false;
@@ -300,7 +307,10 @@ static int add(blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdi
 
 /* ---- the kind's functions ---- */
 
-/* One of many filters must not have the partitions of the others: what is crowded in one would be so in all. */
+/*
+ * A member of a spatial filter must have partitions of its own: otherwise a partition that is crowded in one member
+ * would be crowded in all.
+ */
 static int blocked_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     const blocked *self = (const blocked *)filter;

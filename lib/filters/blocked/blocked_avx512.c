@@ -1,4 +1,4 @@
-/* The kernel of blocked with AVX-512: a line is one vector, and which lanes lack their bit is one instruction. */
+/* The kernel of blocked for AVX-512: a line is one vector, and one instruction finds the lanes that lack their bit. */
 #include "filters/blocked/blocked_kernel.h"
 
 #if defined(__x86_64__)
@@ -9,7 +9,7 @@
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define KERNEL vidi__blocked_avx512
 
-/* A rotation takes the lowest six bits of its count and leaves the rest of the word alone. */
+/* A rotation uses the lowest six bits of its count and ignores the rest of the word. */
 INLINE __m512i bits_of(uint64_t word)
 {
     const __m512i by = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
@@ -31,5 +31,5 @@ INLINE unsigned set_bits(uint64_t *line, uint64_t word)
 #include "filters/blocked/blocked_lanes.h"
 
 #else
-typedef int vidi__blocked_avx512_not_built; /* a file must not be empty */
+typedef int vidi__blocked_avx512_not_built; /* ISO C forbids an empty file */
 #endif

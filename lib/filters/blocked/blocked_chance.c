@@ -1,9 +1,13 @@
 /* See blocked_chance.h. */
 #include "filters/blocked/blocked_chance.h"
 
-#define COUNTED_BYTES ((uint64_t)16 << 20) /* all partitions together take about 3 ms to count then */
+/* Layers up to this size are counted; counting all partitions then takes about 3 ms. */
+#define COUNTED_BYTES ((uint64_t)16 << 20)
 
-/* The chance grows like the 8th power of the marks, or the 16th, … with more lines: the chords are shorter then. */
+/*
+ * The probability grows with the 8th power of the number of set bits for one line, the 16th for two, and so on. So more
+ * lines need shorter chords.
+ */
 static int chord_bits(const vidi__layer *layer)
 {
     return 6 + (layer->lines > 1) + (layer->lines > 2);
@@ -45,7 +49,10 @@ static double both(double older, double last)
     return older + (1 - older) * last;
 }
 
-/* Of a layer that no longer changes. Of a small one the bits tell, once; of a large one their number is as good. */
+/*
+ * The probability in a layer that no longer changes. In a small layer the bits are counted; in a large one the number
+ * of set bits is accurate enough.
+ */
 static double chance_of_full(const vidi__layer *layer, unsigned partition)
 {
     if (vidi__layer_bytes(layer) <= COUNTED_BYTES)
@@ -99,7 +106,7 @@ double vidi__zones_chance(const vidi__zone *zones)
     return sum / VIDI__PARTITIONS;
 }
 
-/* Simpson's rule, as if the URLs of the batch had come evenly mixed, and not partition by partition. */
+/* Simpson's rule, as if the URLs of the batch had arrived evenly mixed and not partition by partition. */
 double vidi__rise_lost(vidi__rise rise, double before, uint64_t fresh)
 {
     double half = before + rise.half / VIDI__PARTITIONS, after = before + rise.whole / VIDI__PARTITIONS;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <time.h>
 
-#define STEP_BYTES ((uint64_t)1 << 20) /* touched between two looks at the clock */
-#define AHEAD 1.1                      /* by so much touching is faster than it would have to be */
+#define STEP_BYTES ((uint64_t)1 << 20) /* touched between two readings of the clock */
+#define AHEAD 1.1                      /* touching stays ahead of what is needed by this factor */
 
 int vidi__layers_init(vidi__layers *layers)
 {
@@ -36,7 +36,7 @@ static bool next_is_made(const vidi__layers *layers)
     return vidi__layers_count(layers) < atomic_load_explicit(&layers->made, memory_order_relaxed);
 }
 
-/* Makes the layer behind those in use, unless it is there. Under the mutex. */
+/* Creates the layer after those in use unless it exists. The caller holds the mutex. */
 static int make_next(vidi__layers *layers)
 {
     unsigned index = vidi__layers_count(layers);
@@ -62,7 +62,7 @@ int vidi__layers_begin(vidi__layers *layers)
 
 /* ---- room ---- */
 
-/* Puts the next layer into use, if layer `full` is still the last. */
+/* Puts the next layer into use if layer `full` is still the last. */
 static int advance(vidi__layers *layers, unsigned full)
 {
     int code = VIDI_OK;
@@ -101,7 +101,7 @@ void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, u
 
 /* ---- the next layer, ahead of time ---- */
 
-/* Is it time for it? Then how far the last one has come since that time began. */
+/* Is it time to prepare the next layer? If so, *share is how far the last one has filled since that time began. */
 static bool next_is_due(const vidi__layers *layers, double *share)
 {
     const vidi__layer *last = vidi__layers_last(layers);
@@ -112,7 +112,7 @@ static bool next_is_due(const vidi__layers *layers, double *share)
     return true;
 }
 
-/* Failing here is nobody's failure: it is tried again when the layer is needed, and said then. */
+/* A failure here is not reported and leaves the message alone: creation is tried again when the layer is needed. */
 static void make_ahead(vidi__layers *layers)
 {
     char before[512];
@@ -130,7 +130,7 @@ void vidi__layers_prepare_next(vidi__layers *layers)
 {
     double share;
     if (!next_is_due(layers, &share) || pthread_mutex_trylock(&layers->growth) != 0)
-        return; /* or another thread is at it */
+        return; /* or another thread is preparing it */
     make_ahead(layers);
     if (next_is_due(layers, &share) && next_is_made(layers)) {
         vidi__layer *next = layers->at[vidi__layers_count(layers)];
@@ -161,7 +161,7 @@ int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns)
     return next->touched < vidi__layer_bytes(next);
 }
 
-/* ---- the whole ---- */
+/* ---- all layers ---- */
 
 uint64_t vidi__layers_urls(const vidi__layers *layers)
 {

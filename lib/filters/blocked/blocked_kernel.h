@@ -1,14 +1,15 @@
 /*
- * What the kind blocked does to cache lines, once per instruction set; all of them set the same bits.
+ * How the kind blocked sets and tests the bits of cache lines. There is one kernel per instruction set; all set the
+ * same bits.
  *
- * A URL has eight bits in a line, one a lane; a word of 48 bits says which:
+ * A URL has eight bits in a line, one per lane, given by a word of 48 bits:
  *
  *     word   | … | 6 bits: lane 7 | … | 6 bits: lane 1 | 6 bits: lane 0 |
  *     line   | 64 bits: lane 0 | 64 bits: lane 1 | … | 64 bits: lane 7 |
  *
- * While the URLs of one step are worked on, those of the next are aimed at, in turns, one by one: finding their lines,
- * and asking the memory for them. It takes some 200 nanoseconds to answer and serves some 20 at once, but only who is
- * asking all the time. So it must not wait while something else is computed, not even for a step.
+ * While a kernel processes the URLs of one wave, it locates those of the next, alternating URL by URL: it computes
+ * their lines and prefetches them. Memory takes some 200 nanoseconds to answer and serves some 20 requests at once, but
+ * only if requests never pause. So prefetching must go on during all computation.
  */
 #ifndef VIDI_FILTERS_BLOCKED_BLOCKED_KERNEL_H
 #define VIDI_FILTERS_BLOCKED_BLOCKED_KERNEL_H
@@ -16,28 +17,33 @@
 #include "cpu/cpu.h"
 #include "filters/batch.h"
 
-/* Where the URLs of a step have their bits, for one of their lines. Sets of them are masks, a bit a URL. */
+/*
+ * Line and word of each URL of a wave, for one of a URL's lines. Kernels take sets of URLs as masks, one bit per URL.
+ */
 typedef struct vidi__blocked_targets {
     uint64_t *line[VIDI__WAVE_MAX];
     uint64_t word[VIDI__WAVE_MAX];
 } vidi__blocked_targets;
 
-/* The lines that a partition has for one of a URL's draws, and the salts of the draw. */
+/*
+ * One draw (see blocked_math.h): the lines from which a partition's URLs draw, and the salts that determine each URL's
+ * choice.
+ */
 typedef struct vidi__blocked_draw {
     uint64_t *first;
     uint64_t rows;
     uint64_t stride; /* words from one row to the next */
     uint64_t row_salt, bits_salt;
-    vidi__blocked_targets *targets; /* for the result */
+    vidi__blocked_targets *targets; /* receives the result */
 } vidi__blocked_draw;
 
-/* A step that is to be aimed at. */
+/* A wave to locate. */
 #define VIDI__BLOCKED_DRAWS_MAX 32
 
 typedef struct vidi__blocked_ahead {
     const vidi__u128 *hashes;
     const uint16_t *order;
-    size_t count; /* 0: there is none */
+    size_t count; /* 0: none */
     unsigned draws;
     vidi__blocked_draw draw[VIDI__BLOCKED_DRAWS_MAX];
 } vidi__blocked_ahead;
@@ -52,7 +58,7 @@ static inline __attribute__((always_inline)) void vidi__blocked_locate(const vid
     draw->targets->word[i] = hash->lo * draw->bits_salt >> 16;
 }
 
-/* Aims at URL number i, if there are so many. */
+/* Locates URL number i of the wave, if there is one. */
 static inline __attribute__((always_inline)) void vidi__blocked_locate_ahead(const vidi__blocked_ahead *ahead, size_t i)
 {
     if (i >= ahead->count)
@@ -61,18 +67,19 @@ static inline __attribute__((always_inline)) void vidi__blocked_locate_ahead(con
         vidi__blocked_locate(&ahead->draw[draw], &ahead->hashes[ahead->order[i]], i);
 }
 
-/* Where the answers go. */
+/* Where verdicts go. */
 typedef struct vidi__blocked_answers {
     const uint16_t *order;
     uint8_t *verdicts;
 } vidi__blocked_answers;
 
 typedef struct vidi__blocked_kernel {
-    /* Those of the URLs `which` whose bits are all marked: SEEN, the others NEW. */
+    /* Those URLs of `which` whose bits are all set. Their verdict is SEEN, the others' NEW. */
     uint64_t (*has)(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                     const vidi__blocked_ahead *ahead);
     /*
-     * Marks the bits of `which`, in order, in each of their lines. NEW are those for whom a bit was new; counts those.
+     * Sets the bits of the URLs `which`, in order, in each of their lines. Returns those for which a bit was not yet
+     * set: their verdict is NEW. Adds the number of bits that changed to *ones.
      */
     uint64_t (*add)(const vidi__blocked_targets *targets, unsigned lines, uint64_t which, uint64_t *ones,
                     vidi__blocked_answers to, const vidi__blocked_ahead *ahead);

@@ -1,11 +1,12 @@
 /*
- * The loops over the URLs of a step, a template that is compiled once per instruction set. blocked_kernel.h has the
- * idea.
+ * The loops over the URLs of a wave: a template that is compiled once per instruction set. The idea is explained in
+ * blocked_kernel.h.
  *
  * The including file defines INLINE and TARGET (how functions are declared), KERNEL (the table's name) and
- *   lacking(line, word)   how many of the eight bits are not marked
- *   mark(line, word)      the same, and marks them: the line is read once and written once, in any case, since whether
- *                         to write it would be a branch that nobody can predict
+ *
+ *     missing_bits(line, word)   how many of the eight bits are not set
+ *     set_bits(line, word)       the same, and sets them. It reads and writes the line unconditionally, because a branch
+ *                                around the write could not be predicted.
  */
 TARGET static uint64_t has(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                            const vidi__blocked_ahead *ahead)
@@ -44,7 +45,7 @@ INLINE uint64_t add_lines(const vidi__blocked_targets *targets, unsigned lines, 
     return fresh;
 }
 
-/* The two usual numbers of lines, each with a loop of its own. */
+/* Compiles separate loops for the usual numbers of lines, 1 and 2. */
 TARGET static uint64_t add(const vidi__blocked_targets *targets, unsigned lines, uint64_t which, uint64_t *ones,
                            vidi__blocked_answers to, const vidi__blocked_ahead *ahead)
 {

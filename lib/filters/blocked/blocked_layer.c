@@ -14,7 +14,7 @@ double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double ones)
     return vidi__power(vidi__blocked_line_fp(chance, vidi__blocked_urls(chance, layer->lines, ones)), layer->lines);
 }
 
-/* A line says "seen" with the product of its lanes' shares of marked bits, a draw with the mean over the rows. */
+/* A line says "seen" with the product of its lanes' shares of set bits; a draw, with the mean over the rows. */
 double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition)
 {
     uint64_t rows = vidi__layer_rows(layer, partition), stride = (uint64_t)layer->lines * VIDI__LINE_WORDS;
@@ -63,9 +63,9 @@ int vidi__layer_verify(const vidi__layer *layer)
     return VIDI_OK;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* All but the words. */
+/* Creates everything except the words. */
 static int begin(vidi__layer **layer, const vidi__layer_config *config)
 {
     vidi__layer *self;
@@ -113,7 +113,7 @@ void vidi__layer_touch(vidi__layer *layer, uint64_t bytes)
         *(volatile uint64_t *)(layer->words + layer->touched / 8) = 0;
 }
 
-/* ---- saving, reading, merging ---- */
+/* ---- saving, loading, merging ---- */
 
 static void set_count(vidi__layer *layer, uint64_t count)
 {
@@ -132,7 +132,7 @@ int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
     return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
 }
 
-/* Each URL that was NEW has marked a bit at least, and no URL marks more than it has. */
+/* Each URL answered NEW has set at least one bit, and no URL sets more bits than it has. */
 static int check_count(const vidi__layer *layer)
 {
     uint64_t ones = vidi__layer_ones(layer), urls = atomic_load(&layer->count);
@@ -190,7 +190,7 @@ int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi
     return code;
 }
 
-/* How many URLs have made so many marks. */
+/* Estimates how many URLs have set this many bits. */
 static double estimate(const vidi__layer *layer)
 {
     double sum = 0;

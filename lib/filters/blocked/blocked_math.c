@@ -1,15 +1,15 @@
-/* See blocked_math.h. URLs and rows are doubles here: nothing is counted, everything is expected. */
+/* See blocked_math.h. Numbers of URLs and rows are doubles: they go into formulas and need not be whole. */
 #include "filters/blocked/blocked_math.h"
 
 #include <math.h>
 
 #define PARTITIONS 64
-#define KEPT 0.984375 /* 63/64: that a URL leaves a bit of its lane alone */
+#define KEPT 0.984375 /* 63/64: the probability that a URL does not set a given bit of its lane */
 
 /* Binomial coefficients with alternating signs. */
 static const double choose[VIDI__BLOCKED_LANES + 1] = {1, -8, 28, -56, 70, -56, 28, -8, 1};
 
-/* The sum over j has terms up to 70 that cancel: from here on, nine digits are left. */
+/* The closed form has terms up to 70 that cancel. Results above this keep nine digits. */
 #define CLOSED_FROM 1e-6
 
 vidi__blocked_line vidi__blocked_line_of(double rows)
@@ -23,7 +23,7 @@ vidi__blocked_line vidi__blocked_line_of(double rows)
     return line;
 }
 
-/* The mean over X, term by term. For small f, so for few URLs a line: the terms begin at X = 1 and soon end. */
+/* The mean over X, term by term. Used for small f, so for few URLs per line: the terms soon become negligible. */
 static double summed(double urls, double rows)
 {
     double mean = urls / rows, chance = exp(urls * log1p(-1 / rows)), kept = 1, sum = 0;
@@ -55,12 +55,13 @@ double vidi__blocked_urls(const vidi__blocked_line *line, unsigned lines, double
     double bits = line->rows * lines * VIDI__BLOCKED_BITS;
     if (ones >= bits)
         ones = bits - 1;
-    return log1p(-ones / bits) / line->rate[1]; /* a bit is free with (1 - 1 / (64 r))^N */
+    return log1p(-ones / bits) / line->rate[1]; /* a bit is not set with probability (1 - 1 / (64 r))^N */
 }
 
 /* ---- a layer ---- */
 
-#define LOG_GAMMA_UP_TO 0x1p26 /* beyond, the binomial law is the normal one, and differences of log_gamma are noise */
+/* Beyond this, the binomial distribution is normal, and differences of log_gamma are noise. */
+#define LOG_GAMMA_UP_TO 0x1p26
 
 static double log_gamma(double x)
 {
@@ -68,7 +69,7 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* The chance that x of n URLs are a partition's, but for a factor. */
+/* The probability, up to a constant factor, that x of n URLs belong to a given partition. */
 static double share_of_partition(double n, double x)
 {
     const double p = 1.0 / PARTITIONS;
@@ -79,13 +80,13 @@ static double share_of_partition(double n, double x)
 }
 
 /*
- * The mean over the URLs of a partition. A sum in steps of half a standard deviation is as good as one over all: of a
- * smooth bell it is exact to all digits. It reaches as far as f to the power of `lines`, which rises about like
- * N^(8 lines), shifts the weight.
+ * The mean over the number of URLs in a partition. A sum in steps of half a standard deviation is as good as one over
+ * all numbers: for a smooth bell curve it is exact to all digits. The range of the sum allows for f to the power of
+ * `lines`, which rises about like N^(8 lines) and so shifts the weight to larger numbers.
  */
 static double partition_fp(double n, double rows, unsigned lines)
 {
-    if (lines == 1) { /* a line's X is binomial with n itself */
+    if (lines == 1) { /* the X of a line is then binomial with n itself */
         vidi__blocked_line line = vidi__blocked_line_of(rows * PARTITIONS);
         return vidi__blocked_line_fp(&line, n);
     }
@@ -107,7 +108,7 @@ double vidi__blocked_fp(double n, double rows, unsigned lines)
     if (n <= 0)
         return 0;
     double p = (1 - more) * partition_fp(n, whole, lines);
-    if (more > 0) /* so many partitions have a row more than the others */
+    if (more > 0) /* this share of the partitions has one row more */
         p += more * partition_fp(n, whole + 1, lines);
     return p;
 }
@@ -118,7 +119,7 @@ static double loss_at(double n, double rows, unsigned lines, vidi__bloom_use use
     return use.bound ? p / (1 - p) : p;
 }
 
-/* Gauss and Legendre: an integral over twelve places of a function that a polynomial of degree 23 comes close to. */
+/* Gauss-Legendre quadrature with twelve points: exact for polynomials of degree 23. */
 static const double places[] = {0.1252334085114689, 0.3678314989981802, 0.5873179542866175,
                                 0.7699026741943047, 0.9041172563704749, 0.9815606342467192};
 static const double weights[] = {0.2491470458134028, 0.2334925365383548, 0.2031674267230659,
@@ -136,7 +137,7 @@ double vidi__blocked_lost(double n, double rows, unsigned lines, vidi__bloom_use
     for (unsigned i = 0; i < VIDI__COUNT(places); i++)
         sum += weights[i] * (loss_at(n / 2 * (1 - places[i]), rows, lines, use) +
                              loss_at(n / 2 * (1 + places[i]), rows, lines, use));
-    /* a sum of n terms from 0 on is half a step smaller than the integral from 0 to n */
+    /* a sum of n terms that starts at 0 is smaller than the integral by half the last term */
     double lost = sum * n / 2 - loss_at(n, rows, lines, use) / 2;
     return lost > 0 ? lost : 0;
 }
@@ -146,7 +147,7 @@ double vidi__blocked_lost(double n, double rows, unsigned lines, vidi__bloom_use
 double vidi__blocked_smallest(double least, double most, double guess, vidi__blocked_excess *excess,
                               const void *context)
 {
-    double low = least - 1, high = most + 1, above = INFINITY, below = -INFINITY; /* as if both had been tried */
+    double low = least - 1, high = most + 1, above = INFINITY, below = -INFINITY; /* as if both ends had been tried */
     double next = guess, factor = 1.01;
     for (unsigned turn = 0; high - low > 1; turn++) {
         next = fmin(fmax(floor(next), low + 1), high - 1);
@@ -158,7 +159,7 @@ double vidi__blocked_smallest(double least, double most, double guess, vidi__blo
             high = next;
             below = here;
         }
-        if (low < least || high > most) { /* the guess was good if the other end is near */
+        if (low < least || high > most) { /* expand from the guess: if it was good, the other end is near */
             next = low < least ? high / factor : low * factor;
             factor *= factor;
         } else if (turn % 2 || !isfinite(below)) {
@@ -172,7 +173,11 @@ double vidi__blocked_smallest(double least, double most, double guess, vidi__blo
 
 double vidi__blocked_arrivals(double urls, double error)
 {
-    return urls / (1 - 0.17 * error - error * error / 3); /* the mean of p while it rises: fitted, a little too large */
+    /*
+     * The denominator is one minus the mean of p while it rises. It was fitted, and makes the result slightly too
+     * large.
+     */
+    return urls / (1 - 0.17 * error - error * error / 3);
 }
 
 typedef struct rate_kept {
@@ -186,7 +191,7 @@ static double excess_rate(const void *context, double rows)
     return log(vidi__blocked_fp(want->arrivals, rows, want->lines) / want->error) - 1e-12;
 }
 
-/* The URLs a line at which f is so large, if there are lines without end. */
+/* URLs per line at which a line's false-positive rate is f, with an unlimited number of lines. */
 static double load_at(double f)
 {
     const double endless = 0x1p50;
@@ -225,14 +230,14 @@ vidi__blocked_shape vidi__blocked_shape_for(double urls, double error, unsigned 
 
 /* ---- layers ---- */
 
-#define FIRST_URLS 8192      /* of a set that nobody said the size of: it may be one of many small ones */
-#define FIRST_GROWTH 65536   /* and what it grows by first */
-#define SECOND_URLS 16384    /* a set that somebody did say the size of grows by so many at least */
-#define GROWTH_BITS 2        /* each layer has 4 times the URLs of the last */
-#define RESERVED_SHARE 0.992 /* of the error rate, for the layer that was asked for */
-#define RESERVED_TIGHTEN 0.7 /* and from there on each layer's share of the rest, to the last one's */
-#define GROWING_TIGHTEN 0.75 /* the same without a capacity */
-#define RESERVED_SPARE 800   /* one URL in so many more finds room in a reserved layer, while the next is prepared */
+#define FIRST_URLS 8192      /* capacity of the first layer without a capacity: the set may be one of many small ones */
+#define FIRST_GROWTH 65536   /* capacity of the second layer without a capacity */
+#define SECOND_URLS 16384    /* the least capacity of the second layer with a capacity */
+#define GROWTH_BITS 2        /* each further layer has 2^2 = 4 times the URLs of the last */
+#define RESERVED_SHARE 0.992 /* with a capacity: share of the error rate for the first layer */
+#define RESERVED_TIGHTEN 0.7 /* with a capacity: ratio of the shares of consecutive further layers */
+#define GROWING_TIGHTEN 0.75 /* without a capacity: ratio of the shares of consecutive layers */
+#define RESERVED_SPARE 800   /* with a capacity: 1/800 more URLs fit into the first layer while the next is prepared */
 
 static uint64_t times_four(uint64_t urls, unsigned often)
 {

@@ -1,28 +1,29 @@
 /*
- * Plans of the kind blocked. A plan is a capacity and an error rate, from which create comes to the same first layer;
- * and the number of lines, where it is not the one that create would choose.
+ * Plans for the kind blocked. A plan is a capacity and an error rate from which create derives the same first layer,
+ * and the number of lines if create would choose another.
  */
 #include <float.h>
 #include <math.h>
 
 #include "filters/blocked/blocked_math.h"
 
-#define ERROR_MOST 0.9 /* a filter that says "seen" more often is of no use, and the formulas no longer tell its size */
+/* A filter that says "seen" more often is useless, and the formulas no longer determine its size. */
+#define ERROR_MOST 0.9
 
-/* A request with its unknowns, for one number of lines after the other. */
+/* A request, to be solved for one number of lines after the other. */
 typedef struct puzzle {
     const vidi__want *want;
     vidi__bloom_use use;
-    double error; /* of one member, at most */
+    double error; /* upper limit for one member */
 } puzzle;
 
-/* An answer to it. */
+/* A solution. */
 typedef struct solution {
-    double urls; /* 0: none */
+    double urls; /* 0: there is none */
     vidi__blocked_shape shape;
 } solution;
 
-/* The first layer of a set of that capacity. */
+/* The first layer of a set with this capacity. */
 static vidi__blocked_layer_plan first_layer(double urls, double error)
 {
     vidi__blocked_plan plan = {(uint64_t)urls, error, 0};
@@ -36,8 +37,8 @@ static vidi__blocked_shape shape_of(double urls, double error, unsigned lines)
 }
 
 /*
- * The error rate to ask for, to get this shape: the p that is reached when the URLs have come that come with this p.
- * That is found by going round, which ends the sooner the smaller p is.
+ * The error rate to request in order to get this shape. It is the fixed point p at which the URLs that have arrived at
+ * rate p result in p. Iteration finds it, the faster the smaller p is.
  */
 static double error_of(const solution *found)
 {
@@ -54,7 +55,7 @@ static double lost_by(const puzzle *puzzle, const solution *found)
     return vidi__blocked_lost(found->urls, found->shape.rows, found->shape.lines, puzzle->use);
 }
 
-/* Too many pages lost with so many rows? As a logarithm, so that it is close to a straight line. */
+/* The logarithm of pages lost over pages allowed, as a function of the number of rows. It is nearly linear. */
 typedef struct losing {
     const puzzle *puzzle;
     solution trial;
@@ -69,7 +70,7 @@ static double excess_lost(const void *context, double rows)
     return lost > allowed ? fmax(log(lost / allowed), DBL_MIN) : log(lost / allowed);
 }
 
-/* The smallest shape for so many URLs. */
+/* The smallest shape for this many URLs. */
 static vidi__blocked_shape smallest(const puzzle *puzzle, double urls, unsigned lines)
 {
     const vidi__want *want = puzzle->want;
@@ -92,7 +93,7 @@ static bool keeps(const puzzle *puzzle, const solution *trial)
     return !(puzzle->want->lost > 0) || lost_by(puzzle, trial) <= puzzle->want->lost;
 }
 
-/* The most URLs that so many rows take. */
+/* The most URLs that this many rows can take. */
 static double most_urls(const puzzle *puzzle, vidi__blocked_shape shape)
 {
     double low = 0, high = 1;
@@ -129,9 +130,7 @@ static solution solve(const puzzle *puzzle, unsigned lines)
     return found;
 }
 
-/*
- * Is a solution with one more line so much better that it is worth it? By a twentieth, as in vidi__blocked_shape_for.
- */
+/* Is a solution with one more line better by a twentieth, as in vidi__blocked_shape_for? */
 static bool worth_it(const puzzle *puzzle, const solution *fewer, const solution *more)
 {
     if (fewer->urls == 0 || more->urls == 0)

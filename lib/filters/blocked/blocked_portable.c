@@ -1,4 +1,4 @@
-/* The kernel of blocked in plain C, and the choice between all of them. */
+/* The kernel of blocked in plain C, and the choice between the kernels. */
 #include "filters/blocked/blocked_kernel.h"
 
 #define TARGET

@@ -1,13 +1,12 @@
 /*
- * Sets that keep their URLs; the header says what they have in common.
+ * The common part of the kinds that keep their URLs; see exact.h.
  *
- * The saved form, numbers of 64 bits, in the order of the pool:
+ * Saved are numbers of 64 bits, in the order of the pool:
  *
- *   number of URLs, then for each: hash (two numbers; hashset only), times (1 without multiset), length, bytes
+ *     number of URLs, then for each: hash (two numbers; hashset only), times (1 without multiset), length, bytes
  *
- * The hash stands there because its key belongs to the set, so that a kind cannot compute it again. A stream that was
- * forged can so give its own URLs hashes by which nobody finds them, or by which finding them takes long, and nothing
- * else.
+ * The hash is saved because its key belongs to the set, so a kind cannot compute it again. A forged stream can
+ * therefore give its own URLs hashes by which they are never found, or found slowly, and nothing worse.
  */
 #include "filters/exact/exact.h"
 
@@ -131,7 +130,7 @@ int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
 /* ---- all URLs ---- */
 
 /*
- * One merge. The hashes that `from` keeps serve `into` as they are if key is NULL; otherwise the URLs are hashed again
+ * One merge. If key is NULL, the hashes that `from` keeps are valid for `into`; otherwise the URLs are hashed again
  * with that key.
  */
 typedef struct merging {
@@ -263,7 +262,7 @@ static int load_one(vidi__exact *exact, vidi__reader *reader)
     return VIDI_OK;
 }
 
-/* Into the pool; the index is made afterwards, when the number of URLs is more than a claim. */
+/* Loads the pool. The index is created afterwards, when the number of URLs is no longer just a claim. */
 static int load(vidi__exact *exact, vidi__reader *reader)
 {
     uint64_t urls, smallest = (exact->index->hash_words + 2) * sizeof(uint64_t);
@@ -294,7 +293,10 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
         VIDI__TRY(load(exact, config->reader));
         return index->prepare(exact, config, exact->urls);
     }
-    /* What is expected must fit even if every URL were empty; how long they are is for their adds to find out. */
+    /*
+     * The expected URLs must fit even if every one of them is empty. Their real lengths are only known when they are
+     * added.
+     */
     uint64_t least = vidi__record_size(&exact->pool, 0) + (uint64_t)index->bytes_per_url;
     VIDI__TRY(vidi__memory_check(config->memory, vidi__exact_array(config->capacity, least)));
     return index->prepare(exact, config, config->capacity);
@@ -339,7 +341,7 @@ void vidi__exact_hash_names(const vidi__filter *filter, vidi__text *text)
     vidi__text_add(text, "%s", exact->index->hash_words ? filter->item_hash->name : "none");
 }
 
-/* URLs and memory in proportion; an error rate and pages lost are kept whatever they are. */
+/* Memory is proportional to the number of URLs. Any error rate and any limit on pages lost is met. */
 int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi__index *index)
 {
     const char *name = index->kind->name;
@@ -394,7 +396,7 @@ static void merge_runs(const vidi__pool *pool, vidi__record **in, vidi__record *
     }
 }
 
-/* Merge sort from runs of one upwards, to and fro between two arrays: returns the one in which it ends. */
+/* Bottom-up merge sort, alternating between two arrays; returns the one that holds the result. */
 static vidi__record **sort(const vidi__pool *pool, vidi__record **in, vidi__record **out, uint64_t count)
 {
     for (uint64_t run = 1; run < count; run *= 2) {

@@ -1,15 +1,16 @@
 /*
- * What the exact kinds list, sorted and hashset share: all of them keep the URLs themselves, in a pool, and differ only
- * in the index by which they find one. Verdicts, counts, merging, saving, loading, listing and planning are here, once.
+ * What the exact kinds list, sorted and hashset share. All of them keep the URLs themselves in a pool, and differ only
+ * in the index that finds them. Verdicts, counts, merging, saving, loading, listing and planning are implemented here,
+ * once.
  *
- *   record of the pool    | length | hash (hashset) | times (multiset=on) | bytes of the URL |
+ *     record of the pool    | length | hash (hashset) | times (multiset=on) | bytes of the URL |
  *
- * Promises: exact in both directions; URLs of any length and content; every failure leaves the filter as it was, a
- * merge that fails half-way included. Parameter multiset=off: a URL is in or out, and a further add changes nothing.
- * multiset=on: every add is stored, so that a URL is out again after as many removes.
+ * Promises: exact in both directions; URLs of any length and content; every failure leaves the filter as it was, even
+ * if a merge fails half-way. With multiset=off a URL is in or out, and a repeated add changes nothing. With multiset=on
+ * every add is stored, so a URL is out again after as many removes.
  *
- * Removing costs what finding costs, except that when more than half of the pool is dead everything is moved together
- * (see base/pool.h): time in proportion to the whole, after a number of removes in proportion to the whole.
+ * A remove costs as much as a lookup, except that the pool is compacted when more than half of it is dead
+ * (base/pool.h). That takes time in proportion to the pool, and happens after a number of removes in proportion to it.
  */
 #ifndef VIDI_FILTERS_EXACT_EXACT_H
 #define VIDI_FILTERS_EXACT_EXACT_H
@@ -19,24 +20,26 @@
 
 typedef struct vidi__exact vidi__exact;
 
-/* One way to find records. Functions that an index has no use for are NULL. */
+/* An index, which finds records. Functions that an index does not need are NULL. */
 typedef struct vidi__index {
     const vidi__kind *kind;
-    size_t size;                                       /* of the kind's struct */
-    unsigned needs;                                    /* of an item */
-    unsigned hash_words;                               /* kept with each URL: 2 or 0 */
-    double bytes_per_url;                              /* of the index, when it was made for as many URLs as it holds */
-    double (*lines)(double urls, double record_bytes); /* cache lines that a search among so many URLs touches */
+    size_t size;          /* size of the kind's struct */
+    unsigned needs;       /* VIDI__NEED_… flags */
+    unsigned hash_words;  /* words of hash kept with each URL: 2 or 0 */
+    double bytes_per_url; /* memory of the index per URL, if it was created for exactly as many URLs as it holds */
 
-    /* Makes room for so many URLs, and takes in those that are in the pool: a URL that is there twice is damage. */
+    /* Cache lines that a lookup among this many URLs touches. */
+    double (*lines)(double urls, double record_bytes);
+
+    /* Makes room for `urls` URLs and indexes those in the pool; a URL that is there twice is damage. */
     int (*prepare)(vidi__exact *exact, const vidi__config *config, uint64_t urls);
     void (*release)(vidi__exact *exact);
 
     vidi__record *(*find)(const vidi__exact *exact, const vidi__part *url);
-    int (*reserve)(vidi__exact *exact); /* room for one more, so that link cannot fail */
+    int (*reserve)(vidi__exact *exact); /* makes room for one more, so that link cannot fail */
     void (*link)(vidi__exact *exact, vidi__record *record);
-    void (*unlink)(vidi__exact *exact, vidi__record *record); /* while it is still alive */
-    void (*compact)(vidi__exact *exact);                      /* vidi__pool_compact, following the records */
+    void (*unlink)(vidi__exact *exact, vidi__record *record); /* called while the record is still alive */
+    void (*compact)(vidi__exact *exact);                      /* calls vidi__pool_compact and updates the references */
     uint64_t (*bytes)(const vidi__exact *exact);
     double (*fill)(const vidi__exact *exact);
 } vidi__index;
@@ -46,7 +49,8 @@ struct vidi__exact {
     const vidi__index *index;
     vidi__pool pool;
     uint64_t
-        urls; /* live records. The base's count is for others to read, and loading sets it to what the stream says */
+        /* Live records. The base's count is for others to read; loading sets it to what the stream says. */
+        urls;
     bool multiset;
 };
 
@@ -66,7 +70,7 @@ void vidi__exact_describe(const vidi__filter *filter, vidi__text *text);
 void vidi__exact_hash_names(const vidi__filter *filter, vidi__text *text);
 int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi__index *index);
 
-/* The part of a kind's table that is the same for all of them. */
+/* The part of a kind's table that all exact kinds share. */
 #define VIDI__EXACT_KIND                                                                                               \
     .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW,                       \
     .destroy = vidi__exact_destroy, .has = vidi__exact_has, .remove = vidi__exact_remove, .times = vidi__exact_times,  \
@@ -74,19 +78,19 @@ int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi_
     .save = vidi__exact_save, .fp_now = vidi__exact_fp_now, .stat = vidi__exact_stat,                                  \
     .describe = vidi__exact_describe, .hash_names = vidi__exact_hash_names
 
-/* Bytes of an array, UINT64_MAX if there is no such number: no allocator gives that. */
+/* Bytes of an array, or UINT64_MAX if the number overflows: no allocator grants that. */
 static inline uint64_t vidi__exact_array(uint64_t count, size_t size)
 {
     uint64_t bytes;
     return __builtin_mul_overflow(count, (uint64_t)size, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* Byte by byte, then the shorter first. */
+/* Compares byte by byte; a prefix comes first. */
 int vidi__exact_compare(vidi_str a, vidi_str b);
 
 /*
- * All records of the pool, ordered by their strings, as an array with room for `room` (at least as many as there are);
- * the caller releases it. VIDI_EFORMAT if two are the same.
+ * All records of the pool, sorted by string, as an array with room for `room` records (at least as many as there are).
+ * The caller releases it. VIDI_EFORMAT if two are equal.
  */
 int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***records);
 

@@ -1,25 +1,25 @@
 /*
- * hashset: the exact set of stored URLs that a programmer would reach for. The baseline of the multi-layer paper and
- * the thesis, and the truth that every other kind is tested against.
+ * hashset: the exact set of stored URLs that a programmer would reach for. It is the baseline of the multi-layer paper
+ * and the thesis, and the reference that every other kind is tested against.
  *
  *     now  | h p |     | h p | h p |     |     |     | h p |     | h p | …
  *     old  |  x  |  x  |     | h p |     | h p | …
  *                      ^ done
  *
- * h: 64 bits of the URL's keyed hash; p: its record; x: what was here has been moved. Linear probing, at most 3/4 full.
+ * h: 64 bits of the URL's keyed hash; p: its record; x: a tombstone. Linear probing, at most 3/4 full.
  *
- * Growing: a table of twice the size is put beside the old one, and each add moves a few slots over, `step` as many as
- * its time allows; no add ever waits for the whole table. Until all are moved a question asks both. Tables consist of
- * parts of 1 MiB, because giving memory back takes the kernel some 0.1 ms for each: when all slots are moved an add
- * gives back one part. Taking memory costs nothing until it is used, except that an allocator hook without
- * allocate_zeroed costs a memset of the whole.
+ * Growing: a table of twice the size is allocated next to the old one. Each add moves a few slots over, and `step`
+ * moves as many as its time allows, so no add ever waits for the whole table. Until all slots are moved, lookups search
+ * both tables. Tables consist of parts of 1 MiB, because releasing memory takes the kernel some 0.1 ms per part: after
+ * all slots are moved, each add releases one part. Allocating costs nothing until the memory is used, except that an
+ * allocator hook without allocate_zeroed needs a memset of the whole.
  *
- * Removing: in `now` the slots behind close up, so that no trace is left and the table never needs cleaning. In `old`,
- * which is not long to live and takes no more adds, a slot that was moved or removed stays marked as passed through:
- * emptying it would cut off URLs behind it that were put there because it was full. The table does not shrink.
+ * Removing: in `now` the following slots close up, so nothing is left behind and the table never needs cleaning. In
+ * `old`, which is short-lived and takes no more adds, a slot that was moved or removed becomes a tombstone: an empty
+ * slot would cut off URLs behind it that were put there because it was full. The table does not shrink.
  *
- * Invariants: every live record is in exactly one slot; `now` has no marks; count <= 3/4 of now's slots, also counting
- * those that are still in old, so that every probe ends.
+ * Invariants: every live record is in exactly one slot; `now` has no tombstones; the count, including URLs that are
+ * still in `old`, is at most 3/4 of the slots of `now`, so every probe ends.
  */
 #include "filters/exact/exact.h"
 
@@ -28,32 +28,34 @@
 #define SLOTS_MIN 64
 #define PART_SLOTS ((uint64_t)1 << 16)
 
-/* 2 would do: 1/2 of now's slots are moved, and 3/8 of them added until the next growth is due. */
+/*
+ * 2 would be enough: half of the slots of `now` must be moved before 3/8 of them have been added, when it grows again.
+ */
 #define MOVES_PER_ADD 8
 
-/* Slots that step moves between two looks at the clock. */
+/* Slots that step moves between two readings of the clock. */
 #define MOVES_PER_CLOCK_READ 256
 
 typedef struct slot {
-    uint64_t hash;        /* its place, and what is compared before the bytes */
-    vidi__record *record; /* NULL: free */
+    uint64_t hash;        /* determines the slot, and is compared before the bytes */
+    vidi__record *record; /* NULL if the slot is free */
 } slot;
 
 typedef struct table {
-    slot **parts; /* of PART_SLOTS each, the last one of what is left; NULL: no table */
+    slot **parts; /* of PART_SLOTS slots each, the last one shorter; NULL: no table */
     uint64_t slots;
-    uint64_t held; /* parts; less than slots need only when all of them have been moved */
+    uint64_t held; /* number of parts; fewer than all only after all slots have been moved */
 } table;
 
 typedef struct hashset {
     vidi__exact exact;
     table now, old;
-    uint64_t done; /* slots of old that have been moved */
+    uint64_t done; /* slots of `old` that have been moved */
 } hashset;
 
 static const vidi__index hashset_index;
 
-/* The address is the mark of slots in old; nobody looks inside. */
+/* Slots in `old` that were moved or removed point to this record. Only its address matters. */
 static vidi__record tombstone;
 
 static hashset *of(const vidi__exact *exact)
@@ -89,20 +91,20 @@ static uint64_t table_bytes(const table *in)
     return in->held ? list_bytes(in) + (in->held - 1) * PART_SLOTS * sizeof(slot) + part_bytes(in, in->held - 1) : 0;
 }
 
-/* URLs that so many slots may hold. */
+/* How many URLs this many slots may hold. */
 static uint64_t room_in(uint64_t slots)
 {
     return slots - slots / 4;
 }
 
-/* Slots for so many URLs. Their records fit into memory, so that the number is far from overflowing. */
+/* Slots for this many URLs. Their records fit into memory, so the number cannot overflow. */
 static uint64_t slots_for(uint64_t urls)
 {
     uint64_t slots = urls + urls / 3 + 2;
     return slots < SLOTS_MIN ? SLOTS_MIN : slots;
 }
 
-/* Gives back the last part, and the table with the last of them. */
+/* Releases the last part, and the table when no part is left. */
 static void table_release_part(table *in, vidi__memory *memory)
 {
     if (in->held) {
@@ -121,7 +123,7 @@ static void table_free(table *in, vidi__memory *memory)
         table_release_part(in, memory);
 }
 
-/* What would pass the memory limit is refused at once, and not part after part. */
+/* Checks the memory limit for the whole table first, so that it is not exceeded part by part. */
 static int table_init(table *in, vidi__memory *memory, uint64_t slots)
 {
     *in = (table){.slots = slots};
@@ -142,7 +144,7 @@ static uint64_t after(const table *in, uint64_t i)
     return i + 1 == in->slots ? 0 : i + 1;
 }
 
-/* The place of the slot that holds this record; in->slots if it is in the other table. */
+/* The slot that holds this record; in->slots if it is in the other table. */
 static uint64_t table_seek(const table *in, const vidi__record *record)
 {
     uint64_t i = vidi__scale(record->words[0], in->slots);
@@ -170,8 +172,8 @@ static void table_place(table *in, slot what)
 }
 
 /*
- * Empties slot i and closes up: whatever stands behind, before the next free slot, and would be reached from its own
- * place by way of the hole, moves into it and leaves a hole itself.
+ * Empties slot i and closes the gap. Of the slots from there to the next free one, each whose probe sequence passes the
+ * hole moves into the hole and leaves a hole itself.
  */
 static void table_remove(table *in, uint64_t i)
 {
@@ -190,13 +192,13 @@ static void table_remove(table *in, uint64_t i)
 
 /* ---- both tables ---- */
 
-/* Are there still URLs in old? */
+/* Are there still URLs in `old`? */
 static bool moving(const hashset *self)
 {
     return self->done < self->old.slots;
 }
 
-/* Moves so many slots, if there are, and gives back a part of old if there are none. */
+/* Moves up to `most` slots. If none are left, releases a part of `old`. */
 static void move_slots(hashset *self, uint64_t most)
 {
     for (; most && moving(self); most--, self->done++) {
@@ -212,7 +214,10 @@ static void move_slots(hashset *self, uint64_t most)
         self->done = 0;
 }
 
-/* Before the next growth the last one must be over. With adds it long is; a merge does not move as it goes. */
+/*
+ * Grows the table if it is full. The previous growth must be complete by then. With adds it always is, but a merge does
+ * not move slots as it inserts.
+ */
 static int hashset_reserve(vidi__exact *exact)
 {
     hashset *self = of(exact);

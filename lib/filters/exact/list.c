@@ -1,11 +1,11 @@
 /*
- * list: linear search over stored URLs. The baseline that the multi-layer paper and the thesis start from: what a
- * crawler does that just keeps what it has met.
+ * list: linear search over stored URLs. It is the baseline of the multi-layer paper and the thesis: what a crawler does
+ * that simply keeps every URL it has met.
  *
  *     | 17 | http://a.example/ | 20 | http://a.example/b/c | …      the records of the pool, walked in order
  *
- * There is no index: a question compares the URL with every other, the lengths first. Smallest of the exact kinds, and
- * of use up to some ten thousand URLs.
+ * There is no index: a lookup compares the URL with every other, lengths first. It is the smallest of the exact kinds,
+ * and usable for up to some ten thousand URLs.
  */
 #include <math.h>
 
@@ -13,7 +13,10 @@
 
 static const vidi__index list_index;
 
-/* Nothing to prepare; but what comes from a stream must be all different, and comparing every pair takes too long. */
+/*
+ * There is no index to prepare. But URLs from a stream must all be different; they are sorted to check that, since
+ * comparing every pair would take too long.
+ */
 static int list_prepare(vidi__exact *exact, const vidi__config *config, uint64_t urls)
 {
     vidi__record **records;

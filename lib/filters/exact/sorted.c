@@ -1,15 +1,15 @@
 /*
- * sorted: binary search over sorted URLs. The baseline of the multi-layer paper.
+ * sorted: binary search over sorted URLs. It is the baseline of the multi-layer paper.
  *
- *     main  | p | p | p | p | p | p | p | p | p | p | p |     pointers to records, in the order of the URLs' bytes
- *     tail  | p | p | p |                                     the latest ones, likewise
+ *     main  | p | p | p | p | p | p | p | p | p | p | p |     pointers to records, sorted by the URLs' bytes
+ *     tail  | p | p | p |                                     the latest ones, sorted likewise
  *
- * A new URL goes into the tail, which is folded into main when it is full. With a tail of about sqrt(2n) both moves, of
- * half the tail at each add and of all of main at each fold, come to some sqrt(2n) pointers an add: the fold itself
- * takes time in proportion to all URLs, but comes once in sqrt(2n) adds.
+ * A new URL is inserted into the tail, which is merged into main when it is full. With a tail of about sqrt(2n), an add
+ * moves about sqrt(2n) pointers: half the tail each time, and all of main once in sqrt(2n) adds. A single merge takes
+ * time in proportion to the number of URLs.
  *
- * A URL that is removed leaves its pointer where it is, to a record that is dead: searching goes on comparing with it.
- * If the URL comes back the pointer is turned to its new record; otherwise it goes when the pool is compacted.
+ * A removed URL leaves its pointer behind, which leads to a dead record and still takes part in comparisons. If the URL
+ * is added again the pointer is set to the new record; otherwise it disappears when the pool is compacted.
  *
  * Invariant: no two pointers, in main and tail together, lead to equal strings.
  */
@@ -53,7 +53,7 @@ static void refs_free(refs *list, vidi__memory *memory)
     vidi__release(memory, list->at, refs_bytes(list->room), _Alignof(vidi__record *));
 }
 
-/* The first of the first `count` pointers that leads to `str` or beyond; *same tells which. */
+/* Index of the first of `count` pointers whose string is not less than `str`; *same tells whether it is equal. */
 static uint64_t refs_search(const refs *list, uint64_t count, const vidi__pool *pool, vidi_str str, bool *same)
 {
     uint64_t low = 0, high = count;
@@ -73,7 +73,7 @@ static uint64_t refs_search(const refs *list, uint64_t count, const vidi__pool *
     return low;
 }
 
-/* Is there a pointer to this string, to a dead record or a live one? *ref is where. */
+/* Finds the pointer to this string, whether its record is live or dead; false if there is none. */
 static bool locate(const sorted *self, vidi_str str, vidi__record ***ref)
 {
     const refs *lists[] = {&self->main, &self->tail};
@@ -94,7 +94,7 @@ static vidi__record *sorted_find(const vidi__exact *exact, const vidi__part *url
     return locate(of(exact), url->str, &ref) && !vidi__record_dead(*ref) ? *ref : NULL;
 }
 
-/* From the back, so that main, which has the room, is filled where it has been read already. */
+/* Merges the tail into main. It works from the back, because main has its free room there. */
 static void fold(sorted *self)
 {
     refs *main = &self->main, *tail = &self->tail;
@@ -110,7 +110,7 @@ static void fold(sorted *self)
     }
 }
 
-/* A tail that is full grows if main has become long enough for it, and is folded otherwise. */
+/* Makes room in the tail. A full tail grows if main has become long enough for a longer one; otherwise it is merged. */
 static int sorted_reserve(vidi__exact *exact)
 {
     sorted *self = of(exact);
