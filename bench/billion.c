@@ -403,11 +403,13 @@ static int create(vidi_set **set, uint64_t n, bool populated)
 {
     static const vidi_allocator allocator = {.size = sizeof allocator, .allocate = allocate, .release = release};
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     options.canon = "none";
     if (populated && open_arena(n) < 0)
         return -1;
+    options.access = &access;
     if (populated)
-        options.allocator = &allocator;
+        access.allocator = &allocator;
     return vidi_create(set, &options);
 }
 

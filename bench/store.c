@@ -150,14 +150,14 @@ static bool fine(int code)
 static const struct mode {
     const char *name, *peer;
     bool in_folder, commits;
-    uint32_t flags;
+    uint32_t flags, sync;
     const char *note;
 } modes[] = {
-    {"memory", NULL, false, false, 0, "a set in memory"},
-    {"never", "memory", true, false, VIDI_SYNC_NEVER, "VIDI_SYNC_NEVER"},
-    {"everysec", "never", true, false, 0, "the default: synced once a second"},
-    {"manual", "memory", true, true, VIDI_MANUAL_COMMIT, "VIDI_MANUAL_COMMIT, a commit after each batch"},
-    {"always", "memory", true, false, VIDI_SYNC_ALWAYS, "VIDI_SYNC_ALWAYS: each batch waits for the disk"},
+    {"memory", NULL, false, false, 0, 0, "a set in memory"},
+    {"never", "memory", true, false, 0, VIDI_SYNC_NEVER, "VIDI_SYNC_NEVER"},
+    {"everysec", "never", true, false, 0, VIDI_SYNC_EVERY_SECOND, "the default: synced once a second"},
+    {"manual", "memory", true, true, VIDI_MANUAL_COMMIT, 0, "VIDI_MANUAL_COMMIT, a commit after each batch"},
+    {"always", "memory", true, false, 0, VIDI_SYNC_ALWAYS, "VIDI_SYNC_ALWAYS: each batch waits for the disk"},
 };
 
 /* How many URLs are added in which batches; always: fewer, because each batch waits for the disk. */
@@ -177,12 +177,23 @@ static double thread_cpu(void)
 static bool make_set(const place *place, const struct mode *mode, uint64_t n, vidi_set **set)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     options.capacity = n;
     options.canon = "none";
-    options.allocator = &bench_allocator;
-    options.flags = mode->flags;
+    options.access = &access;
+    access.allocator = &bench_allocator;
+    access.flags = mode->flags;
+    access.sync = mode->sync;
     options.path = mode->in_folder ? place->set : NULL;
     return fine(vidi_create(set, &options));
+}
+
+static int open_unsynced(vidi_set **set, const place *place, unsigned flags)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.flags = flags;
+    access.sync = VIDI_SYNC_NEVER;
+    return vidi_open_with(set, place->set, &access);
 }
 
 static bool add_chunk(vidi_set *set, const struct mode *mode, const place *place, size_t count, size_t batch)
@@ -231,7 +242,7 @@ static void measure_mode(bench_run *run, place *place, const load *load, const s
     vidi_set *set = NULL;
     if (!row || row->why[0])
         return;
-    row->n = mode->flags & VIDI_SYNC_ALWAYS ? load->always : load->n;
+    row->n = mode->sync == VIDI_SYNC_ALWAYS ? load->always : load->n;
     row->bytes = run->url_bytes;
     if (!make_set(place, mode, row->n, &set) || !add_all(set, mode, place, 0, row->n, load->batch, &row->series))
         fail(row);
@@ -243,7 +254,7 @@ static bool takes_part(const load *load, const struct mode *mode)
 {
     if (mode->commits && load->batch != BENCH_BATCH)
         return false;
-    return load->always || !(mode->flags & VIDI_SYNC_ALWAYS);
+    return load->always || mode->sync != VIDI_SYNC_ALWAYS;
 }
 
 /* The modes take turns, so that a bad moment of machine or disk strikes all of them. */
@@ -260,9 +271,9 @@ static void measure_adds(bench_run *run, place *place, const load *loads, size_t
 
 static bool build(place *place, uint64_t from, uint64_t n, bool is_new)
 {
-    static const struct mode mode = {.name = "build", .in_folder = true, .flags = VIDI_SYNC_NEVER};
+    static const struct mode mode = {.name = "build", .in_folder = true, .sync = VIDI_SYNC_NEVER};
     vidi_set *set = NULL;
-    bool built = is_new ? make_set(place, &mode, n, &set) : fine(vidi_open(&set, place->set, VIDI_SYNC_NEVER));
+    bool built = is_new ? make_set(place, &mode, n, &set) : fine(open_unsynced(&set, place, 0));
     built = built && add_all(set, &mode, place, from, n, BENCH_BATCH, NULL) &&
             (is_new ? fine(vidi_snapshot(set)) : fine(vidi_sync(set)));
     vidi_close(set);
@@ -287,7 +298,7 @@ static void measure_open(bench_run *run, const place *place, const char *name, c
     if (cold)
         each_file(place->set, chill, NULL);
     double cpu = bench_cpu_now(), start = bench_now();
-    if (fine(vidi_open(&set, place->set, flags)))
+    if (fine(open_unsynced(&set, place, flags)))
         bench_record(&row->series, bench_now() - start, bench_cpu_now() - cpu);
     else
         fail(row);
@@ -337,10 +348,10 @@ static void measure_snapshots(bench_run *run, const place *place, uint64_t n, in
 {
     vidi_set *set = NULL;
     for (int round = 0; round < rounds; round++) {
-        measure_open(run, place, "store open", "writing", VIDI_SYNC_NEVER, false, n);
-        measure_open(run, place, "store open", "writing, cold", VIDI_SYNC_NEVER, true, n);
+        measure_open(run, place, "store open", "writing", 0, false, n);
+        measure_open(run, place, "store open", "writing, cold", 0, true, n);
     }
-    if (!fine(vidi_open(&set, place->set, VIDI_SYNC_NEVER)))
+    if (!fine(open_unsynced(&set, place, 0)))
         return;
     for (int round = 0; round < rounds; round++)
         measure_snapshot(run, place, set, n);
@@ -362,7 +373,7 @@ static void measure_whole(bench_run *run, place *place, uint64_t n, int rounds)
     if (build(place, n, LOGGED, false))
         for (int round = 0; round < rounds; round++) {
             measure_open(run, place, "store open, 1e6 in the log", "reading", VIDI_READ_ONLY, false, n);
-            measure_open(run, place, "store open, 1e6 in the log", "writing", VIDI_SYNC_NEVER, false, n);
+            measure_open(run, place, "store open, 1e6 in the log", "writing", 0, false, n);
         }
     remove_set(place);
 }

@@ -87,12 +87,14 @@ double bench_threads(const bench_recipe *recipe, uint64_t n, unsigned threads)
 {
     team team = {.n = n, .seed = recipe->seed, .threads = threads};
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set;
     options.kind = recipe->kind;
     options.capacity = recipe->capacity;
     options.error = recipe->error;
     options.canon = "none"; /* the peers compare bytes too */
-    options.allocator = &bench_allocator;
+    options.access = &access;
+    access.allocator = &bench_allocator;
     if (threads > THREADS_MAX || vidi_create(&set, &options) < 0)
         return -1;
     team.set = set;

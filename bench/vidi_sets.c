@@ -13,6 +13,7 @@ static held one; /* there is never more than one at a time */
 static void *make(const bench_recipe *recipe)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     unsigned char key[VIDI_KEY_BYTES] = {0};
     memcpy(key, &recipe->seed, sizeof recipe->seed);
     options.kind = recipe->kind;
@@ -21,7 +22,8 @@ static void *make(const bench_recipe *recipe)
     options.error = recipe->error;
     options.key = key;
     options.canon = "none"; /* the peers compare bytes too */
-    options.allocator = recipe->capacity ? &bench_allocator : NULL;
+    options.access = &access;
+    access.allocator = recipe->capacity ? &bench_allocator : NULL;
     if (vidi_create(&one.set, &options) < 0)
         return bench_refuse("%s", vidi_message());
     return &one;

@@ -58,6 +58,7 @@ static void use(vidi_set *set, fuzz_stream *stream)
     uint64_t entries = 1000;
     fuzz_stream written = {0};
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *other = NULL;
     ask(set);
     FUZZ_CHECK(vidi_add(set, (vidi_str)FUZZ_STR("http://example.com/")) == VIDI_ECANNOT);
@@ -65,16 +66,16 @@ static void use(vidi_set *set, fuzz_stream *stream)
     FUZZ_CHECK(vidi_write(set, fuzz_put, &written) == VIDI_OK);
     free(written.bytes);
     options.like = set;
-    options.memory_limit = MEMORY_LIMIT;
+    options.access = &access;
+    access.memory_limit = MEMORY_LIMIT;
     if (vidi_create(&other, &options) == VIDI_OK)
         vidi_merge(other, set);
     vidi_close(other);
     if (vidi_verify(set) != VIDI_OK)
         return;
-    options = (vidi_options)VIDI_OPTIONS_INIT;
-    options.memory_limit = 2 * MEMORY_LIMIT;
+    access.memory_limit = 2 * MEMORY_LIMIT;
     stream->at = 0;
-    FUZZ_CHECK(vidi_read(&other, fuzz_take, stream, stream->size, &options) == VIDI_OK);
+    FUZZ_CHECK(vidi_read(&other, fuzz_take, stream, stream->size, NULL, &access) == VIDI_OK);
     vidi_close(other);
 }
 
@@ -82,10 +83,10 @@ static void map_and_use(fuzz_stream *stream)
 {
     size_t whole;
     vidi_set *set;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     uint8_t *bytes = map(stream, &whole);
-    options.memory_limit = MEMORY_LIMIT;
-    if (vidi__inside_map(&set, bytes, stream->size, &options) == VIDI_OK)
+    access.memory_limit = MEMORY_LIMIT;
+    if (vidi__inside_map(&set, bytes, stream->size, &access) == VIDI_OK)
         use(set, stream);
     else
         FUZZ_CHECK(!set);

@@ -58,7 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     char *rest = text;
     vidi_options options = VIDI_OPTIONS_INIT;
-    options.memory_limit = MEMORY_LIMIT;
+    vidi_access access = VIDI_ACCESS_INIT;
+    options.access = &access;
+    access.memory_limit = MEMORY_LIMIT;
     options.kind = next_line(&rest);
     options.params = next_line(&rest);
     const char *capacity = next_line(&rest), *error = next_line(&rest);
@@ -69,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.canon = next_line(&rest);
     const char *invalid = next_line(&rest);
     if (invalid)
-        options.invalid = (uint32_t)strtoul(invalid, NULL, 0);
+        access.invalid = (uint32_t)strtoul(invalid, NULL, 0);
     options.tracking = rest && *rest ? rest : NULL;
     try_create(&options);
     try_plan(&options);

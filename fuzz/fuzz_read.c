@@ -15,10 +15,10 @@ static int visit(void *context, const vidi_entry *entry)
 
 static int read_from(vidi_set **set, fuzz_stream *stream, uint64_t stream_bytes)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.memory_limit = MEMORY_LIMIT;
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.memory_limit = MEMORY_LIMIT;
     stream->at = 0;
-    return vidi_read(set, fuzz_take, stream, stream_bytes, &options);
+    return vidi_read(set, fuzz_take, stream, stream_bytes, NULL, &access);
 }
 
 static void read_and_use(fuzz_stream *stream, uint64_t stream_bytes)

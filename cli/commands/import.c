@@ -33,17 +33,15 @@ static int check_absent(const char *path)
 static int run(const cli_command *self, cli_words words)
 {
     vidi_set *set;
-    vidi_options options = VIDI_OPTIONS_INIT;
     int error, status = cli_options_parse(self, &words, NULL);
 
     if (status != CLI_GO_ON)
         return status;
     if (cli_operands(self, words, 1, 2) != CLI_OK || check_absent(words.list[0]) != CLI_OK)
         return CLI_ERROR;
-    options.path = words.list[0];
-    status = cli_state_read(&set, words.count > 1 ? words.list[1] : "-", &options, &error);
+    status = cli_state_read(&set, words.count > 1 ? words.list[1] : "-", words.list[0], NULL, &error);
     if (status == CLI_OK)
-        status = print(set, options.path);
+        status = print(set, words.list[0]);
     vidi_close(set);
     return status;
 }

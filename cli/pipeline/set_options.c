@@ -66,18 +66,19 @@ static int canon_of(const cli_set_options *options, const char **canon)
     return CLI_OK;
 }
 
-static int flags_of(const cli_set_options *options, uint32_t *flags)
+/* How the set is used, but for its memory: --sync and --invalid. */
+static int access_of(const cli_set_options *options, vidi_access *access)
 {
-    *flags = VIDI_MANUAL_COMMIT;
+    access->flags = VIDI_MANUAL_COMMIT;
     if (!options->sync || strcmp(options->sync, "everysec") == 0)
-        return CLI_OK;
-    if (strcmp(options->sync, "always") == 0)
-        *flags |= VIDI_SYNC_ALWAYS;
+        access->sync = VIDI_SYNC_EVERY_SECOND;
+    else if (strcmp(options->sync, "always") == 0)
+        access->sync = VIDI_SYNC_ALWAYS;
     else if (strcmp(options->sync, "never") == 0)
-        *flags |= VIDI_SYNC_NEVER;
+        access->sync = VIDI_SYNC_NEVER;
     else
         return cli_error("--sync is 'always', 'everysec' or 'never', not '%s'", options->sync);
-    return CLI_OK;
+    return cli_invalid_parse(options->invalid, &access->invalid);
 }
 
 /* ---- the planner ---- */
@@ -105,13 +106,13 @@ static bool is_for_the_planner(const cli_set_options *options)
     return options->memory && (lost || error);
 }
 
-static int plan(const cli_set_options *options, vidi_options *set, vidi_plan_entry *chosen)
+static int plan(const cli_set_options *options, vidi_options *set, vidi_access *access, vidi_plan_entry *chosen)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
     vidi_plan_entry plans[PLANS];
     size_t n = PLANS;
 
-    set->memory_limit = options->memory;
+    access->memory_limit = options->memory;
     if (!is_for_the_planner(options))
         return CLI_OK;
     want.kind = options->kind;
@@ -134,7 +135,7 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_plan_ent
     set->params = chosen->params;
     set->capacity = 0; /* it is among the parameters, and so is the error rate */
     set->error = 0;
-    set->memory_limit = 0; /* what the plan says fits, but for what a batch takes for a moment */
+    access->memory_limit = 0; /* what the plan says fits, but for what a batch takes for a moment */
     return CLI_OK;
 }
 
@@ -157,6 +158,7 @@ static int counts_exactly(const vidi_set *set)
 static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like)
 {
     vidi_options set = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_plan_entry chosen;
 
     set.kind = options->kind;
@@ -172,10 +174,10 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
         set.kind = "hashset";
         set.params = "multiset=on";
     }
-    if (canon_of(options, &set.canon) != CLI_OK || flags_of(options, &set.flags) != CLI_OK ||
-        cli_invalid_parse(options->invalid, &set.invalid) != CLI_OK || plan(options, &set, &chosen) != CLI_OK)
+    if (canon_of(options, &set.canon) != CLI_OK || access_of(options, &access) != CLI_OK ||
+        plan(options, &set, &access, &chosen) != CLI_OK)
         return CLI_ERROR;
-    set.flags = path ? set.flags : 0;
+    set.access = &access;
     int error = vidi_create(&sets->set, &set);
     if (error < 0)
         return cli_library_error(error);
@@ -186,12 +188,12 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
 
 int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access reading = VIDI_ACCESS_INIT;
 
-    options.flags = VIDI_READ_ONLY;
-    if (cli_invalid_parse(invalid, &options.invalid) != CLI_OK)
+    reading.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
-    return cli_state_open_with(set, path, &options, NULL);
+    return cli_state_open_with(set, path, &reading, NULL);
 }
 
 int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form)
@@ -267,13 +269,13 @@ static int check_free(const char *path)
 
 static int open_state(cli_sets *sets, const cli_set_options *options)
 {
-    vidi_options handle = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
 
     sets->durable = true;
-    if (flags_of(options, &handle.flags) != CLI_OK || cli_invalid_parse(options->invalid, &handle.invalid) != CLI_OK)
+    if (access_of(options, &access) != CLI_OK)
         return CLI_ERROR;
-    handle.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
-    int error = vidi_open_with(&sets->set, options->state, &handle);
+    access.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
+    int error = vidi_open_with(&sets->set, options->state, &access);
     if (error == VIDI_EABSENT)
         return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;
     if (error == VIDI_EBUSY)
@@ -297,13 +299,14 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
  */
 static int open_dry(cli_sets *sets, const cli_set_options *options)
 {
-    vidi_options beside = VIDI_OPTIONS_INIT, handle = VIDI_OPTIONS_INIT;
+    vidi_options beside = VIDI_OPTIONS_INIT;
+    vidi_access reading = VIDI_ACCESS_INIT, adding = VIDI_ACCESS_INIT;
     vidi_stats stats = {.size = sizeof stats};
 
-    handle.flags = VIDI_READ_ONLY;
-    if (cli_invalid_parse(options->invalid, &handle.invalid) != CLI_OK)
+    reading.flags = VIDI_READ_ONLY;
+    if (cli_invalid_parse(options->invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
-    int error = vidi_open_with(&sets->also, options->state, &handle);
+    int error = vidi_open_with(&sets->also, options->state, &reading);
     if (error == VIDI_EABSENT)
         return check_free(options->state) == CLI_OK ? create(sets, options, NULL, NULL) : CLI_ERROR;
     if (error < 0)
@@ -314,7 +317,8 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
         return cli_library_error(error);
     beside.canon = stats.canon;
     beside.tracking = sets->tracking;
-    beside.invalid = handle.invalid;
+    adding.invalid = reading.invalid;
+    beside.access = &adding;
     error = vidi_create(&sets->set, &beside);
     return error < 0 ? cli_library_error(error) : CLI_OK;
 }

@@ -94,7 +94,7 @@ static uint64_t bytes_left(int fd)
     return at >= 0 && at < about.st_size ? (uint64_t)(about.st_size - at) : 0;
 }
 
-int cli_state_read(vidi_set **set, const char *path, const vidi_options *options, int *error)
+int cli_state_read(vidi_set **set, const char *path, const char *folder, const vidi_access *access, int *error)
 {
     int ignored = 0;
     bool standard = strcmp(path, "-") == 0;
@@ -112,15 +112,15 @@ int cli_state_read(vidi_set **set, const char *path, const vidi_options *options
             close(from.fd);
         return status;
     }
-    *error = vidi_read(set, read_some, &from, bytes_left(from.fd), options);
+    *error = vidi_read(set, read_some, &from, bytes_left(from.fd), folder, access);
     if (!standard)
         close(from.fd);
     if (from.error != 0)
         return cli_error("cannot read %s: %s", name, strerror(from.error));
     if (*error == VIDI_OK)
         return CLI_OK;
-    bool stream = *error == VIDI_EFORMAT || !options || !options->path; /* or the folder that is made from it */
-    return cli_state_error(stream ? name : options->path, *error);
+    bool stream = *error == VIDI_EFORMAT || !folder; /* otherwise the folder is to blame */
+    return cli_state_error(stream ? name : folder, *error);
 }
 
 /* Gives the first bytes of a file, and no more: enough to see whether they begin a set. */
@@ -141,7 +141,7 @@ static int refuse_file(const char *path)
 
     if (from.fd < 0)
         return cli_error("cannot open %s: %s", path, strerror(errno));
-    int error = vidi_read(&set, read_beginning, &from, 0, NULL);
+    int error = vidi_read(&set, read_beginning, &from, 0, NULL, NULL);
     vidi_close(set);
     close(from.fd);
     if (cli_state_is_none(error))
@@ -157,35 +157,35 @@ int cli_state_check_folder(const char *path)
 
 /* ---- folders ---- */
 
-int cli_state_open_with(vidi_set **set, const char *path, const vidi_options *options, int *error)
+int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error)
 {
-    vidi_options for_file = VIDI_OPTIONS_INIT;
+    vidi_access for_file = VIDI_ACCESS_INIT;
     struct stat about;
     int ignored = 0;
 
     error = error ? error : &ignored;
     *error = VIDI_OK;
     *set = NULL;
-    for_file.invalid = options->invalid;
-    if ((options->flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
-        return cli_state_read(set, path, &for_file, error);
+    for_file.invalid = access->invalid;
+    if ((access->flags & VIDI_READ_ONLY) && strcmp(path, "-") == 0)
+        return cli_state_read(set, path, NULL, &for_file, error);
     if (stat(path, &about) != 0)
         return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
     if (S_ISDIR(about.st_mode)) {
-        if (access(path, R_OK | X_OK) != 0)
+        if (faccessat(AT_FDCWD, path, R_OK | X_OK, 0) != 0)
             return cli_error("cannot open %s: %s", path, strerror(errno));
-        *error = vidi_open_with(set, path, options);
+        *error = vidi_open_with(set, path, access);
         return *error < 0 ? cli_state_error(path, *error) : CLI_OK;
     }
-    return options->flags & VIDI_READ_ONLY ? cli_state_read(set, path, &for_file, error) : refuse_file(path);
+    return access->flags & VIDI_READ_ONLY ? cli_state_read(set, path, NULL, &for_file, error) : refuse_file(path);
 }
 
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access how = VIDI_ACCESS_INIT;
 
-    options.flags = flags;
-    return cli_state_open_with(set, path, &options, error);
+    how.flags = flags;
+    return cli_state_open_with(set, path, &how, error);
 }
 
 vidi_recovery cli_state_recovered(const vidi_set *set)

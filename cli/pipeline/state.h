@@ -16,16 +16,19 @@ int cli_operands(const cli_command *self, cli_words words, size_t least, size_t 
  * CLI_ERROR with a message that names the path. Then *set is NULL and *error (may be NULL) is the library's error code,
  * or 0 if the library was not called.
  */
-int cli_state_open_with(vidi_set **set, const char *path, const vidi_options *options, int *error);
+int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error);
 
-/* The same, with flags alone (vidi_option_flags). */
+/* The same, with flags alone (vidi_access_flags). */
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error);
 
 /* The same, and warns if damage was found in the log. */
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
 
-/* Reads an exported set, "-" from standard input, with options as vidi_read takes them. Otherwise as cli_state_open. */
-int cli_state_read(vidi_set **set, const char *path, const vidi_options *options, int *error);
+/*
+ * Reads an exported set, "-" from standard input, into memory, or into a folder unless that is NULL. Otherwise as
+ * cli_state_open.
+ */
+int cli_state_read(vidi_set **set, const char *path, const char *folder, const vidi_access *access, int *error);
 
 /* Prints the message of the library's last failure, which returned `error`, about the set at path. CLI_ERROR. */
 int cli_state_error(const char *path, int error);

@@ -126,16 +126,6 @@ typedef struct vidi_allocator {
 /* Room for the parameters of a kind as text, with the zero byte at the end. A set with more of them is refused. */
 #define VIDI_PARAMS_ROOM 512
 
-enum vidi_option_flags {
-    VIDI_KEEP_PREVIOUS = 1, /* vidi_rotate keeps the last epoch for vidi_has_previous */
-    /* The rest is about the handle of a set that lives in a folder, and is not remembered there. */
-    VIDI_MANUAL_COMMIT = 2, /* adds and removals count only when vidi_commit is called */
-    VIDI_SYNC_ALWAYS = 4, /* a commit returns when it is on disk; without this and the next: once a second, behind it */
-    VIDI_SYNC_NEVER = 8,  /* whenever the kernel likes, and in vidi_sync */
-    VIDI_READ_ONLY = 16,  /* vidi_open: without a lock, as many as like, beside a writer */
-    VIDI_NO_MAP = 32      /* with VIDI_READ_ONLY: the snapshot is read and verified as a whole, not mapped */
-};
-
 /*
  * What a set does with bytes that are not a URL, or that have no canonical form in it, such as a URL without a host
  * under key=host. vidi_stats.answered_invalid counts them, except under VIDI_FAIL_INVALID.
@@ -146,54 +136,96 @@ enum vidi_invalid_policy {
     VIDI_FAIL_INVALID = 2  /* the verdict is VIDI_INVALID, and a batch stops before them; see vidi_add_batch */
 };
 
+/* When commits to a set in a folder are brought to disk. */
+enum vidi_sync_policy {
+    VIDI_SYNC_EVERY_SECOND = 0, /* once a second, in the background */
+    VIDI_SYNC_ALWAYS = 1,       /* a commit returns when it is on disk */
+    VIDI_SYNC_NEVER = 2         /* when the kernel likes, and in vidi_sync */
+};
+
+enum vidi_access_flags {
+    VIDI_MANUAL_COMMIT = 2, /* adds and removals count only after vidi_commit */
+    VIDI_READ_ONLY = 16,    /* for opening: takes no lock, so any number of readers work beside a writer */
+    VIDI_NO_MAP = 32        /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
+};
+
 /*
- * How a set is made. Start from VIDI_OPTIONS_INIT; everything that stays zero takes its default.
+ * How this process uses a set. Nothing of it is saved with the set. Start from VIDI_ACCESS_INIT; everything that stays
+ * zero takes its default. A set in memory uses memory_limit, allocator and invalid alone.
+ */
+typedef struct vidi_access {
+    size_t size;                     /* sizeof(vidi_access), so that later versions can add fields */
+    uint64_t memory_limit;           /* bytes that the set never exceeds; 0: the machine's memory */
+    const vidi_allocator *allocator; /* copied; NULL: malloc, and pages from the kernel for large arrays */
+    uint32_t invalid;                /* vidi_invalid_policy */
+    uint32_t flags;                  /* vidi_access_flags */
+    uint32_t sync;                   /* vidi_sync_policy */
+} vidi_access;
+
+#define VIDI_ACCESS_INIT                                                                                               \
+    {                                                                                                                  \
+        sizeof(vidi_access), 0, NULL, 0, 0, 0                                                                          \
+    }
+
+enum vidi_option_flags {
+    VIDI_KEEP_PREVIOUS = 1 /* vidi_rotate keeps the last epoch for vidi_has_previous */
+};
+
+/*
+ * How a set is made. Start from VIDI_OPTIONS_INIT; everything that stays zero takes its default. All but `access` is
+ * saved with the set.
  */
 typedef struct vidi_options {
-    size_t size;                     /* sizeof(vidi_options), so that later versions can add fields */
-    const char *kind;                /* a name from vidi_kind(); NULL: the default kind */
-    const char *params;              /* "name=value,name=value", as docs/KINDS.md lists them */
-    uint64_t capacity;               /* URLs that are expected; 0: unknown, which needs a kind that grows */
-    double error;                    /* false-positive probability at capacity; 0: 1e-6 */
-    uint64_t memory_limit;           /* bytes that the set never exceeds; 0: the machine's memory */
-    const unsigned char *key;        /* VIDI_KEY_BYTES of secret; NULL: random */
-    const vidi_set *like;            /* same kind, parameters, key, epoch and form, so that the two can be merged */
-    const vidi_allocator *allocator; /* copied; NULL: malloc, and pages from the kernel for large arrays */
-    double headroom;                 /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
-    uint32_t member;                 /* 1..: this set is that member of a spatial set which lives elsewhere */
-    uint32_t flags;                  /* vidi_option_flags */
-    const char *canon;               /* canonical form, as for vidi_canon_create; NULL: whatwg; "none": any bytes */
-    const char *tracking;            /* for crawl: its list, as for vidi_canon_create; NULL: the compiled-in one */
-    uint32_t invalid;                /* vidi_invalid_policy: of the handle, neither saved nor taken over by like */
-    const char *path;                /* a folder for the set to live in, which must not hold one; NULL: in memory */
+    size_t size;               /* sizeof(vidi_options), so that later versions can add fields */
+    const char *kind;          /* a name from vidi_kind(); NULL: the default kind */
+    const char *params;        /* "name=value,name=value", as docs/KINDS.md lists them */
+    uint64_t capacity;         /* number of URLs expected; 0: unknown, which needs a kind that grows */
+    double error;              /* false-positive probability at capacity; 0: 1e-6 */
+    const unsigned char *key;  /* VIDI_KEY_BYTES of secret; NULL: random */
+    const vidi_set *like;      /* same kind, parameters, key, epoch and form, so that the two can be merged */
+    double headroom;           /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
+    uint32_t member;           /* 1..: this set is that member of a spatial set which lives elsewhere */
+    uint32_t flags;            /* vidi_option_flags */
+    const char *canon;         /* canonical form, as for vidi_canon_create; NULL: whatwg; "none": any bytes */
+    const char *tracking;      /* for crawl: its list, as for vidi_canon_create; NULL: the compiled-in one */
+    const char *path;          /* a folder for the set to live in; NULL: in memory */
+    const vidi_access *access; /* how this process uses it; NULL: the defaults */
 } vidi_options;
 
 #define VIDI_OPTIONS_INIT                                                                                              \
     {                                                                                                                  \
-        sizeof(vidi_options), NULL, NULL, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, NULL, 0, NULL                      \
+        sizeof(vidi_options), NULL, NULL, 0, 0, NULL, NULL, 0, 0, 0, NULL, NULL, NULL, NULL                            \
     }
 
 /*
- * Makes an empty set, in memory or in the folder options->path; options may be NULL. Allocates for the capacity asked
- * for. On error *set is NULL.
+ * Makes an empty set, in memory or in the folder options->path, which must not hold a set; options may be NULL.
+ * Allocates for the capacity asked for. On error *set is NULL.
  */
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
 /*
- * Opens a set that lives in a folder. flags are vidi_option_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
- * (the message names the process) if somebody else has it open for writing, VIDI_EFORMAT if it is damaged.
+ * Opens a set that lives in a folder. flags are vidi_access_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
+ * (the message names the process) if another process has it open for writing, VIDI_EFORMAT if it is damaged.
  *
  * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a damaged
  * place; vidi_recovered says what was found.
  *
  * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share one
- * copy, and reads what the log adds. The set is as it was at that moment; what the writer commits later is not seen. Nothing in
- * the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no harm else.
+ * copy, and reads what the log adds. The set is as it was at that moment; later commits of the writer are not seen.
+ * Nothing in the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no
+ * other harm.
  */
 VIDI_API int vidi_open(vidi_set **set, const char *path, unsigned flags);
 
-/* The same, with memory_limit, allocator, headroom, flags and invalid of the options; the others must be zero. */
-VIDI_API int vidi_open_with(vidi_set **set, const char *path, const vidi_options *options);
+/* The same, with everything that an access can say; NULL: the defaults. */
+VIDI_API int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access);
+
+/*
+ * Opens the set in the folder options->path, or makes it if there is none. If there is one, options->access alone is
+ * used: vidi_stat tells what the set is. Of several processes that call it at once one makes the set; the others find
+ * it, which is VIDI_EBUSY as long as the first has it open for writing.
+ */
+VIDI_API int vidi_open_or_create(vidi_set **set, const vidi_options *options);
 
 /*
  * Frees the set; NULL is fine. No other call on it may be running. Of a set in a folder, what was committed is written
@@ -311,7 +343,7 @@ VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
 /* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
 typedef struct vidi_entry {
     vidi_str url;     /* in the set's canonical form; good during the call of the visitor */
-    uint64_t hash[2]; /* the keyed hash */
+    uint64_t hash[2]; /* what the kind keeps of the keyed hash: all of it, or, for fingerprint, some bits in hash[1] */
     uint64_t times;   /* how often it was added */
 } vidi_entry;
 
@@ -517,14 +549,14 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 
 /*
- * Makes a set from such a stream, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT. stream_bytes is the
- * stream's length if known, otherwise 0; knowing it, a lying header is refused before anything is allocated for it. Of
- * the options (may be NULL) memory_limit, allocator, headroom, flags, invalid and path are used; the others must be zero.
- * With a path the set lives in that folder from then on, which is made when the whole stream was read and found good. A
- * set whose canonical form this version does not make, or not this build, is VIDI_EFORMAT too.
+ * Makes a set from such a stream, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
+ * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
+ * allocated for it. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
+ * in memory. access may be NULL. A set whose canonical form is not known to this version, or to this build, is
+ * VIDI_EFORMAT too.
  */
-VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
-                       const vidi_options *options);
+VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
+                       const vidi_access *access);
 
 typedef struct vidi_kind_info {
     size_t size;
@@ -626,6 +658,9 @@ VIDI_API void vidi_canon_close(vidi_canon *canon);
  * and refuses versions that it does not make. Good until vidi_canon_close.
  */
 VIDI_API const char *vidi_canon_name(const vidi_canon *canon);
+
+/* The canonical form of a set. It belongs to the set and is good until vidi_close; do not close it. */
+VIDI_API const vidi_canon *vidi_canon_of(const vidi_set *set);
 
 /*
  * Writes the canonical form of a URL, or of a reference against a base (NULL: none), to the buffer, as vidi_url_parse

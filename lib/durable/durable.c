@@ -206,23 +206,21 @@ static int init_locks(vidi__durable *durable)
     return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
 }
 
-static void take_flags(vidi__durable *durable, uint32_t flags)
+static vidi__log_policy policy_of(const vidi_access *access)
 {
-    durable->manual = flags & VIDI_MANUAL_COMMIT;
-    durable->policy = flags & VIDI_SYNC_ALWAYS  ? VIDI__SYNC_ALWAYS
-                      : flags & VIDI_SYNC_NEVER ? VIDI__SYNC_NO
-                                                : VIDI__SYNC_EVERYSEC;
+    return access->sync == VIDI_SYNC_ALWAYS  ? VIDI__SYNC_ALWAYS
+           : access->sync == VIDI_SYNC_NEVER ? VIDI__SYNC_NO
+                                             : VIDI__SYNC_EVERYSEC;
 }
 
-int vidi__durable_alloc(vidi_set *set, const vidi_options *options)
+int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
 {
     vidi__durable *durable;
-    if ((options->flags & VIDI_SYNC_ALWAYS) && (options->flags & VIDI_SYNC_NEVER))
-        return vidi__fail(VIDI_EOPTION, "VIDI_SYNC_ALWAYS and VIDI_SYNC_NEVER exclude each other");
     VIDI__TRY(vidi__alloc_zeroed(&set->memory, &durable, sizeof *durable, _Alignof(vidi__durable)));
     durable->folder.handle = durable->folder.lock.handle = -1;
     durable->recovery.size = sizeof durable->recovery;
-    take_flags(durable, options->flags);
+    durable->manual = access->flags & VIDI_MANUAL_COMMIT;
+    durable->policy = policy_of(access);
     int code = init_locks(durable);
     if (code < 0) {
         vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
@@ -234,11 +232,11 @@ int vidi__durable_alloc(vidi_set *set, const vidi_options *options)
     return VIDI_OK;
 }
 
-int vidi__durable_attach(vidi_set *set, const vidi_options *options)
+int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access)
 {
-    VIDI__TRY(vidi__durable_alloc(set, options));
+    VIDI__TRY(vidi__durable_alloc(set, access));
     vidi__durable *durable = set->durable;
-    VIDI__TRY(vidi__folder_create(&durable->folder, options->path));
+    VIDI__TRY(vidi__folder_create(&durable->folder, path));
     uint64_t number = 1, bytes = 0;
     bool renamed;
     set->previous_first = set->previous_last = 0;

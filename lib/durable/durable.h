@@ -63,10 +63,10 @@ typedef struct vidi__durable {
 /* ---- life of a durable set (durable.c) ---- */
 
 /* Gives a set in memory a folder: makes the folder and writes the first snapshot. */
-int vidi__durable_attach(vidi_set *set, const vidi_options *options);
+int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access);
 
 /* Allocates set->durable and installs the table of functions. */
-int vidi__durable_alloc(vidi_set *set, const vidi_options *options);
+int vidi__durable_alloc(vidi_set *set, const vidi_access *access);
 /* Must be called when something has changed that `uses_staging` depends on. */
 void vidi__durable_ready(vidi_set *set);
 /* Drops all staged operations and prepares the staging area for the set's new filter. */
@@ -154,6 +154,6 @@ int vidi__snapshot_rotate(vidi_set *set, bool keep);
 
 /* ---- recovery (recovery.c) ---- */
 
-int vidi__durable_open(vidi_set **set, const char *path, const vidi_options *options);
+int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *access);
 
 #endif

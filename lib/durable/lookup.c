@@ -70,14 +70,25 @@ int vidi__durable_check_listable(const vidi_set *set)
     return VIDI_OK;
 }
 
-/* What is committed but not in the filter. */
+/* What the filter would tell of the i-th operation's hash. */
+static vidi__u128 kept_hash(const vidi_set *set, uint64_t i)
+{
+    const vidi__staging *staging = &set->durable->staging;
+    const vidi__filter *filter = set->now.filter;
+    if (!set->durable->hash_only)
+        return vidi__hash(set->now.hash, &set->now.key, vidi__staging_url(staging, i));
+    return filter->kind->kept_hash ? filter->kind->kept_hash(filter, staging->hash[i]) : staging->hash[i];
+}
+
+/* Lists what is committed but not in the filter. */
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
 {
     const vidi__staging *staging = &set->durable->staging;
     for (uint64_t i = 0; i < staging->logged; i++) {
         if (staging->kind[i] != VIDI__OP_ADD)
             continue;
-        vidi_entry entry = {vidi__staging_url(staging, i), {staging->hash[i].lo, staging->hash[i].hi}, 1};
+        vidi__u128 hash = kept_hash(set, i);
+        vidi_entry entry = {vidi__staging_url(staging, i), {hash.lo, hash.hi}, 1};
         int code = visitor(context, &entry);
         if (code)
             return code;

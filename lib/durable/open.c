@@ -4,10 +4,12 @@
  */
 #include "durable/durable.h"
 
-/* Gives the set its folder if there is a path. On error the set is closed. */
-static int settle_in(vidi_set **set, const vidi_options *options)
+#include <stdio.h>
+
+/* Gives the set a folder if there is a path. On error the set is closed. */
+static int settle_in(vidi_set **set, const char *path, const vidi_access *access)
 {
-    int code = options->path ? vidi__durable_attach(*set, options) : VIDI_OK;
+    int code = path ? vidi__durable_attach(*set, path, access) : VIDI_OK;
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;
@@ -15,46 +17,76 @@ static int settle_in(vidi_set **set, const vidi_options *options)
     return code;
 }
 
+/* The access of a set that is made: it can be written to. */
+static int take_new(vidi_access *mine, const vidi_access *access)
+{
+    VIDI__TRY(vidi__access_take(mine, access));
+    if (mine->flags & VIDI_READ_ONLY)
+        return vidi__fail(VIDI_EOPTION, "a new set cannot be read-only");
+    return VIDI_OK;
+}
+
 int vidi_create(vidi_set **set, const vidi_options *options)
 {
     vidi_options mine = VIDI_OPTIONS_INIT;
+    vidi_access access;
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     *set = NULL;
     if (options)
         VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
-    if (mine.flags & VIDI_READ_ONLY)
-        return vidi__fail(VIDI_EOPTION, "a new set cannot be read-only; VIDI_READ_ONLY is for vidi_open");
-    VIDI__TRY(vidi__set_create(set, &mine));
-    return settle_in(set, &mine);
+    VIDI__TRY(take_new(&access, mine.access));
+    VIDI__TRY(vidi__set_create(set, &mine, &access));
+    return settle_in(set, mine.path, &access);
 }
 
-int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_options *options)
+int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
+              const vidi_access *access)
 {
-    vidi_options mine;
+    vidi_access mine;
     if (!set || !source)
         return vidi__fail(VIDI_EARGUMENT, "set or source is NULL");
     *set = NULL;
-    VIDI__TRY(vidi__set_read_options(&mine, options));
+    VIDI__TRY(take_new(&mine, access));
     VIDI__TRY(vidi__set_read(set, source, context, stream_bytes, &mine));
-    return settle_in(set, &mine);
+    return settle_in(set, path, &mine);
 }
 
-int vidi_open_with(vidi_set **set, const char *path, const vidi_options *options)
+int vidi_open_with(vidi_set **set, const char *path, const vidi_access *access)
 {
-    vidi_options mine;
+    vidi_access mine;
     if (!set || !path)
         return vidi__fail(VIDI_EARGUMENT, "set or path is NULL");
     *set = NULL;
-    VIDI__TRY(vidi__set_read_options(&mine, options));
-    if (mine.path)
-        return vidi__fail(VIDI_EOPTION, "the path is an argument of its own");
+    VIDI__TRY(vidi__access_take(&mine, access));
     return vidi__durable_open(set, path, &mine);
 }
 
 int vidi_open(vidi_set **set, const char *path, unsigned flags)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.flags = flags;
-    return vidi_open_with(set, path, &options);
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.flags = flags;
+    return vidi_open_with(set, path, &access);
+}
+
+int vidi_open_or_create(vidi_set **set, const vidi_options *options)
+{
+    vidi_options mine = VIDI_OPTIONS_INIT;
+    if (!set || !options)
+        return vidi__fail(VIDI_EARGUMENT, "set or options is NULL");
+    *set = NULL;
+    VIDI__TRY(vidi__struct_in(&mine, sizeof mine, options, "vidi_options"));
+    if (!mine.path)
+        return vidi__fail(VIDI_EOPTION, "there is no path to open or create a set at");
+    int code = vidi_open_with(set, mine.path, mine.access);
+    if (code != VIDI_EABSENT)
+        return code;
+    code = vidi_create(set, &mine);
+    if (code == VIDI_OK)
+        return VIDI_OK;
+    char why[VIDI__MESSAGE];
+    snprintf(why, sizeof why, "%s", vidi_message());
+    if (vidi_open_with(set, mine.path, mine.access) == VIDI_OK) /* another process was faster, and has closed it */
+        return VIDI_OK;
+    return vidi__fail(code, "%s", why);
 }

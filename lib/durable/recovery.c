@@ -52,27 +52,13 @@ static int open_snapshot(const vidi__folder *folder, uint64_t number, file_sourc
     return code;
 }
 
-/* What of the options is about the handle, not about the set. */
-static vidi_options handle_options(const vidi_options *options)
-{
-    vidi_options mine = VIDI_OPTIONS_INIT;
-    mine.memory_limit = options->memory_limit;
-    mine.allocator = options->allocator;
-    mine.headroom = options->headroom;
-    mine.flags = options->flags;
-    mine.invalid = options->invalid;
-    return mine;
-}
-
 /* Into memory. */
-static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
-                uint64_t *bytes)
+static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access, uint64_t *bytes)
 {
     file_source source;
-    vidi_options mine = handle_options(options);
     VIDI__TRY(open_snapshot(folder, number, &source));
     *bytes = source.left;
-    int code = vidi__set_read(set, read_file, &source, source.left, &mine);
+    int code = vidi__set_read(set, read_file, &source, source.left, access);
     (void)vidi__system_now->close(source.file.handle); /* without a sentence that would hide the one about the cause */
     if (source.error < 0)
         return vidi__fail(source.error, "%s", source.why);
@@ -80,18 +66,16 @@ static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, con
 }
 
 /* In place. */
-static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
-               uint64_t *bytes)
+static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access, uint64_t *bytes)
 {
     file_source source;
     const void *start;
-    vidi_options mine = handle_options(options);
     VIDI__TRY(open_snapshot(folder, number, &source));
     *bytes = source.left;
     int code = vidi__file_map(&source.file, source.left, &start);
     (void)vidi__file_close(&source.file);
     VIDI__TRY(code);
-    code = vidi__set_map(set, start, *bytes, &mine);
+    code = vidi__set_map(set, start, *bytes, access);
     if (code < 0) {
         vidi__file_unmap(start, *bytes);
         return vidi__fail_in(source.file.name, code);
@@ -100,11 +84,11 @@ static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, cons
     return VIDI_OK;
 }
 
-static int load_or_map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_options *options,
+static int load_or_map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access,
                        uint64_t *bytes)
 {
-    bool reads = options->flags & VIDI_READ_ONLY, maps = reads && !(options->flags & VIDI_NO_MAP);
-    VIDI__TRY(maps ? map(set, folder, number, options, bytes) : load(set, folder, number, options, bytes));
+    bool reads = access->flags & VIDI_READ_ONLY, maps = reads && !(access->flags & VIDI_NO_MAP);
+    VIDI__TRY(maps ? map(set, folder, number, access, bytes) : load(set, folder, number, access, bytes));
     (*set)->read_only = reads;
     return VIDI_OK;
 }
@@ -227,7 +211,7 @@ static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
 }
 
 /* A set of its own. If its files are gone, it was dropped. */
-static int load_previous(vidi_set *set, const vidi_options *options)
+static int load_previous(vidi_set *set, const vidi_access *access)
 {
     vidi_set *previous;
     vidi__durable *durable = set->durable;
@@ -235,15 +219,14 @@ static int load_previous(vidi_set *set, const vidi_options *options)
     tail end;
     if (!set->previous_first)
         return VIDI_OK;
-    int code = load_or_map(&previous, &durable->folder, set->previous_first, options, &bytes);
+    int code = load_or_map(&previous, &durable->folder, set->previous_first, access, &bytes);
     if (code == VIDI_EABSENT) {
         set->previous_first = set->previous_last = 0; /* so that what is left of them goes as well */
         return VIDI_OK;
     }
     VIDI__TRY(code);
-    vidi_options mine = handle_options(options);
     previous->read_only = set->read_only; /* then what is gone is no damage */
-    code = vidi__durable_alloc(previous, &mine);
+    code = vidi__durable_alloc(previous, access);
     if (code == VIDI_OK)
         code = replay_logs(previous, &durable->folder, set->previous_first, set->previous_last, &end);
     if (code < 0) {
@@ -259,17 +242,17 @@ static int load_previous(vidi_set *set, const vidi_options *options)
 /* ---- opening ---- */
 
 static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *contents, uint64_t bytes,
-                     const vidi_options *options)
+                     const vidi_access *access)
 {
     tail end;
-    VIDI__TRY(vidi__durable_alloc(set, options));
+    VIDI__TRY(vidi__durable_alloc(set, access));
     vidi__durable *durable = set->durable;
     durable->folder = *folder;
     folder->handle = folder->lock.handle = -1;
     durable->snapshot = contents->snapshot;
     durable->snapshot_bytes = bytes;
     VIDI__TRY(replay_logs(set, &durable->folder, contents->snapshot, contents->last_log, &end));
-    VIDI__TRY(load_previous(set, options));
+    VIDI__TRY(load_previous(set, access));
     vidi__durable_ready(set);
     if (set->read_only)
         return VIDI_OK;
@@ -285,7 +268,8 @@ static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *
 static int list(const vidi__folder *folder, const char *path, vidi__contents *contents)
 {
     VIDI__TRY(vidi__folder_list(folder, contents));
-    return contents->snapshot ? VIDI_OK : vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", path);
+    return contents->snapshot ? VIDI_OK
+                              : vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", path);
 }
 
 /*
@@ -300,13 +284,13 @@ static int check_still(const vidi_set *set, const vidi__contents *then)
                                                : vidi__fail(VIDI_EABSENT, "the set has changed while it was opened");
 }
 
-static int open_once(vidi_set **set, vidi__folder *folder, const char *path, const vidi_options *options)
+static int open_once(vidi_set **set, vidi__folder *folder, const char *path, const vidi_access *access)
 {
     vidi__contents contents;
     uint64_t bytes;
     VIDI__TRY(list(folder, path, &contents));
-    VIDI__TRY(load_or_map(set, folder, contents.snapshot, options, &bytes));
-    int code = take_over(*set, folder, &contents, bytes, options);
+    VIDI__TRY(load_or_map(set, folder, contents.snapshot, access, &bytes));
+    int code = take_over(*set, folder, &contents, bytes, access);
     if (code == VIDI_OK && (*set)->read_only && contents.last_log > contents.snapshot)
         code = check_still(*set, &contents);
     if (code < 0) {
@@ -316,9 +300,9 @@ static int open_once(vidi_set **set, vidi__folder *folder, const char *path, con
     return code;
 }
 
-int vidi__durable_open(vidi_set **set, const char *path, const vidi_options *options)
+int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *access)
 {
-    bool reads = options->flags & VIDI_READ_ONLY, found = false;
+    bool reads = access->flags & VIDI_READ_ONLY, found = false;
     int code = VIDI_EABSENT;
     for (int i = 0; i < TRIES && (code == VIDI_EABSENT || code == VIDI_EDIFFERS); i++) {
         vidi__folder folder;
@@ -329,7 +313,7 @@ int vidi__durable_open(vidi_set **set, const char *path, const vidi_options *opt
         if (code == VIDI_OK && !reads)
             code = vidi__folder_lock(&folder);
         if (code == VIDI_OK)
-            code = open_once(set, &folder, path, options);
+            code = open_once(set, &folder, path, access);
         vidi__folder_close(&folder);
         if (!reads)
             break;

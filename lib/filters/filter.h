@@ -162,6 +162,8 @@ struct vidi__kind {
      */
     int (*merge_urls)(vidi__filter *into, const vidi__filter *from, const vidi__hash_key *key);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
+    /* What iterate tells of an item's hash; NULL: all of it. */
+    vidi__u128 (*kept_hash)(const vidi__filter *filter, vidi__u128 hash);
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left to do */
     void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, which may come while other threads add */
 };

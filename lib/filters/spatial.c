@@ -274,6 +274,12 @@ static int spatial_iterate(const vidi__filter *filter, vidi_visitor visitor, voi
     return first->kind->iterate(first, visitor, context);
 }
 
+static vidi__u128 spatial_kept_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    const vidi__filter *first = ((const spatial *)filter)->member[0];
+    return first->kind->kept_hash ? first->kind->kept_hash(first, hash) : hash;
+}
+
 static int spatial_step(vidi__filter *filter, uint64_t budget_ns)
 {
     spatial *self = (spatial *)filter;
@@ -326,5 +332,6 @@ const vidi__kind vidi__kind_spatial = {
     .times = spatial_times,
     .merge = spatial_merge,
     .iterate = spatial_iterate,
+    .kept_hash = spatial_kept_hash,
     .step = spatial_step,
 };

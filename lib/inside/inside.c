@@ -83,7 +83,7 @@ int vidi__inside_features(vidi_str url, const char *const *names, size_t count, 
     return code;
 }
 
-int vidi__inside_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options)
+int vidi__inside_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access)
 {
-    return vidi__set_map(set, bytes, size, options);
+    return vidi__set_map(set, bytes, size, access);
 }

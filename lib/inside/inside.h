@@ -132,7 +132,7 @@ double vidi__inside_filter_lost(const vidi__inside_filter *filter); /* expected 
 /* ---- what is on disk ---- */
 
 /* A read-only set over a stream in memory, which must stay there unchanged as long as the set: lib/set/set.h. */
-int vidi__inside_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options);
+int vidi__inside_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access);
 
 /* Lengths in a log, whose bytes lib/store/log.h draws. */
 enum { VIDI__INSIDE_LOG_HEAD = 64, VIDI__INSIDE_LOG_RECORD_HEAD = 16, VIDI__INSIDE_LOG_CHECK = 8 };

@@ -133,10 +133,9 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
     uint64_t count = vidi__filter_count(set->now.filter);
     *recipe = set->recipe;
     if (next) {
-        if (next->memory_limit || next->key || next->like || next->allocator || next->member || next->canon ||
-            next->tracking || next->invalid || next->path)
-            return vidi__fail(VIDI_EOPTION, "a rotation cannot change memory_limit, key, like, allocator, member, "
-                                            "canon, tracking, invalid or path");
+        if (next->key || next->like || next->member || next->canon || next->tracking || next->path || next->access)
+            return vidi__fail(VIDI_EOPTION, "a rotation cannot change key, like, member, canon, tracking, path or "
+                                            "access");
         recipe->flags = 0;
         VIDI__TRY(vidi__recipe_take(recipe, next));
         if (next->capacity)

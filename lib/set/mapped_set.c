@@ -4,24 +4,23 @@
  */
 #include "set/set.h"
 
-static int map_into(vidi_set *set, const void *bytes, uint64_t size, const vidi_options *options)
+static int map_into(vidi_set *set, const void *bytes, uint64_t size)
 {
     set->read_only = true;
-    VIDI__TRY(vidi__set_take_policy(set, options));
     VIDI__TRY(vidi__frame_map(&set->mapped, bytes, size));
     set->memory.borrowed = bytes;
     set->memory.borrowed_bytes = size;
-    VIDI__TRY(vidi__set_read_from(set, &set->mapped.base, options));
+    VIDI__TRY(vidi__set_read_from(set, &set->mapped.base));
     return vidi__mapped_close(&set->mapped);
 }
 
-int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options)
+int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access)
 {
-    vidi_options mine;
+    vidi_access mine;
     *set = NULL;
-    VIDI__TRY(vidi__set_read_options(&mine, options));
-    VIDI__TRY(vidi__set_alloc(set, mine.allocator, mine.memory_limit));
-    int code = map_into(*set, bytes, size, &mine);
+    VIDI__TRY(vidi__access_take(&mine, access));
+    VIDI__TRY(vidi__set_alloc(set, &mine));
+    int code = map_into(*set, bytes, size);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

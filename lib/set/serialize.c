@@ -266,25 +266,23 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, cons
     return VIDI_OK;
 }
 
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options)
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader)
 {
     char hash[24];
     uint64_t epoch = 0;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(read_recipe(reader, &set->recipe));
-    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options){.size = sizeof *options})));
-    VIDI__TRY(vidi__recipe_take(&set->recipe, options));
+    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options)VIDI_OPTIONS_INIT)));
     return vidi__blame_data(read_epoch(reader, set, epoch, hash));
 }
 
-static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes,
-                     const vidi_options *options)
+static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes)
 {
     vidi__frame_reader *frame;
     VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
     int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
     if (code == VIDI_OK)
-        code = vidi__set_read_from(set, &frame->base, options);
+        code = vidi__set_read_from(set, &frame->base);
     if (code == VIDI_OK)
         code = vidi__frame_close(frame);
     vidi__frame_reader_free(frame);
@@ -292,27 +290,11 @@ static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t 
     return code;
 }
 
-int vidi__set_read_options(vidi_options *mine, const vidi_options *options)
-{
-    *mine = (vidi_options)VIDI_OPTIONS_INIT;
-    if (options)
-        VIDI__TRY(vidi__struct_in(mine, sizeof *mine, options, "vidi_options"));
-    if (mine->kind || mine->params || mine->capacity || mine->error != 0 || mine->key || mine->like || mine->member ||
-        mine->canon || mine->tracking)
-        return vidi__fail(
-            VIDI_EOPTION,
-            "only memory_limit, allocator, headroom, flags, invalid and path can be given for a set that is read");
-    return VIDI_OK;
-}
-
-int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
-                   const vidi_options *options)
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access)
 {
     *set = NULL;
-    VIDI__TRY(vidi__set_alloc(set, options->allocator, options->memory_limit));
-    int code = vidi__set_take_policy(*set, options);
-    if (code == VIDI_OK)
-        code = read_into(*set, source, context, stream_bytes, options);
+    VIDI__TRY(vidi__set_alloc(set, access));
+    int code = read_into(*set, source, context, stream_bytes);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

@@ -4,8 +4,6 @@
 #include "base/random.h"
 
 #define HEADROOM 1.25
-#define KNOWN_FLAGS                                                                                                    \
-    (VIDI_KEEP_PREVIOUS | VIDI_MANUAL_COMMIT | VIDI_SYNC_ALWAYS | VIDI_SYNC_NEVER | VIDI_READ_ONLY | VIDI_NO_MAP)
 
 /*
  * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither
@@ -61,14 +59,15 @@ static int init_locks(vidi_set *set)
     return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
 }
 
-int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit)
+int vidi__set_alloc(vidi_set **set, const vidi_access *access)
 {
     vidi__memory memory;
-    VIDI__TRY(vidi__memory_init(&memory, allocator, memory_limit));
+    VIDI__TRY(vidi__memory_init(&memory, access->allocator, access->memory_limit));
     VIDI__TRY(vidi__alloc_zeroed(&memory, set, sizeof **set, VIDI__CACHE_LINE));
     (*set)->memory.hook = memory.hook;
     (*set)->memory.limit = memory.limit;
     atomic_init(&(*set)->memory.used, vidi__memory_used(&memory));
+    (*set)->invalid = access->invalid;
     int code = init_locks(*set);
     if (code < 0) {
         vidi__release(&memory, *set, sizeof **set, VIDI__CACHE_LINE);
@@ -131,13 +130,13 @@ int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
         VIDI__TRY(take_params(recipe, options->params));
     if (options->headroom != 0)
         recipe->headroom = options->headroom;
-    recipe->flags |= options->flags & VIDI_KEEP_PREVIOUS; /* the others are about the handle */
+    recipe->flags |= options->flags;
     if (!(recipe->error >= 0 && recipe->error < 1))
         return vidi__fail(VIDI_EOPTION, "error must be between 0 and 1, not %g", recipe->error);
     if (!(recipe->headroom >= 1 && recipe->headroom <= 1000))
         return vidi__fail(VIDI_EOPTION, "headroom must be a factor from 1 to 1000, not %g", recipe->headroom);
-    if ((recipe->flags | options->flags) & ~(uint32_t)KNOWN_FLAGS)
-        return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", options->flags);
+    if (recipe->flags & ~(uint32_t)VIDI_KEEP_PREVIOUS)
+        return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", recipe->flags);
     return VIDI_OK;
 }
 
@@ -152,11 +151,23 @@ void vidi__set_canon(vidi_set *set, vidi_canon *canon)
     set->output = vidi__canon_output_of(canon);
 }
 
-int vidi__set_take_policy(vidi_set *set, const vidi_options *options)
+const vidi_canon *vidi_canon_of(const vidi_set *set)
 {
-    if (options->invalid > VIDI_FAIL_INVALID)
-        return vidi__fail(VIDI_EOPTION, "invalid is %u, which is no policy", options->invalid);
-    set->invalid = options->invalid;
+    return set ? set->canon : NULL;
+}
+
+int vidi__access_take(vidi_access *mine, const vidi_access *access)
+{
+    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP;
+    *mine = (vidi_access)VIDI_ACCESS_INIT;
+    if (access)
+        VIDI__TRY(vidi__struct_in(mine, sizeof *mine, access, "vidi_access"));
+    if (mine->flags & ~known)
+        return vidi__fail(VIDI_EOPTION, "access flags 0x%x are not known", mine->flags & ~known);
+    if (mine->sync > VIDI_SYNC_NEVER)
+        return vidi__fail(VIDI_EOPTION, "sync is %u, which is not a policy", mine->sync);
+    if (mine->invalid > VIDI_FAIL_INVALID)
+        return vidi__fail(VIDI_EOPTION, "invalid is %u, which is not a policy", mine->invalid);
     return VIDI_OK;
 }
 
@@ -185,7 +196,6 @@ static int make(vidi_set *set, const vidi_options *options)
     uint64_t epoch = 0;
     set->recipe.kind = vidi__kind_at(0);
     set->recipe.headroom = HEADROOM;
-    VIDI__TRY(vidi__set_take_policy(set, options));
     if (options->like) {
         VIDI__TRY(take_likeness(set, options, &epoch));
     } else {
@@ -204,9 +214,9 @@ static int make(vidi_set *set, const vidi_options *options)
     return VIDI_OK;
 }
 
-int vidi__set_create(vidi_set **set, const vidi_options *options)
+int vidi__set_create(vidi_set **set, const vidi_options *options, const vidi_access *access)
 {
-    VIDI__TRY(vidi__set_alloc(set, options->allocator, options->memory_limit));
+    VIDI__TRY(vidi__set_alloc(set, access));
     int code = make(*set, options);
     if (code < 0) {
         vidi_close(*set);

@@ -220,13 +220,13 @@ struct vidi__persistence {
 /* ---- making, reading and writing sets ---- */
 
 /* An empty set without an epoch. */
-int vidi__set_alloc(vidi_set **set, const vidi_allocator *allocator, uint64_t memory_limit);
+int vidi__set_alloc(vidi_set **set, const vidi_access *access);
 
 /* Makes an empty set in memory: vidi_create without a path. */
-int vidi__set_create(vidi_set **set, const vidi_options *options);
+int vidi__set_create(vidi_set **set, const vidi_options *options, const vidi_access *access);
 
-/* How this handle treats lines that are not URLs. */
-int vidi__set_take_policy(vidi_set *set, const vidi_options *options);
+/* Copies an access, or takes the defaults if it is NULL, and checks it. */
+int vidi__access_take(vidi_access *mine, const vidi_access *access);
 
 /* Gives the set its canonical form, which it owns from then on. */
 void vidi__set_canon(vidi_set *set, vidi_canon *canon);
@@ -239,11 +239,9 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer);
 
 /* Makes a set in memory from a stream: vidi_read without a path. */
-int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes,
-                   const vidi_options *options);
-/* Reads into a set without an epoch; the options are those that vidi__set_read_options accepts. */
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader, const vidi_options *options);
-int vidi__set_read_options(vidi_options *mine, const vidi_options *options);
+int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);
+/* Reads into a set without an epoch. */
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader);
 
 /*
  * Makes a set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. Such a
@@ -251,7 +249,7 @@ int vidi__set_read_options(vidi_options *mine, const vidi_options *options);
  * part of the bytes. The others may be anything: they do no harm, but answers mean nothing before they were verified.
  * Merging verifies the contents.
  */
-int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_options *options);
+int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access);
 
 /* Verify the checksums of some blocks, the contents, and all of both. VIDI_EFORMAT says what is wrong. */
 uint64_t vidi__set_blocks(const vidi_set *set);

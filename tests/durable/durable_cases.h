@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "support/access.h"
 #include "support/cases.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -21,10 +22,10 @@ typedef struct test_mode {
 static const test_mode test_modes[] = {
     {"commit, once a second", VIDI_MANUAL_COMMIT},
     {"no commit, once a second", 0},
-    {"commit, always", VIDI_MANUAL_COMMIT | VIDI_SYNC_ALWAYS},
-    {"no commit, always", VIDI_SYNC_ALWAYS},
-    {"commit, never", VIDI_MANUAL_COMMIT | VIDI_SYNC_NEVER},
-    {"no commit, never", VIDI_SYNC_NEVER},
+    {"commit, always", VIDI_MANUAL_COMMIT | TEST_SYNC_ALWAYS},
+    {"no commit, always", TEST_SYNC_ALWAYS},
+    {"commit, never", VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER},
+    {"no commit, never", TEST_SYNC_NEVER},
 };
 enum { TEST_MODES = sizeof test_modes / sizeof *test_modes };
 
@@ -52,8 +53,11 @@ static inline void home_end(home *at)
 static inline void home_create(home *at, const vidi_options *options, unsigned flags)
 {
     vidi_options mine = *options;
+    vidi_access access = VIDI_ACCESS_INIT;
+    if (options->access)
+        access = *options->access;
+    test_use(&mine, &access, flags | options->flags);
     mine.path = at->path;
-    mine.flags |= flags;
     int result = vidi_create(&at->set, &mine);
     check(result == VIDI_OK && at->set, "%s %s: %d, %s", mine.kind ? mine.kind : "", mine.params ? mine.params : "",
           result, vidi_message());
@@ -62,7 +66,7 @@ static inline void home_create(home *at, const vidi_options *options, unsigned f
 static inline vidi_set *must_open(const char *path, unsigned flags)
 {
     vidi_set *set = NULL;
-    int result = vidi_open(&set, path, flags);
+    int result = test_open(&set, path, flags);
     check(result == VIDI_OK && set, "%s: %d, %s", path, result, vidi_message());
     return set;
 }

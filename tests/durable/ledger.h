@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/disk.h"
@@ -65,7 +66,7 @@ static inline bool ledger_is_manual(const ledger *of)
 
 static inline bool ledger_is_always(const ledger *of)
 {
-    return of->mode->flags & VIDI_SYNC_ALWAYS;
+    return of->mode->flags & TEST_SYNC_ALWAYS;
 }
 
 /* Of 30 bytes, and some of more than a sector. Good for 64 calls. */
@@ -135,12 +136,14 @@ static inline int ledger_create(ledger *of)
 {
     static const unsigned char key[VIDI_KEY_BYTES] = "ledger";
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     options.kind = of->mode->kind;
     options.params = of->mode->params;
     options.capacity = 2 * LEDGER_URLS;
     options.key = key;
-    options.allocator = of->allocator ? &of->allocator->hook : NULL;
-    options.flags = of->mode->flags;
+    options.access = &access;
+    access.allocator = of->allocator ? &of->allocator->hook : NULL;
+    test_use(&options, &access, of->mode->flags);
     options.path = of->folder->path;
     int code = ledger_note(of, "vidi_create", vidi_create(&of->set, &options));
     check((code == VIDI_OK) == (of->set != NULL), "%s: vidi_create and its set disagree", of->what);
@@ -288,9 +291,11 @@ static inline int ledger_drop_previous(ledger *of)
 static inline int ledger_merge(ledger *of, size_t first, size_t n)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *from;
     options.like = of->set;
-    options.allocator = of->allocator ? &of->allocator->hook : NULL;
+    options.access = &access;
+    access.allocator = of->allocator ? &of->allocator->hook : NULL;
     int code = ledger_note(of, "vidi_create", vidi_create(&from, &options));
     for (size_t i = first; code >= 0 && i < first + n; i++)
         code = ledger_note(of, "vidi_add", vidi_add(from, ledger_str(i)));
@@ -361,10 +366,10 @@ static inline void ledger_check_found(const ledger *of, const vidi_set *set, con
 
 static inline int ledger_open_any(const ledger *of, const char *path, unsigned flags, vidi_set **set)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.flags = flags;
-    options.allocator = of->allocator ? &of->allocator->hook : NULL;
-    int code = vidi_open_with(set, path, &options);
+    vidi_access access = VIDI_ACCESS_INIT;
+    test_access(&access, flags);
+    access.allocator = of->allocator ? &of->allocator->hook : NULL;
+    int code = vidi_open_with(set, path, &access);
     check((code == VIDI_OK) == (*set != NULL), "%s: vidi_open and its set disagree", of->what);
     if (code < 0)
         check(strlen(vidi_message()) > 4, "%s: vidi_open fails with %d and says nothing", of->what, code);

@@ -14,6 +14,7 @@
 #include "hash/sip.h"
 #include "durable/durable.h"
 #include "store/log_format.h"
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/env.h"
 #include "support/random.h"
@@ -74,13 +75,15 @@ static void make_sample(sample *of, const char *kind)
 {
     static const unsigned char key[VIDI_KEY_BYTES] = "damage";
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set;
     memset(of, 0, sizeof *of);
     of->kind = kind;
     options.kind = kind;
     options.capacity = 50;
     options.key = key;
-    options.flags = VIDI_SYNC_NEVER;
+    options.access = &access;
+    test_use(&options, &access, TEST_SYNC_NEVER);
     options.path = folder.path;
     test_scratch_empty(&folder);
     check(vidi_create(&set, &options) == VIDI_OK, "%s: %s", kind, vidi_message());
@@ -158,12 +161,12 @@ static void look_at(const damage *self, vidi_set *set, unsigned flags, const cha
 static void try_open(const damage *self, unsigned flags, const char *how)
 {
     test_allocator allocator;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set;
     test_allocator_init(&allocator);
-    options.allocator = &allocator.hook;
-    options.flags = flags;
-    int code = vidi_open_with(&set, folder.path, &options);
+    access.allocator = &allocator.hook;
+    test_access(&access, flags);
+    int code = vidi_open_with(&set, folder.path, &access);
     if (code < 0) {
         check(code == VIDI_EFORMAT && strlen(vidi_message()) > 4, "%s: %s, %s %zu, %s: %d, %s", self->of->kind,
               self->in->name, self->what, self->place, how, code, vidi_message());
@@ -311,14 +314,14 @@ static void try_forged(const sample *of, const forged *log, const char *what, bo
     static const unsigned ways[] = {VIDI_READ_ONLY, VIDI_READ_ONLY | VIDI_NO_MAP, 0};
     for (size_t i = 0; i < VIDI__COUNT(ways); i++) {
         test_allocator allocator;
-        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_access access = VIDI_ACCESS_INIT;
         vidi_set *set;
         restore(of);
         test_file_save(&folder, log_name(of), log->bytes, log->size);
         test_allocator_init(&allocator);
-        options.allocator = &allocator.hook;
-        options.flags = ways[i];
-        int code = vidi_open_with(&set, folder.path, &options);
+        access.allocator = &allocator.hook;
+        test_access(&access, ways[i]);
+        int code = vidi_open_with(&set, folder.path, &access);
         check(code < 0 || may_open, "%s: %s: it is believed", of->kind, what);
         if (code < 0)
             check(code == VIDI_EFORMAT && strlen(vidi_message()) > 4, "%s: %s: %d, %s", of->kind, what, code,

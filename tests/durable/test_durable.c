@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/clock.h"
 #include "support/env.h"
 #include "support/random.h"
@@ -164,7 +165,7 @@ static void what_was_not_committed_is_new_again(void **state)
     test_options made;
     home at;
     test_case_options(&made, which, ROOMY, 1);
-    for (unsigned flags = 0; flags <= VIDI_SYNC_NEVER; flags += VIDI_SYNC_ALWAYS) {
+    for (unsigned flags = 0; flags <= TEST_SYNC_NEVER; flags += TEST_SYNC_ALWAYS) {
         home_begin(&at);
         home_create(&at, &made.options, flags | VIDI_MANUAL_COMMIT);
         add_all(at.set, 0, 20, VIDI_NEW);
@@ -224,7 +225,7 @@ static void always_is_on_disk_when_the_call_returns(void **state)
     home at;
     (void)state;
     for (int manual = 0; manual < 2; manual++) {
-        home_make(&at, "fingerprint", NULL, VIDI_SYNC_ALWAYS | (manual ? VIDI_MANUAL_COMMIT : 0));
+        home_make(&at, "fingerprint", NULL, TEST_SYNC_ALWAYS | (manual ? VIDI_MANUAL_COMMIT : 0));
         for (uint64_t i = 0; i < 10; i++) {
             add_all(at.set, 10 * i, 10, VIDI_NEW);
             must(vidi_commit(at.set));
@@ -462,15 +463,18 @@ static void flags_that_make_no_sense_are_refused(void **state)
     (void)state;
     home_make(&at, "hashset", NULL, 0);
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     options.path = at.copy;
-    options.flags = VIDI_SYNC_ALWAYS | VIDI_SYNC_NEVER;
+    options.access = &access;
+    access.sync = VIDI_SYNC_NEVER + 1;
     assert_int_equal(vidi_create(&set, &options), VIDI_EOPTION);
-    options.flags = VIDI_READ_ONLY;
+    assert_int_equal(vidi_open_with(&set, at.path, &access), VIDI_EOPTION);
+    test_use(&options, &access, VIDI_READ_ONLY);
     assert_int_equal(vidi_create(&set, &options), VIDI_EOPTION);
     vidi_close(at.set);
     at.set = NULL;
-    assert_int_equal(vidi_open(&set, at.path, VIDI_SYNC_ALWAYS | VIDI_SYNC_NEVER), VIDI_EOPTION);
-    assert_int_equal(vidi_open(&set, at.path, 1u << 20), VIDI_EOPTION);
+    assert_int_equal(vidi_open(&set, at.path, VIDI_KEEP_PREVIOUS), VIDI_EOPTION);
+    assert_int_equal(test_open(&set, at.path, 1u << 20), VIDI_EOPTION);
     home_end(&at);
 }
 

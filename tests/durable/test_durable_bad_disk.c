@@ -16,6 +16,7 @@
 #include "durable/durable_cases.h"
 #include "store/file.h"
 #include "store/log.h"
+#include "support/access.h"
 #include "support/clock.h"
 #include "support/runner.h"
 
@@ -28,7 +29,7 @@ static void must_hold_no_set(home *at, const char *what)
 {
     vidi_set *set = (vidi_set *)at;
     for (unsigned flags = 0; flags <= VIDI_READ_ONLY; flags += VIDI_READ_ONLY) {
-        int code = vidi_open(&set, at->path, flags);
+        int code = test_open(&set, at->path, flags);
         check(code == VIDI_EABSENT, "%s: %d, %s", what, code, vidi_message());
         assert_null(set);
         check(strstr(vidi_message(), "is not a vidi set") != NULL, "%s: %s", what, vidi_message());
@@ -191,7 +192,7 @@ static void the_only_log_is_missed(void **state)
     test_path(path, at.path, "log.0000000000000001");
     assert_int_equal(unlink(path), 0);
     for (unsigned flags = 0; flags <= VIDI_READ_ONLY; flags += VIDI_READ_ONLY) {
-        assert_int_equal(vidi_open(&set, at.path, flags), VIDI_EFORMAT);
+        assert_int_equal(test_open(&set, at.path, flags), VIDI_EFORMAT);
         check(strstr(vidi_message(), "log.0000000000000001") != NULL, "%s", vidi_message());
     }
     home_end(&at);
@@ -288,7 +289,7 @@ static void sync_waits_for_the_log_of_a_failed_snapshot(void **state)
     hooked.rename = failing_rename_of_snapshots;
     hooked.fsync = slow_fsync;
     test_clock_begin();
-    home_make(&late, "fingerprint", NULL, VIDI_SYNC_NEVER);
+    home_make(&late, "fingerprint", NULL, TEST_SYNC_NEVER);
     add_all(late.set, 0, 100, VIDI_NEW);
     assert_int_equal(pthread_create(&thread, NULL, sync_when_told, NULL), 0);
     vidi__system_now = &hooked;
@@ -335,7 +336,7 @@ static void an_add_that_did_not_reach_the_disk_left_no_trace(void **state)
     uint8_t verdicts[40];
     home at;
     hooked.fsync = fsync_of_a_bad_disk;
-    home_make(&at, which->kind, which->params, VIDI_SYNC_ALWAYS);
+    home_make(&at, which->kind, which->params, TEST_SYNC_ALWAYS);
     add_all(at.set, 0, 20, VIDI_NEW);
     test_batch_init(&urls, 40);
     test_batch_fill(&urls, test_url, 77, 0, 40); /* 20 that are there, 20 that are not */
@@ -374,7 +375,7 @@ static void what_was_untried_is_new_when_the_set_is_opened_again(void **state)
     home at;
     (void)state;
     hooked.fsync = fsync_of_a_bad_disk;
-    home_make(&at, "fingerprint", NULL, VIDI_SYNC_ALWAYS);
+    home_make(&at, "fingerprint", NULL, TEST_SYNC_ALWAYS);
     add_all(at.set, 0, 20, VIDI_NEW);
     vidi__system_now = &hooked;
     atomic_store(&sync_fails, 1);
@@ -394,7 +395,7 @@ static void a_removal_that_did_not_reach_the_disk_left_no_trace(void **state)
     home at;
     (void)state;
     hooked.fsync = fsync_of_a_bad_disk;
-    home_make(&at, "hashset", NULL, VIDI_SYNC_ALWAYS);
+    home_make(&at, "hashset", NULL, TEST_SYNC_ALWAYS);
     add_all(at.set, 0, 20, VIDI_NEW);
     vidi__system_now = &hooked;
     atomic_store(&sync_fails, 1);
@@ -481,7 +482,7 @@ static void on_a_bad_disk_one_is_told_new_and_that_is_kept(void **state)
     vidi__system hooked = vidi__system_real;
     (void)state;
     hooked.fsync = fsync_of_a_bad_disk;
-    home_make(&sick, "fingerprint", "bits=60", VIDI_SYNC_ALWAYS);
+    home_make(&sick, "fingerprint", "bits=60", TEST_SYNC_ALWAYS);
     vidi__system_now = &hooked;
     atomic_store(&well, false);
     assert_int_equal(pthread_create(&healer, NULL, heal_and_hurt, NULL), 0);

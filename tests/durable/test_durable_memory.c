@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/env.h"
 #include "support/runner.h"
@@ -41,15 +42,16 @@ static bool again(patient *self, int code, const char *what)
 static void create(patient *self)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     unsigned char key[VIDI_KEY_BYTES];
     test_key(key, 1);
     options.kind = self->kind;
     options.params = self->params;
     options.capacity = 2000;
     options.key = key;
-    options.flags = self->flags | VIDI_KEEP_PREVIOUS;
+    test_use(&options, &access, self->flags | VIDI_KEEP_PREVIOUS);
     options.path = self->at.path;
-    options.allocator = &self->allocator.hook;
+    access.allocator = &self->allocator.hook;
     do
         self->at.set = (vidi_set *)self;
     while (again(self, vidi_create(&self->at.set, &options), "creating") && !self->at.set);
@@ -57,11 +59,11 @@ static void create(patient *self)
 
 static void reopen(patient *self)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.flags = self->flags;
-    options.allocator = &self->allocator.hook;
+    vidi_access access = VIDI_ACCESS_INIT;
+    test_access(&access, self->flags);
+    access.allocator = &self->allocator.hook;
     vidi_close(self->at.set);
-    while (again(self, vidi_open_with(&self->at.set, self->at.path, &options), "opening"))
+    while (again(self, vidi_open_with(&self->at.set, self->at.path, &access), "opening"))
         assert_null(self->at.set);
 }
 
@@ -170,15 +172,15 @@ typedef struct refusal {
 static const refusal refusals[] = {
     {"fingerprint", NULL, VIDI_MANUAL_COMMIT},
     {"fingerprint", NULL, 0},
-    {"fingerprint", NULL, VIDI_SYNC_ALWAYS},
+    {"fingerprint", NULL, TEST_SYNC_ALWAYS},
     {"hashset", NULL, VIDI_MANUAL_COMMIT},
     {"hashset", NULL, 0},
-    {"hashset", NULL, VIDI_SYNC_ALWAYS | VIDI_MANUAL_COMMIT},
+    {"hashset", NULL, TEST_SYNC_ALWAYS | VIDI_MANUAL_COMMIT},
     {"sorted", NULL, VIDI_MANUAL_COMMIT},
     {"blocked", NULL, VIDI_MANUAL_COMMIT},
-    {"blocked", NULL, VIDI_SYNC_ALWAYS},
+    {"blocked", NULL, TEST_SYNC_ALWAYS},
     {"eigen", NULL, VIDI_MANUAL_COMMIT},
-    {"scalable", NULL, VIDI_SYNC_ALWAYS},
+    {"scalable", NULL, TEST_SYNC_ALWAYS},
 };
 
 static void a_refused_allocation_loses_nothing(void **state)
@@ -210,18 +212,20 @@ static void a_limit_holds_while_urls_wait_for_a_commit(void **state)
 {
     const char *kind = *state;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     home at;
     uint64_t n = 0;
     int verdict;
     home_begin(&at);
     options.kind = kind;
-    options.memory_limit = 3 << 20;
-    options.flags = VIDI_MANUAL_COMMIT;
+    options.access = &access;
+    access.memory_limit = 3 << 20;
+    test_use(&options, &access, VIDI_MANUAL_COMMIT);
     home_create(&at, &options, 0);
     while ((verdict = add_nth(at.set, n)) == VIDI_NEW) {
         n++;
         if (n % 512 == 0)
-            assert_true(test_stat(at.set).memory_bytes <= options.memory_limit);
+            assert_true(test_stat(at.set).memory_bytes <= access.memory_limit);
     }
     assert_int_equal(verdict, VIDI_ELIMIT);
     assert_true(n > 1000);

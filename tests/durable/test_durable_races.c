@@ -17,6 +17,7 @@
 #include "durable/durable_cases.h"
 #include "store/file.h"
 #include "store/log.h"
+#include "support/access.h"
 #include "support/runner.h"
 
 /* ---- at the n-th call of this thread ---- */
@@ -177,7 +178,7 @@ static void a_reader_is_never_confused(void **state)
             act = which->act;
             vidi__system_now = &hooked;
             watched = true;
-            int code = vidi_open(&reader, shelf.path, ways[variant >> 1]);
+            int code = test_open(&reader, shelf.path, ways[variant >> 1]);
             watched = false;
             vidi__system_now = &vidi__system_real;
             check(code == VIDI_OK, "the writer %s at call %llu: %d, %s", which->name, (unsigned long long)act_at, code,

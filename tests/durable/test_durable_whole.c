@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/env.h"
 #include "support/random.h"
 #include "support/runner.h"

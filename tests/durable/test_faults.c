@@ -9,6 +9,7 @@
 
 #include "durable/ledger.h"
 #include "store/file.h"
+#include "support/access.h"
 #include "support/env.h"
 #include "support/runner.h"
 
@@ -40,33 +41,33 @@ static const fault faults[] = {
 #define MANUAL VIDI_MANUAL_COMMIT
 static const ledger_mode modes[] = {
     {"fingerprint", NULL, 0},
-    {"hashset", NULL, VIDI_SYNC_ALWAYS},
-    {"counting", NULL, MANUAL | VIDI_SYNC_NEVER},
-    {"blocked", NULL, MANUAL | VIDI_SYNC_ALWAYS},
+    {"hashset", NULL, TEST_SYNC_ALWAYS},
+    {"counting", NULL, MANUAL | TEST_SYNC_NEVER},
+    {"blocked", NULL, MANUAL | TEST_SYNC_ALWAYS},
     {"fingerprint", NULL, MANUAL},
-    {"hashset", NULL, VIDI_SYNC_NEVER},
-    {"counting", NULL, VIDI_SYNC_ALWAYS},
-    {"blocked", NULL, VIDI_SYNC_NEVER},
-    {"fingerprint", NULL, VIDI_SYNC_ALWAYS},
+    {"hashset", NULL, TEST_SYNC_NEVER},
+    {"counting", NULL, TEST_SYNC_ALWAYS},
+    {"blocked", NULL, TEST_SYNC_NEVER},
+    {"fingerprint", NULL, TEST_SYNC_ALWAYS},
     {"hashset", NULL, MANUAL},
     {"counting", NULL, 0},
     {"blocked", NULL, MANUAL},
-    {"list", NULL, VIDI_SYNC_ALWAYS},
+    {"list", NULL, TEST_SYNC_ALWAYS},
     {"multilayer", NULL, MANUAL},
-    {"scalable", NULL, MANUAL | VIDI_SYNC_ALWAYS},
+    {"scalable", NULL, MANUAL | TEST_SYNC_ALWAYS},
     {"sorted", NULL, 0},
-    {"fingerprint", NULL, VIDI_SYNC_NEVER},
-    {"hashset", NULL, MANUAL | VIDI_SYNC_ALWAYS},
-    {"counting", NULL, VIDI_SYNC_NEVER},
-    {"blocked", NULL, VIDI_SYNC_ALWAYS},
-    {"fingerprint", NULL, MANUAL | VIDI_SYNC_ALWAYS},
-    {"hashset", NULL, MANUAL | VIDI_SYNC_NEVER},
+    {"fingerprint", NULL, TEST_SYNC_NEVER},
+    {"hashset", NULL, MANUAL | TEST_SYNC_ALWAYS},
+    {"counting", NULL, TEST_SYNC_NEVER},
+    {"blocked", NULL, TEST_SYNC_ALWAYS},
+    {"fingerprint", NULL, MANUAL | TEST_SYNC_ALWAYS},
+    {"hashset", NULL, MANUAL | TEST_SYNC_NEVER},
     {"counting", NULL, MANUAL},
     {"blocked", NULL, 0},
-    {"fingerprint", NULL, MANUAL | VIDI_SYNC_NEVER},
+    {"fingerprint", NULL, MANUAL | TEST_SYNC_NEVER},
     {"hashset", NULL, 0},
-    {"counting", NULL, MANUAL | VIDI_SYNC_ALWAYS},
-    {"blocked", NULL, MANUAL | VIDI_SYNC_NEVER},
+    {"counting", NULL, MANUAL | TEST_SYNC_ALWAYS},
+    {"blocked", NULL, MANUAL | TEST_SYNC_NEVER},
 };
 
 /* ---- the script ---- */

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/env.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -193,7 +194,8 @@ static void wait_until_written(life *self)
 static void open_or_create(life *self)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
-    int result = vidi_open(&self->set, self->path, self->flags);
+    vidi_access access = VIDI_ACCESS_INIT;
+    int result = test_open(&self->set, self->path, self->flags);
     if (result == VIDI_OK)
         return;
     if (result != VIDI_EABSENT && !(result == VIDI_EFORMAT && strstr(vidi_message(), "is not a vidi set")))
@@ -202,7 +204,7 @@ static void open_or_create(life *self)
     options.params = self->kind->params;
     options.capacity = 20000;
     options.error = 1e-9;
-    options.flags = self->flags | VIDI_KEEP_PREVIOUS;
+    test_use(&options, &access, self->flags | VIDI_KEEP_PREVIOUS);
     options.path = self->path;
     if (vidi_create(&self->set, &options) < 0)
         die("creating");
@@ -315,7 +317,7 @@ static void is_durable(const slot *self, url_state *url)
 static void acknowledge(slot *self, url_state *url)
 {
     url->sure = url->committed;
-    if (self->flags & VIDI_SYNC_ALWAYS)
+    if (self->flags & TEST_SYNC_ALWAYS)
         is_durable(self, url);
 }
 
@@ -471,7 +473,7 @@ static void check_folder(slot *self, test_random *random, totals *sum)
     size_t n = 1 + test_below(random, 3), first = test_below(random, 2);
     for (size_t i = 0; i < n && first + i < 3; i++) {
         vidi_set *set = NULL;
-        int result = vidi_open(&set, self->path, ways[first + i]);
+        int result = test_open(&set, self->path, ways[first + i]);
         if (!self->exists && (result == VIDI_EABSENT || result == VIDI_EFORMAT))
             return;
         check(result == VIDI_OK, "%d, %s; kind %s, flags %u; look at %s", result, vidi_message(), self->kind->kind,

@@ -198,11 +198,11 @@ static void its_arrays_take_no_memory(void **state)
     vidi_set *set = filled_set(*state, n);
     test_map map = map_of(set);
     test_allocator allocator;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *mapped;
     test_allocator_init(&allocator);
-    options.allocator = &allocator.hook;
-    assert_int_equal(vidi__set_map(&mapped, map.bytes, map.size, &options), VIDI_OK);
+    access.allocator = &allocator.hook;
+    assert_int_equal(vidi__set_map(&mapped, map.bytes, map.size, &access), VIDI_OK);
     vidi_stats stats = test_stat(mapped);
     check(stats.memory_bytes < stats.bytes / 4 + 100000, "%llu bytes of its own, of %llu",
           (unsigned long long)stats.memory_bytes, (unsigned long long)stats.bytes);

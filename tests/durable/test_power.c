@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "durable/ledger.h"
+#include "support/access.h"
 #include "support/env.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -184,7 +185,7 @@ static bool live(ledger *of, test_random *random)
         ledger_check_live(of);
     ledger_close(of);
     if (!disk_killed() && !disk_failed() &&
-        !(of->mode->flags & VIDI_SYNC_NEVER)) /* closed properly: all that is committed is on disk */
+        !(of->mode->flags & TEST_SYNC_NEVER)) /* closed properly: all that is committed is on disk */
         ledger_acknowledge(of, false);
     return true;
 }
@@ -195,7 +196,7 @@ static void many_lives(uint64_t seed)
     test_random random = {seed};
     char what[80];
     ledger_mode mode = {.kind = kinds[test_below(&random, VIDI__COUNT(kinds))]};
-    static const unsigned policies[] = {0, VIDI_SYNC_ALWAYS, VIDI_SYNC_NEVER};
+    static const unsigned policies[] = {0, TEST_SYNC_ALWAYS, TEST_SYNC_NEVER};
     mode.flags = policies[test_below(&random, 3)] | (test_below(&random, 2) ? VIDI_MANUAL_COMMIT : 0);
     snprintf(what, sizeof what, "seed %llu, %s, flags %u", (unsigned long long)seed, mode.kind, mode.flags);
     test_scratch_empty(&folder);
@@ -231,7 +232,7 @@ static void acknowledged_urls_survive_a_power_failure(void **state)
 static void what_is_written_is_not_yet_on_disk(void **state)
 {
     (void)state;
-    static const unsigned flags[] = {0, VIDI_SYNC_NEVER, VIDI_MANUAL_COMMIT, VIDI_MANUAL_COMMIT | VIDI_SYNC_NEVER};
+    static const unsigned flags[] = {0, TEST_SYNC_NEVER, VIDI_MANUAL_COMMIT, VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER};
     static ledger of;
     test_random random = {1};
     for (size_t k = 0; k < VIDI__COUNT(flags); k++) {
@@ -260,7 +261,7 @@ static void what_a_dead_process_has_written_is_synced(void **state)
     (void)state;
     static ledger of;
     test_random random = {1};
-    ledger_mode mode = {.kind = "fingerprint", .flags = VIDI_SYNC_NEVER};
+    ledger_mode mode = {.kind = "fingerprint", .flags = TEST_SYNC_NEVER};
     for (uint64_t n = 1; n <= 14; n++) {
         test_scratch_empty(&folder);
         ledger_begin(&of, &mode, NULL, &folder, "left by a dead process");

@@ -47,9 +47,9 @@ static void write_one(test_stream *stream)
 
 static int read_to_path(test_stream *stream, vidi_set **set, uint64_t bytes)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
-    options.path = path;
-    return test_stream_read(stream, set, bytes, &options);
+    stream->at = 0;
+    stream->calls = 0;
+    return vidi_read(set, test_stream_source, stream, bytes, path, NULL);
 }
 
 static bool is_there(void)

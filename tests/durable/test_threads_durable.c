@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "durable/durable_cases.h"
+#include "support/access.h"
 #include "support/env.h"
 #include "support/random.h"
 #include "support/runner.h"
@@ -205,21 +206,21 @@ static void one_is_told_new_in_each_epoch(void **state)
 static const crowd_case crowds[] = {
     {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT, false},
     {"fingerprint", "bits=60", 0, false},
-    {"fingerprint", "bits=60", VIDI_SYNC_ALWAYS, false},
-    {"fingerprint", "bits=60", VIDI_SYNC_ALWAYS | VIDI_MANUAL_COMMIT, false},
+    {"fingerprint", "bits=60", TEST_SYNC_ALWAYS, false},
+    {"fingerprint", "bits=60", TEST_SYNC_ALWAYS | VIDI_MANUAL_COMMIT, false},
     {"blocked", NULL, 0, false},
     {"blocked", NULL, VIDI_MANUAL_COMMIT, false},
-    {"blocked", NULL, VIDI_SYNC_ALWAYS, false},
+    {"blocked", NULL, TEST_SYNC_ALWAYS, false},
     {"hashset", NULL, 0, false},
-    {"hashset", NULL, VIDI_MANUAL_COMMIT | VIDI_SYNC_NEVER, false},
-    {"hashset", NULL, VIDI_SYNC_ALWAYS, false},
+    {"hashset", NULL, VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER, false},
+    {"hashset", NULL, TEST_SYNC_ALWAYS, false},
     {"classic", NULL, 0, false},
     {"fingerprint", "bits=60", 0, true},
-    {"fingerprint", "bits=60", VIDI_SYNC_ALWAYS, true},
-    {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT | VIDI_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
+    {"fingerprint", "bits=60", TEST_SYNC_ALWAYS, true},
+    {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT | TEST_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
     {"blocked", NULL, VIDI_KEEP_PREVIOUS, true},
     {"hashset", NULL, VIDI_MANUAL_COMMIT, true},
-    {"hashset", NULL, VIDI_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
+    {"hashset", NULL, TEST_SYNC_ALWAYS | VIDI_KEEP_PREVIOUS, true},
 };
 
 /* ---- readers beside a writer ---- */
@@ -248,7 +249,7 @@ static void *read_over_and_over(void *context)
     for (uint64_t round = 0; !atomic_load(&all->over); round++) {
         vidi_set *set = NULL;
         uint64_t kept = atomic_load(&all->kept);
-        int code = vidi_open(&set, all->at.path, VIDI_READ_ONLY | (round % 3 == 2 ? VIDI_NO_MAP : 0));
+        int code = test_open(&set, all->at.path, VIDI_READ_ONLY | (round % 3 == 2 ? VIDI_NO_MAP : 0));
         uint64_t offered = atomic_load(&all->offered);
         if (code < 0) {
             int none = 0;
@@ -334,7 +335,7 @@ static const crowd_case libraries[] = {
     {"fingerprint", "bits=60", VIDI_MANUAL_COMMIT, false},
     {"fingerprint", "bits=60", VIDI_KEEP_PREVIOUS, false},
     {"hashset", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS, false},
-    {"blocked", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS | VIDI_SYNC_NEVER, false},
+    {"blocked", NULL, VIDI_MANUAL_COMMIT | VIDI_KEEP_PREVIOUS | TEST_SYNC_NEVER, false},
 };
 
 /* ---- merges beside snapshots ---- */

@@ -20,20 +20,24 @@ static const char own_list[] = "# ours\nMine\n from_* \n\n";
 
 /* Options with a fixed key. */
 typedef struct canon_options {
-    vidi_options options;
+    vidi_options options; /* with `access` */
+    vidi_access access;
     unsigned char key[VIDI_KEY_BYTES];
 } canon_options;
 
 static inline void canon_options_init(canon_options *made, const char *kind, const char *canon, uint32_t invalid)
 {
     vidi_options plain = VIDI_OPTIONS_INIT;
+    vidi_access defaults = VIDI_ACCESS_INIT;
     made->options = plain;
+    made->access = defaults;
+    made->options.access = &made->access;
     test_key(made->key, 5);
     made->options.key = made->key;
     made->options.kind = kind;
     made->options.capacity = 20000;
     made->options.canon = canon;
-    made->options.invalid = invalid;
+    made->access.invalid = invalid;
 }
 
 static inline vidi_set *must_create(const vidi_options *options)

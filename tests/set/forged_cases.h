@@ -25,13 +25,13 @@ static inline int read_with(const test_forge *forge, bool length_known, uint64_t
 {
     test_stream stream;
     test_allocator allocator;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set = NULL;
     test_forge_seal(forge, &stream);
     test_allocator_init(&allocator);
-    options.allocator = &allocator.hook;
-    options.memory_limit = memory_limit;
-    int result = test_stream_read(&stream, &set, length_known ? stream.size : 0, &options);
+    access.allocator = &allocator.hook;
+    access.memory_limit = memory_limit;
+    int result = test_stream_read(&stream, &set, length_known ? stream.size : 0, &access);
     assert_true((result == VIDI_OK) == (set != NULL));
     if (set) { /* that it was accepted is for the caller to judge; that it holds together is not */
         vidi_add(set, test_str("http://example.org/a/b/c/d?e=f"));

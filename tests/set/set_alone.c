@@ -17,8 +17,9 @@ int main(void)
 {
     vidi_set *set;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_str url = {"http://example.com/", 19}, same = {"HTTP://EXAMPLE.com:80/", 22};
-    check(vidi__set_create(&set, &options) == VIDI_OK, "a set is made without the code for folders");
+    check(vidi__set_create(&set, &options, &access) == VIDI_OK, "a set is made without the code for folders");
     check(vidi_add(set, url) == VIDI_NEW && vidi_add(set, same) == VIDI_SEEN, "it answers");
     check(vidi_remove(set, url) == VIDI_OK && vidi_has(set, url) == VIDI_NEW, "it forgets");
     check(vidi_rotate(set, NULL) == VIDI_OK, "it rotates");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/env.h"
@@ -164,10 +165,15 @@ static double now(void)
 static void must_be_refused(const char *what, vidi_options *options)
 {
     test_allocator allocator;
+    vidi_access access = VIDI_ACCESS_INIT;
+    const vidi_access *before = options->access;
     vidi_set *set = (vidi_set *)&allocator;
     double start = now();
     test_allocator_init(&allocator);
-    options->allocator = &allocator.hook;
+    if (before)
+        access = *before;
+    access.allocator = &allocator.hook;
+    options->access = &access;
     int result = vidi_create(&set, options);
     double seconds = now() - start;
     check(result < 0, "accepted (%d): %s", result, what);
@@ -178,7 +184,7 @@ static void must_be_refused(const char *what, vidi_options *options)
           (unsigned long long)allocator.peak_bytes, what);
     check(seconds < 0.5, "%.1f s until the refusal: %s", seconds, what);
     test_allocator_finish(&allocator);
-    options->allocator = NULL;
+    options->access = before;
 }
 
 static bool names(const char *kinds, const char *kind)
@@ -348,22 +354,32 @@ static void unknown_fields_must_be_zero(void **state)
 static void unknown_flags_are_refused(void **state)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     (void)state;
     options.flags = 0x80000000u;
     must_be_refused("flag 0x80000000", &options);
+    options.flags = 0;
+    options.access = &access;
+    access.flags = 0x80000000u;
+    must_be_refused("access flag 0x80000000", &options);
+    access.flags = 0;
+    access.sync = VIDI_SYNC_NEVER + 1;
+    must_be_refused("an unknown sync policy", &options);
 }
 
 static void half_an_allocator_is_refused(void **state)
 {
     test_allocator whole;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_allocator half;
     vidi_set *set = (vidi_set *)&options;
     (void)state;
     test_allocator_init(&whole);
     half = whole.hook;
     half.release = NULL;
-    options.allocator = &half;
+    options.access = &access;
+    access.allocator = &half;
     assert_true(vidi_create(&set, &options) < 0);
     assert_null(set);
     half = whole.hook;
@@ -423,7 +439,7 @@ static void null_pointers_are_errors(void **state)
     assert_true(vidi_stat(NULL, &stats) < 0 && vidi_stat(set, NULL) < 0);
     assert_true(vidi_epoch_stat(NULL, 0, &epoch) < 0 && vidi_epoch_stat(set, 0, NULL) < 0);
     assert_true(vidi_write(NULL, test_stream_sink, NULL) < 0 && vidi_write(set, NULL, NULL) < 0);
-    assert_true(vidi_read(NULL, test_stream_source, NULL, 0, NULL) < 0);
+    assert_true(vidi_read(NULL, test_stream_source, NULL, 0, NULL, NULL) < 0);
     assert_true(vidi_kind(0, NULL) < 0 && vidi_plan(NULL, NULL, NULL) < 0);
     assert_true(vidi_decide(NULL, 1, NULL) < 0);
     assert_int_equal(test_stat(set).answered_new + test_stat(set).answered_seen, 0);

@@ -87,10 +87,12 @@ static void the_size_is_checked(void **state)
         void *later;
     } newer = {{sizeof newer, no_memory, NULL, no_release, NULL}, NULL};
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set;
     vidi_canon *canon;
     (void)state;
-    options.allocator = &newer.known;
+    options.access = &access;
+    access.allocator = &newer.known;
     assert_int_equal(vidi_create(&set, &options), VIDI_EMEMORY); /* it was taken, and asked */
     newer.later = &newer;
     assert_int_equal(vidi_create(&set, &options), VIDI_EARGUMENT);

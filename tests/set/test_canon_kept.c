@@ -11,8 +11,8 @@ static vidi_set *crawl_set(const vidi_allocator *allocator, uint64_t limit)
     canon_options made;
     canon_options_init(&made, "fingerprint", "crawl,-sort", VIDI_KEEP_INVALID);
     made.options.tracking = own_list;
-    made.options.allocator = allocator;
-    made.options.memory_limit = limit;
+    made.access.allocator = allocator;
+    made.access.memory_limit = limit;
     return must_create(&made.options);
 }
 
@@ -31,6 +31,7 @@ static void like_takes_the_form_over(void **state)
 {
     vidi_set *first = crawl_set(NULL, 0), *second;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     (void)state;
     options.like = first;
     options.canon = "crawl";
@@ -39,7 +40,8 @@ static void like_takes_the_form_over(void **state)
     options.tracking = own_list;
     assert_int_equal(vidi_create(&second, &options), VIDI_EOPTION);
     options.tracking = NULL;
-    options.invalid = VIDI_DROP_INVALID; /* of the handle */
+    options.access = &access;
+    access.invalid = VIDI_DROP_INVALID; /* of the handle */
     second = must_create(&options);
     must_track(first);
     assert_int_equal(vidi_merge(second, first), VIDI_OK);
@@ -49,7 +51,7 @@ static void like_takes_the_form_over(void **state)
     must_track(second);
     assert_int_equal(vidi_add(second, test_str("no url")), VIDI_INVALID);
     options.like = second;
-    options.invalid = 0; /* not taken over */
+    access.invalid = 0; /* not taken over */
     first = must_create(&options);
     assert_int_equal(vidi_add(first, test_str("no url")), VIDI_NEW);
     vidi_close(first);
@@ -60,6 +62,7 @@ static void a_rotation_keeps_the_form(void **state)
 {
     vidi_set *set = crawl_set(NULL, 0);
     vidi_options next = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     (void)state;
     must_track(set);
     next.canon = "crawl,-sort";
@@ -68,9 +71,10 @@ static void a_rotation_keeps_the_form(void **state)
     next.tracking = own_list;
     assert_int_equal(vidi_rotate(set, &next), VIDI_EOPTION);
     next.tracking = NULL;
-    next.invalid = VIDI_DROP_INVALID;
+    next.access = &access;
+    access.invalid = VIDI_DROP_INVALID;
     assert_int_equal(vidi_rotate(set, &next), VIDI_EOPTION);
-    next.invalid = 0;
+    next.access = NULL;
     next.kind = "hashset";
     assert_int_equal(vidi_rotate(set, &next), VIDI_OK);
     must_track(set);
@@ -95,10 +99,10 @@ static void sets_of_different_forms_are_not_merged(void **state)
     vidi_close(other);
 }
 
-static vidi_set *must_read(test_stream *stream, bool length_known, const vidi_options *options)
+static vidi_set *must_read(test_stream *stream, bool length_known, const vidi_access *access)
 {
     vidi_set *set = NULL;
-    int result = test_stream_read(stream, &set, length_known ? stream->size : 0, options);
+    int result = test_stream_read(stream, &set, length_known ? stream->size : 0, access);
     check(result == VIDI_OK, "%d: %s", result, vidi_message());
     return set;
 }
@@ -130,26 +134,20 @@ static void a_stream_brings_the_form_back(void **state)
 static void a_stream_brings_the_list_back(void **state)
 {
     vidi_set *set = crawl_set(NULL, 0);
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     test_stream stream;
     (void)state;
     test_stream_write(&stream, set);
-    options.invalid = VIDI_FAIL_INVALID;
+    access.invalid = VIDI_FAIL_INVALID;
     for (int i = 0; i < 2; i++) {
-        vidi_set *again = must_read(&stream, i, &options);
+        vidi_set *again = must_read(&stream, i, &access);
         must_track(again);
         assert_int_equal(vidi_add(again, test_str("no url")), VIDI_INVALID);
         vidi_close(again);
     }
     vidi_set *again = NULL;
-    options.canon = "crawl,-sort";
-    assert_int_equal(test_stream_read(&stream, &again, 0, &options), VIDI_EOPTION);
-    options.canon = NULL;
-    options.tracking = own_list;
-    assert_int_equal(test_stream_read(&stream, &again, 0, &options), VIDI_EOPTION);
-    options.tracking = NULL;
-    options.invalid = VIDI_FAIL_INVALID + 1;
-    assert_int_equal(test_stream_read(&stream, &again, 0, &options), VIDI_EOPTION);
+    access.invalid = VIDI_FAIL_INVALID + 1;
+    assert_int_equal(test_stream_read(&stream, &again, 0, &access), VIDI_EOPTION);
     assert_null(again);
     test_stream_free(&stream);
     vidi_close(set);
@@ -247,12 +245,12 @@ static void hostile_lengths_cost_nothing(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths * 2; i++) {
         test_allocator watch;
         test_stream stream;
-        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_access access = VIDI_ACCESS_INIT;
         test_allocator_init(&watch);
-        options.allocator = &watch.hook;
+        access.allocator = &watch.hook;
         test_forge_put(&forge, list, lengths[i / 2]);
         test_forge_seal(&forge, &stream);
-        assert_int_equal(test_stream_read(&stream, &again, i % 2 ? stream.size : 0, &options), VIDI_EFORMAT);
+        assert_int_equal(test_stream_read(&stream, &again, i % 2 ? stream.size : 0, &access), VIDI_EFORMAT);
         check(watch.largest < stream.size + (1 << 20), "%llu bytes at once", (unsigned long long)watch.largest);
         test_allocator_finish(&watch);
         test_stream_free(&stream);
@@ -272,6 +270,7 @@ static void the_forms_memory_is_the_sets(void **state)
 {
     test_allocator watch;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     (void)state;
     test_allocator_init(&watch);
     vidi_set *set = crawl_set(&watch.hook, 0), *second;
@@ -279,11 +278,12 @@ static void the_forms_memory_is_the_sets(void **state)
     assert_int_equal(test_stat(set).memory_bytes, test_allocator_live(&watch));
     uint64_t first_bytes = test_allocator_live(&watch);
     options.like = set;
-    options.allocator = &watch.hook;
+    options.access = &access;
+    access.allocator = &watch.hook;
     second = must_create(&options);
     assert_int_equal(test_stat(second).memory_bytes, test_allocator_live(&watch) - first_bytes);
     vidi_close(second);
-    options.memory_limit = 5000; /* the set fits and its form does not */
+    access.memory_limit = 5000; /* the set fits and its form does not */
     assert_int_equal(vidi_create(&second, &options), VIDI_ELIMIT);
     assert_int_equal(test_allocator_live(&watch), first_bytes);
     vidi_close(set);
@@ -305,7 +305,7 @@ static void spelling_out_allocates_nothing(void **state)
     for (int i = 0; i < 3; i++) {
         static const char *const all[] = {NULL, "crawl", "surt"};
         canon_options_init(&made, "classic", all[i], VIDI_KEEP_INVALID);
-        made.options.allocator = &watch.hook;
+        made.access.allocator = &watch.hook;
         vidi_set *set = must_create(&made.options);
         uint64_t calls = watch.calls;
         assert_int_equal(vidi_add_batch(set, mixed.urls, mixed.n, verdicts), VIDI_OK);
@@ -328,7 +328,7 @@ static uint64_t peak_of(test_allocator *watch, const char *canon, const mixture 
 {
     canon_options made;
     canon_options_init(&made, "classic", canon, VIDI_KEEP_INVALID);
-    made.options.allocator = &watch->hook;
+    made.access.allocator = &watch->hook;
     vidi_set *set = must_create(&made.options);
     uint64_t before = watch->peak_bytes = test_allocator_live(watch);
     if (batched) {
@@ -375,11 +375,13 @@ static bool try_all(test_allocator *watch, uint64_t fail_at, const mixture *mixe
     canon_options made;
     vidi_set *set = NULL, *twin = NULL, *again = NULL;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     static uint8_t verdicts[3000];
     canon_options_init(&made, "hashset", "crawl", VIDI_KEEP_INVALID);
     made.options.capacity = 0;
     made.options.tracking = "@builtin\nmine\n";
-    made.options.allocator = options.allocator = &watch->hook;
+    options.access = &access;
+    made.access.allocator = access.allocator = &watch->hook;
     test_allocator_fail(watch, fail_at, false);
     if (vidi_create(&set, &made.options) == VIDI_OK) {
         int result = vidi_add_batch(set, mixed->urls, mixed->n, verdicts);
@@ -392,7 +394,7 @@ static bool try_all(test_allocator *watch, uint64_t fail_at, const mixture *mixe
         options.like = NULL;
         test_stream stream = {0};
         if (vidi_write(set, test_stream_sink, &stream) == VIDI_OK) {
-            test_stream_read(&stream, &again, stream.size, &options);
+            test_stream_read(&stream, &again, stream.size, &access);
         }
         test_stream_free(&stream);
     }

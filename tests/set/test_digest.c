@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/access.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -43,15 +44,19 @@ static void unmix(mixture *mix)
     free(mix->urls);
 }
 
+static vidi_access access; /* of the options that were made last */
+
 static vidi_options options_of(const char *kind, const char *canon, uint32_t invalid)
 {
     static const unsigned char key[VIDI_KEY_BYTES] = {5};
     vidi_options options = VIDI_OPTIONS_INIT;
+    access = (vidi_access)VIDI_ACCESS_INIT;
     options.kind = kind;
     options.key = key;
     options.capacity = MANY;
     options.canon = canon;
-    options.invalid = invalid;
+    options.access = &access;
+    access.invalid = invalid;
     return options;
 }
 
@@ -364,7 +369,7 @@ static void a_full_set_leaves_the_rest_untried(void **state)
     for (uint32_t policy = VIDI_KEEP_INVALID; policy <= VIDI_DROP_INVALID; policy++) {
         vidi_options options = options_of("fingerprint", "whatwg", policy);
         options.capacity = 0;
-        options.memory_limit = 300000;
+        access.memory_limit = 300000;
         vidi_set *set = create(&options);
         int code = add_in_halves(set, from.urls, MANY, verdicts);
         check(code == VIDI_ELIMIT, "%d: %s", code, vidi_message());
@@ -401,8 +406,8 @@ static void refuse_each(const char *kind, const char *params, bool durable, uint
         test_allocator_init(&allocator);
         vidi_options options = options_of(kind, "whatwg", VIDI_DROP_INVALID);
         options.params = params;
-        options.allocator = &allocator.hook;
-        options.flags = flags;
+        access.allocator = &allocator.hook;
+        test_use(&options, &access, flags);
         options.capacity = strcmp(kind, "fingerprint") ? N : 0;
         if (durable) {
             test_folder_new(folder, false);
@@ -439,7 +444,7 @@ static void refused_memory_leaves_nothing_half_done(void **state)
     refuse_each("fingerprint", NULL, true, 0, true);
     refuse_each("fingerprint", NULL, true, VIDI_MANUAL_COMMIT, true);
     refuse_each("fingerprint", "multiset=on", true, VIDI_MANUAL_COMMIT, false);
-    refuse_each("blocked", NULL, true, VIDI_SYNC_NEVER, false);
+    refuse_each("blocked", NULL, true, TEST_SYNC_NEVER, false);
 }
 
 /* ---- folders ---- */
@@ -471,7 +476,7 @@ static void keep_in_folder(const char *kind, const char *params, uint32_t flags,
     test_folder_new(folder, false);
     test_path(path, folder, "set");
     options.path = path;
-    options.flags = flags;
+    test_use(&options, &access, flags);
     snapshots work = {.set = create(&options)};
     if (with_snapshots)
         assert_int_equal(pthread_create(&thread, NULL, take_snapshots, &work), 0);
@@ -509,7 +514,7 @@ static void keep_in_folder(const char *kind, const char *params, uint32_t flags,
 
 static void folders_keep_what_is_new(void **state)
 {
-    static const uint32_t flags[] = {0, VIDI_SYNC_ALWAYS, VIDI_SYNC_NEVER};
+    static const uint32_t flags[] = {0, TEST_SYNC_ALWAYS, TEST_SYNC_NEVER};
     (void)state;
     for (size_t i = 0; i < 3; i++)
         for (unsigned with = 0; with < 2; with++) {

@@ -76,10 +76,12 @@ static void a_wrong_hint_does_no_harm(void **state)
 static void a_hint_spends_no_memory_that_is_needed(void **state)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set = NULL;
     (void)state;
     options.canon = "none";
-    options.memory_limit = 12 * URLS;
+    options.access = &access;
+    access.memory_limit = 12 * URLS;
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     for (uint64_t part = 0; part < 10; part++) {
         assert_int_equal(vidi_expect(set, 10 * URLS), VIDI_OK);

@@ -177,7 +177,7 @@ static void every_allocation_goes_through_the_hook(void **state)
     test_allocator_init(&allocator);
     inner = &allocator;
     test_case_options(&made, which, 1500, 3);
-    made.options.allocator = &hook;
+    made.access.allocator = &hook;
     made.options.flags = VIDI_KEEP_PREVIOUS;
     strayed = 0;
     watching = 1;
@@ -245,8 +245,8 @@ static void growth_stops_at_the_limit(void **state)
     char room[TEST_URL_ROOM];
     test_allocator_init(&allocator);
     test_case_options(&made, which, 1000, 5);
-    made.options.allocator = &allocator.hook;
-    made.options.memory_limit = limit;
+    made.access.allocator = &allocator.hook;
+    made.access.memory_limit = limit;
     assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
     assert_int_equal(test_stat(set).memory_limit, limit);
     bool grows = test_stat(set).can & VIDI_CAN_GROW;
@@ -279,7 +279,7 @@ static void a_batch_at_the_limit_is_done_or_untried(void **state)
     uint64_t untried = 0;
     test_batch_init(&batch, PART);
     test_case_options(&made, which, 1000, 6);
-    made.options.memory_limit = 300000;
+    made.access.memory_limit = 300000;
     assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
     for (uint64_t at = 0; at < N && !untried; at += PART) {
         test_batch_fill(&batch, test_url, 6, at, PART);
@@ -311,8 +311,8 @@ static void a_limit_too_small_is_refused_before_allocating(void **state)
         vidi_set *set = (vidi_set *)&made;
         test_allocator_init(&allocator);
         test_case_options(&made, which, 100000, 7);
-        made.options.allocator = &allocator.hook;
-        made.options.memory_limit = limits[i];
+        made.access.allocator = &allocator.hook;
+        made.access.memory_limit = limits[i];
         assert_int_equal(vidi_create(&set, &made.options), VIDI_ELIMIT);
         assert_null(set);
         assert_true(test_allocator_peak(&allocator) <= limits[i]);
@@ -329,7 +329,7 @@ static void rotation_beyond_the_limit_is_refused(void **state)
     vidi_set *set = NULL;
     unsigned char held[500] = {0};
     test_case_options(&made, which, 500, 8);
-    made.options.memory_limit = 1000000;
+    made.access.memory_limit = 1000000;
     assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
     assert_int_equal(add_range(set, 8, 0, 500, held), VIDI_OK);
     next.capacity = (uint64_t)1 << 50;
@@ -352,7 +352,7 @@ static void creation_survives_any_refusal(void **state)
         assert_true(n < 1000);
         test_allocator_init(&allocator);
         test_case_options(&made, which, 1000, 9);
-        made.options.allocator = &allocator.hook;
+        made.access.allocator = &allocator.hook;
         test_allocator_fail(&allocator, n, false);
         result = vidi_create(&set, &made.options);
         if (test_allocator_refused(&allocator)) {
@@ -493,12 +493,12 @@ static void reading_survives_any_refusal(void **state)
     vidi_close(set);
     for (uint64_t n = 1; result != VIDI_OK; n++) {
         test_allocator allocator;
-        vidi_options options = VIDI_OPTIONS_INIT;
+        vidi_access access = VIDI_ACCESS_INIT;
         test_allocator_init(&allocator);
-        options.allocator = &allocator.hook;
-        set = (vidi_set *)&options;
+        access.allocator = &allocator.hook;
+        set = (vidi_set *)&access;
         test_allocator_fail(&allocator, n, false);
-        result = test_stream_read(&stream, &set, stream.size, &options);
+        result = test_stream_read(&stream, &set, stream.size, &access);
         check(result == VIDI_OK || (result == VIDI_EMEMORY && !set), "%d: %s", result, vidi_message());
         test_allocator_fail(&allocator, 0, false);
         if (result == VIDI_OK) {

@@ -323,10 +323,12 @@ static void other_options_are_refused(void **state)
     add_range(set, 11, 0, 100);
     for (int i = 0; i < 9; i++) {
         vidi_options next = VIDI_OPTIONS_INIT;
-        next.memory_limit = i == 0 ? 1 << 30 : 0;
+        vidi_access access = VIDI_ACCESS_INIT;
+        next.access = &access;
+        access.memory_limit = i == 0 ? 1 << 30 : 0;
         next.key = i == 1 ? key : NULL;
         next.like = i == 2 ? set : NULL;
-        next.allocator = i == 3 ? &allocator : NULL;
+        access.allocator = i == 3 ? &allocator : NULL;
         next.member = i == 4 ? 1 : 0;
         next.headroom = i == 5 ? 0.5 : i == 6 ? NAN : 0;
         next.params = i == 7 ? "nonsense=1" : NULL;

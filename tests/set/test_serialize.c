@@ -46,11 +46,11 @@ static vidi_set *small_set(const test_case *which, test_stream *stream, uint64_t
 static void must_be_refused(test_stream *stream, uint64_t stream_bytes, const char *what, uint64_t which)
 {
     test_allocator allocator;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set = (vidi_set *)&allocator;
     test_allocator_init(&allocator);
-    options.allocator = &allocator.hook;
-    int result = test_stream_read(stream, &set, stream_bytes, &options);
+    access.allocator = &allocator.hook;
+    int result = test_stream_read(stream, &set, stream_bytes, &access);
     check(result == VIDI_EFORMAT || result == VIDI_EIO, "%s %llu: %d, %s", what, (unsigned long long)which, result,
           result < 0 ? vidi_message() : "accepted");
     assert_null(set);
@@ -217,7 +217,7 @@ static void a_boasting_source_is_an_error(void **state)
     vidi_set *set = small_set(*state, &stream, 12);
     vidi_set *copy = set;
     stream.at = 0;
-    assert_true(vidi_read(&copy, boasting_source, &stream, 0, NULL) < 0);
+    assert_true(vidi_read(&copy, boasting_source, &stream, 0, NULL, NULL) < 0);
     assert_null(copy);
     test_stream_free(&stream);
     vidi_close(set);
@@ -275,17 +275,17 @@ static void a_limit_holds_for_reading(void **state)
 {
     test_stream stream;
     test_allocator allocator;
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set = small_set(*state, &stream, 5000);
     vidi_set *copy = set;
     test_allocator_init(&allocator);
-    options.allocator = &allocator.hook;
-    options.memory_limit = 1000;
-    assert_int_equal(test_stream_read(&stream, &copy, stream.size, &options), VIDI_ELIMIT);
+    access.allocator = &allocator.hook;
+    access.memory_limit = 1000;
+    assert_int_equal(test_stream_read(&stream, &copy, stream.size, &access), VIDI_ELIMIT);
     assert_null(copy);
     assert_true(allocator.peak_bytes <= 1000);
-    options.memory_limit = 64 << 20;
-    assert_int_equal(test_stream_read(&stream, &copy, stream.size, &options), VIDI_OK);
+    access.memory_limit = 64 << 20;
+    assert_int_equal(test_stream_read(&stream, &copy, stream.size, &access), VIDI_OK);
     assert_int_equal(test_stat(copy).memory_limit, 64 << 20);
     vidi_close(copy);
     test_allocator_finish(&allocator);
@@ -293,23 +293,19 @@ static void a_limit_holds_for_reading(void **state)
     vidi_close(set);
 }
 
-static void other_options_are_refused_in_reading(void **state)
+static void a_bad_access_is_refused_in_reading(void **state)
 {
-    static const unsigned char key[VIDI_KEY_BYTES] = {1};
     test_stream stream;
     vidi_set *set = small_set(*state, &stream, 12);
-    for (int i = 0; i < 7; i++) {
-        vidi_options options = VIDI_OPTIONS_INIT;
+    for (int i = 0; i < 5; i++) {
+        vidi_access access = VIDI_ACCESS_INIT;
         vidi_set *copy = set;
-        options.kind = i == 0 ? "list" : NULL;
-        options.params = i == 1 ? "k=3" : NULL;
-        options.capacity = i == 2 ? 100 : 0;
-        options.error = i == 3 ? 0.1 : 0;
-        options.key = i == 4 ? key : NULL;
-        options.like = i == 5 ? set : NULL;
-        options.member = i == 6 ? 1 : 0;
-        int result = test_stream_read(&stream, &copy, 0, &options);
-        check(result == VIDI_EOPTION || result == VIDI_EARGUMENT, "option %d: %d", i, result);
+        access.size = i == 0 ? 3 : sizeof access;
+        access.flags = i == 1 ? VIDI_READ_ONLY : i == 2 ? 1u << 20 : 0;
+        access.sync = i == 3 ? VIDI_SYNC_NEVER + 1 : 0;
+        access.invalid = i == 4 ? VIDI_FAIL_INVALID + 1 : 0;
+        int result = test_stream_read(&stream, &copy, 0, &access);
+        check(result == VIDI_EOPTION || result == VIDI_EARGUMENT, "access %d: %d", i, result);
         assert_null(copy);
     }
     test_stream_free(&stream);
@@ -329,7 +325,7 @@ static void the_previous_epoch_is_not_written(void **state)
     assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
     assert_int_equal(vidi_has_previous(set, url), VIDI_SEEN);
     test_stream_write(&stream, set);
-    assert_int_equal(test_stream_read(&stream, &copy, 0, &options), VIDI_OK);
+    assert_int_equal(test_stream_read(&stream, &copy, 0, NULL), VIDI_OK);
     assert_int_equal(vidi_has_previous(copy, url), VIDI_ECANNOT);
     assert_int_equal(vidi_add(copy, url), VIDI_NEW);
     assert_int_equal(vidi_rotate(copy, NULL), VIDI_OK);
@@ -358,7 +354,7 @@ int main(int argc, char **argv)
     test_add_cases("the history travels", the_history_travels, NULL);
     test_add_cases("the next epoch is the same", the_next_epoch_is_the_same, test_case_rotates);
     test_add_cases("a limit holds for reading", a_limit_holds_for_reading, NULL);
-    test_add_cases("other options are refused in reading", other_options_are_refused_in_reading, NULL);
+    test_add_cases("other options are refused in reading", a_bad_access_is_refused_in_reading, NULL);
     test_add("the previous epoch is not written", the_previous_epoch_is_not_written, NULL);
     return test_run("stream", argc, argv);
 }

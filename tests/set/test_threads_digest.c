@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/access.h"
 #include "support/check.h"
 #include "support/runner.h"
 #include "support/folder.h"
@@ -35,13 +36,15 @@ static void mix(test_batch *batch, vidi_str *urls)
 static vidi_set *make(const char *kind, const char *canon, uint32_t invalid, const char *path)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     unsigned char key[VIDI_KEY_BYTES] = {7};
     vidi_set *set = NULL;
     options.kind = kind;
     options.key = key;
     options.capacity = 2 * URLS;
     options.canon = canon;
-    options.invalid = invalid;
+    options.access = &access;
+    access.invalid = invalid;
     options.path = path;
     check(vidi_create(&set, &options) == VIDI_OK, "%s, %s: %s", kind, canon, vidi_message());
     return set;
@@ -189,7 +192,7 @@ static void in_a_folder_they_are_kept(void **state)
         test_path(path, folder, "set");
         vidi_set *set = make("fingerprint", "whatwg", VIDI_DROP_INVALID, path);
         vidi_close(set);
-        check(vidi_open(&set, path, manual ? VIDI_MANUAL_COMMIT : 0) == VIDI_OK, "%s", vidi_message());
+        check(test_open(&set, path, manual ? VIDI_MANUAL_COMMIT : 0) == VIDI_OK, "%s", vidi_message());
         mix(&batch, urls);
         check(add_in_halves(set, urls, URLS, verdicts) == VIDI_OK, "%s", vidi_message());
         assert_int_equal(vidi_commit(set), VIDI_OK);

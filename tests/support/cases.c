@@ -197,8 +197,11 @@ static void expand(char *to, size_t room, const char *params, uint64_t n)
 void test_case_options(test_options *made, const test_case *which, uint64_t n, uint64_t seed)
 {
     vidi_options plain = VIDI_OPTIONS_INIT;
+    vidi_access defaults = VIDI_ACCESS_INIT;
     double capacity = which->capacity * (double)n;
     made->options = plain;
+    made->access = defaults;
+    made->options.access = &made->access;
     made->options.kind = which->kind;
     if (which->params) {
         expand(made->params, sizeof made->params, which->params, n);
@@ -216,7 +219,7 @@ static vidi_set *make_set(const test_case *which, uint64_t n, uint64_t seed, con
     test_options made;
     vidi_set *set = NULL;
     test_case_options(&made, which, n, seed);
-    made.options.allocator = allocator;
+    made.access.allocator = allocator;
     made.options.canon = canon;
     int result = vidi_create(&set, &made.options);
     check(result == VIDI_OK && set, "%s for %llu URLs: %d, %s", test_case_name(which), (unsigned long long)n, result,

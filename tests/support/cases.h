@@ -47,7 +47,8 @@ void test_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed);
 
 /* Options and the memory that they point into. */
 typedef struct test_options {
-    vidi_options options;
+    vidi_options options; /* with `access` */
+    vidi_access access;
     char params[256];
     unsigned char key[VIDI_KEY_BYTES];
 } test_options;

@@ -70,9 +70,9 @@ void test_stream_write(test_stream *stream, const vidi_set *set)
     check(result == VIDI_OK, "vidi_write: %d, %s", result, vidi_message());
 }
 
-int test_stream_read(test_stream *stream, vidi_set **set, uint64_t stream_bytes, const vidi_options *options)
+int test_stream_read(test_stream *stream, vidi_set **set, uint64_t stream_bytes, const vidi_access *access)
 {
     stream->at = 0;
     stream->calls = 0;
-    return vidi_read(set, test_stream_source, stream, stream_bytes, options);
+    return vidi_read(set, test_stream_source, stream, stream_bytes, NULL, access);
 }

@@ -30,6 +30,6 @@ int64_t test_stream_source(void *context, void *data, size_t size);
 void test_stream_write(test_stream *stream, const vidi_set *set);
 
 /* Reads a set from the beginning of the stream: what vidi_read returned. */
-int test_stream_read(test_stream *stream, vidi_set **set, uint64_t stream_bytes, const vidi_options *options);
+int test_stream_read(test_stream *stream, vidi_set **set, uint64_t stream_bytes, const vidi_access *access);
 
 #endif

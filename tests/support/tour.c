@@ -1,3 +1,4 @@
+#include "support/access.h"
 #include "support/tour.h"
 
 #include <stdio.h>
@@ -191,6 +192,7 @@ static vidi_set *create(const test_tour *tour, const char *name, const vidi_set 
 {
     test_options made;
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     char path[TEST_PATH];
     vidi_set *set = NULL;
     test_case_options(&made, tour->which, tour->urls, SEED);
@@ -198,9 +200,9 @@ static vidi_set *create(const test_tour *tour, const char *name, const vidi_set 
     if (!like)
         options = made.options;
     options.like = like;
-    options.allocator = tour->allocator;
-    options.invalid = tour->invalid;
-    options.flags = VIDI_KEEP_PREVIOUS | (tour->folder ? tour->flags : 0);
+    access.allocator = tour->allocator;
+    access.invalid = tour->invalid;
+    test_use(&options, &access, VIDI_KEEP_PREVIOUS | (tour->folder ? tour->flags : 0));
     options.path = tour->folder ? path : NULL;
     VISIT(vidi_create(&set, &options));
     assert_non_null(set);
@@ -209,14 +211,14 @@ static vidi_set *create(const test_tour *tour, const char *name, const vidi_set 
 
 static vidi_set *open(const test_tour *tour, const char *name, unsigned flags)
 {
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     char path[TEST_PATH];
     vidi_set *set = NULL;
     join(path, tour, name);
-    options.allocator = tour->allocator;
-    options.invalid = tour->invalid;
-    options.flags = flags;
-    VISIT(vidi_open_with(&set, path, &options));
+    access.allocator = tour->allocator;
+    access.invalid = tour->invalid;
+    test_access(&access, flags);
+    VISIT(vidi_open_with(&set, path, &access));
     assert_non_null(set);
     return set;
 }
@@ -227,25 +229,24 @@ static int write_anew(const vidi_set *set, test_stream *stream)
     return vidi_write(set, test_stream_sink, stream);
 }
 
-static int read_anew(vidi_set **copy, test_stream *stream, const vidi_options *options)
+static int read_anew(vidi_set **copy, test_stream *stream, const char *path, const vidi_access *access)
 {
     stream->at = 0;
-    return vidi_read(copy, test_stream_source, stream, stream->size, options);
+    return vidi_read(copy, test_stream_source, stream, stream->size, path, access);
 }
 
 static void visit_streams(const test_tour *tour, const vidi_set *set, const lines *made)
 {
     test_stream stream = {0};
-    vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     char path[TEST_PATH];
     vidi_set *copy = NULL;
     join(path, tour, "copy");
-    options.allocator = tour->allocator;
-    options.invalid = tour->invalid;
-    options.flags = tour->folder ? tour->flags : 0;
-    options.path = tour->folder ? path : NULL;
+    access.allocator = tour->allocator;
+    access.invalid = tour->invalid;
+    test_access(&access, tour->folder ? tour->flags : 0);
     VISIT(write_anew(set, &stream));
-    VISIT(read_anew(&copy, &stream, &options));
+    VISIT(read_anew(&copy, &stream, tour->folder ? path : NULL, &access));
     visit_reads(tour, copy, made);
     VISIT_VOID(vidi_close(copy));
     test_stream_free(&stream);
@@ -282,7 +283,7 @@ static void visit_folder(const test_tour *tour, const lines *made)
     vidi_recovery recovery = {.size = sizeof recovery};
     vidi_set *set = NULL;
     join(path, tour, "set");
-    VISIT(vidi_open(&set, path, tour->flags));
+    VISIT(test_open(&set, path, tour->flags));
     VISIT(vidi_recovered(set, &recovery));
     VISIT_VOID(vidi_close(set));
     set = open(tour, "set", tour->flags);

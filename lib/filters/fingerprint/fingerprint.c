@@ -246,6 +246,12 @@ static int fingerprint_iterate(const vidi__filter *filter, vidi_visitor visitor,
     return vidi__table_walk(&((const fingerprint *)filter)->table, list_hash, &self);
 }
 
+static vidi__u128 fingerprint_kept_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    uint64_t own = vidi__filter_member_hash(filter, hash).hi;
+    return (vidi__u128){0, vidi__table_kept(&((const fingerprint *)filter)->table, own)};
+}
+
 /* Adds a hash of another table, which holds it `times` times. */
 static int merge_hash(void *context, uint64_t hash, uint64_t times)
 {
@@ -509,4 +515,5 @@ const vidi__kind vidi__kind_fingerprint = {
     .times = fingerprint_times,
     .merge = fingerprint_merge,
     .iterate = fingerprint_iterate,
+    .kept_hash = fingerprint_kept_hash,
 };

@@ -217,6 +217,17 @@ int vidi__table_add(vidi__table *table, uint64_t hash)
     return vidi__table_add_at(table, partition, hash, &place);
 }
 
+/* The smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in any table. */
+static uint64_t least_hash(const vidi__table *table, uint64_t number)
+{
+    return (uint64_t)((((unsigned __int128)number << 64) + table->hashes - 1) / table->hashes);
+}
+
+uint64_t vidi__table_kept(const vidi__table *table, uint64_t hash)
+{
+    return least_hash(table, vidi__scale(hash, table->hashes));
+}
+
 /* A walk over one partition. `first` is the number at which the current sub-table starts. */
 typedef struct whole_walk {
     const vidi__table *table;
@@ -225,16 +236,10 @@ typedef struct whole_walk {
     uint64_t first;
 } whole_walk;
 
-/*
- * Passes on the smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in a
- * table of any shape.
- */
 static int visit_whole(void *context, uint64_t hash, uint64_t times)
 {
     const whole_walk *walk = context;
-    unsigned __int128 whole = (unsigned __int128)(walk->first + hash) << 64;
-    uint64_t least = (uint64_t)((whole + walk->table->hashes - 1) / walk->table->hashes);
-    return walk->visit(walk->context, least, times);
+    return walk->visit(walk->context, least_hash(walk->table, walk->first + hash), times);
 }
 
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)

@@ -109,6 +109,9 @@ int vidi__table_add(vidi__table *table, uint64_t hash);
  */
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context);
 
+/* The hash by which vidi__table_walk names one that is in the table. */
+uint64_t vidi__table_kept(const vidi__table *table, uint64_t hash);
+
 typedef struct vidi__table_stats {
     uint64_t bytes;
     double slots, used;

@@ -83,8 +83,10 @@ static size_t all_pages(const watched *self, size_t block)
 static vidi_set *set_with(const char *params, uint64_t capacity, double error, const vidi_allocator *allocator,
                           uint64_t limit)
 {
-    vidi_options options = {.params = params, .capacity = capacity, .error = error, .allocator = allocator};
-    options.memory_limit = limit;
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_options options = {.params = params, .capacity = capacity, .error = error, .access = &access};
+    access.allocator = allocator;
+    access.memory_limit = limit;
     return blocked_set(options, 21);
 }
 

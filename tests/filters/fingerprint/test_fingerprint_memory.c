@@ -229,7 +229,7 @@ static void a_limit_is_kept_and_what_is_there_stays(void **state)
     uint64_t n = 0;
     (void)state;
     test_case_options(&made, &which, 1, 19);
-    made.options.memory_limit = LIMIT;
+    made.access.memory_limit = LIMIT;
     assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
     test_batch_init(&batch, PART);
     while (code == VIDI_OK) {

@@ -27,11 +27,13 @@ static void all_urls_of_a_run_are_different(void **state)
 static void all_are_urls(void **state)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
+    vidi_access access = VIDI_ACCESS_INIT;
     char url[LAB_URL_ROOM];
     vidi_set *set;
     (void)state;
     options.canon = "whatwg";
-    options.invalid = VIDI_FAIL_INVALID;
+    options.access = &access;
+    access.invalid = VIDI_FAIL_INVALID;
     assert_int_equal(vidi_create(&set, &options), VIDI_OK);
     for (uint64_t i = 0; i < 50000; i++) {
         size_t length = lab_made_url(url, 1, 0, i);

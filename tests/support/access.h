@@ -1,0 +1,35 @@
+/*
+ * Tests describe a way to use a set by one number, so that it fits into tables: vidi_access_flags, VIDI_KEEP_PREVIOUS,
+ * and how it syncs.
+ */
+#ifndef TESTS_SUPPORT_ACCESS_H
+#define TESTS_SUPPORT_ACCESS_H
+
+#include "vidi/vidi.h"
+
+enum { TEST_SYNC_ALWAYS = 1 << 16, TEST_SYNC_NEVER = 1 << 17 };
+
+static inline void test_access(vidi_access *access, unsigned way)
+{
+    access->sync = way & TEST_SYNC_ALWAYS  ? VIDI_SYNC_ALWAYS
+                   : way & TEST_SYNC_NEVER ? VIDI_SYNC_NEVER
+                                           : VIDI_SYNC_EVERY_SECOND;
+    access->flags = way & ~(unsigned)(TEST_SYNC_ALWAYS | TEST_SYNC_NEVER | VIDI_KEEP_PREVIOUS);
+}
+
+/* For a set that is made. */
+static inline void test_use(vidi_options *options, vidi_access *access, unsigned way)
+{
+    test_access(access, way);
+    options->flags = way & VIDI_KEEP_PREVIOUS;
+    options->access = access;
+}
+
+static inline int test_open(vidi_set **set, const char *path, unsigned way)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    test_access(&access, way);
+    return vidi_open_with(set, path, &access);
+}
+
+#endif
