@@ -1,4 +1,4 @@
-/* Experiments: memory and times of the thesis. What they measure is in costs_*.c. */
+/* The list of experiments on memory and times in the thesis. costs_*.c measure them. */
 #include "lab/thesis/costs.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static const char *const time[] = {"time", NULL};
     {                                                                                                                  \
         .id = "thesis-5." number, .title = "Memory of " filters, .source = "the thesis, section 5.5",                  \
         .note = "For 1,000,000 URLs, in kilobytes of 1,024 bytes. Theory is the bits alone. The published figures "    \
-                "have a constant on top, whatever k and M: they agree if it is the same in all cells of the table.",   \
+                "exceed it by a constant, whatever k and M: they agree if it is the same in all cells.",               \
         EACH_MEMORY, .measure = (how), .judge = lab_memory_judge, .plot.x = "M", .plot.y = "kilobytes"                 \
     }
 
@@ -40,16 +40,17 @@ static const char *const time[] = {"time", NULL};
 #define TIME(number, what, section, how)                                                                               \
     {                                                                                                                  \
         .id = "thesis-A." number, .title = (what), .source = "the thesis, " section,                                   \
-        .note = "Jenkins, salted, one value after the other; a 400th of the URLs. Published: its milliseconds "        \
-                "divided by those of 3 HF. Theory: k/3. They agree within a fifth of ours.",                           \
+        .note = "Jenkins, salted, one value after the other; a 400th of the URLs. Published figures are milliseconds " \
+                "divided by those of 3 HF, and agree if they are within a fifth of ours. Theory: k/3.",                \
         EACH_TIME, .measure = (how)                                                                                    \
     }
 #define BREAK(number, what, how)                                                                                       \
     {                                                                                                                  \
-        .id = "thesis-A." number "-break", .title = what ", ended by the first unmarked bit",                          \
+        .id = "thesis-A." number "-break", .title = what ", stopping at the first zero bit",                           \
         .source = "the thesis, algorithm 2 and section A.1.2",                                                         \
-        .note = "The same filters, asked as algorithm 2 says. Theory: (1 - f^kF) / (1 - f^3F), f = 1 - e^(-1/M). The " \
-                "published times grow with k: its program did not break.",                                             \
+        .note =                                                                                                        \
+            "The same filters, with lookups as in algorithm 2. Theory: (1 - f^kF) / (1 - f^3F), f = 1 - e^(-1/M). "    \
+            "The published times grow with k, so the thesis's program did not stop early.",                            \
         EACH_TIME, .measure = (how)                                                                                    \
     }
 
@@ -57,8 +58,8 @@ static const char *const time[] = {"time", NULL};
 #define COLLECTION(number, what, base, how)                                                                            \
     {                                                                                                                  \
         .id = "thesis-5." number, .title = (what), .source = "the thesis, section 5.6",                                \
-        .note = "Ours are `list` (100 questions to 5,000 URLs, reckoned for 1,000,000, as in section 5.6.2) and "      \
-                "`hashset` (a tenth of the URLs). Divided by the time of 3 HF, 2.0 M (published: table " base ").",    \
+        .note = "We measure `list` (100 lookups in 5,000 URLs, extrapolated to 1,000,000 as in section 5.6.2) and "    \
+                "`hashset` (a tenth of the URLs), divided by the time of 3 HF, 2.0 M (published: table " base ").",    \
         EACH_COLLECTION, .runs_most = 15, .measure = (how), .judge = lab_time_collections_judge                        \
     }
 
@@ -69,7 +70,8 @@ const lab_study lab_thesis_costs[] = {
     {.id = "thesis-5.13",
      .title = "Memory of an ArrayList and a HashSet",
      .source = "the thesis, section 5.5",
-     .note = "Published: Java's. Ours are `list` and `hashset`, reckoned for 1,000,000 URLs from 4,000 and 100,000.",
+     .note = "The published figures are Java's. We measure `list` and `hashset` with 4,000 and 100,000 URLs and "
+             "extrapolate to 1,000,000.",
      .unit = "kilobytes",
      .rows = lab_collections,
      .columns = memory,
@@ -78,9 +80,9 @@ const lab_study lab_thesis_costs[] = {
      .judge = lab_memory_collections_judge},
     COLLECTION("14", "Time to add to an ArrayList and a HashSet", "A.4", lab_time_add_collections_measure),
     COLLECTION("15", "Time to query an ArrayList and a HashSet", "A.1", lab_time_ask_collections_measure),
-    TIME("1", "Time to query one filter, every position", "section A.1.2", lab_time_ask_one_measure),
-    TIME("2", "Time to query two filters, every position", "section A.1.2", lab_time_ask_two_measure),
-    TIME("3", "Time to query three filters, every position", "section A.1.2", lab_time_ask_three_measure),
+    TIME("1", "Time to query one filter, every bit", "section A.1.2", lab_time_ask_one_measure),
+    TIME("2", "Time to query two filters, every bit", "section A.1.2", lab_time_ask_two_measure),
+    TIME("3", "Time to query three filters, every bit", "section A.1.2", lab_time_ask_three_measure),
     BREAK("1", "Time to query one filter", lab_time_break_one_measure),
     BREAK("2", "Time to query two filters", lab_time_break_two_measure),
     BREAK("3", "Time to query three filters", lab_time_break_three_measure),
@@ -88,11 +90,11 @@ const lab_study lab_thesis_costs[] = {
     TIME("5", "Time to add to two filters", "section A.1.3", lab_time_add_two_measure),
     TIME("6", "Time to add to three filters", "section A.1.3", lab_time_add_three_measure),
     {.id = "thesis-A-filters",
-     .title = "Time of two and three filters against one",
+     .title = "Time of two and three filters compared with one",
      .source = "the thesis, sections A.1.2 and A.1.3",
-     .note = "3 HF, 2.0 M, from tables A.1 to A.6; a hundredth of the URLs. Theory: the number of filters, or, for a "
-             "question that ends with the first unmarked bit, (1 - f^3F) / (1 - f^3). They agree within a fifth of "
-             "ours.",
+     .note = "3 HF, 2.0 M, from tables A.1 to A.6; a hundredth of the URLs. Theory: the number of filters or, for "
+             "lookups that stop at the first zero bit, (1 - f^3F) / (1 - f^3). Published figures agree if they are "
+             "within a fifth of ours.",
      .unit = "times one filter",
      .rows = lab_member_rows,
      .columns = lab_member_columns,

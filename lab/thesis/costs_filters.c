@@ -1,4 +1,4 @@
-/* The filters whose times are taken: one salted hash value after the other, as the thesis has it. See costs.h. */
+/* The filters that are timed: they compute one salted hash value after the other, as in the thesis. See costs.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ static bool ask_eagerly(const lab_timed *timed, vidi_str url)
     return seen;
 }
 
-/* The thesis, algorithm 2: the first bit that is not set settles it. */
+/* The thesis, algorithm 2: stops at the first zero bit. */
 static bool ask_until_settled(const lab_timed *timed, vidi_str url)
 {
     for (unsigned i = 0; i < timed->members; i++)

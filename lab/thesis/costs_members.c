@@ -1,7 +1,7 @@
 /*
- * What a second and a third filter cost (the thesis, tables A.1 to A.6, across the tables): times as ratios to one
- * filter, for 3 functions and M = 2.0. An add, and a question that looks at every position, take F times as long; a
- * question that ends with the first unmarked bit hardly ever comes to the second filter.
+ * The cost of a second and a third filter (the thesis, by comparing tables A.1 to A.6): times divided by that of one
+ * filter, for 3 functions and M = 2.0. An add, and a lookup of every bit, take F times as long. A lookup that stops at
+ * the first zero bit hardly ever reaches the second filter.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 enum { MEMBERS = 3, DEEDS = 3, PART = 100, URLS_LEAST = 500, TURNS = 5 };
 
 const char *const lab_member_rows[] = {"1 filter", "2 filters", "3 filters", NULL};
-const char *const lab_member_columns[] = {"add", "query, every position", "query, first unmarked bit", NULL};
+const char *const lab_member_columns[] = {"add", "query, every bit", "query, first zero bit", NULL};
 
 static const lab_deed deeds[DEEDS] = {LAB_ADD, LAB_ASK_EAGER, LAB_ASK_BREAK};
 static const char *const tables[DEEDS][MEMBERS] = {{"thesis-A.4", "thesis-A.5", "thesis-A.6"},
                                                    {"thesis-A.1", "thesis-A.2", "thesis-A.3"},
                                                    {"thesis-A.1", "thesis-A.2", "thesis-A.3"}};
 
-/* Filters take turns, as in costs_time.c. They are full when they are asked. */
+/* The filters take turns, as in costs_time.c. They are full when URLs are looked up. */
 static void take_times(lab_timed *const *filters, const lab_texts *texts, double *numbers)
 {
     uint64_t n = texts->count / 2, times[MEMBERS * DEEDS] = {0};
@@ -69,5 +69,6 @@ void lab_time_members_judge(const lab_study *study, const lab_settings *settings
     lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
                      lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
     if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
-        snprintf(entry->remark, sizeof entry->remark, "its program asked every filter, whatever the first one said");
+        snprintf(entry->remark, sizeof entry->remark,
+                 "the thesis's program queried every filter, whatever the first one answered");
 }

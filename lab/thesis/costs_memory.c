@@ -1,14 +1,14 @@
 /*
- * Memory of the thesis's URL caches (its tables 5.10 to 5.13).
+ * Memory of the thesis's URL caches (tables 5.10 to 5.13).
  *
- * Filters are made for 1,000,000 URLs, as there, whatever the settings: their size does not depend on what goes in, and
- * theory is m/8 bytes a filter. Collections grow with their URLs: so many as can be put in quickly are, and the rest is
- * reckoned from them.
+ * Filters are made for 1,000,000 URLs, as in the thesis, whatever the settings: their size does not depend on the URLs
+ * in them, and theory is m/8 bytes for each filter. Collections grow with their URLs, so we insert as many as is quick
+ * and extrapolate.
  *
- * The thesis's figures are m/8 bytes in kilobytes of 1,024, plus a constant (some 38 for one filter, 41 for two and
- * three) that has to do with neither k nor M: whatever else its filter object refers to. A cell is judged by that: less
- * the table's median excess it must be m/8 within what rounding explains; if it is not while its neighbours are, it is
- * misprinted.
+ * The thesis's figures are m/8 bytes in kilobytes of 1,024, plus a constant (about 38 for one filter, 41 for two and
+ * three) that depends on neither k nor M: presumably other objects that its filter refers to. A cell is judged by that:
+ * minus the median excess of its table, it must be m/8 up to rounding. If it is not while its neighbours are, it is a
+ * misprint.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "lab/engine/run_urls.h"
 
 #define KILOBYTE 1024.0
-#define ROUNDING 2.0 /* kilobytes: half a one of rounding, and that the constant grows a little with k */
+#define ROUNDING 2.0 /* kilobytes: half of one for rounding, and the constant grows a little with k */
 
 #define TOLERANCE 0.25 /* of a collection's memory */
 
@@ -76,7 +76,7 @@ static double bits_alone(const lab_study *study, size_t row, size_t column)
     return members_of(study) * lab_bits(LAB_COST_URLS, k, lab_cost_multipliers[column]) / 8 / KILOBYTE;
 }
 
-/* By how much the published figures of the table exceed the bits alone: the median. */
+/* The median of the excess of the table's published figures over the bits alone. */
 static double excess(const lab_study *study)
 {
     double each[LAB_COST_ROWS * LAB_COST_COLUMNS] = {0};
@@ -99,11 +99,11 @@ void lab_memory_judge(const lab_study *study, const lab_settings *settings, size
     entry->theory = bits_alone(study, row, column);
     entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
     lab_figure figure = lab_figure_read(entry->printed);
-    /* Ours is m/8 rounded up to whole cache lines, of each filter. */
+    /* Ours is m/8 for each filter, rounded up to whole cache lines. */
     double rounding = members_of(study) * CACHE_LINE / KILOBYTE;
     if (entry->measured < entry->theory - 1e-6 || entry->measured > entry->theory + rounding) {
         entry->verdict = LAB_FAILS;
-        snprintf(entry->remark, sizeof entry->remark, "ours is not the size of its bits");
+        snprintf(entry->remark, sizeof entry->remark, "our filter is not as large as its bits");
         return;
     }
     if (!figure.given)
@@ -114,15 +114,15 @@ void lab_memory_judge(const lab_study *study, const lab_settings *settings, size
     if (fabs(figure.percent - entry->theory - constant) > ROUNDING) {
         entry->verdict = LAB_MISPRINT;
         snprintf(entry->remark, sizeof entry->remark,
-                 "the other cells are %.0f kilobytes more than their bits, which would be %.0f here%s", constant,
+                 "the other cells exceed their bits by %.0f kilobytes, which would give %.0f here%s", constant,
                  entry->theory + constant,
-                 figure.percent < entry->theory ? "; printed is less than the bits alone" : "");
+                 figure.percent < entry->theory ? "; the printed figure is less than the bits alone" : "");
     }
 }
 
 /* ---- collections ---- */
 
-/* Kilobytes of a set with 1,000,000 URLs, reckoned from `count`. */
+/* Kilobytes of a set with 1,000,000 URLs, extrapolated from `count`. */
 static int kilobytes_of_urls(const lab_settings *settings, uint64_t run, const char *kind, uint64_t count,
                              double *kilobytes)
 {
@@ -158,6 +158,7 @@ void lab_memory_collections_judge(const lab_study *study, const lab_settings *se
     lab_entry_published(entry, study, TOLERANCE);
     if (entry->verdict == LAB_DIFFERS)
         snprintf(entry->remark, sizeof entry->remark,
-                 "Java's takes %.1f times as much: an object a URL, of two bytes a character, and a reference to it",
+                 "Java takes %.1f times as much: an object for each URL, with two bytes for each character, and a "
+                 "reference to it",
                  entry->published / entry->measured);
 }

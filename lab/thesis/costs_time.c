@@ -1,13 +1,13 @@
 /*
- * Times of the thesis's filters (its tables A.1 to A.6), as ratios to the row of 3 functions in the same column:
- * whatever machine it is, that is what the number of functions costs.
+ * Times of the thesis's filters (tables A.1 to A.6), divided by those of the row with 3 functions in the same column.
+ * These ratios show the cost of more functions on any machine.
  *
- * All filters of a table exist at once, and take turns with a fifth of the URLs each, so that a machine that slows down
- * slows down all of them. Processor time of the thread, which others cannot take away.
+ * All filters of a table exist at the same time and take turns with a fifth of the URLs each, so a slow moment of the
+ * machine affects all of them. We take the processor time of the thread, which other processes do not change.
  *
- * Theory counts hash values, which is where the time goes. An add, and a question that looks at all positions, computes
- * kF of them: the ratio is k/3. A question that ends with the first bit that is not marked (algorithm 2) computes
- * (1 - f^kF) / (1 - f), f = 1 - e^(-1/M) being the fill, which hardly depends on k: less than two for any k and F.
+ * Theory counts hash values, which take most of the time. An add, and a lookup of all bits, compute kF of them: the
+ * ratio is k/3. A lookup that stops at the first zero bit (algorithm 2) computes (1 - f^kF) / (1 - f), where
+ * f = 1 - e^(-1/M) is the fill. That hardly depends on k: it is less than two for any k and F.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #include "lab/thesis/costs.h"
 #include "lab/engine/run_urls.h"
 
-#define TOLERANCE 0.2 /* of ratios, published and ours */
+#define TOLERANCE 0.2 /* between published ratios and ours */
 
 enum { CELLS = LAB_COST_ROWS * LAB_COST_COLUMNS, TURNS = 5, PART = 400, URLS_LEAST = 500 };
 
 typedef struct table {
-    lab_texts texts; /* the first half goes in, the second is asked */
+    lab_texts texts; /* the first half is inserted, the second looked up */
     uint64_t n;
     lab_timed *filters[CELLS];
 } table;
@@ -90,7 +90,7 @@ MEASURE(lab_time_add_three_measure, 3, LAB_ADD)
 
 /* ---- verdicts ---- */
 
-/* The filters of a table whose questions break; 0: it is another. */
+/* The number of filters of a table whose lookups stop early; 0 for other tables. */
 static unsigned breaking_members(const lab_study *study)
 {
     return study->measure == lab_time_break_one_measure     ? 1
@@ -113,7 +113,7 @@ static double theory_of(const lab_study *study, size_t row, size_t column)
                : k / LAB_COST_K_LEAST;
 }
 
-/* A table with breaks is held against the figures of the one without, whose name it begins with. */
+/* A table with early stops is compared with the figures of the table without, whose id is the beginning of its own. */
 static const char *printed(const lab_study *study, const char *row, const char *column)
 {
     char id[32];
@@ -134,11 +134,12 @@ void lab_time_judge(const lab_study *study, const lab_settings *settings, size_t
         return;
     if (breaking_members(study) && row + 1 == LAB_COST_ROWS)
         snprintf(entry->remark, sizeof entry->remark,
-                 "with the break of algorithm 2 the published %.2f would be %.2f: its program looked at every position",
-                 entry->published, entry->theory);
+                 "algorithm 2 stops early, which would give %.2f and not the published %.2f: the program looked at "
+                 "every bit",
+                 entry->theory, entry->published);
     else if (!breaking_members(study))
-        snprintf(entry->remark, sizeof entry->remark, "k/3 is %.2f: %s is off", entry->theory,
+        snprintf(entry->remark, sizeof entry->remark, "k/3 is %.2f, and %s differs from it more", entry->theory,
                  fabs(entry->published / entry->theory - 1) > fabs(entry->measured / entry->theory - 1)
-                     ? "the published"
-                     : "ours");
+                     ? "the published ratio"
+                     : "our ratio");
 }

@@ -1,4 +1,4 @@
-/* What the thesis claims of its further work, and what its tables leave open. See thesis.h. */
+/* Judges the thesis's claims about its further work and about questions that its tables leave open. See thesis.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,19 +7,20 @@
 lab_holding lab_claim_multiplier(const lab_book *book, char *sentence, size_t room)
 {
     static const char *const larger = "3 HF, 4.0 M: 12 bits", *const more = "6 HF, 2.0 M: 12 bits";
-    static const char *const times = "further-equal-bits-time", *const salted = "salted, ask for known";
+    static const char *const times = "further-equal-bits-time", *const salted = "salted, look up known";
     const lab_entry *by_multiplier = lab_book_entry(book, "further-equal-bits", larger, "FP");
     const lab_entry *by_functions = lab_book_entry(book, "further-equal-bits", more, "FP");
     const lab_entry *few = lab_book_entry(book, times, larger, salted);
     const lab_entry *many = lab_book_entry(book, times, more, salted);
-    const lab_entry *derived = lab_book_entry(book, times, more, "derived, ask for known");
+    const lab_entry *derived = lab_book_entry(book, times, more, "derived, look up known");
     if (!by_multiplier || !by_functions || !few || !many || !derived)
         return LAB_UNJUDGED;
     lab_comparison worse = lab_compare(by_multiplier, by_functions);
-    snprintf(sentence, room,
-             "At 12 bits a URL M = 4.0 with 3 functions loses %.3g %%, M = 2.0 with 6 functions %.3g %%; a question "
-             "takes %.3g and %.3g ns with salted functions, and with 6 values derived from one hash %.3g ns",
-             by_multiplier->measured, by_functions->measured, few->measured, many->measured, derived->measured);
+    snprintf(
+        sentence, room,
+        "With 12 bits per URL, M = 4.0 with 3 functions loses %.3g %% and M = 2.0 with 6 functions %.3g %%; a lookup "
+        "takes %.3g and %.3g ns with salted functions, and %.3g ns with 6 values derived from one hash",
+        by_multiplier->measured, by_functions->measured, few->measured, many->measured, derived->measured);
     if (worse == LAB_OPEN)
         return LAB_UNJUDGED;
     return worse == LAB_NOT_MORE ? LAB_HOLDS : few->measured < many->measured ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
@@ -37,7 +38,7 @@ lab_holding lab_claim_delay(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
              "With 3 functions and M = 2.0, %.3g %% of all pages wait for the second crawl, %.3g %% for the third "
-             "(%.3g %% if each crawl has an order of its own) and %.3g %% for longer; of the tenth that a crawl meets "
+             "(%.3g %% if each crawl has a different order) and %.3g %% for longer; of the tenth that a crawl meets "
              "last, %.3g %% wait",
              one->measured, two->measured, two_other->measured, three->measured, last->measured);
     lab_comparison fewer = lab_compare(one, two);
@@ -46,7 +47,7 @@ lab_holding lab_claim_delay(const lab_book *book, char *sentence, size_t room)
     return fewer == LAB_MORE && two->measured >= three->measured ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* Is what both crawls lose the square of what one does? */
+/* Whether the share that both crawls lose is the square of what one loses. */
 static bool is_square(const lab_entry *one, const lab_entry *both)
 {
     double share = one->measured / 100;
@@ -65,11 +66,12 @@ lab_holding lab_claim_scalable(const lab_book *book, char *sentence, size_t room
     const lab_entry *least = lab_book_entry(book, memory, right, "bits a URL");
     if (!one || !both || !known || !guessed || !bits || !least)
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "A scalable filter that began with room for a tenth of the URLs loses %.3g %% in one crawl and %.3g %% in "
-             "both, a classic one for the right number %.3g %% in both and for a tenth of it %.3g %%; but it takes "
-             "%.3g bits a URL instead of %.3g",
-             one->measured, both->measured, known->measured, guessed->measured, bits->measured, least->measured);
+    snprintf(
+        sentence, room,
+        "A scalable filter that starts with room for a tenth of the URLs loses %.3g %% in one crawl and %.3g %% in "
+        "both; a classic filter made for the right number loses %.3g %% in both, and one made for a tenth of it "
+        "%.3g %%; but the scalable filter takes %.3g bits per URL instead of %.3g",
+        one->measured, both->measured, known->measured, guessed->measured, bits->measured, least->measured);
     if (!is_square(one, both) || !(guessed->measured > both->measured))
         return LAB_DOES_NOT_HOLD;
     return bits->measured > least->measured ? LAB_CONDITIONS : LAB_HOLDS;
@@ -86,9 +88,9 @@ lab_holding lab_claim_revisit(const lab_book *book, char *sentence, size_t room)
     if (!right || !oversized || !first || !second || !third)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "After a first filter four times too large the second crawl loses %.3g %%, as it should (%.3g %%); after "
+             "After a first filter four times too large, the second crawl loses %.3g %%, as it should (%.3g %%); after "
              "one four times too small, which lost %.3g %% and so counted too few, it loses %.3g %%, and only the "
-             "third comes to %.3g %%",
+             "third crawl gets down to %.3g %%",
              oversized->measured, right->measured, first->measured, second->measured, third->measured);
     if (fabs(lab_apart(oversized, right)) > LAB_Z_MOST)
         return LAB_DOES_NOT_HOLD;
@@ -109,9 +111,9 @@ lab_holding lab_claim_genetic(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     double gain = lab_apart(sip, found);
     snprintf(sentence, room,
-             "The function found loses %.3g %% of the crawl it was bred for, but %.3g %% of the next ones, where an "
-             "ideal function loses %.3g %% and sip13, which knows nothing of the site, %.3g %%%s; it takes %.3g ns a "
-             "URL, sip13 %.3g ns, and has no key against an attacker",
+             "The bred function loses %.3g %% of the crawl it was bred for, but %.3g %% of the next ones, where an "
+             "ideal function loses %.3g %% and sip13, which knows nothing of the site, %.3g %%%s; it takes %.3g ns per "
+             "URL, sip13 %.3g ns, and it has no key against attackers",
              training->measured, found->measured, found->theory, sip->measured,
              gain > LAB_Z_MOST ? "" : ": it learnt the URLs, not the site", found_time->measured, sip_time->measured);
     double hardly = found->theory / 10;
@@ -133,10 +135,10 @@ lab_holding lab_claim_processes(const lab_book *book, char *sentence, size_t roo
     if (!rate || !differ || !one_by_one || !batched || !here || !messages)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "Two processes with a member each lose %.3g %%, and %s; but a question takes %.3g messages and %.3g "
-             "microseconds, with 4,096 URLs a message %.3g, in one set %.3g",
+             "Two processes with one member each lose %.3g %%, and %s; but a lookup takes %.3g messages and %.3g "
+             "microseconds, %.3g with 4,096 URLs in a message, and %.3g in one set",
              rate->measured,
-             differ->measured > 0 ? "not all answers are those of one set" : "every answer is that of one set",
+             differ->measured > 0 ? "some answers differ from those of one set" : "every answer equals that of one set",
              messages->measured, one_by_one->measured, batched->measured, here->measured);
     if (differ->measured > 0)
         return LAB_DOES_NOT_HOLD;

@@ -1,14 +1,14 @@
 /*
- * The temporal strategy delays what it does not lose (the thesis, section 4.2): a page that is falsely seen waits for
- * the next crawl. Which pages wait, and for how many crawls?
+ * The temporal strategy delays pages instead of losing them (the thesis, section 4.2): a page that is falsely seen
+ * waits for the next crawl. Which pages wait, and for how many crawls?
  *
- * Each of n URLs is asked before it goes in, in three crawls with new salts, of which all meet the URLs in the same
- * order, or each in an order of its own. A page is delayed by at least e crawls if the first e of them say "seen". The
- * last tenth are the pages that the first crawl meets last.
+ * Three crawls with new salts add n URLs each. All crawls meet the URLs in the same order, or each in a different one.
+ * A page is delayed by at least e crawls if the first e of them answer "seen". The last tenth are the pages that the
+ * first crawl meets last.
  *
- * Theory of a stretch of URLs, from a to n - 1, in the same order: as in theory.c, the count less its mean is a sum of
- * martingale differences, but the 0 or 1 of a URL before a has no part in it, and a bit that such a URL marks costs
- * from a on only: with P_max(i,a) for P_i in W_i.
+ * Theory for the URLs a to n - 1 in the same order: as in theory.c, the count minus its mean is a sum of martingale
+ * differences. But URLs before a do not count themselves, and a bit that such a URL sets matters only from a on: W_i
+ * has P_max(i,a) instead of P_i.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const char *const lab_delay_rows[] = {"by 1 crawl or more", "by 2 crawls or more
 const char *const lab_delay_columns[] = {"same order", "other order", "last tenth, same order",
                                          "last tenth, other order", NULL};
 
-/* What one order needs: hits[i] belongs to the URL that the first crawl meets as number i. */
+/* Memory for one order: hits[i] belongs to the URL that the first crawl meets as number i. */
 typedef struct desk {
     lab_texts texts;
     uint32_t *order;
@@ -51,7 +51,7 @@ static void desk_free(desk *desk)
     free(desk->shuffled_hits);
 }
 
-/* Those that were seen in every crawl so far have all their hits; the others are of no interest any more. */
+/* A URL that every crawl so far has seen has one hit from each; the other URLs no longer matter. */
 static int crawl_shuffled(desk *desk, vidi_set *set, const lab_settings *settings, uint64_t run, unsigned crawl)
 {
     uint64_t n = desk->texts.count;
@@ -120,7 +120,7 @@ int lab_delay_measure(const lab_settings *settings, uint64_t run, double *number
 
 /* ---- theory ---- */
 
-/* URLs `first` to n - 1, falsely seen by all of so many filters that fill up with n URLs. */
+/* Theory for the URLs `first` to n - 1: how many are falsely seen by all of the filters, which fill up with n URLs. */
 static lab_theory stretch(double n, double first, unsigned filters)
 {
     double m = lab_bits(n, K, M), power = (double)K * filters, pieces = fmin(n, PIECES), piece = n / pieces;

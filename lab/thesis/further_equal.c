@@ -1,9 +1,9 @@
 /*
- * More bits for the array, or more hash functions? The thesis (sections 5.6.2 and 6.1) would rather increase M than k,
- * but m = n k M makes both cost the same memory. So k against M at equal bits a URL: what is lost, and what it takes.
+ * A larger array, or more hash functions? The thesis (sections 5.6.2 and 6.1) prefers a larger M to a larger k, but by
+ * m = n k M both cost the same memory. So we compare k with M at equal bits per URL: pages lost, and time.
  *
- * Times are those of k salted values of Jenkins's function, as in the thesis, and of k values that are derived from one
- * hash. In both cases all k values are made before the first bit is looked at.
+ * Times are for k salted values of Jenkins's function, as in the thesis, and for k values derived from one hash. In
+ * both cases all k values are computed before the first bit is looked up.
  */
 #include <stdio.h>
 
@@ -26,11 +26,11 @@ const char *const lab_equal_rows[] = {"3 HF, 2.0 M: 6 bits",
                                       NULL};
 const char *const lab_equal_columns[] = {"FP", NULL};
 const char *const lab_equal_time_columns[] = {"salted, add",
-                                              "salted, ask for known",
-                                              "salted, ask for new",
+                                              "salted, look up known",
+                                              "salted, look up new",
                                               "derived, add",
-                                              "derived, ask for known",
-                                              "derived, ask for new",
+                                              "derived, look up known",
+                                              "derived, look up new",
                                               NULL};
 enum { SHAPES = sizeof shapes / sizeof *shapes, DEEDS = 3, WAYS = 2 };
 

@@ -1,4 +1,4 @@
-/* Experiments: the further work that the thesis proposes. What they measure is in further_*.c. */
+/* The list of experiments on the further work that the thesis proposes. further_*.c measure them. */
 #include "lab/thesis/further.h"
 
 const lab_study lab_thesis_further[] = {
@@ -15,7 +15,7 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-scalable-memory",
      .title = "Temporal strategy with a filter that grows: memory",
      .source = "the thesis, section 7.2.1",
-     .note = "After n URLs, of the sets of further-scalable; with what the last stage has left for more.",
+     .note = "The sets of further-scalable after n URLs, including room that the last stage still has.",
      .unit = "bits a URL",
      .rows = lab_scalable_rows,
      .columns = lab_scalable_memory_columns,
@@ -24,8 +24,8 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-revisit",
      .title = "Revisits sized from the last count, non-incremental",
      .source = "the thesis, section 7.2.1",
-     .note = "n is an eighth of the URLs, k = 4, M = 1.5. Each crawl after the first is sized for as many URLs as the "
-             "last one called new, times the headroom.",
+     .note = "n is an eighth of the URLs, k = 4, M = 1.5. Each crawl after the first is sized for the number of URLs "
+             "that were new to the previous one, times the headroom.",
      .unit = "%",
      .rows = lab_revisit_rows,
      .columns = lab_revisit_columns,
@@ -45,7 +45,8 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-equal-bits",
      .title = "More hash functions or a larger M, at equal memory, non-incremental",
      .source = "the thesis, sections 5.6.2 and 6.1",
-     .note = "n is a quarter of the URLs. What doubling the bits of the first row buys, spent on M or on k.",
+     .note =
+         "n is a quarter of the URLs. The first row has 6 bits per URL; the others spend twice as many on M or on k.",
      .unit = "%",
      .rows = lab_equal_rows,
      .columns = lab_equal_columns,
@@ -54,7 +55,7 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-equal-bits-time",
      .title = "More hash functions or a larger M, at equal memory: time",
      .source = "the thesis, sections 5.6.2 and 6.1",
-     .note = "A twentieth of the URLs. Jenkins, salted k times, as in the thesis; or k values derived from one hash.",
+     .note = "A twentieth of the URLs. Jenkins with k salts, as in the thesis, or k values derived from one hash.",
      .unit = "ns a URL",
      .rows = lab_equal_rows,
      .columns = lab_equal_time_columns,
@@ -65,8 +66,8 @@ const lab_study lab_thesis_further[] = {
      .title = "Hash functions found by genetic search for a site's URLs, incremental",
      .source = "the thesis, section 7.2.2",
      .note = "Crawls of 2,048 URLs of one site (fewer below 131,072 URLs), k = 3 salts, M = 2.0; 40 generations of 48 "
-             "programs; four next crawls, of other URLs and with other salts. Theory is that of an ideal function. "
-             "What is found has no key: who knows it and a salt makes URLs that collide.",
+             "programs; then four crawls with other URLs and other salts. Theory is that of an ideal function. The "
+             "bred functions have no key: anyone who knows one and a salt can make URLs that collide.",
      .unit = "%",
      .rows = lab_genetic_rows,
      .columns = lab_genetic_columns,
@@ -92,14 +93,14 @@ const lab_study lab_thesis_further[] = {
      .unit = "%",
      .rows = lab_processes_rows,
      .columns = lab_processes_columns,
-     .timed = true, /* processes are made while no other thread runs */
+     .timed = true, /* fork needs that no other thread runs */
      .measure = lab_processes_measure,
      .judge = lab_processes_judge},
     {.id = "further-processes-time",
-     .title = "Spatial strategy split over processes: time of a question",
+     .title = "Spatial strategy split over processes: time of a lookup",
      .source = "the thesis, section 6.4",
-     .note = "All members are asked, in one set and in processes on this machine, over sockets.",
-     .unit = "microseconds a URL",
+     .note = "All members are queried, in one set, and in processes on this machine over sockets.",
+     .unit = "microseconds per URL",
      .rows = lab_processes_exchange_rows,
      .columns = lab_processes_ways,
      .timed = true,
@@ -108,8 +109,8 @@ const lab_study lab_thesis_further[] = {
     {.id = "further-processes-messages",
      .title = "Spatial strategy split over processes: messages",
      .source = "the thesis, section 6.4",
-     .note = "Questions and answers between the process that decides and the members.",
-     .unit = "messages a URL",
+     .note = "Requests and answers between the deciding process and the members.",
+     .unit = "messages per URL",
      .rows = lab_processes_exchange_rows,
      .columns = lab_processes_ways,
      .timed = true,

@@ -1,13 +1,14 @@
 /*
- * Hash functions found for a site's URLs (the thesis, section 7.2.2), against functions that know nothing of them.
+ * Hash functions bred for the URLs of a site (the thesis, section 7.2.2), compared with functions that know nothing of
+ * them.
  *
- * A site is the host with most URLs among those of the run (the next largest are taken as well if it has too few). Its
- * first n URLs are the crawl that programs are bred for: fitness is the pages that a Bloom filter with K salts and M
- * loses of them. The next CRAWLS times n are the crawls after it, each with a filter and salts of its own.
+ * The site is the host with the most URLs in the run (and the next largest, if it has too few). Its first n URLs are
+ * the crawl that programs are bred for: the fewer of these pages a Bloom filter with K salts and M loses, the fitter
+ * the program. The next CRAWLS times n URLs are the later crawls, each with a new filter and new salts.
  *
- * Theory is that of an ideal function, whose values are random. The program that was bred is not held to it: in the
- * crawl it was chosen for it must lose fewer pages, as the luckiest of some thousand would even if all were ideal; in
- * the next ones it may lose more.
+ * Theory is that of an ideal function, whose values are random. The bred program is not judged by it. In the crawl it
+ * was chosen for, it must lose fewer pages, as the luckiest of some thousand ideal functions would too; in the later
+ * crawls it may lose more.
  */
 #include <math.h>
 #include <stdio.h>
@@ -53,11 +54,11 @@ static uint64_t bits_for(uint64_t urls)
 
 typedef struct trial {
     lab_texts texts;
-    vidi_str *site; /* CRAWLS + 1 times n URLs */
+    vidi_str *site; /* (CRAWLS + 1) * n URLs */
     uint64_t n, start;
     lab_words words;     /* of the training crawl */
     uint64_t *values;    /* K for each URL of a crawl */
-    vidi_digest *hashes; /* one for each of them */
+    vidi_digest *hashes; /* one for each URL of a crawl */
     lab_bred bred;
 } trial;
 
@@ -95,7 +96,7 @@ static void trial_free(trial *trial)
     free(trial->hashes);
 }
 
-/* What a program loses of a crawl, or an error. */
+/* The pages of a crawl that a program loses, or an error. */
 static int64_t program_loses(trial *trial, const lab_program *program, unsigned crawl)
 {
     lab_words words;
@@ -106,12 +107,12 @@ static int64_t program_loses(trial *trial, const lab_program *program, unsigned 
     return code < 0 ? code : lab_lost(trial->values, trial->n, K, bits_for(trial->n));
 }
 
-/* The same for a function of the library, with the salt before the URL. The filter looks at the upper bits first. */
+/* The same for a hash function of the library, with the salt before the URL. Places follow from the upper bits. */
 static int64_t function_loses(trial *trial, const char *function, unsigned bits, unsigned crawl)
 {
     const vidi_str *urls = trial->site + crawl * trial->n;
     for (unsigned i = 0; i < K; i++) {
-        unsigned char salt[SALT_BYTES]; /* whose first bytes are the key as well */
+        unsigned char salt[SALT_BYTES]; /* its first bytes are also the key */
         for (unsigned j = 0; j < sizeof salt; j++)
             salt[j] = (unsigned char)(lab_mix(salt_of(trial, crawl, i) + j / 8) >> j % 8 * 8);
         vidi_str text = {(const char *)salt, sizeof salt};
@@ -122,7 +123,7 @@ static int64_t function_loses(trial *trial, const char *function, unsigned bits,
     return lab_lost(trial->values, trial->n, K, bits_for(trial->n));
 }
 
-/* The row's loss in a crawl; NAN for functions that this build does not have. */
+/* Adds the pages that a row loses in a crawl; NAN for functions that this build lacks. */
 static int row_loses(trial *trial, size_t row, unsigned crawl, double *lost)
 {
     int64_t count;
@@ -173,7 +174,7 @@ void lab_genetic_judge(const lab_study *study, const lab_settings *settings, siz
     entry->verdict = LAB_NO_FIGURE;
     entry->z = NAN;
     snprintf(entry->remark, sizeof entry->remark,
-             column == 0 ? "chosen because it loses few of these; %+.1f standard deviations from an ideal function"
+             column == 0 ? "chosen because it loses few of these URLs; %+.1f standard deviations from an ideal function"
                          : "%+.1f standard deviations from an ideal function",
              distance);
 }
@@ -184,7 +185,7 @@ static int time_program(trial *trial, const lab_program *program, double *nanose
 {
     lab_words words;
     uint64_t start = lab_thread_time();
-    int code = lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1)); /* which is part of the work */
+    int code = lab_words_make(&words, trial->site, trial->n * (CRAWLS + 1)); /* part of the work */
     uint64_t *values = calloc(words.count, sizeof *values);
     if (code == VIDI_OK && !values)
         code = lab_fail(VIDI_EMEMORY, "no memory for %zu values", words.count);
@@ -214,7 +215,7 @@ static int time_function(trial *trial, const char *name, double *nanoseconds)
     return code;
 }
 
-/* The least of several tries each, taken in turns: what disturbs one disturbs the next row's as well. */
+/* The minimum of several tries. The rows take turns, so that a disturbance affects all of them. */
 int lab_genetic_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     enum { TRIES = 7 };

@@ -1,20 +1,20 @@
 /*
- * The members of a spatial set in processes of their own, and the process that decides (the thesis, section 6.4).
+ * The members of a spatial set in separate processes, and the process that decides (the thesis, section 6.4).
  *
  *                    request ->              +----------+
- *     deciding  <==========================> | member 1 |   a socket to each
+ *     deciding  <==========================> | member 1 |   one socket for each
  *      process  <==========================> | member 2 |
  *                           <- answer        +----------+
  *
- *   request   what (add, ask), number of URLs, bytes; lengths of 16 bits; the URLs
- *   answer    code, bytes; a verdict a URL, or, if the code is an error, its message
+ *   request   what (add, look up), number of URLs, bytes; lengths of 16 bits; the URLs
+ *   answer    code, bytes; a verdict for each URL, or the message if the code is an error
  *
- * A request goes to all members before the first answer is waited for, so that they work at the same time. A member
- * reads a request to its end before it answers, and an answer fits into a socket's buffer: nobody waits for somebody
- * who waits.
+ * The deciding process sends a request to all members before it waits for the first answer, so that they work at the
+ * same time. A member reads a whole request before it answers, and an answer fits into the buffer of a socket, so there
+ * is no deadlock.
  *
- * A member ends when its socket does. Each has its own end only: what earlier members' sockets it was born with it
- * closes, so that the end of either side is always noticed.
+ * A member ends when its socket is closed. It closes the sockets of earlier members, which it has inherited, so that
+ * each side always notices the end of the other.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,7 @@
 enum { ADD, ASK };
 
 typedef struct request {
-    uint32_t what, count, bytes; /* bytes: of the lengths and the URLs */
+    uint32_t what, count, bytes; /* bytes: the length of what follows, lengths and URLs */
 } request;
 
 typedef struct answer {
@@ -49,7 +49,7 @@ static int send_all(int socket, const void *data, size_t size)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            return lab_fail(VIDI_ESYSTEM, "a member does not listen: %s", strerror(errno));
+            return lab_fail(VIDI_ESYSTEM, "cannot send to a member: %s", strerror(errno));
         at += sent;
         size -= (size_t)sent;
     }
@@ -64,7 +64,7 @@ static int receive_all(int socket, void *data, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return lab_fail(VIDI_ESYSTEM, "a member does not answer: %s", got < 0 ? strerror(errno) : "it has ended");
+            return lab_fail(VIDI_ESYSTEM, "cannot read from a member: %s", got < 0 ? strerror(errno) : "it has ended");
         at += got;
         size -= (size_t)got;
     }
@@ -132,7 +132,7 @@ static int serve_one(worker *worker, vidi_set *set, int socket)
     return code < 0 ? send_error(socket, code) : send_answer(socket, VIDI_OK, worker->verdicts, head.count);
 }
 
-/* Until the socket ends, which is how it is told to. The first answer says that there is a set. */
+/* Answers requests until the socket is closed. The first answer tells whether the set could be made. */
 static void serve(vidi_set *set, int made, int socket)
 {
     worker *worker = malloc(sizeof *worker);
@@ -148,7 +148,7 @@ static void serve(vidi_set *set, int made, int socket)
 
 /* ---- in the deciding process ---- */
 
-/* What a member says, of `expected` bytes. */
+/* Receives an answer, which must have `expected` bytes. */
 static int receive_answer(int socket, uint8_t *verdicts, size_t expected)
 {
     char message[MESSAGE_ROOM] = "";
@@ -179,7 +179,7 @@ static int start_one(lab_members *members, const lab_settings *settings, uint64_
         int made = make_member(&set, settings, run, index + 1, params, capacity);
         serve(set, made, ends[1]);
         vidi_close(set);
-        _exit(made == VIDI_OK ? 0 : 1); /* what the deciding process has open or to say is not ours */
+        _exit(made == VIDI_OK ? 0 : 1); /* without flushing the output of the deciding process */
     }
     close(ends[1]);
     if (process < 0) {
@@ -207,7 +207,7 @@ int lab_members_start(lab_members *members, const lab_settings *settings, uint64
     return VIDI_OK;
 }
 
-/* A closed socket ends a member that is well; the others are ended by force, so that nobody waits for them. */
+/* Closing the socket ends a healthy member; others are killed, so that we need not wait for them. */
 static int end_one(lab_members *members, unsigned index)
 {
     const int waits = 2000;
@@ -228,7 +228,7 @@ static int end_one(lab_members *members, unsigned index)
     members->processes[index] = 0;
     return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0
                ? VIDI_OK
-               : lab_fail(VIDI_ESYSTEM, "member %u did not end as it should", index + 1);
+               : lab_fail(VIDI_ESYSTEM, "member %u did not end normally", index + 1);
 }
 
 int lab_members_stop(lab_members *members)
@@ -246,7 +246,7 @@ int lab_members_stop(lab_members *members)
     return code;
 }
 
-/* The size of a request, which is written to members->request. */
+/* Writes a request to members->request and returns its size. */
 static size_t write_request(lab_members *members, uint32_t what, const vidi_str *urls, size_t count)
 {
     size_t at = sizeof(request) + count * sizeof(uint16_t);

@@ -1,9 +1,9 @@
 /*
- * The spatial filter split over processes (the thesis, section 6.4): does it answer as the filter in one piece does,
- * and what do the messages cost?
+ * The spatial filter split over processes (the thesis, section 6.4): does it answer as one set does, and what do the
+ * messages cost?
  *
- * Members have the salts that they would have inside one set with the run's key. So not only the rate has to be the
- * same, but every answer: those that differ are counted, adds and questions alike.
+ * The members have the salts that they would have in one set with the run's key. So not just the rate must be the same,
+ * but every answer: we count the answers that differ, of adds and of lookups.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,14 +23,14 @@ const char *const lab_processes_ways[] = {"one set, 1 URL at a time", "one set, 
                                           "processes, 1 URL at a time", "processes, 4096 URLs at a time", NULL};
 enum { COUNTS = sizeof counts / sizeof *counts, WAYS = 4, COLUMNS = 3 };
 
-/* The same members twice: in one set, and in processes. */
+/* The same members twice: in one set and in processes. */
 typedef struct pair {
     vidi_set *set;
     lab_members members;
     uint8_t in_set[BATCH], in_processes[BATCH];
 } pair;
 
-/* pair_free in every case. */
+/* Call pair_free in every case. */
 static int pair_make(pair **made, const lab_settings *settings, uint64_t run, unsigned count, uint64_t n)
 {
     char params[80];
@@ -52,7 +52,7 @@ static int pair_free(pair *pair)
     return code;
 }
 
-/* ---- what they say ---- */
+/* ---- answers ---- */
 
 typedef struct tally {
     uint64_t in_set, in_processes, differ;
@@ -116,16 +116,16 @@ void lab_processes_judge(const lab_study *study, const lab_settings *settings, s
 {
     uint64_t n = lab_further_urls(settings, PART);
     (void)study;
-    lab_theory theory = {.asked = 2 * (double)n}; /* answers that differ: none */
+    lab_theory theory = {.asked = 2 * (double)n}; /* no answer may differ */
     if (column < 2)
         theory = lab_filter_theory(n, lab_bits((double)n, K, M), K, counts[row]);
     lab_entry_count(entry, numbers, theory, 100);
 }
 
-/* ---- what it costs ---- */
+/* ---- costs ---- */
 
 typedef struct cost {
-    double microseconds, messages; /* a question */
+    double microseconds, messages; /* for each lookup */
 } cost;
 
 static int ask_one_way(pair *pair, const lab_texts *texts, size_t way, cost *cost)
@@ -179,7 +179,7 @@ int lab_processes_messages_measure(const lab_settings *settings, uint64_t run, d
     return VIDI_OK;
 }
 
-/* A question and an answer for each member and batch. */
+/* Theory: one request and one answer for each member and batch. */
 void lab_processes_messages_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                                   const double *numbers, lab_entry *entry)
 {

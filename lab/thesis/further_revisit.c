@@ -1,13 +1,14 @@
 /*
- * The revisit sized from the last count (the thesis, section 7.2.1): the first crawl's filter is made for a wrong
- * number of URLs, each later one for as many as the crawl before it has counted, times some headroom.
+ * The revisit is sized from the last count (the thesis, section 7.2.1): the filter of the first crawl is made for a
+ * wrong number of URLs, and that of each later crawl for the number that the previous crawl counted, times some
+ * headroom.
  *
- * What is counted is what was new. A URL that is falsely seen is not counted, so that a filter that was too small also
- * counts too little, and the next one is too small again, but less so.
+ * A crawl counts the URLs that were new to it. It does not count URLs that are falsely seen, so a filter that is too
+ * small counts too few, and the next one is too small again, but less so.
  *
- * Theory: crawl e has a filter for c_e URLs, m = c_e K M. Of n URLs that go in, F_e are falsely seen
- * (lab_filling_theory says how many and how they vary), and c_(e+1) = h (n - F_e). The variance of c goes on into
- * everything that follows, by the derivatives of F and of the rate.
+ * Theory: crawl e has a filter for c_e URLs, m = c_e K M. Of the n inserted URLs, F_e are falsely seen
+ * (lab_filling_theory gives mean and variance), and c_(e+1) = h (n - F_e). The variance of c propagates to everything
+ * that follows through the derivatives of F and of the rate.
  */
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static int crawl(vidi_set *set, const lab_texts *texts, double *numbers)
     uint64_t n = texts->count / 2;
     for (unsigned i = 0; i < CRAWLS; i++) {
         if (i > 0)
-            LAB_TRY(vidi_rotate(set, NULL)); /* which sizes it from the count */
+            LAB_TRY(vidi_rotate(set, NULL)); /* sizes the next filter from the count */
         int64_t seen = lab_texts_add(set, texts->urls, n, NULL);
         if (seen >= 0)
             seen = lab_texts_ask(set, texts->urls + n, n, NULL);
@@ -90,7 +91,7 @@ int lab_revisit_measure(const lab_settings *settings, uint64_t run, double *numb
 
 typedef lab_theory theory_of(uint64_t urls, double m, unsigned k, unsigned filters);
 
-/* Theory for a capacity that varies: its own variance, and what that of the capacity adds. */
+/* Theory for a capacity that varies: the variance for a fixed capacity, plus what the capacity's variance adds. */
 static lab_theory with_capacity(theory_of *of, uint64_t n, double capacity, double variance)
 {
     double step = capacity / 100;

@@ -1,16 +1,16 @@
 /*
- * The temporal strategy with a scalable filter (the thesis, section 7.2.1): is the same won by new salts if the number
- * of URLs was not known?
+ * The temporal strategy with a scalable filter (the thesis, section 7.2.1): do new salts gain as much if the number of
+ * URLs is unknown?
  *
- * n URLs go in, and n others are asked, in two crawls. A classic filter is made for n, for half or for a tenth of them;
- * a scalable one for half or for a tenth, and grows. K and M make 5.6 % for the right number, which is also the rate
- * that the scalable filter is asked to keep.
+ * Two crawls insert n URLs and look up n others. A classic filter is made for n, for half of n or for a tenth; a
+ * scalable one for half or for a tenth, and grows. K and M give an error rate of 5.6 % for the right number, which is
+ * also the rate that the scalable filter has to keep.
  *
- * Theory of the scalable filter: stage i is made for c_i = c_0 2^i URLs at P 2^-(i+1) / 1.05, in the fewest bits that
- * do. It takes URLs that no stage before it says "seen" to, and ends with the c_i-th that it calls new; j of them have
- * come to it by then, of which lab_filling_theory says how many were falsely seen. So j and with it the fill and the
- * rate p_i of each stage are known, the last one's for the URLs that are left; the rates are put together as 1 -
- * product of (1 - p_i). A stage's fill varies as that of a filter with j URLs.
+ * Theory of the scalable filter: stage i is made for c_i = c_0 2^i URLs with an error rate of P 2^-(i+1) / 1.05, in as
+ * few bits as possible. It gets the URLs that no earlier stage has seen, and is full when c_i of them were new to it.
+ * By then j URLs have reached it, and lab_filling_theory tells how many of these were falsely seen. From j follow the
+ * fill and the rate p_i of each stage; the last stage gets the remaining URLs. The rate of the whole filter is 1 -
+ * product of (1 - p_i). The fill of a stage varies like that of a filter with j URLs.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +20,12 @@
 
 enum { K = 4, CRAWLS = 2, K_MOST = 32, PART = 4 };
 #define M 1.5
-#define SLACK 1.05 /* lib/filters/scalable.c: a stage is made for a little less than its share */
+#define SLACK                                                                                                          \
+    1.05 /* as in lib/filters/scalable.c: a stage is made for a little less than its share of the error rate */
 
 typedef struct setup {
     bool scalable;
-    unsigned divisor; /* it is made for n / divisor URLs */
+    unsigned divisor; /* made for n / divisor URLs */
 } setup;
 
 static const setup setups[] = {{false, 1}, {false, 2}, {false, 10}, {true, 2}, {true, 10}};
@@ -40,7 +41,7 @@ static uint64_t capacity_of(const setup *setup, uint64_t n)
     return n / setup->divisor > 0 ? n / setup->divisor : 1;
 }
 
-/* What K and M give for the number they are meant for. */
+/* The error rate that K and M give for the right number of URLs. */
 static double rate_asked_for(uint64_t n)
 {
     return lab_filter_theory(n, lab_bits((double)n, K, M), K, 1).mean / (double)n;
@@ -63,7 +64,7 @@ static int next_crawl(vidi_set *set, uint64_t capacity)
     return vidi_rotate(set, &next);
 }
 
-/* numbers[0]: falsely seen in the first crawl; numbers[1]: in both. hits: of n bytes, all 0. */
+/* numbers[0]: URLs falsely seen in the first crawl; numbers[1]: in both. hits: n zero bytes. */
 static int crawl_twice(vidi_set *set, uint64_t capacity, const lab_texts *texts, unsigned char *hits, double *numbers)
 {
     uint64_t n = texts->count / 2;
@@ -135,7 +136,7 @@ int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- theory ---- */
 
-/* The probability of a false "seen": it differs from run to run. */
+/* The probability that a URL is falsely seen, which differs from run to run. */
 typedef struct chance {
     double mean, variance;
 } chance;
@@ -150,7 +151,7 @@ static chance chance_of(uint64_t urls, double m, unsigned k)
     return (chance){p, variance > 0 ? variance : 0};
 }
 
-/* The fewest bits that keep the rate for so many URLs with k positions. */
+/* The fewest bits that keep the rate for so many URLs with k hash functions. */
 static double fewest_bits(uint64_t urls, double rate, unsigned k)
 {
     double low = 2, high = 4;
@@ -182,18 +183,18 @@ static stage shape_of(uint64_t capacity, double rate)
     return best;
 }
 
-/* URLs that come to a stage until it has called so many new. */
+/* The number of URLs that reach a stage until `capacity` of them were new to it. */
 static uint64_t until_full(uint64_t capacity, stage stage)
 {
     uint64_t come = capacity;
-    for (int i = 0; i < 6; i++) /* each time the error is smaller by the rate */
+    for (int i = 0; i < 6; i++) /* each round reduces the error by the factor of the rate */
         come = capacity + (uint64_t)llround(lab_filling_theory(come, stage.m, stage.k, 1).mean);
     return come;
 }
 
 /*
- * A stage also ends when its own rate reaches its share. Few URLs fill few bits unevenly, and then it does sometimes:
- * the mean of what a normal law leaves below `most`.
+ * A stage also ends when its own rate reaches its share, which happens when it is small, because the fill of few bits
+ * varies much. Returns the mean of a normal variable that is cut off at `most`.
  */
 static double cut_off(chance of, double most)
 {
@@ -211,7 +212,7 @@ static chance scalable_chance(uint64_t n, uint64_t first)
     for (uint64_t capacity = first; left >= 1; capacity *= 2) {
         rate /= 2;
         stage stage = shape_of(capacity, rate / SLACK);
-        double come = left * (1 - all.mean); /* the others are seen by stages before */
+        double come = left * (1 - all.mean); /* earlier stages see the others */
         double full = (double)until_full(capacity, stage);
         double taken = fmin(come, full);
         left -= taken < come ? taken / (1 - all.mean) : left;

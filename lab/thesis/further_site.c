@@ -1,4 +1,4 @@
-/* URLs of the further work's experiments: how many, and the largest site among them. See further.h. */
+/* The URLs of the experiments on further work: how many, and the largest site among them. See further.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ typedef struct hosted {
     uint64_t host, index;
 } hosted;
 
-/* Any function will do that gives the same number for the same host. */
+/* A number that is the same for URLs of the same host. */
 static uint64_t host_of(vidi_str url)
 {
     uint64_t number = 0;
@@ -81,6 +81,6 @@ int lab_site_choose(const lab_texts *texts, uint64_t wanted, vidi_str *site)
     if (taken == wanted)
         return VIDI_OK;
     return wanted > texts->count
-               ? lab_fail(VIDI_EARGUMENT, "there are not %llu URLs to choose from", (unsigned long long)wanted)
+               ? lab_fail(VIDI_EARGUMENT, "there are fewer than %llu URLs to choose from", (unsigned long long)wanted)
                : lab_fail(VIDI_EMEMORY, "no memory for a site of %llu URLs", (unsigned long long)wanted);
 }

@@ -1,4 +1,6 @@
-/* The search for programs that lose few pages: chance, children, fitness, generations. See genetic.h. */
+/*
+ * The genetic search for programs that lose few pages: random programs, children, fitness, generations. See genetic.h.
+ */
 #include "lab/thesis/genetic.h"
 
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 
 enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4 };
 
-/* ---- chance ---- */
+/* ---- random programs ---- */
 
 static uint64_t draw(uint64_t *state)
 {
@@ -78,7 +80,7 @@ static void mutate(lab_program *program, uint64_t *state)
     }
 }
 
-/* The first steps of one and the last of the other. */
+/* A child has the first steps of one parent and the last steps of the other. */
 static lab_program cross(const lab_program *one, const lab_program *other, uint64_t *state)
 {
     lab_program child = {.count = 1 + draw_below(state, one->count)};
@@ -112,7 +114,7 @@ int64_t lab_lost(const uint64_t *values, size_t count, unsigned k, uint64_t m)
 
 typedef struct bred_one {
     lab_program program;
-    uint64_t lost, number; /* number: in the order in which they were judged */
+    uint64_t lost, number; /* number: position in the order of judging */
 } bred_one;
 
 typedef struct farm {
@@ -133,13 +135,13 @@ static int judge(farm *farm, bred_one *one)
     return lost < 0 ? (int)lost : VIDI_OK;
 }
 
-/* Fewer pages lost; of those that lose as many, fewer steps, since they take less time. */
+/* Fewer pages lost is better; among equals, fewer steps, because they take less time. */
 static bool better(const bred_one *a, const bred_one *b)
 {
     return a->lost != b->lost ? a->lost < b->lost : a->program.count < b->program.count;
 }
 
-/* The older of two that are as good: otherwise the order would be qsort's own. */
+/* Of two equally good programs, the older comes first, so that the order does not depend on qsort. */
 static int by_fitness(const void *a, const void *b)
 {
     const bred_one *one = a, *other = b;

@@ -1,11 +1,12 @@
 /*
  * Hash functions found by genetic search (the thesis, section 7.2.2).
  *
- * A function is a program of a few steps on a state of 64 bits. The state begins with a salt; the steps are done for
- * each 8 bytes of the URL, the last ones filled up with zeros, and once more for its length; what is left is the value.
+ * A function is a program of a few steps that change a state of 64 bits. The state starts as a salt. The program runs
+ * once for every 8 bytes of the URL (the last word is padded with zeros) and once for its length; the final state is
+ * the hash value.
  *
- * Programs are bred: of a population, the ones that lose fewer pages of a crawl have children, which take their
- * first steps from one parent and the others from the other, and change a little. All of it follows from one number.
+ * Programs are bred: those of a population that lose fewer pages of a crawl have children, which take their first steps
+ * from one parent and the last from the other, and mutate a little. Everything follows from one starting number.
  */
 #ifndef VIDI_LAB_THESIS_GENETIC_H
 #define VIDI_LAB_THESIS_GENETIC_H
@@ -14,11 +15,11 @@
 
 enum { LAB_STEPS_MAX = 10, LAB_SALTS_MAX = 8 };
 
-/* w is the word at hand, h the state. */
+/* w is the current word of the URL, h the state. */
 enum lab_operation {
     LAB_XOR_WORD,    /* h ^= w */
     LAB_ADD_WORD,    /* h += w */
-    LAB_MULTIPLY,    /* h *= constant, which is odd */
+    LAB_MULTIPLY,    /* h *= constant, made odd */
     LAB_XOR_NUMBER,  /* h ^= constant */
     LAB_ADD_NUMBER,  /* h += constant */
     LAB_ROTATE,      /* h = h <<< shift */
@@ -38,45 +39,47 @@ typedef struct lab_program {
     lab_step steps[LAB_STEPS_MAX];
 } lab_program;
 
-/* The value of one URL: what a program means. */
+/* The hash value that a program gives to one URL. */
 uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str url);
 
 /*
- * URLs as words, those of one length together and word by word, so that each step is done for many URLs at once.
- * lab_words_free in every case.
+ * URLs as words of 8 bytes. URLs with the same number of words are stored together, word by word, so that a step runs
+ * for many URLs at once. Call lab_words_free in every case.
  */
 typedef struct lab_words {
     size_t count;
-    size_t *index;   /* the URLs in the order of their lengths */
-    size_t *starts;  /* [words]: where those of so many words begin in `index`; one more at the end */
+    size_t *index;   /* numbers of the URLs, ordered by their number of words */
+    size_t *starts;  /* [words]: where URLs with so many words begin in `index`; one more at the end */
     size_t *columns; /* [words]: where their words begin in `words` */
-    size_t most;     /* words of the longest */
+    size_t most;     /* the largest number of words */
     uint64_t *words, *lengths, *states;
 } lab_words;
 
 int lab_words_make(lab_words *words, const vidi_str *urls, size_t count);
 void lab_words_free(lab_words *words);
 
-/* The values of all of them, in the order in which they were given. */
+/* The hash values of all URLs, in their original order. */
 void lab_program_values(const lab_program *program, uint64_t salt, lab_words *words, uint64_t *values);
 
-/* What is sought for: a function for a Bloom filter with these salts that loses few pages of this crawl. */
+/* The search: for a function with which a Bloom filter with these salts loses few pages of a crawl. */
 typedef struct lab_breeding {
     unsigned population, generations;
     unsigned k;
     uint64_t salts[LAB_SALTS_MAX];
-    uint64_t start; /* everything random */
+    uint64_t start; /* where everything random starts from */
 } lab_breeding;
 
 typedef struct lab_bred {
     lab_program first, last;        /* the best of the first generation, and of all */
-    uint64_t first_lost, last_lost; /* pages of the crawl */
+    uint64_t first_lost, last_lost; /* pages of the crawl that they lose */
 } lab_bred;
 
-/* m: bits of the filter. */
+/* Breeds functions for a filter of m bits. */
 int lab_breed(lab_bred *bred, const lab_breeding *breeding, lab_words *words, uint64_t m);
 
-/* Pages of a crawl that k values each, values[i * count + url], lose in a filter of m bits that fills up. */
+/*
+ * Pages that a filter of m bits loses while it fills with URLs that have k hash values each, values[i * count + url].
+ */
 int64_t lab_lost(const uint64_t *values, size_t count, unsigned k, uint64_t m);
 
 #endif

@@ -1,4 +1,4 @@
-/* Programs, and what they make of URLs. See genetic.h. */
+/* Runs programs on URLs. See genetic.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static uint64_t rotate(uint64_t value, unsigned shift)
     return value << shift | value >> (64 - shift);
 }
 
-/* The first byte is the lowest, as on all machines that vidi runs on. */
+/* Little-endian, as all machines that vidi runs on. */
 static uint64_t word_at(vidi_str url, size_t word)
 {
     uint64_t value = 0;
@@ -61,7 +61,7 @@ uint64_t lab_program_value(const lab_program *program, uint64_t salt, vidi_str u
     return h;
 }
 
-/* One step for n URLs: the choice of what to do is made once, not once a URL. */
+/* One step for n URLs: the operation is chosen once and not for each URL. */
 static void do_steps(const lab_step *step, uint64_t *h, const uint64_t *w, size_t n)
 {
 #define FOR_ALL(expression)                                                                                            \
@@ -111,7 +111,7 @@ static int make_room(lab_words *words, const vidi_str *urls, size_t count)
     return VIDI_OK;
 }
 
-/* Fills in starts and columns; starts are moved on by as many URLs as were placed, and come back in the end. */
+/* Fills in starts and columns. Placing URLs advances the starts, which are restored at the end. */
 static void place(lab_words *words, const vidi_str *urls)
 {
     for (size_t i = 0; i < words->count; i++)

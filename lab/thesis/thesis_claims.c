@@ -1,8 +1,8 @@
 /*
- * What the thesis claims: its research questions, and what it concludes from its tables. Each is judged by what was
- * measured here, never by what was published.
+ * The claims of the thesis: its research questions and the conclusions from its tables. Each is judged by our
+ * measurements, never by the published figures.
  *
- * Two cells are taken for equal if they are no further apart than chance allows (LAB_Z_MOST).
+ * Two cells count as equal if they differ by no more than chance allows (LAB_Z_MOST).
  */
 #include "lab/thesis/thesis.h"
 
@@ -24,7 +24,7 @@ lab_comparison lab_compare(const lab_entry *a, const lab_entry *b)
     return a->measured > about_as_much * b->measured ? LAB_OPEN : LAB_NOT_MORE;
 }
 
-/* Of a claim that a strategy, compared with those without it, loses less. */
+/* Judges the claim that a strategy loses fewer pages than its alternative: comparison says whether that loses more. */
 static lab_holding holding_of(lab_comparison comparison, lab_holding if_more)
 {
     return comparison == LAB_MORE ? if_more : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
@@ -49,8 +49,8 @@ static lab_holding judge_temporal(const lab_book *book, char *sentence, size_t r
     if (!one || !both)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "With 3 functions and M = 1.7 one crawl loses %.3g %% and two crawls with different salts lose %.3g %% in "
-             "both, the square of it; each crawl on its own still loses %.3g %%, which come one crawl late",
+             "With 3 functions and M = 1.7 one crawl loses %.3g %%, and both of two crawls with different salts lose "
+             "%.3g %%, the square of it; each crawl alone still loses %.3g %%, and these pages come one crawl late",
              one->measured, both->measured, one->measured);
     return holding_of(lab_compare(one, both), LAB_HOLDS);
 }
@@ -64,7 +64,7 @@ static lab_holding judge_spatial(const lab_book *book, char *sentence, size_t ro
         return LAB_UNJUDGED;
     snprintf(sentence, room,
              "With 3 functions and M = 2.0 one filter loses %.3g %% and two lose %.3g %%, but they take twice the "
-             "memory and twice the values; one filter of 6 functions takes as much and loses %.3g %%",
+             "memory and twice the hash values; one filter with 6 functions takes as much and loses %.3g %%",
              one->measured, two->measured, joined->measured);
     return holding_of(lab_compare(one, two), lab_compare(joined, two) == LAB_MORE ? LAB_HOLDS : LAB_CONDITIONS);
 }
@@ -79,14 +79,14 @@ static lab_holding judge_both_strategies(const lab_book *book, char *sentence, s
         return LAB_UNJUDGED;
     snprintf(sentence, room,
              "With 3 functions and M = 1.7 two filters in two crawls lose %.3g %%, two crawls alone %.3g %% and two "
-             "filters alone %.3g %%; but two crawls with one filter of 6 functions, which is as large, lose %.3g %%",
+             "filters alone %.3g %%; but two crawls with one equally large filter of 6 functions lose %.3g %%",
              combined->measured, temporal->measured, spatial->measured, joined->measured);
     lab_holding if_more = lab_compare(joined, combined) == LAB_MORE ? LAB_HOLDS : LAB_CONDITIONS;
     lab_holding without_filters = holding_of(lab_compare(temporal, combined), if_more);
     return without_filters == if_more ? holding_of(lab_compare(spatial, combined), if_more) : without_filters;
 }
 
-/* Different functions, the first row of a table, against each that is salted. */
+/* Compares different functions, the first row of a table, with each salted function. */
 static void add_salted(lab_contest *contest, const lab_book *book, const char *id)
 {
     const lab_table *table = lab_book_find(book, id);
@@ -104,7 +104,7 @@ static lab_holding judge_salts(const lab_book *book, char *sentence, size_t room
     if (contest.pairs == 0)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "Of %u comparisons between different functions and one that is salted the largest difference is %.1f "
+             "In %u comparisons of different functions with one salted function, the largest difference is %.1f "
              "standard deviations%s",
              contest.pairs, contest.worst, lab_contest_even(&contest) ? ", which is chance" : "");
     return lab_contest_even(&contest) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
@@ -112,7 +112,7 @@ static lab_holding judge_salts(const lab_book *book, char *sentence, size_t room
 
 /* ---- conclusions ---- */
 
-/* One filter of F k functions against F of k. */
+/* Compares one filter of F k functions with F filters of k functions. */
 static void add_joined(lab_contest *contest, const lab_book *book, const char *joined, const char *id,
                        const char *split)
 {
@@ -138,13 +138,13 @@ static lab_holding judge_filters_or_functions(const lab_book *book, char *senten
     if (contest.pairs == 0)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "In %u pairs of cells F filters of k functions and one of F k differ by at most %.1f standard deviations; "
-             "in theory both lose f^(kF)",
+             "In %u pairs of cells, F filters of k functions and one of F k differ by at most %.1f standard "
+             "deviations; in theory both lose f^(kF)",
              contest.pairs, contest.worst);
     return lab_contest_even(&contest) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* Jenkins's function against the others of a table: *lead is by how much the closest of them loses more. */
+/* Compares Jenkins's function with the others of a table; *lead becomes its lead over the closest of them. */
 static void add_rivals(lab_contest *contest, double *lead, const lab_book *book, const char *id, const char *jenkins)
 {
     const lab_table *table = lab_book_find(book, id);
@@ -168,9 +168,10 @@ static lab_holding judge_choice_of_function(const lab_book *book, char *sentence
     if (contest.pairs == 0)
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "In %u comparisons Jenkins differs from the other functions by at most %.1f standard deviations%s",
+             "In %u comparisons, Jenkins differs from the other functions by at most %.1f standard deviations%s",
              contest.pairs, contest.worst,
-             lab_contest_even(&contest) ? ": which one is ahead is chance, and other runs would choose another" : "");
+             lab_contest_even(&contest) ? ": chance decides which one is ahead, and other runs would favour another"
+                                        : "");
     return lead > LAB_Z_MOST ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -185,7 +186,7 @@ static lab_holding judge_pages_missed(const lab_book *book, char *sentence, size
     bool matters = other->measured < 0.75 * same->measured;
     snprintf(sentence, room,
              "%.3g %% if both crawls meet the URLs in the same order, so that the same pages meet full filters twice, "
-             "but %.3g %% if the second has another order",
+             "but %.3g %% if the second crawl has a different order",
              same->measured, other->measured);
     return !right ? LAB_DOES_NOT_HOLD : matters ? LAB_CONDITIONS : LAB_HOLDS;
 }
@@ -197,17 +198,17 @@ static lab_holding judge_pages_missed(const lab_book *book, char *sentence, size
 const lab_claim lab_thesis_claims[] = {
     {.id = "thesis-temporal",
      .source = QUESTION,
-     .text = "New salts upon a revisit reduce the false positives",
+     .text = "New salts for a revisit reduce false positives",
      .evidence = "thesis-5.9 thesis-5.16",
      .judge = judge_temporal},
     {.id = "thesis-spatial",
      .source = QUESTION,
-     .text = "Several filters with different salts reduce the false positives",
+     .text = "Several filters with different salts reduce false positives",
      .evidence = "thesis-5.9 thesis-5.18",
      .judge = judge_spatial},
     {.id = "thesis-spatio-temporal",
      .source = QUESTION,
-     .text = "Both strategies together reduce the false positives further than each alone",
+     .text = "Both strategies together reduce false positives more than each alone",
      .evidence = "thesis-5.16 thesis-5.18 thesis-5.20",
      .judge = judge_both_strategies},
     {.id = "thesis-salts",
@@ -232,12 +233,12 @@ const lab_claim lab_thesis_claims[] = {
      .judge = judge_pages_missed},
     {.id = "thesis-delay",
      .source = "the thesis, section 4.2",
-     .text = "A page that is falsely seen comes with a later crawl",
+     .text = "A page that is falsely seen is fetched by a later crawl",
      .evidence = "further-delay",
      .judge = lab_claim_delay},
     {.id = "thesis-multiplier",
      .source = "the thesis, sections 5.6.2 and 6.1",
-     .text = "Rather increase M than the number of functions",
+     .text = "It is better to increase M than the number of hash functions",
      .evidence = "further-equal-bits further-equal-bits-time",
      .judge = lab_claim_multiplier},
     {.id = "thesis-memory",
@@ -252,17 +253,17 @@ const lab_claim lab_thesis_claims[] = {
      .judge = lab_claim_memory_filters},
     {.id = "thesis-time-functions",
      .source = "the thesis, section 5.6.1",
-     .text = "Time to add grows linearly with the number of functions",
+     .text = "The time to add grows linearly with the number of functions",
      .evidence = "thesis-A.4",
      .judge = lab_claim_time_functions},
     {.id = "thesis-time-query",
      .source = "the thesis, sections 3.5.1 and 5.6.2",
-     .text = "Time to query grows linearly with the number of functions",
+     .text = "The time to query grows linearly with the number of functions",
      .evidence = "thesis-A.1 thesis-A.1-break",
      .judge = lab_claim_time_break},
     {.id = "thesis-time-multiplier",
      .source = "the thesis, section 6.1",
-     .text = "A larger M hardly takes more time",
+     .text = "A larger M takes hardly more time",
      .evidence = "further-equal-bits-time",
      .judge = lab_claim_time_multiplier},
     {.id = "thesis-hashset-time",
@@ -277,23 +278,22 @@ const lab_claim lab_thesis_claims[] = {
      .judge = lab_claim_list_time},
     {.id = "thesis-scalable",
      .source = "the thesis, section 7.2.1",
-     .text = "With a scalable filter, for an unknown number of URLs, new salts may win as much",
+     .text = "If the number of URLs is unknown, new salts may gain as much with a scalable filter",
      .evidence = "further-scalable further-scalable-memory",
      .judge = lab_claim_scalable},
     {.id = "thesis-revisit",
      .source = "the thesis, section 7.2.1",
-     .text = "The last crawl's count gives the revisit's filter its size",
+     .text = "The count of the last crawl tells how large the filter for the revisit should be",
      .evidence = "further-revisit",
      .judge = lab_claim_revisit},
     {.id = "thesis-genetic",
      .source = "the thesis, section 7.2.2",
-     .text = "A hash function bred for a site's known URLs hardly has collisions among its new ones",
+     .text = "A hash function bred for the known URLs of a site has hardly any collisions among its new ones",
      .evidence = "further-genetic further-genetic-time",
      .judge = lab_claim_genetic},
     {.id = "thesis-processes",
      .source = "the thesis, section 6.4",
-     .text =
-         "Filters on several machines, and a mechanism that decides, do what one filter does with less memory on each",
+     .text = "Filters on several machines, with one that decides, do what one filter does with less memory on each",
      .evidence = "further-processes further-processes-time further-processes-messages",
      .judge = lab_claim_processes},
     {.id = NULL},

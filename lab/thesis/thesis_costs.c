@@ -1,14 +1,14 @@
-/* What the thesis claims of memory and time. See thesis.h. */
+/* Judges the thesis's claims about memory and time. See thesis.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/thesis/thesis.h"
 
-/* A figure that should be in proportion is, within this. */
+/* Relative error within which a figure counts as proportional. */
 #define TOLERANCE 0.3
 
-#define TOO_SLOW 100 /* times as long as a filter */
+#define TOO_SLOW 100 /* ratio to the time of a filter */
 
 lab_holding lab_claim_memory(const lab_book *book, char *sentence, size_t room)
 {
@@ -20,8 +20,8 @@ lab_holding lab_claim_memory(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     double least = fmin(list->measured, hashset->measured);
     snprintf(sentence, room,
-             "1,000,000 URLs take %.0f kilobytes in a filter of 3 functions with M = 2.0 and %.0f in the largest of "
-             "the table, but %.0f in a list and %.0f in a hash set, which lose no page",
+             "1,000,000 URLs take %.0f kilobytes in a filter with 3 functions and M = 2.0 and %.0f in the largest of "
+             "the table, but %.0f in a list and %.0f in a hash set, which lose no pages",
              usual->measured, largest->measured, list->measured, hashset->measured);
     return largest->measured * 2 < least ? LAB_HOLDS : usual->measured < least ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
@@ -35,12 +35,12 @@ lab_holding lab_claim_memory_filters(const lab_book *book, char *sentence, size_
         return LAB_UNJUDGED;
     double twice = two->measured / one->measured, thrice = three->measured / one->measured;
     snprintf(sentence, room,
-             "Two filters of 3 functions and M = 2.0 take %.3g times the memory of one, three %.3g times", twice,
+             "Two filters with 3 functions and M = 2.0 take %.3g times the memory of one, three take %.3g times", twice,
              thrice);
     return fabs(twice - 2) < 0.1 && fabs(thrice - 3) < 0.1 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* Times are told as ratios in some tables and as they are in others: the ratio of two cells is the same in both. */
+/* Some tables give ratios of times and others the times: the ratio of two cells is the same in both. */
 static double ten_to_three(const lab_book *book, const char *id)
 {
     const lab_entry *three = lab_book_entry(book, id, "3 HF", "2.0 M");
@@ -58,7 +58,8 @@ lab_holding lab_claim_time_functions(const lab_book *book, char *sentence, size_
     double ratio = ten_to_three(book, "thesis-A.4");
     if (isnan(ratio))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "10 functions take %.3g times as long to add as 3, where 10/3 would be linear", ratio);
+    snprintf(sentence, room, "Adding with 10 functions takes %.3g times as long as with 3; linear growth would be 10/3",
+             ratio);
     return is_linear(ratio) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -68,25 +69,25 @@ lab_holding lab_claim_time_break(const lab_book *book, char *sentence, size_t ro
     if (isnan(all) || isnan(ended))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "10 functions take %.3g times as long as 3 if every position is looked at, but %.3g times if a question "
-             "ends at the first unmarked bit, as the thesis's algorithm 2 says",
+             "10 functions take %.3g times as long as 3 if every bit is looked up, but %.3g times if a lookup stops at "
+             "the first zero bit, as the thesis's algorithm 2 does",
              all, ended);
     return !is_linear(all) ? LAB_DOES_NOT_HOLD : is_linear(ended) ? LAB_HOLDS : LAB_CONDITIONS;
 }
 
 lab_holding lab_claim_time_multiplier(const lab_book *book, char *sentence, size_t room)
 {
-    static const char *const column = "salted, ask for known";
+    static const char *const column = "salted, look up known";
     const lab_entry *small = lab_book_entry(book, "further-equal-bits-time", "3 HF, 2.0 M: 6 bits", column);
     const lab_entry *large = lab_book_entry(book, "further-equal-bits-time", "3 HF, 4.0 M: 12 bits", column);
     if (!small || !large)
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "With 3 functions a question takes %.3g ns with M = 2.0 and %.3g ns with M = 4.0",
+    snprintf(sentence, room, "With 3 functions a lookup takes %.3g ns with M = 2.0 and %.3g ns with M = 4.0",
              small->measured, large->measured);
     return large->measured <= small->measured * (1 + TOLERANCE) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* The tables of collections tell times as multiples of a filter's; with another unit nothing can be said here. */
+/* The tables of collections give times as multiples of a filter's time; other units cannot be judged here. */
 static const lab_entry *collection(const lab_book *book, const char *id, const char *row)
 {
     const lab_table *table = lab_book_find(book, id);
@@ -99,16 +100,16 @@ lab_holding lab_claim_hashset_time(const lab_book *book, char *sentence, size_t 
     const lab_entry *ask = collection(book, "thesis-5.15", "HashSet");
     if (!add || !ask)
         return LAB_UNJUDGED;
-    snprintf(
-        sentence, room,
-        "A hash set takes %.3g times as long as a filter of 3 salted functions to add, and %.3g times as long to ask",
-        add->measured, ask->measured);
+    snprintf(sentence, room,
+             "A hash set takes %.3g times as long as a filter with 3 salted functions to add, and %.3g times as long "
+             "to query",
+             add->measured, ask->measured);
     return add->measured < 1 && ask->measured < 1   ? LAB_HOLDS
            : add->measured < 1 || ask->measured < 1 ? LAB_CONDITIONS
                                                     : LAB_DOES_NOT_HOLD;
 }
 
-/* Some of these are thousands, for which three digits would be told with an exponent. */
+/* %.3g would print thousands with an exponent. */
 static int decimals(const lab_entry *entry)
 {
     return entry->measured < 10 ? 2 : 0;
@@ -124,8 +125,8 @@ lab_holding lab_claim_list_time(const lab_book *book, char *sentence, size_t roo
     bool fastest = add->measured < fmin(1, other->measured);
     bool slow = ask->measured > TOO_SLOW;
     snprintf(sentence, room,
-             "A list takes %.*f times as long as a filter of 3 salted functions to add (a hash set %.*f times), and "
-             "%.*f times as long to ask",
+             "A list takes %.*f times as long as a filter with 3 salted functions to add (a hash set %.*f times), and "
+             "%.*f times as long to query",
              decimals(add), add->measured, decimals(other), other->measured, decimals(ask), ask->measured);
     return fastest && slow ? LAB_HOLDS : fastest || slow ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }

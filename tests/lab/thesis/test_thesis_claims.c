@@ -20,7 +20,7 @@ typedef struct verdict_case {
 
 #define TIME "further-equal-bits-time"
 #define EQUAL "further-equal-bits"
-#define KNOWN "salted, ask for known"
+#define KNOWN "salted, look up known"
 #define MORE_M "3 HF, 4.0 M: 12 bits"
 #define MORE_K "6 HF, 2.0 M: 12 bits"
 #define DELAY(one, two, three)                                                                                         \
@@ -38,7 +38,7 @@ typedef struct verdict_case {
         {EQUAL, MORE_M, "FP", by_m}, {EQUAL, MORE_K, "FP", by_k}, {TIME, MORE_M, KNOWN, few},                          \
             {TIME, MORE_K, KNOWN, many},                                                                               \
         {                                                                                                              \
-            TIME, MORE_K, "derived, ask for known", 40                                                                 \
+            TIME, MORE_K, "derived, look up known", 40                                                                 \
         }                                                                                                              \
     }
 #define SCALABLE(one, both, guessed, bits)                                                                             \
