@@ -1,10 +1,10 @@
-/* What the experiments on the counting notes share, and their parts, which notes_experiments.c puts together. */
+/* The experiments on the counting notes, which notes_experiments.c lists, and what they share. */
 #ifndef VIDI_LAB_COUNTING_NOTES_H
 #define VIDI_LAB_COUNTING_NOTES_H
 
 #include "lab/engine/study.h"
 
-/* URLs that go in: a tenth of those asked for. */
+/* The number of URLs to insert: a tenth of settings->urls. */
 uint64_t lab_notes_urls(const lab_settings *settings);
 
 /* notes_space.c */
@@ -18,7 +18,7 @@ extern const char *const lab_counter_widths[], *const lab_counter_columns[];
 lab_measure_run lab_counters_measure;
 lab_judge_entry lab_counters_judge;
 
-/* notes_claims.c: k = (m/n) ln 2 is the best, which the eigenvalue paper says, too. */
+/* notes_claims.c: the best k is (m/n) ln 2. The eigenvalue paper claims this too. */
 lab_claim_judge lab_claim_best_k;
 
 #endif

@@ -1,4 +1,4 @@
-/* What the counting notes claim, judged by what was measured. A claim whose tables are not there stays unjudged. */
+/* Judges the claims of the counting notes by our measurements. A claim whose tables are missing stays unjudged. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static const lab_entry *at_k(const lab_book *book, unsigned k, const char *bits)
     return lab_book_entry(book, "notes-k", row, bits);
 }
 
-/* The k of the fewest false positives; 0: there are no figures. */
+/* The k with the fewest false positives; 0 if there are no figures. */
 static unsigned best_measured(const lab_book *book, const char *bits)
 {
     unsigned best = 0;
@@ -32,7 +32,7 @@ static unsigned best_measured(const lab_book *book, const char *bits)
     return best;
 }
 
-/* The whole k next to the best one gives no more than the least that was measured, or more by chance only. */
+/* Holds if the whole number next to (m/n) ln 2 has the fewest false positives, up to chance. */
 lab_holding lab_claim_best_k(const lab_book *book, char *sentence, size_t room)
 {
     static const char *const columns[] = {"4 bits", "8 bits", "12 bits"};
@@ -47,7 +47,7 @@ lab_holding lab_claim_best_k(const lab_book *book, char *sentence, size_t room)
         all &= claimed->low <= at_k(book, best[i], columns[i])->high;
     }
     snprintf(sentence, room,
-             "With 4, 8 and 12 bits a URL the fewest false positives are at k = %u, %u and %u; (m/n) ln 2 is 2.8, 5.5 "
+             "With 4, 8 and 12 bits per URL k = %u, %u and %u have the fewest false positives; (m/n) ln 2 is 2.8, 5.5 "
              "and 8.3",
              best[0], best[1], best[2]);
     return all ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
@@ -60,10 +60,11 @@ static lab_holding judge_larger_k(const lab_book *book, char *sentence, size_t r
         return LAB_UNJUDGED;
     double first = at_k(book, 1, "8 bits")->measured, least = at_k(book, best, "8 bits")->measured;
     double last = at_k(book, K_MOST, "8 bits")->measured;
-    snprintf(sentence, room,
-             "With 8 bits a URL one function loses %.3g %%, %u lose %.3g %% and 12 lose %.3g %%: larger k helps up to "
-             "(m/n) ln 2",
-             first, best, least, last);
+    snprintf(
+        sentence, room,
+        "With 8 bits per URL 1 function loses %.3g %%, %u lose %.3g %% and 12 lose %.3g %%: a larger k helps up to "
+        "(m/n) ln 2",
+        first, best, least, last);
     if (best == K_MOST)
         return LAB_HOLDS;
     return best > 1 ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
@@ -81,7 +82,7 @@ static lab_holding judge_formula(const lab_book *book, char *sentence, size_t ro
         fails += table->entries[i].verdict == LAB_FAILS;
     }
     snprintf(sentence, room,
-             "%zu of %zu cells are where the formula says; the farthest is %.1f standard deviations off",
+             "%zu of %zu cells agree with the formula; the largest difference is %.1f standard deviations",
              table->rows * table->columns - fails, table->rows * table->columns, farthest);
     return fails ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
@@ -103,9 +104,9 @@ static lab_holding judge_same_error(const lab_book *book, char *sentence, size_t
     }
     snprintf(
         sentence, room,
-        "%s for 2, 3 and 4 functions (%.4g, %.4g and %.4g %%), also when other URLs went in and were deleted again",
-        same ? "Counters have as many false positives as bits, one for one," : "Counters and bits differ", bits[0],
-        bits[1], bits[2]);
+        "%s for 2, 3 and 4 functions (%.4g, %.4g and %.4g %%), also when other URLs were inserted and deleted again",
+        same ? "Counters have exactly the same false positives as bits" : "Counters and bits differ", bits[0], bits[1],
+        bits[2]);
     return same ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -117,9 +118,9 @@ static lab_holding judge_deleting(const lab_book *book, char *sentence, size_t r
     if (isnan(forgotten) || isnan(left) || isnan(small))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "When all URLs were deleted again, %.2g %% of the counters of 4 bits were left over, and %.3g %% of those "
-             "of 2 bits, which had been full; but deleting a fiftieth as many URLs that never went in made the filter "
-             "forget %.2g %% of those that had",
+             "After all URLs were deleted, %.2g %% of the counters of 4 bits and %.3g %% of those of 2 bits were not "
+             "zero, because they had been full; and deleting a fiftieth as many URLs that were never inserted made "
+             "the filter forget %.2g %% of those that were",
              left, small, forgotten);
     return forgotten > 0 || left > 0 ? LAB_CONDITIONS : LAB_HOLDS;
 }
@@ -129,10 +130,11 @@ static lab_holding judge_lookup(const lab_book *book, char *sentence, size_t roo
     double large = lab_book_measured(book, "notes-counters", "4 bits", "too large");
     if (isnan(large))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "The minimum is never too small (up to what a counter holds), but too large for %.3g %% of the URLs with "
-             "3 functions and half of the counters in use: as often as a URL is falsely seen",
-             large);
+    snprintf(
+        sentence, room,
+        "The minimum is never too small (up to the largest count that fits), but too large for %.3g %% of the URLs "
+        "with 3 functions and half of the counters in use: as often as a URL is falsely seen",
+        large);
     return large > 0 ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
@@ -141,7 +143,7 @@ static lab_holding judge_larger(const lab_book *book, char *sentence, size_t roo
     double four = lab_book_measured(book, "notes-counters", "4 bits", "memory");
     if (isnan(four))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "Counters of 4 bits take %.3g times the memory of bits, at the same error rate", four);
+    snprintf(sentence, room, "Counters of 4 bits take %.3g times the memory of bits for the same error rate", four);
     return four > 1 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -155,14 +157,15 @@ static lab_holding judge_space(const lab_book *book, char *sentence, size_t room
     double hashset = lab_book_measured(book, "notes-space", "error 1e-9", "hashset");
     if (isnan(common) || isnan(rare) || isnan(urls) || isnan(hashset))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "Key and log n are %.0f bits a URL and a real hash table takes %.0f; a Bloom filter takes %.3g at an "
-             "error of 1e-2 and %.3g at 1e-9",
-             urls, hashset, common, rare);
+    snprintf(
+        sentence, room,
+        "The key and log n are %.0f bits per URL and a real hash table takes %.0f; a Bloom filter takes %.3g for an "
+        "error rate of 1e-2 and %.3g for 1e-9",
+        urls, hashset, common, rare);
     return rare < urls / 2 ? LAB_HOLDS : rare < urls || common < urls ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
-/* Storing hashes is far too costly only where errors may be many. */
+/* Storing hashes is much more costly only if many errors are acceptable. */
 static lab_holding judge_hashes(const lab_book *book, char *sentence, size_t room)
 {
     double common = lab_book_measured(book, "notes-space", "error 1e-2", "Bloom filter");
@@ -173,8 +176,9 @@ static lab_holding judge_hashes(const lab_book *book, char *sentence, size_t roo
     if (isnan(common) || isnan(rare) || isnan(common_hashes) || isnan(rare_hashes) || isnan(one_hash))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "At an error of 1e-2 a Bloom filter takes %.3g bits a URL, stored hashes %.3g and one hash function alone "
-             "%.4g; at 1e-9 it is %.3g against %.3g, and there stored hashes could be listed and deleted, too",
+             "For an error rate of 1e-2 a Bloom filter takes %.3g bits per URL, stored hashes %.3g and a single hash "
+             "function %.4g; for 1e-9 the filter takes %.3g and stored hashes %.3g, and these could also be listed "
+             "and deleted",
              common, common_hashes, one_hash, rare, rare_hashes);
     if (common > common_hashes)
         return LAB_DOES_NOT_HOLD;
@@ -201,12 +205,12 @@ const lab_claim lab_notes_claims[] = {
      .judge = lab_claim_best_k},
     {.id = "notes-hashes",
      SOURCE,
-     .text = "To hash URLs and look for collisions is too costly in space",
+     .text = "Hashing URLs and looking for collisions takes too much space",
      .evidence = "notes-space",
      .judge = judge_hashes},
     {.id = "notes-space",
      SOURCE,
-     .text = "A Bloom filter is good when m/n is much less than the key's length in bits plus log n",
+     .text = "A Bloom filter is good if m/n is much less than the length of the key in bits plus log n",
      .evidence = "notes-space",
      .judge = judge_space},
     {.id = "notes-larger",
@@ -226,7 +230,7 @@ const lab_claim lab_notes_claims[] = {
      .judge = judge_deleting},
     {.id = "notes-lookup",
      SOURCE,
-     .text = "The least of a URL's counters is how often it was inserted",
+     .text = "The smallest of a URL's counters tells how often it was inserted",
      .evidence = "notes-counters",
      .judge = judge_lookup},
     {.id = NULL},

@@ -1,17 +1,19 @@
 /*
- * Counters instead of bits (the counting notes): what they cost, and where insert, delete and lookup end. Each with
- * counters of 2, 3, 4 and 8 bits, k = 3, and half of the counters in use: kn/m = ln 2.
+ * Counters instead of bits (the counting notes): what they cost, and the limits of insert, delete and lookup. Counters
+ * have 2, 3, 4 or 8 bits; k = 3, and half of the counters are in use: kn/m = ln 2.
  *
- *   memory       times that of bits
- *   full         share of counters that are still in use when all n URLs were deleted again: those that were full once
- *                stick. X URLs meet in a counter, by Poisson's law of mean ln 2; it is full with P(X >= 2^width - 1).
- *   still seen   URLs that are seen when all were deleted again: their k counters are full, each with P(X + 1 >=
- *                2^width - 1), as each counts the URL itself
- *   too large    URLs that were added once and have a count of two or more: others meet them in all k counters, as
- *                likely as a false positive. (Asked of one URL in 16, since URLs that meet in a counter err together.)
- *   forgotten    URLs that are in and are not found after n/50 others, which never were in, have been deleted. Only
- *                those that are falsely seen can be: (1/2)^k of them. Each takes k counters down, and a counter had the
- *                value 1 with ln 2: then the one URL behind it is gone.
+ *   memory       as a multiple of that of bits
+ *   full         the share of counters that are not zero after all n URLs were deleted: a counter that was once full
+ *                stays full. The number X of URLs that share a counter is Poisson with mean ln 2, so it is full with
+ *                probability P(X >= 2^width - 1).
+ *   still seen   URLs that are seen after all were deleted: their k counters are full, each with probability
+ *                P(X + 1 >= 2^width - 1), because each counts the URL itself
+ *   too large    URLs that were added once and have a count of two or more: they share all k counters with others, with
+ *                the probability of a false positive. (Only one URL in 16 is counted, because URLs that share a counter
+ *                are wrong together.)
+ *   forgotten    URLs that were inserted and are no longer found after n/50 others, which were never inserted, have been
+ *                deleted. Only URLs that are falsely seen can be deleted: (1/2)^k of them. Each decrements k counters,
+ *                and a counter had the value 1 with probability ln 2: then its only URL is lost.
  */
 #include "lab/counting/notes.h"
 
@@ -71,7 +73,7 @@ static int count_too_large(vidi_set *set, bench *bench, double *numbers)
     return VIDI_OK;
 }
 
-/* Asks every step-th URL that is or was in: how many are seen. */
+/* Looks up every step-th URL that is or was inserted, and counts those that are seen. */
 static int count_seen(vidi_set *set, bench *bench, uint64_t step, double *seen)
 {
     *seen = 0;
@@ -122,7 +124,7 @@ static int with_set(deed *deed, bench *bench, unsigned width, double *numbers)
     return code;
 }
 
-/* Bytes of as many bits. */
+/* The memory of a filter with as many bits. */
 static int plain_bytes(bench *bench, double *bytes)
 {
     vidi_stats stats = {.size = sizeof stats};
@@ -164,8 +166,8 @@ static double exactly(double mean, double count)
 }
 
 /*
- * The number of m counters with at least so many of kn marks. As the marks are kn altogether, the variance is smaller
- * than that of independent counters by that part of it that goes with the number of marks.
+ * The number of m counters that reach `limit` after kn increments. Because the total of kn is fixed, the variance is
+ * smaller than that of independent counters by the part that depends on the total.
  */
 static lab_theory theory_of_full(double n, double m, double limit)
 {
@@ -179,7 +181,7 @@ static lab_theory theory_of_still_seen(double n, double m, double limit)
     return (lab_theory){asked * p, asked * p * (1 - p), asked};
 }
 
-/* Two of the URLs meet in one of their counters with k^2/m, and then they have it in common. */
+/* Two of the URLs share one of their counters with probability k^2/m, which makes them dependent. */
 static lab_theory theory_of_too_large(double n, double m)
 {
     double asked = ceil(n / SAMPLE), load = K * n / m, f = 1 - exp(-load), p = pow(f, K);
@@ -188,7 +190,7 @@ static lab_theory theory_of_too_large(double n, double m)
     return (lab_theory){asked * p, asked * p * (1 - p) + asked * asked * (slope * slope * fill + together), asked};
 }
 
-/* A sum of as many terms as others are deleted, a number which is nearly Poisson's; each binomial of k and `ones`. */
+/* A sum with one term for each deleted URL; their number is nearly Poisson, each term binomial in k and `ones`. */
 static lab_theory theory_of_forgotten(double n, double m)
 {
     double load = K * n / m, f = 1 - exp(-load), ones = load * exp(-load) / f;
@@ -197,8 +199,8 @@ static lab_theory theory_of_forgotten(double n, double m)
 }
 
 /*
- * Where several fall together the count is no Poisson variable, but nearly a multiple of one: by as much as its
- * variance is more than its mean. Divided by that, it can be judged as any count.
+ * If events come in clusters, the count is not Poisson but nearly a multiple of a Poisson variable: the factor is its
+ * variance divided by its mean. After division by that factor it is judged like any count.
  */
 static void judge_clustered(lab_entry *entry, const double *numbers, lab_theory theory)
 {
@@ -210,11 +212,11 @@ static void judge_clustered(lab_entry *entry, const double *numbers, lab_theory 
 
 static void judge_memory(lab_entry *entry, double width, double m)
 {
-    entry->theory = 64 / floor(64 / width); /* no counter stands across two words */
+    entry->theory = 64 / floor(64 / width); /* no counter spans two words */
     if (fabs(entry->measured - entry->theory) <= entry->theory * 1024 / m)
         return;
     entry->verdict = LAB_FAILS;
-    snprintf(entry->remark, sizeof entry->remark, "it takes %.3f times the bits", entry->measured);
+    snprintf(entry->remark, sizeof entry->remark, "it takes %.3f times the memory of bits", entry->measured);
 }
 
 void lab_counters_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,

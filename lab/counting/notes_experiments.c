@@ -1,5 +1,5 @@
 /*
- * Experiments: the counting notes. What they measure is in notes_*.c. Those on k, and on the errors of counters, are
+ * The list of experiments on the counting notes. notes_*.c measure them. Those on k and on the errors of counters are
  * tables of configurations (experiments.c).
  */
 #include "lab/counting/notes.h"
@@ -16,13 +16,13 @@ const lab_study lab_notes[] = {
      .title = "Memory of Bloom filters, of hashes and of URLs",
      .source = "the counting notes",
      .note =
-         "A tenth of the URLs go in. Stored hashes are reckoned, and so is one hash, whose sets would be too large.",
-     .unit = "bits a URL",
+         "A tenth of the URLs is inserted. Stored hashes and one hash are computed, since the sets would be too large.",
+     .unit = "bits per URL",
      .rows = lab_space_rates,
      .columns = lab_space_ways,
      .runs_most = 3,
      .plot = {.x = "false positives",
-              .y = "bits a URL",
+              .y = "bits per URL",
               .columns = true,
               .log_x = true,
               .log_y = true,
@@ -32,8 +32,8 @@ const lab_study lab_notes[] = {
     {.id = "notes-counters",
      .title = "Counters of several widths: insert, delete and lookup",
      .source = "the counting notes",
-     .note = "A tenth of the URLs go in, k = 3, kn/m = ln 2. Full and still seen: when all were deleted again. "
-             "Forgotten: when a fiftieth as many others were deleted that never went in.",
+     .note = "A tenth of the URLs is inserted, k = 3, kn/m = ln 2. Full and still seen: after all were deleted. "
+             "Forgotten: after deleting a fiftieth as many URLs that were never inserted.",
      .unit = "%, memory: times that of bits",
      .rows = lab_counter_widths,
      .columns = lab_counter_columns,

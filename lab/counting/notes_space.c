@@ -1,16 +1,16 @@
 /*
- * When a Bloom filter takes less memory than what it replaces (the counting notes: "good when m/n << key length in bits
- * + log n"). For several rates of false positives, in bits a URL:
+ * When does a Bloom filter take less memory than what it replaces? (The counting notes: "good when m/n << key length in
+ * bits + log n".) For several rates of false positives, in bits per URL:
  *
- *   Bloom filter    classic, with the k that needs least. Theory: the least of -k / ln(1 - p^(1/k)), which is some
- *                   1.44 log2(1/p)
+ *   Bloom filter    classic, with the k that needs least memory. Theory: the minimum of -k / ln(1 - p^(1/k)), which is
+ *                   about 1.44 log2(1/p)
  *   one hash        a bit for each value of one hash function: k = 1. Theory: -1 / ln(1 - p), which is about 1/p
- *   stored hashes   values of log2(n/p) bits one beside the other, in whole bits: what it takes to tell n of them apart
- *   fingerprint     the library's table of hashes, which saves what the place says of the value
- *   URLs            the length of a URL in bits and log2(n): the right side of the notes' condition
+ *   stored hashes   a list of values of log2(n/p) bits, rounded up: enough to tell n of them apart
+ *   fingerprint     the library's table of hashes, which does not store the bits that follow from the place
+ *   URLs            the length of a URL in bits plus log2(n): the right side of the notes' condition
  *   hashset         the library's exact set of URLs
  *
- * The first two are not by chance: sets are made, and the planner asked for those that would take too much memory.
+ * The first two do not depend on chance: we create the sets, or ask the planner if they would take too much memory.
  */
 #include "lab/counting/notes.h"
 
@@ -27,7 +27,7 @@ enum { BLOOM, ONE_HASH, STORED_HASHES, FINGERPRINT, URLS, HASHSET, WAYS, RATES =
 
 /* ---- measuring ---- */
 
-/* Bits a URL of a set of n URLs. */
+/* Bits per URL of a set with n URLs. */
 static int take(double *bits, const char *kind, const char *params, const lab_settings *settings, uint64_t run)
 {
     uint64_t n = lab_notes_urls(settings);
@@ -97,14 +97,14 @@ static double least_bits(double rate)
     return least;
 }
 
-/* Whole cache lines, and the fill's variance, which asks for a little more at few URLs. */
+/* The set may be larger by a cache line, and by a little more for few URLs, because of the fill's variance. */
 static void judge_memory(lab_entry *entry, double theory, double n)
 {
     entry->theory = theory;
     if (fabs(entry->measured - theory) <= 0.01 * theory + 1024 / n)
         return;
     entry->verdict = LAB_FAILS;
-    snprintf(entry->remark, sizeof entry->remark, "the set takes %.4g bits a URL, not %.4g", entry->measured, theory);
+    snprintf(entry->remark, sizeof entry->remark, "the set takes %.4g bits per URL, not %.4g", entry->measured, theory);
 }
 
 void lab_space_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,

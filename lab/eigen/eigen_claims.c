@@ -249,9 +249,9 @@ static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t r
 
 static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
 {
-    double classic = lab_book_measured(book, "eigen-time", "classic", "ask");
-    double more = lab_book_measured(book, "eigen-time", "4 functions", "ask");
-    double labels = lab_book_measured(book, "eigen-time", "labels", "ask");
+    double classic = lab_book_measured(book, "eigen-time", "classic", "look up");
+    double more = lab_book_measured(book, "eigen-time", "4 functions", "look up");
+    double labels = lab_book_measured(book, "eigen-time", "labels", "look up");
     if (isnan(classic) || isnan(more) || isnan(labels))
         return LAB_UNJUDGED;
     if (book->settings.urls < TIMED_LEAST)

@@ -9,7 +9,7 @@
 #include "lab/engine/run_urls.h"
 
 const char *const lab_eigen_timed[] = {"classic", "4 functions", "labels", "tail", NULL};
-const char *const lab_eigen_deeds[] = {"add", "ask", NULL};
+const char *const lab_eigen_deeds[] = {"add", "look up", NULL};
 
 static const lab_eigen_filter filters[] = {
     {"classic", NULL, LAB_EIGEN_K, 0, false},

@@ -18,7 +18,7 @@ enum { LAB_KINDS = 11, LAB_KIND_LIST = LAB_KINDS - 1 };
 /* As `vidi kinds` has them; the last is `list`, whose questions take time in proportion to its URLs. */
 extern const char *const lab_kind_names[LAB_KINDS + 1];
 
-/* The set of that kind which loses least in so many bits a URL; VIDI_OK with *fits false if none is so small. */
+/* The set of that kind which loses least in so many bits per URL; VIDI_OK with *fits false if none is so small. */
 int lab_kind_plan(vidi_plan_entry *plan, bool *fits, const char *kind, uint64_t urls, double bits);
 
 /* What it needs for that error rate. */

@@ -53,23 +53,24 @@ static lab_holding judge_default(const lab_book *book, char *sentence, size_t ro
                         needs(book, "hashset", "1 in 1,000,000")};
     if (MISSING(f))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "Fingerprint lost %.3g pages in a million in 64 bits a URL, %.3g in 48, and %.3g with four times the URLs "
-             "that it was made for; for one in a million it takes %.0f bits, a hash table of the URLs %.0f",
-             f[0], f[1], f[2], f[3], f[4]);
+    snprintf(
+        sentence, room,
+        "Fingerprint lost %.3g pages in a million in 64 bits per URL, %.3g in 48, and %.3g with four times the URLs "
+        "that it was made for; for one in a million it takes %.0f bits, a hash table of the URLs %.0f",
+        f[0], f[1], f[2], f[3], f[4]);
     return f[0] < ONE_PAGE && f[1] < ONE_PAGE && f[2] < ONE_PAGE && f[3] < f[4] / 10 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
 static lab_holding judge_small(const lab_book *book, char *sentence, size_t room)
 {
-    const double f[] = {needs(book, "blocked", "1 in 100"),       needs(book, "classic", "1 in 100"),
-                        needs(book, "fingerprint", "1 in 100"),   time_of(book, "blocked", "ask, 16 bits"),
-                        time_of(book, "classic", "ask, 16 bits"), time_of(book, "blocked", "add, 16 bits"),
+    const double f[] = {needs(book, "blocked", "1 in 100"),           needs(book, "classic", "1 in 100"),
+                        needs(book, "fingerprint", "1 in 100"),       time_of(book, "blocked", "look up, 16 bits"),
+                        time_of(book, "classic", "look up, 16 bits"), time_of(book, "blocked", "add, 16 bits"),
                         time_of(book, "classic", "add, 16 bits")};
     if (MISSING(f))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "For one page in a hundred blocked takes %.1f bits a URL, classic %.1f, fingerprint %.1f; in 16 bits a "
+             "For one page in a hundred blocked takes %.1f bits per URL, classic %.1f, fingerprint %.1f; in 16 bits a "
              "question takes %.0f ns against classic's %.0f, an add %.0f against %.0f",
              f[0], f[1], f[2], f[3], f[4], f[5], f[6]);
     if (f[0] > 1.25 * f[1] || f[0] > f[2] || f[3] > f[4])
@@ -89,7 +90,7 @@ static lab_holding judge_papers(const lab_book *book, char *sentence, size_t roo
             return LAB_UNJUDGED;
         none_better &= others[i]->high >= classic->low;
     }
-    int used = snprintf(sentence, room, "In 8 bits a URL classic lost %.0f pages in a million", classic->measured);
+    int used = snprintf(sentence, room, "In 8 bits per URL classic lost %.0f pages in a million", classic->measured);
     for (size_t i = 0; i < PAPERS; i++)
         used += snprintf(sentence + used, room - (size_t)used, ", %s %.0f", papers[i], others[i]->measured);
     return none_better ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
@@ -101,10 +102,11 @@ static lab_holding judge_deleting(const lab_book *book, char *sentence, size_t r
                         lost(book, "classic", "32 bits"), lost(book, "fingerprint", "48 bits")};
     if (MISSING(f))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "Counting lost %.0f pages in a million in 32 bits a URL, as classic does in 8 (%.0f); classic in 32 lost "
-             "%.3g, and fingerprint, which deletes too, %.3g in 48",
-             f[0], f[1], f[2], f[3]);
+    snprintf(
+        sentence, room,
+        "Counting lost %.0f pages in a million in 32 bits per URL, as classic does in 8 (%.0f); classic in 32 lost "
+        "%.3g, and fingerprint, which deletes too, %.3g in 48",
+        f[0], f[1], f[2], f[3]);
     return fabs(f[0] - f[1]) <= 0.1 * f[1] + ONE_PAGE ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -144,7 +146,7 @@ static lab_holding judge_told(const lab_book *book, char *sentence, size_t room)
     if (isnan(bound) || isnan(counted))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "In 8 bits a URL five kinds told what they had lost within %.1f %%; multilayer, which gives an upper "
+             "In 8 bits per URL five kinds told what they had lost within %.1f %%; multilayer, which gives an upper "
              "bound, told %.0f pages in a million, and had lost %.0f",
              100 * off, bound, counted);
     return outside > 0.1 ? LAB_DOES_NOT_HOLD : bound > 2 * counted ? LAB_CONDITIONS : LAB_HOLDS;
@@ -182,10 +184,11 @@ static lab_holding judge_bits(const lab_book *book, char *sentence, size_t room)
     const lab_entry *twice = lab_book_entry(book, "kinds-recrawl", TEMPORAL, "after 2");
     if (!larger || !spatial || !once || !twice || !(once->measured > 0))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "One crawl with 12 bits a URL left %.0f pages in a million, with two filters of 6 bits %.0f; with 6 bits "
-             "and new salts %.0f were left after one crawl and %.0f after two",
-             larger->measured, spatial->measured, once->measured, twice->measured);
+    snprintf(
+        sentence, room,
+        "One crawl with 12 bits per URL left %.0f pages in a million, with two filters of 6 bits %.0f; with 6 bits "
+        "and new salts %.0f were left after one crawl and %.0f after two",
+        larger->measured, spatial->measured, once->measured, twice->measured);
     return larger->low <= 2 * twice->high && larger->low < once->measured / 10 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 

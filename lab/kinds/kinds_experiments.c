@@ -8,14 +8,14 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-lost",
      .title = "Pages lost, every kind in the same memory",
      .source = OURS,
-     .note = "A tenth of the URLs; each kind as vidi_plan makes it for so many bits a URL. Kinds that are not shown "
+     .note = "A tenth of the URLs; each kind as vidi_plan makes it for so many bits per URL. Kinds that are not shown "
              "do not fit. For eigen and multilayer theory is an upper bound, because it depends on how alike the URLs "
              "are.",
      .unit = PER_MILLION,
      .rows = lab_kind_names,
      .columns = lab_kind_sizes,
      .runs_most = 10,
-     .plot = {.x = "bits a URL", .y = "pages lost per million", .log_x = true, .log_y = true},
+     .plot = {.x = "bits per URL", .y = "pages lost per million", .log_x = true, .log_y = true},
      .measure = lab_kinds_lost_measure,
      .judge = lab_kinds_lost_judge},
     {.id = "kinds-told",
@@ -26,17 +26,17 @@ const lab_study lab_kinds[] = {
      .rows = lab_kind_names,
      .columns = lab_kind_sizes,
      .runs_most = 1,
-     .plot = {.x = "bits a URL", .y = "pages lost per million", .log_x = true, .log_y = true},
+     .plot = {.x = "bits per URL", .y = "pages lost per million", .log_x = true, .log_y = true},
      .measure = lab_kinds_told_measure,
      .judge = lab_kinds_told_judge},
     {.id = "kinds-time",
-     .title = "Time a URL, every kind in the same memory",
+     .title = "Time per URL, every kind in the same memory",
      .source = OURS,
      .note = "A tenth of the URLs, in batches of 256, processor time of one thread. Kinds that are not shown do not "
              "fit into 16 bits. In the last two columns a set is as large as that error rate needs; `list` has 2,000 "
              "URLs, with whose number its time grows. With more URLs than the caches hold all take longer, kinds that "
              "touch many places most: try --urls 1e8.",
-     .unit = "ns a URL",
+     .unit = "ns per URL",
      .rows = lab_kind_names,
      .columns = lab_kind_times,
      .timed = true,
@@ -45,9 +45,9 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-needs",
      .title = "Memory for an error rate",
      .source = OURS,
-     .note = "A twentieth of the URLs (`list`: 2,000). Bits a URL of a set made for that error rate, when they are "
+     .note = "A twentieth of the URLs (`list`: 2,000). Bits per URL of a set made for that error rate, when they are "
              "all in. Theory is vidi_plan's, which takes URLs to be 80 bytes long.",
-     .unit = "bits a URL",
+     .unit = "bits per URL",
      .rows = lab_kind_names,
      .columns = lab_kind_errors,
      .runs_most = 1,
@@ -56,7 +56,7 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-growth",
      .title = "Pages lost when more URLs come than it was made for",
      .source = OURS,
-     .note = "Made for a fortieth of the URLs, in 16 bits a URL (those that do not fit: 64, or what they need).",
+     .note = "Made for a fortieth of the URLs, in 16 bits per URL (those that do not fit: 64, or what they need).",
      .unit = PER_MILLION,
      .rows = lab_kind_names,
      .columns = lab_kind_loads,
@@ -67,7 +67,7 @@ const lab_study lab_kinds[] = {
      .title = "Memory when more URLs come than it was made for",
      .source = OURS,
      .note = "The same sets.",
-     .unit = "bits a URL",
+     .unit = "bits per URL",
      .rows = lab_kind_names,
      .columns = lab_kind_loads,
      .runs_most = 1,

@@ -1,5 +1,5 @@
 /*
- * Every kind in the same memory: pages lost. For 8 to 64 bits a URL the set is made that loses least (vidi_plan),
+ * Every kind in the same memory: pages lost. For 8 to 64 bits per URL the set is made that loses least (vidi_plan),
  * n URLs go in, and those that were answered VIDI_SEEN are lost. Beside it, what the set itself says it has lost
  * (vidi_stats.expected_lost), which is all that a user ever sees.
  *

@@ -1,5 +1,5 @@
 /*
- * What every kind needs for an error rate, in bits a URL; how long a URL takes; and what becomes of it when it gets
+ * What every kind needs for an error rate, in bits per URL; how long a URL takes; and what becomes of it when it gets
  * more URLs than it was made for.
  */
 #include <math.h>
@@ -20,12 +20,12 @@ enum {
 };
 
 static const double errors[ERRORS] = {1e-2, 1e-4, 1e-6};
-static const double small = 16, large = 64; /* bits a URL */
+static const double small = 16, large = 64; /* bits per URL */
 static const unsigned loads[LOADS] = {1, 2, 4};
 
 const char *const lab_kind_errors[] = {"1 in 100", "1 in 10,000", "1 in 1,000,000", NULL};
-const char *const lab_kind_times[] = {"add, 16 bits", "ask, 16 bits", "add, 1 in 1,000,000", "ask, 1 in 1,000,000",
-                                      NULL};
+const char *const lab_kind_times[] = {"add, 16 bits", "look up, 16 bits", "add, 1 in 1,000,000",
+                                      "look up, 1 in 1,000,000", NULL};
 const char *const lab_kind_loads[] = {"as many", "2 times as many", "4 times as many", NULL};
 
 static uint64_t urls_of(const lab_settings *settings, size_t kind, uint64_t part)
@@ -93,7 +93,7 @@ static int time_in(size_t kind, const vidi_plan_entry *plan, const lab_texts *te
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-/* In 16 bits a URL, where it fits; and as large as it is for an error rate of one in a million. */
+/* In 16 bits per URL, where it fits; and as large as it is for an error rate of one in a million. */
 static int times_of(size_t kind, const lab_texts *texts, const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = urls_of(settings, kind, TIME_PART);
@@ -119,7 +119,7 @@ int lab_kinds_time_measure(const lab_settings *settings, uint64_t run, double *n
 
 /* ---- more than it was made for ---- */
 
-/* In 16 bits a URL; kinds that do not fit get 64, or what they need. */
+/* In 16 bits per URL; kinds that do not fit get 64, or what they need. */
 static int plan_growth(vidi_plan_entry *plan, size_t kind, uint64_t n)
 {
     bool fits;

@@ -3,7 +3,7 @@
  * which its URL is answered VIDI_NEW; which pages are not fetched in any?
  *
  * The first crawl has n URLs, each later one a twentieth of n more, all in an order of its own. Every set is made for
- * the tenth crawl's. Strategies differ in bits a URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
+ * the tenth crawl's. Strategies differ in bits per URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
  * crawl begins with new salts (vidi_rotate) or with the same.
  *
  * Theory, for new salts: crawl j loses a random set of s_j of its n_j URLs, whatever the crawls before have lost. Of c

@@ -1,6 +1,6 @@
 /*
- * What the multi-layer paper says, and what the tables say to it. Verdicts come from measured figures; a claim whose
- * tables were not measured stays unjudged.
+ * Judges the claims of the multi-layer paper by our measurements. A claim whose tables were not measured stays
+ * unjudged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,9 @@ static lab_holding judge_comparisons(const lab_book *book, char *sentence, size_
     double binary = lab_book_measured(book, "layers-comparisons", "binary search", "URLs that are not");
     if (isnan(linear + binary))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "%.0f comparisons from one end to the other for a URL that is not there, %.1f by halving",
-             linear, binary);
+    snprintf(sentence, room,
+             "A lookup of a missing URL takes %.0f comparisons by linear search and %.1f by binary search", linear,
+             binary);
     return fabs(binary - log2(linear)) <= 1 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -23,19 +24,19 @@ static lab_holding judge_fewer(const lab_book *book, char *sentence, size_t room
     double classic = lab_book_measured(book, "layers-original", "3.5 M", "classic");
     double layered = lab_book_measured(book, "layers-original", "3.5 M", "multilayer");
     double known_classic = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "classic, m");
-    double known = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "multilayer, m a layer");
+    double known = lab_book_measured(book, "layers-equal", "m = 4.8 n, known segments", "multilayer, m per layer");
     if (isnan(classic + layered + known_classic + known))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "Of URLs with a number behind them multilayer loses %.0f where classic loses %.0f, with five times the "
-             "bits; of URLs whose segments are all known %.2f %% against %.2f %%",
+             "Of URLs with a number appended multilayer loses %.0f where classic loses %.0f, with five times the "
+             "bits; of URLs whose segments are all known it loses %.2f %%, classic %.2f %%",
              layered, classic, known, known_classic);
     if (layered >= classic)
         return LAB_DOES_NOT_HOLD;
     return known < known_classic / 2 ? LAB_HOLDS : LAB_CONDITIONS;
 }
 
-/* The right one has to be within a fifth of it for every sort of URLs. */
+/* The formula holds if it is within a fifth of the measured rate for every sort of URLs. */
 static lab_holding judge_formula(const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "layers-formula", *const column = "m = 2.4 n";
@@ -51,8 +52,8 @@ static lab_holding judge_formula(const lab_book *book, char *sentence, size_t ro
         return LAB_UNJUDGED;
     snprintf(
         sentence, room,
-        "With 2.4 bits a URL it says %.2f %%; the rate is %.2f %% if all segments are new, %.1f %% if the last one is, "
-        "%.1f %% in one directory, %.1f %% for hosts alone, %.1f %% if all are known",
+        "With 2.4 bits per URL the formula gives %.2f %%; the rate is %.2f %% if all segments are new, %.1f %% if only "
+        "the last one is, %.1f %% in one directory, %.1f %% for hosts alone, and %.1f %% if all are known",
         formula, all, last, directory, host, known);
     return least > 0.8 * formula && most < 1.2 * formula ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
@@ -67,10 +68,11 @@ static lab_holding judge_xor(const lab_book *book, char *sentence, size_t room)
     double salted = lab_book_measured(book, id, "permuted", "multilayer, layers salted");
     if (isnan(without + with + permuted + shortened + salted))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "URLs with a segment of another: %.0f %% lost without that layer, %.1f %% with it; but %.0f %% of "
-             "permuted and %.0f %% of shortened ones, unless each layer has its own salt (%.1f %%)",
-             without, with, permuted, shortened, salted);
+    snprintf(
+        sentence, room,
+        "Of URLs with a segment of another URL, %.0f %% are lost without that layer and %.1f %% with it; but %.0f %% "
+        "of permuted and %.0f %% of shortened URLs are lost, unless each layer has its own salt (%.1f %%)",
+        without, with, permuted, shortened, salted);
     if (with > without / 2)
         return LAB_DOES_NOT_HOLD;
     return permuted > 2 * with || shortened > 2 * with ? LAB_CONDITIONS : LAB_HOLDS;
@@ -85,15 +87,15 @@ static lab_holding judge_addresses(const lab_book *book, char *sentence, size_t 
     if (isnan(original + own + power))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "%.1f %% of the URLs get an address beyond the array with the original's m, %.0f %% with that of the "
-             "paper's runs, %.0f %% with a power of two",
+             "%.1f %% of the URLs get an address beyond the array with the original's m, %.0f %% with the m of the "
+             "paper's runs, and %.0f %% with a power of two",
              original, own, power);
     if (power > 0)
         return LAB_DOES_NOT_HOLD;
     return original > 0 || own > 0 ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
-/* As good as any at the memory that it takes: no worse than a classic filter of all its bits with the best k. */
+/* The claim holds if multilayer is no worse than a classic filter with the same memory and the best k. */
 static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
 {
     static const char *const sorts[] = {"m = 4.8 n, number appended", "m = 4.8 n, other URLs",
@@ -101,7 +103,7 @@ static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
     double layered[3], same[3], best[3];
     int worse = 0;
     for (int i = 0; i < 3; i++) {
-        layered[i] = lab_book_measured(book, "layers-equal", sorts[i], "multilayer, m a layer");
+        layered[i] = lab_book_measured(book, "layers-equal", sorts[i], "multilayer, m per layer");
         same[i] = lab_book_measured(book, "layers-equal", sorts[i], "classic, 5 m");
         best[i] = lab_book_measured(book, "layers-equal", sorts[i], "classic, 5 m, best k");
         if (isnan(layered[i] + same[i] + best[i]))
@@ -109,9 +111,9 @@ static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
         worse += layered[i] > best[i];
     }
     snprintf(sentence, room,
-             "In 24 bits a URL multilayer loses %.3f %% of URLs with a number behind them, %.3f %% of others and %.2f "
-             "%% of those of known segments; classic loses %.3f, %.3f and %.3f %% with three functions, and %.4f, %.4f "
-             "and %.4f %% with the best number of them",
+             "With 24 bits per URL multilayer loses %.3f %% of URLs with a number appended, %.3f %% of others and %.2f "
+             "%% of URLs with known segments; classic loses %.3f, %.3f and %.3f %% with three functions, and %.4f, "
+             "%.4f and %.4f %% with the best number of functions",
              layered[0], layered[1], layered[2], same[0], same[1], same[2], best[0], best[1], best[2]);
     return worse == 3 ? LAB_DOES_NOT_HOLD : worse ? LAB_CONDITIONS : LAB_HOLDS;
 }
@@ -119,7 +121,7 @@ static lab_holding judge_best(const lab_book *book, char *sentence, size_t room)
 static bool find_ratios(const lab_book *book, double *insert, double *ask)
 {
     *insert = lab_book_measured(book, "layers-slower", "3.5 M", "insert ratio");
-    *ask = lab_book_measured(book, "layers-slower", "3.5 M", "ask ratio");
+    *ask = lab_book_measured(book, "layers-slower", "3.5 M", "lookup ratio");
     return !isnan(*insert + *ask);
 }
 
@@ -128,8 +130,7 @@ static lab_holding judge_slower(const lab_book *book, char *sentence, size_t roo
     double insert, ask;
     if (!find_ratios(book, &insert, &ask))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "An insertion takes %.1f times as long as with classic, a question %.1f times", insert,
-             ask);
+    snprintf(sentence, room, "An insertion takes %.1f times as long as with classic, a lookup %.1f times", insert, ask);
     return insert > 1.1 && ask > 1.1 ? LAB_HOLDS : insert > 1.1 || ask > 1.1 ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -139,8 +140,8 @@ static lab_holding judge_same_time(const lab_book *book, char *sentence, size_t 
     if (!find_ratios(book, &insert, &ask))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "The paper's own results say otherwise, and so do ours: %.1f times as long for an insertion, %.1f times "
-             "for a question",
+             "The paper's own results contradict this, and so do ours: an insertion takes %.1f times as long, a lookup "
+             "%.1f times",
              insert, ask);
     return insert > 1.1 || ask > 1.1 ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
@@ -152,10 +153,11 @@ static lab_holding judge_algorithms(const lab_book *book, char *sentence, size_t
     double urls = lab_book_measured(book, "layers-cross", "a segment of another", "classic of URLs");
     if (isnan(crossed + fresh + urls))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "To the letter they mark segments: %.0f %% of the URLs made of known ones are lost, and %.1f %% of those "
-             "with one that is new, where a filter of URLs loses %.1f %%",
-             crossed, fresh, urls);
+    snprintf(
+        sentence, room,
+        "As printed they insert segments: %.0f %% of the URLs made of known segments are lost, and %.1f %% of those "
+        "with one new segment, where a filter of URLs loses %.1f %%",
+        crossed, fresh, urls);
     return crossed > 1.5 * urls ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
@@ -171,7 +173,7 @@ static lab_holding judge_traditional(const lab_book *book, char *sentence, size_
     if (isnan(linear + binary + table + classic + layered))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "A question takes %.0f ns by linear search, %.0f by binary search, %.0f with a hash table, %.0f with "
+             "A lookup takes %.0f ns by linear search, %.0f by binary search, %.0f with a hash table, %.0f with "
              "classic and %.0f with multilayer",
              linear, binary, table, classic, layered);
     if (classic < faster && layered < faster)
@@ -179,7 +181,7 @@ static lab_holding judge_traditional(const lab_book *book, char *sentence, size_
     return classic < linear && layered < linear ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
-/* What was asked falsely here were all questions but the repetitions: as if there were none, it is a little more. */
+/* Repeated URLs cannot be falsely seen, so with new URLs alone the filter would lose a little more. */
 static lab_holding judge_own(const lab_book *book, char *sentence, size_t room)
 {
     const lab_table *table = lab_book_find(book, "layers-own");
@@ -188,10 +190,11 @@ static lab_holding judge_own(const lab_book *book, char *sentence, size_t room)
     double asked = LAB_LAYERS_OWN_ASKED, most = falsely / (asked - LAB_LAYERS_OWN_REPEATED) * asked;
     if (!seen || isnan(falsely + seen->published))
         return LAB_UNJUDGED;
-    snprintf(sentence, room,
-             "Of 781,489 questions that were all new such a filter would lose %.0f; the rest of the %.0f must be URLs "
-             "that are in both halves of the data, and the share of the questions is twice that of the rows",
-             most, seen->published);
+    snprintf(
+        sentence, room,
+        "Of 781,489 lookups of new URLs such a filter would lose %.0f; the rest of the %.0f must be URLs that occur "
+        "in both halves of the data, and as a share of the lookups it is twice that of the rows",
+        most, seen->published);
     return seen->published > 1.1 * most ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
@@ -211,7 +214,7 @@ const lab_claim lab_layers_claims[] = {
     {.id = "layers-xor",
      .source = PAPER "multi-layer introduction",
      .text =
-         "The last layer, on the XOR of the segments' positions, solves the problem of URLs made of others' segments",
+         "The last layer, with the XOR of the segments' positions, solves the problem of URLs made of others' segments",
      .evidence = "layers-cross",
      .judge = judge_xor},
     {.id = "layers-addresses",
@@ -231,17 +234,17 @@ const lab_claim lab_layers_claims[] = {
      .judge = judge_fewer},
     {.id = "layers-slower",
      .source = PAPER "results, figures 4 and 5",
-     .text = "Insertions and questions take longer with multilayer, since more hash functions are involved",
+     .text = "Insertions and lookups take longer with multilayer, because it computes more hash functions",
      .evidence = "layers-slower layers-query layers-insert",
      .judge = judge_slower},
     {.id = "layers-same-time",
      .source = PAPER "conclusion",
-     .text = "Multilayer and classic take the same time to insert and to ask",
+     .text = "Multilayer and classic take the same time for insertions and lookups",
      .evidence = "layers-slower layers-query layers-insert",
      .judge = judge_same_time},
     {.id = "layers-traditional",
      .source = PAPER "conclusion",
-     .text = "Both sorts of Bloom filters are faster to ask than the traditional searches",
+     .text = "Lookups in both sorts of Bloom filters are faster than the traditional searches",
      .evidence = "layers-query",
      .judge = judge_traditional},
     {.id = "layers-best",

@@ -1,19 +1,21 @@
 /*
- * layers-cross: URLs that were never inserted, made of segments that were. Of each of G groups three URLs go in,
+ * layers-cross: URLs that were never inserted, made of segments that were. For each of G groups, three URLs are
+ * inserted,
  *
  *   http://h/a/b/c    http://i/b/a/d    http://j/e/x/x        (all letters with the group's number)
  *
- * and these are asked:
+ * and these are looked up:
  *
  *   a segment of another    h/a'/b/c    a' from the next group: the paper's reason for the XOR layer
- *   permuted                h/b/a/c     b and a are known in these layers, too: the XOR is that of h/a/b/c
- *   shortened               j/e         x^x = 0: the XOR is that of j/e/x/x
+ *   permuted                h/b/a/c     b and a are known in these layers too, and the XOR is that of h/a/b/c
+ *   shortened               j/e         x^x = 0, so the XOR is that of j/e/x/x
  *   another pair            j/e/x'/x'   the same
- *   https for http          scheme=strip makes the two one
+ *   https for http          scheme=strip makes the two equal
  *   new page                h/a/b/new   one unknown segment
  *
- * The kind cannot go without its XOR layer. That column has a classic set for each of the four layers, which gets the
- * segments as texts: the paper's first version. Theory knows every cell: certainly seen, or some powers of fills.
+ * The kind has no parameter that turns the XOR layer off. The column without it has a classic set for each of the four
+ * layers, which gets the segments as texts: the paper's first version. Theory predicts every cell: certainly seen, or a
+ * product of powers of fills.
  */
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +48,7 @@ static double bits(const lab_settings *settings)
 }
 
 typedef struct bench {
-    vidi_set *sets[COLUMNS]; /* none for NO_XOR */
+    vidi_set *sets[COLUMNS]; /* NULL for NO_XOR */
     vidi_set *layers[LAB_LAYERS];
 } bench;
 
@@ -103,7 +105,7 @@ static int ask(const bench *bench, vidi_str url, double *numbers)
     return VIDI_OK;
 }
 
-/* '#' in a form stands for the group's number, an apostrophe for the next one's. */
+/* In a pattern, '#' stands for the number of the group and an apostrophe for that of the next group. */
 static vidi_str make_url(char *buffer, const char *form, uint64_t group, uint64_t all)
 {
     unsigned long long next = (group + 1) % all;
@@ -144,7 +146,7 @@ int lab_layers_cross_measure(const lab_settings *settings, uint64_t run, double 
     return code;
 }
 
-/* How many filters' marks a question has to hit by chance: none is certainty. */
+/* In how many filters a lookup has to hit set bits by chance; 0: it is certainly seen. */
 static const unsigned hits[ROWS][COLUMNS] = {
     [OTHERS_SEGMENT] = {1, 1, 0, 0, 1}, [PERMUTED] = {0, 1, 0, 0, 1},     [SHORTENED] = {0, 1, 0, 0, 1},
     [OTHER_PAIR] = {0, 1, 0, 0, 1},     [OTHER_SCHEME] = {0, 2, 0, 0, 1}, [NEW_PAGE] = {2, 2, 1, 1, 1},
@@ -154,7 +156,7 @@ void lab_layers_cross_judge(const lab_study *study, const lab_settings *settings
                             const double *numbers, lab_entry *entry)
 {
     double asked = (double)groups(settings), n = INSERTED * asked, m = bits(settings);
-    /* Of each group's letters a, b and x come in two places, and in one array they are nine: h a b c i d j e x. */
+    /* The letters a, b and x occur in two layers; in one array, a group has nine letters: h a b c i d j e x. */
     double different = column == OF_SEGMENTS ? 9 * asked : n;
     lab_fill fill = lab_fill_after(LAB_LAYERS_K * different, m), fills[2] = {fill, fill};
     lab_theory theory = lab_layers_asked(asked, LAB_LAYERS_K, fills, hits[row][column]);

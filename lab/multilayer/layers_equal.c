@@ -1,7 +1,7 @@
 /*
- * layers-equal: multilayer against classic, with as many bits as one layer has and with as many as all of them, asked
- * with three sorts of URLs that did not go in: with a number behind them, as in the original; others of the same sites;
- * and URLs of known segments, the path of one behind the host of another.
+ * layers-equal: multilayer compared with classic, which has as many bits as one layer or as all layers. Three sorts of
+ * URLs that were not inserted are looked up: URLs with a number appended, as in the original; other URLs of the same
+ * sites; and URLs with known segments, which join the path of one URL to the host of another.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ const char *const lab_layers_equal_rows[] = {
     NULL,
 };
 const char *const lab_layers_equal_columns[] = {
-    "classic, m", "multilayer, m a layer", "multilayer expected", "classic, 5 m", "classic, 5 m, best k", NULL,
+    "classic, m", "multilayer, m per layer", "multilayer expected", "classic, 5 m", "classic, 5 m, best k", NULL,
 };
 
 static double bits(const lab_settings *settings, size_t ratio)
@@ -37,7 +37,7 @@ static double best_k(double bits_a_url)
     return fmin(floor(bits_a_url * log(2) + 0.5), 32);
 }
 
-/* Of a column: bits, and k. */
+/* Bits and k of a column. */
 static void shape_of(const lab_settings *settings, size_t ratio, size_t column, double *m, double *k)
 {
     double layer = bits(settings, ratio);
@@ -48,7 +48,7 @@ static void shape_of(const lab_settings *settings, size_t ratio, size_t column, 
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run, n;
-    vidi_set *sets[COLUMNS]; /* none for EXPECTED */
+    vidi_set *sets[COLUMNS]; /* NULL for EXPECTED */
     lab_layers_tally tally;
 } bench;
 
@@ -86,10 +86,10 @@ static int insert(bench *bench)
     return VIDI_OK;
 }
 
-/* The path of URL i behind the host of the next one with which that makes a URL that did not go in. */
+/* The path of URL i after the host of the next URL for which the result was not inserted. */
 static vidi_str crossed(const bench *bench, char longer[2 * LAB_URL_ROOM], uint64_t i)
 {
-    enum { TRIES = 1000 }; /* a corpus of one site has no such URL: then one that did go in */
+    enum { TRIES = 1000 }; /* a corpus with one site has no such URL; then the result is an inserted URL */
     char own[LAB_URL_ROOM], other[LAB_URL_ROOM];
     vidi_str url = lab_layers_url(own, bench->settings, bench->run, i), made, parts[2], others[2];
     uint64_t tries = 0;

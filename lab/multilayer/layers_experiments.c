@@ -1,21 +1,21 @@
 /*
- * Experiments: the multi-layer paper (a study of Cen, Xu, Sun 2010, here "the original"). What is measured is in the
- * files layers_*.c; claims are in layers_claims.c.
+ * The list of experiments on the multi-layer paper, a study of Cen, Xu, Sun 2010 ("the original"). layers_*.c measure
+ * them; claims are in layers_claims.c.
  *
- * What the paper leaves open and is taken so here: its hash functions are sip13 (its own runs: murmur2 with salts,
- * since the library has no MurmurHash3); the XOR is of hashes before they are reduced to addresses, except in
- * layers-formula, where m is a power of two; segments beyond the fourth are joined into it.
+ * The paper leaves some details open. We use sip13 for its hash functions (for its own runs murmur2 with salts, because
+ * the library has no MurmurHash3). We XOR hashes before they are reduced to addresses, except in layers-formula, where
+ * m is a power of two. We join segments after the fourth into it.
  */
 #include "lab/multilayer/layers.h"
 
-#define SCALED "Numbers of URLs are for --urls 1e6 and scaled with it. "
+#define SCALED "Numbers of URLs are for --urls 1e6 and scale with it. "
 
 const lab_study lab_layers[] = {
     {.id = "layers-comparisons",
      .title = "Comparisons of linear and binary search",
      .source = "the multi-layer paper, section 1.1",
-     .note = SCALED "50,000 URLs. The kinds list and sorted do not count comparisons: the lab searches by itself. "
-                    "Linear search is asked for 100 URLs.",
+     .note = SCALED "50,000 URLs. The kinds list and sorted do not count comparisons, so the lab has its own searches. "
+                    "Linear search looks up 100 URLs.",
      .unit = "comparisons",
      .rows = lab_layers_comparisons_rows,
      .columns = lab_layers_comparisons_columns,
@@ -25,10 +25,11 @@ const lab_study lab_layers[] = {
     {.id = "layers-false",
      .title = "False positives against the number of URLs",
      .source = "the multi-layer paper, figure 3",
-     .note = SCALED "Its numbers are not in the text. k = 3, and m such that a tenth of as many others is falsely "
-                    "seen at 50,000 URLs; schemes are stripped. 'Of segments' is what algorithms 1 and 2 say to the "
-                    "letter. What is expected follows from the numbers of different segments, which are counted. "
-                    "Linear search has 2,000 URLs and is asked for 100.",
+     .note =
+         SCALED "The paper prints the plot without its numbers. k = 3, and m such that a tenth of the other URLs is "
+                "falsely seen at 50,000 URLs; schemes are stripped. 'Of segments' is algorithms 1 and 2 as printed. "
+                "The expected figures follow from the numbers of different segments, which are counted. Linear "
+                "search has 2,000 URLs and looks up 100.",
      .unit = "%",
      .rows = lab_layers_false_rows,
      .columns = lab_layers_figure_columns,
@@ -36,36 +37,38 @@ const lab_study lab_layers[] = {
      .measure = lab_layers_false_measure,
      .judge_beside = lab_layers_false_judge},
     {.id = "layers-query",
-     .title = "Time of a question against the number of URLs",
+     .title = "Time of a lookup against the number of URLs",
      .source = "the multi-layer paper, figure 4",
-     .note = SCALED "Its numbers are not in the text. Asked are URLs that are not there. Linear search is reckoned in "
-                    "proportion from 2,000 URLs.",
-     .unit = "ns a URL",
+     .note =
+         SCALED "The paper prints the plot without its numbers. The URLs looked up were not inserted. Linear search "
+                "is extrapolated from 2,000 URLs.",
+     .unit = "ns per URL",
      .rows = lab_layers_times_rows,
      .columns = lab_layers_figure_columns,
      .timed = true,
      .runs_most = 9,
-     .plot = {.x = "URLs (thousands)", .y = "ns a URL", .log_y = true},
+     .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true},
      .measure = lab_layers_query_measure},
     {.id = "layers-insert",
      .title = "Time of an insertion against the number of URLs",
      .source = "the multi-layer paper, figure 5",
-     .note = SCALED "Its numbers are not in the text. The mean over all URLs so far; every kind looks before it adds. "
-                    "Linear search is reckoned in proportion from 2,000 URLs.",
-     .unit = "ns a URL",
+     .note =
+         SCALED "The paper prints the plot without its numbers. The mean over all URLs so far; every kind looks a URL "
+                "up before it adds it. Linear search is extrapolated from 2,000 URLs.",
+     .unit = "ns per URL",
      .rows = lab_layers_times_rows,
      .columns = lab_layers_figure_columns,
      .timed = true,
      .runs_most = 9,
-     .plot = {.x = "URLs (thousands)", .y = "ns a URL", .log_y = true},
+     .plot = {.x = "URLs (thousands)", .y = "ns per URL", .log_y = true},
      .measure = lab_layers_insert_measure},
     {.id = "layers-original",
-     .title = "False positives of growing numbers of URLs in filters of one size: the original's table",
+     .title = "False positives as filters of a fixed size fill up: the original's table",
      .source = "the multi-layer paper, figure 3, and the original that it studies",
-     .note = "k = 3, L = 4 and the XOR layer; schemes are stripped; asked is each URL with a number behind it. '1.0 "
-             "M' is a twentieth of --urls, and m = 16,829,152 a layer is scaled with it; counts are told for the "
-             "original's number of URLs. The original does not name its hash functions: sip13 here, and the XOR of "
-             "hashes, since m is no power of two.",
+     .note = "k = 3, L = 4 and the XOR layer; schemes are stripped; each URL is looked up with a number appended. "
+             "'1.0 M' is a twentieth of --urls, and m = 16,829,152 per layer scales with it; counts are converted to "
+             "the original's number of URLs. The original does not name its hash functions: we use sip13, and the XOR "
+             "of hashes, because m is not a power of two.",
      .unit = "false positives",
      .rows = lab_layers_sizes,
      .columns = lab_layers_original_columns,
@@ -73,12 +76,12 @@ const lab_study lab_layers[] = {
      .measure = lab_layers_original_measure,
      .judge_beside = lab_layers_original_judge},
     {.id = "layers-quarter",
-     .title = "The original's counts, and what one unknown segment in a layer of n/4 different ones gives",
+     .title = "The original's counts, and one unknown segment in a layer with n/4 different ones",
      .source = "the multi-layer paper, analysis, and the original that it studies",
-     .note = "As layers-original, with URLs host/a/b/page of which each four have their last segment in common, so "
-             "that the layer has a quarter as many different segments as there are URLs. The quarter was chosen to "
-             "fit: one number for six published counts; the original does not tell its segments. Beside it the "
-             "paper's formula (1-e^(-kn/m))^(kL), which is computed, not measured.",
+     .note = "As layers-original, with URLs host/a/b/page of which four each share their last segment, so that the "
+             "layer has a quarter as many different segments as there are URLs. The quarter was chosen to fit, one "
+             "number for six published counts, as the original does not give its numbers of segments. The paper's "
+             "formula (1-e^(-kn/m))^(kL) is computed, not measured.",
      .unit = "false positives",
      .rows = lab_layers_sizes,
      .columns = lab_layers_quarter_columns,
@@ -86,10 +89,10 @@ const lab_study lab_layers[] = {
      .measure = lab_layers_quarter_measure,
      .judge = lab_layers_quarter_judge},
     {.id = "layers-slower",
-     .title = "Seconds of the original, multilayer beside classic",
+     .title = "Seconds of the original, multilayer and classic",
      .source = "the multi-layer paper, figures 4 and 5, and the original that it studies",
-     .note = "'1.0 M' is a twentieth of --urls, and m is scaled with it; our seconds are reckoned for the original's "
-             "number of URLs. Its seconds are another machine's and another language's: only the ratios say something.",
+     .note = "'1.0 M' is a twentieth of --urls, and m scales with it; our seconds are extrapolated to the original's "
+             "number of URLs. Its machine and language were different, so only ratios can be compared.",
      .unit = "s",
      .rows = lab_layers_sizes,
      .columns = lab_layers_slower_columns,
@@ -98,7 +101,7 @@ const lab_study lab_layers[] = {
      .measure = lab_layers_slower_measure,
      .judge = lab_layers_slower_judge},
     {.id = "layers-formula",
-     .title = "The paper's formula against five sorts of URLs",
+     .title = "The paper's formula compared with five sorts of URLs",
      .source = "the multi-layer paper, analysis",
      .note = "k = 3, L = 4, XOR of addresses, m a power of two near --urls / 20 times m/n. The formula is "
              "(1-e^(-kn/m))^(kL).",
@@ -120,18 +123,19 @@ const lab_study lab_layers[] = {
      .title = "Multilayer and classic with the bits of one layer, and with those of all",
      .source = "the multi-layer paper, conclusion",
      .note = SCALED "50,000 URLs; k = 3, L = 4: multilayer has 5 m bits in all. Best k: 5 (m/n) ln 2, at most 32. "
-                    "Known segments: the path of one URL behind the host of another.",
+                    "Known segments: the path of one URL after the host of another.",
      .unit = "%",
      .rows = lab_layers_equal_rows,
      .columns = lab_layers_equal_columns,
      .measure = lab_layers_equal_measure,
      .judge_beside = lab_layers_equal_judge},
     {.id = "layers-cross",
-     .title = "URLs that never went in, made of segments that did",
+     .title = "URLs that were never inserted, made of segments that were",
      .source = "the multi-layer paper, introduction of the multi-layer filter",
-     .note = SCALED "50,000 URLs go in, k = 3, m = 4.8 n a layer. As the paper: schemes are stripped, and all layers "
-                    "have the same functions. Salted: each layer has its own, and schemes are kept. Without the XOR: "
-                    "four classic filters, one a layer, since the kind has no such parameter.",
+     .note =
+         SCALED "50,000 URLs inserted, k = 3, m = 4.8 n per layer. As the paper: schemes are stripped, and all layers "
+                "have the same functions. Salted: each layer has its own, and schemes are kept. Without the XOR: "
+                "four classic filters, one for each layer, because the kind has no such parameter.",
      .unit = "%",
      .rows = lab_layers_cross_rows,
      .columns = lab_layers_cross_columns,
@@ -140,9 +144,9 @@ const lab_study lab_layers[] = {
     {.id = "layers-own",
      .title = "The paper's own runs: how much of its counts theory explains",
      .source = "the multi-layer paper, experiment and results",
-     .note = "p = 0.05, m = 6.235 n, k = 4; n is a twentieth of --urls, counts are told for the paper's 1,562,978 "
-             "rows, half of which go in. Its data are not to be had: URLs are synthetic, 1.52 % of the questions went "
-             "in before, and murmur2 with salts stands for MurmurHash3 with seeds.",
+     .note = "p = 0.05, m = 6.235 n, k = 4; n is a twentieth of --urls, and counts are converted to the paper's "
+             "1,562,978 rows, half of which are inserted. Its data are not available: our URLs are synthetic, 1.52 % "
+             "of the lookups are of inserted URLs, and murmur2 with salts stands for MurmurHash3 with seeds.",
      .unit = "URLs",
      .rows = lab_layers_own_rows,
      .columns = lab_layers_own_columns,

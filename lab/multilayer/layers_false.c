@@ -1,9 +1,10 @@
 /*
- * layers-false: the multi-layer paper's figure 3, with the searches of its section 1.1. n URLs go in, n others are
- * asked; filters have the size that loses a tenth when they are full. Exact kinds lose nothing, which is counted, too.
+ * layers-false: the multi-layer paper's figure 3, with the searches of its section 1.1. n URLs are inserted and n
+ * others looked up. Filters are so large that they lose a tenth when they are full. Exact kinds must lose nothing, and
+ * are counted too.
  *
- * Algorithms 1 and 2 put a URL's segments into one Bloom filter. Their URLs are falsely seen if all unknown segments
- * hit marked places; the number of different segments and of unknown ones is counted from the texts.
+ * Algorithms 1 and 2 insert the segments of a URL into one Bloom filter. So a URL is falsely seen if all its unknown
+ * segments hit set bits. We count the different segments and the unknown ones from the texts.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "lab/multilayer/layers.h"
 
 enum { LIST, SORTED, HASHSET, CLASSIC, SEGMENTS, SEGMENTS_EXPECTED, LAYERED, LAYERED_EXPECTED, ROWS };
-/* Each question to a list takes as many steps as it has URLs, and so does each add: some have to do. */
+/* Each lookup in a list and each add compares all its URLs, so we use few. */
 enum { COLUMNS = 4, LIST_URLS = 2000, LIST_ASKED = 100 };
 
 const char *const lab_layers_false_rows[] = {
@@ -34,7 +35,7 @@ static double bits(const lab_settings *settings)
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run;
-    vidi_set *sets[ROWS]; /* none for what is expected */
+    vidi_set *sets[ROWS]; /* NULL for expected figures */
     lab_layers_tally tally;
     lab_layers_map segments; /* in one array */
 } bench;
@@ -79,7 +80,7 @@ static int insert(bench *bench, uint64_t first, uint64_t last)
     return VIDI_OK;
 }
 
-/* Of the segments in one array: all unknown ones hit, equal ones together. */
+/* The probability that all unknown segments of a URL hit set bits in one array; equal segments count once. */
 static double expect_segments(const bench *bench, vidi_str url, lab_fill fill)
 {
     vidi_str segments[LAB_LAYERS_SEGMENTS_MAX];

@@ -1,11 +1,11 @@
 /*
- * The multi-layer paper's formulas, held against filters and against arithmetic.
+ * The multi-layer paper's formulas, compared with filters and with arithmetic.
  *
- * layers-formula     the paper's formula (1-e^(-kn/m))^(kL), and what comes out for URLs of five sorts: n different
- *                    segments in a layer, or only one; unknown in all layers, in the last one, or in none. The formula
- *                    has no case in which it is right: its exponent leaves out the XOR layer, without which it would be
- *                    right for URLs that are unknown in all layers.
- * layers-addresses   the XOR of addresses below m leaves the array if m is no power of two.
+ * layers-formula     the paper's formula (1-e^(-kn/m))^(kL) and the measured rates for five sorts of URLs: with n
+ *                    different segments in a layer or only one, unknown in all layers, in the last one, or in none. The
+ *                    formula is right for none of them: it would be for URLs unknown in all layers, but its exponent
+ *                    leaves out the XOR layer.
+ * layers-addresses   the XOR of addresses below m may lie beyond the array if m is not a power of two.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ typedef struct shape {
     double n, m;
 } shape;
 
-/* m is a power of two, so that addresses can be XORed as the paper says. */
+/* m is a power of two, so that addresses can be XORed as in the paper. */
 static shape shape_of(const lab_settings *settings, size_t column)
 {
     double m = 64;
@@ -40,7 +40,7 @@ static shape shape_of(const lab_settings *settings, size_t column)
     return (shape){floor(m / ratios[column]), m};
 }
 
-/* Number i of those that go in; `asked`: the question that is made of it. */
+/* URL number i to insert, or with `asked`, the URL to look up that is made of it. */
 static vidi_str make_url(char *buffer, size_t sort, uint64_t i, uint64_t n, bool asked)
 {
     unsigned long long number = i, other = asked ? i + n : i, next = asked ? (i + 1) % n : i;
@@ -100,9 +100,9 @@ int lab_layers_formula_measure(const lab_settings *settings, uint64_t run, doubl
 }
 
 /*
- * Where all questions have the same other segments, the places that are marked in both layers are the intersection of
- * one array with the other, displaced by the same distance each time: for each function one drawing, whose size varies
- * as a hypergeometric number does.
+ * If all lookups have the same other segments, the places that are hit in both layers are the intersection of one array
+ * with the other array, displaced by the same distance each time. So there is one random draw for each function, whose
+ * size is hypergeometric.
  */
 static lab_theory displaced(shape shape)
 {
@@ -114,7 +114,7 @@ static lab_theory displaced(shape shape)
     return (lab_theory){mean, mean * (1 - p) + mean * mean * spread, shape.n};
 }
 
-/* Of hosts alone the XOR layer is the first one once more. */
+/* For hosts alone the XOR layer is a copy of the first layer. */
 static lab_theory theory_of(size_t sort, shape shape)
 {
     lab_fill fill = lab_fill_after(LAB_LAYERS_K * shape.n, shape.m);
@@ -179,9 +179,9 @@ int lab_layers_addresses_measure(const lab_settings *settings, uint64_t run, dou
 }
 
 /*
- * With 2^b the greatest power of two that is not above m, an address has bit b with t = (m - 2^b)/m, and the XOR of
- * four has it if one or three of them do. The bits below are then those of a random number, because of the address
- * that is not among these: they leave the array unless they are below m - 2^b.
+ * Let 2^b be the greatest power of two up to m. An address has bit b with probability t = (m - 2^b)/m, and the XOR of
+ * four addresses has it if one or three of them do. The lower bits of the XOR are then uniformly random, because at
+ * least one address lacks bit b: the XOR lies beyond the array unless they are below m - 2^b.
  */
 static double beyond(double m)
 {

@@ -1,21 +1,23 @@
 /*
  * The original's table (Cen, Xu, Sun 2010, which the multi-layer paper studies): false positives of 1.0 to 3.5 million
- * URLs in filters whose size stays the same, asked with each URL and a number behind it.
+ * URLs in filters of a fixed size. Each URL is looked up with a number appended.
  *
- * layers-original   with the lab's URLs. What multilayer loses depends on how many different segments the URLs have in
- *                   each layer; that is counted, and theory takes it from there.
- * layers-quarter    with URLs of which each four have their last segment in common: n/4 different ones in the layer
- *                   that matters, and nothing has to be counted. The quarter was chosen to fit the published counts:
- *                   one number for six of them, where the paper's formula has none and is wrong by 3 to 190 times.
+ * layers-original   with the lab's URLs. The false positives of multilayer depend on the number of different segments
+ * in
+ *                   each layer, which we count and theory uses.
+ * layers-quarter    with URLs of which four each share their last segment, so that the layer that matters has n/4
+ *                   different segments and nothing has to be counted. The quarter was chosen to fit the published
+ *                   counts: one number for six of them. The paper's formula has no such number and is wrong by factors
+ *                   of 3 to 190.
  *
- * Counts are told as so many of the original's number of URLs, so that the published ones stand beside them as printed.
+ * Counts are converted to the original's number of URLs, for comparison with the published counts as printed.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "lab/multilayer/layers.h"
 
-/* What "1.0 M" means here. */
+/* The number of URLs that stands for "1.0 M". */
 static double unit_urls(const lab_settings *settings)
 {
     return (double)lab_layers_urls(settings, LAB_LAYERS_PART);
@@ -73,7 +75,7 @@ static int insert(bench *bench, uint64_t first, uint64_t last)
     return VIDI_OK;
 }
 
-/* A URL and its number may happen to be another URL of the run, which is then rightly seen. */
+/* A URL with its number may happen to equal another URL of the run, which is rightly seen. */
 static int ask(bench *bench, uint64_t count, double *classic, double *multilayer)
 {
     char buffer[LAB_URL_ROOM], longer[LAB_LAYERS_ROOM];
@@ -119,7 +121,7 @@ int lab_layers_original_measure(const lab_settings *settings, uint64_t run, doub
     return code;
 }
 
-/* The published count against theory for the original's own numbers. */
+/* Compares the published count with theory for the original's own sizes. */
 static void judge_published(const lab_study *study, size_t size, lab_theory theory, const char *held, lab_entry *entry)
 {
     entry->printed = lab_published_find(lab_published_all, study->id, entry->row, entry->column);
@@ -133,8 +135,9 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
     entry->verdict = fit.fits ? LAB_AGREES : LAB_DIFFERS;
     double ratio = figure.percent / theory.mean;
     if (!fit.fits)
-        snprintf(entry->remark, sizeof entry->remark, "the published %s of %.1f million are %.*f times as many as %s",
-                 entry->printed, lab_layers_size(size) / 1e6, lab_layers_decimals(ratio), ratio, held);
+        snprintf(entry->remark, sizeof entry->remark,
+                 "the published %s of %.1f million URLs are %.*f times as many as %s", entry->printed,
+                 lab_layers_size(size) / 1e6, lab_layers_decimals(ratio), ratio, held);
 }
 
 void lab_layers_original_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
@@ -145,7 +148,7 @@ void lab_layers_original_judge(const lab_numbers *all, size_t row, size_t column
                published = lab_layers_classic(size, size, LAB_LAYERS_M, LAB_LAYERS_K);
     if (column == CLASSIC) {
         lab_entry_count(entry, numbers, theory, size);
-        judge_published(all->study, row, published, "theory has", entry);
+        judge_published(all->study, row, published, "theory predicts", entry);
         return;
     }
     if (column == LAYERED) {
@@ -168,7 +171,7 @@ static vidi_str quarter_url(char *buffer, uint64_t index)
     return (vidi_str){buffer, (size_t)length};
 }
 
-/* No URL with a number behind it is one of the others. */
+/* No URL with a number appended equals another URL. */
 static int fill_quarter(vidi_set *set, const lab_settings *settings, double *numbers)
 {
     char buffer[LAB_URL_ROOM], longer[LAB_LAYERS_ROOM];
@@ -185,7 +188,7 @@ static int fill_quarter(vidi_set *set, const lab_settings *settings, double *num
     return VIDI_OK;
 }
 
-/* Runs differ in their keys alone: the texts are the same. */
+/* All runs have the same URLs and differ only in their keys. */
 int lab_layers_quarter_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench bench = {.settings = settings, .run = run};
@@ -212,5 +215,5 @@ void lab_layers_quarter_judge(const lab_study *study, const lab_settings *settin
         lab_entry_count(entry, numbers, theory, size);
     else
         published = (lab_theory){numbers[0], numbers[0], size};
-    judge_published(study, row, published, column == MADE ? "theory has" : "the formula has", entry);
+    judge_published(study, row, published, column == MADE ? "theory predicts" : "the formula gives", entry);
 }

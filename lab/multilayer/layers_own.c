@@ -1,11 +1,11 @@
 /*
- * layers-own: the multi-layer paper's own runs. 1,562,978 rows, half of which went in and half of which were asked;
- * p = 0.05, m = 6.235 n, k = 4. URLs that occur in both halves were counted as false positives, and shares were taken
- * over all rows, twice the questions.
+ * layers-own: the multi-layer paper's own runs. Of 1,562,978 rows half were inserted and half looked up; p = 0.05,
+ * m = 6.235 n, k = 4. The paper counted URLs that occur in both halves as false positives, and computed shares of all
+ * rows, which are twice the lookups.
  *
- * Its data are not to be had. Here some of the questions are URLs that went in: as many as the published count of the
- * classic filter has beyond what its fill explains, 11,900 of 781,489. The only other reading, that all rows went in,
- * would make the classic filter lose 78,600.
+ * Its data are not available. So some of our lookups repeat inserted URLs, 11,900 of 781,489: as many as the published
+ * count of the classic filter exceeds what its fill explains. The only other interpretation, that all rows were
+ * inserted, would make the classic filter lose 78,600.
  */
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static int measure(bench *bench, double *numbers)
 {
     uint64_t n = inserted(bench->settings), again = repeated(bench->settings);
     char buffer[LAB_URL_ROOM];
-    double *seen = numbers, *falsely = numbers + 1; /* of row r: [r * COLUMNS] */
+    double *seen = numbers, *falsely = numbers + 1; /* of row r: at [r * COLUMNS] */
     for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
         numbers[i] = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static int measure(bench *bench, double *numbers)
         LAB_TRY(lab_layers_tally_add(&bench->tally, url));
     }
     lab_layers_view view = lab_layers_view_of(&bench->tally, bits(bench->settings), OWN_K);
-    view.kept = 0; /* 32-bit values become places by remainder, which XOR does not keep together */
+    view.kept = 0; /* 32-bit values find places by remainder, and XOR does not keep equal places equal */
     for (uint64_t i = 0; i < n; i++) {
         double *into = i < again ? seen : falsely;
         vidi_str url = lab_layers_url(buffer, bench->settings, bench->run, i < again ? i : n + i);
@@ -92,8 +92,8 @@ int lab_layers_own_measure(const lab_settings *settings, uint64_t run, double *n
 }
 
 /*
- * All in counts of the paper's rows. The classic count is no test of theory, since the number of repetitions was taken
- * from it; multilayer's is not, because its URLs are not ours. So both are shown and neither is judged.
+ * Converts counts to the paper's rows. Neither published count is judged: the number of repetitions was derived from
+ * the classic count, and the multilayer count depends on the paper's URLs.
  */
 void lab_layers_own_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
 {
@@ -113,6 +113,6 @@ void lab_layers_own_judge(const lab_numbers *all, size_t row, size_t column, con
     entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;
     if (entry->printed && entry->verdict != LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "%s",
-                 row == CLASSIC ? "the number of repetitions was chosen to meet it"
-                                : "beyond the repetitions it depends on the URLs' segments, which are not ours");
+                 row == CLASSIC ? "the number of repetitions was chosen to match this count"
+                                : "apart from the repetitions it depends on the segments of the paper's URLs");
 }

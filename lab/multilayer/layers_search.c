@@ -1,11 +1,11 @@
 /*
- * layers-comparisons: how many comparisons the searches of the multi-layer paper's section 1.1 make. The kinds `list`
- * and `sorted` do not count theirs, so that the searches are written here once more, over the same URLs. (`sorted` has
- * a second, shorter array for the latest URLs, and looks there as well.)
+ * layers-comparisons: the number of comparisons of the searches in the multi-layer paper's section 1.1. The kinds
+ * `list` and `sorted` do not count comparisons, so the searches are written again here. (`sorted` has a second, shorter
+ * array for the latest URLs, and searches it as well.)
  *
- * A search that halves n sorted URLs, asked once for each, makes ((n+1) d - 2^d + 1) / n comparisons on average, with
- * d = floor(log2 n) + 1 the depth of the tree that it walks down; that is exact. For others it is d or d - 1. From one
- * end to the other it is (n+1)/2 and n.
+ * A binary search over n sorted URLs, made once for each of them, takes exactly ((n+1) d - 2^d + 1) / n comparisons on
+ * average, where d = floor(log2 n) + 1 is the depth of the search tree. For missing URLs it takes d or d - 1. A linear
+ * search takes (n+1)/2 and n.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static uint64_t search_halving(const lab_layers_pool *sorted, vidi_str url)
     return made;
 }
 
-/* The mean over the pool's URLs, or over so many at equal distances. */
+/* The mean over the URLs of the pool, or over `most` of them at equal distances. */
 static double mean_of(uint64_t (*search)(const lab_layers_pool *, vidi_str), const lab_layers_pool *in,
                       const lab_layers_pool *asked, uint64_t count)
 {
@@ -90,7 +90,7 @@ void lab_layers_comparisons_judge(const lab_study *study, const lab_settings *se
                                   const double *numbers, lab_entry *entry)
 {
     double n = (double)lab_layers_urls(settings, LAB_LAYERS_PART), depth = floor(log2(n)) + 1;
-    double tolerance = settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ in their scheme alone */
+    double tolerance = settings->corpus ? 0.02 : 1e-9; /* a corpus may have URLs that differ only in their scheme */
     (void)study;
     (void)numbers;
     if (row == LINEAR)
@@ -98,9 +98,9 @@ void lab_layers_comparisons_judge(const lab_study *study, const lab_settings *se
     else
         entry->theory = column == PRESENT ? ((n + 1) * depth - exp2(depth) + 1) / n : depth;
     if (row == LINEAR && column == PRESENT)
-        tolerance = 1.0 / LINEAR_ASKED; /* places at equal distances, not all */
+        tolerance = 1.0 / LINEAR_ASKED; /* only URLs at equal distances are looked up */
     if (row == BINARY && column == ABSENT)
-        tolerance = 1 / depth; /* one less for some */
+        tolerance = 1 / depth; /* some lookups take one comparison less */
     if (fabs(entry->measured - entry->theory) > tolerance * entry->theory)
         entry->verdict = LAB_FAILS;
 }

@@ -1,9 +1,11 @@
 /*
- * What the false positives of a multilayer filter follow from: not the number of URLs but that of different segments in
- * each layer. Counted here from the texts, without the library's filters and with another hash function.
+ * The false positives of a multilayer filter depend not on the number of URLs but on the number of different segments
+ * in each layer. This file counts them from the texts, without the library's filters and with a different hash
+ * function.
  *
- * A URL is falsely seen if its unknown segments hit marked places in their layers and the XOR of all does so, too. With
- * one unknown segment the two are not independent (lab_layers_both). If all are known, only the XOR layer is left.
+ * A URL is falsely seen if its unknown segments hit set bits in their layers and the XOR of all segments does so in the
+ * XOR layer. With one unknown segment the two are not independent (lab_layers_both). If all segments are known, only
+ * the XOR layer can tell.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +71,7 @@ uint64_t lab_layers_hash(vidi_str text)
     return mix(hash);
 }
 
-/* Where the key is, or the free place for it. */
+/* The position of the key, or of the free slot for it. */
 static uint64_t find(const lab_layers_map *map, uint64_t key)
 {
     uint64_t at = mix(key) & (map->room - 1);
@@ -133,7 +135,7 @@ enum { DEPTH_BITS = 7 };
 
 typedef struct cut {
     size_t count;
-    uint64_t hashes[LAB_LAYERS], all, before; /* XOR of all, and of all but the last */
+    uint64_t hashes[LAB_LAYERS], all, before; /* the XOR of all segments, and of all but the last */
 } cut;
 
 static cut cut_url(const lab_layers_tally *tally, vidi_str stripped)
@@ -186,7 +188,7 @@ static lab_layers_pair pair_of(const lab_layers_tally *tally, uint64_t class, do
     return (lab_layers_pair){(double)tally->segments[depth - 1].used, (double)tally->urls.used, near, common};
 }
 
-/* Without other segments, or if these cancel, the XOR is the last segment's own hash, for all functions. */
+/* If there are no other segments, or they cancel, the XOR is the hash of the last segment for every function. */
 static double common_of(uint64_t class, double k, double kept)
 {
     return class <= DEPTH_BITS ? k : kept;

@@ -1,19 +1,18 @@
 /*
- * What probability says of layers (theory.c: of one filter), and sizes and sets of the experiments.
+ * Probability theory for layers (theory.c has it for one filter), and the sizes and sets of the experiments.
  *
- * A URL that is new in its last segment y, behind segments whose hashes XOR to c, is seen if for every function j the
- * place of h(y) is marked in the layer and that of h(y)^c in the XOR layer. A URL that was inserted with the same c and
- * the last segment x marked h(x) and h(x)^c. If h(y) falls on the place of h(x), then h(y)^c falls on that of h(x)^c:
- * always if places are the hashes' first bits (m a power of two), and otherwise with a chance that lab_layers_kept
- * finds. So of the marks of both layers that could be missed, those of the `near` URLs with this c count once instead
- * of twice:
+ * Consider a URL whose last segment y is new, after segments whose hashes XOR to c. It is seen if for every function
+ * the bit of h(y) is set in the layer and the bit of h(y)^c in the XOR layer. An inserted URL with the same c and the
+ * last segment x has set the bits of h(x) and h(x)^c. If h(y) has the same place as h(x), then h(y)^c has the same
+ * place as h(x)^c: always, if places are the first bits of the hashes (m is a power of two), and otherwise with a
+ * probability that lab_layers_kept finds. So the bits of the `near` URLs with this c count once instead of twice:
  *
- *   P(both marked) = 1 - q^(ks) - q^(kn) + q^(ks + kn - near),       q = 1 - 1/m
+ *   P(both set) = 1 - q^(ks) - q^(kn) + q^(ks + kn - near),       q = 1 - 1/m
  *
- * for s different segments in the layer and n URLs. The paper takes all layers for independent, where it would be
- * (1 - q^(ks))(1 - q^(kn)). For one directory of n pages (near = s = n) and a filter that is nearly empty the former is
- * n/m and the latter (kn/m)^2. Without other segments c = 0 for every function: both layers are one and the same, all k
- * marks of a URL are common, and the chance is that of one layer, 1 - q^(kn).
+ * for s different segments in the layer and n URLs. The paper assumes that all layers are independent, which would give
+ * (1 - q^(ks))(1 - q^(kn)). For one directory of n pages (near = s = n) and a nearly empty filter the former is n/m and
+ * the latter (kn/m)^2. If there are no other segments, c = 0 for every function: both layers are the same, all k bits
+ * of a URL are common, and the probability is that of one layer, 1 - q^(kn).
  */
 #include <math.h>
 #include <stdarg.h>
@@ -58,9 +57,9 @@ lab_theory lab_layers_classic(double asked, double n, double m, double k)
     return lab_layers_asked(asked, k, &fill, 1);
 }
 
-#define VALUES 18446744073709551616.0 /* of 64 bits */
+#define VALUES 18446744073709551616.0 /* the number of 64-bit values */
 
-/* By trying, always in the same way. */
+/* Estimated by trials, which are always the same. */
 double lab_layers_kept(double m)
 {
     enum { TRIES = 20000 };
@@ -73,7 +72,7 @@ double lab_layers_kept(double m)
             numbers[j] = state ^ (state >> 29);
         }
         uint64_t place = lab_scale(numbers[0], places);
-        /* another hash that falls on that place */
+        /* another hash with the same place */
         uint64_t begin = (uint64_t)((((unsigned __int128)place << 64) + places - 1) / places);
         uint64_t other = begin + (uint64_t)((double)numbers[1] / VALUES * width * 0.999999);
         kept += lab_scale(numbers[0] ^ numbers[2], places) == lab_scale(other ^ numbers[2], places);
@@ -91,7 +90,7 @@ double lab_layers_both(lab_layers_pair pair, double m, double k)
     return lab_fill_power(layer, k) * lab_fill_power(last, k) * pow(both / straight, k);
 }
 
-/* The fills vary from run to run: each layer's by at most 1/(2m) of its square, at any fill. */
+/* Fills vary from run to run; the relative variance of each layer's is at most 1/(2m). */
 void lab_layers_judge_expected(const lab_numbers *all, size_t cell, const double *numbers, lab_entry *entry, double m,
                                double k, double asked, double unit)
 {

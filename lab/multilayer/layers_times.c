@@ -1,7 +1,7 @@
 /*
- * Times of the multi-layer paper: figures 4 and 5 (layers-query, layers-insert: nanoseconds a URL, all kinds), and the
- * original's seconds, multilayer beside classic (layers-slower). URLs are made before the clock runs. Sets are asked
- * one URL at a time, as a crawler does.
+ * Times of the multi-layer paper: figures 4 and 5 (layers-query, layers-insert: nanoseconds per URL for all kinds), and
+ * the original's seconds for multilayer and classic (layers-slower). URLs are made in advance. Sets get one URL at a
+ * time, as from a crawler.
  */
 #include <math.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ static int make_set(vidi_set **set, const lab_settings *settings, uint64_t run, 
 }
 
 /*
- * One kind: what an add has taken so far, or what a question takes, at each number of URLs. A list's are longer in
- * proportion to the URLs that it has, and are reckoned from a short one.
+ * Times one kind at each number of URLs: the mean of all adds so far, or a lookup. The times of a list are proportional
+ * to its length, and are extrapolated from a short one.
  */
 static int time_kind(vidi_set *set, size_t row, const lab_layers_pool *in, const lab_layers_pool *others,
                      bool questions, const lab_settings *settings, double *numbers)
@@ -118,8 +118,13 @@ int lab_layers_query_measure(const lab_settings *settings, uint64_t run, double 
 
 enum { CLASSIC_INSERT, LAYERED_INSERT, CLASSIC_QUERY, LAYERED_QUERY, INSERT_RATIO, QUERY_RATIO, SLOWER_COLUMNS };
 
-const char *const lab_layers_slower_columns[] = {
-    "classic inserts", "multilayer inserts", "classic asks", "multilayer asks", "insert ratio", "ask ratio", NULL};
+const char *const lab_layers_slower_columns[] = {"classic inserts",
+                                                 "multilayer inserts",
+                                                 "classic lookups",
+                                                 "multilayer lookups",
+                                                 "insert ratio",
+                                                 "lookup ratio",
+                                                 NULL};
 
 static uint64_t slower_urls(const lab_settings *settings, size_t size)
 {
@@ -133,7 +138,7 @@ static int make_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
     return lab_layers_set(&sets[1], settings, run, "multilayer", "m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, LAB_LAYERS_K);
 }
 
-/* Turn about, so that what slows one down meets the other as well. Seconds for the original's number of URLs. */
+/* The two take turns, so that a disturbance affects both. Gives seconds for the original's number of URLs. */
 static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t run, const lab_layers_pool *in,
                      double *numbers)
 {
@@ -176,7 +181,7 @@ int lab_layers_slower_measure(const lab_settings *settings, uint64_t run, double
     return code;
 }
 
-/* Machines differ: the published seconds are shown, and only their ratios could be compared. */
+/* Machines differ, so the published seconds are only shown; a remark compares their ratios. */
 void lab_layers_slower_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                              const double *numbers, lab_entry *entry)
 {
@@ -193,6 +198,6 @@ void lab_layers_slower_judge(const lab_study *study, const lab_settings *setting
     lab_figure layered =
         lab_figure_read(lab_published_find(lab_published_all, study->id, study->rows[row], study->columns[first + 1]));
     if (classic.given && layered.given)
-        snprintf(entry->remark, sizeof entry->remark, "the published seconds have a ratio of %.2f",
+        snprintf(entry->remark, sizeof entry->remark, "the ratio of the published seconds is %.2f",
                  layered.percent / classic.percent);
 }

@@ -62,8 +62,8 @@ lab_holding lab_claim_scalable(const lab_book *book, char *sentence, size_t room
     const lab_entry *both = lab_book_entry(book, id, grown, "both crawls");
     const lab_entry *known = lab_book_entry(book, id, right, "both crawls");
     const lab_entry *guessed = lab_book_entry(book, id, "classic, for a tenth of n", "both crawls");
-    const lab_entry *bits = lab_book_entry(book, memory, grown, "bits a URL");
-    const lab_entry *least = lab_book_entry(book, memory, right, "bits a URL");
+    const lab_entry *bits = lab_book_entry(book, memory, grown, "bits per URL");
+    const lab_entry *least = lab_book_entry(book, memory, right, "bits per URL");
     if (!one || !both || !known || !guessed || !bits || !least)
         return LAB_UNJUDGED;
     snprintf(

@@ -33,7 +33,7 @@ const char *const lab_scalable_rows[] = {"classic, for n URLs",          "classi
                                          "classic, for a tenth of n",    "scalable, first stage half of n",
                                          "scalable, first stage n / 10", NULL};
 const char *const lab_scalable_columns[] = {"first crawl", "both crawls", NULL};
-const char *const lab_scalable_memory_columns[] = {"bits a URL", NULL};
+const char *const lab_scalable_memory_columns[] = {"bits per URL", NULL};
 enum { SETUPS = sizeof setups / sizeof *setups };
 
 static uint64_t capacity_of(const setup *setup, uint64_t n)

@@ -70,9 +70,9 @@ static void claims_on_hashes_and_costs_follow_the_figures(void **state)
 
     book_set(&book, "eigen-time", NULL, NULL, 50);
     must_hold(&book, "eigen-time", LAB_HOLDS);
-    book_set(&book, "eigen-time", "labels", "ask", 110);
+    book_set(&book, "eigen-time", "labels", "look up", 110);
     must_hold(&book, "eigen-time", LAB_CONDITIONS);
-    book_set(&book, "eigen-time", "labels", "ask", 1100);
+    book_set(&book, "eigen-time", "labels", "look up", 1100);
     must_hold(&book, "eigen-time", LAB_DOES_NOT_HOLD);
     book.settings.urls = 1000;
     must_hold(&book, "eigen-time", LAB_UNJUDGED);

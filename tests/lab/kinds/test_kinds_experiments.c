@@ -256,10 +256,10 @@ static void claims_on_kinds_follow_the_figures(void **state)
 static void claims_on_costs_follow_the_figures(void **state)
 {
     made_figure small[] = {
-        {"kinds-needs", "blocked", "1 in 100", 10.2},   {"kinds-needs", "classic", "1 in 100", 9.6},
-        {"kinds-needs", "fingerprint", "1 in 100", 34}, {"kinds-time", "blocked", "ask, 16 bits", 30},
-        {"kinds-time", "classic", "ask, 16 bits", 50},  {"kinds-time", "blocked", "add, 16 bits", 80},
-        {"kinds-time", "classic", "add, 16 bits", 100}, {.table = NULL}};
+        {"kinds-needs", "blocked", "1 in 100", 10.2},      {"kinds-needs", "classic", "1 in 100", 9.6},
+        {"kinds-needs", "fingerprint", "1 in 100", 34},    {"kinds-time", "blocked", "look up, 16 bits", 30},
+        {"kinds-time", "classic", "look up, 16 bits", 50}, {"kinds-time", "blocked", "add, 16 bits", 80},
+        {"kinds-time", "classic", "add, 16 bits", 100},    {.table = NULL}};
     made_figure growth[] = {{"kinds-growth", "classic", "as many", 50},
                             {"kinds-growth", "classic", "2 times as many", 7000},
                             {"kinds-growth", "classic", "4 times as many", 140000},

@@ -12,7 +12,7 @@
 #define EQUAL "layers-equal"
 #define BEYOND "URLs with such an address"
 #define AS_PAPER "multilayer, as the paper"
-#define LAYERED "multilayer, m a layer"
+#define LAYERED "multilayer, m per layer"
 #define BEST "classic, 5 m, best k"
 #define NUMBER "m = 4.8 n, number appended"
 #define OTHER "m = 4.8 n, other URLs"
@@ -52,7 +52,7 @@ static const made_figure usual[] = {
     {EQUAL, KNOWN, "classic, 5 m", 0.16},
     {EQUAL, KNOWN, BEST, 0.001},
     {"layers-slower", "3.5 M", "insert ratio", 4},
-    {"layers-slower", "3.5 M", "ask ratio", 5},
+    {"layers-slower", "3.5 M", "lookup ratio", 5},
     {"layers-query", "linear search", "50 k", 9000},
     {"layers-query", "binary search", "50 k", 300},
     {"layers-query", "hash table", "50 k", 80},
@@ -94,14 +94,14 @@ static const verdict verdicts[] = {
     {"layers-fewer", LAB_HOLDS, {{EQUAL, KNOWN, LAYERED, 1}}},
     {"layers-fewer", LAB_DOES_NOT_HOLD, {{"layers-original", "3.5 M", "multilayer", 360000}}},
     {"layers-slower", LAB_HOLDS, {{0}}},
-    {"layers-slower", LAB_CONDITIONS, {{"layers-slower", "3.5 M", "ask ratio", 1}}},
+    {"layers-slower", LAB_CONDITIONS, {{"layers-slower", "3.5 M", "lookup ratio", 1}}},
     {"layers-slower",
      LAB_DOES_NOT_HOLD,
-     {{"layers-slower", "3.5 M", "ask ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
+     {{"layers-slower", "3.5 M", "lookup ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
     {"layers-same-time", LAB_DOES_NOT_HOLD, {{0}}},
     {"layers-same-time",
      LAB_HOLDS,
-     {{"layers-slower", "3.5 M", "ask ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
+     {{"layers-slower", "3.5 M", "lookup ratio", 1}, {"layers-slower", "3.5 M", "insert ratio", 1}}},
     {"layers-traditional", LAB_CONDITIONS, {{0}}},
     {"layers-traditional", LAB_HOLDS, {{"layers-query", "multilayer", "50 k", 60}}},
     {"layers-traditional", LAB_DOES_NOT_HOLD, {{"layers-query", "multilayer", "50 k", 20000}}},

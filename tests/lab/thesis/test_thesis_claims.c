@@ -47,9 +47,9 @@ typedef struct verdict_case {
             {"further-scalable", "scalable, first stage n / 10", "both crawls", both},                                 \
             {"further-scalable", "classic, for n URLs", "both crawls", 0.3},                                           \
             {"further-scalable", "classic, for a tenth of n", "both crawls", guessed},                                 \
-            {"further-scalable-memory", "scalable, first stage n / 10", "bits a URL", bits},                           \
+            {"further-scalable-memory", "scalable, first stage n / 10", "bits per URL", bits},                         \
         {                                                                                                              \
-            "further-scalable-memory", "classic, for n URLs", "bits a URL", 6                                          \
+            "further-scalable-memory", "classic, for n URLs", "bits per URL", 6                                        \
         }                                                                                                              \
     }
 #define REVISIT(oversized, second)                                                                                     \
