@@ -11,9 +11,9 @@
  *   too large    URLs that were added once and have a count of two or more: they share all k counters with others, with
  *                the probability of a false positive. (Only one URL in 16 is counted, because URLs that share a counter
  *                are wrong together.)
- *   forgotten    URLs that were inserted and are no longer found after n/50 others, which were never inserted, have been
- *                deleted. Only URLs that are falsely seen can be deleted: (1/2)^k of them. Each decrements k counters,
- *                and a counter had the value 1 with probability ln 2: then its only URL is lost.
+ *   forgotten    URLs that were inserted and are no longer found after n/50 others, which were never inserted, have
+ *                been deleted. Only URLs that are falsely seen can be deleted: (1/2)^k of them. Each decrements k
+ *                counters, and a counter had the value 1 with probability ln 2: then its only URL is lost.
  */
 #include "lab/counting/notes.h"
 

@@ -1,8 +1,8 @@
 /*
- * What the experiments on the eigenvalue paper share: URLs deep in sites, the sizes of its two filters, and theory.
+ * Shared by the experiments on the eigenvalue paper: URLs deep in sites, the sizes of its two filters, and theory.
  *
- * The paper gives m/n = 32 and d/k = 1/3, but no k. The best one, 22, would lose one page in five million; k = 3 and
- * d = 1 lose some in ten thousand, which can be counted.
+ * The paper gives m/n = 32 and d/k = 1/3, but no k. The best k, 22, would lose one page in five million. With k = 3 and
+ * d = 1 a few in ten thousand are lost, which can be counted.
  */
 #ifndef VIDI_LAB_EIGEN_EIGEN_H
 #define VIDI_LAB_EIGEN_EIGEN_H
@@ -11,46 +11,47 @@
 
 enum { LAB_EIGEN_BITS = 32, LAB_EIGEN_K = 3, LAB_EIGEN_D = 1, LAB_SITE_LETTERS = 3 };
 
-/* URLs that go into each filter: a twentieth of those asked for, as there are many filters. */
+/* The number of URLs to insert into each filter: a twentieth of settings->urls, because there are many filters. */
 uint64_t lab_eigen_urls(const lab_settings *settings);
 
 /* ---- URLs ---- */
 
 /*
- * A page of a site: "http://www.abc.def.ghi.com/…/1234567890". Pages of a site differ in the number alone, and all
- * numbers below 2^32 give different ones. Writes no final zero byte; the length.
+ * Writes the URL of a page of a site, "http://www.abc.def.ghi.com/…/1234567890", without a final zero byte, and returns
+ * its length. Pages of a site differ only in the number, and all numbers below 2^32 give different URLs.
  */
 size_t lab_deep_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t site, uint64_t number);
 
-/* The first characters of the three labels of a site, which are what the paper takes as its features. */
+/* The first characters of the three labels of a site, which the paper uses as its features. */
 void lab_site_letters(char letters[LAB_SITE_LETTERS], const lab_settings *settings, uint64_t run, uint64_t site);
 
 /* ---- filters ---- */
 
-/* The eigenvalue paper's filter, or with d = 0 a classic one. */
+/* The eigenvalue paper's filter or, with d = 0, a classic filter. */
 typedef struct lab_eigen_filter {
     const char *name;
     const char *feature; /* NULL: classic */
     unsigned k, d;
-    bool third_more; /* bits; otherwise m/n is 32 in all */
+    bool third_more; /* has a third more bits; otherwise m/n is 32 in total */
 } lab_eigen_filter;
 
-uint64_t lab_eigen_first(const lab_eigen_filter *filter, uint64_t n);  /* bits of the first region, or of all */
-uint64_t lab_eigen_second(const lab_eigen_filter *filter, uint64_t n); /* of the second; 0: there is none */
+uint64_t lab_eigen_first(const lab_eigen_filter *filter,
+                         uint64_t n); /* bits of the first region, or of the whole classic filter */
+uint64_t lab_eigen_second(const lab_eigen_filter *filter, uint64_t n); /* bits of the second region; 0: there is none */
 
-/* A set like that for n URLs. */
+/* Makes such a set for n URLs. */
 int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *hash, const lab_settings *settings,
                    uint64_t run, uint64_t n);
 
 /* ---- theory ---- */
 
 /*
- * n URLs with so many different features are in, and n others are asked, of which so many have a feature that is in:
- * the number that is falsely seen.
+ * The number of URLs falsely seen if n URLs with `features` different features are inserted and n others are looked up,
+ * `known` of which have a feature that was inserted.
  */
 lab_theory lab_eigen_theory(const lab_eigen_filter *filter, uint64_t n, double features, double known);
 
-/* ---- the experiments: their parts, which eigen_experiments.c puts together ---- */
+/* ---- the parts of the experiments, which eigen_experiments.c lists ---- */
 
 /* eigen_depth.c */
 extern const char *const lab_eigen_filters[], *const lab_eigen_depths[], *const lab_eigen_few_depths[];
@@ -71,7 +72,7 @@ lab_judge_entry lab_eigen_features_judge;
 extern const char *const lab_eigen_functions[], *const lab_eigen_hashes[], *const lab_eigen_similar[];
 lab_measure_run lab_eigen_shifts_measure, lab_eigen_similar_measure;
 lab_judge_entry lab_eigen_shifts_judge, lab_eigen_similar_judge;
-double lab_eigen_chance(double n); /* pairs of n values of 32 bits that are equal by chance */
+double lab_eigen_chance(double n); /* expected number of equal pairs among n random 32-bit values */
 
 /* eigen_time.c */
 extern const char *const lab_eigen_timed[], *const lab_eigen_deeds[];

@@ -1,6 +1,6 @@
 /*
- * What the eigenvalue paper claims, judged by what was measured. Rates of several depths are taken together, as the
- * cells of one depth have few counts; and two rates are different if they are by four standard deviations.
+ * Judges the claims of the eigenvalue paper by our measurements. Rates of several depths are combined, because the
+ * cells of one depth have small counts. Two rates count as different if they differ by four standard deviations.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #define DIFFERENT_Z 4 /* standard deviations */
 
 enum {
-    TIMED_LEAST = 100000,     /* times of fewer URLs are those of a cold start */
-    COLLISIONS_LEAST = 300000 /* fewer URLs have hardly any pair with the same 32 bits */
+    TIMED_LEAST = 100000,     /* with fewer URLs, times are dominated by the cold start */
+    COLLISIONS_LEAST = 300000 /* fewer URLs have hardly any pair with equal 32-bit values */
 };
 
 typedef struct rate {
@@ -31,7 +31,7 @@ static rate rate_at(const lab_book *book, const char *id, const char *row, const
     return rate_of(lab_book_entry(book, id, row, column));
 }
 
-/* Of all rows. */
+/* The mean rate of all rows. */
 static rate rate_over(const lab_book *book, const char *id, const char *column)
 {
     const lab_table *table = lab_book_find(book, id);
@@ -51,7 +51,7 @@ static bool is_less(rate a, rate b)
     return b.mean - a.mean > DIFFERENT_Z * hypot(a.error, b.error);
 }
 
-/* With too few counts nothing is different from anything, which proves nothing. */
+/* With too few counts no rates differ significantly, which proves nothing. */
 static lab_holding too_few(char *sentence, size_t room)
 {
     snprintf(sentence, room, "Too few URLs or runs to tell");
@@ -73,10 +73,11 @@ static lab_holding judge_depth(const lab_book *book, char *sentence, size_t room
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "Next pages of the same sites are falsely seen at %.3g %% without and at %.3g %% with the features of the "
-             "paper's table 1, which all pages of a site share; features that differ from page to page come to %.2g %%",
-             classic.mean, labels.mean, tail.mean);
+    snprintf(
+        sentence, room,
+        "Of further pages of the same sites %.3g %% are falsely seen without and %.3g %% with the features of the "
+        "paper's table 1, which all pages of a site share, and %.2g %% with features that differ from page to page",
+        classic.mean, labels.mean, tail.mean);
     return is_less(labels, classic) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
@@ -89,11 +90,12 @@ static lab_holding judge_other_sites(const lab_book *book, char *sentence, size_
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "Where pages of other sites are asked, the paper's features come to %.2g %% after few sites and to %.2g "
-             "%% after many, the classic filter to %.3g %%, with the same bits and one more function to %.2g %%; for "
-             "pages of the same sites they come to %.3g %%",
-             few.mean, many.mean, classic.mean, more.mean, same.mean);
+    snprintf(
+        sentence, room,
+        "Of pages of other sites the paper's filter falsely sees %.2g %% after few sites and %.2g %% after many, the "
+        "classic filter %.3g %%, and with the same bits and one more function %.2g %%; of pages of the same sites the "
+        "paper's filter falsely sees %.3g %%",
+        few.mean, many.mean, classic.mean, more.mean, same.mean);
     if (!is_less(few, classic))
         return LAB_DOES_NOT_HOLD;
     return is_less(many, more) && is_less(same, classic) ? LAB_HOLDS : LAB_CONDITIONS;
@@ -107,10 +109,11 @@ static lab_holding judge_more_functions(const lab_book *book, char *sentence, si
         return LAB_UNJUDGED;
     if (is_vague(labels))
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "In the same bits a fourth function of the URL itself comes to %.2g %%, the same function of the best "
-             "features, different on every page, to %.2g %%, and of the paper's to %.2g %%",
-             more.mean, tail.mean, labels.mean);
+    snprintf(
+        sentence, room,
+        "With the same bits, a fourth function of the URL itself gives %.2g %%, of the best features, which differ "
+        "on every page, %.2g %%, and of the paper's features %.2g %%",
+        more.mean, tail.mean, labels.mean);
     return is_less(labels, more) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -124,14 +127,15 @@ static lab_holding judge_equal_bits(const lab_book *book, char *sentence, size_t
         return LAB_UNJUDGED;
     if (is_vague(classic))
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "Without the third more bits the paper's filter comes to %.3g %% where the classic one has %.3g %%; with "
-             "the best features to %.2g %%, as a fourth function does (%.2g %%)",
-             labels.mean, classic.mean, tail.mean, more.mean);
+    snprintf(
+        sentence, room,
+        "Without the extra third of bits the paper's filter gives %.3g %% and the classic filter %.3g %%; the best "
+        "features give %.2g %%, and so does a fourth function (%.2g %%)",
+        labels.mean, classic.mean, tail.mean, more.mean);
     return is_less(labels, classic) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
-/* Of two rows. */
+/* The mean of two rates. */
 static rate both(rate a, rate b)
 {
     return (rate){(a.mean + b.mean) / 2, hypot(a.error, b.error) / 2};
@@ -151,11 +155,11 @@ static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t roo
         return too_few(sentence, room);
     bool rises = is_less(shallow, deep), rises_oaat = is_less(shallow_oaat, deep_oaat);
     snprintf(sentence, room,
-             "Depths of 1 and 10 come to %.3f %%, of 1,000 and 10,000 to %.3f %%, give or take %.3f; with "
-             "one-at-a-time depth 1 comes to %.3f %% and 10,000 to %.3f %%, give or take %.3f%s",
+             "Depths of 1 and 10 give %.3f %%, depths of 1,000 and 10,000 %.3f %%, plus or minus %.3f; with "
+             "one-at-a-time depth 1 gives %.3f %% and depth 10,000 %.3f %%, plus or minus %.3f%s",
              shallow.mean, deep.mean, LAB_INTERVAL_Z * shallow.error, shallow_oaat.mean, deep_oaat.mean,
              LAB_INTERVAL_Z * shallow_oaat.error,
-             rises || rises_oaat ? "" : ": the number of URLs makes the rate, not where they come from");
+             rises || rises_oaat ? "" : ": the rate depends on the number of URLs, not on where they come from");
     return rises && rises_oaat ? LAB_HOLDS : rises || rises_oaat ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -170,13 +174,13 @@ static lab_holding judge_cause(const lab_book *book, char *sentence, size_t room
     if (is_vague(others))
         return too_few(sentence, room);
     snprintf(sentence, room,
-             "With four hash functions %.3g %% of similar URLs are falsely seen among similar ones, and %.3g %% of "
-             "others among others (give or take %.1g)",
+             "Over four hash functions, %.3g %% of similar URLs are falsely seen among similar URLs, and %.3g %% of "
+             "other URLs among others (plus or minus %.1g)",
              similar.mean, others.mean, LAB_INTERVAL_Z * similar.error);
     return is_less(others, similar) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* Pairs of one value among those of the URLs of one site, times chance; and by how many standard deviations more. */
+/* Equal pairs among the URLs of one site, as a multiple of chance, and the excess in standard deviations. */
 typedef struct excess {
     double times, z;
 } excess;
@@ -199,11 +203,12 @@ static lab_holding judge_shifts(const lab_book *book, char *sentence, size_t roo
         return LAB_UNJUDGED;
     if (book->settings.urls < COLLISIONS_LEAST)
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "Each step of one-at-a-time can be undone, so that no shift loses anything; URLs of one site collide %.2g "
-             "times as often as chance with it, %.2g times with lookup2 and %.2g times with MurmurHash2, which shift, "
-             "too; in a filter, where chance is far more likely, %.2g %% are falsely seen all the same",
-             oaat.times, lookup2.times, murmur2.times, filter.mean);
+    snprintf(
+        sentence, room,
+        "Each step of one-at-a-time can be undone, so no shift loses information; URLs of one site collide %.2g times "
+        "as often as by chance with it, %.2g times with lookup2 and %.2g times with MurmurHash2, which also "
+        "shift; in a filter, where chance collisions are far more likely, %.2g %% are falsely seen as usual",
+        oaat.times, lookup2.times, murmur2.times, filter.mean);
     if (oaat.z > LAB_Z_MOST && lookup2.z > LAB_Z_MOST && murmur2.z > LAB_Z_MOST)
         return LAB_HOLDS;
     return oaat.z > LAB_Z_MOST ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
@@ -220,11 +225,10 @@ static lab_holding judge_product(const lab_book *book, char *sentence, size_t ro
         return LAB_UNJUDGED;
     if (is_vague(measured))
         return too_few(sentence, room);
-    snprintf(
-        sentence, room,
-        "Formula (5) gives %.2g; the rate is %.2g where features are new and %.2g where they are known, since a known "
-        "feature passes for certain",
-        printed.mean, fresh.mean, measured.mean);
+    snprintf(sentence, room,
+             "Formula (5) gives %.2g; the rate is %.2g if features are new and %.2g if they are known, because a known "
+             "feature always passes",
+             printed.mean, fresh.mean, measured.mean);
     return is_less(printed, measured) ? LAB_DOES_NOT_HOLD : is_less(printed, fresh) ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
@@ -242,8 +246,7 @@ static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t r
     }
     if (!(highest > 0))
         return LAB_UNJUDGED;
-    snprintf(sentence, room, "%zu of %zu values proved right; the highest \"probability\" is %.2g", agree, rows,
-             highest);
+    snprintf(sentence, room, "%zu of %zu values are right; the highest \"probability\" is %.2g", agree, rows, highest);
     return agree == rows ? LAB_HOLDS : 2 * agree >= rows ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
@@ -256,17 +259,18 @@ static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     if (book->settings.urls < TIMED_LEAST)
         return too_few(sentence, room);
-    snprintf(sentence, room,
-             "A question takes %.1f times the classic filter's time (%.0f ns and %.0f), with four functions %.1f "
-             "times: features have to be found and hashed first",
-             labels / classic, labels, classic, more / classic);
+    snprintf(
+        sentence, room,
+        "A lookup takes %.1f times as long as with the classic filter (%.0f ns and %.0f), with four functions %.1f "
+        "times: features have to be found and hashed first",
+        labels / classic, labels, classic, more / classic);
     return labels < 1.5 * classic ? LAB_HOLDS : labels < 5 * classic ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
 const lab_claim lab_eigen_claims[] = {
     {.id = "eigen-depth",
      .source = "the eigenvalue paper, section 3 and figure 5",
-     .text = "Deep in a site, features of the host lower the rate of false positives",
+     .text = "Deep in a site, features of the host reduce the rate of false positives",
      .evidence = "eigen-fig-5 eigen-fig-5-oaat eigen-features",
      .judge = judge_depth},
     {.id = "eigen-lower",
@@ -281,7 +285,7 @@ const lab_claim lab_eigen_claims[] = {
      .judge = judge_more_functions},
     {.id = "eigen-equal-bits",
      .source = "the eigenvalue paper, section 2.3",
-     .text = "The gain is the algorithm's, and its cost in space is small",
+     .text = "The gain comes from the algorithm, and it costs little space",
      .evidence = "eigen-fig-5",
      .judge = judge_equal_bits},
     {.id = "eigen-deeper",
@@ -296,12 +300,12 @@ const lab_claim lab_eigen_claims[] = {
      .judge = judge_cause},
     {.id = "eigen-shifts",
      .source = "the eigenvalue paper, section 3",
-     .text = "Shifts lose bits, so that hash functions ignore small differences",
+     .text = "Shifts lose bits, so hash functions ignore small differences",
      .evidence = "eigen-shifts eigen-similar",
      .judge = judge_shifts},
     {.id = "eigen-product",
      .source = "the eigenvalue paper, formula (5)",
-     .text = "The rate is the classic filter's times that of the features, and so never more",
+     .text = "The rate is that of the classic filter times that of the features, so it is never higher",
      .evidence = "eigen-formulas eigen-features",
      .judge = judge_product},
     {.id = "eigen-formulas",

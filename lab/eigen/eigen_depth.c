@@ -1,11 +1,11 @@
 /*
  * False positives against crawl depth, the number of URLs taken from one site in a row (the eigenvalue paper, figure
- * 5): n URLs go in, so many of each site, and n others are asked, which are the next pages of the same sites or pages
- * of other sites.
+ * 5). n URLs are inserted, so many from each site, and n others are looked up: further pages of the same sites, or
+ * pages of other sites.
  *
- * What is compared: the paper's filter with the features of its table 1 (`labels`) and with the best that one could
- * take here (`tail`: the pages' numbers, which are all different), with a third more bits, as the paper has it, and
- * with no more; and the classic filter with the fourth function on the URL itself.
+ * We compare the paper's filter with the features of its table 1 (`labels`) and with the best features possible here
+ * (`tail`: the numbers of the pages, which are all different), with a third more bits, as in the paper, and without
+ * them; and the classic filter with a fourth function of the URL itself.
  */
 #include "lab/eigen/eigen.h"
 
@@ -31,7 +31,7 @@ const char *const lab_eigen_filters[] = {
 typedef struct crawl {
     const char *name;
     uint64_t depth;
-    bool other_sites; /* are asked */
+    bool other_sites; /* pages of other sites are looked up */
 } crawl;
 
 static const crawl depths[] = {
@@ -40,7 +40,7 @@ static const crawl depths[] = {
 };
 const char *const lab_eigen_depths[] = {"depth 1", "depth 10", "depth 100", "depth 1000", "depth 10000", NULL};
 
-/* With the paper's hash function, which takes longer. */
+/* For the paper's hash function, which takes longer. */
 static const crawl few_depths[] = {{"depth 1", 1, false}, {"depth 100", 100, false}, {"depth 10000", 10000, false}};
 const char *const lab_eigen_few_depths[] = {"depth 1", "depth 100", "depth 10000", NULL};
 
@@ -52,7 +52,7 @@ static const crawl asked[] = {
 
 /* ---- URLs ---- */
 
-/* Where URL i is, of those that go in or of those that are asked. */
+/* The site and page of URL i, among those inserted or those looked up. */
 typedef struct place {
     uint64_t site, number;
 } place;
@@ -164,7 +164,7 @@ static unsigned letters_at(const lab_settings *settings, uint64_t run, uint64_t 
     return (unsigned)((letters[0] - 'a') * 26 + letters[1] - 'a') * 26 + (unsigned)(letters[2] - 'a');
 }
 
-/* With the letters of hosts as features: how many different ones go in, and how many URLs are asked that have one. */
+/* With the letters of hosts as features: counts the different ones inserted, and the lookups of URLs that have one. */
 static lab_theory theory_of_labels(const lab_eigen_filter *filter, const crawl *crawl, const lab_settings *settings,
                                    uint64_t run)
 {

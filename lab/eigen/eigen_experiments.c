@@ -1,18 +1,19 @@
-/* Experiments: the eigenvalue paper. What they measure is in eigen_*.c, what it claims in eigen_claims.c. */
+/* The list of experiments on the eigenvalue paper. eigen_*.c measure them; claims are in eigen_claims.c. */
 #include "lab/eigen/eigen.h"
 
 #define AGAINST_DEPTH                                                                                                  \
     .plot.x = "URLs taken from one site in a row", .plot.y = "falsely seen (%)", .plot.columns = true,                 \
     .plot.log_x = true, .plot.log_y = true
 #define SIZES                                                                                                          \
-    "A twentieth of the URLs go in, m/n = 32, k = 3, d = 1; labels, tail and 4 functions have a third more bits, "     \
-    "those of equal bits have not. "
+    "A twentieth of the URLs is inserted, m/n = 32, k = 3, d = 1; labels, tail and 4 functions have a third more "     \
+    "bits, unless their name says equal bits. "
 
 const lab_study lab_eigen[] = {
     {.id = "eigen-fig-5",
      .title = "False positives against crawl depth",
      .source = "the eigenvalue paper, figure 5",
-     .note = SIZES "Asked are the next pages of the same sites. SipHash-1-3. The figure's numbers are not in the text.",
+     .note = SIZES
+     "Further pages of the same sites are looked up. SipHash-1-3. The paper prints the figure without its numbers.",
      .unit = "%",
      .rows = lab_eigen_depths,
      .columns = lab_eigen_filters,
@@ -22,7 +23,7 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-fig-5-oaat",
      .title = "False positives against crawl depth, with the paper's example of a hash function",
      .source = "the eigenvalue paper, figure 5",
-     .note = SIZES "One-at-a-time, salted. The figure's numbers are not in the text.",
+     .note = SIZES "One-at-a-time, salted. The paper prints the figure without its numbers.",
      .unit = "%",
      .rows = lab_eigen_few_depths,
      .columns = lab_eigen_filters,
@@ -31,9 +32,10 @@ const lab_study lab_eigen[] = {
      .measure = lab_eigen_depths_oaat_measure,
      .judge = lab_eigen_depths_oaat_judge},
     {.id = "eigen-asked",
-     .title = "False positives against crawl depth, where pages of other sites are asked",
+     .title = "False positives against crawl depth, looking up pages of other sites",
      .source = "the eigenvalue paper, section 2.3",
-     .note = SIZES "SipHash-1-3. Three letters are 17,576 features: with many sites all are known, and resist nothing.",
+     .note = SIZES
+     "SipHash-1-3. Three letters give 17,576 features: with many sites all of them are known and reject nothing.",
      .unit = "%",
      .rows = lab_eigen_few_depths,
      .columns = lab_eigen_filters,
@@ -42,8 +44,9 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-formulas",
      .title = "The formulas as printed, and what they should say",
      .source = "the eigenvalue paper, section 2.3",
-     .note = "A twentieth of the URLs go in, m/n = 32 and k = 3; from (4) on a third more bits, and d = 1. In the "
-             "column 'as printed' the measured value is what the paper's formula gives, and theory the right one.",
+     .note =
+         "A twentieth of the URLs is inserted, m/n = 32 and k = 3; from (4) on with a third more bits and d = 1. In "
+         "the column 'as printed' the measured value is that of the paper's formula, and theory the right one.",
      .unit = "share, (3): bits per URL",
      .rows = lab_eigen_formulas,
      .columns = lab_eigen_formula_columns,
@@ -52,7 +55,7 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-features",
      .title = "Different features of different URLs",
      .source = "the eigenvalue paper, section 3 and table 1",
-     .note = "A twentieth of the URLs. Formula (4) takes as many different features as URLs: 100 %.",
+     .note = "A twentieth of the URLs. Formula (4) assumes as many different features as URLs: 100 %.",
      .unit = "% of the URLs",
      .rows = lab_eigen_features,
      .columns = lab_eigen_similar,
@@ -61,7 +64,7 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-shifts",
      .title = "Pairs of URLs with the same hash value of 32 bits",
      .source = "the eigenvalue paper, section 3",
-     .note = "Those of one site differ in the last digits alone. 1 is what chance gives.",
+     .note = "URLs of one site differ only in the last digits. 1 is chance.",
      .unit = "times chance",
      .rows = lab_eigen_functions,
      .columns = lab_eigen_similar,
@@ -71,7 +74,7 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-similar",
      .title = "False positives of the classic filter, on similar URLs and on others",
      .source = "the eigenvalue paper, section 3",
-     .note = "A twentieth of the URLs go in, m/n = 32, k = 3. Those of one site differ in the last digits alone.",
+     .note = "A twentieth of the URLs is inserted, m/n = 32, k = 3. URLs of one site differ only in the last digits.",
      .unit = "%",
      .rows = lab_eigen_hashes,
      .columns = lab_eigen_similar,
@@ -80,7 +83,7 @@ const lab_study lab_eigen[] = {
     {.id = "eigen-time",
      .title = "Time per URL",
      .source = "the eigenvalue paper, section 2.3",
-     .note = "A twentieth of the URLs go in, depth 100, m/n = 32, and a third more bits for all but the first.",
+     .note = "A twentieth of the URLs is inserted, depth 100, m/n = 32, and a third more bits for all but the first.",
      .unit = "ns per URL",
      .rows = lab_eigen_timed,
      .columns = lab_eigen_deeds,

@@ -1,9 +1,9 @@
 /*
- * How many different features URLs have, of which the eigenvalue paper takes n for n URLs: those of its table 1
- * (`labels`), what follows the last slash (`tail`), and the last two characters of every part (`ends`). Only different
- * ones mark bits of the second region, and a feature that is in already keeps no URL apart.
+ * The number of different features of URLs: those of the eigenvalue paper's table 1 (`labels`), the text after the last
+ * slash (`tail`), and the last two characters of every part (`ends`). The paper assumes n different ones for n URLs.
+ * Only different features set new bits in the second region, and a feature that is already known rejects no URL.
  *
- * Features are told apart by 64 bits of a hash, which confuses any two of a million with a probability of 3e-8.
+ * Features are compared by 64 bits of a hash. The probability that any two of a million are confused is 3e-8.
  */
 #include "lab/eigen/eigen.h"
 
@@ -46,7 +46,7 @@ static vidi_str make_url(const bench *bench, size_t column, uint64_t i, char *bu
     return lab_url_text(buffer, bench->settings, bench->run, i);
 }
 
-/* The values of the features of `count` URLs, from the URL number `first` on. */
+/* Hashes the features of `count` URLs, from URL number `first` on. */
 static int take_features(bench *bench, size_t column, uint64_t first, size_t count)
 {
     const vidi_str no_salt = {"", 0};
@@ -89,7 +89,7 @@ int lab_eigen_features_measure(const lab_settings *settings, uint64_t run, doubl
     return code;
 }
 
-/* Pages of one site have its letters, numbers of their own, and a hundred pairs of last digits. */
+/* Pages of one site share its letters, have different numbers, and have a hundred pairs of last digits. */
 void lab_eigen_features_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                               const double *numbers, lab_entry *entry)
 {

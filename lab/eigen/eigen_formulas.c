@@ -1,15 +1,15 @@
 /*
- * The eigenvalue paper's formulas, letter by letter, beside the right ones and beside what a filter does.
+ * The eigenvalue paper's formulas as printed, compared with the right formulas and with filters.
  *
- *   (1)  1 - e^(-kn/m) is said to be the share of bits that stay 0; it is that of bits that are 1. The two are equal
- *        where half of the bits are marked, which is at the best k: there the mistake does not show.
- *   (2)  is right: it takes the left side of (1).
- *   (3)  has a sign too many: 1 - e^(-ln(p)/k) is negative, and has no logarithm.
- *   (4)  divides by m, where only the m - m1 bits of the second region take the features' marks; and it takes n
- *        features where only different ones count.
- *   (5)  multiplies by (4) as if features of a URL that is asked were never known. Those of a page of a known site
- *        always are, with the features of the paper's table 1.
- *   (6)  multiplies the exponents of the two factors, which have to be added. Both logarithms are negative, so that the
+ *   (1)  gives 1 - e^(-kn/m) as the share of bits that stay 0, but it is the share of bits that are 1. The two are
+ *        equal if half of the bits are set, which is the case for the best k: there the mistake does not show.
+ *   (2)  is right, because it uses the left side of (1).
+ *   (3)  has one minus sign too many: 1 - e^(-ln(p)/k) is negative and has no logarithm.
+ *   (4)  divides by m, although features set only the m - m1 bits of the second region; and it counts n features,
+ *        although only different ones matter.
+ *   (5)  multiplies by (4) as if the features of a URL that is looked up were never known. With the features of the
+ *        paper's table 1, those of a page of a known site always are.
+ *   (6)  multiplies the exponents of the two factors instead of adding them. Both logarithms are negative, so the
  *        "probability" is above 1.
  */
 #include "lab/eigen/eigen.h"
@@ -37,7 +37,7 @@ static const lab_eigen_filter labels = {"labels", "labels", LAB_EIGEN_K, LAB_EIG
 
 typedef struct outcome {
     vidi_stats stats;
-    double seen; /* of n next pages of the same sites */
+    double seen; /* of n further pages of the same sites */
 } outcome;
 
 static int deed_on_all(vidi_set *set, const lab_settings *settings, uint64_t run, bool asks, double *seen)
@@ -71,14 +71,14 @@ static int try_filter(outcome *outcome, const lab_eigen_filter *filter, const la
     return code;
 }
 
-/* Marked bits of the second region: those of both, less those of the first, whose share to the power of k is known. */
+/* Set bits of the second region: those of both minus those of the first, whose share follows from the error rate. */
 static double second_marked(const vidi_stats *stats, const lab_eigen_filter *filter, uint64_t n)
 {
     double first = (double)lab_eigen_first(filter, n), second = (double)lab_eigen_second(filter, n);
     return round(stats->fill * (first + second)) - round(pow(stats->fp_now, 1.0 / filter->k) * first);
 }
 
-/* Whole numbers where something is counted: bits or URLs. */
+/* Numbers are counts where bits or URLs are counted. */
 int lab_eigen_formulas_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = lab_eigen_urls(settings);
@@ -104,7 +104,7 @@ int lab_eigen_formulas_measure(const lab_settings *settings, uint64_t run, doubl
 
 /* ---- judging ---- */
 
-/* m/n and the factors of (2) and (4), with the whole array's m in both, as the paper has it. */
+/* The paper's formulas: m/n, and the factors of (2) and (4), both with the m of the whole array. */
 static double as_printed(enum formula formula)
 {
     double k = LAB_EIGEN_K, d = LAB_EIGEN_D, bits = LAB_EIGEN_BITS, more = bits * 4 / 3;
@@ -156,13 +156,13 @@ static lab_theory right(enum formula formula, uint64_t n)
 }
 
 static const char *const why[FORMULAS] = {
-    [UNMARKED] = "that is the share of bits that are 1",
-    [UNMARKED_BEST] = "the same mistake, hidden where half of the bits are marked",
-    [BITS] = "a minus too many: the logarithm of a negative number",
-    [FEATURES] = "divides by m, but only m - m1 bits take the features' marks",
-    [PRODUCT] = "with the m of the whole array in both factors",
-    [PRODUCT_LABELS] = "features of known sites are known, and the second factor is 1",
-    [EXPONENTS] = "exponents multiplied, not added: no probability",
+    [UNMARKED] = "this is the share of bits that are 1",
+    [UNMARKED_BEST] = "the same mistake, hidden because half of the bits are set",
+    [BITS] = "one minus too many: the logarithm of a negative number",
+    [FEATURES] = "divides by m, but features set only m - m1 bits",
+    [PRODUCT] = "uses the m of the whole array in both factors",
+    [PRODUCT_LABELS] = "features of known sites are known, so the second factor is 1",
+    [EXPONENTS] = "exponents are multiplied instead of added: not a probability",
 };
 
 static void judge_printed(lab_entry *entry, enum formula formula, double is_right)

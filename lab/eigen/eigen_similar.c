@@ -2,17 +2,17 @@
  * "The hash function ignores small differences between similar elements" (the eigenvalue paper, section 3): do URLs
  * that differ in a few digits collide more often than others?
  *
- *   eigen-shifts    pairs of URLs with the same value of 32 bits, against n (n-1) / 2^33, which chance gives
- *   eigen-similar   what a classic filter falsely sees, with several functions
+ *   eigen-shifts    pairs of URLs with the same 32-bit value, compared with chance: n (n-1) / 2^33
+ *   eigen-similar   URLs that a classic filter falsely sees, with several hash functions
  *
- * The paper's reason, that shifts lose bits, overlooks that a shift stands in no line alone: h += h << 10 multiplies by
- * an odd number and h ^= h >> 6 can be undone from the top bits down. So each step of one-at-a-time is a bijection, and
- * two URLs of one length that differ in one byte never collide. Where several of the last bytes differ, one-at-a-time
- * does collide more often than chance, as it is poor at mixing these; lookup2, which has more shifts, does not. But
- * chance is one pair in 2^32: in a filter neither is seen.
+ * The paper argues that shifts lose bits. But no shift stands alone in its line: h += h << 10 multiplies by an odd
+ * number, and h ^= h >> 6 can be undone from the top bits down. So each step of one-at-a-time is a bijection, and two
+ * URLs of the same length that differ in one byte never collide. If several of the last bytes differ, one-at-a-time
+ * does collide more often than by chance, because it mixes these poorly; lookup2, which has more shifts, does not. But
+ * chance is one pair in 2^32: neither effect shows in a filter.
  *
- * As printed the function adds `key`, the address, instead of key[i], the byte: all URLs of one length that are read
- * from one buffer collide.
+ * As printed, the function adds `key`, the address, instead of key[i], the byte. So all URLs of the same length that
+ * are read from the same buffer collide.
  */
 #include "lab/eigen/eigen.h"
 
@@ -35,7 +35,7 @@ static vidi_str url_of(char *buffer, const lab_settings *settings, uint64_t run,
 
 /* ---- collisions of 32 bits ---- */
 
-/* With an address that all URLs share, since where a buffer lies is no part of an experiment. */
+/* All URLs share one fixed address, so that the result does not depend on where a buffer lies. */
 static uint32_t printed_oaat(vidi_str url)
 {
     uint32_t h = 0;
@@ -72,7 +72,7 @@ static int hash_urls(size_t function, const vidi_str *urls, size_t count, uint32
     return VIDI_OK;
 }
 
-/* By a byte at a time: after four the result is where it was. */
+/* Radix sort by bytes: after four passes the result is back in `values`. */
 static void sort_values(uint32_t *values, uint32_t *room, uint64_t n)
 {
     for (unsigned shift = 0; shift < 32; shift += 8) {
@@ -138,8 +138,8 @@ int lab_eigen_shifts_measure(const lab_settings *settings, uint64_t run, double 
 }
 
 /*
- * No function promises chance for URLs that are made to a pattern: how far one is from it depends on the pattern, that
- * is on the site, and is a finding.
+ * No function promises the rate of chance for URLs that follow a pattern. How far it is from chance depends on the
+ * pattern, that is on the site, and is reported as a finding.
  */
 static void compare(lab_entry *entry, const double *numbers, double chance)
 {
@@ -151,7 +151,7 @@ static void compare(lab_entry *entry, const double *numbers, double chance)
     double off = fmax(fabs(least - chance), fabs(most - chance));
     entry->theory = 1;
     if (off > LAB_Z_MOST * sqrt(chance) + 1)
-        snprintf(entry->remark, sizeof entry->remark, "from %.1f to %.1f times chance, from site to site",
+        snprintf(entry->remark, sizeof entry->remark, "%.1f to %.1f times chance, depending on the site",
                  least / chance, most / chance);
 }
 
@@ -170,10 +170,10 @@ void lab_eigen_shifts_judge(const lab_study *study, const lab_settings *settings
         compare(entry, numbers, chance);
     else
         snprintf(entry->remark, sizeof entry->remark,
-                 "it adds the address of the URL and not its bytes: URLs of one length are all the same to it");
+                 "it adds the address of the URL instead of its bytes, so all URLs of the same length collide");
 }
 
-/* ---- what a filter falsely sees ---- */
+/* ---- false positives of a filter ---- */
 
 const char *const lab_eigen_hashes[] = {"SipHash-1-3", "Jenkins's lookup2", "MurmurHash2", "one-at-a-time", NULL};
 static const char *const hashes[] = {"sip13", "jenkins", "murmur2", "oaat"};
@@ -189,7 +189,7 @@ typedef struct bench {
     uint8_t verdicts[BATCH];
 } bench;
 
-/* URLs 0 to n - 1 go in, those up to 2n - 1 are asked. */
+/* Inserts URLs 0 to n - 1 and looks up URLs n to 2n - 1. */
 static int fill_and_ask(bench *bench, const lab_settings *settings, uint64_t run, size_t column, double *numbers)
 {
     uint64_t n = lab_eigen_urls(settings), count;

@@ -1,13 +1,13 @@
 /*
- * Sizes and theory of the eigenvalue paper's filter, as it is and not as the paper has it.
+ * Sizes and theory of the eigenvalue paper's filter, with the right formulas instead of the paper's.
  *
- * A URL is falsely seen if its k positions in the first region are marked and its d positions in the second. The first
- * have f1^k, whatever its features are. The second are marked for certain if a URL with the same features is in. So, of
- * u URLs with unknown and v with known features, (v + u f2^d) f1^k are expected to be lost, and f2 follows from the
- * number of *different* features that are in, not from n.
+ * A URL is falsely seen if its k bits in the first region and its d bits in the second are set. The former has
+ * probability f1^k, whatever its features are. The latter is certain if a URL with the same features was inserted. So
+ * of u URLs with unknown and v with known features, (v + u f2^d) f1^k are expected to be lost. f2 follows from the
+ * number of *different* features that were inserted, not from n.
  *
- * Both fills differ from run to run (theory.c says by how much). To first order the variance of the count is that of
- * throws of coins with the mean fills, and that of the mean with the fills.
+ * Both fills differ from run to run (theory.c tells by how much). To first order, the variance of the count is the
+ * binomial variance for the mean fills plus the variance of the mean due to the fills.
  */
 #include "lab/eigen/eigen.h"
 

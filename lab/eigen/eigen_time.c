@@ -1,6 +1,6 @@
 /*
- * What the features cost in time (the eigenvalue paper, section 2.3: "not much increase"): the paper's filter against
- * classic ones of k and of k + d functions. URLs are made beforehand, and added and asked in batches.
+ * The time that features cost (the eigenvalue paper, section 2.3: "not much increase"): the paper's filter compared
+ * with classic filters of k and of k + d functions. URLs are made in advance, and added and looked up in batches.
  */
 #include "lab/eigen/eigen.h"
 
@@ -23,7 +23,7 @@ enum { FILTERS = sizeof filters / sizeof *filters, ADD = 0, ASK, DEEDS, DEPTH = 
 typedef struct pages {
     uint64_t n;
     char *bytes;
-    vidi_str *urls; /* n to add, n to ask */
+    vidi_str *urls; /* n to add, n to look up */
 } pages;
 
 static int make_pages(pages *pages, const lab_settings *settings, uint64_t run)

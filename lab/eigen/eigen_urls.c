@@ -1,13 +1,13 @@
 /*
- * URLs as a crawler meets them that goes on and on in one site, for the experiments on the eigenvalue paper.
+ * URLs as a crawler meets them deep in one site, for the experiments on the eigenvalue paper.
  *
  *   http://www.kpress.amedia.q2s.com/en/archive/catalog/list/item/1734500012
  *          |        |      |  number of the site               number of the page
- *          three letters that are chance's
+ *          three random letters
  *
- * The host is built as in the paper's table 1. All pages of a site are equal up to their number, which has ten digits
- * and stands at the end, where a hash function of the shifting sort has the least time to mix it in. Numbers of pages
- * begin at a place of the run's own.
+ * The host is built as in the paper's table 1. All pages of a site are equal up to their number. It has ten digits and
+ * stands at the end, where a hash function that shifts has the fewest steps left to mix it in. The first page number
+ * differs from run to run.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * All kinds, the papers' and ours, side by side: at equal memory, at an equal error rate, when they get more URLs than
- * they were made for, and over ten crawls. The files that measure and judge; kinds_experiments.c is the list, kinds_claims.c what
- * follows.
+ * Compares all kinds, the papers' and ours: with equal memory, with an equal error rate, with more URLs than they were
+ * made for, and over ten crawls. This header declares the functions that measure and judge; kinds_experiments.c lists
+ * the experiments, and kinds_claims.c draws conclusions.
  */
 #ifndef VIDI_LAB_KINDS_KINDS_H
 #define VIDI_LAB_KINDS_KINDS_H
@@ -15,25 +15,25 @@
 
 enum { LAB_KINDS = 11, LAB_KIND_LIST = LAB_KINDS - 1 };
 
-/* As `vidi kinds` has them; the last is `list`, whose questions take time in proportion to its URLs. */
+/* In the order of `vidi kinds`; the last is `list`, whose lookups take time in proportion to its URLs. */
 extern const char *const lab_kind_names[LAB_KINDS + 1];
 
-/* The set of that kind which loses least in so many bits per URL; VIDI_OK with *fits false if none is so small. */
+/* The set of that kind that loses least with so many bits per URL; VIDI_OK and *fits false if none is so small. */
 int lab_kind_plan(vidi_plan_entry *plan, bool *fits, const char *kind, uint64_t urls, double bits);
 
-/* What it needs for that error rate. */
+/* The set of that kind for an error rate. */
 int lab_kind_plan_error(vidi_plan_entry *plan, const char *kind, uint64_t urls, double error);
 
 /*
- * Pages lost of so many URLs, in one run: mean and variance. Of kinds with k positions those of a filter that fills up
- * (theory.c); of the others the plan's mean, which is also the variance, because losses are rare and nearly
- * independent, and false if there are more URLs than it was planned for.
+ * Mean and variance of the pages lost in one run. For kinds with k bits per URL, those of a filter that fills up
+ * (theory.c). For the others, the mean of the plan, which is also the variance, because losses are rare and nearly
+ * independent. Returns false if there are more URLs than planned.
  */
 bool lab_kind_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t urls);
 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run);
 
-/* ---- the experiments: their parts, which kinds_experiments.c puts together ---- */
+/* ---- the parts of the experiments, which kinds_experiments.c lists ---- */
 
 /* kinds_lost.c */
 extern const char *const lab_kind_sizes[];
@@ -52,9 +52,9 @@ lab_measure_run lab_kinds_recrawl_measure, lab_kinds_recrawl_all_measure, lab_ki
 lab_judge_entry lab_kinds_recrawl_judge, lab_kinds_recrawl_all_judge, lab_kinds_delay_judge;
 
 /*
- * kinds_theory.c: the probability that a URL which is new in crawl `from` is lost in that and the next ones, `crawls`
- * in all (at most LAB_LOST_CRAWLS), by a filter with the same salts and another order each time. A URL has so many
- * bits; bits have on average rates[c] marks of the URLs that are new in crawl c.
+ * kinds_theory.c: the probability that a URL that is new in crawl `from` is lost in `crawls` crawls from then on (at
+ * most LAB_LOST_CRAWLS), by a filter with the same salts and a different order each time. A URL has `bits` bits, and
+ * each bit is shared, on average, with rates[c] of the URLs that are new in crawl c.
  */
 enum { LAB_LOST_CRAWLS = 4 };
 double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsigned crawls);

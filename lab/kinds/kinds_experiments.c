@@ -1,4 +1,4 @@
-/* Experiments: all kinds at equal memory, and over time. What they measure is in kinds_*.c. */
+/* The list of experiments with all kinds, with equal memory and over time. kinds_*.c measure them. */
 #include "lab/kinds/kinds.h"
 
 #define OURS "vidi"
@@ -8,9 +8,10 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-lost",
      .title = "Pages lost, every kind in the same memory",
      .source = OURS,
-     .note = "A tenth of the URLs; each kind as vidi_plan makes it for so many bits per URL. Kinds that are not shown "
-             "do not fit. For eigen and multilayer theory is an upper bound, because it depends on how alike the URLs "
-             "are.",
+     .note =
+         "A tenth of the URLs; each kind as vidi_plan plans it for so many bits per URL. Kinds that are not shown "
+         "do not fit. For eigen and multilayer theory is an upper bound, because their losses depend on how similar "
+         "the URLs are.",
      .unit = PER_MILLION,
      .rows = lab_kind_names,
      .columns = lab_kind_sizes,
@@ -19,9 +20,9 @@ const lab_study lab_kinds[] = {
      .measure = lab_kinds_lost_measure,
      .judge = lab_kinds_lost_judge},
     {.id = "kinds-told",
-     .title = "Pages lost, as the sets themselves tell it",
+     .title = "Pages lost, as reported by the sets",
      .source = OURS,
-     .note = "The same sets: expected_lost of vidi_stat, which a user sees without knowing the truth.",
+     .note = "The same sets: expected_lost of vidi_stat, which is all that a user sees.",
      .unit = PER_MILLION,
      .rows = lab_kind_names,
      .columns = lab_kind_sizes,
@@ -33,9 +34,9 @@ const lab_study lab_kinds[] = {
      .title = "Time per URL, every kind in the same memory",
      .source = OURS,
      .note = "A tenth of the URLs, in batches of 256, processor time of one thread. Kinds that are not shown do not "
-             "fit into 16 bits. In the last two columns a set is as large as that error rate needs; `list` has 2,000 "
-             "URLs, with whose number its time grows. With more URLs than the caches hold all take longer, kinds that "
-             "touch many places most: try --urls 1e8.",
+             "fit into 16 bits. In the last two columns a set is as large as that error rate requires; `list` has "
+             "2,000 URLs, because its time grows with their number. With more URLs than fit into the caches, all take "
+             "longer, most of all kinds that touch many places: try --urls 1e8.",
      .unit = "ns per URL",
      .rows = lab_kind_names,
      .columns = lab_kind_times,
@@ -45,8 +46,8 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-needs",
      .title = "Memory for an error rate",
      .source = OURS,
-     .note = "A twentieth of the URLs (`list`: 2,000). Bits per URL of a set made for that error rate, when they are "
-             "all in. Theory is vidi_plan's, which takes URLs to be 80 bytes long.",
+     .note = "A twentieth of the URLs (`list`: 2,000). Bits per URL of a set made for that error rate, after all "
+             "insertions. Theory is vidi_plan's, which assumes that URLs are 80 bytes long.",
      .unit = "bits per URL",
      .rows = lab_kind_names,
      .columns = lab_kind_errors,
@@ -54,9 +55,9 @@ const lab_study lab_kinds[] = {
      .measure = lab_kinds_needs_measure,
      .judge = lab_kinds_needs_judge},
     {.id = "kinds-growth",
-     .title = "Pages lost when more URLs come than it was made for",
+     .title = "Pages lost when a set gets more URLs than it was made for",
      .source = OURS,
-     .note = "Made for a fortieth of the URLs, in 16 bits per URL (those that do not fit: 64, or what they need).",
+     .note = "Made for a fortieth of the URLs, with 16 bits per URL (kinds that do not fit: 64, or what they need).",
      .unit = PER_MILLION,
      .rows = lab_kind_names,
      .columns = lab_kind_loads,
@@ -64,7 +65,7 @@ const lab_study lab_kinds[] = {
      .measure = lab_kinds_growth_measure,
      .judge = lab_kinds_growth_judge},
     {.id = "kinds-growth-bits",
-     .title = "Memory when more URLs come than it was made for",
+     .title = "Memory when a set gets more URLs than it was made for",
      .source = OURS,
      .note = "The same sets.",
      .unit = "bits per URL",
@@ -75,9 +76,9 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-recrawl",
      .title = "Pages of the first crawl that no crawl has fetched, over ten crawls",
      .source = OURS ", after the thesis, sections 4.2 to 4.4",
-     .note = "A 25th of the URLs, and with each crawl a twentieth of them more, in an order of its own; every set is "
-             "made for the tenth crawl. Theory with new salts: the product of what each crawl loses, p^e after e of "
-             "them; with the same salts: a page that shares bits with many is lost again.",
+     .note = "A 25th of the URLs, and a twentieth of these more with each crawl, in a different order each time; every "
+             "set is made for the tenth crawl. Theory with new salts: the product of the shares that the crawls lose, "
+             "p^e after e crawls; with the same salts: a page that shares bits with many others is lost again.",
      .unit = PER_MILLION,
      .rows = lab_strategies,
      .columns = lab_crawls,
@@ -85,10 +86,11 @@ const lab_study lab_kinds[] = {
      .measure = lab_kinds_recrawl_measure,
      .judge = lab_kinds_recrawl_judge},
     {.id = "kinds-recrawl-all",
-     .title = "Pages that no crawl has fetched, over ten crawls, new ones among them",
+     .title = "Pages that no crawl has fetched, over ten crawls, including new pages",
      .source = OURS ", after the thesis, sections 4.2 to 4.4",
-     .note = "The same crawls: of a million pages that they have met so far. Most are the last crawl's new ones, "
-             "which have had one chance only.",
+     .note =
+         "The same crawls: of a million pages that they have met so far. Most of them are new in the last crawl, and "
+         "have had only one chance.",
      .unit = PER_MILLION,
      .rows = lab_strategies,
      .columns = lab_crawls,
@@ -98,14 +100,14 @@ const lab_study lab_kinds[] = {
     {.id = "kinds-delay",
      .title = "By how many crawls a page is delayed",
      .source = OURS ", after the thesis, section 4.2",
-     .note = "The same crawls: of a million pages of the first one, those that it did not fetch.",
+     .note = "The same crawls: of a million pages of the first crawl, those that it did not fetch.",
      .unit = PER_MILLION,
      .rows = lab_strategies,
      .columns = lab_delays,
      .measure = lab_kinds_delay_measure,
      .judge = lab_kinds_delay_judge},
     {.id = "kinds-which",
-     .title = "Which pages are delayed: by their place in the first crawl",
+     .title = "Which pages are delayed, by their position in the first crawl",
      .source = OURS ", after the thesis, section 5.7.1",
      .note = "A tenth of the URLs, two crawls with different salts, 3 functions, M = 2.0. Of a million pages of that "
              "tenth.",

@@ -1,9 +1,10 @@
 /*
- * Every kind in the same memory: pages lost. For 8 to 64 bits per URL the set is made that loses least (vidi_plan),
- * n URLs go in, and those that were answered VIDI_SEEN are lost. Beside it, what the set itself says it has lost
- * (vidi_stats.expected_lost), which is all that a user ever sees.
+ * Pages lost by every kind with the same memory. For 8 to 64 bits per URL, we make the set that loses least
+ * (vidi_plan), insert n URLs, and count those that are VIDI_SEEN as lost. A second table has the losses that the set
+ * itself reports (vidi_stats.expected_lost), which is all that a user ever sees.
  *
- * `eigen` and `multilayer` have an upper bound in place of theory: what they lose depends on how alike the URLs are.
+ * `eigen` and `multilayer` have an upper bound instead of theory, because their losses depend on how similar the URLs
+ * are.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static uint64_t urls_of(const lab_settings *settings)
     return lab_urls_part(settings, PART, 1);
 }
 
-/* Pages lost, counted or told; NAN: the kind does not fit. */
+/* Pages lost, counted or as reported by the set; NAN: the kind does not fit. */
 static int lost_in(size_t kind, double bits, const lab_texts *texts, const lab_settings *settings, uint64_t run,
                    bool told, double *number)
 {
@@ -70,18 +71,18 @@ static bool fits_into(const lab_settings *settings, size_t row, size_t column, v
     return code == VIDI_OK && fits;
 }
 
-/* The plan of a cell, or a remark that it does not fit, at the largest size at which it does not. */
+/* The plan of a cell. If the kind does not fit, the cell of the largest size at which it does not gets a remark. */
 static bool plan_cell(const lab_settings *settings, size_t row, size_t column, vidi_plan_entry *plan, lab_entry *entry)
 {
     vidi_plan_entry next;
     if (fits_into(settings, row, column, plan))
         return true;
     if (column + 1 == SIZES || fits_into(settings, row, column + 1, &next))
-        snprintf(entry->remark, sizeof entry->remark, "it does not fit into so little");
+        snprintf(entry->remark, sizeof entry->remark, "it does not fit into so few bits");
     return false;
 }
 
-/* The interval is that of the count itself: what it should be is not known. */
+/* The interval follows from the count itself, because the expectation is unknown. */
 static void judge_bound(lab_entry *entry, const double *numbers, lab_theory bound)
 {
     double mean = entry->measured;

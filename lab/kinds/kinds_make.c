@@ -1,4 +1,4 @@
-/* Sets of every kind, of a given size, and what theory says of them. See kinds.h. */
+/* Sets of every kind with a given size, and theory for them. See kinds.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,10 @@ static int plan_of(vidi_plan_entry *plan, vidi_plan_request *want)
     return vidi_plan(want, plan, &count);
 }
 
-/* Given memory, a plan takes all 60 bits of a fingerprint or none; given an error rate, as few as it needs. */
+/*
+ * With given memory, a plan uses all 60 bits of a fingerprint or does not fit; with a given error rate, as few as it
+ * needs.
+ */
 static int plan_narrower(vidi_plan_entry *plan, const vidi_plan_request *within)
 {
     vidi_plan_request want = *within;

@@ -1,6 +1,6 @@
 /*
- * What every kind needs for an error rate, in bits per URL; how long a URL takes; and what becomes of it when it gets
- * more URLs than it was made for.
+ * For every kind: bits per URL for an error rate, time per URL, and what happens when a set gets more URLs than it was
+ * made for.
  */
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static int time_in(size_t kind, const vidi_plan_entry *plan, const lab_texts *te
     return code < 0 ? (int)code : VIDI_OK;
 }
 
-/* In 16 bits per URL, where it fits; and as large as it is for an error rate of one in a million. */
+/* Times of a set with 16 bits per URL, if that fits, and of a set for an error rate of one in a million. */
 static int times_of(size_t kind, const lab_texts *texts, const lab_settings *settings, uint64_t run, double *numbers)
 {
     uint64_t n = urls_of(settings, kind, TIME_PART);
@@ -117,9 +117,9 @@ int lab_kinds_time_measure(const lab_settings *settings, uint64_t run, double *n
     return code;
 }
 
-/* ---- more than it was made for ---- */
+/* ---- more URLs than planned ---- */
 
-/* In 16 bits per URL; kinds that do not fit get 64, or what they need. */
+/* Plans for 16 bits per URL; kinds that do not fit get 64, or what they need. */
 static int plan_growth(vidi_plan_entry *plan, size_t kind, uint64_t n)
 {
     bool fits;
@@ -171,7 +171,7 @@ int lab_kinds_growth_bits_measure(const lab_settings *settings, uint64_t run, do
     return measure_growth(settings, run, true, numbers);
 }
 
-/* Says whether it grows, where that begins to matter. */
+/* Adds a remark to kinds that do not grow, at the first load where that matters. */
 void lab_kinds_growth_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                             const double *numbers, lab_entry *entry)
 {
@@ -188,5 +188,5 @@ void lab_kinds_growth_judge(const lab_study *study, const lab_settings *settings
     }
     if (column == 1 && planned && !entry->remark[0])
         snprintf(entry->remark, sizeof entry->remark, "%s",
-                 plan.can & VIDI_CAN_GROW ? "it grows" : "it does not grow, and loses more and more");
+                 plan.can & VIDI_CAN_GROW ? "it grows" : "it does not grow, so it loses more and more");
 }

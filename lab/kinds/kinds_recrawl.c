@@ -1,19 +1,20 @@
 /*
- * Over time: ten crawls of the same pages, and of some new ones each time. A page is fetched in the first crawl in
- * which its URL is answered VIDI_NEW; which pages are not fetched in any?
+ * Over time: ten crawls of the same pages, with some new pages each time. A page is fetched in the first crawl that
+ * answers VIDI_NEW to its URL. Which pages are never fetched?
  *
- * The first crawl has n URLs, each later one a twentieth of n more, all in an order of its own. Every set is made for
- * the tenth crawl's. Strategies differ in bits per URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
+ * The first crawl has n URLs, each later one a twentieth of n more, in a different order. Every set is made for the
+ * tenth crawl. Strategies differ in bits per URL (6, the thesis's 3 functions with M = 2.0, or 12) and in whether a
  * crawl begins with new salts (vidi_rotate) or with the same.
  *
- * Theory, for new salts: crawl j loses a random set of s_j of its n_j URLs, whatever the crawls before have lost. Of c
- * pages that none has fetched so far (new ones included), hypergeometrically many are left:
+ * Theory for new salts: crawl j loses a random set of s_j of its n_j URLs, independently of what the earlier crawls
+ * have lost. Of c pages that none has fetched so far (including new ones), a hypergeometric number remains:
  *
  *   mean = c s/n    variance = c (s/n) (1 - s/n) (1 - c/n) + (s/n)^2 Var c + (c/n)^2 Var s + Var c Var s / n^2
  *
- * with the means of c and s; those of s are a filling filter's (theory.c). So p^e of the pages are left after e crawls,
- * p being what one crawl loses. With the same salts in the same order the crawls are all one. In another order a page
- * is lost again and again whose bits are marked by many others (kinds_theory.c); that is reckoned for four crawls.
+ * with the means of c and s; those of s are a filling filter's (theory.c). So a share p^e of the pages remains after e
+ * crawls, if one crawl loses p. With the same salts in the same order, all crawls are the same. In a different order, a
+ * page whose bits are shared with many others is lost again and again (kinds_theory.c); we compute that for four
+ * crawls.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ typedef struct world {
     uint32_t *order;
     vidi_str *queue;
     uint8_t *verdicts;
-    uint8_t *fetched; /* [url]: in which crawl, from 1; 0: in none */
+    uint8_t *fetched; /* [url]: number of the crawl that fetched it, from 1; 0: none */
 } world;
 
 static int make_world(world *made, const lab_settings *settings, uint64_t run)
@@ -109,7 +110,7 @@ static void free_world(world *made)
     free(made->fetched);
 }
 
-/* The set of a crawl: the last one's, rotated, or a new one that is the same. */
+/* The set of a crawl: that of the last one, rotated, or a new one with the same salts. */
 static int begin(vidi_set **set, const world *of, const strategy *by)
 {
     vidi_options next = VIDI_OPTIONS_INIT;
@@ -158,21 +159,21 @@ static void count_never(const world *in, unsigned crawl, uint64_t urls, double *
         *number += !in->fetched[i] || in->fetched[i] > crawl + 1;
 }
 
-/* Of the first crawl's URLs, those that no crawl up to this one has fetched. */
+/* Counts the URLs of the first crawl that no crawl so far has fetched. */
 static void count_first(const world *in, double *numbers)
 {
     for (unsigned crawl = 0; crawl < CRAWLS; crawl++)
         count_never(in, crawl, in->first, &numbers[crawl]);
 }
 
-/* The same of all URLs that these crawls have met. */
+/* The same for all URLs that these crawls have met. */
 static void count_all(const world *in, double *numbers)
 {
     for (unsigned crawl = 0; crawl < CRAWLS; crawl++)
         count_never(in, crawl, urls_in(in->first, crawl), &numbers[crawl]);
 }
 
-/* Of the first crawl's URLs, those that were fetched in a later one, or in none. */
+/* Counts the URLs of the first crawl that a later one fetched, or none. */
 static void count_delays(const world *in, double *numbers)
 {
     memset(numbers, 0, DELAYS * sizeof *numbers);
@@ -212,16 +213,16 @@ int lab_kinds_delay_measure(const lab_settings *settings, uint64_t run, double *
 
 /* ---- theory ---- */
 
-/* What one crawl of so many URLs loses. */
+/* The pages that one crawl loses. */
 static lab_theory lost_in(const strategy *by, uint64_t first, unsigned crawl)
 {
     uint64_t n = urls_in(first, crawl), all = urls_in(first, CRAWLS - 1);
-    if (!by->k) /* fingerprint: each of n(n-1)/2 pairs agrees in 60 bits by chance */
+    if (!by->k) /* fingerprint: each of n(n-1)/2 pairs may agree in 60 bits by chance */
         return (lab_theory){ldexp((double)n * (double)n, -61), ldexp((double)n * (double)n, -61), (double)n};
     return lab_filling_theory(n, lab_bits((double)all, by->k, by->multiplier), by->k, by->members);
 }
 
-/* Of `some` pages (mean and variance) those that are in a random set as large as `taken`, out of taken.asked. */
+/* How many of `some` pages (mean and variance) are in a random set of size `taken` out of taken.asked. */
 static lab_theory in_both(lab_theory some, lab_theory taken)
 {
     double n = taken.asked, share = taken.mean / n, c = some.mean;
@@ -231,13 +232,13 @@ static lab_theory in_both(lab_theory some, lab_theory taken)
                         n};
 }
 
-/* Those that were fetched instead. */
+/* The complement: the pages that were fetched. */
 static lab_theory others(lab_theory taken)
 {
     return (lab_theory){taken.asked - taken.mean, taken.variance, taken.asked};
 }
 
-/* Never fetched after `crawls` crawls: of all that they have met, or of the first crawl's URLs alone. */
+/* Pages never fetched after `crawls` crawls, of all that these have met or of the first crawl's URLs alone. */
 static lab_theory never(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
 {
     lab_theory left = {0, 0, 0};
@@ -249,7 +250,7 @@ static lab_theory never(const strategy *by, uint64_t first, unsigned crawls, boo
     return left;
 }
 
-/* The same with the same salts, in another order each time. Losses are rare: the variance is a binomial's. */
+/* The same with the same salts and a different order each time. Losses are rare, so the variance is binomial. */
 static lab_theory never_with_old_salts(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
 {
     double rates[CRAWLS], m = (double)urls_in(first, CRAWLS - 1) * by->k * by->multiplier, mean = 0;
@@ -260,7 +261,7 @@ static lab_theory never_with_old_salts(const strategy *by, uint64_t first, unsig
     return (lab_theory){mean, mean * (1 - mean / (double)first), (double)first};
 }
 
-/* After so many crawls; a negative mean: nobody knows. */
+/* Theory after so many crawls; a negative mean if there is none. */
 static lab_theory theory_of(const strategy *by, uint64_t first, unsigned crawls, bool of_all)
 {
     if (by->same_order)
@@ -270,7 +271,7 @@ static lab_theory theory_of(const strategy *by, uint64_t first, unsigned crawls,
     return crawls <= LAB_LOST_CRAWLS ? never_with_old_salts(by, first, crawls, of_all) : (lab_theory){-1, 0, 0};
 }
 
-/* As a share of `asked` pages; where nobody knows the theory, without a test. */
+/* Judges a count as a share of `asked` pages; without a test if there is no theory. */
 static void judge(lab_entry *entry, const double *numbers, lab_theory theory, uint64_t asked)
 {
     theory.asked = (double)asked;
@@ -299,7 +300,7 @@ void lab_kinds_recrawl_all_judge(const lab_study *study, const lab_settings *set
           urls_in(first, (unsigned)column));
 }
 
-/* Delayed by column + 1 crawls: left after so many and not after one more. */
+/* Pages delayed by column + 1 crawls: lost after so many and not after one more. */
 static lab_theory delayed(const strategy *by, uint64_t first, size_t column)
 {
     unsigned crawls = column == DELAYS - 1 ? CRAWLS : (unsigned)column + 1;

@@ -1,17 +1,17 @@
 /*
- * What crawls with the same salts lose again and again, if each has an order of its own.
+ * The pages that crawls with the same salts lose again and again, if each crawl has a different order.
  *
- * In crawl t a URL stands at a place u of the order, from 0 to 1, and a share u of the others comes before it. It is
- * lost if each of its K bits is marked by one of those. With the same salts, the URLs that share a bit with it are the
- * same in every crawl; only who comes before whom is drawn anew. A bit is met by Poisson-many marks of each cohort (the
- * URLs that are new in one crawl); it is left unmarked in all crawls of a subset S if every one of them comes later in
- * all of these:
+ * In crawl t a URL has a position u in the order, between 0 and 1, and a share u of the other URLs comes before it. It
+ * is lost if each of its K bits was set by one of those. With the same salts, the URLs that share a bit with it are the
+ * same in every crawl; only the order is drawn again. The number of URLs of a cohort (those that are new in one crawl)
+ * that share a given bit is Poisson. The bit is still zero in all crawls of a subset S if all these URLs come later in
+ * all of them:
  *
- *   P(unmarked in S | u) = exp(- sum over cohorts c of rate_c (1 - product over t in S, t >= c of (1 - u_t)))
+ *   P(zero in S | u) = exp(- sum over cohorts c of rate_c (1 - product over t in S, t >= c of (1 - u_t)))
  *
- * Inclusion and exclusion over the subsets give the probability g(u) that a bit is marked in every crawl, and the mean
- * of g^K over all u that the URL is lost in every crawl: an integral over as many dimensions as there are crawls, by
- * Gauss's rule, which is why there are few of them.
+ * Inclusion and exclusion over the subsets gives the probability g(u) that a bit is set in every crawl. The mean of g^K
+ * over all u is the probability that the URL is lost in every crawl. That is an integral with one dimension for each
+ * crawl, computed by Gauss's rule, which is why few crawls are possible.
  */
 #include <math.h>
 
@@ -20,10 +20,10 @@
 enum { POINTS = 12 };
 
 typedef struct rule {
-    double at[POINTS], weight[POINTS]; /* on 0 to 1 */
+    double at[POINTS], weight[POINTS]; /* for the interval from 0 to 1 */
 } rule;
 
-/* The zeros of Legendre's polynomial by Newton's method. */
+/* Finds the zeros of Legendre's polynomial by Newton's method. */
 static rule gauss(void)
 {
     rule made;

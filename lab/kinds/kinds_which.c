@@ -1,8 +1,9 @@
 /*
- * Which pages are delayed, and by how many crawls: those that come late. A filter of 3 functions and M = 2.0 is empty
- * when a crawl begins and has 39 % of its bits marked when it ends, so that three tenths of what a crawl loses are in
- * the last tenth of its URLs. Two crawls of the same n URLs with different salts; tenths are of the first crawl's
- * order. If the second has the same order, the last tenth is unlucky twice; if it has another, the luck is dealt again.
+ * Which pages are delayed, and by how many crawls? Those that come late. A filter with 3 functions and M = 2.0 is empty
+ * when a crawl begins and has 39 % of its bits set when it ends, so three tenths of the pages that a crawl loses are in
+ * the last tenth of its URLs. We make two crawls of the same n URLs with different salts; tenths refer to the order of
+ * the first crawl. If the second crawl has the same order, the last tenth is unlucky twice; in a different order, luck
+ * is dealt again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ typedef struct two {
     lab_texts texts;
     uint32_t *order;
     vidi_str *queue;
-    uint8_t *verdicts[COLUMNS]; /* of the first crawl, of the second in the same order, and in another */
+    uint8_t *verdicts
+        [COLUMNS]; /* of the first crawl, of the second in the same order, and of the second in a different order */
 } two;
 
 static int make_two(two *made, const lab_settings *settings, uint64_t run)
@@ -55,7 +57,7 @@ static void free_two(two *made)
         free(made->verdicts[i]);
 }
 
-/* The first crawl, then the second. */
+/* Makes the first crawl, then the second. */
 static int crawl(two *of, const lab_settings *settings, uint64_t run, bool other_order)
 {
     uint64_t n = of->texts.count;
@@ -112,7 +114,7 @@ int lab_kinds_which_measure(const lab_settings *settings, uint64_t run, double *
     return code;
 }
 
-/* Lost among the first so many tenths, in each of so many crawls in the same order: the mean. */
+/* The expected number of pages in the first `tenths` tenths that `crawls` crawls in the same order all lose. */
 static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
 {
     lab_config config = {

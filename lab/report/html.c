@@ -1,4 +1,4 @@
-/* Escaped text and numbers for people: html.h. */
+/* Escaped text and readable numbers. See html.h. */
 #include "lab/report/html.h"
 
 #include <ctype.h>
@@ -8,11 +8,11 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-/* Bytes of the character that `text` begins with; 0: it is none in UTF-8. */
+/* The length in bytes of the UTF-8 character at the start of `text`; 0 if it is not valid UTF-8. */
 static size_t character_length(const unsigned char *text)
 {
     static const struct {
-        unsigned char first, last, low, high; /* of the first byte and of the second */
+        unsigned char first, last, low, high; /* ranges of the first byte and of the second */
         size_t length;
     } forms[] = {
         {0xC2, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
@@ -50,7 +50,7 @@ static const char *entity(unsigned char byte)
     }
 }
 
-/* One character; how many bytes it has. */
+/* Writes one character and returns its length in bytes. */
 static size_t put_character(FILE *to, const char *text)
 {
     const char *instead = entity((unsigned char)*text);
@@ -97,7 +97,7 @@ bool lab_entry_exists(const lab_entry *entry)
     return !isnan(entry->measured) || !isnan(entry->theory) || entry->printed;
 }
 
-#define SMALL 1e-5 /* below it numbers are written with a power of ten */
+#define SMALL 1e-5 /* smaller numbers are written with a power of ten */
 enum { DECIMALS_MOST = 9, DIGITS_MOST = 4, DIGITS_LEAST = 2, USUAL_DIGITS = 4 };
 
 static int exponent_of(double value)
@@ -138,15 +138,15 @@ static const char *with_power(char text[LAB_NUMBER_ROOM], double value, double s
     int digits = exponent_of(value) - exponent_of(step);
     digits = digits > DIGITS_MOST ? DIGITS_MOST : digits < DIGITS_LEAST ? DIGITS_LEAST : digits;
     snprintf(mantissa, sizeof mantissa, "%.*e", digits, value);
-    char *mark = strchr(mantissa, 'e');
-    int exponent = mark ? (int)strtol(mark + 1, NULL, 10) : 0;
-    if (mark)
-        *mark = 0;
+    char *letter = strchr(mantissa, 'e');
+    int exponent = letter ? (int)strtol(letter + 1, NULL, 10) : 0;
+    if (letter)
+        *letter = 0;
     snprintf(text, LAB_NUMBER_ROOM, "%.16s·%.32s", mantissa, lab_power_of_ten(power, exponent));
     return text;
 }
 
-/* Commas between thousands, from five digits on. */
+/* Inserts commas between thousands into numbers of five or more digits. */
 static void group_thousands(char text[LAB_NUMBER_ROOM])
 {
     size_t sign = text[0] == '-', whole = strspn(text + sign, "0123456789");

@@ -1,4 +1,4 @@
-/* The report as a whole: report.h. */
+/* The report as a whole. See report.h. */
 #include "lab/report/report.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ void lab_report_paper(FILE *to, const char *source)
     lab_html_title(to, name);
 }
 
-/* Whether no table before this one is of the same paper. */
+/* Whether this is the first table of its paper. */
 static bool is_first_of_paper(const lab_book *book, size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -40,7 +40,7 @@ static bool is_first_of_paper(const lab_book *book, size_t index)
 
 typedef void put_table(FILE *to, const lab_table *table);
 
-/* All tables, paper by paper; `before` and `after` stand around those of one. */
+/* Writes all tables, paper by paper, with `before` and `after` around those of each paper. */
 static void each_paper(FILE *to, const lab_book *book, const char *before, put_table *put, const char *after)
 {
     for (size_t i = 0; i < book->count; i++) {
@@ -82,7 +82,8 @@ void lab_score_add(lab_score *score, const lab_table *table)
             continue;
         score->cells++;
         score->verdicts[entry->verdict]++;
-        score->tested += !isnan(entry->z) || entry->verdict == LAB_FAILS; /* some fail without a law of chance */
+        score->tested +=
+            !isnan(entry->z) || entry->verdict == LAB_FAILS; /* some cells fail without a statistical test */
     }
 }
 
@@ -102,7 +103,7 @@ static const char *word_for_many(lab_verdict verdict)
     }
 }
 
-/* A verdict of two words is one class. */
+/* A verdict of two words becomes one class with a hyphen. */
 void lab_report_verdict(FILE *to, lab_verdict verdict, const char *text)
 {
     fputs("<b class=\"v-", to);
@@ -138,12 +139,12 @@ const char *lab_together_text(const lab_book *book, char text[LAB_REMARK_ROOM])
     if (test.cells == 0)
         return text;
     int used = snprintf(text, LAB_REMARK_ROOM,
-                        "All together: the largest |z| of %zu different cell%s is %.2f, and chance gives more than "
-                        "%.2f at most once in a hundred times",
+                        "All together: the largest |z| of %zu different cell%s is %.2f; by chance it exceeds %.2f at "
+                        "most once in a hundred times",
                         test.cells, test.cells == 1 ? "" : "s", test.largest, test.bound);
     if (test.beyond && used > 0 && used < LAB_REMARK_ROOM)
-        snprintf(text + used, (size_t)(LAB_REMARK_ROOM - used), ": %zu cell%s against theory", test.beyond,
-                 test.beyond == 1 ? " speaks" : "s speak");
+        snprintf(text + used, (size_t)(LAB_REMARK_ROOM - used), "; %zu cell%s theory", test.beyond,
+                 test.beyond == 1 ? " contradicts" : "s contradict");
     return text;
 }
 
@@ -163,10 +164,10 @@ static void put_summary(FILE *to, const lab_book *book)
     for (size_t i = 0; i < book->count; i++)
         lab_score_add(&score, &book->tables[i]);
     const size_t *verdicts = score.verdicts;
-    fputs("<h2 id=\"summary\">What came out</h2>\n", to);
+    fputs("<h2 id=\"summary\">Results</h2>\n", to);
     fprintf(to,
-            "<p>%zu cells were measured. Theory predicts %zu of them, and %zu fit it. What was published, cell by "
-            "cell:</p>\n<p class=\"tally\">",
+            "<p>%zu cells were measured. Theory predicts %zu of them, and %zu of these fit. The published figures, "
+            "cell by cell:</p>\n<p class=\"tally\">",
             score.cells - verdicts[LAB_NOT_BUILT], score.tested, score.tested - verdicts[LAB_FAILS]);
     put_count(to, "v-agrees", verdicts[LAB_AGREES], "agree");
     put_count(to, "v-dependent", verdicts[LAB_DEPENDENT], "agree only if runs were not independent");
@@ -174,9 +175,10 @@ static void put_summary(FILE *to, const lab_book *book)
     put_count(to, "v-misprint", verdicts[LAB_MISPRINT], "are misprinted");
     put_count(to, "v-differs", verdicts[LAB_DIFFERS], "differ from ours");
     if (verdicts[LAB_FAILS])
-        put_count(to, "v-fails", verdicts[LAB_FAILS], "cells of ours fail against theory");
+        put_count(to, "v-fails", verdicts[LAB_FAILS], "of our cells contradict theory");
     if (verdicts[LAB_NOT_BUILT])
-        put_count(to, "v-not-built", verdicts[LAB_NOT_BUILT], "were left out: this build lacks their hash functions");
+        put_count(to, "v-not-built", verdicts[LAB_NOT_BUILT],
+                  "were left out because this build lacks their hash functions");
     fputs("</p>\n", to);
     put_together(to, book);
 }
@@ -201,22 +203,23 @@ static void put_link(FILE *to, const lab_table *table)
 static void put_legend(FILE *to)
 {
     fputs("<h2 id=\"reading\">How to read the tables</h2>\n"
-          "<p><b>Published</b> is what a paper prints, to the letter; where ratios are compared it stands in brackets "
-          "behind them. <b>Theory</b> is what the right formula gives "
-          "here. <b>Ours</b> is the mean of all runs, or of times the median; the <b>interval</b> is one of 95 %, or "
-          "of times from the least to the greatest. In plots, marks that would lie on one another stand side by side. "
-          "The verdict is on what was published:</p>\n<dl class=\"words\">\n"
-          "<dt class=\"v-agrees\">agrees</dt><dd>It is what theory says, within the rounding of its digits and the "
-          "chance of its runs; or close to ours, where chance has no part in it.</dd>\n"
-          "<dt class=\"v-dependent\">dependent</dt><dd>It is so only if its runs were not independent of one "
-          "another.</dd>\n"
-          "<dt class=\"v-anomalous\">anomalous</dt><dd>It is not so even then.</dd>\n"
-          "<dt class=\"v-misprint\">misprint</dt><dd>An overview that differs from the table that it repeats.</dd>\n"
-          "<dt class=\"v-differs\">differs</dt><dd>It is not what was measured here, and no law of chance tells by how "
-          "much it may be off.</dd>\n"
-          "<dt class=\"v-not-built\">not built</dt><dd>It needs a hash function that this build of vidi lacks, and was "
-          "not measured.</dd>\n"
-          "<dt class=\"v-fails\">fails</dt><dd>Our own measurement is not what theory says: something is wrong with "
+          "<p><b>Published</b> is the figure exactly as a paper prints it; if ratios are compared, it follows them in "
+          "brackets. <b>Theory</b> is the result of the right formula for our numbers. <b>Ours</b> is the mean of all "
+          "runs, or the median if times are measured. The <b>interval</b> covers 95 %, or for times the range from "
+          "the minimum to the maximum. In plots, symbols that would overlap are drawn side by side. The verdict is "
+          "about the published figure:</p>\n<dl class=\"words\">\n"
+          "<dt class=\"v-agrees\">agrees</dt><dd>It agrees with theory, up to rounding and the chance of its runs; or "
+          "it is close to ours, where chance plays no part.</dd>\n"
+          "<dt class=\"v-dependent\">dependent</dt><dd>It agrees only if the runs behind it were not independent of "
+          "one another.</dd>\n"
+          "<dt class=\"v-anomalous\">anomalous</dt><dd>It does not agree even then.</dd>\n"
+          "<dt class=\"v-misprint\">misprint</dt><dd>It is in an overview and differs from the table that the "
+          "overview repeats.</dd>\n"
+          "<dt class=\"v-differs\">differs</dt><dd>It differs from our measurement, and no statistical test says how "
+          "large the difference may be.</dd>\n"
+          "<dt class=\"v-not-built\">not built</dt><dd>The cell needs a hash function that this build of vidi lacks, "
+          "and was not measured.</dd>\n"
+          "<dt class=\"v-fails\">fails</dt><dd>Our own measurement contradicts theory: something is wrong with "
           "vidi.</dd>\n</dl>\n",
           to);
 }
@@ -230,7 +233,7 @@ static void put_fact(FILE *to, const char *name, const char *open, const char *v
     fprintf(to, "%s</dd>\n", close);
 }
 
-/* RFC 2397; unreserved characters and those that need no quoting in a link stay as they are. */
+/* For a data URL (RFC 2397): unreserved characters and others that need no quoting in a link are kept. */
 static void put_escaped(FILE *to, const char *text)
 {
     for (; *text; text++) {
@@ -273,12 +276,12 @@ static void put_origin(FILE *to, const lab_book *book, const lab_origin *origin)
     const lab_corpus *corpus = book->settings.corpus;
     snprintf(text, sizeof text, "from files: %llu different ones",
              corpus ? (unsigned long long)lab_corpus_count(corpus) : 0);
-    put_fact(to, "URLs", "",
-             corpus
-                 ? text
-                 : "synthetic: hosts by Zipf's law, paths and queries; they follow from the seed and the number of the "
-                   "run ('vidi lab urls' prints them)",
-             "");
+    put_fact(
+        to, "URLs", "",
+        corpus ? text
+               : "synthetic: hosts by Zipf's law, paths and queries; determined by the seed and the number of the run "
+                 "('vidi lab urls' prints them)",
+        "");
     put_data_link(to, book);
     fputs("</dl>\n", to);
 }
@@ -297,8 +300,8 @@ static void put_head(FILE *to, const lab_book *book)
             "<link rel=\"icon\" href=\"data:,\">\n<title>vidi lab: the papers' experiments, run again</title>\n"
             "<style>\n%s%s%s</style>\n</head>\n<body>\n<header>\n"
             "<h1>The papers’ experiments, run again</h1>\n"
-            "<p>What <code>vidi lab</code> measured on vidi’s own filters, beside what the papers print and what "
-            "theory says. %s.</p>\n",
+            "<p>What <code>vidi lab</code> measured with vidi’s own filters, compared with the papers’ figures and "
+            "with theory. %s.</p>\n",
             lab_svg_colours, lab_svg_rules, lab_report_style, text_of_runs(book, text));
     fprintf(
         to,

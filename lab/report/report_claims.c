@@ -1,4 +1,4 @@
-/* What the papers claim, and what the tables of the report say of it. */
+/* The papers' claims, and what the tables of the report show about them. */
 #include <string.h>
 
 #include "lab/report/html.h"
@@ -6,7 +6,7 @@
 
 enum { SENTENCE_ROOM = 1024 };
 
-/* The next of the identifiers that are separated by spaces; its length, 0 after the last. */
+/* Advances *list to the next identifier, which spaces separate, and returns its length; 0 after the last. */
 static size_t next_word(const char **list)
 {
     *list += strspn(*list, " ");
@@ -21,7 +21,7 @@ static const lab_table *find_table(const lab_book *book, const char *id, size_t 
     return NULL;
 }
 
-/* Whether one of its tables is in the book. */
+/* Whether the book has one of the claim's tables. */
 static bool has_evidence(const lab_book *book, const lab_claim *claim)
 {
     size_t length;

@@ -1,6 +1,6 @@
 /*
- * How the report looks. Colours are those of the plots (svg_style.c). Only tables, plots and data scroll sideways, each
- * in a box of its own.
+ * The style of the report. The colours are those of the plots (svg_style.c). Only tables, plots and data scroll
+ * sideways, each in its own box.
  */
 #include "lab/report/report.h"
 

@@ -1,8 +1,9 @@
 /*
- * A table of the report: its plot, its cells, what is odd about them, and its data.
+ * A table of the report: its plot, its cells, remarks on them, and its data.
  *
- * Tables of several rows and columns are a grid, in which every row has lines for what was published, theory, ours, the
- * interval and the verdict; lines that would be empty all over are left out. Others are a list, a line a cell.
+ * Tables with several rows and columns become a grid, in which every row has lines for the published figure, theory,
+ * ours, the interval and the verdict; lines that would be empty everywhere are left out. Other tables become a list
+ * with one line for each cell.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 #include "lab/report/svg.h"
 
 enum {
-    CELLS_NAMED = 6, /* of those with the same remark; the others are counted */
-    REMARKS_OPEN = 8 /* more are folded up */
+    CELLS_NAMED = 6, /* cells named before a common remark; further ones are counted */
+    REMARKS_OPEN = 8 /* more remarks than this are folded up */
 };
 
 /* ---- one cell ---- */
@@ -88,7 +89,7 @@ static bool has_verdict(const lab_entry *entry)
     return entry->verdict != LAB_NO_FIGURE;
 }
 
-/* What a cell can show, in this order. */
+/* The parts of a cell, in the order in which they are shown. */
 static const struct part {
     const char *name, *class;
     bool (*has)(const lab_entry *entry);
@@ -103,7 +104,7 @@ static const struct part {
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* Which parts some cell of the table has; how many. */
+/* Finds the parts that at least one cell of the table has, and returns their number. */
 static size_t find_parts(const lab_table *table, bool shown[PARTS])
 {
     size_t count = 0;
@@ -135,7 +136,7 @@ static void put_head(FILE *to, const char *attributes, const char *text)
 
 /* ---- grids and lists ---- */
 
-/* Rows in which there is nothing are left out. */
+/* Empty rows are left out. */
 static void put_grid_row(FILE *to, const lab_table *table, size_t row, const bool *shown, size_t lines)
 {
     const lab_entry *entries = &table->entries[row * table->columns];
@@ -196,9 +197,9 @@ static void put_list(FILE *to, const lab_table *table)
     fputs("</tbody>\n</table>\n", to);
 }
 
-/* ---- around them ---- */
+/* ---- remarks and the rest of the section ---- */
 
-/* Whether a cell before it has the same remark. */
+/* Whether an earlier cell has the same remark. */
 static bool is_repeated(const lab_table *table, size_t index)
 {
     for (size_t i = 0; i < index; i++)
@@ -207,7 +208,7 @@ static bool is_repeated(const lab_table *table, size_t index)
     return false;
 }
 
-/* A remark, after the names of the cells that have it. */
+/* Writes a remark after the names of the cells that have it. */
 static void put_remark(FILE *to, const lab_table *table, size_t index)
 {
     const char *remark = table->entries[index].remark, *between = "<li><b>";

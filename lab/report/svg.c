@@ -1,4 +1,4 @@
-/* Plots of tables: svg.h. This is what stands around the curves. */
+/* Plots of tables: axes, legend and title around the curves. See svg.h. */
 #include "lab/report/svg.h"
 
 #include <math.h>
@@ -8,12 +8,12 @@
 #include "lab/report/svg_parts.h"
 
 enum {
-    HEAD = 26,   /* above the plot; the y axis says there what it is */
-    TITLE = 7,   /* below the title of a file of its own, */
-    AROUND = 12, /* and around it */
+    HEAD = 26,   /* above the plot, where the label of the y axis is */
+    TITLE = 7,   /* space below the title of a separate file */
+    AROUND = 12, /* space around the drawing of a separate file */
     TITLE_LETTERS = 50,
-    LINE = 19, /* of text */
-    KEY = 26   /* a mark in the legend and its space */
+    LINE = 19, /* height of a line of text */
+    KEY = 26   /* width of a symbol in the legend with its space */
 };
 
 static void text_at(FILE *to, double x, double y, const char *attributes, const char *text)
@@ -23,7 +23,7 @@ static void text_at(FILE *to, double x, double y, const char *attributes, const 
     fprintf(to, "</text>\n");
 }
 
-/* The same, pressed together if it is longer than `room`. */
+/* The same, compressed if the text is wider than `room`. */
 static void text_within(FILE *to, double x, double y, const char *attributes, const char *text, double room)
 {
     char pressed[192];
@@ -83,7 +83,7 @@ static void draw_x_axis(const lab_drawing *drawing)
                 " text-anchor=\"middle\"", drawing->table->plot.x, LAB_SVG_WIDTH - LAB_SVG_LEFT - LAB_SVG_RIGHT);
 }
 
-/* How many lines the legend has, and in *columns how many names stand side by side. */
+/* The number of lines of the legend; *columns becomes the number of names on a line. */
 static size_t legend_lines(const lab_drawing *drawing, size_t *columns)
 {
     size_t shown = 0;
@@ -111,20 +111,20 @@ static void draw_legend(const lab_drawing *drawing, double y)
         size_t line = place / columns;
         double x = 12 + width * (double)(place % columns), at = y + LINE * (double)line;
         fprintf(drawing->to, "<g class=\"c%zu\">", i % LAB_SVG_COLOURS);
-        lab_drawing_mark(drawing->to, i, x, at - 4, 4, "full");
+        lab_drawing_symbol(drawing->to, i, x, at - 4, 4, "full");
         fprintf(drawing->to, "</g>");
         text_within(drawing->to, x + 12, at, "", lab_drawing_curve(drawing, i), width - KEY + 8);
         place++;
     }
 }
 
-/* What a hollow mark, a line and a bar stand for. */
+/* Explains hollow symbols, lines and bars. */
 static void draw_key(const lab_drawing *drawing, double y)
 {
     double x = 12;
     fprintf(drawing->to, "<g class=\"key\">");
     if (drawing->published) {
-        lab_drawing_mark(drawing->to, 0, x, y - 4, LAB_SVG_HOLLOW, "hollow");
+        lab_drawing_symbol(drawing->to, 0, x, y - 4, LAB_SVG_HOLLOW, "hollow");
         text_at(drawing->to, x + 12, y, "", "published");
         x += 106;
     }
@@ -134,12 +134,12 @@ static void draw_key(const lab_drawing *drawing, double y)
         x += 92;
     }
     fprintf(drawing->to, "<path class=\"bar\" d=\"M%.1f %.1fv14m-3 0h6m-6 -14h6\"/>", x, y - 11);
-    lab_drawing_mark(drawing->to, 0, x, y - 4, LAB_SVG_FULL, "full");
+    lab_drawing_symbol(drawing->to, 0, x, y - 4, LAB_SVG_FULL, "full");
     text_at(drawing->to, x + 12, y, "", "ours, with its interval");
     fprintf(drawing->to, "</g>\n");
 }
 
-/* Letters of the title that go on one line: whole words, if they are not too long for that. */
+/* How many letters of the title fit on one line: whole words, unless a word is too long. */
 static size_t line_length(const char *text)
 {
     size_t length = strlen(text);
@@ -160,7 +160,7 @@ static size_t title_lines(const char *title)
     return lines;
 }
 
-/* A file of its own has room around the drawing, a background and a title. */
+/* A separate file has space around the drawing, a background and a title. */
 static void open_svg(const lab_drawing *drawing, double height, bool alone)
 {
     int around = alone ? AROUND : 0;

@@ -1,4 +1,4 @@
-/* Curves of plots and their marks. */
+/* The curves of plots and their symbols. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #define APART 3.0
 #define ASIDE (2 * LAB_SVG_FULL + 0.8)
 
-void lab_drawing_mark(FILE *to, size_t curve, double x, double y, double r, const char *class)
+void lab_drawing_symbol(FILE *to, size_t curve, double x, double y, double r, const char *class)
 {
     static const char *const corners[] = {
         NULL, /* a circle */
@@ -36,7 +36,7 @@ void lab_drawing_mark(FILE *to, size_t curve, double x, double y, double r, cons
     fprintf(to, "z\"/>");
 }
 
-/* A line through what `value` gives; with gaps where there is nothing. */
+/* Draws a line through the values, with gaps where there are none. */
 static void join(const lab_drawing *drawing, size_t curve, const char *class, double (*value)(const lab_entry *))
 {
     char letter = 'M';
@@ -67,7 +67,7 @@ static double measured_of(const lab_entry *entry)
     return entry->measured;
 }
 
-/* What a pointer over the point is told. */
+/* The tooltip of a point. */
 static void say_point(const lab_drawing *drawing, const lab_entry *entry)
 {
     char number[LAB_NUMBER_ROOM];
@@ -88,14 +88,14 @@ static void say_point(const lab_drawing *drawing, const lab_entry *entry)
     fprintf(drawing->to, "</title>");
 }
 
-/* Where a bar ends: at the edge if its place is beyond. */
+/* The end of a bar: at the edge, if the value is beyond it. */
 static double bar_end(const lab_scale *scale, double value, double otherwise)
 {
     double place = lab_scale_has(scale, value) ? lab_scale_place(scale, value) : otherwise;
     return fmin(fmax(place, -1), LAB_SVG_HEIGHT + 1);
 }
 
-/* The interval. Those of many zeros stand side by side. */
+/* Draws the interval. The bars of several zeros are drawn side by side. */
 static void draw_bar(const lab_drawing *drawing, size_t curve, double x, const lab_entry *entry)
 {
     bool shown = lab_scale_has(&drawing->y, entry->measured);
@@ -106,7 +106,7 @@ static void draw_bar(const lab_drawing *drawing, size_t curve, double x, const l
             x, low, high, x - 3, low, x - 3, high);
 }
 
-/* ---- marks that would lie on one another ---- */
+/* ---- symbols that would overlap ---- */
 
 static bool is_on(const lab_drawing *drawing, const lab_entry *a, const lab_entry *b)
 {
@@ -114,7 +114,7 @@ static bool is_on(const lab_drawing *drawing, const lab_entry *a, const lab_entr
            fabs(lab_scale_place(&drawing->y, a->measured) - lab_scale_place(&drawing->y, b->measured)) < ASIDE;
 }
 
-/* How far the nearest other point is along x. */
+/* The distance to the nearest other point along x. */
 static double gap_beside(const lab_drawing *drawing, size_t point)
 {
     double place = lab_scale_place(&drawing->x, lab_drawing_x(drawing, 0, point)), least = LAB_SVG_WIDTH;
@@ -124,7 +124,7 @@ static double gap_beside(const lab_drawing *drawing, size_t point)
     return least;
 }
 
-/* The first curve stays where it is; others that would hide it stand to its right and left in turn. */
+/* The first curve keeps its position; others that would hide it are moved to its right and left in turn. */
 static double aside(const lab_drawing *drawing, size_t curve, size_t point)
 {
     size_t before = 0;
@@ -147,12 +147,12 @@ static void draw_point(const lab_drawing *drawing, size_t curve, size_t point)
     fprintf(drawing->to, "<g>");
     say_point(drawing, entry);
     if (lab_scale_has(&drawing->y, entry->published))
-        lab_drawing_mark(drawing->to, curve, x, lab_scale_place(&drawing->y, entry->published), LAB_SVG_HOLLOW,
-                         "hollow");
+        lab_drawing_symbol(drawing->to, curve, x, lab_scale_place(&drawing->y, entry->published), LAB_SVG_HOLLOW,
+                           "hollow");
     if (entry->high > entry->low)
         draw_bar(drawing, curve, x, entry);
     if (lab_scale_has(&drawing->y, entry->measured))
-        lab_drawing_mark(drawing->to, curve, x, lab_scale_place(&drawing->y, entry->measured), LAB_SVG_FULL, "full");
+        lab_drawing_symbol(drawing->to, curve, x, lab_scale_place(&drawing->y, entry->measured), LAB_SVG_FULL, "full");
     fprintf(drawing->to, "</g>\n");
 }
 

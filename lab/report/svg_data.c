@@ -1,4 +1,4 @@
-/* What a plot draws: read off the table each time, so that nothing is kept. */
+/* The data of a plot, read from the table whenever they are needed. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +39,11 @@ double lab_text_width(const char *text)
 {
     size_t letters = 0;
     for (; *text; text++)
-        letters += ((unsigned char)*text & 0xC0) != 0x80; /* bytes that begin one */
+        letters += ((unsigned char)*text & 0xC0) != 0x80; /* bytes that begin a character */
     return (double)letters * LAB_SVG_LETTER;
 }
 
-/* The first number in a name, "1,000,000" as well as "1e6"; NAN: there is none. */
+/* The first number in a name, such as "1,000,000" or "1e6"; NAN if there is none. */
 static double number_in(const char *name)
 {
     char digits[32];
@@ -96,7 +96,7 @@ static void include(lab_scale *scale, double value)
     scale->high = isnan(scale->high) || value > scale->high ? value : scale->high;
 }
 
-/* Theory goes on where nothing can be measured any more: on a logarithmic scale no more than a decade is shown. */
+/* Theory continues where nothing can be measured; a logarithmic scale shows only one more decade of it. */
 static void include_all(lab_drawing *drawing)
 {
     size_t count = drawing->table->rows * drawing->table->columns;
@@ -117,7 +117,7 @@ static void include_all(lab_drawing *drawing)
     }
 }
 
-/* What names need below the axis, beyond one line: nothing if they have room side by side. */
+/* Height below the axis that names need beyond one line; 0 if they fit side by side. */
 static double height_of_names(const lab_drawing *drawing)
 {
     double width = 0;

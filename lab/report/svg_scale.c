@@ -1,13 +1,13 @@
-/* Scales of plots and their ticks. */
+/* The scales of plots and their ticks. */
 #include <math.h>
 #include <string.h>
 
 #include "lab/report/html.h"
 #include "lab/report/svg_parts.h"
 
-#define MARGIN 0.04 /* of the range, on either side */
+#define MARGIN 0.04 /* on either side, as a share of the range */
 
-enum { SHORT_DECADES = 3 }; /* a scale of fewer has ticks at 2 and 5, too */
+enum { SHORT_DECADES = 3 }; /* scales with fewer decades have ticks at 2 and 5 too */
 
 static double measure_of(const lab_scale *scale, double value)
 {
@@ -38,7 +38,7 @@ void lab_scale_widen(lab_scale *scale, bool zero)
     scale->high = scale->log ? pow(10, high) : high;
 }
 
-/* The least of 1, 2 and 5 times a power of ten that is not below. */
+/* The smallest of 1, 2 and 5 times a power of ten that is at least `least`. */
 static double round_step(double least)
 {
     double power = pow(10, floor(log10(least)));
@@ -46,7 +46,7 @@ static double round_step(double least)
     return power * (share <= 1.0001 ? 1 : share <= 2.0001 ? 2 : share <= 5.0001 ? 5 : 10);
 }
 
-/* Logarithmic scales have three ticks a decade: index 0, 1, 2 are 1, 2, 5. */
+/* Logarithmic scales have three ticks per decade: index 0, 1, 2 are 1, 2, 5. */
 static double log_tick(long index)
 {
     static const double parts[] = {1, 2, 5};

@@ -1,7 +1,7 @@
-/* Colours of reports and plots, for light and dark, and how the parts of a plot look: svg.h. */
+/* Colours of reports and plots for light and dark pages, and rules for the parts of a plot. See svg.h. */
 #include "lab/report/svg.h"
 
-/* Each curve's colour differs from the others in lightness, too, and every curve has a shape of its own. */
+/* The colours of curves also differ in lightness, and every curve has its own symbol. */
 const char *const lab_svg_colours =
     ":root{color-scheme:light dark;--paper:#fdfdfc;--ink:#1c2126;--quiet:#59636e;--line:#d5d9de;--wash:#f2f4f5;"
     "--link:#0b5cad;--good:#1a6b3c;--some:#8a5a00;--bad:#b3261e;--odd:#6b3fa0;"

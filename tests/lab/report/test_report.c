@@ -288,8 +288,10 @@ static void cells_of_other_builds_are_shown(void **state)
     }
     char *text = report_of(tables, 1);
     must_be_well_formed(text);
-    check(strstr(text, "<p>8 cells were measured. Theory predicts 8 of them, and 8 fit it."), "cells are not counted");
-    check(strstr(text, "<span class=\"v-not-built\"><b>4</b> were left out: this build"), "cells are not left out");
+    check(strstr(text, "<p>8 cells were measured. Theory predicts 8 of them, and 8 of these fit."),
+          "cells are not counted");
+    check(strstr(text, "<span class=\"v-not-built\"><b>4</b> were left out because this build"),
+          "cells are not left out");
     check(strstr(text, "<b class=\"v-not-built\">4 not built</b>"), "the table does not count them");
     assert_int_equal(occurrences(text, "<b class=\"v-not-built\">not built</b>"), COLUMNS);
     assert_int_equal(occurrences(text, "v-not built"), 0);
@@ -311,8 +313,9 @@ static void cells_that_fail_are_counted(void **state)
     entries[0].verdict = LAB_FAILS;
     char *text = report_of(&table, 1);
     must_be_well_formed(text);
-    check(strstr(text, "<p>2 cells were measured. Theory predicts 1 of them, and 0 fit it."), "they are not counted");
-    check(strstr(text, "<b>1</b> cells of ours fail against theory"), "nothing is said of it");
+    check(strstr(text, "<p>2 cells were measured. Theory predicts 1 of them, and 0 of these fit."),
+          "they are not counted");
+    check(strstr(text, "<b>1</b> of our cells contradict theory"), "nothing is said of it");
     free(text);
 }
 
@@ -328,10 +331,10 @@ static void all_cells_are_judged_together(void **state)
     lab_report_write(page.to, &book, &origin);
     char *text = end(&page);
     must_be_well_formed(text);
-    check(strstr(text, "<p>All together: the largest |z| of 12 different cells is 6.00, and chance gives more than "
-                       "3.34 at most once in a hundred times: 1 cell speaks against theory.</p>"),
+    check(strstr(text, "<p>All together: the largest |z| of 12 different cells is 6.00; by chance it exceeds "
+                       "3.34 at most once in a hundred times; 1 cell contradicts theory.</p>"),
           "%.200s", strstr(text, "All together") ? strstr(text, "All together") : "nothing is said of all cells");
-    check(strstr(text, "theory says. 1 run of 1 URL, seed 7.</p>"), "one run is not one");
+    check(strstr(text, "with theory. 1 run of 1 URL, seed 7.</p>"), "one run is not one");
     free(text);
 }
 
