@@ -164,7 +164,7 @@ typedef struct steps {
     size_t len;
 } steps;
 
-static int follow(void *context, const vidi_canon_step *step)
+static int follow(void *context, const vidi_canon_change *step)
 {
     steps *s = context;
     FUZZ_CHECK(*step->rule && !same(step->before, step->after));

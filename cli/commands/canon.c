@@ -56,7 +56,7 @@ static int make_form(canon *job, vidi_str line, size_t *len)
     }
 }
 
-static int show_step(void *context, const vidi_canon_step *step)
+static int show_step(void *context, const vidi_canon_change *step)
 {
     cli_out *out = context;
     cli_out_format(out, "  %-10s ", step->rule);
@@ -65,7 +65,7 @@ static int show_step(void *context, const vidi_canon_step *step)
     return 0;
 }
 
-static int name_step(void *context, const vidi_canon_step *step)
+static int name_step(void *context, const vidi_canon_change *step)
 {
     cli_json_string(context, NULL, step->rule);
     return 0;

@@ -80,8 +80,7 @@ static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options,
     job->also = sets->also;
     job->commits = sets->durable;
     job->live.path = sets->durable ? options->set.state : NULL;
-    if (status == CLI_OK && job->printer.what == CLI_PRINT_CANONICAL)
-        status = cli_form_of(sets->set, sets->tracking, &job->printer.form);
+    job->printer.form = vidi_canon_of(sets->set);
     if (status != CLI_OK)
         return status;
     status = cli_job_run(job, files);
@@ -103,7 +102,6 @@ static int run(const cli_command *self, cli_words words)
     if (status == CLI_GO_ON)
         status = options.version ? cli_version_print() : dedup_run(&job, &sets, &options, words);
     cli_job_free(&job);
-    vidi_canon_close(job.printer.form);
     cli_sets_close(&sets);
     free(options.set.params);
     return status;

@@ -49,8 +49,7 @@ static int has_run(cli_job *job, const has_options *options, cli_words words)
         return cli_error("'vidi has' needs the folder of a state: vidi has STATE [FILE]...");
     if (read_options(job, options) != CLI_OK || cli_state_ask(&job->set, words.list[0], options->invalid) != CLI_OK)
         return CLI_ERROR;
-    if (job->printer.what == CLI_PRINT_CANONICAL && cli_form_of(job->set, NULL, &job->printer.form) != CLI_OK)
-        return CLI_ERROR;
+    job->printer.form = vidi_canon_of(job->set);
     int status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK)
         status = report_run(job, options);
@@ -69,7 +68,6 @@ static int run(const cli_command *self, cli_words words)
     if (status == CLI_GO_ON)
         status = has_run(&job, &options, words);
     cli_job_free(&job);
-    vidi_canon_close(job.printer.form);
     vidi_close(job.set);
     return status;
 }

@@ -31,7 +31,7 @@ typedef struct cli_printer {
     bool counts;       /* print how often each URL came, at the end, instead of anything before */
     bool repeats_only; /* with counts: only URLs that came more than once */
     char end;          /* of lines */
-    vidi_canon *form;  /* for CLI_PRINT_CANONICAL */
+    const vidi_canon *form; /* of the set, for CLI_PRINT_CANONICAL */
     cli_out out;
 
     /* private */

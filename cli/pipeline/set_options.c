@@ -196,16 +196,6 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     return cli_state_open_with(set, path, &reading, NULL);
 }
 
-int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form)
-{
-    vidi_stats stats = {.size = sizeof stats};
-    int error = vidi_stat(set, &stats);
-
-    if (error == VIDI_OK)
-        error = vidi_canon_create(form, stats.canon, tracking, NULL);
-    return error < 0 ? cli_library_error(error) : CLI_OK;
-}
-
 /* Does a state that was there fit the options? */
 static int check_state(const cli_sets *sets, const vidi_set *state, const cli_set_options *options)
 {

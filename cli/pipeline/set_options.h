@@ -39,7 +39,4 @@ void cli_sets_close(cli_sets *sets);
 /* Opens a state for questions only. CLI_OK, or CLI_ERROR with a message. */
 int cli_state_ask(vidi_set **set, const char *path, const char *invalid);
 
-/* The canonical form that a set has. CLI_OK, or CLI_ERROR with a message. */
-int cli_form_of(const vidi_set *set, const char *tracking, vidi_canon **form);
-
 #endif

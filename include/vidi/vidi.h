@@ -12,8 +12,8 @@
  *  - Spellings of one page are one URL: a set brings every URL into its canonical form first (vidi_options.canon). The
  *    default, whatwg, changes nothing about what a URL means; crawl, surt and the keys bring together what is only
  *    nearly always one page, and those that are not are lost without being in the statistics.
- *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" erases the marks of
- *    another one.
+ *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes
+ *    away bits that belong to another one.
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions that are not (hash=jenkins, oaat,
  *    murmur2, md5, sha1) or that do not withstand an attack (xxh3) let a hostile site choose which pages you lose;
  *    vidi_stats.hash_trust tells.
@@ -21,7 +21,7 @@
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
- * VIDI_IS_CONCURRENT run in parallel; those of the others take turns inside the library. Questions run in parallel with
+ * VIDI_IS_CONCURRENT run in parallel; those of the others take turns inside the library. Lookups run in parallel with
  * each other for all kinds.
  *
  * Ownership: the caller owns every pointer that it passes in; nothing is kept after the call returns. Strings that the
@@ -33,7 +33,7 @@
  * Bytes that are not a URL: every function that takes a URL answers VIDI_INVALID for them, and vidi_message() says why.
  * That is an answer and not an error, because a crawler meets malformed links on every other page: nothing has failed,
  * and trying again would not help. A set may be told to take such bytes all the same, which is the default, or to stop
- * a batch at them (vidi_options.invalid). A base that is not a URL is VIDI_EARGUMENT: the base is the URL of the page
+ * a batch at them (vidi_access.invalid). A base that is not a URL is VIDI_EARGUMENT: the base is the URL of the page
  * that a link was found on, which the caller has fetched, and VIDI_INVALID would put the blame on the link.
  *
  * Callbacks (visitors, sinks, sources, allocators) run while the set is locked: they must not call any function on it.
@@ -69,9 +69,9 @@ typedef struct vidi_str {
 
 /* What a set says about a URL. In arrays of verdicts each takes one byte. */
 enum vidi_verdict {
-    VIDI_UNTRIED = 0, /* the call failed before it came to this URL, which left no trace */
-    VIDI_NEW = 1,     /* never met before; vidi_add has now added it */
-    VIDI_SEEN = 2,    /* met before, or one of the losses that the statistics speak of */
+    VIDI_UNTRIED = 0, /* the call failed before it reached this URL; the set does not know it */
+    VIDI_NEW = 1,     /* not seen before; vidi_add has now added it */
+    VIDI_SEEN = 2,    /* seen before, or falsely taken for it: vidi_stats.expected_lost counts these */
     VIDI_INVALID = 3, /* not a URL; never added */
     VIDI_DIGESTED = 4 /* vidi_digest_batch has made its digest, which can be added or looked up */
 };
@@ -96,13 +96,13 @@ enum vidi_error {
  */
 VIDI_API const char *vidi_strerror(int error);
 
-/* What was wrong in the last call of this thread that failed: one sentence, good until this thread's next failure. */
+/* What was wrong in this thread's last call that failed: one sentence, good until this thread's next failure. */
 VIDI_API const char *vidi_message(void);
 
 /* "0.1.0" */
 VIDI_API const char *vidi_version(void);
 
-/* The level of the processor that is made use of, "avx512" for example: see docs/ARCHITECTURE.md, and VIDI_CPU there. */
+/* The instruction set in use, "avx512" for example. docs/ARCHITECTURE.md says how VIDI_CPU narrows it. */
 VIDI_API const char *vidi_cpu(void);
 
 /*
@@ -228,24 +228,24 @@ VIDI_API int vidi_open_with(vidi_set **set, const char *path, const vidi_access 
 VIDI_API int vidi_open_or_create(vidi_set **set, const vidi_options *options);
 
 /*
- * Frees the set; NULL is fine. No other call on it may be running. Of a set in a folder, what was committed is written
- * out and, but for VIDI_SYNC_NEVER, synced; whether that went well only vidi_sync can say, before. What is staged is gone:
- * nobody was told that it was passed on.
+ * Frees the set; NULL is fine. No other call on it may be running. For a set in a folder, everything committed is
+ * written out and, except under VIDI_SYNC_NEVER, synced. Errors are not reported here: call vidi_sync before. Staged
+ * adds are dropped, so their URLs will be new again.
  */
 VIDI_API void vidi_close(vidi_set *set);
 
 /*
- * With VIDI_MANUAL_COMMIT: everything that was answered VIDI_NEW so far, by any thread, was passed on, and everything
- * removed so far is done with. Only from here on may it be found after a crash: what was not committed is forgotten, and
- * handed out again. When this returns, it is in the log's buffer; on disk within about a second, or, with
- * VIDI_SYNC_ALWAYS, now. Does nothing for other sets. On VIDI_EIO the log has failed and nothing more can be committed until
- * vidi_snapshot succeeds; nothing is lost as long as the process lives.
+ * With VIDI_MANUAL_COMMIT: tells the set that everything answered VIDI_NEW so far, by any thread, has been handled, and
+ * every removal so far. After a crash, URLs that were never committed come back as new. When this returns, the commit is
+ * in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already. Does nothing for other
+ * sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot succeeds; nothing is lost
+ * as long as the process lives.
  */
 VIDI_API int vidi_commit(vidi_set *set);
 
 /*
- * For who passes on what is new while more is being added: vidi_mark gives a mark behind everything answered so far,
- * and vidi_commit_to commits what was answered before that mark, and nothing behind it.
+ * For callers that hand URLs on while other threads keep adding: vidi_mark returns a mark after everything answered so
+ * far, and vidi_commit_to commits everything before that mark and nothing after it.
  */
 VIDI_API int vidi_mark(const vidi_set *set, uint64_t *mark);
 VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
@@ -254,34 +254,33 @@ VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
 VIDI_API int vidi_sync(vidi_set *set);
 
 /*
- * Writes a new snapshot and begins a new log: everything committed is in it when this returns. It happens by itself in the
- * background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and questions go on meanwhile, with
- * some 30 to 50 bytes of memory for each URL that is new.
+ * Writes a new snapshot and begins a new log: when this returns, everything committed is in the snapshot. It also happens
+ * by itself in the background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and lookups go on
+ * meanwhile; each new URL takes some 30 to 50 bytes of memory until the snapshot is written.
  */
 VIDI_API int vidi_snapshot(vidi_set *set);
 
-/* Checks every byte of a snapshot that is mapped; may run in a thread of its own. VIDI_EFORMAT says what is wrong. */
+/* Checks every byte of a mapped snapshot; may run in a thread of its own. VIDI_EFORMAT says what is wrong. */
 VIDI_API int vidi_verify(const vidi_set *set);
 
 /* What vidi_open found. */
 typedef struct vidi_recovery {
     size_t size;
-    uint64_t logs;             /* files */
-    uint64_t records;          /* replayed from them, */
-    uint64_t urls;             /* and what they added or removed */
+    uint64_t logs;             /* log files read */
+    uint64_t records;          /* records replayed from them */
+    uint64_t urls;             /* URLs that the records added or removed */
     uint64_t unfinished_bytes; /* at the end of a log: what a crash has left of the last write */
-    uint64_t damaged_bytes;    /* between valid records: the URLs in them are forgotten */
-    uint64_t damaged_places;
-    char damaged_log[40]; /* name of the first file that has them */
+    uint64_t damaged_bytes;    /* between valid records: their URLs are forgotten and will be new again */
+    uint64_t damaged_places;   /* number of damaged stretches */
+    char damaged_log[40];      /* name of the first damaged file; empty: none */
 } vidi_recovery;
 
 VIDI_API int vidi_recovered(const vidi_set *set, vidi_recovery *recovery);
 
 /*
- * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID or an error, in which case nothing has changed.
- * The URL's canonical form is what is added. Costs a look at whether it is in that form already (and if not, some
- * 200 ns to bring it there), one hash of it and what docs/KINDS.md says of the kind; kinds that count store every add,
- * also a VIDI_SEEN one.
+ * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID, or an error, after which nothing has changed. What is
+ * added is the URL's canonical form. The cost: checking whether the URL is in canonical form (some 200 ns more if it is
+ * not), one hash, and what docs/KINDS.md says of the kind. Kinds that count store every add, also of URLs seen before.
  */
 VIDI_API int vidi_add(vidi_set *set, vidi_str url);
 
@@ -294,7 +293,7 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
  */
 VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
-/* Asks without adding: VIDI_SEEN, VIDI_NEW ("would be new"), VIDI_INVALID or an error. */
+/* Looks a URL up without adding it: VIDI_SEEN, VIDI_NEW ("would be new"), VIDI_INVALID or an error. */
 VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -311,18 +310,18 @@ VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
 VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 
 /*
- * Starts the next epoch: an empty filter with new salts, so that what was lost in the last crawl is found in this one.
- * next may be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params,
- * capacity, error and headroom replace the set's where they are not zero (with another kind come its own parameters),
- * and its VIDI_KEEP_PREVIOUS in any case; its other fields must be zero. What is staged is dropped with the old epoch.
- * Everybody else waits while the new filter is made, next to the old one, so that there must be memory for both. On
- * error the set goes on in the old epoch.
+ * Starts the next epoch: an empty filter with new salts, so pages lost in the last crawl are found in this one. next may
+ * be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params, capacity,
+ * error and headroom replace the set's where they are not zero (another kind starts with its own default parameters), and
+ * its flags always do; its other fields must be zero. Staged adds are dropped with the old epoch. All other calls wait
+ * while the new filter is made. Both filters exist at that moment, so there must be memory for both. On error the set
+ * stays in the old epoch.
  */
 VIDI_API int vidi_rotate(vidi_set *set, const vidi_options *next);
 
 /*
- * Asks the previous epoch, if VIDI_KEEP_PREVIOUS kept it (VIDI_ECANNOT otherwise). It never answers for the new one.
- * vidi_drop_previous frees it.
+ * Looks a URL up in the previous epoch, if VIDI_KEEP_PREVIOUS kept it (VIDI_ECANNOT otherwise). The previous epoch never
+ * influences the answers of the current one. vidi_drop_previous frees it.
  */
 VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_drop_previous(vidi_set *set);
@@ -358,9 +357,9 @@ typedef int (*vidi_visitor)(void *context, const vidi_entry *entry);
 VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
 
 /*
- * Does growth that is pending, for about budget_ns nanoseconds: 1 if more is left, 0 if none. Growth also happens with
- * the adds that need it, in small pieces but for `sorted` and `list`, so calling this is never necessary; a server
- * calls it when idle.
+ * Does pending growth for about budget_ns nanoseconds: 1 if more is left, 0 if none. Calling it is never necessary,
+ * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
+ * when idle.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 
@@ -392,10 +391,9 @@ VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_di
                               uint8_t *verdicts);
 
 /*
- * A hint: so many URLs are expected in the set altogether. Kinds that grow piece by piece then grow towards that in
- * larger steps: it takes less time, and memory sooner. It may be called again whenever one knows better; too few does
- * no harm, too many takes memory for nothing, unless it is more than the memory limit has room for. The others take no
- * notice.
+ * A hint: how many URLs the set is expected to hold in the end. Kinds that grow piece by piece then grow in larger
+ * pieces, which takes less time but memory sooner. Call it again whenever you know better. A hint that is too low does no
+ * harm; one that is too high wastes memory, but never beyond the memory limit. Other kinds ignore it.
  */
 VIDI_API int vidi_expect(vidi_set *set, uint64_t urls);
 
@@ -671,13 +669,13 @@ VIDI_API const vidi_canon *vidi_canon_of(const vidi_set *set);
 VIDI_API int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base, char *buffer, size_t *len);
 
 /* One rule that changed a URL. */
-typedef struct vidi_canon_step {
+typedef struct vidi_canon_change {
     const char *rule;
     vidi_str before, after; /* good during the call of the visitor */
-} vidi_canon_step;
+} vidi_canon_change;
 
 /* Called for each change; anything but 0 ends the walk and is returned: use numbers above VIDI_INVALID. */
-typedef int (*vidi_canon_visitor)(void *context, const vidi_canon_step *step);
+typedef int (*vidi_canon_visitor)(void *context, const vidi_canon_change *step);
 
 /*
  * Tells which rules change the URL, in their order: "whatwg" for reading and serialising it, "fragment", then those of

@@ -313,7 +313,7 @@ static int tell(explanation *why, const char *rule, const vidi__buffer *out)
         return VIDI_OK;
     if (why->before.error)
         return why->before.error;
-    vidi_canon_step step = {rule, {why->before.at, why->before.len}, {out->at, out->len}};
+    vidi_canon_change step = {rule, {why->before.at, why->before.len}, {out->at, out->len}};
     if (step.before.len == step.after.len && memcmp(step.before.ptr, step.after.ptr, step.after.len) == 0)
         return VIDI_OK;
     return why->visitor(why->context, &step);

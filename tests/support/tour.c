@@ -37,7 +37,7 @@ static bool again(const test_tour *tour, const char *call, int result)
 
 /* ---- what needs no set ---- */
 
-static int hear(void *context, const vidi_canon_step *step)
+static int hear(void *context, const vidi_canon_change *step)
 {
     (void)context;
     (void)step;

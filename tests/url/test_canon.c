@@ -117,7 +117,7 @@ typedef struct told {
     int stop_at, steps;
 } told;
 
-static int hear(void *context, const vidi_canon_step *step)
+static int hear(void *context, const vidi_canon_change *step)
 {
     told *t = context;
     size_t len = strlen(t->text);

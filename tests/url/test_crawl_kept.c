@@ -34,7 +34,7 @@ typedef struct longhand {
     size_t len;
 } longhand;
 
-static int take_step(void *context, const vidi_canon_step *step)
+static int take_step(void *context, const vidi_canon_change *step)
 {
     longhand *result = context;
     assert_true(step->after.len <= ROOM);
