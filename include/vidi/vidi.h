@@ -207,11 +207,11 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * Opens a set that lives in a folder. flags are vidi_access_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
  * (the message names the process) if another process has it open for writing, VIDI_EFORMAT if it is damaged.
  *
- * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a damaged
- * place; vidi_recovered says what was found.
+ * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a
+ * damaged place; vidi_recovered says what was found.
  *
- * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share one
- * copy, and reads what the log adds. The set is as it was at that moment; later commits of the writer are not seen.
+ * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share
+ * one copy, and reads what the log adds. The set is as it was at that moment; later commits of the writer are not seen.
  * Nothing in the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no
  * other harm.
  */
@@ -236,10 +236,10 @@ VIDI_API void vidi_close(vidi_set *set);
 
 /*
  * With VIDI_MANUAL_COMMIT: tells the set that everything answered VIDI_NEW so far, by any thread, has been handled, and
- * every removal so far. After a crash, URLs that were never committed come back as new. When this returns, the commit is
- * in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already. Does nothing for other
- * sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot succeeds; nothing is lost
- * as long as the process lives.
+ * every removal so far. After a crash, URLs that were never committed come back as new. When this returns, the commit
+ * is in the log's buffer. It is on disk within about a second, or, with VIDI_SYNC_ALWAYS, already. Does nothing for
+ * other sets. On VIDI_EIO the log has failed, and nothing more can be committed until vidi_snapshot succeeds; nothing
+ * is lost as long as the process lives.
  */
 VIDI_API int vidi_commit(vidi_set *set);
 
@@ -254,9 +254,9 @@ VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
 VIDI_API int vidi_sync(vidi_set *set);
 
 /*
- * Writes a new snapshot and begins a new log: when this returns, everything committed is in the snapshot. It also happens
- * by itself in the background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and lookups go on
- * meanwhile; each new URL takes some 30 to 50 bytes of memory until the snapshot is written.
+ * Writes a new snapshot and begins a new log: when this returns, everything committed is in the snapshot. It also
+ * happens by itself in the background whenever the log has grown to half of the snapshot (and 32 MiB). Adds and lookups
+ * go on meanwhile; each new URL takes some 30 to 50 bytes of memory until the snapshot is written.
  */
 VIDI_API int vidi_snapshot(vidi_set *set);
 
@@ -278,9 +278,10 @@ typedef struct vidi_recovery {
 VIDI_API int vidi_recovered(const vidi_set *set, vidi_recovery *recovery);
 
 /*
- * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID, or an error, after which nothing has changed. What is
- * added is the URL's canonical form. The cost: checking whether the URL is in canonical form (some 200 ns more if it is
- * not), one hash, and what docs/KINDS.md says of the kind. Kinds that count store every add, also of URLs seen before.
+ * Adds a URL unless it was seen: VIDI_NEW, VIDI_SEEN, VIDI_INVALID, or an error, after which nothing has changed. What
+ * is added is the URL's canonical form. The cost: checking whether the URL is in canonical form (some 200 ns more if it
+ * is not), one hash, and what docs/KINDS.md says of the kind. Kinds that count store every add, also of URLs seen
+ * before.
  */
 VIDI_API int vidi_add(vidi_set *set, vidi_str url);
 
@@ -310,18 +311,18 @@ VIDI_API int vidi_remove(vidi_set *set, vidi_str url);
 VIDI_API int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times);
 
 /*
- * Starts the next epoch: an empty filter with new salts, so pages lost in the last crawl are found in this one. next may
- * be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params, capacity,
- * error and headroom replace the set's where they are not zero (another kind starts with its own default parameters), and
- * its flags always do; its other fields must be zero. Staged adds are dropped with the old epoch. All other calls wait
- * while the new filter is made. Both filters exist at that moment, so there must be memory for both. On error the set
- * stays in the old epoch.
+ * Starts the next epoch: an empty filter with new salts, so pages lost in the last crawl are found in this one. next
+ * may be NULL: same kind and parameters, sized from the last count and the headroom. Otherwise its kind, params,
+ * capacity, error and headroom replace the set's where they are not zero (another kind starts with its own default
+ * parameters), and its flags always do; its other fields must be zero. Staged adds are dropped with the old epoch. All
+ * other calls wait while the new filter is made. Both filters exist at that moment, so there must be memory for both.
+ * On error the set stays in the old epoch.
  */
 VIDI_API int vidi_rotate(vidi_set *set, const vidi_options *next);
 
 /*
- * Looks a URL up in the previous epoch, if VIDI_KEEP_PREVIOUS kept it (VIDI_ECANNOT otherwise). The previous epoch never
- * influences the answers of the current one. vidi_drop_previous frees it.
+ * Looks a URL up in the previous epoch, if VIDI_KEEP_PREVIOUS kept it (VIDI_ECANNOT otherwise). The previous epoch
+ * never influences the answers of the current one. vidi_drop_previous frees it.
  */
 VIDI_API int vidi_has_previous(const vidi_set *set, vidi_str url);
 VIDI_API int vidi_drop_previous(vidi_set *set);
@@ -331,8 +332,8 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * VIDI_CAN_MERGE. VIDI_EDIFFERS if the two do not fit together; the message says what differs.
  *
  * The canonical form must always be the same. Sets that keep their URLs (hashset, sorted and list) need only agree on
- * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may differ.
- * All other sets must agree in each of these, which sets that were created with `like` do.
+ * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may
+ * differ. All other sets must agree in each of these, which sets that were created with `like` do.
  *
  * Takes time linear in the size of `from`; adds to either set wait. On error `into` may hold part of `from`; calling
  * again completes it, except that sets which store every add may then count some URLs twice.
@@ -383,8 +384,8 @@ VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t
 
 /*
  * Adds the digests whose verdict is VIDI_DIGESTED, or looks them up; it becomes VIDI_NEW or VIDI_SEEN. All other
- * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT if
- * the digests are of another epoch. They must be this set's own.
+ * entries stay as they are. On an error the digests that were not reached stay VIDI_DIGESTED: call again. VIDI_ECANNOT
+ * if the digests are of another epoch. They must be this set's own.
  */
 VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
 VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
@@ -392,8 +393,8 @@ VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_di
 
 /*
  * A hint: how many URLs the set is expected to hold in the end. Kinds that grow piece by piece then grow in larger
- * pieces, which takes less time but memory sooner. Call it again whenever you know better. A hint that is too low does no
- * harm; one that is too high wastes memory, but never beyond the memory limit. Other kinds ignore it.
+ * pieces, which takes less time but memory sooner. Call it again whenever you know better. A hint that is too low does
+ * no harm; one that is too high wastes memory, but never beyond the memory limit. Other kinds ignore it.
  */
 VIDI_API int vidi_expect(vidi_set *set, uint64_t urls);
 
@@ -608,9 +609,10 @@ typedef struct vidi_url {
 /*
  * Parses a URL, or a reference against a base (NULL: none), and writes its serialisation, without a zero byte at the
  * end, to the buffer. *len is the buffer's room on entry and the URL's length on return. VIDI_ELIMIT if the room is too
- * small: *len then says how much is needed, and 0 bytes at NULL are a way to ask. VIDI_INVALID if it is not
- * a URL: vidi_message() says why, and *len is 0. VIDI_EARGUMENT if the base is not a URL. Unless this returns VIDI_OK,
- * *url is empty and the buffer's contents are unspecified. Neither input nor base may overlap the buffer. About 100 ns for a URL of 70 bytes.
+ * small: *len then says how much is needed, and 0 bytes at NULL are a way to ask. VIDI_INVALID if it is not a URL:
+ * vidi_message() says why, and *len is 0. VIDI_EARGUMENT if the base is not a URL. Unless this returns VIDI_OK, *url is
+ * empty and the buffer's contents are unspecified. Neither input nor base may overlap the buffer. About 100 ns for a
+ * URL of 70 bytes.
  */
 VIDI_API int vidi_url_parse(vidi_str input, const vidi_str *base, char *buffer, size_t *len, vidi_url *url);
 
@@ -663,8 +665,8 @@ VIDI_API const vidi_canon *vidi_canon_of(const vidi_set *set);
 /*
  * Writes the canonical form of a URL, or of a reference against a base (NULL: none), to the buffer, as vidi_url_parse
  * does: *len is the room on entry and the length on return, VIDI_ELIMIT if the room is too small. VIDI_INVALID if it is
- * not a URL, or lacks what the form is made of, such as a host; vidi_message() says why, and *len is 0. `none` takes any
- * bytes and ignores the base. VIDI_EARGUMENT if the base is not a URL. Nothing is allocated for typical URLs.
+ * not a URL, or lacks what the form is made of, such as a host; vidi_message() says why, and *len is 0. `none` takes
+ * any bytes and ignores the base. VIDI_EARGUMENT if the base is not a URL. Nothing is allocated for typical URLs.
  */
 VIDI_API int vidi_url_canon(const vidi_canon *canon, vidi_str input, const vidi_str *base, char *buffer, size_t *len);
 

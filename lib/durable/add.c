@@ -3,10 +3,10 @@
  */
 #include "durable/durable.h"
 
-/* Slots of the staging area are prefetched for so many URLs ahead. */
+/* How many URLs ahead slots of the staging area are prefetched. */
 #define PREFETCH_AHEAD 16
 
-/* Up to so many hashes are kept in a small frame. */
+/* Up to this number of hashes, a small stack frame will do. */
 #define FEW_HASHES 16
 
 bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
@@ -14,7 +14,7 @@ bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
     return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
 
-/* What the filter has taken, a record's worth of hashes or URLs, goes to the log, which has room for `bytes`. */
+/* Logs what the filter has taken: one record, for which `bytes` are reserved. */
 static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t bytes)
 {
     uint64_t position;
@@ -220,7 +220,7 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_
     if (code < 0)
         take_back(set, pending, n, verdicts);
     else if (!set->durable->frozen)
-        (void)vidi__durable_apply(set, pending->to); /* what the filter has no memory for stays in the stage */
+        (void)vidi__durable_apply(set, pending->to); /* operations that the filter has no memory for stay staged */
     vidi__unlock(set);
     return code;
 }

@@ -124,7 +124,7 @@ int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
         size_t n = run_of(staging, staging->logged, end, most);
         int code = log_run(set, staging->logged, n, position);
         if ((code == VIDI_EMEMORY || code == VIDI_ELIMIT) && !waited) {
-            /* No memory for the log's buffer, which a commit would make room for: in small pieces, one by one. */
+            /* No memory for the log's buffer. Wait until it is written, and go on in small records. */
             VIDI__TRY(vidi__log_wait(log, *position));
             most = VIDI__RECORD_URLS;
             waited = true;

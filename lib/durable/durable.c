@@ -9,7 +9,7 @@
 
 /* ---- logs ---- */
 
-/* Something that follows from the key, so that logs of different sets do not pass for each other. */
+/* A number derived from the key, so that the log of one set is not taken for that of another. */
 static uint64_t identity_of(const vidi_set *set)
 {
     unsigned char id[VIDI_KEY_BYTES];
@@ -22,7 +22,7 @@ vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t
     return (vidi__log_id){.number = number, .epoch = epoch, .identity = identity_of(set)};
 }
 
-/* bytes 0: a new one. */
+/* Opens a log that ends after `bytes`; 0: makes a new one. */
 static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi__open_log **log)
 {
     int folder = set->durable->folder.handle;
@@ -54,7 +54,7 @@ int vidi__durable_end_log(vidi_set *set, vidi__open_log *log)
 {
     if (!log)
         return VIDI_OK;
-    while (atomic_load_explicit(&log->waiting, memory_order_acquire)) /* they are about to be told */
+    while (atomic_load_explicit(&log->waiting, memory_order_acquire)) /* they will be told soon */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int code = vidi__log_close(log->log);
     vidi__release(&set->memory, log, sizeof *log, _Alignof(vidi__open_log));
@@ -87,7 +87,7 @@ void vidi__durable_ready(vidi_set *set)
 void vidi__durable_restage(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    uint64_t next = vidi__staging_next(&durable->staging); /* who still waits for steps must not take others for them */
+    uint64_t next = vidi__staging_next(&durable->staging); /* numbers never repeat: callers may still wait for theirs */
     vidi__staging_free(&durable->staging);
     durable->hash_only = vidi__epoch_needs_hash_only(&set->now);
     vidi__staging_init(&durable->staging, &set->memory, !durable->hash_only);
@@ -97,7 +97,7 @@ void vidi__durable_restage(vidi_set *set)
 
 /* ---- the end ---- */
 
-/* Errors are not told: only vidi_sync, before, can say whether everything is on disk. */
+/* Errors are not reported here: vidi_sync, called before, says whether everything is on disk. */
 static void end(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
@@ -117,8 +117,9 @@ static void end(vidi_set *set)
 }
 
 /*
- * The snapshot in force names the files still. So theirs goes first, and for good: without it the others count as
- * dropped, with it they would be missed. If that fails, they stay until the next snapshot, which does not name them.
+ * The snapshot in force still names the previous epoch's files. So its snapshot is removed first and the folder synced:
+ * without that file the epoch counts as dropped, while a missing log would count as damage. If this fails, the files
+ * stay until the next snapshot, which does not name them.
  */
 static void drop_previous(vidi_set *set)
 {
@@ -152,7 +153,7 @@ static bool is_frozen(const vidi_set *set)
     return set->durable->frozen;
 }
 
-/* The filter must hold everything that is committed; that of a mapped set cannot take it. */
+/* Everything committed must be in the filter. The filter of a mapped set cannot take what is in the log. */
 static int check_whole(const vidi_set *set)
 {
     if (set->mapped.bytes && set->durable->staging.count)

@@ -1,6 +1,6 @@
 /*
- * A set that lives in a folder (store/folder.h). The filter holds what is committed, the staging area what is not in the
- * filter yet, and the log what was committed since the last snapshot.
+ * A set that lives in a folder (store/folder.h). The filter holds what is committed, the staging area what is not in
+ * the filter yet, and the log what was committed since the last snapshot.
  *
  *     add ──> staging area ──commit──> log ──> filter ──> snapshot
  *      └───────── autocommit: filter and log at once ────────┘
@@ -111,7 +111,10 @@ vidi__u128 vidi__durable_url_hash(const vidi__epoch *epoch, vidi_str url);
  */
 int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__work *work, vidi__tally *tally);
 
-/* Applies what is logged to the filter, up to but not including operation `to`. Exclusive lock. On error the rest stays. */
+/*
+ * Applies what is logged to the filter, up to but not including operation `to`. Exclusive lock. On error the rest
+ * stays.
+ */
 int vidi__durable_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
@@ -122,34 +125,35 @@ int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
 
 /* Payload: the tally of the epoch, and then hashes of 16 bytes, or URLs, each a u64 length and its bytes. */
 enum { VIDI__RECORD_ADD_HASHES = 1, VIDI__RECORD_ADD_URLS, VIDI__RECORD_REMOVE_HASHES, VIDI__RECORD_REMOVE_URLS };
-/* URLs in a record at most; hashes fill more. */
+/* The largest number of URLs, and of hashes, in one record. */
 #define VIDI__RECORD_URLS VIDI__GROUP
 #define VIDI__RECORD_HASHES 65536
 
-/* Payload bytes of a record. */
+/* The size of a record's payload. */
 uint64_t vidi__record_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
-/* Appends one, for which room was reserved: hashes or urls, whichever the set logs. */
+/* Appends a record, for which room was reserved, with hashes or URLs, whichever the set logs. */
 void vidi__record_append(vidi_set *set, vidi__operation kind, const vidi__u128 *hashes, const vidi_str *urls,
                          uint64_t n, uint64_t reserved, uint64_t *position);
-/* The answers that the tally counts; and a record of nothing else, if they are more than the last record says. */
+/* The number of answers so far, as the counters in a record tell it. */
 uint64_t vidi__record_answers(const vidi_set *set);
+/* Appends a record of the counters alone, if they have changed since the last record. */
 void vidi__record_tally(vidi_set *set);
-/* A vidi__log_visit: puts a record into the filter, or, if that cannot be changed, into the stage. context: the set. */
+/* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the set. */
 int vidi__record_replay(void *context, uint32_t type, vidi_str payload);
 
 /* ---- snapshots (snapshot.c) ---- */
 
-/* Starts one in the background if the logs have grown enough. Without any lock. */
+/* Starts a snapshot in the background if the logs have grown enough. The caller holds no lock. */
 void vidi__snapshot_if_due(vidi_set *set);
-/* `turn` is held. */
+/* Takes a snapshot. The caller holds `turn`. */
 int vidi__snapshot_take(vidi_set *set);
-/* Waits for the one in the background. */
+/* Waits for the snapshot in the background. */
 void vidi__snapshot_join(vidi_set *set);
 /* Writes the set as it is to the file of snapshot `number`. The filter must not change meanwhile. */
 int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed);
 void vidi__snapshot_set_due(vidi__durable *durable);
 void vidi__snapshot_in_force(vidi_set *set, uint64_t number, uint64_t bytes);
-/* Alone, with `turn`, when the set is in its next epoch already: makes that so on disk. keep: the one before, too. */
+/* Makes a rotation durable, which set->now shows already. The caller holds `turn` and the exclusive lock. */
 int vidi__snapshot_rotate(vidi_set *set, bool keep);
 
 /* ---- recovery (recovery.c) ---- */

@@ -1,6 +1,6 @@
 /*
- * Records of the log: what was committed, as hashes for kinds that need nothing else, as URLs in their canonical form
- * otherwise. Each begins with the tally of the epoch at that moment, so that statistics survive as well.
+ * Records of the log. A record holds committed operations: hashes for kinds that need nothing else, otherwise canonical
+ * URLs. It begins with the epoch's counters at that moment, so that statistics survive a crash too.
  */
 #include <math.h>
 
@@ -51,7 +51,7 @@ void vidi__record_tally(vidi_set *set)
         vidi__record_append(set, VIDI__OP_ADD, NULL, NULL, 0, VIDI__RECORD_TALLY, &position);
 }
 
-/* Not inlined: a large frame, which hashes should not pay for. */
+/* Not inlined: its frame is large, and records of hashes do not need it. */
 static __attribute__((noinline)) void append_urls(vidi__log *log, uint32_t type, vidi_str tally, const vidi_str *urls,
                                                   uint64_t n, uint64_t reserved, uint64_t *position)
 {
@@ -89,7 +89,7 @@ void vidi__record_append(vidi_set *set, vidi__operation kind, const vidi__u128 *
 
 /* ---- reading ---- */
 
-/* What a record says, group by group. */
+/* The operations of a record that is being replayed, a group at a time. */
 typedef struct replay {
     vidi_set *set;
     vidi__operation kind;
@@ -115,7 +115,7 @@ static int stage_group(replay *self)
 
 static int apply_group(replay *self)
 {
-    vidi__tally tally = {0}; /* of the answers the record itself says more */
+    vidi__tally tally = {0}; /* the counters come from the record itself */
     uint8_t verdicts[VIDI__HASHES_MAX];
     bool hash_only = self->set->durable->hash_only;
     vidi__work work = {.urls = hash_only ? NULL : self->urls,
@@ -168,8 +168,9 @@ static int replay_urls(replay *self, vidi_str list)
 }
 
 /*
- * Counters only go up, but records of several threads need not be in the order of their tallies. What was lost with a
- * record that came from the stage is not in its tally yet: if the filter has taken it, it has said how much that is.
+ * Counters only go up, but records of several threads may be out of order, so the larger value wins. Losses are
+ * different: a record from the staging area does not include the losses of its own URLs. If the filter has taken these
+ * URLs, it has counted them already.
  */
 static int load_tally(vidi__epoch *epoch, const char *at, bool applied)
 {
@@ -192,7 +193,7 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool applied)
 
 int vidi__record_replay(void *context, uint32_t type, vidi_str payload)
 {
-    replay self; /* not as a whole: most records are much smaller */
+    replay self; /* not initialised as a whole: most records are much smaller */
     self.set = context;
     self.n = 0;
     bool hashes = type == VIDI__RECORD_ADD_HASHES || type == VIDI__RECORD_REMOVE_HASHES;

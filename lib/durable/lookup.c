@@ -24,7 +24,7 @@ int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
     if (!atomic_load_explicit(&durable->uses_staging, memory_order_relaxed))
         return VIDI_OK;
     vidi__durable_hash(set, work, hashes);
-    bool shared = !set->read_only; /* otherwise nobody changes it */
+    bool shared = !set->read_only; /* a read-only set never changes */
     if (shared)
         pthread_mutex_lock(&durable->staging_lock);
     int code = VIDI_OK;

@@ -1,7 +1,7 @@
 /*
- * From a folder back to a set: the snapshot in force, then every record of the logs behind it. For writing, the snapshot
- * is read into memory; for reading it is mapped, and what the logs add stays in the stage, so that many processes share
- * one copy.
+ * From a folder back to a set: the snapshot in force, then every record of the logs that follow it. A writer reads the
+ * snapshot into memory. A reader maps it, so that many processes share one copy, and keeps the logs' operations in its
+ * staging area.
  */
 #include "durable/durable.h"
 
@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * A reader that finds a file gone, or the log of another epoch, looks again: the writer has put a newer snapshot in force
- * meanwhile.
+ * A reader that finds a file missing, or the log of another epoch, starts again: a writer has put a newer snapshot in
+ * force. After so many tries it is damage.
  */
 #define TRIES 100
 
@@ -19,8 +19,8 @@
 typedef struct file_source {
     vidi__file file;
     uint64_t at, left;
-    int error;               /* of the file, */
-    char why[VIDI__MESSAGE]; /* and its sentence, which frame.c puts another in the place of */
+    int error;               /* of the last read */
+    char why[VIDI__MESSAGE]; /* its message, which frame.c overwrites with one of its own */
 } file_source;
 
 static int64_t read_file(void *context, void *data, size_t bytes)
@@ -52,20 +52,20 @@ static int open_snapshot(const vidi__folder *folder, uint64_t number, file_sourc
     return code;
 }
 
-/* Into memory. */
+/* Reads a snapshot into memory. */
 static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access, uint64_t *bytes)
 {
     file_source source;
     VIDI__TRY(open_snapshot(folder, number, &source));
     *bytes = source.left;
     int code = vidi__set_read(set, read_file, &source, source.left, access);
-    (void)vidi__system_now->close(source.file.handle); /* without a sentence that would hide the one about the cause */
+    (void)vidi__system_now->close(source.file.handle); /* not vidi__file_close, whose message would hide the cause */
     if (source.error < 0)
         return vidi__fail(source.error, "%s", source.why);
     return code < 0 ? vidi__fail_in(source.file.name, code) : code;
 }
 
-/* In place. */
+/* Maps a snapshot. */
 static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access, uint64_t *bytes)
 {
     file_source source;
@@ -106,7 +106,7 @@ static void add_up(vidi_recovery *recovery, uint64_t number, const vidi__log_fou
     recovery->unfinished_bytes += found->unfinished;
 }
 
-/* Rotation makes the log of its epoch before that takes over: one without a record is what an interruption leaves. */
+/* A rotation makes the new epoch's log first. If it was interrupted then, a log without records is left over. */
 static bool is_leftover(const vidi__folder *folder, uint64_t number)
 {
     char name[40];
@@ -156,8 +156,8 @@ static int replay_log(vidi_set *set, const vidi__folder *folder, uint64_t number
 static int replay_logs(vidi_set *set, const vidi__folder *folder, uint64_t first, uint64_t last, tail *end)
 {
     *end = (tail){0};
-    if (last < first) /* there is one for every snapshot, made before it: */
-        last = first; /* this one will be found missing */
+    if (last < first) /* every snapshot has a log, which is made before it: it will be found missing */
+        last = first;
     for (uint64_t number = first; number <= last; number++) {
         int code = replay_log(set, folder, number, number == last, end);
         if (code == VIDI_EABSENT)
@@ -167,7 +167,7 @@ static int replay_logs(vidi_set *set, const vidi__folder *folder, uint64_t first
     return VIDI_OK;
 }
 
-/* Commits go to the last log if it ends where it should, and to a new one otherwise. */
+/* Commits go to the last log if it ends cleanly, and to a new one otherwise. */
 static int go_on(vidi_set *set, const tail *end)
 {
     vidi__durable *durable = set->durable;
@@ -178,8 +178,8 @@ static int go_on(vidi_set *set, const tail *end)
 }
 
 /*
- * The logs before the one that is open: whoever wrote them may not have come to syncing them, and no vidi_sync will ask
- * for them again. The open one was synced when it was opened.
+ * Syncs the logs before the open one. The process that wrote them may have died before it synced them, and no vidi_sync
+ * will ask for them again. The open log was synced when it was opened.
  */
 static int sync_logs(const vidi__folder *folder, uint64_t first, uint64_t open)
 {
@@ -197,7 +197,7 @@ static int sync_logs(const vidi__folder *folder, uint64_t first, uint64_t open)
 
 /* ---- the previous epoch ---- */
 
-/* Damage is damage, whatever the epoch. */
+/* Damage counts in whichever epoch it is. */
 static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
 {
     to->logs += from->logs;
@@ -210,7 +210,7 @@ static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
         memcpy(to->damaged_log, from->damaged_log, sizeof to->damaged_log);
 }
 
-/* A set of its own. If its files are gone, it was dropped. */
+/* Loads the previous epoch as a set of its own. If its files are gone, it was dropped. */
 static int load_previous(vidi_set *set, const vidi_access *access)
 {
     vidi_set *previous;
@@ -221,11 +221,11 @@ static int load_previous(vidi_set *set, const vidi_access *access)
         return VIDI_OK;
     int code = load_or_map(&previous, &durable->folder, set->previous_first, access, &bytes);
     if (code == VIDI_EABSENT) {
-        set->previous_first = set->previous_last = 0; /* so that what is left of them goes as well */
+        set->previous_first = set->previous_last = 0; /* so that its other files are removed too */
         return VIDI_OK;
     }
     VIDI__TRY(code);
-    previous->read_only = set->read_only; /* then what is gone is no damage */
+    previous->read_only = set->read_only; /* for a reader, missing files are not damage */
     code = vidi__durable_alloc(previous, access);
     if (code == VIDI_OK)
         code = replay_logs(previous, &durable->folder, set->previous_first, set->previous_last, &end);
@@ -233,7 +233,7 @@ static int load_previous(vidi_set *set, const vidi_access *access)
         vidi_close(previous);
         return vidi__fail_in("the previous epoch", code);
     }
-    vidi__durable_ready(previous); /* what its logs have added to a mapping is in its stage */
+    vidi__durable_ready(previous); /* a mapped set has its logs' operations in the staging area */
     durable->previous = previous;
     add_recovery(&durable->recovery, &previous->durable->recovery);
     return VIDI_OK;
@@ -259,7 +259,8 @@ static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *
     VIDI__TRY(go_on(set, &end));
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
     VIDI__TRY(sync_logs(&durable->folder, contents->snapshot, durable->log->number));
-    VIDI__TRY(vidi__folder_sync(&durable->folder)); /* who renamed the snapshot may not have come to that; then tidy */
+    VIDI__TRY(
+        vidi__folder_sync(&durable->folder)); /* the process that renamed the snapshot may have died before this */
     vidi__snapshot_set_due(durable);
     vidi__folder_tidy(&durable->folder, contents->snapshot, set->previous_first, set->previous_last);
     return VIDI_OK;
@@ -273,8 +274,9 @@ static int list(const vidi__folder *folder, const char *path, vidi__contents *co
 }
 
 /*
- * Of several logs the first may have been read before its last records were written, and the last one after that: there
- * would be a hole. But who writes to the next log without writing out the one before has put a snapshot in between.
+ * With several logs there could be a hole: the first was read before its last records were written, and the second
+ * after that. But a writer that starts a log before the one before it is written out puts a snapshot in between. So it
+ * is enough to check that the snapshot is still the same.
  */
 static int check_still(const vidi_set *set, const vidi__contents *then)
 {
@@ -308,7 +310,7 @@ int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *acce
         vidi__folder folder;
         vidi__contents contents;
         VIDI__TRY(vidi__folder_open(&folder, path));
-        code = list(&folder, path, &contents); /* before anything is written to a folder that is no set's */
+        code = list(&folder, path, &contents); /* before anything is written to a folder that holds no set */
         found = found || code == VIDI_OK;
         if (code == VIDI_OK && !reads)
             code = vidi__folder_lock(&folder);
@@ -318,6 +320,7 @@ int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *acce
         if (!reads)
             break;
     }
-    bool wrong = code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* still, so nobody is changing anything */
+    bool wrong =
+        code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* after so many tries no writer is changing it */
     return wrong ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
 }

@@ -1,16 +1,16 @@
 /*
  * Snapshots: the filter is written to a file beside the one in force, while adds go on.
  *
- *     1  a new log is made
- *     2  alone: what is logged goes into the filter; the filter is frozen; commits go to the new log from here on
- *     3  the filter is written, synced and renamed; what is committed meanwhile waits in the stage
- *     4  alone: what was logged meanwhile goes into the filter, which is free again
- *     5  the old log and the old snapshot are removed
+ *     1  make a new log
+ *     2  exclusive lock: apply what is logged to the filter; freeze the filter; from here on commits go to the new log
+ *     3  write the filter, sync it and rename it; operations committed meanwhile wait in the staging area
+ *     4  exclusive lock: thaw the filter and apply what was logged meanwhile
+ *     5  remove the old log and the old snapshot
  *
- * A crash before the renaming of 3 finds the old snapshot, the old log and the new one; a crash after it the new
- * snapshot and the new log. If anything fails, everything stays as it was, with one log more.
+ * A crash before the renaming in 3 leaves the old snapshot, the old log and the new one. A crash after it leaves the
+ * new snapshot and the new log. If anything fails, everything stays as it was, with one log more.
  *
- * A log that failed is healed by the next snapshot that succeeds: it stands for all that the log should have held.
+ * A snapshot that succeeds also heals a log that failed, because it contains everything that the log should have held.
  */
 #include "durable/durable.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/random.h"
 
-/* Logs may grow to half of the snapshot, and to this in any case, before a new one is worth writing. */
+/* A snapshot is due when the logs have grown to half of the last one, but not before they have this size. */
 #define LOGS_LEAST (UINT64_C(32) << 20)
 
 enum { NONE, RUNNING, OVER };
@@ -26,7 +26,7 @@ enum { NONE, RUNNING, OVER };
 int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed)
 {
     vidi__new_snapshot snapshot;
-    uint64_t generation, answers = vidi__record_answers(set); /* or more, if there are some while it is written */
+    uint64_t generation, answers = vidi__record_answers(set); /* answers during the writing may be in it too */
     *renamed = false;
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     VIDI__TRY(vidi__snapshot_begin(&snapshot, &set->durable->folder, number));
@@ -43,7 +43,7 @@ int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *
     return code;
 }
 
-/* When the logs have come to how much the next one is due. */
+/* Notes at which size of the logs the next snapshot is due. */
 void vidi__snapshot_set_due(vidi__durable *durable)
 {
     uint64_t logs = atomic_load_explicit(&durable->log_bytes, memory_order_relaxed), half = durable->snapshot_bytes / 2;
@@ -51,7 +51,7 @@ void vidi__snapshot_set_due(vidi__durable *durable)
     atomic_store_explicit(&durable->due_at, due, memory_order_relaxed);
 }
 
-/* A snapshot of this number and size stands for the set up to the beginning of the open log. */
+/* The snapshot of this number now stands for everything before the open log. */
 void vidi__snapshot_in_force(vidi_set *set, uint64_t number, uint64_t bytes)
 {
     vidi__durable *durable = set->durable;
@@ -70,7 +70,7 @@ static void remove_log(vidi_set *set, vidi__open_log *log)
     (void)vidi__file_unlink(set->durable->folder.handle, name);
 }
 
-/* Step 2. */
+/* Number 2 of the list above. */
 static int freeze(vidi_set *set, vidi__open_log *fresh)
 {
     vidi__durable *durable = set->durable;
@@ -83,20 +83,20 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
     return VIDI_OK;
 }
 
-/* Step 4. Returns the log that is not written to any more. */
+/* Number 4. Returns the log that is no longer written to. */
 static vidi__open_log *thaw(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
     vidi__open_log *before = durable->before;
     durable->before = NULL;
     durable->frozen = false;
-    (void)vidi__durable_apply(set, UINT64_MAX); /* what the filter has no memory for stays in the stage */
-    vidi__staging_trim(&durable->staging);      /* it was the rush, and may not be needed before the next one */
+    (void)vidi__durable_apply(set, UINT64_MAX); /* operations that the filter has no memory for stay staged */
+    vidi__staging_trim(&durable->staging);      /* the burst is over */
     vidi__durable_ready(set);
     return before;
 }
 
-/* There is no snapshot: the old log is still needed, and nobody will wait for it any more, so it must be on disk now. */
+/* The snapshot failed, so the old log is still needed. No caller will wait for it again, so it is synced now. */
 static void keep_log(vidi_set *set, vidi__open_log *before)
 {
     vidi__durable *durable = set->durable;
@@ -125,10 +125,10 @@ int vidi__snapshot_take(vidi_set *set)
         remove_log(set, fresh);
         return code;
     }
-    code = vidi__snapshot_write(set, number, &bytes, &renamed); /* renamed or not, the logs go with either */
+    code = vidi__snapshot_write(set, number, &bytes, &renamed); /* the logs fit both, whether it was renamed or not */
     if (code < 0) {
         snprintf(why, sizeof why, "%s", vidi_message());
-        /* From thaw on vidi_sync knows the new log only, so what the old one holds must be on disk before. */
+        /* After thaw, vidi_sync syncs the new log only, so the old one must be on disk before. */
         (void)vidi__log_wait(durable->before->log, vidi__log_end(durable->before->log));
     }
     vidi__lock_alone(set);
@@ -140,7 +140,7 @@ int vidi__snapshot_take(vidi_set *set)
         keep_log(set, before);
         return vidi__fail(code, "%s", why);
     }
-    (void)vidi__durable_end_log(set, before); /* whatever became of it: the snapshot has its contents */
+    (void)vidi__durable_end_log(set, before); /* an error does not matter: the snapshot has its contents */
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return VIDI_OK;
 }
@@ -162,7 +162,7 @@ int vidi_snapshot(vidi_set *set)
 static void *run(void *context)
 {
     vidi_set *set = context;
-    (void)vidi_snapshot(set); /* if it fails, it is tried again when the logs have grown as much once more */
+    (void)vidi_snapshot(set); /* if it fails, it is tried again when the logs have grown as much again */
     atomic_store_explicit(&set->durable->background, OVER, memory_order_release);
     return NULL;
 }
@@ -192,8 +192,8 @@ void vidi__snapshot_if_due(vidi_set *set)
 /* ---- rotation ---- */
 
 /*
- * The log of the old epoch ends, and a snapshot of the new one, which the set is in already, takes over. The old one's
- * files stay if it is kept as the previous epoch. Alone, with `turn`.
+ * Ends the old epoch's log and writes a snapshot of the new epoch, which the set is in already. The old epoch's files
+ * stay if it is kept as the previous one. The caller holds `turn` and the exclusive lock.
  */
 int vidi__snapshot_rotate(vidi_set *set, bool keep)
 {
@@ -208,9 +208,9 @@ int vidi__snapshot_rotate(vidi_set *set, bool keep)
     bool renamed;
     int code = vidi__snapshot_write(set, number, &bytes, &renamed);
     if (code < 0) {
-        if (renamed) { /* nobody knows which epoch a crash would find, so nothing may be promised before a snapshot; */
+        if (renamed) { /* a crash could find either epoch, so nothing can be committed before the next snapshot */
             (void)vidi__durable_break(set, code);
-            (void)vidi__durable_end_log(set, fresh); /* and the log must be there with it */
+            (void)vidi__durable_end_log(set, fresh); /* it stays: the renamed snapshot needs it */
         } else {
             remove_log(set, fresh);
         }

@@ -3,7 +3,10 @@
 
 #define SLOTS_LEAST 64
 #define OPERATIONS_MOST (UINT64_C(1) << 31) /* the index and deltas have 32 bits */
-/* An index with more slots than SLOTS_KEEP, of which fewer than one in SLOTS_IDLE is used, is too large to clear each time. */
+/*
+ * An index with more slots than SLOTS_KEEP, of which fewer than one in SLOTS_IDLE is used, is too large to clear each
+ * time.
+ */
 #define SLOTS_KEEP 65536
 #define SLOTS_IDLE 32
 /* Slots are prefetched for so many operations ahead while the index is built. */

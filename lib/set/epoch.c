@@ -71,7 +71,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     memcpy(config.seed.key, key, sizeof key);
     if (set->member) {
         vidi__derive_key(config.seed.key, key, "member", set->member);
-        config.seed.turn += set->member; /* other functions than its neighbour's, in mode=different */
+        config.seed.turn += set->member; /* in mode=different, each member starts with another function */
         config.is_member = true;
     }
 
@@ -119,7 +119,7 @@ static vidi_epoch_stats record_of(const vidi__epoch *epoch)
     };
 }
 
-/* Has the user fixed the size of the arrays? Then it stays. */
+/* Has the user fixed the size of the arrays? Then rotations keep it. */
 static bool size_is_given(const vidi__recipe *recipe)
 {
     vidi__params params;
@@ -127,7 +127,7 @@ static bool size_is_given(const vidi__recipe *recipe)
            (vidi__params_has(&params, "m") || vidi__params_has(&params, "inner.m"));
 }
 
-/* The next epoch's size: as the user says now, or from what the last one came to (the thesis, section 7.2.1). */
+/* The next epoch is sized as the user says now, or from the last epoch's count (the thesis, section 7.2.1). */
 static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
 {
     uint64_t count = vidi__filter_count(set->now.filter);

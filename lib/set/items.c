@@ -4,7 +4,7 @@
  */
 #include "set/set.h"
 
-/* Room for a URL while it is parsed; longer ones take memory of the set. */
+/* Stack space for parsing a URL; longer ones are parsed in memory of the set. */
 #define PARSE_BYTES 2048
 
 /* The hashes of n <= VIDI__GROUP strings; zeros if the kind needs none. */
@@ -80,7 +80,7 @@ static int make_features(vidi__items *items, const vidi__epoch *epoch, const vid
     return VIDI_OK;
 }
 
-/* What comes from the parts of the URLs, for the kinds that work on them. */
+/* Makes segments and features, for the kinds that work on parts of URLs. */
 static int make_parts(vidi__items *items, const vidi__epoch *epoch, const vidi_str *urls, size_t n)
 {
     unsigned what = epoch->filter->needs.what;

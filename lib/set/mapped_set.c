@@ -1,6 +1,6 @@
 /*
- * Sets over a mapping. The kinds take their arrays from where they are (base/stream.h); this file opens such a set, and
- * verifies it later on.
+ * Sets over a mapped file. The kinds use their arrays where they lie in the mapping (base/stream.h). This file opens
+ * such a set, and verifies it later.
  */
 #include "set/set.h"
 
@@ -53,5 +53,5 @@ int vidi_verify(const vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    return set->mapped.bytes ? vidi__set_verify(set) : VIDI_OK; /* all else was verified when it was read */
+    return set->mapped.bytes ? vidi__set_verify(set) : VIDI_OK; /* other sets were verified while they were read */
 }

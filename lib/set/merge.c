@@ -66,7 +66,7 @@ static int merge(vidi_set *into, const vidi_set *from)
     VIDI__TRY(merge_filters(into, from));
     if (from->persistence)
         VIDI__TRY(from->persistence->merge_into(into, from));
-    vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* either has lost its own */
+    vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* the pages that either has lost */
     return VIDI_OK;
 }
 
@@ -78,9 +78,7 @@ int vidi_merge(vidi_set *into, const vidi_set *from)
     if (into == from)
         return VIDI_OK;
     vidi__turn_begin(into);
-    /*
-     * In the order of their addresses, so that two merges in opposite directions do not wait for each other for ever.
-     */
+    /* Locked in the order of their addresses, so that two merges in opposite directions cannot deadlock. */
     if ((uintptr_t)into < (uintptr_t)from) {
         vidi__lock_alone(into);
         vidi__lock_still(from);

@@ -1,5 +1,5 @@
 /*
- * A set as a stream of bytes. Inside the frame of lib/frame/frame.h stand, one after the other:
+ * A set as a stream of bytes. The frame of lib/frame/frame.h contains, one after the other:
  *
  *     text    name of the canonical form      text    patterns that were given for it, each with a line feed
  *     text    item hash             16 bytes key          u64 epoch          u64 member
@@ -9,15 +9,15 @@
  *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
- * A text is a u64 length and so many bytes. The recipe is what the user asked for (the next epoch is made from it), the
- * filter's parameters are what that came to.
+ * A text is a u64 length followed by that many bytes. The recipe is what the user asked for; the next epoch is made
+ * from it. The filter's own parameters are the exact ones that this epoch's filter was made with.
  */
 #include <math.h>
 
 #include "base/random.h"
 #include "set/set.h"
 
-/* Patterns that are read at a time. */
+/* Bytes of patterns that are read at a time. */
 #define PIECE 4096
 
 static int write_text(vidi__writer *writer, const char *text)
@@ -124,7 +124,10 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
     return code;
 }
 
-/* A text of some length, with a zero byte behind it. Memory follows what arrives, whatever the length says. */
+/*
+ * Reads a text and ends it with a zero byte. Memory grows with the bytes that arrive, not with the length that is
+ * claimed.
+ */
 static int read_patterns(vidi__reader *reader, vidi__buffer *text)
 {
     uint64_t len;
@@ -144,7 +147,7 @@ static int read_patterns(vidi__reader *reader, vidi__buffer *text)
     return text->error;
 }
 
-/* And why it is not, which is the sentence that is there. */
+/* Puts the set's form before the message that says why it cannot be made. */
 static int form_unknown(const char *name)
 {
     char where[VIDI__CANON_NAME + 64];
@@ -153,7 +156,7 @@ static int form_unknown(const char *name)
     return vidi__fail_in(where, VIDI_EFORMAT);
 }
 
-/* Makes the form that the set had. Patterns belong to names that have a digest of them, and to no others. */
+/* Makes the set's canonical form. Patterns are there if, and only if, the form's name contains a checksum of them. */
 static int make_canon(vidi_set *set, const char *name, const vidi__buffer *patterns)
 {
     vidi_canon *canon;

@@ -6,8 +6,9 @@
 #define HEADROOM 1.25
 
 /*
- * Everybody passes the gate on the way to the lock. Who waits for the lock waits inside the gate, so that neither
- * questions that never pause keep adds out, nor adds questions. The set is const for its readers; its locks are not.
+ * Every caller passes the gate on the way to the lock, and waits for the lock while holding the gate. So a stream of
+ * lookups cannot keep adds out, and a stream of adds cannot keep lookups out. Readers see the set as const, but lock
+ * it.
  */
 void vidi__lock_shared(const vidi_set *set)
 {
@@ -95,7 +96,7 @@ void vidi_close(vidi_set *set)
 }
 
 /*
- * capacity and error may also stand among the parameters, as vidi_plan writes them; there they go before the options.
+ * capacity and error may also be given as parameters, as vidi_plan does. Then they override the options of that name.
  */
 static int take_params(vidi__recipe *recipe, const char *user)
 {
@@ -120,7 +121,7 @@ int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
         if (!recipe->kind)
             return vidi__kind_unknown(name);
         if (recipe->kind != before)
-            recipe->params[0] = 0; /* which were another kind's */
+            recipe->params[0] = 0; /* they were for another kind */
     }
     if (options->capacity)
         recipe->capacity = options->capacity;
@@ -171,7 +172,7 @@ int vidi__access_take(vidi_access *mine, const vidi_access *access)
     return VIDI_OK;
 }
 
-/* Everything of another set but its contents. */
+/* Takes over everything of another set but its contents. */
 static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *epoch)
 {
     const vidi_set *like = options->like;
@@ -236,7 +237,7 @@ int vidi__cannot(const vidi_set *set, const char *what)
     return vidi__fail(VIDI_ECANNOT, "kind %s cannot %s", filter->kind->name, what);
 }
 
-/* A visitor, and what its entries lack. */
+/* A visitor, and the epoch that gives its entries their hashes. */
 typedef struct visit {
     const vidi__epoch *epoch;
     vidi_visitor visitor;

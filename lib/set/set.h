@@ -234,7 +234,9 @@ void vidi__set_canon(vidi_set *set, vidi_canon *canon);
 /* VIDI_ECANNOT if the set is read-only. */
 int vidi__set_writable(const vidi_set *set);
 
-/* What vidi_write writes, in a frame with this generation, and without a frame. The filter must not change meanwhile. */
+/*
+ * What vidi_write writes, in a frame with this generation, and without a frame. The filter must not change meanwhile.
+ */
 int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation);
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer);
 
@@ -244,10 +246,10 @@ int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t s
 int vidi__set_read_from(vidi_set *set, vidi__reader *reader);
 
 /*
- * Makes a set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. Such a
- * set can be asked, listed, counted, written and merged from; changing it is VIDI_ECANNOT. Opening it looks at a small
- * part of the bytes. The others may be anything: they do no harm, but answers mean nothing before they were verified.
- * Merging verifies the contents.
+ * Makes a set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. Such
+ * a set can be asked, listed, counted, written and merged from; changing it is VIDI_ECANNOT. Opening it looks at a
+ * small part of the bytes. The others may be anything: they do no harm, but answers mean nothing before they were
+ * verified. Merging verifies the contents.
  */
 int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access);
 
