@@ -12,11 +12,11 @@
  *  - Spellings of one page are one URL: a set brings every URL into its canonical form first (vidi_options.canon). The
  *    default, whatwg, changes nothing about what a URL means; crawl, surt and the keys bring together what is only
  *    nearly always one page, and those that are not are lost without being in the statistics.
- *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes
- *    away bits that belong to another one.
- *  - The default hash is keyed with a secret that is drawn for each set. Hash functions that are not (hash=jenkins, oaat,
- *    murmur2, md5, sha1) or that do not withstand an attack (xxh3) let a hostile site choose which pages you lose;
- *    vidi_stats.hash_trust tells.
+ *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes away bits that
+ *    belong to another one.
+ *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
+ *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
+ *    lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. It is not safe in a child after fork().
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
