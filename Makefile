@@ -11,7 +11,7 @@ BENCH_LINES ?= 5e6
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format completions \
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format completions abi \
 	install clean help
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
@@ -73,9 +73,15 @@ format: ## lays out all C files as .clang-format says
 completions: build ## writes completions/ anew, from the help texts
 	@tools/completions.sh build/vidi completions
 
+abi: ## renews tests/data/abi/vidi.abi, the description of the interface that the tests compare with
+	@tools/packages test
+	@mkdir -p tests/data/abi
+	@tools/abi.sh include/vidi/vidi.h tests/data/abi/vidi.abi
+
 install: build ## installs below PREFIX (/usr/local), DESTDIR before it
 	@tools/packages install
-	@cmake --install build --prefix "$(PREFIX)"
+	@cmake --install build --prefix "$(PREFIX)" >build/install.log || { cat build/install.log >&2; exit 1; }
+	@tools/after_install.sh "$(DESTDIR)" "$(PREFIX)"
 
 clean: ## removes build/
 	@rm -rf build

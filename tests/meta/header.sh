@@ -4,14 +4,16 @@
 . "$(dirname "$0")/tap.bash"
 
 echo '#include <vidi/vidi.h>' >"$tmp/alone.c"
-# Both initialisers are expressions of the language too, not only text.
+# The initialisers are expressions of the language too, not only text.
 cat >>"$tmp/alone.c" <<'CODE'
-void use(vidi_options *options, vidi_plan_request *want);
-void use(vidi_options *options, vidi_plan_request *want)
+void use(vidi_options *options, vidi_access *access, vidi_plan_request *want);
+void use(vidi_options *options, vidi_access *access, vidi_plan_request *want)
 {
     vidi_options o = VIDI_OPTIONS_INIT;
+    vidi_access a = VIDI_ACCESS_INIT;
     vidi_plan_request w = VIDI_PLAN_REQUEST_INIT;
     *options = o;
+    *access = a;
     *want = w;
 }
 CODE

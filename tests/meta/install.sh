@@ -44,6 +44,37 @@ runs_static() {
         "$tmp/static"
 }
 
+# cmake_runs TARGET: find_package finds the library of that name, and a program linked with it runs.
+cmake_runs() {
+    local here=$tmp/with_${1##*:}
+    mkdir -p "$here" && cp "$tmp/program.c" "$here" && cat >"$here/CMakeLists.txt" <<CODE
+cmake_minimum_required(VERSION 3.25)
+project(user C)
+find_package(vidi 0.1 REQUIRED)
+add_executable(user program.c)
+target_link_libraries(user PRIVATE $1)
+CODE
+    cmake -S "$here" -B "$here/build" -DCMAKE_PREFIX_PATH="$root/opt/vidi" && cmake --build "$here/build" &&
+        "$here/build/user"
+}
+
+# Each example is compiled as its users would, with pkg-config, and run on three lines.
+# shellcheck disable=SC2046
+examples_run() {
+    local source count=0
+    for source in "$root"/opt/vidi/share/doc/vidi/examples/*.c; do
+        gcc "$source" $(pkg_config --cflags --libs) -o "$tmp/example" || return 1
+        printf 'http://a.example/\nhttp://b.example/\nhttp://a.example/\n' |
+            LD_LIBRARY_PATH=$(pkg_config --variable=libdir) "$tmp/example" >"$tmp/out" || return 1
+        count=$((count + 1))
+    done
+    [ "$count" -gt 0 ] && [ -s "$tmp/out" ]
+}
+
+says_how_to_find_it() {
+    "$VIDI_SOURCE/tools/after_install.sh" "" "$root/opt/vidi" | grep -F "LD_LIBRARY_PATH=$root/opt/vidi/lib"
+}
+
 check "installs" installs
 check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
 check "program and pkg-config agree on the version" same_version
@@ -54,6 +85,12 @@ check "completion for zsh" cmp "$VIDI_SOURCE/completions/_vidi" "$root/opt/vidi/
 check "completion for fish" cmp "$VIDI_SOURCE/completions/vidi.fish" \
     "$root/opt/vidi/share/fish/vendor_completions.d/vidi.fish"
 check "licence" test -f "$(find "$root" -name LICENSE)"
+check "documentation" test -f "$root/opt/vidi/share/doc/vidi/docs/KINDS.md"
+check "the readme" cmp "$VIDI_SOURCE/README.md" "$root/opt/vidi/share/doc/vidi/README.md"
 check "a program with the shared library" runs_shared
+check "find_package and the shared library" cmake_runs vidi::vidi
+check "find_package and the static library" cmake_runs vidi::vidi_static
+check "the examples run as their users compile them" examples_run
+check "where the linker does not look is told" says_how_to_find_it
 check "a program with the static library" runs_static
 finish

@@ -30,6 +30,11 @@ run_c() {
         -o "$tmp/here/example" && cd "$tmp/here" && ./example
 }
 
+# The same text is C++.
+compile_cpp() {
+    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I "$VIDI_SOURCE/include" -x c++ -fsyntax-only "$1"
+}
+
 run_sh() {
     cd "$tmp/here" && PATH=$VIDI_BUILD:$PATH bash -euo pipefail "$1"
 }
@@ -40,7 +45,16 @@ for block in $(find "$tmp/blocks" -type f | sort -V); do
     mkdir "$tmp/here"
     case $block in
     *.sh) check "shell block at line $line" run_sh "$block" ;;
-    *.c) ! grep -q 'main(' "$block" || check "C block at line $line" run_c "$block" ;;
+    *.c)
+        if grep -q 'main(' "$block"; then
+            check "C block at line $line" run_c "$block"
+            if command -v g++ >/dev/null; then
+                check "C block at line $line as C++" compile_cpp "$block"
+            else
+                skip "C block at line $line as C++" "no g++ here"
+            fi
+        fi
+        ;;
     esac
 done
 if [ "$tap_count" = 0 ]; then

@@ -1,0 +1,31 @@
+#!/bin/bash
+# The binary interface is the committed one: tests/data/abi/vidi.abi, which `make abi` renews after a change that is
+# meant. Programs that were compiled with the header of yesterday must work with the library of today.
+# shellcheck source=tap.bash
+. "$(dirname "$0")/tap.bash"
+
+if ! command -v abidw >/dev/null || [ "$(uname -m)" != x86_64 ]; then
+    skip "the interface is the committed one" "needs abidw (Debian's abigail-tools) on x86-64"
+    finish
+    exit 0
+fi
+
+header=$VIDI_SOURCE/include/vidi/vidi.h
+committed=$VIDI_SOURCE/tests/data/abi/vidi.abi
+
+is_committed() {
+    "$VIDI_SOURCE/tools/abi.sh" "$1" "$tmp/abi" && diff "$committed" "$tmp/abi" | head -n 40 && cmp -s "$committed" "$tmp/abi"
+}
+
+# finds EXPRESSION: does a header that was changed by this sed expression differ?
+finds() {
+    sed -E "$1" "$header" >"$tmp/changed.h"
+    ! cmp -s "$header" "$tmp/changed.h" && ! is_committed "$tmp/changed.h"
+}
+
+check "the interface is the committed one" is_committed "$header"
+check "a field inserted into vidi_stats is found" finds 's/^    uint64_t epoch; .*/&\n    uint64_t inserted;/'
+check "a changed number is found" finds 's/VIDI_EBUSY = -12/VIDI_EBUSY = -13/'
+check "a changed parameter is found" finds 's/vidi_count\(const vidi_set \*set, vidi_str url, uint64_t/vidi_count(const vidi_set *set, vidi_str url, uint32_t/'
+check "a function that is gone is found" finds '/^VIDI_API int vidi_sync\(/d'
+finish
