@@ -96,7 +96,7 @@ int lab_texts_time_adds(vidi_set *set, const vidi_str *urls, uint64_t count, dou
     return VIDI_OK;
 }
 
-int lab_texts_time_questions(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time)
+int lab_texts_time_lookups(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time)
 {
     uint64_t start = lab_thread_time();
     for (uint64_t i = 0; i < count; i++)

@@ -23,6 +23,6 @@ int64_t lab_texts_ask(const vidi_set *set, const vidi_str *urls, uint64_t count,
 
 /* Add or look up URLs one at a time, as a crawler does, and add the nanoseconds that it takes to *time. */
 int lab_texts_time_adds(vidi_set *set, const vidi_str *urls, uint64_t count, double *time);
-int lab_texts_time_questions(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time);
+int lab_texts_time_lookups(const vidi_set *set, const vidi_str *urls, uint64_t count, double *time);
 
 #endif

@@ -67,8 +67,8 @@ static int make_set(vidi_set **set, const lab_settings *settings, uint64_t run, 
  * Times one kind at each number of URLs: the mean of all adds so far, or a lookup. The times of a list are proportional
  * to its length, and are extrapolated from a short one.
  */
-static int time_kind(vidi_set *set, size_t row, const lab_layers_pool *in, const lab_layers_pool *others,
-                     bool questions, const lab_settings *settings, double *numbers)
+static int time_kind(vidi_set *set, size_t row, const lab_layers_pool *in, const lab_layers_pool *others, bool lookups,
+                     const lab_settings *settings, double *numbers)
 {
     double adds = 0;
     uint64_t before = 0;
@@ -77,15 +77,15 @@ static int time_kind(vidi_set *set, size_t row, const lab_layers_pool *in, const
         uint64_t asked = row == LIST && others->count > LIST_ASKED ? LIST_ASKED : others->count;
         double time = 0;
         LAB_TRY(lab_texts_time_adds(set, in->urls + before, most - before, &adds));
-        if (questions)
-            LAB_TRY(lab_texts_time_questions(set, others->urls, asked, &time));
-        numbers[column] = (questions ? time / (double)asked : adds / (double)most) * (double)n / (double)most;
+        if (lookups)
+            LAB_TRY(lab_texts_time_lookups(set, others->urls, asked, &time));
+        numbers[column] = (lookups ? time / (double)asked : adds / (double)most) * (double)n / (double)most;
         before = most;
     }
     return VIDI_OK;
 }
 
-static int measure_kinds(const lab_settings *settings, uint64_t run, bool questions, double *numbers)
+static int measure_kinds(const lab_settings *settings, uint64_t run, bool lookups, double *numbers)
 {
     uint64_t n = lab_layers_urls(settings, LAB_LAYERS_PART);
     lab_layers_pool in = {0}, others = {0};
@@ -96,7 +96,7 @@ static int measure_kinds(const lab_settings *settings, uint64_t run, bool questi
         vidi_set *set;
         code = make_set(&set, settings, run, row);
         if (code == VIDI_OK)
-            code = time_kind(set, row, &in, &others, questions, settings, numbers + row * COLUMNS);
+            code = time_kind(set, row, &in, &others, lookups, settings, numbers + row * COLUMNS);
         vidi_close(set);
     }
     lab_layers_pool_free(&in);
@@ -149,12 +149,12 @@ static int time_both(vidi_set *sets[2], const lab_settings *settings, uint64_t r
         lab_layers_pool asked;
         int code = lab_layers_pool_make(&asked, settings, run, (lab_layers_choice){0, step, n / step, true});
         for (size_t i = 0; code == VIDI_OK && i < 2; i++) {
-            double questions = 0;
+            double lookups = 0;
             code = lab_texts_time_adds(sets[i], in->urls + before, n - before, &adds[i]);
             if (code == VIDI_OK)
-                code = lab_texts_time_questions(sets[i], asked.urls, asked.count, &questions);
+                code = lab_texts_time_lookups(sets[i], asked.urls, asked.count, &lookups);
             numbers[CLASSIC_INSERT + i] = adds[i] / (double)n * lab_layers_size(size) * 1e-9;
-            numbers[CLASSIC_QUERY + i] = questions / (double)asked.count * lab_layers_size(size) * 1e-9;
+            numbers[CLASSIC_QUERY + i] = lookups / (double)asked.count * lab_layers_size(size) * 1e-9;
         }
         lab_layers_pool_free(&asked);
         LAB_TRY(code);

@@ -30,7 +30,7 @@ static int pace_of_list(const lab_texts *texts, uint64_t n, const lab_settings *
     LAB_TRY(lab_set_make(&set, settings, run, "list", NULL, count));
     int code = lab_texts_time_adds(set, texts->urls, count, &add);
     if (code == VIDI_OK)
-        code = lab_texts_time_questions(set, texts->urls + n, asked, &ask);
+        code = lab_texts_time_lookups(set, texts->urls + n, asked, &ask);
     vidi_close(set);
     pace->ask = ask / (double)asked * LAB_COST_URLS / (double)count;
     pace->add = pace->ask / 2;
@@ -44,7 +44,7 @@ static int pace_of_hashset(const lab_texts *texts, uint64_t n, const lab_setting
     LAB_TRY(lab_set_make(&set, settings, run, "hashset", NULL, n));
     int code = lab_texts_time_adds(set, texts->urls, n, &add);
     if (code == VIDI_OK)
-        code = lab_texts_time_questions(set, texts->urls + n, n, &ask);
+        code = lab_texts_time_lookups(set, texts->urls + n, n, &ask);
     vidi_close(set);
     *pace = (struct pace){add / (double)n, ask / (double)n};
     return code;

@@ -89,7 +89,7 @@ const lab_study lab_thesis_further[] = {
      .title = "Spatial strategy split over processes, non-incremental",
      .source = "the thesis, section 6.4",
      .note = "n is a tenth of the URLs. Jenkins, salted, k = 3, M = 2.0 a member. Differing answers are counted in "
-             "adds and questions.",
+             "adds and lookups.",
      .unit = "%",
      .rows = lab_processes_rows,
      .columns = lab_processes_columns,
