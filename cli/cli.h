@@ -45,8 +45,8 @@ typedef struct cli_command {
     int (*run)(const struct cli_command *self, cli_words words);
 } cli_command;
 
-extern const cli_command cli_dedup, cli_has, cli_canon, cli_plan, cli_kinds, cli_info, cli_check, cli_rotate,
-    cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_bench, cli_lab, cli_version, cli_help;
+extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_plan, cli_kinds, cli_info, cli_check,
+    cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_bench, cli_lab, cli_version, cli_help;
 
 /* Every command, in the order of the help; ends with NULL. The first is what runs when none is named. */
 extern const cli_command *const cli_commands[];

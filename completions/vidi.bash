@@ -30,6 +30,10 @@ _vidi_values() {
     has:--json-key) echo "ANY" ;;
     has:--invalid) echo "keep drop fail" ;;
     has:--threads) echo "ANY" ;;
+    remove:--field) echo "ANY" ;;
+    remove:--delimiter) echo "ANY" ;;
+    remove:--json-key) echo "ANY" ;;
+    remove:--invalid) echo "keep drop fail" ;;
     canon:--canon) echo "none whatwg crawl surt key=host key=site" ;;
     canon:--tracking) echo "FILE" ;;
     canon:--base) echo "ANY" ;;
@@ -72,7 +76,7 @@ _vidi_values() {
 _vidi_options() {
     case $1 in
     dedup)
-        echo "-s --state --like -n --dry-run -D --seen -c --count --print -z --null --field --delimiter
+        echo "-s --state --wait --like -n --dry-run -D --seen -c --count --print -z --null --field --delimiter
             --json-key --canon --key --tracking --invalid --capacity --lost --memory --error --kind --param
             --epoch --sync --strict --threads --line-buffered --stats --json --progress -q --quiet --color
             --version -h --help"
@@ -80,6 +84,12 @@ _vidi_options() {
     has)
         echo "-v --invert -q --quiet --print -z --null --field --delimiter --json-key --invalid --threads
             --line-buffered --stats --json -h --help"
+        ;;
+    remove)
+        echo "-z --null --field --delimiter --json-key --invalid --wait --stats --json -q --quiet -h --help"
+        ;;
+    list)
+        echo "--hashes --json -z --null -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --explain --json --invalid --counts -h --help"
@@ -101,13 +111,13 @@ _vidi_options() {
         echo "-q --quiet -h --help"
         ;;
     rotate)
-        echo "--kind --param --capacity --error --keep-previous -h --help"
+        echo "--kind --param --capacity --error --keep-previous --wait -h --help"
         ;;
     merge)
-        echo "-h --help"
+        echo "--wait -h --help"
         ;;
     snapshot)
-        echo "-h --help"
+        echo "--wait -h --help"
         ;;
     export)
         echo "-h --help"
@@ -135,6 +145,8 @@ _vidi_operands() {
     case $1 in
     dedup) echo "FILE" ;;
     has) echo "FILE" ;;
+    remove) echo "FILE" ;;
+    list) echo "FILE" ;;
     canon) echo "FILE" ;;
     plan) echo "NONE" ;;
     kinds) echo "NONE" ;;
@@ -149,12 +161,12 @@ _vidi_operands() {
     bench) echo "FILE" ;;
     lab) echo "NONE" ;;
     version) echo "NONE" ;;
-    help) echo "dedup has canon plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
+    help) echo "dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
     esac
 }
 
 _vidi() {
-    local commands="dedup has canon plan kinds info top check rotate merge snapshot export import bench lab version help"
+    local commands="dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help"
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=dedup words
     COMPREPLY=()
     if [ "$COMP_CWORD" -gt 1 ] && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then

@@ -4,7 +4,7 @@
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup
-    if set -q words[2]; and contains -- $words[2] dedup has canon plan kinds info top check rotate merge snapshot export import bench lab version help
+    if set -q words[2]; and contains -- $words[2] dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help
         set command $words[2]
     end
     test $command = $argv[1]
@@ -16,6 +16,8 @@ end
 
 complete -c vidi -n __vidi_begins -a dedup -d 'Print each URL the first time it is seen; the default command'
 complete -c vidi -n __vidi_begins -a has -d 'Print which URLs a state has seen'
+complete -c vidi -n __vidi_begins -a remove -d 'Remove URLs from a state'
+complete -c vidi -n __vidi_begins -a list -d 'Print the URLs in a saved set'
 complete -c vidi -n __vidi_begins -a canon -d 'Print the canonical form of each URL'
 complete -c vidi -n __vidi_begins -a plan -d 'Compute what to use and what it costs in memory and pages lost'
 complete -c vidi -n __vidi_begins -a kinds -d 'List the kinds of set and what each can do'
@@ -33,6 +35,7 @@ complete -c vidi -n __vidi_begins -a version -d 'Print the version'
 complete -c vidi -n __vidi_begins -a help -d 'Describe vidi or one of its commands'
 
 complete -c vidi -n '__vidi_is dedup' -s s -l state -x -a '(__fish_complete_directories)' -d 'Remember the URLs in this folder, from run to run'
+complete -c vidi -n '__vidi_is dedup' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is dedup' -l like -x -a '(__fish_complete_directories)' -d 'Make it like another state, to merge them later'
 complete -c vidi -n '__vidi_is dedup' -s n -l dry-run -d 'Print the same, but remember nothing'
 complete -c vidi -n '__vidi_is dedup' -s D -l seen -d 'Print the repeats instead'
@@ -78,6 +81,22 @@ complete -c vidi -n '__vidi_is has' -l line-buffered -d 'Never wait for more bef
 complete -c vidi -n '__vidi_is has' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is has' -l json -d 'Print the statistics as one line of JSON'
 complete -c vidi -n '__vidi_is has' -s h -l help -d 'Print help: -h a short one, --help all of it'
+
+complete -c vidi -n '__vidi_is remove' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
+complete -c vidi -n '__vidi_is remove' -l field -x -d 'The URL is the N-th field of the line'
+complete -c vidi -n '__vidi_is remove' -l delimiter -x -d 'What separates fields [a tab]'
+complete -c vidi -n '__vidi_is remove' -l json-key -x -d 'The URL is the value of this key in a line of JSON'
+complete -c vidi -n '__vidi_is remove' -l invalid -x -a 'keep drop fail' -d 'Lines that are no URLs: keep, drop or fail [keep]'
+complete -c vidi -n '__vidi_is remove' -l wait -d 'Wait while another process has the state locked'
+complete -c vidi -n '__vidi_is remove' -l stats -d 'Print statistics on standard error at the end'
+complete -c vidi -n '__vidi_is remove' -l json -d 'Print the statistics as one line of JSON'
+complete -c vidi -n '__vidi_is remove' -s q -l quiet -d 'Print no result and no warnings, only errors'
+complete -c vidi -n '__vidi_is remove' -s h -l help -d 'Print help: -h a short one, --help all of it'
+
+complete -c vidi -n '__vidi_is list' -l hashes -d 'Print hashes instead of URLs, in hexadecimal'
+complete -c vidi -n '__vidi_is list' -l json -d 'Print a JSON object for each URL, with how often it was added'
+complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
+complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
 complete -c vidi -n '__vidi_is canon' -l canon -x -a 'none whatwg crawl surt key=host key=site' -d 'Canonical form [whatwg]'
 complete -c vidi -n '__vidi_is canon' -l tracking -r -F -d 'List of tracking parameters for --canon crawl'
@@ -125,10 +144,13 @@ complete -c vidi -n '__vidi_is rotate' -l param -x -d 'Parameter of the kind; ma
 complete -c vidi -n '__vidi_is rotate' -l capacity -x -d 'Number of different URLs to expect [last count * 1.25]'
 complete -c vidi -n '__vidi_is rotate' -l error -x -d 'Probability that a new URL is taken for seen [same]'
 complete -c vidi -n '__vidi_is rotate' -l keep-previous -d 'Keep the epoch that ends, for explicit questions'
+complete -c vidi -n '__vidi_is rotate' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
+complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
+complete -c vidi -n '__vidi_is snapshot' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a short one, --help all of it'
@@ -166,5 +188,5 @@ complete -c vidi -n '__vidi_is lab' -s h -l help -d 'Print help: -h a short one,
 complete -c vidi -n '__vidi_is version' -f
 complete -c vidi -n '__vidi_is version' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
-complete -c vidi -n '__vidi_is help' -x -a 'dedup has canon plan kinds info top check rotate merge snapshot export import bench lab version help'
+complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help'
 complete -c vidi -n '__vidi_is help' -s h -l help -d 'Print help: -h a short one, --help all of it'

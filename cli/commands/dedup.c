@@ -14,6 +14,7 @@
 #include "pipeline/job.h"
 #include "ui/options.h"
 #include "pipeline/set_options.h"
+#include "pipeline/state.h"
 
 typedef struct dedup_options {
     cli_set_options set;
@@ -40,7 +41,7 @@ static int read_options(cli_job *job, const dedup_options *options)
         return cli_error("--print verdict answers every line, so leave out %s", options->seen ? "--seen" : "--count");
     if (options->quiet)
         cli_warnings_off();
-    job->adds = true;
+    job->action = CLI_ADD;
     job->printer.wanted = options->seen ? VIDI_SEEN : VIDI_NEW;
     job->printer.counts = options->set.counts;
     job->printer.repeats_only = options->seen;
@@ -115,6 +116,7 @@ static const cli_option options_table[] = {
      "what "
      "the state has seen is in the output. 'vidi top' watches the run.",
      0},
+    {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
     {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Make it like another state, to merge them later",
      "It has the other's kind, key and canonical form.", 0},
     {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same, but remember nothing",

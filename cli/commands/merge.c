@@ -16,6 +16,7 @@
 typedef struct merging {
     const char *path; /* of the set that takes all others */
     bool fresh;       /* it is not there yet */
+    bool wait;        /* while another process has it locked */
     vidi_set *into;
     cli_words from; /* the paths of the others */
     vidi_set **sets;
@@ -55,7 +56,9 @@ static int open_all(merging *job)
 static int open_target(merging *job)
 {
     job->fresh = access(job->path, F_OK) != 0;
-    return job->fresh ? CLI_OK : cli_state_open_or_warn(&job->into, job->path, 0);
+    if (job->fresh)
+        return CLI_OK;
+    return cli_state_open_to_write(&job->into, job->path, &(vidi_access)VIDI_ACCESS_INIT, job->wait);
 }
 
 static int empty_like(vidi_set **set, const vidi_set *like)
@@ -165,15 +168,20 @@ static int merge(merging *job)
     return status == CLI_OK ? print(job) : status;
 }
 
+typedef struct merge_options {
+    bool wait;
+} merge_options;
+
 static int run(const cli_command *self, cli_words words)
 {
-    int status = cli_options_parse(self, &words, NULL);
+    merge_options options = {0};
+    int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
     if (cli_operands(self, words, 2, SIZE_MAX) != CLI_OK)
         return CLI_ERROR;
-    merging job = {.path = words.list[0], .from = {words.list + 1, words.count - 1}};
+    merging job = {.path = words.list[0], .wait = options.wait, .from = {words.list + 1, words.count - 1}};
     job.sets = calloc(job.from.count, sizeof *job.sets);
     if (!job.sets)
         return cli_error("out of memory");
@@ -185,12 +193,16 @@ static int run(const cli_command *self, cli_words words)
     return status;
 }
 
-static const cli_option options_table[] = {CLI_OPTIONS_END};
+static const cli_option options_table[] = {
+    {"wait", 0, CLI_FLAG, offsetof(merge_options, wait), NULL, "Wait while another process has OUT locked",
+     CLI_WAIT_DETAILS, 0},
+    CLI_OPTIONS_END,
+};
 
 const cli_command cli_merge = {
     .name = "merge",
     .summary = "Merge saved sets into one",
-    .usage = "vidi merge OUT IN...",
+    .usage = "vidi merge [OPTION]... OUT IN...",
     .about = "Adds all that is in the saved sets IN to the saved set OUT.",
     .details =
         "If there is no OUT, it is made like the first IN. The others are folders, which may be in use, or "

@@ -14,7 +14,7 @@ typedef struct rotate_options {
     char *params;
     uint64_t capacity;
     double error;
-    bool keep_previous;
+    bool keep_previous, wait;
 } rotate_options;
 
 static int print(const vidi_set *set, const char *path, const char *old_kind)
@@ -65,7 +65,7 @@ static int rotate_run(const cli_command *self, cli_words words, const rotate_opt
 
     if (cli_operands(self, words, 1, 1) != CLI_OK)
         return CLI_ERROR;
-    int status = cli_state_open_or_warn(&set, words.list[0], 0);
+    int status = cli_state_open_to_write(&set, words.list[0], &(vidi_access)VIDI_ACCESS_INIT, options->wait);
     if (status != CLI_OK)
         return status;
     status = rotate(set, words.list[0], options);
@@ -94,6 +94,7 @@ static const cli_option options_table[] = {
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [same]", NULL, 0},
     {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit questions",
      "It takes its place on disk, and in memory, until the next rotation, which keeps that epoch in its turn.", 0},
+    {"wait", 0, CLI_FLAG, FIELD(wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
     CLI_OPTIONS_END,
 };
 
@@ -105,7 +106,7 @@ const cli_command cli_rotate = {
     .details = "Every URL is new in the new epoch. A page that was lost in the last one, because its URL was taken for "
                "seen, is found in this one, as the salts are others. Prints how the last epoch ended; 'vidi info' "
                "shows all of them.\n"
-               "Nobody else may have the set open for writing. If anything fails, the set stays in its epoch.\n"
+               "If anything fails, the set stays in its epoch.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi rotate crawl.state\n"
                 "  vidi rotate --kind blocked --capacity 1e9 --error 1e-3 crawl.state\n",

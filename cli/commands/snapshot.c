@@ -33,16 +33,21 @@ static int snapshot(vidi_set *set, const char *path)
     return print(path, &before, &after);
 }
 
+typedef struct snapshot_options {
+    bool wait;
+} snapshot_options;
+
 static int run(const cli_command *self, cli_words words)
 {
     vidi_set *set;
-    int status = cli_options_parse(self, &words, NULL);
+    snapshot_options options = {0};
+    int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
     if (cli_operands(self, words, 1, 1) != CLI_OK)
         return CLI_ERROR;
-    status = cli_state_open_or_warn(&set, words.list[0], 0);
+    status = cli_state_open_to_write(&set, words.list[0], &(vidi_access)VIDI_ACCESS_INIT, options.wait);
     if (status != CLI_OK)
         return status;
     status = snapshot(set, words.list[0]);
@@ -50,17 +55,19 @@ static int run(const cli_command *self, cli_words words)
     return status;
 }
 
-static const cli_option options_table[] = {CLI_OPTIONS_END};
+static const cli_option options_table[] = {
+    {"wait", 0, CLI_FLAG, offsetof(snapshot_options, wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
+    CLI_OPTIONS_END,
+};
 
 const cli_command cli_snapshot = {
     .name = "snapshot",
     .summary = "Fold the log of a saved set into its snapshot",
-    .usage = "vidi snapshot STATE",
+    .usage = "vidi snapshot [OPTION]... STATE",
     .about = "Writes a new snapshot of a saved set, with all that its log holds, and begins a new log.",
     .details = "That happens by itself whenever the log has grown to half of the snapshot, and to 32 MiB. By hand it "
                "makes the next opening faster, and writes a set anew whose log 'vidi check' found damaged. The old "
                "snapshot stays in force until the new one is on disk.\n"
-               "Nobody else may have the set open for writing.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi snapshot crawl.state\n",
     .options = options_table,

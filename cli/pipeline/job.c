@@ -101,7 +101,7 @@ static int fill(void *context, cli_slot *slot)
 
     if (taken != CLI_OK)
         slot->block.count = 0; /* nobody knows what they are */
-    slot->digested = job->adds && job->stream.together ? digest(job, slot) : 0;
+    slot->digested = job->action == CLI_ADD && job->stream.together ? digest(job, slot) : 0;
     return status != CLI_OK ? status : taken;
 }
 
@@ -117,14 +117,26 @@ static int ask_also(cli_job *job, cli_slot *slot)
     return error;
 }
 
+/* VIDI_SEEN for a URL that was there and is removed now, VIDI_NEW for one that was not there. */
+static int remove_urls(const cli_job *job, cli_slot *slot)
+{
+    for (size_t i = 0; i < slot->block.count; i++) {
+        int code = vidi_remove(job->set, slot->urls[i]);
+        if ((code < 0 && code != VIDI_EABSENT) || (code == VIDI_INVALID && job->fails_invalid))
+            return code;
+        slot->verdicts[i] = code == VIDI_OK ? VIDI_SEEN : code == VIDI_EABSENT ? VIDI_NEW : VIDI_INVALID;
+    }
+    return VIDI_OK;
+}
+
 static int ask_set(cli_job *job, cli_slot *slot)
 {
     size_t done = slot->digested, n = slot->block.count - done;
     int error = done ? vidi_add_digests(job->set, slot->epoch, slot->digests, done, slot->verdicts) : VIDI_OK;
 
     if (error == VIDI_OK && n > 0)
-        error = job->adds ? vidi_add_batch(job->set, slot->urls + done, n, slot->verdicts + done)
-                          : vidi_has_batch(job->set, slot->urls + done, n, slot->verdicts + done);
+        error = job->action == CLI_ADD ? vidi_add_batch(job->set, slot->urls + done, n, slot->verdicts + done)
+                                       : vidi_has_batch(job->set, slot->urls + done, n, slot->verdicts + done);
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
@@ -172,7 +184,7 @@ static int give_hint(cli_job *job, const cli_slot *slot)
 
     job->asked += slot->block.count;
     job->asked_bytes += slot->block.used;
-    if (!job->adds)
+    if (job->action != CLI_ADD)
         return CLI_OK;
     if (job->reader.size > 0)
         return look_ahead(job);
@@ -184,7 +196,7 @@ static int ask(void *context, cli_slot *slot)
     cli_job *job = context;
 
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
-    int error = ask_set(job, slot);
+    int error = job->action == CLI_REMOVE ? remove_urls(job, slot) : ask_set(job, slot);
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
     job->invalid += error == VIDI_INVALID;
     job->read += error == VIDI_INVALID;
@@ -195,6 +207,7 @@ static int ask(void *context, cli_slot *slot)
 
 /* ---- putting out ---- */
 
+/* Counts the slot's verdicts, and returns how many URLs changed the set. */
 static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 {
     uint64_t counts[4] = {0}, n = slot->block.count;
@@ -204,8 +217,8 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
     job->read += n - counts[VIDI_UNTRIED];
     job->fresh += counts[VIDI_NEW];
     job->seen += counts[VIDI_SEEN];
-    job->invalid += job->adds ? 0 : counts[VIDI_INVALID]; /* a set that is added to counts them itself */
-    return counts[VIDI_NEW];
+    job->invalid += job->action == CLI_ADD ? 0 : counts[VIDI_INVALID]; /* a set that is added to counts them itself */
+    return counts[job->action == CLI_REMOVE ? VIDI_SEEN : VIDI_NEW];
 }
 
 /* ---- committing ---- */
@@ -283,7 +296,7 @@ int cli_job_report(const cli_job *job, cli_report *report)
     if (error < 0)
         return cli_library_error(error);
     report->invalid = job->invalid;
-    if (job->adds)
+    if (job->action == CLI_ADD)
         report->invalid += report->set.answered_invalid - job->before.answered_invalid;
     return CLI_OK;
 }

@@ -1,10 +1,11 @@
 /*
- * What `dedup` and `has` share: lines from files go through a set, and those of one verdict are printed.
+ * The part that `dedup`, `has` and `remove` share: every line of the files is added to a set, looked up in it or removed
+ * from it, and what came of it is printed.
  *
- * Of a set that lives in a folder, nothing is committed before it was written: after the adds of a block a mark is set,
- * and when the block's output has been written, and synced if it goes to a regular file, the set is committed up to
- * that mark. So whatever ends the program, every URL that the set has seen afterwards is in the output. Commits come
- * after COMMIT_URLS new URLs or a second, and at the end.
+ * A set that lives in a folder is committed only up to where the output was written. After each block of lines the job
+ * asks the set for a mark; when the block's output has been written (and synced, if it goes to a regular file), it
+ * commits the set up to that mark. So whatever ends the program, every URL that the set has seen afterwards is in the
+ * output. Commits come after COMMIT_URLS changes, after a second, and at the end.
  */
 #ifndef VIDI_CLI_PIPELINE_JOB_H
 #define VIDI_CLI_PIPELINE_JOB_H
@@ -14,10 +15,14 @@
 #include "ui/run_statistics.h"
 #include "ui/watch.h"
 
+/* What a job does with each URL. The verdict on a URL is the answer from before the change. */
+typedef enum cli_action { CLI_LOOK_UP, CLI_ADD, CLI_REMOVE } cli_action;
+
 typedef struct cli_job {
     /* what to do */
     vidi_set *set;
-    bool adds;           /* or only asks */
+    cli_action action;
+    bool fails_invalid;  /* CLI_REMOVE: a line that is not a URL ends the run; for the others the set knows */
     vidi_set *also;      /* is asked too, and what it has seen is seen; NULL: none */
     bool commits;        /* the set lives in a folder, and is changed */
     bool syncs_output;   /* before a commit, if it goes to a regular file */

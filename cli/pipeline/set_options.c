@@ -40,6 +40,10 @@ static int check(const cli_set_options *options)
         return cli_error("--epoch new needs --state: the set whose next epoch is to begin");
     if (options->epoch && options->dry_run)
         return cli_error("--epoch new and --dry-run exclude each other");
+    if (options->wait && !options->state)
+        return cli_error("--wait needs --state: the state to wait for");
+    if (options->wait && options->dry_run)
+        return cli_error("--wait and --dry-run exclude each other: a dry run locks nothing");
     if (options->sync && !options->state)
         return cli_error("--sync needs --state: there is nothing to sync in memory");
     if (options->counts && options->state)
@@ -155,6 +159,7 @@ static int counts_exactly(const vidi_set *set)
     return CLI_OK;
 }
 
+/* CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path. */
 static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like)
 {
     vidi_options set = VIDI_OPTIONS_INIT;
@@ -179,8 +184,10 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
         return CLI_ERROR;
     set.access = &access;
     int error = vidi_create(&sets->set, &set);
+    if (error == VIDI_EBUSY)
+        return CLI_GO_ON;
     if (error < 0)
-        return cli_library_error(error);
+        return path ? cli_state_error(path, error) : cli_library_error(error);
     return options->counts ? counts_exactly(sets->set) : CLI_OK;
 }
 
@@ -257,30 +264,49 @@ static int check_free(const char *path)
     return bare ? CLI_OK : cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
 }
 
+/* A state that is there already: does it fit the options, and is its next epoch wanted? */
+static int take_state(cli_sets *sets, const cli_set_options *options)
+{
+    int status = check_state(sets, sets->set, options);
+
+    if (status != CLI_OK || !options->epoch)
+        return status;
+    int error = vidi_rotate(sets->set, NULL);
+    return error < 0 ? cli_state_error(options->state, error) : CLI_OK;
+}
+
+/* Opens or makes the state. As create. */
+static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_access *access)
+{
+    int error = vidi_open_with(&sets->set, options->state, access);
+
+    if (error == VIDI_EBUSY)
+        return CLI_GO_ON;
+    if (error == VIDI_EABSENT)
+        return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;
+    if (error == VIDI_EFORMAT)
+        return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
+                         vidi_message());
+    return error < 0 ? cli_state_error(options->state, error) : take_state(sets, options);
+}
+
 static int open_state(cli_sets *sets, const cli_set_options *options)
 {
     vidi_access access = VIDI_ACCESS_INIT;
+    bool told = false;
+    int status;
 
     sets->durable = true;
     if (access_of(options, &access) != CLI_OK)
         return CLI_ERROR;
     access.memory_limit = is_for_the_planner(options) ? 0 : options->memory;
-    int error = vidi_open_with(&sets->set, options->state, &access);
-    if (error == VIDI_EABSENT)
-        return check_free(options->state) == CLI_OK ? create_state(sets, options) : CLI_ERROR;
-    if (error == VIDI_EBUSY)
-        return cli_error("cannot write to %s: %s; wait until it is done, or only ask with --dry-run or 'vidi has'",
-                         options->state, vidi_message());
-    if (error == VIDI_EFORMAT)
-        return cli_error("%s: %s; look closer with 'vidi check', or name another --state", options->state,
-                         vidi_message());
-    if (error < 0)
-        return cli_state_error(options->state, error);
-    if (check_state(sets, sets->set, options) != CLI_OK)
-        return CLI_ERROR;
-    if (options->epoch && (error = vidi_rotate(sets->set, NULL)) < 0)
-        return cli_library_error(error);
-    return CLI_OK;
+    while ((status = try_state(sets, options, &access)) == CLI_GO_ON) {
+        status = cli_state_locked(options->state, options->wait, &told,
+                                  "look at it with --dry-run or 'vidi has', or wait for it with --wait");
+        if (status != CLI_GO_ON)
+            break;
+    }
+    return status;
 }
 
 /*

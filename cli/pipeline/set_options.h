@@ -17,6 +17,7 @@ typedef struct cli_set_options {
     const char *canon, *key, *tracking, *invalid, *epoch, *sync;
     bool counts;  /* it must count, exactly */
     bool dry_run; /* nothing is to be remembered */
+    bool wait;    /* while another process has the state locked */
 } cli_set_options;
 
 typedef struct cli_sets {

@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { WAIT_MS = 50 }; /* between two tries to lock a state */
 
 #define READ_BYTES (UINT64_C(64) << 20) /* snapshots up to this size are read if there is a log */
 
@@ -39,14 +43,27 @@ static bool names(const char *message, const char *path)
     return false;
 }
 
-int cli_state_error(const char *path, int error)
+/* The library's message about a set, or what follows the words "the set" in it, which the path can stand for. */
+static const char *about_set(int error, bool *begins_with_set)
 {
+    static const char words[] = "the set";
     const char *message = vidi_message();
 
     if (!message || !*message)
         message = vidi_strerror(error);
+    *begins_with_set = strncmp(message, words, sizeof words - 1) == 0 && message[sizeof words - 1] == ' ';
+    return *begins_with_set ? message + sizeof words - 1 : message;
+}
+
+int cli_state_error(const char *path, int error)
+{
+    bool begins_with_set;
+    const char *message = about_set(error, &begins_with_set);
+
     if (cli_state_is_none(error))
         return cli_error("%s is not a vidi set", path);
+    if (begins_with_set)
+        return cli_error("%s%s", path, message);
     return names(message, path) ? cli_error("%s", message) : cli_error("%s: %s", path, message);
 }
 
@@ -155,9 +172,60 @@ int cli_state_check_folder(const char *path)
     return stat(path, &about) == 0 && !S_ISDIR(about.st_mode) ? refuse_file(path) : CLI_OK;
 }
 
+/* ---- locks ---- */
+
+/*
+ * Sleeps for a moment: CLI_GO_ON, or CLI_SIGNAL plus the number of a signal that came, even if it is blocked. A signal
+ * that was ignored when the program started stays ignored.
+ */
+static int sleep_a_moment(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    const struct timespec moment = {.tv_nsec = WAIT_MS * 1000000L};
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction now;
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&signals, numbers[i]);
+    }
+    int number = sigtimedwait(&signals, NULL, &moment);
+    return number > 0 ? CLI_SIGNAL + number : CLI_GO_ON;
+}
+
+int cli_state_locked(const char *path, bool wait, bool *told, const char *advice)
+{
+    bool begins_with_set;
+    const char *message = about_set(VIDI_EBUSY, &begins_with_set), *between = begins_with_set ? "" : ": ";
+
+    if (!wait)
+        return cli_error("%s%s%s; %s", path, between, message, advice);
+    if (!*told)
+        cli_warning("%s%s%s; waiting until it is free", path, between, message);
+    *told = true;
+    return sleep_a_moment();
+}
+
 /* ---- folders ---- */
 
-int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error)
+static int open_folder(vidi_set **set, const char *path, const vidi_access *access, bool wait, int *error)
+{
+    bool told = false;
+    int status = CLI_GO_ON;
+
+    if (faccessat(AT_FDCWD, path, R_OK | X_OK, 0) != 0)
+        return cli_error("cannot open %s: %s", path, strerror(errno));
+    while (status == CLI_GO_ON) {
+        *error = vidi_open_with(set, path, access);
+        status = *error == VIDI_EBUSY ? cli_state_locked(path, wait, &told, "wait for it with --wait")
+                 : *error < 0         ? cli_state_error(path, *error)
+                                      : CLI_OK;
+    }
+    return status;
+}
+
+static int open_any(vidi_set **set, const char *path, const vidi_access *access, bool wait, int *error)
 {
     vidi_access for_file = VIDI_ACCESS_INIT;
     struct stat about;
@@ -171,13 +239,14 @@ int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *acc
         return cli_state_read(set, path, NULL, &for_file, error);
     if (stat(path, &about) != 0)
         return cli_error("cannot open %s: %s", *path ? path : "''", strerror(errno));
-    if (S_ISDIR(about.st_mode)) {
-        if (faccessat(AT_FDCWD, path, R_OK | X_OK, 0) != 0)
-            return cli_error("cannot open %s: %s", path, strerror(errno));
-        *error = vidi_open_with(set, path, access);
-        return *error < 0 ? cli_state_error(path, *error) : CLI_OK;
-    }
+    if (S_ISDIR(about.st_mode))
+        return open_folder(set, path, access, wait, error);
     return access->flags & VIDI_READ_ONLY ? cli_state_read(set, path, NULL, &for_file, error) : refuse_file(path);
+}
+
+int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *access, int *error)
+{
+    return open_any(set, path, access, false, error);
 }
 
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
@@ -197,18 +266,32 @@ vidi_recovery cli_state_recovered(const vidi_set *set)
     return recovery;
 }
 
-int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
+static void warn_of_damage(const vidi_set *set, const char *path)
 {
     cli_number bytes;
-    int status = cli_state_open(set, path, flags, NULL);
+    vidi_recovery found = cli_state_recovered(set);
 
-    if (status != CLI_OK)
-        return status;
-    vidi_recovery found = cli_state_recovered(*set);
     if (found.damaged_bytes)
         cli_warning("%s: %s is damaged: the URLs in %s bytes of it are forgotten, and will be new once more", path,
                     found.damaged_log, cli_human_count(&bytes, found.damaged_bytes));
-    return CLI_OK;
+}
+
+int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
+{
+    int status = cli_state_open(set, path, flags, NULL);
+
+    if (status == CLI_OK)
+        warn_of_damage(*set, path);
+    return status;
+}
+
+int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait)
+{
+    int status = open_any(set, path, access, wait, NULL);
+
+    if (status == CLI_OK)
+        warn_of_damage(*set, path);
+    return status;
 }
 
 int cli_state_stat(const vidi_set *set, const char *path, vidi_stats *stats)
@@ -244,4 +327,17 @@ const char *cli_human_urls(cli_number *number, uint64_t urls)
     size_t length = strlen(cli_human_count(number, urls));
     snprintf(number->text + length, sizeof number->text - length, urls == 1 ? " URL" : " URLs");
     return number->text;
+}
+
+int cli_state_cannot(const char *path, const vidi_stats *stats, uint32_t can, const char *what)
+{
+    vidi_kind_info info = {.size = sizeof info};
+    char kinds[256] = "";
+
+    for (size_t i = 0; vidi_kind(i, &info) == VIDI_OK; i++) {
+        size_t used = strlen(kinds);
+        if (info.can & can)
+            snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", info.name);
+    }
+    return cli_error("%s is of kind %s, which cannot %s; these kinds can: %s", path, stats->kind, what, kinds);
 }

@@ -25,6 +25,24 @@ int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
 
 /*
+ * Opens the set in the folder path for writing, with the same options and the same warning. If another process has it
+ * locked and `wait` is true, waits until it is free; a signal that ends the waiting is returned as CLI_SIGNAL plus its
+ * number.
+ */
+int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait);
+
+#define CLI_WAIT_SUMMARY "Wait while another process has the state locked"
+#define CLI_WAIT_DETAILS "Without this option, a state that another process is writing to is an error."
+
+/*
+ * To be called when the library has returned VIDI_EBUSY for the state at path. With `wait`, sleeps for a moment and
+ * returns CLI_GO_ON, for the caller to try again; *told (false at first) makes sure that the user is told only once. A
+ * signal meanwhile: CLI_SIGNAL plus its number. Without `wait`, prints an error that ends in `advice` and returns
+ * CLI_ERROR.
+ */
+int cli_state_locked(const char *path, bool wait, bool *told, const char *advice);
+
+/*
  * Reads an exported set, "-" from standard input, into memory, or into a folder unless that is NULL. Otherwise as
  * cli_state_open.
  */
@@ -59,6 +77,12 @@ int cli_state_look(const char *path, cli_state_view *view);
 
 /* "1 URL", "1,234 URLs" */
 const char *cli_human_urls(cli_number *number, uint64_t urls);
+
+/*
+ * Prints that the kind of the set at path cannot do something, which `what` says in words, and which kinds can: those
+ * with the capability `can`. CLI_ERROR.
+ */
+int cli_state_cannot(const char *path, const vidi_stats *stats, uint32_t can, const char *what);
 
 /* Is it a folder? */
 bool cli_state_is_folder(const char *path);

@@ -124,8 +124,8 @@ static int refuse(vidi__folder *folder)
     long other = holder(&folder->lock);
     (void)vidi__file_close(&folder->lock);
     if (other > 0)
-        return vidi__fail(VIDI_EBUSY, "process %ld has the set open for writing", other);
-    return vidi__fail(VIDI_EBUSY, "another process has the set open for writing");
+        return vidi__fail(VIDI_EBUSY, "the set is locked by process %ld", other);
+    return vidi__fail(VIDI_EBUSY, "the set is locked by another process");
 }
 
 int vidi__folder_lock(vidi__folder *folder)

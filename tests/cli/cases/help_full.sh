@@ -1,5 +1,7 @@
 try vidi --help
 try vidi has --help
+try vidi remove --help
+try vidi list --help
 try vidi canon --help
 try vidi plan --help
 try vidi kinds --help

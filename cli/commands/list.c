@@ -1,0 +1,133 @@
+/*
+ * vidi list: prints the URLs in a state, for kinds that keep them, or what the state keeps of their hashes.
+ *
+ * The set is read into memory, not mapped: a mapped set lists URLs from its log separately, so one could come twice.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pipeline/state.h"
+#include "ui/options.h"
+
+typedef struct list_options {
+    bool hashes, json, null;
+} list_options;
+
+typedef struct listing {
+    const list_options *options;
+    bool keys; /* the canonical form is not a URL but a key, such as a host: invalid lines are set apart by a NUL */
+    cli_out out;
+} listing;
+
+/* What a visitor returns to end the walk; the library passes it on. */
+enum { NO_URLS = 1, NO_OUTPUT = 2 };
+
+/* The URL of an entry. A line that is not a URL was kept with a NUL before it where it could be taken for a key. */
+static vidi_str url_of(const listing *list, const vidi_entry *entry)
+{
+    vidi_str url = entry->url;
+    bool set_apart = list->keys && url.len > 0 && url.ptr[0] == 0;
+
+    return set_apart ? (vidi_str){url.ptr + 1, url.len - 1} : url;
+}
+
+static void put_json(listing *list, const vidi_entry *entry, const char *hash)
+{
+    cli_json json = {&list->out, false};
+
+    cli_json_open(&json, NULL, '{');
+    if (list->options->hashes)
+        cli_json_string(&json, "hash", hash);
+    else
+        cli_json_text(&json, "url", url_of(list, entry));
+    cli_json_count(&json, "times", entry->times);
+    cli_json_close(&json, '}');
+}
+
+static int put_entry(void *context, const vidi_entry *entry)
+{
+    listing *list = context;
+    char hash[33];
+
+    if (!list->options->hashes && !entry->url.ptr)
+        return NO_URLS;
+    snprintf(hash, sizeof hash, "%016llx%016llx", (unsigned long long)entry->hash[1],
+             (unsigned long long)entry->hash[0]);
+    if (list->options->json) {
+        put_json(list, entry, hash);
+    } else if (list->options->hashes) {
+        cli_out_text(&list->out, hash);
+    } else {
+        vidi_str url = url_of(list, entry);
+        cli_out_bytes(&list->out, url.ptr, url.len);
+    }
+    cli_out_bytes(&list->out, list->options->null && !list->options->json ? "" : "\n", 1);
+    return list->out.error ? NO_OUTPUT : 0;
+}
+
+static int list_set(listing *list, const vidi_set *set, const char *path)
+{
+    vidi_stats stats;
+
+    if (cli_state_stat(set, path, &stats) != CLI_OK)
+        return CLI_ERROR;
+    if (!(stats.can & VIDI_CAN_ITERATE))
+        return cli_state_cannot(path, &stats, VIDI_CAN_ITERATE, "list what it holds");
+    list->keys = strncmp(stats.canon, "surt", 4) == 0 || strncmp(stats.canon, "key=", 4) == 0;
+    int result = vidi_iterate(set, put_entry, list);
+    if (result == NO_URLS)
+        return cli_error("%s is of kind %s, which keeps only hashes of its URLs; list them with --hashes", path,
+                         stats.kind);
+    return result < 0 ? cli_state_error(path, result) : CLI_OK;
+}
+
+static int run(const cli_command *self, cli_words words)
+{
+    vidi_set *set;
+    list_options options = {0};
+    listing list = {.options = &options};
+    int status = cli_options_parse(self, &words, &options);
+
+    if (status != CLI_GO_ON)
+        return status;
+    if (cli_operands(self, words, 1, 1) != CLI_OK)
+        return CLI_ERROR;
+    status = cli_state_open_or_warn(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP);
+    if (status != CLI_OK)
+        return status;
+    cli_out_init(&list.out, STDOUT_FILENO);
+    status = list_set(&list, set, words.list[0]);
+    int closed = cli_out_close(&list.out);
+    vidi_close(set);
+    return status != CLI_OK ? status : closed;
+}
+
+#define FIELD(name) offsetof(list_options, name)
+
+static const cli_option options_table[] = {
+    {"hashes", 0, CLI_FLAG, FIELD(hashes), NULL, "Print hashes instead of URLs, in hexadecimal",
+     "The kind fingerprint keeps nothing else. The hashes depend on the state's secret key.", 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each URL, with how often it was added",
+     "It has url (or hash, with --hashes) and times, which is 1 unless the state counts (multiset=on).", 0},
+    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
+    {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    CLI_OPTIONS_END,
+};
+
+const cli_command cli_list = {
+    .name = "list",
+    .summary = "Print the URLs in a saved set",
+    .usage = "vidi list [OPTION]... STATE",
+    .about = "Prints the URLs in a saved set, in their canonical form and in no particular order.",
+    .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. The kinds "
+               "hashset, sorted and list keep their URLs. The kind fingerprint, which is the default, keeps only "
+               "hashes: --hashes lists those. The other kinds cannot be listed.\n"
+               "Takes as much memory as the set.\n"
+               "The exit status is 0, or 2 after an error.",
+    .examples = "  vidi list crawl.vidi | sort > urls.txt\n"
+                "  vidi list --json crawl.vidi | jq -r 'select(.times > 1).url'\n",
+    .options = options_table,
+    .operand = "STATE",
+    .run = run,
+};
