@@ -44,7 +44,9 @@ static void try_plan(const vidi_options *options)
         return;
     FUZZ_CHECK(n >= 1 && n <= FUZZ_COUNT(plans));
     for (size_t i = 0; i < n; i++)
-        FUZZ_CHECK(plans[i].error >= 0 && plans[i].error <= 1 && plans[i].expected_lost >= 0);
+        FUZZ_CHECK(plans[i].error >= 0 && plans[i].error <= 1 && plans[i].expected_lost >= 0 &&
+                   plans[i].expected_lost <= (double)plans[i].urls && plans[i].lines_per_url > 0 &&
+                   memchr(plans[i].params, 0, sizeof plans[i].params));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 /*
- * Sets from options: see set_options.h. Options that say how a set is made have no effect on a state that is there already,
- * so that one command line can be used again and again; but a kind or a form that differs is an error.
+ * Sets from options: see set_options.h. Options that say how to make a set have no effect on a state that exists already,
+ * so the same command line can be used again and again. But a kind or a canonical form that differs is an error.
  */
 #include "pipeline/set_options.h"
 
@@ -139,7 +139,7 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_access *
     set->params = chosen->params;
     set->capacity = 0; /* it is among the parameters, and so is the error rate */
     set->error = 0;
-    access->memory_limit = 0; /* what the plan says fits, but for what a batch takes for a moment */
+    access->memory_limit = 0; /* the plan fits, except for what a batch takes for a moment */
     return CLI_OK;
 }
 

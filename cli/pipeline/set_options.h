@@ -1,6 +1,6 @@
 /*
- * The set of a run, as the user's options describe it: in memory or in a folder, made or opened; and of which kind, if
- * the options say what it is for and not what it is.
+ * Makes or opens the set of a run, in memory or in a folder, as the user's options ask. If the options say what the set
+ * is for instead of its kind, the planner chooses the kind.
  */
 #ifndef VIDI_CLI_PIPELINE_SET_OPTIONS_H
 #define VIDI_CLI_PIPELINE_SET_OPTIONS_H
@@ -15,9 +15,9 @@ typedef struct cli_set_options {
     double error;
     double lost; /* negative: not given; 0: only kinds that lose nothing */
     const char *canon, *key, *tracking, *invalid, *epoch, *sync;
-    bool counts;  /* it must count, exactly */
-    bool dry_run; /* nothing is to be remembered */
-    bool wait;    /* while another process has the state locked */
+    bool counts;  /* the set must count every URL without error */
+    bool dry_run; /* remember nothing */
+    bool wait;    /* wait while another process has the state locked */
 } cli_set_options;
 
 typedef struct cli_sets {

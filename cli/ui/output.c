@@ -17,7 +17,7 @@ enum { OUT_ROOM = 256 * 1024 };
 
 /* ---- writing ---- */
 
-/* All of it, whatever the pieces that the kernel takes. 0 or errno. */
+/* Writes everything, in as many calls as the kernel needs. 0 or errno. */
 static int write_all(int fd, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -124,7 +124,7 @@ bool cli_color(void)
     return colors;
 }
 
-/* What sort of message it is comes first, in its colour if there are colours. */
+/* Prints a message after the word for its sort, which has a colour if colours are on. */
 static void say(const char *sort, const char *color, const char *format, va_list arguments)
 {
     char *message, *line;
@@ -271,7 +271,7 @@ const char *cli_meaning_name(uint32_t fp_meaning)
     return fp_meaning == VIDI_FP_EXACT ? "by formula" : fp_meaning == VIDI_FP_AT_MOST ? "at most" : "about";
 }
 
-/* Three digits but never more than six decimals, and no zeros at the end: what is smaller is nothing to people. */
+/* Three digits, but never more than six decimals, and no zeros at the end. */
 static void format_lost(char *text, size_t room, double lost)
 {
     int decimals = lost >= 1 ? 2 - (int)log10(lost) : 2 - (int)floor(log10(lost));
@@ -340,7 +340,7 @@ const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can)
 
 /* ---- JSON ---- */
 
-/* How many bytes at text are one character of UTF-8, by the table in RFC 3629; 0 if they are none. */
+/* The number of bytes of the UTF-8 character at text, by the table in RFC 3629; 0 if it is not valid. */
 static size_t utf8_length(const unsigned char *text, size_t length)
 {
     unsigned char first = text[0];

@@ -7,8 +7,8 @@
 #include "cli.h"
 
 /*
- * Buffered writing with few calls of write(2). The first failure sticks: what is written afterwards is dropped, and
- * cli_out_flush tells.
+ * A buffered writer that makes few calls of write(2). After the first failure everything is dropped, and cli_out_flush
+ * reports the failure.
  */
 typedef struct cli_out {
     int fd;
@@ -22,10 +22,10 @@ void cli_out_bytes(cli_out *out, const char *bytes, size_t length);
 void cli_out_text(cli_out *out, const char *text);
 void cli_out_format(cli_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes out what is buffered. CLI_OK, CLI_ERROR or CLI_PIPE; says nothing. */
+/* Writes out what is buffered. CLI_OK, CLI_ERROR or CLI_PIPE; prints no message. */
 int cli_out_flush(cli_out *out);
 
-/* Flushes, frees the buffer and says what went wrong, except that nobody reads any more. The exit status. */
+/* Flushes, frees the buffer, and reports a failure unless it is a reader that went away. Returns the exit status. */
 int cli_out_close(cli_out *out);
 
 /* Numbers as people read them, in a buffer of the caller's: "1,234,567"; "0.00125", "1e-9"; "1.50 GiB". */

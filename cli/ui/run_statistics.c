@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* Does it take more new URLs for seen ones than not? */
+/* Is the set so full that it takes most new URLs for seen ones? */
 static bool is_full(const vidi_stats *stats)
 {
     return stats->fp_now >= 0.5;
@@ -13,7 +13,7 @@ static bool is_full(const vidi_stats *stats)
 
 const char *cli_lost_is(const vidi_stats *stats)
 {
-    if (is_full(stats)) /* and a bound on too little is no bound */
+    if (is_full(stats)) /* the sum is too small now, so an upper bound no longer holds */
         return stats->fp_meaning == VIDI_FP_EXACT ? "at least" : "about";
     return cli_meaning_name(stats->fp_meaning);
 }
@@ -102,7 +102,7 @@ int cli_report_table(const cli_report *report)
     text_row(&table, "hash", stats->hash);
     text_row(&table, "canonical form", stats->canon);
     if (stats->lines_touched)
-        count_row(&table, "lines a question", stats->lines_touched);
+        count_row(&table, "lines per lookup", stats->lines_touched);
     count_row(&table, "epoch", stats->epoch);
     cli_out_init(&err, STDERR_FILENO);
     int status = cli_table_print(&table, &err);

@@ -8,25 +8,25 @@
 
 typedef struct cli_report {
     uint64_t read, fresh, seen; /* lines */
-    uint64_t invalid;           /* lines that are no URLs, whatever became of them */
+    uint64_t invalid;           /* lines that are not URLs, also if they were kept */
     uint64_t bytes;             /* of text */
     double seconds;
     vidi_stats set;
 } cli_report;
 
 /*
- * How to read expected_lost. It is summed up when a URL is answered NEW, so what was lost since the last NEW is missing
- * from it: next to nothing, unless the set is so full that it hardly ever answers NEW.
+ * How to read expected_lost, in words. The set adds to it only when it answers NEW, so losses since the last NEW are not
+ * in it yet. That matters only if the set is so full that it hardly ever answers NEW: then it is "at least".
  */
 const char *cli_lost_is(const vidi_stats *stats);
 
-/* Lines a second, on average. */
+/* Average lines per second. */
 double cli_report_rate(const cli_report *report);
 
-/* All of it, inside an object that is open. */
+/* Writes all figures as fields of a JSON object that is open. */
 void cli_report_fields(cli_json *json, const cli_report *report);
 
-/* On stderr. CLI_OK or an exit status. */
+/* Print the statistics on stderr. CLI_OK or an exit status. */
 int cli_report_json(const cli_report *report);
 int cli_report_table(const cli_report *report);
 

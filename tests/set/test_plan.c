@@ -1,6 +1,6 @@
 /*
- * Plans: what vidi_plan promises is what a set made after it does. Each answer is checked against the request, and
- * small ones against the set itself.
+ * Plans: a set made by a plan does what vidi_plan promised. Each answer is checked against the request, and small ones
+ * against a real set.
  */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool is_exact(const vidi_plan_entry *plan)
     return strcmp(plan->kind, "list") == 0 || strcmp(plan->kind, "sorted") == 0 || strcmp(plan->kind, "hashset") == 0;
 }
 
-/* An answer is whole and sane in itself. */
+/* The figures of an answer are complete and agree with each other. */
 static void check_entry(const vidi_plan_entry *plan)
 {
     assert_true(test_kind_exists(plan->kind));
@@ -56,7 +56,7 @@ static void check_entry(const vidi_plan_entry *plan)
     assert_true(!is_exact(plan) || (plan->error == 0 && plan->expected_lost == 0));
 }
 
-/* An answer serves the request. */
+/* An answer keeps everything that the request asks for. */
 static void check_serves(const vidi_plan_request *want, const vidi_plan_entry *plan)
 {
     check(!want->urls || plan->urls >= want->urls, "%s: %llu URLs", plan->kind, (unsigned long long)plan->urls);
@@ -206,7 +206,7 @@ static void unknown_kinds_and_parameters_are_refused(void **state)
     assert_int_equal(got.result, VIDI_EOPTION);
 }
 
-/* No room for all: the best ones, and nothing written behind them. */
+/* If there is no room for all answers, the best ones are returned and nothing is written behind them. */
 static void the_room_is_respected(void **state)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
@@ -231,7 +231,7 @@ static void the_room_is_respected(void **state)
     }
 }
 
-/* The issue's own example: every kind of the papers that can serve has an answer. */
+/* A large crawl: every kind of the papers that can serve has an answer. */
 static void a_billion_urls_with_one_lost(void **state)
 {
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
@@ -248,7 +248,7 @@ static void a_billion_urls_with_one_lost(void **state)
         if (strcmp(plan->kind, "classic") == 0) {
             classic = true;
             check(plan->expected_lost > 0.5, "wasteful: loses %g", plan->expected_lost);
-            /* the ideal filter that loses one URL in all has an error of about 2e-8 when full: 37 bits a URL */
+            /* the ideal filter that loses one URL in all has an error of about 2e-8 when full: 37 bits per URL */
             check(plan->bytes_per_url > 4 && plan->bytes_per_url < 5.5, "%g bytes a URL", plan->bytes_per_url);
         }
     }
@@ -256,8 +256,8 @@ static void a_billion_urls_with_one_lost(void **state)
 }
 
 /*
- * The thesis's tables 5.9 and 5.17: per cent lost of a million URLs on the way, and of as many others when it is
- * full.
+ * The thesis's tables 5.9 and 5.17: the share of a million URLs that is lost while the filter fills, and the error rate
+ * when it is full, in per cent.
  */
 static void the_plan_knows_the_thesis(void **state)
 {
@@ -285,7 +285,7 @@ static void the_plan_knows_the_thesis(void **state)
     }
 }
 
-/* A set as the plan proposes it. */
+/* Makes the set that a plan proposes. */
 static vidi_set *make_planned(const vidi_plan_entry *plan, uint64_t seed)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -302,7 +302,7 @@ static vidi_set *make_planned(const vidi_plan_entry *plan, uint64_t seed)
     return set;
 }
 
-/* Offers n URLs, all different: how many were lost. */
+/* Adds n different URLs and returns how many were lost. */
 static uint64_t fill(vidi_set *set, uint64_t seed, uint64_t n)
 {
     char room[TEST_URL_ROOM];
@@ -327,8 +327,8 @@ static void compare_memory(const vidi_plan_entry *plan, const vidi_stats *stats)
 }
 
 /*
- * By how much, relatively, chance moves the probability of a set of that size: six standard deviations of its fill. Where
- * URLs go to one of 64 partitions with all their marks, some partitions are more crowded than others.
+ * How far chance may move the error rate of a set of that size, as a share of it: six standard deviations of its fill. In
+ * kinds with 64 partitions, all bits of a URL go to one of them, so some partitions are more crowded than others.
  */
 static double spread(const vidi_plan_entry *plan)
 {
@@ -358,7 +358,7 @@ static void compare_losses(const vidi_plan_entry *plan, const vidi_stats *stats,
     }
 }
 
-/* Makes and fills what was proposed. */
+/* Makes the set of each plan, fills it, and compares memory and losses. */
 static void check_against_the_real_thing(const vidi_plan_request *want)
 {
     answers got;
@@ -406,7 +406,7 @@ static const special specials[] = {
     {"blocked", "lines=3"},        {"blocked", "lines=auto"},  {"spatial", "inner=blocked"},
 };
 
-/* Further parameters go into the plan and into the set. */
+/* The user's parameters go into the plan and into the set. */
 static void parameters_are_planned_for(void **state)
 {
     const special *of = *state;
