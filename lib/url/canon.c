@@ -388,7 +388,7 @@ static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url
         vidi__buffer_add(out, input.ptr, input.len);
         return out->error ? out->error : apply_rules(&work, NULL);
     }
-    int result = vidi__url_parse(&work.url, input, base, out);
+    int result = vidi__url_parse(&work.url, input, base, false, out);
     if (result)
         return vidi__answer(result);
     note(why, input);
@@ -432,7 +432,7 @@ static int canonicalise_against(const vidi_canon *canon, vidi_str input, const v
     char room[BASE_BYTES];
     vidi__buffer base_text = vidi__buffer_in(room, sizeof room, out->memory);
     vidi__url base_url;
-    int result = vidi__url_parse(&base_url, *base, NULL, &base_text);
+    int result = vidi__url_parse(&base_url, *base, NULL, false, &base_text);
     if (result)
         result = vidi__url_base_fails(result);
     else
@@ -452,7 +452,7 @@ static int check_arguments(const vidi_canon *canon, vidi_str input, const vidi_s
     if (!canon)
         return vidi__fail(VIDI_EARGUMENT, "the canonical form is NULL");
     if ((!input.ptr && input.len) || (base && !base->ptr && base->len))
-        return vidi__fail(VIDI_EARGUMENT, "a URL of some length lies at NULL");
+        return vidi__fail(VIDI_EARGUMENT, "the URL is NULL, but its length is not 0");
     return VIDI_OK;
 }
 

@@ -1,9 +1,9 @@
 /*
- * Hosts: domains, addresses, and what other schemes than the special ones have instead.
+ * Hosts: domains, IP addresses, and the opaque hosts of schemes that are not special.
  *
- * Nearly every host is a domain in lower-case ASCII, which is copied. Upper case, '%' and bytes beyond ASCII go further,
- * and only the last of them to IDNA: since 2026 the standard leaves domains in ASCII as they are, also those with a
- * label "xn--…" that decodes to nothing good, because such sites exist and browsers open them.
+ * Nearly every host is a domain in lower-case ASCII and is copied. Upper case, '%' and non-ASCII bytes need more work,
+ * but only non-ASCII domains go through IDNA: since 2026 the standard leaves ASCII domains alone, even those with an
+ * invalid "xn--…" label, because such sites exist and browsers open them.
  */
 #include "url/percent.h"
 #include "url/url.h"
@@ -18,17 +18,17 @@ static int forbidden(vidi_str host, char c)
                       (unsigned)(unsigned char)c);
 }
 
-static int opaque_host(vidi__buffer *out, vidi_str host, uint32_t *kind)
+static int opaque_host(vidi__buffer *out, vidi_str host, bool raw, uint32_t *kind)
 {
     size_t good = vidi__url_run(host.ptr, host.len, VIDI__SET_FORBIDDEN_HOST);
     if (good < host.len)
         return forbidden(host, host.ptr[good]);
-    vidi__percent_encode(out, host.ptr, host.len, VIDI__SET_C0);
+    vidi__percent_encode(out, host.ptr, host.len, VIDI__SET_C0, raw);
     *kind = host.len ? VIDI_URL_OPAQUE_HOST : VIDI_URL_EMPTY_HOST;
     return VIDI_OK;
 }
 
-/* What stands in out from `begin` on is a domain in ASCII: checks it, and makes an address of it if it is one. */
+/* Checks the ASCII domain that begins at `begin` in out, and replaces it by an IPv4 address if it is one. */
 static int finish_domain(vidi__buffer *out, size_t begin, vidi_str host, uint32_t *kind)
 {
     if (out->error)
@@ -47,7 +47,7 @@ static int finish_domain(vidi__buffer *out, size_t begin, vidi_str host, uint32_
     return VIDI_OK;
 }
 
-/* Only the case changes. */
+/* Adds an ASCII domain in lower case. */
 static int ascii_domain(vidi__buffer *out, vidi_str domain)
 {
     size_t good = vidi__url_run(domain.ptr, domain.len, VIDI__SET_FORBIDDEN_DOMAIN);
@@ -73,20 +73,12 @@ static int international_domain(vidi__buffer *out, vidi_str domain)
     return good < out->len - begin ? forbidden(domain, ascii[good]) : VIDI_OK;
 }
 
-static bool is_ascii(vidi_str text)
-{
-    unsigned char seen = 0;
-    for (size_t i = 0; i < text.len; i++)
-        seen |= (unsigned char)text.ptr[i];
-    return seen < 0x80;
-}
-
 static int domain_to_ascii(vidi__buffer *out, vidi_str domain)
 {
-    return is_ascii(domain) ? ascii_domain(out, domain) : international_domain(out, domain);
+    return vidi__is_ascii(domain) ? ascii_domain(out, domain) : international_domain(out, domain);
 }
 
-/* Nearly every host: one look at each byte, in which the case changes and what asks for more is noticed. */
+/* Adds the host if it is a plain ASCII domain, as nearly every host is; returns false if it needs more work. */
 static bool add_usual_domain(vidi__buffer *out, vidi_str host)
 {
     if (!vidi__buffer_reserve(out, host.len))
@@ -122,7 +114,7 @@ static int special_host(vidi__buffer *out, vidi_str host, uint32_t *kind)
     return error ? error : finish_domain(out, begin, host, kind);
 }
 
-int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, uint32_t *kind)
+int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, bool raw, uint32_t *kind)
 {
     if (host.len && host.ptr[0] == '[') {
         if (host.ptr[host.len - 1] != ']')
@@ -130,5 +122,5 @@ int vidi__url_host(vidi__buffer *out, vidi_str host, bool special, uint32_t *kin
         *kind = VIDI_URL_IPV6;
         return vidi__url_ipv6(out, (vidi_str){host.ptr + 1, host.len - 2});
     }
-    return special ? special_host(out, host, kind) : opaque_host(out, host, kind);
+    return special ? special_host(out, host, kind) : opaque_host(out, host, raw, kind);
 }

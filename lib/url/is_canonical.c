@@ -1,15 +1,15 @@
 /*
- * URLs that are canonical already: the parts of the scan that go byte by byte, its portable form, and the choice of a
- * kernel. is_canonical_kernel.h has the idea.
+ * Recognises URLs that are canonical already: the parts of the scan that go byte by byte, the portable kernel, and the
+ * choice of a kernel. is_canonical_kernel.h explains the scan.
  */
 #include "cpu/cpu.h"
 #include "url/is_canonical_kernel.h"
 #include "url/percent.h"
 #include "url/url.h"
 
-/* ---- what is unusual ---- */
+/* ---- unusual authorities and segments ---- */
 
-/* Four numbers as the parser writes them. */
+/* Is the host an IPv4 address as the parser writes it, four decimal numbers? */
 static bool is_plain_ipv4(vidi_str host)
 {
     size_t i = 0;
@@ -26,7 +26,7 @@ static bool is_plain_ipv4(vidi_str host)
     return i == host.len;
 }
 
-/* The end of a port that the parser would leave there, behind its colon; 0 for others. */
+/* The end of the port whose digits begin at `begin`; 0 if the parser would change or remove it. */
 static size_t port_end(vidi_str url, size_t begin, uint32_t usual)
 {
     uint32_t port = 0;
@@ -63,7 +63,7 @@ bool vidi__url_fast_dots(vidi_str url, size_t begin)
 
 /* ---- the portable kernel ---- */
 
-/* What `masks` has, a bit each; tests/url/test_is_canonical.c compares all of them with the parser. */
+/* The members of `masks` as bits of `classes`; tests/url/test_is_canonical.c compares them with the parser. */
 enum { HOST, SLASH, QUESTION, DOTS, BAD_PATH, BAD_QUERY };
 
 /* clang-format off */
@@ -87,7 +87,7 @@ static const unsigned char classes[256] = {
 };
 /* clang-format on */
 
-/* Bit n of each of the eight bytes of a word, side by side: the product moves them into its highest byte. */
+/* Collects bit n of each of the eight bytes of a word: the product moves them into its highest byte. */
 static inline uint64_t gather(uint64_t bytes, int n)
 {
     return ((bytes >> n & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080)) >> 56;
@@ -145,7 +145,7 @@ int vidi__url_whatwg(vidi_str url, vidi__buffer *room, vidi_str *out)
     }
     vidi__url parsed;
     *out = (vidi_str){NULL, 0};
-    VIDI__TRY(vidi__url_parse(&parsed, url, NULL, room));
+    VIDI__TRY(vidi__url_parse(&parsed, url, NULL, false, room));
     *out = (vidi_str){parsed.text, parsed.query_end};
     return VIDI_OK;
 }

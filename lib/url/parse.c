@@ -1,24 +1,23 @@
 /*
- * The basic URL parser of the standard (section 4.4), part by part instead of state by state; the names of the states
- * are in the comments. Validation errors that the standard ignores are not noticed; failures return VIDI__NOT_URL.
+ * The standard's basic URL parser (section 4.4), organised by parts instead of states. Comments name the states that a
+ * function stands for. Validation errors that the standard ignores are ignored; failures return VIDI__NOT_URL.
+ *
+ * Positions in out are stored as offsets. They are right only while every addition has succeeded, so code that goes
+ * back to one checks out->error first.
  */
 #include "url/percent.h"
 #include "url/url.h"
 
 #define SCRATCH_BYTES 1024
 
-/*
- * Places in out are kept as offsets, which are right only as long as every addition has worked: what goes back to one
- * looks at out->error first.
- */
-
-/* What is left to read, and where it goes. */
+/* The input still to be read, and the destination. */
 typedef struct parser {
     vidi__url *url;
     const vidi__url *base;
     vidi__buffer *out;
-    const char *at, *end;     /* of scheme, authority and path */
+    const char *at, *end;     /* what is left of scheme, authority and path */
     vidi_str query, fragment; /* NULL: none */
+    bool raw;                 /* bytes that are not UTF-8 are encoded as they are */
 } parser;
 
 static vidi_str rest(const parser *p)
@@ -26,7 +25,7 @@ static vidi_str rest(const parser *p)
     return (vidi_str){p->at, (size_t)(p->end - p->at)};
 }
 
-/* Is the character so many places ahead a slash, or a backslash that counts as one? */
+/* Is the character at that distance a slash, or a backslash that counts as one? */
 static bool slash_at(const parser *p, size_t ahead)
 {
     if ((size_t)(p->end - p->at) <= ahead)
@@ -54,7 +53,7 @@ static vidi__scheme scheme_of(vidi_str name)
     return VIDI__SCHEME_OTHER;
 }
 
-/* scheme start and scheme state: writes "http:" if the input begins with a scheme, and goes behind it. */
+/* Scheme start and scheme state: if the input begins with a scheme, adds it with its colon and skips it. */
 static bool take_scheme(parser *p)
 {
     size_t len = 0, room = (size_t)(p->end - p->at);
@@ -66,7 +65,7 @@ static bool take_scheme(parser *p)
         return false;
     if (!vidi__buffer_reserve(p->out, len + 1))
         return true;
-    for (size_t i = 0; i < len; i++) /* digits, '+', '-' and '.' have that bit already */
+    for (size_t i = 0; i < len; i++) /* digits, '+', '-' and '.' already have this bit */
         p->out->at[i] = (char)(p->at[i] | 0x20);
     p->out->at[len] = ':';
     p->out->len = len + 1;
@@ -76,7 +75,7 @@ static bool take_scheme(parser *p)
     return true;
 }
 
-/* ---- what is taken from the base ---- */
+/* ---- parts copied from the base ---- */
 
 static int copy_scheme(parser *p)
 {
@@ -106,7 +105,7 @@ static int copy_path(parser *p)
     return p->out->error;
 }
 
-/* The base's query, for a reference that has neither path nor query. */
+/* Copies the base's query for a reference that has neither path nor query. */
 static void inherit_query(parser *p)
 {
     if (!p->query.ptr && p->base->has_query) {
@@ -130,23 +129,23 @@ static void end_authority(parser *p)
     p->url->authority_end = p->url->path_begin = p->out->len;
 }
 
-/* "user:password", written with the '@' behind it unless both are empty. */
+/* Adds "user:password" and the '@', unless both are empty. */
 static void add_credentials(parser *p, vidi_str text)
 {
     const char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
     size_t name = colon ? (size_t)(colon - text.ptr) : text.len;
-    vidi__percent_encode(p->out, text.ptr, name, VIDI__SET_USERINFO);
+    vidi__percent_encode(p->out, text.ptr, name, VIDI__SET_USERINFO, p->raw);
     p->url->username_end = p->out->len;
     if (text.len > name + 1) {
         vidi__buffer_add_char(p->out, ':');
-        vidi__percent_encode(p->out, colon + 1, text.len - name - 1, VIDI__SET_USERINFO);
+        vidi__percent_encode(p->out, colon + 1, text.len - name - 1, VIDI__SET_USERINFO, p->raw);
     }
     if (text.len > name + 1 || name)
         vidi__buffer_add_char(p->out, '@');
     p->url->host_begin = p->out->len;
 }
 
-/* port state */
+/* Port state. */
 static int add_port(parser *p, vidi_str text)
 {
     uint32_t port = 0;
@@ -171,7 +170,7 @@ static int add_port(parser *p, vidi_str text)
     return VIDI_OK;
 }
 
-/* The colon before the port, which is the first one outside of brackets; the end if there is none. */
+/* The position of the colon before the port, the first one outside brackets; the end if there is none. */
 static size_t find_port(vidi_str text)
 {
     if (!text.len || !memchr(text.ptr, ':', text.len))
@@ -186,7 +185,7 @@ static size_t find_port(vidi_str text)
     return text.len;
 }
 
-/* host state */
+/* Host state. */
 static int add_host_and_port(parser *p, vidi_str text)
 {
     size_t colon = find_port(text);
@@ -194,12 +193,12 @@ static int add_host_and_port(parser *p, vidi_str text)
     bool is_special = vidi__url_is_special(p->url);
     if (!host.len && (is_special || colon < text.len))
         return vidi__fail(VIDI__NOT_URL, "there is no host%s", colon < text.len ? " before the port" : "");
-    VIDI__TRY(vidi__url_host(p->out, host, is_special, &p->url->host_kind));
+    VIDI__TRY(vidi__url_host(p->out, host, is_special, p->raw, &p->url->host_kind));
     p->url->host_end = p->out->len;
     return colon < text.len ? add_port(p, (vidi_str){text.ptr + colon + 1, text.len - colon - 1}) : VIDI_OK;
 }
 
-/* authority state, from behind the slashes to the path */
+/* Authority state: from after the slashes up to the path. */
 static int authority(parser *p)
 {
     vidi_str text = rest(p);
@@ -222,14 +221,14 @@ static int authority(parser *p)
 
 /* ---- path ---- */
 
-/* path state, for what is left; a slash before it is not in it */
+/* Path state: adds the rest of the input, which begins after the slash. */
 static int segments(parser *p)
 {
-    vidi__url_path(p->out, p->url->path_begin, p->url->scheme, rest(p));
+    vidi__url_path(p->out, p->url->path_begin, p->url->scheme, rest(p), p->raw);
     return VIDI_OK;
 }
 
-/* path start state */
+/* Path start state. */
 static int path_start(parser *p)
 {
     if (p->at == p->end && !vidi__url_is_special(p->url))
@@ -239,20 +238,20 @@ static int path_start(parser *p)
     return segments(p);
 }
 
-/* opaque path state: only the last of the spaces before a query or fragment is encoded */
+/* Opaque path state. Of the spaces before a query or fragment, only the last one is encoded. */
 static int opaque_path(parser *p)
 {
     vidi_str text = rest(p);
     bool space = text.len && text.ptr[text.len - 1] == ' ';
     end_authority(p);
     p->url->opaque_path = true;
-    vidi__percent_encode(p->out, text.ptr, text.len - space, VIDI__SET_C0);
+    vidi__percent_encode(p->out, text.ptr, text.len - space, VIDI__SET_C0, p->raw);
     if (space)
         vidi__buffer_add(p->out, "%20", 3);
     return VIDI_OK;
 }
 
-/* special authority slashes and special authority ignore slashes state */
+/* Special authority slashes state and special authority ignore slashes state. */
 static int special_authority(parser *p)
 {
     while (slash_at(p, 0))
@@ -268,10 +267,10 @@ static int other_authority(parser *p)
     return path_start(p);
 }
 
-/* relative and relative slash state, with the base's scheme */
+/* Relative state and relative slash state, with the base's scheme. */
 static int relative(parser *p)
 {
-    p->url->scheme = p->base->scheme; /* for what counts as a slash */
+    p->url->scheme = p->base->scheme; /* decides whether a backslash counts as a slash */
     if (slash_at(p, 0) && slash_at(p, 1)) {
         VIDI__TRY(copy_scheme(p));
         return vidi__url_is_special(p->url) ? special_authority(p) : other_authority(p);
@@ -303,7 +302,7 @@ static void begin_file(parser *p)
     end_authority(p);
 }
 
-/* file host state, behind "file://" */
+/* File host state, after "file://". */
 static int file_host(parser *p)
 {
     p->at += 2;
@@ -315,7 +314,7 @@ static int file_host(parser *p)
     p->at += host.len;
     if (host.len) {
         size_t begin = p->out->len;
-        VIDI__TRY(vidi__url_host(p->out, host, true, &p->url->host_kind));
+        VIDI__TRY(vidi__url_host(p->out, host, true, p->raw, &p->url->host_kind));
         if (vidi__str_is((vidi_str){p->out->at + begin, p->out->len - begin}, "localhost")) {
             p->out->len = begin;
             p->url->host_kind = VIDI_URL_EMPTY_HOST;
@@ -326,7 +325,7 @@ static int file_host(parser *p)
     return path_start(p);
 }
 
-/* file slash state, behind "file:/": host and drive are the base's */
+/* File slash state, after "file:/": host and drive come from the base. */
 static int file_slash(parser *p, const vidi__url *base)
 {
     p->at++;
@@ -343,7 +342,7 @@ static int file_slash(parser *p, const vidi__url *base)
     return segments(p);
 }
 
-/* file state */
+/* File state. */
 static int file(parser *p)
 {
     const vidi__url *base = p->base && p->base->scheme == VIDI__SCHEME_FILE ? p->base : NULL;
@@ -366,9 +365,9 @@ static int file(parser *p)
     return segments(p);
 }
 
-/* ---- all together ---- */
+/* ---- the whole URL ---- */
 
-/* What the scheme state goes on with behind the colon. */
+/* The rest of the scheme state, after the colon. */
 static int with_scheme(parser *p)
 {
     bool one = p->at < p->end && p->at[0] == '/', two = one && p->end - p->at > 1 && p->at[1] == '/';
@@ -387,7 +386,7 @@ static int with_scheme(parser *p)
     return segments(p);
 }
 
-/* no scheme state */
+/* No scheme state. */
 static int without_scheme(parser *p)
 {
     if (!p->base)
@@ -404,7 +403,7 @@ static int without_scheme(parser *p)
     return p->base->scheme == VIDI__SCHEME_FILE ? file(p) : relative(p);
 }
 
-/* Query and fragment, and "/." before a path that would otherwise read as a host. */
+/* Adds query and fragment, and puts "/." before a path that would otherwise be read as a host. */
 static void finish(parser *p)
 {
     vidi__url *url = p->url;
@@ -422,42 +421,45 @@ static void finish(parser *p)
         url->has_query = true;
         vidi__buffer_add_char(out, '?');
         vidi__percent_encode(out, p->query.ptr, p->query.len,
-                             vidi__url_is_special(url) ? VIDI__SET_SPECIAL_QUERY : VIDI__SET_QUERY);
+                             vidi__url_is_special(url) ? VIDI__SET_SPECIAL_QUERY : VIDI__SET_QUERY, p->raw);
     }
     url->query_end = out->len;
     if (p->fragment.ptr) {
         url->has_fragment = true;
         vidi__buffer_add_char(out, '#');
-        vidi__percent_encode(out, p->fragment.ptr, p->fragment.len, VIDI__SET_FRAGMENT);
+        vidi__percent_encode(out, p->fragment.ptr, p->fragment.len, VIDI__SET_FRAGMENT, p->raw);
     }
     url->text = out->at;
     url->len = out->len;
 }
 
-/* The input trimmed and without tabs and newlines, cut into its three parts. */
-static int parse_parts(vidi__url *url, vidi_str input, vidi__url_cuts cuts, const vidi__url *base, vidi__buffer *out)
+/* Parses input that is trimmed and has no tabs or newlines. p has everything but the input. */
+static int parse_parts(parser *p, vidi_str input, vidi__url_cuts cuts)
 {
-    memset(url, 0, sizeof *url);
-    parser p = {.url = url, .base = base, .out = out, .at = input.ptr};
+    memset(p->url, 0, sizeof *p->url);
+    p->at = input.ptr;
     size_t end = cuts.query < cuts.fragment ? cuts.query : cuts.fragment;
-    p.end = input.ptr + end;
+    p->end = input.ptr + end;
     if (cuts.query < cuts.fragment)
-        p.query = (vidi_str){input.ptr + cuts.query + 1, cuts.fragment - cuts.query - 1};
+        p->query = (vidi_str){input.ptr + cuts.query + 1, cuts.fragment - cuts.query - 1};
     if (cuts.fragment < input.len)
-        p.fragment = (vidi_str){input.ptr + cuts.fragment + 1, input.len - cuts.fragment - 1};
-    VIDI__TRY(take_scheme(&p) ? with_scheme(&p) : without_scheme(&p));
-    if (!out->error)
-        finish(&p);
-    return out->error;
+        p->fragment = (vidi_str){input.ptr + cuts.fragment + 1, input.len - cuts.fragment - 1};
+    VIDI__TRY(take_scheme(p) ? with_scheme(p) : without_scheme(p));
+    if (!p->out->error)
+        finish(p);
+    return p->out->error;
 }
 
-/* Copies without tabs and newlines. What is not UTF-8 is replaced here, so that no sequence comes together by that. */
-static void strip(vidi__buffer *to, vidi_str input)
+/*
+ * Copies the input without tabs and newlines. Bytes that are not UTF-8 are replaced here: if they were left, removing a
+ * tab between two of them could make a valid sequence. raw: they are left, because each byte is encoded by itself.
+ */
+static void strip(vidi__buffer *to, vidi_str input, bool raw)
 {
     for (size_t i = 0, bytes; i < input.len; i += bytes) {
         char c = input.ptr[i];
-        bool valid;
-        bytes = vidi__utf8_next(input.ptr + i, input.len - i, &valid);
+        bool valid = true;
+        bytes = raw ? 1 : vidi__utf8_next(input.ptr + i, input.len - i, &valid);
         if (!valid)
             vidi__buffer_add(to, "\xef\xbf\xbd", 3);
         else if (c != '\t' && c != '\n' && c != '\r')
@@ -470,29 +472,30 @@ static bool is_trimmed(char c)
     return (unsigned char)c <= 0x20;
 }
 
-int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, vidi__buffer *out)
+int vidi__url_parse(vidi__url *url, vidi_str input, const vidi__url *base, bool raw, vidi__buffer *out)
 {
     if (!input.len)
-        input.ptr = ""; /* NULL will do for nothing */
+        input.ptr = ""; /* an empty input may be NULL */
     while (input.len && is_trimmed(input.ptr[input.len - 1]))
         input.len--;
     while (input.len && is_trimmed(input.ptr[0])) {
         input.ptr++;
         input.len--;
     }
-    if (VIDI__LIKELY(vidi__url_parse_usual(url, input, out)))
+    if (VIDI__LIKELY(vidi__url_parse_usual(url, input, raw, out)))
         return out->error;
+    parser p = {.url = url, .base = base, .out = out, .raw = raw};
     vidi__url_cuts cuts = vidi__url_cut(input.ptr, input.len);
     if (VIDI__LIKELY(!cuts.tabs))
-        return parse_parts(url, input, cuts, base, out);
+        return parse_parts(&p, input, cuts);
     char room[SCRATCH_BYTES];
     room[0] = 0;
     vidi__buffer stripped = vidi__buffer_in(room, sizeof room, out->memory);
-    strip(&stripped, input);
+    strip(&stripped, input, raw);
     vidi_str clean = {stripped.at, stripped.len};
     int error = stripped.error;
     if (!error)
-        error = parse_parts(url, clean, vidi__url_cut(clean.ptr, clean.len), base, out);
+        error = parse_parts(&p, clean, vidi__url_cut(clean.ptr, clean.len));
     vidi__buffer_free(&stripped);
     return error;
 }

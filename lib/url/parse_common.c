@@ -1,21 +1,21 @@
 /*
- * The way that nearly every URL takes through the parser: http or https, a domain in ASCII, maybe a port, path, query
- * and fragment. One look at each byte, from left to right; what needs no change is copied in one piece.
+ * The parser's short path, which nearly all URLs take: http or https, an ASCII domain, maybe a port, path, query and
+ * fragment. It reads each byte once, from left to right, and copies text that needs no change in one piece.
  *
- * Whatever is not of this kind (user names, addresses, '%' and characters beyond ASCII in the host, tabs and newlines
- * anywhere) makes it give up, and parse.c begins anew. So it need not know what is an error.
- * tests/url/test_parse_common.c compares the two.
+ * It gives up on everything else (user names, addresses, '%' and non-ASCII characters in the host, tabs and newlines
+ * anywhere), and parse.c starts again. So it never has to report an invalid URL. tests/url/test_parse_common.c checks
+ * that both give the same result.
  */
 #include "base/bits.h"
 #include "url/percent.h"
 #include "url/url.h"
 
-/* The length of "http://" or "https://" in any case; 0 for others. */
+/* The length of "http://" or "https://", in upper or lower case; 0 for other schemes. */
 static size_t scheme_length(vidi_str input)
 {
     if (input.len < 9)
         return 0;
-    uint64_t begin = vidi__load64((const unsigned char *)input.ptr); /* the lowest byte is the first */
+    uint64_t begin = vidi__load64((const unsigned char *)input.ptr); /* the first byte is the lowest */
     if ((begin | UINT64_C(0x2020202020)) == UINT64_C(0x2f2f3a7370747468))
         return 8;
     return (begin | UINT64_C(0x20202020)) << 8 == UINT64_C(0x2f2f3a7074746800) ? 7 : 0;
@@ -27,7 +27,7 @@ static bool ends_authority(vidi_str input, size_t i)
     return i == input.len || input.ptr[i] == '/' || input.ptr[i] == '\\' || input.ptr[i] == '?' || input.ptr[i] == '#';
 }
 
-/* Adds the port whose digits begin at i, unless it is the scheme's own; returns where it ends, 0 to give up. */
+/* Adds the port whose digits begin at i, unless it is the scheme's default. Returns where it ends; 0 to give up. */
 static size_t take_port(vidi__url *url, vidi_str input, size_t i, vidi__buffer *out)
 {
     size_t begin = i;
@@ -44,7 +44,7 @@ static size_t take_port(vidi__url *url, vidi_str input, size_t i, vidi__buffer *
     return i;
 }
 
-/* Scheme, host and port; returns where the path begins in the input, 0 to give up. There is room for all of it. */
+/* Adds scheme, host and port; out has room for them. Returns where the path begins in the input; 0 to give up. */
 static size_t take_authority(vidi__url *url, vidi_str input, vidi__buffer *out)
 {
     size_t i = scheme_length(input);
@@ -67,8 +67,8 @@ static size_t take_authority(vidi__url *url, vidi_str input, vidi__buffer *out)
     return ends_authority(input, i) ? i : 0;
 }
 
-/* Adds what is behind '?' or '#' up to the end, a '#' that is in the set, a tab or a newline; returns where that is. */
-static size_t take_part(vidi_str input, size_t i, unsigned set, vidi__buffer *out)
+/* Adds the query or fragment that begins at i. Returns where it ends: at '#', at a tab or newline, or at the end. */
+static size_t take_part(vidi_str input, size_t i, unsigned set, bool raw, vidi__buffer *out)
 {
     vidi__buffer_add_char(out, input.ptr[i++]);
     for (;;) {
@@ -80,37 +80,37 @@ static size_t take_part(vidi_str input, size_t i, unsigned set, vidi__buffer *ou
         if (i == input.len || input.ptr[i] == '#' || input.ptr[i] == '\t' || input.ptr[i] == '\n' ||
             input.ptr[i] == '\r')
             return i;
-        i += vidi__percent_encode_one(out, input.ptr + i, input.len - i);
+        i += vidi__percent_encode_one(out, input.ptr + i, input.len - i, raw);
     }
 }
 
-/* All behind the authority; returns where it came to, which is the end unless there is a tab or newline. */
-static size_t take_rest(vidi__url *url, vidi_str input, size_t i, vidi__buffer *out)
+/* Adds path, query and fragment. Returns where it stopped: at the end, or at a tab or newline. */
+static size_t take_rest(vidi__url *url, vidi_str input, size_t i, bool raw, vidi__buffer *out)
 {
     url->authority_end = url->path_begin = out->len;
     if (i < input.len && (input.ptr[i] == '/' || input.ptr[i] == '\\'))
         i++;
-    i += vidi__url_path(out, url->path_begin, url->scheme, (vidi_str){input.ptr + i, input.len - i});
+    i += vidi__url_path(out, url->path_begin, url->scheme, (vidi_str){input.ptr + i, input.len - i}, raw);
     url->path_end = out->len;
     if (i < input.len && input.ptr[i] == '?') {
         url->has_query = true;
-        i = take_part(input, i, VIDI__SET_SPECIAL_QUERY, out);
+        i = take_part(input, i, VIDI__SET_SPECIAL_QUERY, raw, out);
     }
     url->query_end = out->len;
     if (i < input.len && input.ptr[i] == '#') {
         url->has_fragment = true;
-        i = take_part(input, i, VIDI__SET_FRAGMENT, out);
+        i = take_part(input, i, VIDI__SET_FRAGMENT, raw, out);
     }
     return i;
 }
 
-bool vidi__url_parse_usual(vidi__url *url, vidi_str input, vidi__buffer *out)
+bool vidi__url_parse_usual(vidi__url *url, vidi_str input, bool raw, vidi__buffer *out)
 {
     if (out->room < VIDI__URL_SLACK || input.len > out->room - VIDI__URL_SLACK)
         return false;
     *url = (vidi__url){.has_host = true, .host_kind = VIDI_URL_DOMAIN};
     size_t i = take_authority(url, input, out);
-    if (VIDI__LIKELY(i) && VIDI__LIKELY(take_rest(url, input, i, out) == input.len)) {
+    if (VIDI__LIKELY(i) && VIDI__LIKELY(take_rest(url, input, i, raw, out) == input.len)) {
         url->text = out->at;
         url->len = out->len;
         return true;

@@ -1,9 +1,9 @@
 /*
- * The path of a URL: segments, dots in all their spellings, drive letters of Windows.
+ * The path of a URL: segments, dot segments in all their spellings, and Windows drive letters.
  *
- * The path stands in the buffer as it will be in the end: a slash and a segment, a slash and a segment. ".." cuts off
- * the last slash and what follows, which costs no more than was spent on writing it. What needs no change, over as many
- * segments as it may be, is copied at once.
+ * The buffer always holds the final path of the segments read so far, each with the slash before it. A ".." cuts off
+ * the last slash and what follows it; that costs no more than writing it did. Text that needs no change is copied in
+ * one piece, across segments.
  */
 #include "url/percent.h"
 #include "url/url.h"
@@ -26,13 +26,13 @@ void vidi__url_path_shorten(vidi__buffer *out, size_t begin, vidi__scheme scheme
     const char *path = out->at + begin;
     size_t len = out->len - begin;
     if (scheme == VIDI__SCHEME_FILE && len == 3 && vidi__is_alpha(path[1]) && path[2] == ':')
-        return; /* a drive stays */
+        return; /* a drive letter is never removed */
     const char *slash = len ? memrchr(path, '/', len) : NULL;
     if (slash)
         out->len = (size_t)(slash - out->at);
 }
 
-/* The number of bytes that spell a dot at the beginning of the text: 1, 3 ("%2e") or 0. */
+/* The length of the dot that the text begins with: 1, 3 for "%2e", or 0 if there is none. */
 static size_t dot(vidi_str text)
 {
     if (text.len >= 1 && text.ptr[0] == '.')
@@ -49,12 +49,13 @@ unsigned vidi__url_dots(vidi_str segment)
     return second && first + second == segment.len ? 2 : 0;
 }
 
-/* What is being added, and where it goes. */
+/* The text being added, and its destination. */
 typedef struct adder {
     vidi__buffer *out;
-    size_t begin; /* of the path in it */
+    size_t begin; /* of the path in out */
     vidi__scheme scheme;
     vidi_str text;
+    bool raw;
 } adder;
 
 static bool is_slash(const adder *a, char c)
@@ -67,7 +68,7 @@ static bool ends_path(char c)
     return c == '?' || c == '#' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The segment that begins at i, if it is no longer than a spelling of ".."; a longer one is cut off behind that. */
+/* The segment that begins at i. Only spellings of ".." matter: longer segments are cut off after 7 bytes. */
 static vidi_str short_segment(const adder *a, size_t i)
 {
     const size_t longest = 6; /* "%2e%2e" */
@@ -77,7 +78,7 @@ static vidi_str short_segment(const adder *a, size_t i)
     return (vidi_str){a->text.ptr + i, end - i};
 }
 
-/* Takes "." and ".." from the beginning of a segment, as often as they come; returns where other segments begin. */
+/* Applies the dot segments that begin at i, and returns the position of the first other segment. */
 static size_t fold_dots(adder *a, size_t i)
 {
     for (;;) {
@@ -86,7 +87,7 @@ static size_t fold_dots(adder *a, size_t i)
         if (!n)
             return i;
         if (n == 2 && !a->out->error) {
-            a->out->len--; /* the slash, which is there again afterwards */
+            a->out->len--; /* remove the slash; it is added again below */
             vidi__url_path_shorten(a->out, a->begin, a->scheme);
             vidi__buffer_add_char(a->out, '/');
         }
@@ -97,7 +98,7 @@ static size_t fold_dots(adder *a, size_t i)
     }
 }
 
-/* What is special about the beginning of a segment; the slash before it has been added. Returns where to go on. */
+/* Handles dot segments and drive letters at i, after the slash has been added. Returns where the copying goes on. */
 static size_t begin_segment(adder *a, size_t i)
 {
     if (i < a->text.len && (a->text.ptr[i] == '.' || a->text.ptr[i] == '%'))
@@ -113,19 +114,19 @@ static size_t begin_segment(adder *a, size_t i)
     return i;
 }
 
-/* Bytes that are encoded seldom come alone. */
+/* Encodes a run of bytes: bytes that need encoding seldom come alone. */
 static size_t encode_several(adder *a, size_t i)
 {
     do
-        i += vidi__percent_encode_one(a->out, a->text.ptr + i, a->text.len - i);
+        i += vidi__percent_encode_one(a->out, a->text.ptr + i, a->text.len - i, a->raw);
     while (i < a->text.len && vidi__in_set(a->text.ptr[i], VIDI__SET_PATH) && !ends_path(a->text.ptr[i]));
     return i;
 }
 
-size_t vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text)
+size_t vidi__url_path(vidi__buffer *out, size_t begin, vidi__scheme scheme, vidi_str text, bool raw)
 {
-    adder a = {out, begin, scheme, text};
-    char other = scheme == VIDI__SCHEME_OTHER ? '?' : '\\'; /* '?' is one that the scan stops at in any case */
+    adder a = {out, begin, scheme, text, raw};
+    char other = scheme == VIDI__SCHEME_OTHER ? '?' : '\\'; /* the scan stops at '?' in any case */
     vidi__buffer_add_char(out, '/');
     size_t i = begin_segment(&a, 0);
     for (;;) {

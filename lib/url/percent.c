@@ -1,7 +1,7 @@
-/* Sets of characters as a table, UTF-8 and percent-encoding. */
+/* The table of character sets, UTF-8, and percent-encoding. */
 #include "url/percent.h"
 
-/* Made from the standard's definitions, which tests/url/test_percent.c spells out. */
+/* Generated from the standard's definitions; tests/url/test_percent.c spells them out and compares. */
 const uint16_t vidi__url_sets[256] = {
     0x1ff, 0x1bf, 0x1bf, 0x1bf, 0x1bf, 0x1bf, 0x1bf, 0x1bf,
     0x1bf, 0x1ff, 0x1ff, 0x1bf, 0x1bf, 0x1ff, 0x1bf, 0x1bf, /* 00 */
@@ -37,7 +37,7 @@ const uint16_t vidi__url_sets[256] = {
     0x13f, 0x13f, 0x13f, 0x13f, 0x13f, 0x13f, 0x13f, 0x13f, /* f0 */
 };
 
-/* The bytes that may follow a first byte, and how many do in all; 0 for what begins no sequence. */
+/* The length of a sequence by its first byte, and the range of its second byte; 0 if no sequence begins so. */
 static size_t utf8_length(unsigned char first, unsigned char *low, unsigned char *high)
 {
     *low = 0x80;
@@ -49,15 +49,15 @@ static size_t utf8_length(unsigned char first, unsigned char *low, unsigned char
     if (first < 0xe0)
         return 2;
     if (first == 0xe0)
-        *low = 0xa0; /* shorter forms exist for what is below */
+        *low = 0xa0; /* below are overlong forms */
     if (first == 0xed)
-        *high = 0x9f; /* surrogates are above */
+        *high = 0x9f; /* above are surrogates */
     if (first < 0xf0)
         return 3;
     if (first == 0xf0)
-        *low = 0x90;
+        *low = 0x90; /* below are overlong forms */
     if (first == 0xf4)
-        *high = 0x8f; /* U+10FFFF is the last one */
+        *high = 0x8f; /* U+10FFFF is the last code point */
     return 4;
 }
 
@@ -77,6 +77,24 @@ size_t vidi__utf8_next(const char *text, size_t len, bool *valid)
     return have;
 }
 
+bool vidi__is_ascii(vidi_str text)
+{
+    unsigned char seen = 0;
+    for (size_t i = 0; i < text.len; i++)
+        seen |= (unsigned char)text.ptr[i];
+    return seen < 0x80;
+}
+
+bool vidi__is_utf8(vidi_str text)
+{
+    bool valid = true;
+    if (vidi__is_ascii(text))
+        return true;
+    for (size_t i = 0; i < text.len && valid;)
+        i += vidi__utf8_next(text.ptr + i, text.len - i, &valid);
+    return valid;
+}
+
 static void encode_bytes(vidi__buffer *out, const char *bytes, size_t len)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -92,10 +110,10 @@ static void encode_bytes(vidi__buffer *out, const char *bytes, size_t len)
     out->len += 3 * len;
 }
 
-size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len)
+size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len, bool raw)
 {
-    bool valid;
-    size_t bytes = vidi__utf8_next(text, len, &valid);
+    bool valid = true;
+    size_t bytes = raw ? 1 : vidi__utf8_next(text, len, &valid);
     if (valid)
         encode_bytes(out, text, bytes);
     else
@@ -103,14 +121,14 @@ size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len)
     return bytes;
 }
 
-void vidi__percent_encode(vidi__buffer *out, const char *text, size_t len, unsigned set)
+void vidi__percent_encode(vidi__buffer *out, const char *text, size_t len, unsigned set, bool raw)
 {
     for (size_t i = 0; i < len;) {
         size_t run = vidi__url_run(text + i, len - i, set);
         vidi__buffer_add(out, text + i, run);
         i += run;
         while (i < len && vidi__in_set(text[i], set))
-            i += vidi__percent_encode_one(out, text + i, len - i);
+            i += vidi__percent_encode_one(out, text + i, len - i, raw);
     }
 }
 

@@ -1,13 +1,15 @@
 /*
- * Which characters matter where in a URL, and percent-encoding.
+ * Character sets of the URL Standard, scans for them, and percent-encoding.
  *
- * The URL Standard names sets of code points that are percent-encoded in one part of a URL or another, and some that a
- * host must not contain. Here a byte has a bit for each set that it is in; bytes from 0x80 on are in every set, as all
- * code points beyond ASCII are. Text that has none of a set, which is most text, is found 16 bytes at a time and copied
- * as it is.
+ * The standard defines sets of code points that must be percent-encoded in each part of a URL, and sets that hosts must
+ * not contain. A table holds one bit per set for each byte. Bytes from 0x80 on are in every percent-encode set, because
+ * all code points beyond ASCII are. Most text contains no byte of the set in question: the scans look at 16 bytes at a
+ * time, and the text is copied unchanged.
  *
- * Input is UTF-8. What is not is read as the standard's decoder would: each longest beginning of a sequence that cannot
- * be continued becomes U+FFFD.
+ * Input should be UTF-8. Bytes that are not can be read in two ways:
+ *
+ *   as the standard's decoder does   the longest prefix of a sequence that cannot be completed becomes U+FFFD
+ *   raw                              each byte is percent-encoded as it is, so different bytes stay different
  */
 #ifndef VIDI_URL_PERCENT_H
 #define VIDI_URL_PERCENT_H
@@ -16,15 +18,15 @@
 
 enum vidi__url_set {
     VIDI__SET_C0 = 1,                 /* C0 control percent-encode set: opaque paths and hosts */
-    VIDI__SET_FRAGMENT = 2,           /* … the sets that are named after parts */
-    VIDI__SET_QUERY = 4,              /* */
-    VIDI__SET_SPECIAL_QUERY = 8,      /* */
-    VIDI__SET_PATH = 16,              /* */
-    VIDI__SET_USERINFO = 32,          /* user name and password */
-    VIDI__SET_FORBIDDEN_HOST = 64,    /* not in any host; here without what is beyond ASCII */
-    VIDI__SET_FORBIDDEN_DOMAIN = 128, /* not in a domain, likewise */
-    VIDI__SET_NOT_PLAIN = 256,        /* not in a domain that can be copied: forbidden, upper case, '%', beyond ASCII */
-    VIDI__SET_SCHEME = 512            /* what a scheme consists of */
+    VIDI__SET_FRAGMENT = 2,           /* fragment percent-encode set */
+    VIDI__SET_QUERY = 4,              /* query percent-encode set */
+    VIDI__SET_SPECIAL_QUERY = 8,      /* special-query percent-encode set */
+    VIDI__SET_PATH = 16,              /* path percent-encode set */
+    VIDI__SET_USERINFO = 32,          /* userinfo percent-encode set: user name and password */
+    VIDI__SET_FORBIDDEN_HOST = 64,    /* ASCII characters that no host may contain */
+    VIDI__SET_FORBIDDEN_DOMAIN = 128, /* ASCII characters that no domain may contain */
+    VIDI__SET_NOT_PLAIN = 256, /* bytes of a domain that cannot be copied: forbidden, upper case, '%', non-ASCII */
+    VIDI__SET_SCHEME = 512     /* characters that a scheme may contain */
 };
 
 extern const uint16_t vidi__url_sets[256];
@@ -44,7 +46,7 @@ static inline bool vidi__is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* 0 to 15, or 16 for what is no hexadecimal digit. */
+/* The value of a hexadecimal digit, 0 to 15; 16 for any other character. */
 static inline unsigned vidi__hex_value(char c)
 {
     if (vidi__is_digit(c))
@@ -55,15 +57,18 @@ static inline unsigned vidi__hex_value(char c)
 
 /* ---- scans (scan.c) ---- */
 
-/* How many bytes of the text come before the first one that is in the set (one of them). */
+/* The number of bytes before the first one that is in the set, which is a single set. */
 size_t vidi__url_run(const char *text, size_t len, unsigned set);
-/* The same without vector instructions, for any set or several: for other machines and tests. */
+/* The same without vector instructions, for any union of sets: for other machines and for tests. */
 size_t vidi__url_run_portable(const char *text, size_t len, unsigned set);
 
-/* The first of two characters, or len. */
+/* The position of the first byte that is a or b; len if there is none. */
 size_t vidi__url_find2(const char *text, size_t len, char a, char b);
 
-/* The first '?' before any '#', the first '#' (or len), and whether there is a tab or newline anywhere. */
+/*
+ * Where the query and the fragment begin: the first '?' before any '#', and the first '#'; len if there is none. `tabs`
+ * tells whether the text contains a tab or newline.
+ */
 typedef struct vidi__url_cuts {
     size_t query, fragment;
     bool tabs;
@@ -71,17 +76,17 @@ typedef struct vidi__url_cuts {
 vidi__url_cuts vidi__url_cut(const char *text, size_t len);
 
 /*
- * How many bytes of a path can be copied as they are: up to one that is encoded, or `other` (which may count as a
- * slash), or '.' or '%' behind a slash (which may spell a dot).
+ * The number of bytes of a path that can be copied unchanged. Stops at bytes that must be encoded, at `other` (a
+ * character that may count as a slash), and at '.' or '%' right after a slash (which may spell a dot segment).
  */
 size_t vidi__url_path_run(const char *text, size_t len, char other);
 
-/* How many bytes come before the first '%', or, in a path, ';', '(' or slash behind a slash. */
+/* The number of bytes before the first '%' or, in a path, before the first ';', '(' or slash that follows a slash. */
 size_t vidi__url_crawl_run(const char *text, size_t len, bool path);
 
 /*
- * Copies letters, as small ones, digits, '-', '.' and '_' up to the first other byte, and returns their number. There
- * must be room for 16 bytes more than the text has.
+ * Copies letters (in lower case), digits, '-', '.' and '_' up to the first other byte, and returns how many were
+ * copied. `to` must have room for VIDI__URL_SLACK bytes more than the text.
  */
 #define VIDI__URL_SLACK 16
 size_t vidi__url_copy_domain(char *to, const char *text, size_t len);
@@ -89,17 +94,24 @@ size_t vidi__url_copy_domain(char *to, const char *text, size_t len);
 /* ---- UTF-8 and escapes ---- */
 
 /*
- * The length of the UTF-8 sequence at the beginning of the text, which is not empty; if it is not well-formed, *valid
- * is false and the length that of what U+FFFD stands for.
+ * The length of the UTF-8 sequence at the beginning of the text, which must not be empty. If the sequence is not
+ * well-formed, *valid is false, and the length is that of the bytes that one U+FFFD replaces.
  */
 size_t vidi__utf8_next(const char *text, size_t len, bool *valid);
 
-/* Adds the first sequence of the text, which is not empty, with every byte encoded; returns its length. */
-size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len);
-/* Adds the text to out with everything in the set percent-encoded. Linear. */
-void vidi__percent_encode(vidi__buffer *out, const char *text, size_t len, unsigned set);
+bool vidi__is_ascii(vidi_str text);
+bool vidi__is_utf8(vidi_str text);
 
-/* Adds the text to out with "%41" and the like replaced by the byte. */
+/*
+ * Percent-encodes every byte of the first character of the text, which must not be empty, and returns the number of
+ * bytes it took from the text. raw: the first byte instead of the first character, whether it is UTF-8 or not.
+ */
+size_t vidi__percent_encode_one(vidi__buffer *out, const char *text, size_t len, bool raw);
+
+/* Adds the text to out with everything in the set percent-encoded. Takes linear time. */
+void vidi__percent_encode(vidi__buffer *out, const char *text, size_t len, unsigned set, bool raw);
+
+/* Adds the text to out with escapes such as "%41" replaced by the byte they stand for. */
 void vidi__percent_decode(vidi__buffer *out, const char *text, size_t len);
 
 #endif

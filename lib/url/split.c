@@ -68,7 +68,7 @@ static void split_parsed(vidi__url_parts *parts, vidi_str url, const vidi__url *
 int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room)
 {
     vidi__url parsed;
-    int code = vidi__url_parse(&parsed, url, NULL, room);
+    int code = vidi__url_parse(&parsed, url, NULL, false, room);
     bool itself = code == VIDI_OK && parsed.len == url.len && memcmp(parsed.text, url.ptr, url.len) == 0;
     if (itself)
         split_parsed(parts, url, &parsed);

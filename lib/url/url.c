@@ -1,13 +1,13 @@
-/* What vidi.h offers for URLs: the parts of one, and references made absolute. */
+/* The URL functions of vidi.h: parsing a URL into its parts, and resolving references. */
 #include "url/url.h"
 
-/* Room on the stack for a base; longer ones are allocated. */
+/* Stack space for a base URL; longer ones are allocated. */
 #define BASE_BYTES 1024
 
-/* Only for what outgrows the stack and the caller's buffer, and released before the call returns. */
+/* For text that outgrows the stack and the caller's buffer. It is released before the call returns. */
 static void scratch_memory(vidi__memory *memory)
 {
-    vidi__memory_init(memory, NULL, SIZE_MAX / 2); /* a limit is given, so that the machine is not asked for its own */
+    vidi__memory_init(memory, NULL, SIZE_MAX / 2); /* the limit is given, so the system is not asked for one */
 }
 
 static vidi_str part(const char *text, size_t begin, size_t end)
@@ -40,13 +40,13 @@ static void show(vidi_url *view, const vidi__url *url, const char *text)
         view->flags |= VIDI_URL_HAS_OPAQUE_PATH;
 }
 
-/* Parses into the caller's buffer. *len is its room before and the length needed after, also when that is more. */
+/* Parses into the caller's buffer. On entry *len is its room, on return the length needed, which may be more. */
 static int parse_into(vidi__url *url, vidi_str input, const vidi__url *base, char *buffer, size_t *len,
                       vidi__memory *memory)
 {
     size_t room = *len;
     vidi__buffer out = vidi__buffer_in(buffer, buffer ? room : 0, memory);
-    int error = vidi__url_parse(url, input, base, &out);
+    int error = vidi__url_parse(url, input, base, false, &out);
     *len = error ? 0 : url->len;
     if (!error && out.grown) {
         if (buffer && url->len <= room)
@@ -63,7 +63,7 @@ int vidi__url_base_fails(int error)
     return error == VIDI__NOT_URL ? vidi__fail_in("the base is not a URL", VIDI_EARGUMENT) : error;
 }
 
-/* The same with a base that is still text; NULL: none. */
+/* The same with an unparsed base; NULL: none. */
 static int parse_against(vidi__url *url, vidi_str input, const vidi_str *base, char *buffer, size_t *len)
 {
     vidi__memory memory;
@@ -73,7 +73,7 @@ static int parse_against(vidi__url *url, vidi_str input, const vidi_str *base, c
     char room[BASE_BYTES];
     vidi__buffer base_text = vidi__buffer_in(room, sizeof room, &memory);
     vidi__url base_url;
-    int error = vidi__url_parse(&base_url, *base, NULL, &base_text);
+    int error = vidi__url_parse(&base_url, *base, NULL, false, &base_text);
     if (error) {
         error = vidi__url_base_fails(error);
         *len = 0;
@@ -87,7 +87,7 @@ static int parse_against(vidi__url *url, vidi_str input, const vidi_str *base, c
 static int check_arguments(vidi_str input, const vidi_str *base, const size_t *len)
 {
     if ((!input.ptr && input.len) || (base && !base->ptr && base->len))
-        return vidi__fail(VIDI_EARGUMENT, "a URL of some length lies at NULL");
+        return vidi__fail(VIDI_EARGUMENT, "the URL is NULL, but its length is not 0");
     if (!len)
         return vidi__fail(VIDI_EARGUMENT, "the pointer to the length is NULL");
     return VIDI_OK;

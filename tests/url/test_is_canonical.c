@@ -49,7 +49,7 @@ static bool parser_says(vidi_str url)
     vidi__memory_init(&memory, NULL, SIZE_MAX / 2);
     vidi__buffer out = vidi__buffer_in(room, sizeof room, &memory);
     vidi__url parsed;
-    bool same = vidi__url_parse(&parsed, url, NULL, &out) == VIDI_OK && parsed.query_end == url.len &&
+    bool same = vidi__url_parse(&parsed, url, NULL, false, &out) == VIDI_OK && parsed.query_end == url.len &&
                 parsed.len == url.len && memcmp(parsed.text, url.ptr, url.len) == 0;
     vidi__buffer_free(&out);
     return same;

@@ -104,12 +104,13 @@ static void typical_urls_need_no_memory(void **state)
     char base_room[256];
     vidi__buffer base_text = vidi__buffer_in(base_room, sizeof base_room, &memory);
     vidi__url base;
-    assert_int_equal(vidi__url_parse(&base, str("http://h/a?b"), NULL, &base_text), VIDI_OK);
+    assert_int_equal(vidi__url_parse(&base, str("http://h/a?b"), NULL, false, &base_text), VIDI_OK);
     for (size_t i = 0; i < VIDI__COUNT(inputs); i++) {
         char room[256];
         vidi__url url;
         vidi__buffer out = vidi__buffer_in(room, sizeof room, &memory);
-        check(vidi__url_parse(&url, str(inputs[i]), &base, &out) == VIDI_OK, "%s: %s", inputs[i], vidi_message());
+        check(vidi__url_parse(&url, str(inputs[i]), &base, false, &out) == VIDI_OK, "%s: %s", inputs[i],
+              vidi_message());
         assert_ptr_equal(url.text, room);
     }
     assert_int_equal(allocator.calls, 0);
@@ -124,7 +125,7 @@ static int parse_refused(test_allocator *allocator, const char *input, const vid
     test_allocator_fail(allocator, n, true);
     vidi__url url;
     vidi__buffer out = vidi__buffer_in(NULL, 0, &memory);
-    int result = vidi__url_parse(&url, str(input), base, &out);
+    int result = vidi__url_parse(&url, str(input), base, false, &out);
     vidi__buffer_free(&out);
     assert_int_equal(vidi__memory_used(&memory), 0);
     return result;
@@ -159,7 +160,7 @@ static void refused_memory_is_an_error_at_every_step(void **state)
         vidi__memory_init(&none, NULL, 1);
         vidi__buffer base_text = vidi__buffer_in(room, sizeof room, &none);
         vidi__url base;
-        assert_int_equal(vidi__url_parse(&base, str(bases[i % VIDI__COUNT(bases)]), NULL, &base_text), VIDI_OK);
+        assert_int_equal(vidi__url_parse(&base, str(bases[i % VIDI__COUNT(bases)]), NULL, false, &base_text), VIDI_OK);
         size_t j = i / VIDI__COUNT(bases);
         char *input = with_tail(heads[j % VIDI__COUNT(heads)], pieces[j / VIDI__COUNT(heads)]);
         int result;
