@@ -92,7 +92,7 @@ _vidi_options() {
         echo "--hashes --json -z --null -h --help"
         ;;
     canon)
-        echo "--canon --tracking --base --explain --json --invalid --counts -h --help"
+        echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"
         ;;
     plan)
         echo "--urls --memory --error --lost --k --multiplier --kind --param --url-bytes --json --plot

@@ -100,11 +100,12 @@ complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a short one
 
 complete -c vidi -n '__vidi_is canon' -l canon -x -a 'none whatwg crawl surt key=host key=site' -d 'Canonical form [whatwg]'
 complete -c vidi -n '__vidi_is canon' -l tracking -r -F -d 'List of tracking parameters for --canon crawl'
-complete -c vidi -n '__vidi_is canon' -l base -x -d 'Resolve lines that are relative against this URL'
-complete -c vidi -n '__vidi_is canon' -l explain -d 'Print each line and what every rule made of it'
-complete -c vidi -n '__vidi_is canon' -l json -d 'Print a JSON object a line'
+complete -c vidi -n '__vidi_is canon' -l base -x -d 'Resolve relative lines against this URL'
+complete -c vidi -n '__vidi_is canon' -l rules -d 'List all forms and their rules, and do nothing else'
+complete -c vidi -n '__vidi_is canon' -l explain -d 'Print each line and what each rule made of it'
+complete -c vidi -n '__vidi_is canon' -l json -d 'Print a JSON object for each line'
 complete -c vidi -n '__vidi_is canon' -l invalid -x -a 'keep drop fail' -d 'Lines that are no URLs: keep, drop or fail [keep]'
-complete -c vidi -n '__vidi_is canon' -l counts -d 'Print how many lines there were of each sort, on stderr'
+complete -c vidi -n '__vidi_is canon' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is canon' -s h -l help -d 'Print help: -h a short one, --help all of it'
 
 complete -c vidi -n '__vidi_is plan' -f

@@ -1,8 +1,8 @@
 /*
  * vidi canon: prints the canonical form of each line, one line out for one line in.
  *
- * Lines that are no URLs are kept as they are, dropped, or end the run, as --invalid says. --explain and --json also
- * tell which rules changed a line, which costs a second look at it.
+ * Lines that aren't URLs are kept, dropped, or end the run, as --invalid says. --explain and --json also tell which
+ * rules changed a line; for that each line is canonicalised twice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +18,21 @@ enum { ROOM = 4096 };
 
 typedef struct canon_options {
     const char *canon, *tracking, *base, *invalid;
-    bool explain, json, counts;
+    bool explain, json, stats, rules;
 } canon_options;
 
 typedef struct canon {
     vidi_canon *form;
     const canon_options *options;
     uint32_t invalid; /* vidi_invalid_policy */
-    vidi_str base;    /* NULL: none */
+    vidi_str base;    /* ptr NULL: none */
     cli_reader in;
     cli_block block;
     cli_out out;
-    char *text; /* canonical form of the line at hand */
+    char *text; /* the canonical form of the current line */
     size_t room;
-    uint64_t read, changed, bad;
-    uint64_t line; /* number in its file */
+    uint64_t read, changed, bad, not_utf8;
+    uint64_t line; /* number of the current line in its file */
 } canon;
 
 static const vidi_str *base_of(const canon *job)
@@ -40,7 +40,7 @@ static const vidi_str *base_of(const canon *job)
     return job->base.ptr ? &job->base : NULL;
 }
 
-/* The canonical form in job->text. VIDI_OK, VIDI_INVALID or an error. */
+/* Writes the canonical form to job->text. VIDI_OK, VIDI_INVALID or an error. */
 static int make_form(canon *job, vidi_str line, size_t *len)
 {
     for (;;) {
@@ -71,7 +71,7 @@ static int name_step(void *context, const vidi_canon_change *step)
     return 0;
 }
 
-/* The line, and below it what each rule made of it. */
+/* Prints the line, and below it the result of each rule that changed it. */
 static int print_explained(canon *job, vidi_str line, const char *reason)
 {
     cli_out_bytes(&job->out, line.ptr, line.len);
@@ -103,7 +103,7 @@ static int print_json(canon *job, vidi_str line, vidi_str form, const char *reas
     return result;
 }
 
-/* reason: why it is no URL; NULL if it is one. */
+/* reason: why the line is not a URL; NULL if it is one. */
 static int print_line(canon *job, vidi_str line, vidi_str form, const char *reason)
 {
     int result = VIDI_OK;
@@ -139,6 +139,7 @@ static int take_line(canon *job, vidi_str line)
 
     job->read++;
     job->line++;
+    job->not_utf8 += job->options->stats && !cli_is_utf8(line);
     if (result < 0)
         return cli_library_error(result);
     if (result == VIDI_INVALID)
@@ -179,7 +180,7 @@ static int canon_files(canon *job, cli_words files)
     return status != CLI_OK ? status : closed;
 }
 
-static int print_counts(const canon *job)
+static int print_stats(const canon *job)
 {
     cli_out err;
     const uint64_t unchanged = job->read - job->changed - job->bad;
@@ -192,13 +193,14 @@ static int print_counts(const canon *job)
         cli_json_count(&json, "changed", job->changed);
         cli_json_count(&json, "unchanged", unchanged);
         cli_json_count(&json, "invalid", job->bad);
+        cli_json_count(&json, "not_utf8", job->not_utf8);
         cli_json_string(&json, "canon", vidi_canon_name(job->form));
         cli_json_close(&json, '}');
         cli_out_text(&err, "\n");
         return cli_out_close(&err);
     }
-    const char *const names[] = {"read", "changed", "unchanged", "invalid"};
-    const uint64_t counts[] = {job->read, job->changed, unchanged, job->bad};
+    const char *const names[] = {"read", "changed", "unchanged", "invalid", "not UTF-8"};
+    const uint64_t counts[] = {job->read, job->changed, unchanged, job->bad, job->not_utf8};
     cli_table table = {.layout = "lr"};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         cli_number number;
@@ -209,7 +211,7 @@ static int print_counts(const canon *job)
     return printed != CLI_OK ? printed : closed;
 }
 
-/* A base that is no URL is said at once and not at the first line. */
+/* Reports a base that is not a URL at once, not at the first line. */
 static int check_base(canon *job, const char *base)
 {
     size_t len = 0;
@@ -250,8 +252,8 @@ static int canon_run(const canon_options *options, cli_words files)
 
     if (status == CLI_OK) {
         status = canon_files(&job, files);
-        if (options->counts && status != CLI_PIPE) {
-            int counted = print_counts(&job);
+        if (options->stats && status != CLI_PIPE) {
+            int counted = print_stats(&job);
             status = status != CLI_OK ? status : counted;
         }
     }
@@ -260,12 +262,36 @@ static int canon_run(const canon_options *options, cli_words files)
     return status;
 }
 
+/* Prints the forms and their rules instead of reading anything. */
+static int print_rules(void)
+{
+    cli_out out;
+    cli_table table = {.layout = "llll"};
+    vidi_canon_info info = {.size = sizeof info};
+
+    cli_table_cell(&table, "form");
+    cli_table_cell(&table, "rule");
+    cli_table_cell(&table, "default");
+    cli_table_cell(&table, "what it does");
+    for (size_t i = 0; vidi_canon_rule(i, &info) == VIDI_OK; i++) {
+        cli_table_cell(&table, "%s/%u", info.profile, info.version);
+        cli_table_cell(&table, "%s", info.rule ? info.rule : "");
+        cli_table_cell(&table, "%s", !info.rule ? "always" : info.is_on ? "on" : "off");
+        cli_table_cell(&table, "%s", info.summary);
+    }
+    cli_out_init(&out, STDOUT_FILENO);
+    int printed = cli_table_print(&table, &out), closed = cli_out_close(&out);
+    return printed != CLI_OK ? printed : closed;
+}
+
 static int run(const cli_command *self, cli_words words)
 {
     canon_options options = {0};
     int status = cli_options_parse(self, &words, &options);
 
-    return status == CLI_GO_ON ? canon_run(&options, words) : status;
+    if (status == CLI_GO_ON)
+        status = options.rules ? print_rules() : canon_run(&options, words);
+    return status;
 }
 
 #define FIELD(name) offsetof(canon_options, name)
@@ -273,14 +299,19 @@ static int run(const cli_command *self, cli_words words)
 static const cli_option options_table[] = {
     {"canon", 0, CLI_TEXT, FIELD(canon), "P", CLI_CANON_SUMMARY, CLI_CANON_DETAILS, 0},
     {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
-    {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve lines that are relative against this URL", NULL, 0},
-    {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and what every rule made of it", NULL, 0},
-    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object a line",
-     "It has input, canonical, valid and rules, an array of those that changed it; and a reason if it is not valid.",
+    {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve relative lines against this URL", NULL, 0},
+    {"rules", 0, CLI_FLAG, FIELD(rules), NULL, "List all forms and their rules, and do nothing else", NULL, 0},
+    {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and what each rule made of it", NULL, 0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each line",
+     "It has input, canonical, valid, rules (an array of the rules that changed the line), and a reason if the line is "
+     "not valid.",
      0},
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are printed as they are, left out, or end the run with an error.", 0},
-    {"counts", 0, CLI_FLAG, FIELD(counts), NULL, "Print how many lines there were of each sort, on stderr", NULL, 0},
+    {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end",
+     "How many lines were read, changed, unchanged and invalid, and how many were not UTF-8; with --json as one "
+     "object.",
+     0},
     CLI_OPTIONS_END,
 };
 
@@ -288,12 +319,12 @@ const cli_command cli_canon = {
     .name = "canon",
     .summary = "Print the canonical form of each URL",
     .usage = "vidi canon [OPTION]... [FILE]...",
-    .about = "Prints the canonical form of each line (a URL), so that all spellings of one page become one.",
+    .about = "Prints the canonical form of each line (a URL), so that all spellings of a page become one.",
     .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
                "One line is printed for each that is read, except for those that --invalid drops.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi canon urls.txt | vidi > new.txt\n"
-                "  vidi canon --canon crawl --counts < urls.txt > canonical.txt\n"
+                "  vidi canon --canon crawl --stats < urls.txt > canonical.txt\n"
                 "  vidi canon --canon crawl --tracking mine.txt < urls.txt\n"
                 "  vidi canon --base https://example.org/a/ --invalid drop < links.txt\n"
                 "  echo 'HTTP://Example.com:80/a/../b#top' | vidi canon --explain\n",

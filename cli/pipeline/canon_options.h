@@ -1,6 +1,6 @@
 /*
- * What commands share that bring URLs into canonical forms: the texts of their options, what becomes of lines that are
- * no URLs, and lists of tracking parameters.
+ * Shared by commands that use canonical forms: the help texts of their options, what happens to lines that aren't URLs,
+ * lists of tracking parameters, and the version of a form.
  */
 #ifndef VIDI_CLI_PIPELINE_CANON_OPTIONS_H
 #define VIDI_CLI_PIPELINE_CANON_OPTIONS_H
@@ -10,9 +10,9 @@
 #define CLI_CANON_SUMMARY "Canonical form [whatwg]"
 #define CLI_CANON_DETAILS                                                                                              \
     "One of 'none', 'whatwg' (as the URL Standard writes URLs, without the fragment), 'crawl' (the same, without "     \
-    "what "                                                                                                            \
-    "seldom makes a difference to the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules are "  \
-    "switched off and on by name: 'crawl,-sort'."
+    "what seldom makes a difference to the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules " \
+    "are switched off and on by name: 'crawl,-sort', 'crawl,+www,+scheme'; 'vidi canon --rules' lists them. A number " \
+    "after the name chooses an older version: 'whatwg/1'."
 #define CLI_TRACKING_SUMMARY "List of tracking parameters for --canon crawl"
 #define CLI_TRACKING_DETAILS                                                                                           \
     "A pattern a line, '*' for any run of characters, '#' before remarks. It replaces the list that is compiled in; "  \
@@ -20,8 +20,15 @@
     "line '@builtin' in it stands for all of that."
 #define CLI_INVALID_SUMMARY "Lines that are no URLs: keep, drop or fail [keep]"
 
-/* "keep", "drop" or "fail"; NULL is the first. CLI_OK, or CLI_ERROR with a message. */
+/* Reads "keep", "drop" or "fail"; NULL means "keep". CLI_OK, or CLI_ERROR with a message. */
 int cli_invalid_parse(const char *word, uint32_t *policy);
+
+/*
+ * The form that the user means by `asked` for a set that has the form `own`: a name without a version means the version
+ * that the set has. The text is `asked` itself, or in room.
+ */
+enum { CLI_CANON_ROOM = 512 };
+const char *cli_canon_asked(const char *asked, const char *own, char room[CLI_CANON_ROOM]);
 
 /*
  * Reads the file as a text for vidi_canon_create and vidi_options.tracking, which the caller frees. path NULL: *text is

@@ -208,6 +208,7 @@ static int check_state(const cli_sets *sets, const vidi_set *state, const cli_se
 {
     vidi_stats stats = {.size = sizeof stats};
     const char *canon;
+    char room[CLI_CANON_ROOM];
     vidi_canon *form;
 
     int error = vidi_stat(state, &stats);
@@ -220,6 +221,8 @@ static int check_state(const cli_sets *sets, const vidi_set *state, const cli_se
         return CLI_ERROR;
     if (!canon && !sets->tracking)
         return CLI_OK;
+    if (canon)
+        canon = cli_canon_asked(canon, stats.canon, room);
     if ((error = vidi_canon_create(&form, canon, sets->tracking, NULL)) < 0)
         return cli_library_error(error);
     bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;

@@ -357,6 +357,16 @@ static size_t utf8_length(const unsigned char *text, size_t length)
     return need;
 }
 
+bool cli_is_utf8(vidi_str text)
+{
+    for (size_t at = 0, length; at < text.len; at += length) {
+        length = utf8_length((const unsigned char *)text.ptr + at, text.len - at);
+        if (length == 0)
+            return false;
+    }
+    return true;
+}
+
 static void json_quoted(cli_out *out, vidi_str text)
 {
     static const char plain[] = "\b\t\n\f\r\"\\", escaped[] = "btnfr\"\\";

@@ -81,6 +81,9 @@ const char *cli_human_can(char text[64], uint32_t can);
 enum { CLI_CAN_LETTERS = 7 };
 const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can);
 
+/* Is the whole text valid UTF-8? */
+bool cli_is_utf8(vidi_str text);
+
 /*
  * A table whose columns are as wide as their widest cell, two spaces apart. layout has one letter a column: 'l' flush
  * left or 'r' flush right. Cells are added row by row.

@@ -447,7 +447,7 @@ typedef struct vidi_stats {
     uint64_t ambiguous;        /* spatial: questions on which members disagreed, that is false positives found out */
     uint64_t past_epochs;      /* vidi_epoch_stat knows so many */
     uint64_t lines_touched; /* blocked: cache lines of its arrays that an add or a question touches at most; else 0 */
-    char canon[160];        /* the canonical form, "whatwg/1"; vidi_canon_name says what else it may hold */
+    char canon[160];        /* the canonical form, as vidi_canon_name gives it: "whatwg/2" */
     /* Of a set in a folder; otherwise 0. */
     uint64_t staged;         /* adds and removals that are not committed */
     uint64_t log_bytes;      /* since the last snapshot */
@@ -569,8 +569,8 @@ VIDI_API int vidi_kind(size_t index, vidi_kind_info *info);
 
 /*
  * URLs, as the URL Standard (https://url.spec.whatwg.org/) and so every browser reads them. These functions need no set
- * and keep nothing: any thread may call them at any time. Input is any bytes; what is not UTF-8 becomes U+FFFD. Time is
- * linear in the input's length for every input. Nothing is allocated for a base and a reference of up to about 1,000
+ * and keep nothing: any thread may call them at any time. Input is any bytes; what is not UTF-8 becomes U+FFFD, as in
+ * the standard (canonical forms, below, keep such bytes apart). Time is linear in the input's length for every input. Nothing is allocated for a base and a reference of up to about 1,000
  * bytes that fit into the caller's buffer, besides what ICU takes for internationalised hosts. Of those, names of more
  * than 1,024 bytes are refused, more than any that the DNS knows; and all in a build without ICU.
  */
@@ -623,18 +623,21 @@ VIDI_API int vidi_url_parse(vidi_str input, const vidi_str *base, char *buffer, 
 VIDI_API int vidi_url_resolve(vidi_str base, vidi_str reference, char *buffer, size_t *len);
 
 /*
- * Canonical forms: one text for all spellings of one page. docs/CANON.md defines each byte by byte.
+ * Canonical forms: one text for all spellings of a page. docs/CANON.md defines each form byte by byte.
  *
  *   none       the bytes as they are
  *   whatwg     the URL Standard's serialisation without the fragment: the default
- *   crawl      the same, then spellings that nearly always mean one page brought together: empty parameters, escapes,
- *              doubled slashes, sessions, tracking, default documents, the order of parameters
+ *   crawl      the same, then spellings that nearly always lead to the same page are merged: empty parameters, escapes,
+ *              repeated slashes, sessions, tracking, default documents, the order of parameters
  *   surt       the sort-friendly key of web archives: "org,example)/page?a=1"
- *   key=host   the host alone: one page a host
+ *   key=host   the host alone
  *   key=site   the registrable domain alone: "example.co.uk" (needs libpsl; VIDI_EOPTION in a build without)
  *
- * A form is made once from its text, a name and rules to switch off or on: "crawl,-sort,-index", "surt,+scheme". It
- * never changes after that, so that any number of threads may use it at once.
+ * A form is created from text: a profile's name, maybe a version, and rules to switch off or on: "crawl,-sort,-index",
+ * "crawl,+www,+scheme", "whatwg/1". A name without a version means the newest one. A form never changes, so any number
+ * of threads may use it at once.
+ *
+ * Bytes that are not UTF-8 are percent-encoded as they are, so that pages that differ in them stay different.
  */
 typedef struct vidi_canon vidi_canon;
 
@@ -652,10 +655,10 @@ VIDI_API int vidi_canon_create(vidi_canon **canon, const char *profile, const ch
 VIDI_API void vidi_canon_close(vidi_canon *canon);
 
 /*
- * Name, version and whatever differs from the default: "whatwg/1", "crawl/1,-sort", "crawl/1,tracking=5d1c…" with a
- * digest of a list that was given. Two forms of one name give the same text for every URL, but for `key=site`, which
- * follows the machine's Public Suffix List. vidi_canon_create takes such names too (with the list, if there was one)
- * and refuses versions that it does not make. Good until vidi_canon_close.
+ * The name, the version, and the rules that differ from the default: "whatwg/2", "crawl/2,-sort", or
+ * "crawl/2,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for every
+ * URL, except `key=site`, which depends on the machine's Public Suffix List. vidi_canon_create takes such names too (with
+ * the list, if there was one) and refuses versions that it does not know. Valid until vidi_canon_close.
  */
 VIDI_API const char *vidi_canon_name(const vidi_canon *canon);
 
@@ -692,11 +695,14 @@ typedef struct vidi_canon_info {
     const char *profile; /* "crawl" */
     uint32_t version;
     uint32_t is_on;      /* 1 unless it must be switched on with '+' */
-    const char *rule;    /* "sort"; NULL for a profile without rules that could be switched */
+    const char *rule;    /* "sort"; NULL for one that cannot be switched */
     const char *summary; /* one line */
 } vidi_canon_info;
 
-/* The index-th rule of all profiles, in the order in which they are applied; VIDI_EABSENT beyond the last. */
+/*
+ * The index-th rule of all profiles in their newest version, in the order in which they are applied; VIDI_EABSENT beyond
+ * the last.
+ */
 VIDI_API int vidi_canon_rule(size_t index, vidi_canon_info *info);
 
 #ifdef __cplusplus

@@ -1,21 +1,26 @@
 /*
- * The rules of `crawl`: spellings that nearly always lead to the same page become one. They are for URLs of the web and
- * of ftp; all others are left as the URL Standard serialises them.
+ * The rules of `crawl`, which merge spellings that nearly always lead to the same page. They apply to URLs of http,
+ * https, ws, wss and ftp; all others stay as the URL Standard serialises them.
  *
- * Each rule leaves text that the rules before it would not change again and that the parser reads as it is, so that the
- * canonical form of a canonical form is itself:
+ * The canonical form of a canonical form is itself. To that end each rule leaves text that the parser and the rules
+ * before it do not change again:
  *
- *   - Behind `percent` every % begins an escape that stands; one that began none became "%25", since a digit that is
- *     decoded behind it would make one.
- *   - `session` takes a segment that becomes empty away with its slash, and leaves one alone that would become "." or
- *     "..".
- *   - Whoever removes the last parameter removes the '?'.
+ *   - After `percent`, every '%' begins an escape. A '%' that did not has become "%25"; otherwise decoding the digits
+ *     after it could make an escape of it.
+ *   - `session` removes a segment that becomes empty together with its slash, and does not touch a segment that would
+ *     become "." or "..".
+ *   - A rule that removes the last parameter removes the '?' too.
+ *   - `slash` keeps the slash after a default document, which `index` would otherwise remove the next time.
+ *   - `www` removes every "www." at the beginning, not just the first.
+ *   - `scheme` leaves http URLs alone whose port is that of https, because the parser would remove the port.
+ *
+ * Version 1 has the first seven rules and a broader idea of sessions.
  */
 #include "url/canon_rules.h"
 #include "url/percent.h"
 
-/* Session identifiers of at least so many characters, for names that other things have too. */
-#define SESSION_MIN 16
+/* Positions in `rules`. The first seven are also those of version 1. */
+enum { EMPTY, PERCENT, SLASHES, SESSION, TRACKING, INDEX, SORT, WWW, SCHEME, SLASH, FRAGMENT, RULES, RULES_1 = WWW };
 
 static bool concerns(const vidi__work *work)
 {
@@ -74,7 +79,7 @@ static void normalise_percent(vidi__work *work)
 
 /* ---- slashes ---- */
 
-/* Moves what is behind the path to its new end. */
+/* Ends the path at `end`, and moves the query there. */
 static void end_path(vidi__work *work, size_t end)
 {
     vidi__buffer *out = work->out;
@@ -98,9 +103,10 @@ static void fold_slashes(vidi__work *work)
 
 /* ---- session ---- */
 
-/* At least 16 letters and digits, or hexadecimal digits and '-'; at least one digit. Words of a title are neither. */
-static bool looks_like_session(vidi_str value)
+/* Version 1: at least 16 letters and digits, or hexadecimal digits and '-', with at least one digit. */
+static bool looks_like_session_1(vidi_str value)
 {
+    const size_t least = 16;
     bool digit = false, dash = false, hex = true;
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
@@ -110,15 +116,29 @@ static bool looks_like_session(vidi_str value)
         dash = dash || c == '-';
         hex = hex && (c == '-' || vidi__hex_value(c) < 16);
     }
-    return digit && (hex || !dash) && value.len >= SESSION_MIN;
+    return digit && (hex || !dash) && value.len >= least;
 }
 
-static bool is_session(vidi_str name, const vidi_str *value)
+/* 32 hexadecimal digits, or a UUID: 8, 4, 4, 4 and 12 of them with '-' between. */
+static bool looks_like_session(vidi_str value)
+{
+    bool uuid = value.len == 36;
+    if (!uuid && value.len != 32)
+        return false;
+    for (size_t i = 0; i < value.len; i++) {
+        bool dash = uuid && (i == 8 || i == 13 || i == 18 || i == 23);
+        if (dash ? value.ptr[i] != '-' : vidi__hex_value(value.ptr[i]) > 15)
+            return false;
+    }
+    return true;
+}
+
+static bool is_session(const vidi_canon *canon, vidi_str name, const vidi_str *value)
 {
     static const struct {
         char name[13];
         unsigned char len;
-        bool any; /* value; otherwise one that looks like a session's */
+        bool any; /* the name alone is enough; otherwise the value must look like a session */
     } sessions[] = {
         {"jsessionid", 10, true},  {"phpsessid", 9, true},    {"aspsessionid", 12, true}, {"oscsid", 6, true},
         {"zenid", 5, true},        {"cfid", 4, true},         {"cftoken", 7, true},       {"sid", 3, false},
@@ -128,40 +148,40 @@ static bool is_session(vidi_str name, const vidi_str *value)
     if (!value || !name.len)
         return false;
     char first = vidi__lower(name.ptr[0]);
-    if (first == 'a' && name.len > 12) /* more may follow this one */
+    if (first == 'a' && name.len > 12) /* "aspsessionid" may have a suffix */
         name.len = 12;
     for (size_t i = 0; i < VIDI__COUNT(sessions); i++)
         if (sessions[i].name[0] == first && sessions[i].len == name.len && vidi__is_nocase(name, sessions[i].name))
-            return sessions[i].any || looks_like_session(*value);
+            return sessions[i].any ||
+                   (canon->profile->version == 1 ? looks_like_session_1(*value) : looks_like_session(*value));
     return false;
 }
 
 static bool is_no_session(const vidi__work *work, vidi_str name, const vidi_str *value)
 {
-    (void)work;
-    return !is_session(name, value);
+    return !is_session(work->canon, name, value);
 }
 
-/* Is ";name=value", without its ';', a session? */
-static bool is_session_piece(vidi_str piece)
+/* Is "name=value", a piece of a segment after ';', a session? */
+static bool is_session_piece(const vidi_canon *canon, vidi_str piece)
 {
     const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
     if (!equals)
         return false;
     size_t len = (size_t)(equals - piece.ptr);
     vidi_str value = {equals + 1, piece.len - len - 1};
-    return is_session((vidi_str){piece.ptr, len}, &value);
+    return is_session(canon, (vidi_str){piece.ptr, len}, &value);
 }
 
-/* Copies the segment without its sessions to where it may already lie; returns the length. */
-static size_t copy_segment(char *to, vidi_str segment)
+/* Copies the segment without its sessions to `to`, which may overlap it. Returns the new length. */
+static size_t copy_segment(const vidi_canon *canon, char *to, vidi_str segment)
 {
     size_t len = 0;
     for (size_t i = 0, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
         vidi_str piece = {segment.ptr + i, end - i};
-        if (piece.ptr[0] == ';' && is_session_piece((vidi_str){piece.ptr + 1, piece.len - 1}))
+        if (piece.ptr[0] == ';' && is_session_piece(canon, (vidi_str){piece.ptr + 1, piece.len - 1}))
             continue;
         memmove(to + len, piece.ptr, piece.len);
         len += piece.len;
@@ -169,7 +189,7 @@ static size_t copy_segment(char *to, vidi_str segment)
     return len;
 }
 
-/* The length of a dot at i, which may be an escape; 0 if there is none. */
+/* The length of the dot at i, which may be an escape; 0 if there is none. */
 static size_t dot_at(vidi_str segment, size_t i)
 {
     if (i < segment.len && segment.ptr[i] == '.')
@@ -177,8 +197,8 @@ static size_t dot_at(vidi_str segment, size_t i)
     return segment.len - i >= 3 && vidi__is_nocase((vidi_str){segment.ptr + i, 3}, "%2e") ? 3 : 0;
 }
 
-/* Would the segment become "." or "..", which mean something else? */
-static bool becomes_dots(vidi_str segment)
+/* Would the segment become "." or ".." without its sessions? */
+static bool becomes_dots(const vidi_canon *canon, vidi_str segment)
 {
     size_t dots = 0, begin = 0;
     for (size_t len; (len = dot_at(segment, begin)) != 0; begin += len)
@@ -188,13 +208,13 @@ static bool becomes_dots(vidi_str segment)
     for (size_t i = begin, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
-        if (!is_session_piece((vidi_str){segment.ptr + i + 1, end - i - 1}))
+        if (!is_session_piece(canon, (vidi_str){segment.ptr + i + 1, end - i - 1}))
             return false;
     }
     return true;
 }
 
-/* Every segment with the slash before it; the path begins with one. */
+/* Goes through the segments, each with the slash before it. */
 static void drop_path_sessions(vidi__work *work)
 {
     char *text = work->out->at;
@@ -204,12 +224,12 @@ static void drop_path_sessions(vidi__work *work)
             next++;
         vidi_str segment = {text + i + 1, next - i - 1};
         size_t len = segment.len;
-        bool keep = becomes_dots(segment);
+        bool keep = becomes_dots(work->canon, segment);
         text[to] = '/';
         if (keep)
             memmove(text + to + 1, segment.ptr, len);
         else
-            len = copy_segment(text + to + 1, segment);
+            len = copy_segment(work->canon, text + to + 1, segment);
         if (vidi__is_asp_session((vidi_str){text + to + 1, len}))
             len = 0;
         if (len || !segment.len || next == end)
@@ -242,7 +262,7 @@ static void drop_tracking(vidi__work *work)
 
 /* ---- index ---- */
 
-/* Where in the path its last segment begins if that is a default document; otherwise the end. */
+/* Where the last segment of the path begins if it is a default document; otherwise the end of the path. */
 static size_t find_index(vidi_str path)
 {
     static const char *const ends[] = {"html", "htm",  "xhtml", "shtml", "php", "php3", "php4", "php5",
@@ -281,12 +301,85 @@ static void sort(vidi__work *work)
     vidi__work_sort(work, false);
 }
 
-/* ---- which rules there is work for ---- */
+/* ---- www, scheme ---- */
 
-enum { EMPTY = 0, TRACKING = VIDI__CRAWL_TRACKING, INDEX = 5, SORT = 6 }; /* places in `rules`, below */
-#define ALL ((1u << VIDI__CRAWL_RULES) - 1)
+/*
+ * The length of all "www." at the beginning of the host. What follows must still be a domain of two labels: "www.com"
+ * is a domain of its own.
+ */
+static size_t www_length(vidi_str host)
+{
+    size_t len = 0;
+    host.len = vidi__url_find2(host.ptr, host.len, ':', ':');
+    while (host.len - len > 4 && memcmp(host.ptr + len, "www.", 4) == 0) {
+        const char *rest = host.ptr + len + 4;
+        const char *dot = memchr(rest, '.', host.len - len - 4);
+        if (!dot || dot == rest || dot + 1 == host.ptr + host.len)
+            break;
+        len += 4;
+    }
+    return len;
+}
 
-/* Does `percent` leave what is at i: an escape in capital letters, of a character that must be one? */
+/* The host and the port, if there is one. */
+static vidi_str host_of(const vidi__url *url, const char *text)
+{
+    return (vidi_str){text + url->host_begin, url->path_begin - url->host_begin};
+}
+
+static void drop_www(vidi__work *work)
+{
+    vidi__work_cut_host(work, www_length(host_of(&work->url, work->out->at)));
+}
+
+/* Is it an http URL that would still be canonical as https? */
+static bool becomes_https(const vidi__url *url, const char *text)
+{
+    vidi_str host = host_of(url, text);
+    return url->scheme == VIDI__SCHEME_HTTP && !(host.len > 4 && memcmp(host.ptr + host.len - 4, ":443", 4) == 0);
+}
+
+static void join_schemes(vidi__work *work)
+{
+    vidi__url *url = &work->url;
+    if (!becomes_https(url, work->out->at))
+        return;
+    vidi__buffer_insert(work->out, 4, "s", 1);
+    if (work->out->error)
+        return;
+    url->scheme = VIDI__SCHEME_HTTPS;
+    url->host_begin++;
+    url->host_end++;
+    url->authority_end++;
+    url->path_begin++;
+    url->path_end++;
+}
+
+/* ---- slash ---- */
+
+/* The length of the path without the slashes at its end. Those of "/" and after a default document stay. */
+static size_t unslashed(const vidi_canon *canon, vidi_str path)
+{
+    size_t len = path.len;
+    while (len > 1 && path.ptr[len - 1] == '/')
+        len--;
+    bool index = vidi__rule_is_on(canon, INDEX) && find_index((vidi_str){path.ptr, len}) < len;
+    return index ? path.len : len;
+}
+
+static void drop_last_slash(vidi__work *work)
+{
+    size_t begin = work->url.path_begin;
+    vidi_str path = {work->out->at + begin, work->url.path_end - begin};
+    end_path(work, begin + unslashed(work->canon, path));
+}
+
+/* ---- which rules are needed ---- */
+
+#define ALL ((1u << RULES) - 1)
+#define OPTIONAL (1u << WWW | 1u << SCHEME | 1u << SLASH)
+
+/* Does `percent` leave the character at i alone? It does if that is an escape, in capitals, that must be one. */
 static bool is_settled(vidi_str text, size_t i)
 {
     if (text.ptr[i] != '%' || text.len - i < 3 || vidi__hex_value(text.ptr[i + 1]) > 15 ||
@@ -296,7 +389,7 @@ static bool is_settled(vidi_str text, size_t i)
     return !is_unreserved((unsigned char)byte) && text.ptr[i + 1] < 'a' && text.ptr[i + 2] < 'a';
 }
 
-/* Is there no work for `percent`, and in a path none for `slashes` and `session` either? */
+/* Does `percent` leave the text alone, and in a path `slashes` and `session` too? */
 static bool all_settled(vidi_str text, bool path)
 {
     for (size_t i = 0; i < text.len; i += 3) {
@@ -320,7 +413,7 @@ static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
         if (has_value) {
             value.ptr++;
             value.len = vidi__url_find2(value.ptr, query.len - i - len - 1, '&', '&');
-            if (is_session(name, &value))
+            if (is_session(canon, name, &value))
                 return ALL;
         }
         rules |= (uint32_t)(!len && !has_value) << EMPTY;
@@ -332,9 +425,18 @@ static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
     return rules;
 }
 
+/* The same for rules that are off by default; only called if one of them is on. */
+static uint32_t optional_needs(const vidi_canon *canon, const vidi__url *url, vidi_str path)
+{
+    uint32_t rules = (uint32_t)(www_length(host_of(url, url->text)) > 0) << WWW;
+    rules |= (uint32_t)becomes_https(url, url->text) << SCHEME;
+    return rules | (uint32_t)(unslashed(canon, path) < path.len) << SLASH;
+}
+
 /*
- * What `percent` and `session` change may be of interest to all others: then all are needed. The rest do not touch what
- * others look at: those that remove parameters leave the order of what remains, and `index` is alone with the path.
+ * If `percent` or `session` changes anything, all rules are needed, because any of them may depend on the result. The
+ * others do not affect each other, except that `index` leaves a slash for `slash`: rules that remove parameters keep
+ * the order of the rest.
  */
 static uint32_t needed(const vidi_canon *canon, const vidi__url *url)
 {
@@ -342,7 +444,9 @@ static uint32_t needed(const vidi_canon *canon, const vidi__url *url)
     vidi_str query = {path.ptr + path.len, 0};
     if (!all_settled(path, true))
         return ALL;
-    uint32_t rules = (uint32_t)(find_index(path) < path.len) << INDEX;
+    uint32_t rules = find_index(path) < path.len ? 1u << INDEX | 1u << SLASH : 0;
+    if (VIDI__UNLIKELY(canon->rules & OPTIONAL))
+        rules |= optional_needs(canon, url, path);
     if (url->has_query) {
         query = (vidi_str){query.ptr + 1, url->query_end - url->path_end - 1};
         rules |= all_settled(query, false) ? query_needs(canon, query) : ALL;
@@ -350,14 +454,20 @@ static uint32_t needed(const vidi_canon *canon, const vidi__url *url)
     return rules;
 }
 
-static const vidi__rule rules[VIDI__CRAWL_RULES] = {
-    {"empty", "empty parameters go, and a '?' with nothing behind it", drop_empty, false},
-    {"percent", "escapes of letters, digits and -._~ are decoded, all others in upper case", normalise_percent, false},
-    {"slashes", "slashes that follow one another in the path become one", fold_slashes, false},
-    {"session", "session identifiers in path and query go", drop_sessions, false},
-    {"tracking", "parameters of the tracking list go", drop_tracking, false},
-    {"index", "default documents (index.html and the like) go", drop_index, false},
-    {"sort", "parameters are sorted by name; those of one name stay in order", sort, false},
+static const vidi__rule rules[RULES] = {
+    [EMPTY] = {"empty", "removes empty parameters, and a '?' with nothing after it", drop_empty, false, false},
+    [PERCENT] = {"percent", "decodes escapes of letters, digits and -._~; writes the others in upper case",
+                 normalise_percent, false, false},
+    [SLASHES] = {"slashes", "replaces several slashes in a row in the path by one", fold_slashes, false, false},
+    [SESSION] = {"session", "removes session identifiers from path and query", drop_sessions, false, false},
+    [TRACKING] = {"tracking", "removes parameters on the tracking list", drop_tracking, false, false},
+    [INDEX] = {"index", "removes default documents such as index.html", drop_index, false, false},
+    [SORT] = {"sort", "sorts parameters by name, keeping the order of equal names", sort, false, false},
+    [WWW] = {"www", "removes \"www.\" from the beginning of the host", drop_www, true, false},
+    [SCHEME] = {"scheme", "writes http as https", join_schemes, true, false},
+    [SLASH] = {"slash", "removes the slash at the end of the path", drop_last_slash, true, false},
+    [FRAGMENT] = {"fragment", "keeps fragments that begin with #! or #/", NULL, true, false},
 };
 
-const vidi__profile vidi__profile_crawl = {"crawl", 1, rules, VIDI__COUNT(rules), concerns, needed};
+const vidi__profile vidi__profile_crawl = {"crawl", 2, VIDI__OUTPUT_URL, true, rules, RULES, concerns, needed};
+const vidi__profile vidi__profile_crawl_1 = {"crawl", 1, VIDI__OUTPUT_URL, false, rules, RULES_1, concerns, needed};

@@ -1,8 +1,8 @@
-/* What the rules of several profiles do to a URL: parameters picked and sorted, parts rewritten. */
+/* Operations that rules of several profiles share: filtering and sorting parameters, rewriting parts. */
 #include "url/canon_rules.h"
 #include "url/percent.h"
 
-/* Parameters that are sorted without allocating. */
+/* Up to this many parameters are sorted without allocating. */
 #define FEW_PARAMETERS 64
 
 void vidi__work_drop_query(vidi__work *work)
@@ -27,7 +27,7 @@ bool vidi__all_alnum(vidi_str text)
     return true;
 }
 
-/* Is there "(" and 24 letters and digits and ")" at i? */
+/* Is there a "(", 24 letters and digits, and a ")" at i? */
 static bool is_asp_group(vidi_str segment, size_t i)
 {
     return segment.len - i >= 26 && segment.ptr[i] == '(' && segment.ptr[i + 25] == ')' &&
@@ -55,7 +55,7 @@ static size_t piece_len(const char *at, const char *end)
     return (size_t)((sign ? sign : end) - at);
 }
 
-/* Cuts "name=value"; *has_value is whether there is '='. */
+/* Splits "name=value"; *has_value tells whether there is a '='. */
 static vidi_str name_of(vidi_str piece, vidi_str *value, bool *has_value)
 {
     const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
@@ -98,8 +98,8 @@ void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
 
 typedef struct parameter {
     const char *at;
-    size_t len, name_len; /* the name is followed by '=' or is all of it */
-    uint64_t key;         /* the name's first 8 bytes, in an order in which they compare; zeros behind a shorter one */
+    size_t len, name_len; /* of the whole parameter, and of its name */
+    uint64_t key; /* the name's first 8 bytes as a big-endian number, padded with zeros: it sorts like the name */
 } parameter;
 
 static parameter read_parameter(const char *at, const char *end)
@@ -121,7 +121,7 @@ int vidi__compare_bytes(vidi_str a, vidi_str b)
 
 static int compare(const parameter *a, const parameter *b, bool values)
 {
-    if (a->key != b->key) /* there is no byte 0 in a URL */
+    if (a->key != b->key) /* a URL has no zero byte, so the padding sorts first */
         return a->key < b->key ? -1 : 1;
     int order = vidi__compare_bytes((vidi_str){a->at, a->name_len}, (vidi_str){b->at, b->name_len});
     if (order || !values)
@@ -130,7 +130,7 @@ static int compare(const parameter *a, const parameter *b, bool values)
                                (vidi_str){b->at + b->name_len, b->len - b->name_len});
 }
 
-/* How many parameters there are, 0 if they are in order already. */
+/* The number of parameters; 0 if they are sorted already. */
 static size_t count_unsorted(const char *query, const char *end, bool values)
 {
     size_t count = 1;
@@ -145,7 +145,7 @@ static size_t count_unsorted(const char *query, const char *end, bool values)
     return sorted ? 0 : count;
 }
 
-/* Merges runs of 1, 2, 4, … parameters between the two arrays; returns the one that is sorted in the end. */
+/* Merge sort: merges runs of 1, 2, 4, … parameters between the two arrays, and returns the sorted one. */
 static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool values)
 {
     for (size_t run = 1; run < count; run *= 2) {
@@ -164,7 +164,7 @@ static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool 
     return from;
 }
 
-/* With room for twice the parameters, and for the query's text behind them. */
+/* Sorts with room for twice the parameters, and a text buffer of the query's size. */
 static void sort_in(vidi__work *work, parameter *room, char *text, size_t count, bool values)
 {
     char *query = work->out->at + work->url.path_end + 1, *end = work->out->at + work->out->len;
@@ -209,6 +209,19 @@ void vidi__work_sort(vidi__work *work, bool values)
 }
 
 /* ---- parts ---- */
+
+void vidi__work_cut_host(vidi__work *work, size_t bytes)
+{
+    vidi__buffer *out = work->out;
+    vidi__url *url = &work->url;
+    char *host = out->at + url->host_begin;
+    memmove(host, host + bytes, out->len - url->host_begin - bytes);
+    out->len -= bytes;
+    url->host_end -= bytes;
+    url->authority_end -= bytes;
+    url->path_begin -= bytes;
+    url->path_end -= bytes;
+}
 
 size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
 {

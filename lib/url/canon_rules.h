@@ -1,10 +1,9 @@
 /*
- * Canonical forms of URLs: one text for all spellings of one page. docs/CANON.md defines each form byte by byte.
+ * Canonical forms of URLs: one text for all spellings of a page. docs/CANON.md defines each form byte by byte.
  *
- * A profile is a name, a version and a list of rules in a fixed order. Every rule works on the same thing, a URL as the
- * parser left it and without its fragment: it changes the text in place and keeps path_begin, path_end and has_query in
- * step. The query, if there is one, ends where the text ends. All rules take time that is linear in the text, but for
- * sorting.
+ * A profile is a name, a version and a list of rules in a fixed order. A rule changes a parsed URL in place and keeps
+ * host_begin, path_begin, path_end and has_query up to date. The text has no fragment while the rules run, so the query,
+ * if there is one, ends where the text ends. Every rule takes linear time, except sorting.
  *
  *   http://example.com/a/b?q=1
  *                     |   |   |
@@ -12,7 +11,10 @@
  *                     |   path_end: '?' if has_query
  *                     path_begin
  *
- * What the handle holds never changes after it was made, so that any number of threads may use it.
+ * Old versions of a profile stay, because sets that were made with them keep them. A version is never changed: when the
+ * output of a profile changes for any input, the profile gets a new version beside the old one.
+ *
+ * A vidi_canon never changes after it was created, so any number of threads may use it.
  */
 #ifndef VIDI_URL_CANON_RULES_H
 #define VIDI_URL_CANON_RULES_H
@@ -20,84 +22,93 @@
 #include "url/canon.h"
 #include "url/url.h"
 
-/* Patterns for names of parameters: lower case, '*' stands for any run of characters. Grouped by their first byte. */
+/* Patterns for parameter names, in lower case; '*' matches any run of characters. Grouped by their first byte. */
 typedef struct vidi__globs {
-    vidi_str *list;      /* behind these `count` follow as many once more, in the order in which they were given */
-    uint32_t first[258]; /* those that begin with byte b are list[first[b]] to list[first[b + 1] - 1] */
+    vidi_str *list;      /* `count` patterns in groups, then the same patterns in the order in which they were given */
+    uint32_t first[258]; /* patterns that begin with byte b are list[first[b]] to list[first[b + 1] - 1] */
     size_t count;
-    uint64_t digest; /* of all of them in the order in which they were given */
+    uint64_t digest; /* of all patterns in the order in which they were given */
 } vidi__globs;
 
+/* A URL on its way through the rules. */
 typedef struct vidi__work {
     const vidi_canon *canon;
-    vidi__buffer *out; /* the URL's text */
-    vidi__url url;     /* of its offsets all but those before path_begin follow the text */
-    int invalid;       /* VIDI_INVALID once a rule finds that there is no such form of this URL */
+    vidi__buffer *out; /* the URL's text, without the fragment */
+    vidi__url url;     /* offsets before path_begin other than host_begin may be out of date */
+    vidi_str fragment; /* with its '#', if the canonical form keeps it; it is added again after the rules */
+    int invalid;       /* VIDI_INVALID once a rule finds that the URL has no such form */
 } vidi__work;
 
 typedef struct vidi__rule {
     const char *name, *summary;
-    void (*apply)(vidi__work *work); /* NULL: another rule asks whether this one is on */
-    bool off;                        /* unless it is switched on by name */
+    void (*apply)(vidi__work *work); /* NULL: other code checks whether this rule is on */
+    bool off;                        /* by default: it must be switched on by name */
+    bool fixed;                      /* it cannot be switched off */
 } vidi__rule;
 
 typedef struct vidi__profile {
     const char *name;
     unsigned version;
+    vidi__canon_output output;
+    bool raw; /* bytes that are not UTF-8 are percent-encoded as they are; otherwise they become U+FFFD */
     const vidi__rule *rules;
     size_t count;
-    bool (*concerns)(const vidi__work *work); /* URLs for which it is false are only parsed; NULL: none is */
-    /* The rules, as bits, that may change the URL, whose text is at url->text: no other would. NULL: ask them all. */
+    bool (*concerns)(const vidi__work *work); /* false: the rules do not apply to this URL; NULL: to no URL */
+    /* A bit for every rule that may change the URL in url->text. NULL: every rule may. */
     uint32_t (*needed)(const vidi_canon *canon, const vidi__url *url);
 } vidi__profile;
 
 struct vidi_canon {
-    vidi__memory memory; /* of what is below */
+    vidi__memory memory; /* what the members below were allocated from */
     const vidi__profile *profile;
     uint32_t rules; /* bit i: rule i is on */
     vidi__globs tracking;
-    char *arena; /* the text of the patterns; behind it, nothing */
+    char *arena; /* the text of the patterns */
     size_t arena_bytes;
-    void *sites;   /* of vidi__sites_open */
-    bool own_list; /* the patterns are not the compiled-in ones */
+    void *sites;          /* from vidi__sites_open, if the form is key=site */
+    bool own_list;        /* the tracking patterns were given by the user */
+    bool keeps_fragments; /* those that begin with "#!" or "#/": the rule `fragment` is on */
     char name[VIDI__CANON_NAME];
 };
 
-extern const vidi__profile vidi__profile_crawl, vidi__profile_surt;
-enum { VIDI__CRAWL_TRACKING = 4, VIDI__CRAWL_RULES = 7 }; /* the place of rule `tracking`, and the number of rules */
+extern const vidi__profile vidi__profile_crawl, vidi__profile_crawl_1; /* the newest version, and version 1 */
+extern const vidi__profile vidi__profile_surt, vidi__profile_surt_1;
 
 /*
  * Adds the canonical form of the input to out, which must be empty: VIDI_OK, VIDI_INVALID or an error. base NULL: none.
- * Memory comes from out's, and only for what does not fit.
+ * Allocates from out's memory, and only if out's room is too small.
  */
 int vidi__canon_url(const vidi_canon *canon, vidi_str input, const vidi__url *base, vidi__buffer *out);
 
-/* ---- what rules share (canon_rules.c) ---- */
+/* ---- shared by rules (canon_rules.c) ---- */
 
-/* Cuts the text at path_end and the query off with it. */
+/* Removes the query and its '?'. */
 void vidi__work_drop_query(vidi__work *work);
 
 /*
- * Goes through the query's parameters, the pieces between '&', and keeps those that `keep` wants. Without tail, the '&'
- * that joins what is left is all that is left of them, and a query of which nothing is left goes with its '?'. With
- * tail, each takes the '&' behind it along, and the last, if it goes, leaves the one before it.
+ * Keeps the query's parameters (the pieces between '&') for which `keep` returns true. Without tail, the remaining
+ * parameters are joined by '&', and a query without parameters is removed with its '?'. With tail, a removed parameter
+ * takes the '&' after it along, so removing the last one leaves the '&' before it.
  */
 typedef bool vidi__keep(const vidi__work *work, vidi_str name, const vidi_str *value);
 void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail);
 
-/* By the bytes, and what is a beginning of the other comes first. */
+/* Compares bytes as memcmp does; a prefix comes before longer text. */
 int vidi__compare_bytes(vidi_str a, vidi_str b);
 
-/* Sorts the parameters by name, and with `values` those of one name by value; stable. */
+/* Sorts the parameters by name, with `values` also by value. The sort is stable. */
 void vidi__work_sort(vidi__work *work, bool values);
 
-/* Rewrites the bytes from begin to end, which take at most 2 more for each '%' in them; returns the new end. */
+/* Rewrites the bytes from begin to end; the result may be 2 bytes longer for each '%' in them. Returns the new end. */
 typedef size_t vidi__rewrite(char *to, char *from, size_t len);
 size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewrite *rewrite);
-/* The same for the path and then the query. */
+/* Rewrites the path, then the query. */
 void vidi__work_rewrite_both(vidi__work *work, vidi__rewrite *rewrite);
 
-/* "(S(…))" or "(…)" with 24 letters and digits in the inner parentheses: what ASP.NET puts into paths. */
+/* Removes the first bytes of the host. */
+void vidi__work_cut_host(vidi__work *work, size_t bytes);
+
+/* Is the segment "(S(…))" or "(…)" with 24 letters and digits in the inner parentheses, as ASP.NET writes sessions? */
 bool vidi__is_asp_session(vidi_str segment);
 
 static inline char vidi__lower(char c)
@@ -105,13 +116,13 @@ static inline char vidi__lower(char c)
     return (char)((unsigned char)(c - 'A') < 26 ? c | 0x20 : c);
 }
 
-/* lower must be in lower case. */
+/* Compares without regard to case; lower must be in lower case. */
 bool vidi__is_nocase(vidi_str text, const char *lower);
 bool vidi__all_alnum(vidi_str text);
 
 /* ---- patterns (glob.c) ---- */
 
-/* The patterns of the text, a line each; NULL: the ones that are compiled in. They lie in canon->arena. */
+/* Reads patterns, one per line, into canon->tracking and canon->arena. NULL: the compiled-in list. */
 int vidi__globs_make(vidi_canon *canon, const char *text);
 bool vidi__globs_match(const vidi__globs *globs, vidi_str name);
 
@@ -119,7 +130,7 @@ bool vidi__globs_match(const vidi__globs *globs, vidi_str name);
 
 int vidi__sites_open(void **sites);
 void vidi__sites_close(void *sites);
-/* Where in the host the registrable domain is; the whole host where there is none. */
+/* The part of the host that is its registrable domain; the whole host if it has none. */
 vidi_str vidi__site_of(const void *sites, vidi_str host, uint32_t host_kind);
 
 static inline bool vidi__rule_is_on(const vidi_canon *canon, size_t rule)

@@ -1,13 +1,14 @@
 /*
- * The rules of `surt`, the Sort-friendly URI Reordering Transform of the Internet Archive: the canonical form of its
- * Wayback Machine's index, with the host's labels in reverse, so that the pages of a domain and its subdomains sort
- * together.
+ * The rules of `surt`, the Internet Archive's Sort-friendly URI Reordering Transform. It is the key of the Wayback
+ * Machine's index: the labels of the host are reversed, so that the pages of a domain and its subdomains sort together.
  *
  *   http://www.Example.com:8080/A/b/?z=1&a=2   ->   com,example:8080)/a/b?a=2&z=1
  *
- * It is a key, not a URL. The parts come from the URL Standard's parser, which refuses some texts that the archive's
- * own takes; tests/conformance/canon_exceptions.txt lists what the two disagree on. URLs without a host, and the
- * archive formats' own (filedesc:, warcinfo:), are left as the standard serialises them.
+ * The result is a key, not a URL. URLs are parsed by the URL Standard, which refuses some text that the archive's own
+ * parser accepts; tests/conformance/canon_exceptions.txt lists the differences. URLs without a host and those of the
+ * archive's file formats (filedesc:, warcinfo:) stay as the standard serialises them.
+ *
+ * Versions 1 and 2 have the same rules. They differ in how bytes that are not UTF-8 are read.
  */
 #include "url/canon_rules.h"
 #include "url/percent.h"
@@ -29,9 +30,8 @@ static bool concerns(const vidi__work *work)
 /* ---- percent ---- */
 
 /*
- * Decodes until there is nothing left to decode, "%2541" to "A", in one pass: an escape is looked for at the end of
- * what is already written, whenever a digit comes in. Which escape is decoded first makes no difference, as none
- * overlaps another.
+ * Decodes until no escape is left ("%2541" becomes "A"), in one pass: after each digit, it checks whether the text
+ * written so far ends in an escape. The order of decoding makes no difference, because escapes do not overlap.
  */
 static size_t unescape(char *text, size_t len)
 {
@@ -49,7 +49,7 @@ static size_t unescape(char *text, size_t len)
     return to;
 }
 
-/* Decoded to the end, then encoded as little as can be. Bytes that are encoded come from escapes or are '%'. */
+/* Decodes completely, then encodes as little as possible. Every byte that is encoded comes from an escape or is '%'. */
 static size_t escape_least(char *to, char *from, size_t len)
 {
     static const char digits[] = "0123456789abcdef";
@@ -84,7 +84,7 @@ static void replace_path(vidi__work *work, size_t end)
     work->url.path_end = end;
 }
 
-/* Without empty segments, "." and ".." (which decoding may have made), and without the slash at the end. */
+/* Removes empty segments, the dot segments that decoding may have made, and the slash at the end. */
 static void simplify_path(vidi__work *work)
 {
     char *text = work->out->at;
@@ -126,7 +126,7 @@ static bool is_no_session(const vidi__work *work, vidi_str name, const vidi_str 
     return !(value && value->len && (vidi__is_nocase(name, "cfid") || vidi__is_nocase(name, "cftoken")));
 }
 
-/* ";jsessionid=" and 32 letters and digits at the end of a segment, and segments of ASP.NET that others follow. */
+/* Removes ";jsessionid=" and 32 letters and digits from the end of segments, and ASP.NET's segments unless last. */
 static void drop_path_sessions(vidi__work *work)
 {
     static const char mark[] = ";jsessionid=";
@@ -183,17 +183,6 @@ static void sort(vidi__work *work)
 
 /* ---- www ---- */
 
-static void cut(vidi__work *work, size_t begin, size_t len)
-{
-    vidi__buffer *out = work->out;
-    memmove(out->at + begin, out->at + begin + len, out->len - begin - len);
-    out->len -= len;
-    work->url.host_end -= len;
-    work->url.authority_end -= len;
-    work->url.path_begin -= len;
-    work->url.path_end -= len;
-}
-
 static void drop_www(vidi__work *work)
 {
     size_t i = work->url.host_begin, end = work->url.host_end;
@@ -203,12 +192,12 @@ static void drop_www(vidi__work *work)
     for (i += 3; i < end && vidi__is_digit(text[i]);)
         i++;
     if (i + 1 < end && text[i] == '.')
-        cut(work, work->url.host_begin, i + 1 - work->url.host_begin);
+        vidi__work_cut_host(work, i + 1 - work->url.host_begin);
 }
 
 /* ---- reorder ---- */
 
-/* The labels from the last to the first, empty ones left out. */
+/* Adds the labels from last to first, without empty ones. */
 static void add_reversed(vidi__buffer *to, const char *host, size_t len)
 {
     bool first = true;
@@ -256,7 +245,7 @@ static void reorder(vidi__work *work)
     vidi__buffer_free(&key);
 }
 
-/* An empty query goes, before anything else would have to know of it. */
+/* The rule `path`. It also removes an empty query, so that no later rule sees one. */
 static void simplify(vidi__work *work)
 {
     simplify_path(work);
@@ -265,18 +254,21 @@ static void simplify(vidi__work *work)
 }
 
 static const vidi__rule rules[] = {
-    [PERCENT] = {"percent", "escapes are decoded until none is left, then as few as possible made", unescape_all,
+    [PERCENT] = {"percent", "decodes escapes until none is left, then makes as few as possible", unescape_all, false,
                  false},
-    [SESSION] = {"session", "session identifiers that the archive knows go", drop_sessions, false},
-    [PATH] = {"path", "empty segments, dots, the slash at the end and an empty query go", simplify, false},
-    [LOWER_PATH] = {"lower-path", "the path in lower case", lower_path, false},
-    [LOWER_QUERY] = {"lower-query", "the query in lower case", lower_query, false},
-    [SORT] = {"sort", "parameters are sorted by name and value", sort, false},
-    [WWW] = {"www", "\"www.\", \"www2.\" and the like before the host go", drop_www, false},
-    [REORDER] = {"reorder", "the labels of the host in reverse, then ')' and the path", reorder, false},
-    [REVERSE_IP] = {"reverse-ip", "so are the numbers of an IPv4 address", NULL, false},
-    [SCHEME] = {"scheme", "the key begins with the scheme: http://(org,example)/", NULL, true},
-    [COMMA] = {"comma", "a comma behind the host: org,example,)/", NULL, true},
+    [SESSION] = {"session", "removes the session identifiers that the archive knows", drop_sessions, false, false},
+    [PATH] = {"path", "removes empty and dot segments, the slash at the end, and an empty query", simplify, false,
+              false},
+    [LOWER_PATH] = {"lower-path", "writes the path in lower case", lower_path, false, false},
+    [LOWER_QUERY] = {"lower-query", "writes the query in lower case", lower_query, false, false},
+    [SORT] = {"sort", "sorts parameters by name and value", sort, false, false},
+    [WWW] = {"www", "removes \"www.\", \"www2.\" and the like from the beginning of the host", drop_www, false, false},
+    [REORDER] = {"reorder", "reverses the labels of the host, then adds ')' and the path", reorder, false, true},
+    [REVERSE_IP] = {"reverse-ip", "reverses the numbers of an IPv4 address too", NULL, false, false},
+    [SCHEME] = {"scheme", "begins the key with the scheme: http://(org,example)/", NULL, true, false},
+    [COMMA] = {"comma", "adds a comma after the host: org,example,)/", NULL, true, false},
 };
 
-const vidi__profile vidi__profile_surt = {"surt", 1, rules, VIDI__COUNT(rules), concerns, NULL};
+const vidi__profile vidi__profile_surt = {"surt", 2, VIDI__OUTPUT_KEY, true, rules, VIDI__COUNT(rules), concerns, NULL};
+const vidi__profile vidi__profile_surt_1 = {"surt",   1,   VIDI__OUTPUT_KEY, false, rules, VIDI__COUNT(rules),
+                                            concerns, NULL};

@@ -145,7 +145,7 @@ int vidi__url_whatwg(vidi_str url, vidi__buffer *room, vidi_str *out)
     }
     vidi__url parsed;
     *out = (vidi_str){NULL, 0};
-    VIDI__TRY(vidi__url_parse(&parsed, url, NULL, false, room));
+    VIDI__TRY(vidi__url_parse(&parsed, url, NULL, true, room));
     *out = (vidi_str){parsed.text, parsed.query_end};
     return VIDI_OK;
 }

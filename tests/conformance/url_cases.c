@@ -11,6 +11,8 @@
  *   resolve-…   {"cases": [{"base", "rel", "out", "out_loose"}]}
  *   triples-…   lines of ["base", "reference", "result"]
  *
+ * In the first three, the canonical form whatwg must also be the href without the fragment, in every version.
+ *
  * Strings between cases are comments. EXCEPTIONS has a line "SUITE <tab> INPUT <tab> BASE" (without the last tab if
  * there is no base) for each case that is known to fail, escaped as below; lines that begin with '#' say why. A case
  * fails the suite if it fails and is not listed, or is listed and does not fail, or is listed and not met. Each failure
@@ -35,6 +37,7 @@ static struct {
     bool met;
 } exceptions[EXCEPTIONS_MAX];
 static size_t exception_count, cases, failed, excepted;
+static const char *canonical_wrong; /* what is wrong with the canonical forms of the last case; NULL: nothing */
 
 /* ---- exceptions ---- */
 
@@ -78,6 +81,8 @@ static void judge(json_text input, json_text base, const char *wrong)
 {
     char line[LINE_BYTES];
     vidi__text text = vidi__text_in(line, sizeof line);
+    wrong = wrong ? wrong : canonical_wrong;
+    canonical_wrong = NULL;
     cases++;
     if (!wrong && exception_count == 0)
         return;
@@ -118,13 +123,34 @@ static bool same(vidi_str got, json_text want)
     return got.len == want.len && (got.len == 0 || memcmp(got.ptr, want.at, got.len) == 0);
 }
 
+/* The href without the fragment; a URL that failed has no canonical form either. */
+static const char *check_whatwg(vidi_str input, const vidi_str *base, const vidi_url *url)
+{
+    static const char *const versions[] = {"whatwg/1", "whatwg/2"};
+    static vidi_canon *canons[VIDI__COUNT(versions)];
+    size_t fragment = url->fragment.ptr ? url->fragment.len + 1 : 0;
+    for (size_t i = 0; i < VIDI__COUNT(versions); i++) {
+        size_t len = sizeof again;
+        if (!canons[i] && vidi_canon_create(&canons[i], versions[i], NULL, NULL))
+            return vidi_message();
+        bool valid = vidi_url_canon(canons[i], input, base, again, &len) == VIDI_OK;
+        if (valid != (url->href.ptr != NULL) ||
+            (valid && !same((vidi_str){again, len}, (json_text){out, url->href.len - fragment})))
+            return complain(versions[i], (vidi_str){again, len}, (json_text){out, url->href.len});
+    }
+    return NULL;
+}
+
 /* base without text: none. */
 static bool parse(json_text input, json_text base, vidi_url *url)
 {
     size_t len = sizeof out;
-    vidi_str base_str = {base.at, base.len};
+    vidi_str base_str = {base.at, base.len}, *base_or_none = base.at ? &base_str : NULL;
+    vidi_str text = {input.at, input.len};
     *url = (vidi_url){.size = sizeof *url};
-    return vidi_url_parse((vidi_str){input.at, input.len}, base.at ? &base_str : NULL, out, &len, url) == VIDI_OK;
+    bool valid = vidi_url_parse(text, base_or_none, out, &len, url) == VIDI_OK;
+    canonical_wrong = check_whatwg(text, base_or_none, url);
+    return valid;
 }
 
 /* What was written reads as itself. */

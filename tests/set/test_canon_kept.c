@@ -20,7 +20,7 @@ static vidi_set *crawl_set(const vidi_allocator *allocator, uint64_t limit)
 static void must_track(vidi_set *set)
 {
     vidi_stats stats = test_stat(set);
-    check(strncmp(stats.canon, "crawl/1,-sort,tracking=", 23) == 0, "%s", stats.canon);
+    check(strncmp(stats.canon, "crawl/2,-sort,tracking=", 23) == 0, "%s", stats.canon);
     assert_int_equal(vidi_add(set, test_str(tracked)), VIDI_NEW);
     assert_int_equal(vidi_add(set, test_str("http://example.com/?a=1")), VIDI_SEEN);
     assert_int_equal(vidi_add(set, test_str("http://example.com/?a=1&utm_source=x")), VIDI_NEW);
@@ -83,12 +83,13 @@ static void a_rotation_keeps_the_form(void **state)
 
 static void sets_of_different_forms_are_not_merged(void **state)
 {
-    static const char *const others[] = {"none", "crawl,-sort", "crawl", "surt", "key=host"};
+    static const char *const others[] = {"none",     "crawl,-sort", "crawl",           "surt",
+                                         "key=host", "whatwg/1",    "whatwg,+fragment"};
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         vidi_set *one = canon_set("fingerprint", NULL, 0), *other = canon_set("fingerprint", others[i], 0);
         assert_int_equal(vidi_merge(one, other), VIDI_EDIFFERS);
-        check(strstr(vidi_message(), "whatwg/1") && strstr(vidi_message(), test_stat(other).canon), "%s",
+        check(strstr(vidi_message(), "whatwg/2,") && strstr(vidi_message(), test_stat(other).canon), "%s",
               vidi_message());
         vidi_close(one);
         vidi_close(other);
@@ -97,6 +98,37 @@ static void sets_of_different_forms_are_not_merged(void **state)
     assert_int_equal(vidi_merge(one, other), VIDI_EDIFFERS); /* the same but for the list */
     vidi_close(one);
     vidi_close(other);
+}
+
+/* Version 1 goes on for ever: copies, epochs and streams keep it, and it merges with itself. */
+static void a_set_keeps_the_version_of_its_form(void **state)
+{
+    static const char *const all[] = {"whatwg/1", "crawl/1", "crawl/1,-sort", "surt/1", "key=host/1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        canon_options made;
+        canon_options_init(&made, "fingerprint", all[i], VIDI_KEEP_INVALID);
+        vidi_set *set = must_create(&made.options), *again = NULL;
+        vidi_options like = VIDI_OPTIONS_INIT;
+        test_stream stream;
+        assert_int_equal(vidi_add(set, test_str("http://example.com/caf\xe9")), VIDI_NEW);
+        test_stream_write(&stream, set);
+        assert_int_equal(test_stream_read(&stream, &again, stream.size, NULL), VIDI_OK);
+        like.like = set;
+        vidi_set *copy = must_create(&like);
+        assert_int_equal(vidi_rotate(set, NULL), VIDI_OK);
+        vidi_set *const sets[] = {set, again, copy};
+        for (size_t j = 0; j < 3; j++) {
+            assert_string_equal(test_stat(sets[j]).canon, all[i]);
+            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe8")), j == 1 ? VIDI_SEEN : VIDI_NEW);
+            assert_int_equal(vidi_add(sets[j], test_str("http://example.com/caf\xe9")), VIDI_SEEN);
+        }
+        assert_int_equal(vidi_merge(again, copy), VIDI_OK);
+        vidi_close(set);
+        vidi_close(again);
+        vidi_close(copy);
+        test_stream_free(&stream);
+    }
 }
 
 static vidi_set *must_read(test_stream *stream, bool length_known, const vidi_access *access)
@@ -109,7 +141,8 @@ static vidi_set *must_read(test_stream *stream, bool length_known, const vidi_ac
 
 static void a_stream_brings_the_form_back(void **state)
 {
-    static const char *const all[] = {NULL, "none", "crawl", "crawl,-sort,-index", "surt,+scheme", "key=host"};
+    static const char *const all[] = {
+        NULL, "none", "crawl", "crawl,-sort,-index", "surt,+scheme", "key=host", "crawl,+www,+fragment", "whatwg/1"};
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all * 2; i++) {
         vidi_set *set = canon_set("fingerprint", all[i / 2], VIDI_DROP_INVALID);
@@ -217,8 +250,9 @@ static void unknown_forms_in_streams_are_refused(void **state)
     snprintf(name, sizeof name, "%s", test_stat(set).canon);
     snprintf(other, sizeof other, "%s", name);
     other[strlen(other) - 1] = (char)(other[strlen(other) - 1] == '0' ? '1' : '0');
-    must_be_refused(set, "crawl/2", "", "crawl/2");
-    must_be_refused(set, "crawl/2", "", "not known here");
+    must_be_refused(set, "crawl/3", "", "crawl/3");
+    must_be_refused(set, "crawl/3", "", "not known here");
+    must_be_refused(set, "whatwg/1,+fragment", "", "not known here");
     must_be_refused(set, "nose/1", "", "nose/1");
     must_be_refused(set, "crawl/1,-nose", "", "not known here");
     must_be_refused(set, "", "", "not known here");
@@ -431,6 +465,7 @@ int main(void)
         cmocka_unit_test(like_takes_the_form_over),
         cmocka_unit_test(a_rotation_keeps_the_form),
         cmocka_unit_test(sets_of_different_forms_are_not_merged),
+        cmocka_unit_test(a_set_keeps_the_version_of_its_form),
         cmocka_unit_test(a_stream_brings_the_form_back),
         cmocka_unit_test(a_stream_brings_the_list_back),
         cmocka_unit_test(lists_of_any_length_are_brought_back),

@@ -1,4 +1,7 @@
-/* Canonical forms in general: names and versions, whatwg, surt and keys, explanations, buffers and arguments. */
+/*
+ * Canonical forms in general: names and versions, whatwg, surt and keys, bytes that are not UTF-8, explanations, buffers
+ * and arguments.
+ */
 #include <stdlib.h>
 
 #include "url/canonical.h"
@@ -9,6 +12,62 @@ static void whatwg_drops_the_fragment_and_nothing_else(void **state)
     CHECK_CANONICAL({NULL, "HTTP://H:80/a/../%7e?#f", "http://h/%7e?"}, {"whatwg", "a:b#c", "a:b"},
                     {"whatwg", "//h/", NULL}, {"whatwg/1", "http://h", "http://h/"},
                     {"none", "HTTP://H #f", "HTTP://H #f"}, {"none", "", ""}, {"none/1", "x y", "x y"});
+}
+
+static void whatwg_keeps_fragments_that_name_pages_if_asked(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({"whatwg", "http://h/#!a", "http://h/"}, {"whatwg", "http://h/#/a", "http://h/"},
+                    {"whatwg,+fragment", "http://H/#!a b", "http://h/#!a%20b"},
+                    {"whatwg,+fragment", "http://h/a?b#/c?d#e", "http://h/a?b#/c?d#e"},
+                    {"whatwg,+fragment", "http://h/#!", "http://h/#!"}, {"whatwg,+fragment", "http://h/#", "http://h/"},
+                    {"whatwg,+fragment", "http://h/#top", "http://h/"},
+                    {"whatwg,+fragment", "http://h/#%21a", "http://h/"}, {"whatwg,+fragment", "x:y #!z", "x:y%20#!z"},
+                    {"whatwg,+fragment,-fragment", "http://h/#!a", "http://h/"});
+}
+
+/* In version 1 every byte that is not UTF-8 becomes U+FFFD, so different pages become one. */
+static void bytes_that_are_not_utf8_stay_different(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL(
+        {"whatwg", "http://h/caf\xe9", "http://h/caf%E9"}, {"whatwg", "http://h/caf\xe8", "http://h/caf%E8"},
+        {"whatwg", "http://h/caf\xc3\xa9", "http://h/caf%C3%A9"}, {"whatwg", "http://h/?\xff\xc3", "http://h/?%FF%C3"},
+        {"whatwg", "http://\xe9:\xe8@h/", "http://%E9:%E8@h/"}, {"whatwg", "http://h/\xe2\x82", "http://h/%E2%82"},
+        {"whatwg", "mailto:\xe9?\xe8", "mailto:%E9?%E8"}, {"whatwg", "x://\xe9/", "x://%E9/"},
+        {"whatwg", "http://h/\xc3\t\xa9", "http://h/%C3%A9"}, {"whatwg", "http://h\t/\xe9", "http://h/%E9"},
+        {"whatwg,+fragment", "http://h/#!\xe9", "http://h/#!%E9"},
+        {"crawl", "http://h/caf\xe9?\xe8", "http://h/caf%E9?%E8"}, {"surt", "http://h/caf\xe9?\xe8", "h)/caf%e9?%e8"},
+        {"key=host", "x://\xe9/a", "%E9"}, {"none", "http://h/caf\xe9", "http://h/caf\xe9"},
+        {"whatwg/1", "http://h/caf\xe9", "http://h/caf%EF%BF%BD"},
+        {"whatwg/1", "http://h/\xe2\x82?\t\xe9", "http://h/%EF%BF%BD?%EF%BF%BD"},
+        {"crawl/1", "http://h/caf\xe8", "http://h/caf%EF%BF%BD"}, {"surt/1", "http://h/caf\xe8", "h)/caf%ef%bf%bd"},
+        {"key=host/1", "x://\xe9/a", "%EF%BF%BD"});
+}
+
+static void hosts_that_are_not_utf8_are_invalid(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({"whatwg", "http://caf\xe9.example/", NULL}, {"whatwg/1", "http://caf\xe9.example/", NULL},
+                    {"crawl", "https://\xff/", NULL}, {"surt", "ftp://h\xc3/", NULL},
+                    {"key=host", "http://\xe9/", NULL}, {"whatwg", "http://%E9/", NULL},
+                    {"whatwg", "file://\xe9/a", NULL});
+}
+
+static void a_base_that_is_not_utf8_is_read_the_same_way(void **state)
+{
+    (void)state;
+    vidi_str base = test_str("http://h/caf\xe9/x");
+    static const char *const want[][2] = {{"whatwg", "http://h/caf%E9/y"}, {"whatwg/1", "http://h/caf%EF%BF%BD/y"}};
+    for (size_t i = 0; i < 2; i++) {
+        char out[100];
+        size_t len = sizeof out;
+        vidi_canon *canon = canon_with(want[i][0], NULL);
+        assert_int_equal(vidi_url_canon(canon, test_str("y"), &base, out, &len), VIDI_OK);
+        assert_int_equal(len, strlen(want[i][1]));
+        assert_memory_equal(out, want[i][1], len);
+        vidi_canon_close(canon);
+    }
 }
 
 static void surt_is_the_archives_key(void **state)
@@ -57,13 +116,20 @@ static void keys_are_hosts_and_sites(void **state)
 static void names_have_versions_and_differences(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {{NULL, "whatwg/1"},
-                                           {"none", "none/1"},
-                                           {"crawl", "crawl/1"},
-                                           {"crawl,-sort,-index", "crawl/1,-index,-sort"},
-                                           {"crawl,-sort,+sort", "crawl/1"},
-                                           {"surt,+scheme,-www", "surt/1,-www,+scheme"},
-                                           {"key=host", "key=host/1"}};
+    static const char *const names[][2] = {
+        {NULL, "whatwg/2"},
+        {"whatwg,+fragment", "whatwg/2,+fragment"},
+        {"none", "none/1"},
+        {"crawl", "crawl/2"},
+        {"crawl,-sort,-index", "crawl/2,-index,-sort"},
+        {"crawl,-sort,+sort", "crawl/2"},
+        {"crawl,+slash,+fragment,+scheme,+www", "crawl/2,+www,+scheme,+slash,+fragment"},
+        {"surt,+scheme,-www", "surt/2,-www,+scheme"},
+        {"key=host", "key=host/2"},
+        {"whatwg/1", "whatwg/1"},
+        {"crawl/1,-sort", "crawl/1,-sort"},
+        {"surt/1", "surt/1"},
+        {"key=host/1", "key=host/1"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         vidi_canon *canon = canon_with(names[i][0], NULL), *again = canon_with(names[i][1], NULL);
         assert_string_equal(vidi_canon_name(canon), names[i][1]);
@@ -76,9 +142,12 @@ static void names_have_versions_and_differences(void **state)
 static void unknown_forms_are_refused_with_a_list(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",           "crawl/2",       "crawl/",         "Crawl",  "crawl,",
-                                      "crawl,sort", "crawl,-what",   "whatwg,-x",      "surt,+", "key=page",
-                                      "key",        "surt,-reorder", "key=host,-host", "none,-"};
+    static const char *const bad[] = {"", "crawl/3", "crawl/", "Crawl", "crawl,", "crawl,sort", "crawl,-what",
+                                      "whatwg,-x", "surt,+", "key=page", "key", "surt,-reorder", "key=host,-host",
+                                      "none,-", "none/2", "whatwg/0", "whatwg,-whatwg", "whatwg/02", "none,-none",
+                                      /* version 1 has no optional rules */
+                                      "crawl/1,+www", "crawl/1,+scheme", "crawl/1,+slash", "crawl/1,+fragment",
+                                      "whatwg/1,+fragment"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         vidi_canon *canon = (vidi_canon *)&canon;
         check(vidi_canon_create(&canon, bad[i], NULL, NULL) == VIDI_EOPTION, "\"%s\" was taken", bad[i]);
@@ -86,7 +155,9 @@ static void unknown_forms_are_refused_with_a_list(void **state)
     }
     vidi_canon *canon;
     vidi_canon_create(&canon, "crawl,-what", NULL, NULL);
-    assert_non_null(strstr(vidi_message(), "tracking, index, sort"));
+    assert_non_null(strstr(vidi_message(), "tracking, index, sort, www, scheme, slash, fragment"));
+    vidi_canon_create(&canon, "crawl/3", NULL, NULL);
+    assert_non_null(strstr(vidi_message(), "crawl/2 and crawl/1"));
 }
 
 static void every_rule_is_listed_and_can_be_switched(void **state)
@@ -96,17 +167,18 @@ static void every_rule_is_listed_and_can_be_switched(void **state)
     size_t n = 0, switched = 0;
     for (; vidi_canon_rule(n, &info) == VIDI_OK; n++) {
         assert_non_null(info.summary);
-        assert_int_equal(info.version, 1);
+        assert_int_equal(info.version, strcmp(info.profile, "none") == 0 ? 1 : 2);
         if (!info.rule)
             continue;
-        char text[100];
+        char text[100], name[100];
         snprintf(text, sizeof text, "%s,%c%s", info.profile, info.is_on ? '-' : '+', info.rule);
+        snprintf(name, sizeof name, "%s/%u,%c%s", info.profile, info.version, info.is_on ? '-' : '+', info.rule);
         vidi_canon *canon = canon_with(text, NULL);
-        assert_non_null(strstr(vidi_canon_name(canon), info.rule));
+        assert_string_equal(vidi_canon_name(canon), name);
         vidi_canon_close(canon);
         switched++;
     }
-    assert_int_equal(switched, 7 + 10);
+    assert_int_equal(switched, 1 + 11 + 10);
     assert_int_equal(vidi_canon_rule(n, &info), VIDI_EABSENT);
     assert_int_equal(vidi_canon_rule(0, NULL), VIDI_EARGUMENT);
 }
@@ -156,6 +228,18 @@ static void changes_are_explained_in_their_order(void **state)
     check_explained("surt", "http://www.h/A/",
                     "path: http://www.h/A\nlower-path: http://www.h/a\nwww: http://h/a\nreorder: h)/a\n");
     check_explained("key=host", "http://h/", "host: h\n");
+    check_explained("whatwg", "http://h/caf\xe9", "whatwg: http://h/caf%E9\n");
+    check_explained("crawl,+www,+scheme,+slash", "http://www.h.de/a/index.html#!f",
+                    "fragment: http://www.h.de/a/index.html\n"
+                    "index: http://www.h.de/a/\n"
+                    "www: http://h.de/a/\n"
+                    "scheme: https://h.de/a/\n"
+                    "slash: https://h.de/a\n");
+    check_explained("crawl,+fragment", "http://h/?b&a#!f", "sort: http://h/?a&b#!f\n");
+    check_explained("crawl,+fragment", "HTTP://h/index.html#/f",
+                    "whatwg: http://h/index.html#/f\nindex: http://h/#/f\n");
+    check_explained("whatwg,+fragment", "http://h/#!f", "");
+    check_explained("whatwg,+fragment", "http://h/#f", "fragment: http://h/\n");
 }
 
 static void an_explanation_can_be_ended(void **state)
@@ -178,8 +262,14 @@ static void an_explanation_can_be_ended(void **state)
 static void the_length_needed_is_told_for_every_size_of_buffer(void **state)
 {
     (void)state;
-    static const char *const profiles[] = {"crawl", "surt,+scheme", "whatwg", "none", "key=host"};
-    vidi_str input = test_str("http://www.example.com//a/b;jsessionid=12/index.html?q=%&p=%7e&utm_source=x#f");
+    static const char *const profiles[] = {"crawl",
+                                           "surt,+scheme",
+                                           "whatwg",
+                                           "none",
+                                           "key=host",
+                                           "whatwg,+fragment",
+                                           "crawl,+www,+scheme,+slash,+fragment"};
+    vidi_str input = test_str("http://www.example.com//a/b;jsessionid=12/index.html?q=%&p=%7e&utm_source=x#!f");
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         vidi_canon *canon = canon_with(profiles[i], NULL);
         char want[200];
@@ -239,6 +329,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whatwg_drops_the_fragment_and_nothing_else),
+        cmocka_unit_test(whatwg_keeps_fragments_that_name_pages_if_asked),
+        cmocka_unit_test(bytes_that_are_not_utf8_stay_different),
+        cmocka_unit_test(hosts_that_are_not_utf8_are_invalid),
+        cmocka_unit_test(a_base_that_is_not_utf8_is_read_the_same_way),
         cmocka_unit_test(surt_is_the_archives_key),
         cmocka_unit_test(keys_are_hosts_and_sites),
         cmocka_unit_test(names_have_versions_and_differences),

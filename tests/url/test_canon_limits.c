@@ -8,7 +8,8 @@
 #include "support/alloc.h"
 #include "support/env.h"
 
-static const char *const profiles[] = {"whatwg", "crawl", "surt", "key=host", "none", "crawl,-percent,-session"};
+static const char *const profiles[] = {
+    "whatwg", "crawl", "surt", "key=host", "none", "crawl,-percent,-session", "crawl,+www,+scheme,+slash,+fragment"};
 
 static void typical_urls_need_no_memory(void **state)
 {
@@ -16,7 +17,10 @@ static void typical_urls_need_no_memory(void **state)
     static const char *const inputs[] = {
         "http://www.example.com/",
         "HTTP://h//a/%7eb;jsessionid=12/index.html?b=%&a=%41&utm_source=x&sid=0123456789abcdef#f",
-        "http://h/?i=1&h=2&g=3&f=4&e=5&d=6&c=7&b=8&a=9", "http://1.2.3.4/%2525/%2e%2e/x/"};
+        "http://www.example.com/a/#!/b",
+        "http://h/caf\xe9",
+        "http://h/?i=1&h=2&g=3&f=4&e=5&d=6&c=7&b=8&a=9",
+        "http://1.2.3.4/%2525/%2e%2e/x/"};
     test_allocator allocator;
     test_allocator_init(&allocator);
     vidi__memory memory;
@@ -48,7 +52,8 @@ static vidi_str repeat(const char *head, const char *piece, size_t bytes)
 static void refused_memory_is_an_error_at_every_step(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"z&a&", "%", "%41", "/;jsessionid=1", "aa/%2e%2e/", "utm_x=1&b&a"};
+    static const char *const pieces[] = {"z&a&",       "%",           "%41", "/;jsessionid=1",
+                                         "aa/%2e%2e/", "utm_x=1&b&a", "a#!", "\xe9"};
     test_allocator allocator;
     test_allocator_init(&allocator);
     for (size_t i = 0; i < VIDI__COUNT(profiles) * VIDI__COUNT(pieces); i++) {
@@ -121,7 +126,8 @@ static void check_growth(const hostile *what, size_t large, double most)
 static void no_input_takes_more_than_linear_time(void **state)
 {
     (void)state;
-    static const char *const heads[] = {"http://h/", "http://h/?", "http://www.", "http://h/#", "x:", "file:///"};
+    static const char *const heads[] = {"http://h/",   "http://h/?", "http://www.", "http://h/#",
+                                        "http://h/#!", "x:",         "file:///"};
     static const char *const pieces[] = {"%25",
                                          "25",
                                          "%",
@@ -158,6 +164,7 @@ static void no_input_takes_more_than_linear_time(void **state)
                                          "xn--a.",
                                          "\xff",
                                          "index.html/",
+                                         "www.",
                                          "cfid=1&",
                                          "C|/",
                                          "opaque ",

@@ -1,4 +1,4 @@
-/* The rules of crawl: each one on and off, and their order. */
+/* The rules of crawl: each one on and off, their order, and what version 1 does differently. */
 #include "url/canonical.h"
 
 static void crawl_begins_with_the_standard(void **state)
@@ -63,9 +63,130 @@ static void sessions_go(void **state)
         {"crawl", "http://h/?CFID=1&CFTOKEN=2&a", "http://h/?a"},
         {"crawl", "http://h/?sid=9682993c8daa2c5497996114facdc805&a", "http://h/?a"},
         {"crawl", "http://h/?sid=42&session=spring-of-1996-and-on", "http://h/?session=spring-of-1996-and-on&sid=42"},
-        {"crawl", "http://h/?session_id=0f5e2c1a-9b3d-4e6f&a", "http://h/?a"},
+        {"crawl", "http://h/?session_id=0f5e2c1a-9b3d-4e6f-8a7b-0123456789ab&a", "http://h/?a"},
+        {"crawl", "http://h/a;SID=9682993C8DAA2C5497996114FACDC805", "http://h/a"},
         {"crawl,-session", "http://h/a;jsessionid=1?sid=9682993c8daa2c5497996114facdc805",
          "http://h/a;jsessionid=1?sid=9682993c8daa2c5497996114facdc805"});
+}
+
+/* Names that other parameters have too, such as sid, need a value that looks like a session. */
+static void only_32_hexadecimal_digits_or_a_uuid_look_like_a_session(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"sid", "sessid", "sess_id", "session", "sessionid", "session_id", "session-id"};
+    static const char *const sessions[] = {"9682993c8daa2c5497996114facdc805", "9682993C8DAA2C5497996114FACDC805",
+                                           "abcdefabcdefabcdefabcdefabcdefab", "0f5e2c1a-9b3d-4e6f-8a7b-0123456789AB"};
+    static const char *const others[] = {"",
+                                         "42",
+                                         "0123456789abcdef",                      /* 16 */
+                                         "a1b2c3d4e5f6a7b8c9d0",                  /* 20: the name of a survey */
+                                         "9682993c8daa2c5497996114facdc80",       /* 31 */
+                                         "9682993c8daa2c5497996114facdc8051",     /* 33 */
+                                         "9682993c8daa2c5497996114facdc80g",      /* not hexadecimal */
+                                         "0f5e2c1a-9b3d-4e6f-8a7b-0123456789a",   /* 35 */
+                                         "0f5e2c1a-9b3d-4e6f-8a7b-0123456789abc", /* 37 */
+                                         "0f5e2c1a9b3d-4e6f-8a7b-0123456789abcd", /* a dash elsewhere */
+                                         "0f5e2c1a-9b3d-4e6f-8a7b00123456789ab",
+                                         "-f5e2c1a-9b3d-4e6f-8a7b-0123456789ab",
+                                         "968299-c8daa2c5497996114facdc805",
+                                         "0123456789abcdef0123456789abcdef01234567"};
+    vidi_canon *canon = canon_with("crawl", NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char url[200];
+        for (size_t j = 0; j < sizeof sessions / sizeof *sessions; j++) {
+            snprintf(url, sizeof url, "http://h/a;%s=%s?%s=%s", names[i], sessions[j], names[i], sessions[j]);
+            const char *got = canonical_by(canon, url);
+            check(got && strcmp(got, "http://h/a") == 0, "<%s> became <%s>", url, got ? got : "");
+        }
+        for (size_t j = 0; j < sizeof others / sizeof *others; j++) {
+            snprintf(url, sizeof url, "http://h/a;%s=%s?%s=%s", names[i], others[j], names[i], others[j]);
+            const char *got = canonical_by(canon, url);
+            check(got && strcmp(got, url) == 0, "<%s> became <%s>", url, got ? got : "");
+        }
+    }
+    vidi_canon_close(canon);
+}
+
+static void version_1_takes_more_for_sessions(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({"crawl/1", "http://h/?sid=a1b2c3d4e5f6a7b8c9d0&a", "http://h/?a"},
+                    {"crawl", "http://h/?sid=a1b2c3d4e5f6a7b8c9d0&a", "http://h/?a&sid=a1b2c3d4e5f6a7b8c9d0"},
+                    {"crawl/1", "http://h/?session_id=0f5e2c1a-9b3d-4e6f&a", "http://h/?a"},
+                    {"crawl/1", "http://h/a;sid=0123456789abcdef", "http://h/a"},
+                    {"crawl/1", "http://h/?sid=0123456789abcde", "http://h/?sid=0123456789abcde"},
+                    {"crawl/1", "http://h/?sid=9682993c8daa2c5497996114facdc805", "http://h/"},
+                    {"crawl/1", "http://h/?phpsessid=1", "http://h/"});
+}
+
+static void www_goes_if_asked(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL(
+        {"crawl", "http://www.example.com/", "http://www.example.com/"},
+        {"crawl,+www", "http://www.example.com/a?b", "http://example.com/a?b"},
+        {"crawl,+www", "http://WWW.Example.com:81/a//b", "http://example.com:81/a/b"},
+        {"crawl,+www", "http://u:p@www.example.com/", "http://u:p@example.com/"},
+        {"crawl,+www", "http://www.www.example.com/", "http://example.com/"},
+        {"crawl,+www", "http://www.com/", "http://www.com/"}, {"crawl,+www", "http://www.com./", "http://www.com./"},
+        {"crawl,+www", "http://www.www.com:80/", "http://www.com/"},
+        {"crawl,+www", "http://www.com:8080/a.b", "http://www.com:8080/a.b"},
+        {"crawl,+www", "http://www..example.com/", "http://www..example.com/"},
+        {"crawl,+www", "http://www.gov.uk/", "http://gov.uk/"}, {"crawl,+www", "http://www/", "http://www/"},
+        {"crawl,+www", "http://www2.example.com/", "http://www2.example.com/"},
+        {"crawl,+www", "http://wwwx.example.com/", "http://wwwx.example.com/"},
+        {"crawl,+www", "http://a.www.example.com/", "http://a.www.example.com/"},
+        {"crawl,+www",
+         "http://www.b\xc3\xbc"
+         "cher.de/",
+         "http://xn--bcher-kva.de/"},
+        {"crawl,+www", "ftp://www.example.com/", "ftp://example.com/"},
+        {"crawl,+www", "x://www.example.com/", "x://www.example.com/"});
+}
+
+static void http_and_https_are_one_if_asked(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL(
+        {"crawl", "http://h/", "http://h/"}, {"crawl,+scheme", "http://h/a?b", "https://h/a?b"},
+        {"crawl,+scheme", "https://h/a?b", "https://h/a?b"}, {"crawl,+scheme", "HTTP://h:80/?b&a", "https://h/?a&b"},
+        {"crawl,+scheme", "http://h:8080/", "https://h:8080/"}, {"crawl,+scheme", "https://h:8080/", "https://h:8080/"},
+        {"crawl,+scheme", "http://h:443/", "http://h:443/"}, {"crawl,+scheme", "http://h:1443/", "https://h:1443/"},
+        {"crawl,+scheme", "https://h:80/", "https://h:80/"}, {"crawl,+scheme", "http://[::443]/", "https://[::443]/"},
+        {"crawl,+scheme", "http://[::1]:443/", "http://[::1]:443/"}, {"crawl,+scheme", "http://u@h/", "https://u@h/"},
+        {"crawl,+scheme", "ws://h/", "ws://h/"}, {"crawl,+scheme", "ftp://h/", "ftp://h/"},
+        {"crawl,+scheme,+www", "http://www.a.b/", "https://a.b/"});
+}
+
+static void the_last_slash_goes_if_asked(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL(
+        {"crawl", "http://h/a/", "http://h/a/"}, {"crawl,+slash", "http://h/a/", "http://h/a"},
+        {"crawl,+slash", "http://h/a", "http://h/a"}, {"crawl,+slash", "http://h/", "http://h/"},
+        {"crawl,+slash", "http://h//", "http://h/"}, {"crawl,+slash,-slashes", "http://h//", "http://h/"},
+        {"crawl,+slash,-slashes", "http://h/a//", "http://h/a"}, {"crawl,+slash", "http://h/a/?b/", "http://h/a?b/"},
+        {"crawl,+slash", "http://h/a/index.html?b", "http://h/a?b"},
+        {"crawl,+slash", "http://h/index.html", "http://h/"},
+        {"crawl,+slash", "http://h/index.html/", "http://h/index.html/"},
+        {"crawl,+slash,-index", "http://h/index.html/", "http://h/index.html"},
+        {"crawl,+slash", "http://h/index.html/index.html", "http://h/index.html/"},
+        {"crawl,+slash", "http://h/a/;jsessionid=1", "http://h/a"}, {"crawl,+slash", "http://h/%2f/", "http://h/%2F"},
+        {"crawl,+slash", "http://h/a/..", "http://h/"}, {"crawl,+slash", "x://h/a/", "x://h/a/"});
+}
+
+static void fragments_that_name_pages_stay_if_asked(void **state)
+{
+    (void)state;
+    CHECK_CANONICAL({"crawl", "http://h/#!a", "http://h/"}, {"crawl", "http://h/#/a", "http://h/"},
+                    {"crawl,+fragment", "http://h/#!a", "http://h/#!a"},
+                    {"crawl,+fragment", "http://h/#/a", "http://h/#/a"},
+                    {"crawl,+fragment", "http://h/#top", "http://h/"}, {"crawl,+fragment", "http://h/#", "http://h/"},
+                    {"crawl,+fragment", "http://h/#a!", "http://h/"}, {"crawl,+fragment", "http://h/#a/", "http://h/"},
+                    {"crawl,+fragment", "HTTP://h//a/?utm_x&b&%7E=%&a#!c=%7e&d//", "http://h/a/?a&b&~=%25#!c=%7e&d//"},
+                    {"crawl,+fragment", "http://h/?utm_x#/a", "http://h/#/a"},
+                    {"crawl,+fragment,+slash,+www,+scheme", "http://www.a.b/c/#/d/", "https://a.b/c#/d/"},
+                    {"crawl,+fragment", "mailto:a#/b", "mailto:a#/b"});
 }
 
 static void tracking_goes(void **state)
@@ -119,7 +240,8 @@ static void many_parameters_are_sorted_too(void **state)
 static void later_rules_see_what_earlier_ones_made(void **state)
 {
     (void)state;
-    CHECK_CANONICAL({"crawl", "http://H//a/%69ndex.html;jsessionid=1?z=1&%75tm_x&&sid=0123456789abcdef&A=2#f",
+    CHECK_CANONICAL({"crawl",
+                     "http://H//a/%69ndex.html;jsessionid=1?z=1&%75tm_x&&sid=0123456789abcdef0123456789abcdef&A=2#f",
                      "http://h/a/?A=2&z=1"},
                     {"crawl,-percent", "http://h/%69ndex.html?%75tm_x", "http://h/%69ndex.html?%75tm_x"},
                     {"crawl,-session", "http://h/index.html;jsessionid=1", "http://h/index.html;jsessionid=1"});
@@ -164,7 +286,7 @@ static void a_list_is_part_of_the_name(void **state)
     char name[200];
     vidi_canon *a = canon_with("crawl,-sort", "x*\ny"), *b = canon_with("crawl,-sort", "# same\nX*\r\n\ny\n");
     assert_string_equal(vidi_canon_name(a), vidi_canon_name(b));
-    assert_int_equal(strncmp(vidi_canon_name(a), "crawl/1,-sort,tracking=", 23), 0);
+    assert_int_equal(strncmp(vidi_canon_name(a), "crawl/2,-sort,tracking=", 23), 0);
     snprintf(name, sizeof name, "%s", vidi_canon_name(a));
     vidi_canon_close(a);
     vidi_canon_close(b);
@@ -200,6 +322,12 @@ int main(void)
         cmocka_unit_test(escapes_have_one_spelling),
         cmocka_unit_test(slashes_in_the_path_are_folded),
         cmocka_unit_test(sessions_go),
+        cmocka_unit_test(only_32_hexadecimal_digits_or_a_uuid_look_like_a_session),
+        cmocka_unit_test(version_1_takes_more_for_sessions),
+        cmocka_unit_test(www_goes_if_asked),
+        cmocka_unit_test(http_and_https_are_one_if_asked),
+        cmocka_unit_test(the_last_slash_goes_if_asked),
+        cmocka_unit_test(fragments_that_name_pages_stay_if_asked),
         cmocka_unit_test(tracking_goes),
         cmocka_unit_test(default_documents_go),
         cmocka_unit_test(parameters_are_sorted_by_name_alone),

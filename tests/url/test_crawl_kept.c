@@ -1,6 +1,6 @@
 /*
- * What crawl leaves out because there seems to be no work for it: whatever the form keeps at a glance, and whatever
- * rules it skips, all rules one after the other give the same text. vidi_url_explain goes through all of them.
+ * The shortcuts of crawl: it keeps some URLs after a quick test, and skips rules that it does not need. Applying all
+ * rules one after the other must give the same text. vidi_url_explain applies all of them.
  */
 #include "url/canon_rules.h"
 #include "url/canonical.h"
@@ -9,8 +9,22 @@
 
 #define ROOM 8192
 
-static const char *const profiles[] = {"crawl",        "crawl,-percent", "crawl,-empty,-sort", "crawl,-session",
-                                       "crawl,-index", "crawl,-slashes", "crawl,-tracking"};
+static const char *const profiles[] = {"crawl",
+                                       "crawl,-percent",
+                                       "crawl,-empty,-sort",
+                                       "crawl,-session",
+                                       "crawl,-index",
+                                       "crawl,-slashes",
+                                       "crawl,-tracking",
+                                       "crawl,+www",
+                                       "crawl,+scheme",
+                                       "crawl,+slash",
+                                       "crawl,+slash,-index",
+                                       "crawl,+slash,-slashes",
+                                       "crawl,+fragment",
+                                       "crawl,+www,+scheme,+slash,+fragment",
+                                       "crawl/1",
+                                       "crawl/1,-percent"};
 static vidi_canon *forms[VIDI__COUNT(profiles)];
 
 static int open_forms(void **state)
@@ -67,6 +81,14 @@ static bool crawl_keeps(const char *text)
     return keeps(forms[0], test_str(text));
 }
 
+static bool keeps_with(const char *profile, const char *text)
+{
+    vidi_canon *form = canon_with(profile, NULL);
+    bool kept = keeps(form, test_str(text));
+    vidi_canon_close(form);
+    return kept;
+}
+
 static void urls_without_work_are_kept(void **state)
 {
     (void)state;
@@ -82,6 +104,8 @@ static void urls_without_work_are_kept(void **state)
         "http://h/?a//b",
         "http://h/?=",
         "http://h/?session=short",
+        "http://h/?sid=a1b2c3d4e5f6a7b8c9d0",
+        "http://www.example.com/a/",
         "http://h:8080/sid=0123456789abcdef",
     };
     for (size_t i = 0; i < VIDI__COUNT(urls); i++)
@@ -106,6 +130,8 @@ static void urls_with_work_are_not(void **state)
         "http://h/?b&a",
         "http://h/?utm_source=x",
         "http://h/?a&PHPSESSID=1",
+        "http://h/?a&sid=0123456789abcdef0123456789abcdef",
+        "http://h/#!a",
         "http://h/a/INDEX.html",
         "http://h/Default.aspx?a",
         "http://h/(S(4hqa0555fwsecu455xqckv45))/a",
@@ -117,20 +143,57 @@ static void urls_with_work_are_not(void **state)
         check(!crawl_keeps(urls[i]), "<%s> is kept", urls[i]);
 }
 
+static void optional_rules_keep_what_they_do_not_change(void **state)
+{
+    (void)state;
+    static const char *const all = "crawl,+www,+scheme,+slash,+fragment";
+    static const char *const kept[] = {"https://h/",         "https://example.com/a?b/", "https://www.com/a",
+                                       "http://h:443/a",     "https://h/index.html/",    "https://h:8080/a",
+                                       "https://www.com./a", "https://wwwa.example.com/"};
+    static const char *const changed[] = {"http://h/",      "https://www.example.com/", "https://h/a/",
+                                          "https://h/a/?b", "http://h:8080/",           "https://h/index.html",
+                                          "https://h/#/a"};
+    for (size_t i = 0; i < VIDI__COUNT(kept); i++)
+        check(keeps_with(all, kept[i]), "<%s> is not kept", kept[i]);
+    for (size_t i = 0; i < VIDI__COUNT(changed); i++)
+        check(!keeps_with(all, changed[i]), "<%s> is kept", changed[i]);
+    assert_true(keeps_with("crawl,+slash", "http://www.example.com/a"));
+    assert_true(keeps_with("crawl,+www", "http://h/a/"));
+    assert_true(keeps_with("crawl,+scheme", "https://www.example.com/a/"));
+    assert_true(keeps_with("crawl,+fragment", "http://www.example.com/a/"));
+}
+
 static void any_pieces_come_to_the_same_by_all_rules(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
-        "/",   "a",   "b",      "/index.html", "Default.asp", "%41",      "%2F",     "%c3",
-        "%",   ";",   ";sid=1", "(",           "?",           "?",        "&",       "&",
-        "=",   "a=1", "b=2&",   "utm_x=1",     "gclid=1",     "cfid=1",   "session", "=abcdef01234567890",
-        "%26", "%3D", "index",  ".php",        "%69ndex.htm", "/;cfid=1",
+        "/",           "a",
+        "b",           "/index.html",
+        "Default.asp", "%41",
+        "%2F",         "%c3",
+        "%",           ";",
+        ";sid=1",      "(",
+        "?",           "?",
+        "&",           "&",
+        "=",           "a=1",
+        "b=2&",        "utm_x=1",
+        "gclid=1",     "cfid=1",
+        "session",     "=abcdef01234567890",
+        "%26",         "%3D",
+        "index",       ".php",
+        "%69ndex.htm", "/;cfid=1",
+        "#!",          "#/",
+        "sid",         "=0123456789abcdef0123456789abcdef",
+        "/",           "\xe9",
     };
+    static const char *const starts[] = {"http://h/", "https://www.a.b/", "http://www.a:443/", "https://h:81/"};
     test_random random = {9};
     uint64_t kept = 0, rounds = test_urls_at_most(1000000);
     for (uint64_t n = rounds; n; n--) {
-        char text[400] = "http://h/";
-        size_t len = 9;
+        const char *start = starts[test_below(&random, VIDI__COUNT(starts))];
+        size_t len = strlen(start);
+        char text[600];
+        memcpy(text, start, len);
         for (uint64_t more = test_below(&random, 10); more; more--) {
             const char *piece = pieces[test_below(&random, VIDI__COUNT(pieces))];
             memcpy(text + len, piece, strlen(piece));
@@ -181,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urls_without_work_are_kept),
         cmocka_unit_test(urls_with_work_are_not),
+        cmocka_unit_test(optional_rules_keep_what_they_do_not_change),
         cmocka_unit_test(any_pieces_come_to_the_same_by_all_rules),
         cmocka_unit_test(real_urls_come_to_the_same_by_all_rules),
     };

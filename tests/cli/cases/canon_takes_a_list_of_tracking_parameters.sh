@@ -7,7 +7,7 @@ for list in own more none; do
     vidi canon --canon crawl --tracking $list urls
 done
 echo "--- the name has the digest"
-vidi canon --canon crawl --tracking own --json --counts urls 2>&1 > /dev/null
+vidi canon --canon crawl --tracking own --json --stats urls 2>&1 > /dev/null
 echo "--- what is wrong is said"
 try vidi canon --tracking own urls
 try vidi canon --canon surt --tracking own urls

@@ -1,0 +1,1 @@
+vidi canon --rules
