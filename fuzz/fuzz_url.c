@@ -1,7 +1,7 @@
 /*
- * URLs as pages have them: a line with a base and, behind it, a reference, which may contain any byte. What
- * vidi_url_parse takes it must write so that it reads as itself, in parts that make up the whole; references behave
- * likewise. Canonical forms of canonical forms are themselves, whatever rules are switched off.
+ * URLs as pages have them: a line with a base, then a reference, which may contain any byte. What vidi_url_parse writes
+ * must parse to itself, and its parts must add up to the whole; so must resolved references. The canonical form of a
+ * canonical form is itself, in every version and with any rules switched off or on.
  */
 #include <string.h>
 
@@ -119,20 +119,33 @@ static void check_itself(const taken *t, const vidi_str *base)
 
 /* ---- canonical forms ---- */
 
-enum { PLAIN, LAST_CRAWL = 8, KEYS = 12 };
-static const char *const profiles[KEYS] = {"whatwg",
-                                           "crawl",
-                                           "crawl,-empty",
-                                           "crawl,-percent",
-                                           "crawl,-slashes",
-                                           "crawl,-session",
-                                           "crawl,-tracking",
-                                           "crawl,-index",
-                                           "crawl,-percent,-slashes,-empty,-sort",
-                                           "surt",
-                                           "surt,-percent,-path,+scheme",
-                                           "key=host"};
-static vidi_canon *canons[KEYS];
+/* Each form with the whatwg form of its version, which must have the same canonical form. URLs come before keys. */
+enum { PLAIN, PLAIN_1, URLS = 16, FORMS = 21 };
+static const struct {
+    const char *profile;
+    size_t plain;
+} forms[FORMS] = {{"whatwg,+fragment", PLAIN}, /* keeps all that the others of its version keep */
+                  {"whatwg/1", PLAIN_1},
+                  {"whatwg", PLAIN},
+                  {"crawl", PLAIN},
+                  {"crawl,-empty", PLAIN},
+                  {"crawl,-percent", PLAIN},
+                  {"crawl,-slashes", PLAIN},
+                  {"crawl,-session", PLAIN},
+                  {"crawl,-tracking", PLAIN},
+                  {"crawl,-index", PLAIN},
+                  {"crawl,-percent,-slashes,-empty,-sort", PLAIN},
+                  {"crawl,+www,+scheme,+slash,+fragment", PLAIN},
+                  {"crawl,+slash,-slashes,-percent", PLAIN},
+                  {"crawl,+slash,+scheme,-index,-session", PLAIN},
+                  {"crawl/1", PLAIN_1},
+                  {"crawl/1,-percent,-slashes", PLAIN_1},
+                  {"surt", PLAIN},
+                  {"surt,-percent,-path,+scheme", PLAIN},
+                  {"key=host", PLAIN},
+                  {"surt/1", PLAIN_1},
+                  {"key=host/1", PLAIN_1}};
+static vidi_canon *canons[FORMS];
 
 /* The canonical form in a block of its size; ptr is NULL if there is none. A buffer one byte too small is refused. */
 static vidi_str canonical(const vidi_canon *canon, vidi_str input, const vidi_str *base)
@@ -186,30 +199,35 @@ static void check_steps(const vidi_canon *canon, vidi_str input, const vidi_str 
     free(s.text);
 }
 
+static void check_form(size_t i, vidi_str input, const vidi_str *base, vidi_str plain)
+{
+    vidi_str once = canonical(canons[i], input, base);
+    if (!once.ptr)
+        return;
+    check_steps(canons[i], input, base, once);
+    if (i < URLS) {
+        check_again(canons[i], once);
+        check_again(canons[forms[i].plain], once);
+    }
+    vidi_str of_plain = canonical(canons[i], plain, NULL);
+    FUZZ_CHECK(same(once, of_plain));
+    free((char *)of_plain.ptr);
+    free((char *)once.ptr);
+}
+
 static void check_canonical(vidi_str input, const vidi_str *base)
 {
-    for (size_t i = 0; i < KEYS; i++)
+    for (size_t i = 0; i < FORMS; i++)
         if (!canons[i])
-            FUZZ_CHECK(vidi_canon_create(&canons[i], profiles[i], NULL, NULL) == VIDI_OK);
-    vidi_str plain = canonical(canons[PLAIN], input, base);
-    FUZZ_CHECK(plain.ptr);
-    for (size_t i = 0; i < KEYS; i++) {
-        if (i != PLAIN && i <= LAST_CRAWL && i != 1 + input.len % LAST_CRAWL)
-            continue; /* one of them at a time, so that the fuzzer gets on */
-        vidi_str once = canonical(canons[i], input, base);
-        if (!once.ptr)
-            continue;
-        check_steps(canons[i], input, base, once);
-        if (i <= LAST_CRAWL) {
-            check_again(canons[i], once);
-            check_again(canons[PLAIN], once);
-        }
-        vidi_str of_plain = canonical(canons[i], plain, NULL);
-        FUZZ_CHECK(same(once, of_plain));
-        free((char *)of_plain.ptr);
-        free((char *)once.ptr);
-    }
-    free((char *)plain.ptr);
+            FUZZ_CHECK(vidi_canon_create(&canons[i], forms[i].profile, NULL, NULL) == VIDI_OK);
+    vidi_str plain[] = {canonical(canons[PLAIN], input, base), canonical(canons[PLAIN_1], input, base)};
+    FUZZ_CHECK(plain[PLAIN].ptr && plain[PLAIN_1].ptr);
+    for (size_t i = 0; i < FORMS; i++)
+        if (i <= PLAIN_1 || i >= URLS ||
+            i % 4 == input.len % 4) /* a quarter of the others, so that the fuzzer gets on */
+            check_form(i, input, base, plain[forms[i].plain]);
+    free((char *)plain[PLAIN].ptr);
+    free((char *)plain[PLAIN_1].ptr);
 }
 
 /* With room to spare most URLs take a shorter way through the parser, which must lead to the same. */

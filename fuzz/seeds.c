@@ -10,7 +10,7 @@
 /* Small, so that a changed byte is likely to matter. The kinds take turns with the canonical forms. */
 static int make(const char *kind, size_t turn, fuzz_stream *stream)
 {
-    static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host"};
+    static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host", "whatwg/1"};
     static const unsigned char key[VIDI_KEY_BYTES] = "the same always";
     vidi_options options = VIDI_OPTIONS_INIT;
     options.kind = kind;
