@@ -7,8 +7,8 @@ _vidi_values() {
     dedup:-s | dedup:--state) echo "FOLDER" ;;
     dedup:--like) echo "FOLDER" ;;
     dedup:--print) echo "line url canonical verdict" ;;
-    dedup:--field) echo "ANY" ;;
-    dedup:--delimiter) echo "ANY" ;;
+    dedup:-f | dedup:--field) echo "ANY" ;;
+    dedup:-d | dedup:--delimiter) echo "ANY" ;;
     dedup:--json-key) echo "ANY" ;;
     dedup:--canon) echo "none whatwg crawl surt key=host key=site" ;;
     dedup:--key) echo "url host site" ;;
@@ -25,13 +25,13 @@ _vidi_values() {
     dedup:--threads) echo "ANY" ;;
     dedup:--color) echo "auto always never" ;;
     has:--print) echo "line url canonical verdict" ;;
-    has:--field) echo "ANY" ;;
-    has:--delimiter) echo "ANY" ;;
+    has:-f | has:--field) echo "ANY" ;;
+    has:-d | has:--delimiter) echo "ANY" ;;
     has:--json-key) echo "ANY" ;;
     has:--invalid) echo "keep drop fail" ;;
     has:--threads) echo "ANY" ;;
-    remove:--field) echo "ANY" ;;
-    remove:--delimiter) echo "ANY" ;;
+    remove:-f | remove:--field) echo "ANY" ;;
+    remove:-d | remove:--delimiter) echo "ANY" ;;
     remove:--json-key) echo "ANY" ;;
     remove:--invalid) echo "keep drop fail" ;;
     canon:--canon) echo "none whatwg crawl surt key=host key=site" ;;
@@ -76,17 +76,18 @@ _vidi_values() {
 _vidi_options() {
     case $1 in
     dedup)
-        echo "-s --state --wait --like -n --dry-run -D --seen -c --count --print -z --null --field --delimiter
-            --json-key --canon --key --tracking --invalid --capacity --lost --memory --error --kind --param
-            --epoch --sync --strict --threads --line-buffered --stats --json --progress -q --quiet --color
-            --version -h --help"
+        echo "-s --state --wait --like -n --dry-run -D --seen -c --count --print -z --null -f --field
+            -d --delimiter --header --json-key --canon --key --tracking --invalid --capacity --lost --memory
+            --error --kind --param --epoch --sync --strict --threads --line-buffered --stats --json
+            --progress -q --quiet --color --version -h --help"
         ;;
     has)
-        echo "-v --invert -q --quiet --print -z --null --field --delimiter --json-key --invalid --threads
-            --line-buffered --stats --json -h --help"
+        echo "-v --invert -q --quiet --print -z --null -f --field -d --delimiter --header --json-key --invalid
+            --threads --line-buffered --stats --json -h --help"
         ;;
     remove)
-        echo "-z --null --field --delimiter --json-key --invalid --wait --stats --json -q --quiet -h --help"
+        echo "-z --null -f --field -d --delimiter --header --json-key --invalid --wait --stats --json
+            -q --quiet -h --help"
         ;;
     list)
         echo "--hashes --json -z --null -h --help"

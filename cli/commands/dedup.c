@@ -18,8 +18,9 @@
 
 typedef struct dedup_options {
     cli_set_options set;
-    const char *print, *delimiter, *json_key, *color;
-    uint64_t field, threads;
+    cli_extract_options extract;
+    const char *print, *color;
+    uint64_t threads;
     bool seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
@@ -32,8 +33,10 @@ static uint64_t default_threads(void)
 
 static int read_options(cli_job *job, const dedup_options *options)
 {
-    if (cli_color_set(options->color) != CLI_OK ||
-        cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK)
+    uint32_t invalid;
+
+    if (cli_color_set(options->color) != CLI_OK || cli_invalid_parse(options->set.invalid, &invalid) != CLI_OK ||
+        cli_extract_init(&job->extract, &options->extract, invalid) != CLI_OK)
         return CLI_ERROR;
     if (cli_print_parse(options->print, &job->printer.what) != CLI_OK)
         return CLI_ERROR;
@@ -129,14 +132,10 @@ static const cli_option options_table[] = {
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
-    {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line",
-     "Fields are separated by tabs, or as --delimiter says; the whole line is printed. A line without that field is "
-     "none with a URL, which --invalid is about.",
-     0},
-    {"delimiter", 0, CLI_TEXT, FIELD(delimiter), "C", "What separates fields [a tab]",
-     "With any but a tab, fields may be quoted as in RFC 4180: \"a,\"\"b\"\"\".", 0},
-    {"json-key", 0, CLI_TEXT, FIELD(json_key), "NAME", "The URL is the value of this key in a line of JSON",
-     "The line is an object, and the key one of its own and not of an object inside it.", 0},
+    {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
+    {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
+    {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
+    {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
     {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
      CLI_CANON_DETAILS " Lines with one canonical form are one; with 'none' any lines will do.", 0},
     {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "What is to be seen once: url, host or site [url]",
@@ -205,6 +204,7 @@ const cli_command cli_dedup = {
                 "  vidi -s crawl.vidi found.txt > new.txt            what no run before has seen\n"
                 "  tail -f links.log | vidi -s crawl.vidi | fetch\n"
                 "  vidi --json-key url < pages.jsonl > once.jsonl\n"
+                "  vidi --header -d , -f url pages.csv > once.csv\n"
                 "  vidi --capacity 1e9 --lost 1 --stats < urls.txt > new.txt\n"
                 "  vidi --kind hashset urls.txt                      no page lost, more memory\n"
                 "  vidi --canon crawl --invalid drop < urls.txt      without tracking, sessions\n"

@@ -10,8 +10,9 @@
 #include "pipeline/set_options.h"
 
 typedef struct has_options {
-    const char *delimiter, *json_key, *invalid, *print;
-    uint64_t field, threads;
+    cli_extract_options extract;
+    const char *invalid, *print;
+    uint64_t threads;
     bool inverted, quiet, null, stats, json, line_buffered;
 } has_options;
 
@@ -27,7 +28,10 @@ static int report_run(const cli_job *job, const has_options *options)
 
 static int read_options(cli_job *job, const has_options *options)
 {
-    if (cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK ||
+    uint32_t invalid;
+
+    if (cli_invalid_parse(options->invalid, &invalid) != CLI_OK ||
+        cli_extract_init(&job->extract, &options->extract, invalid) != CLI_OK ||
         cli_print_parse(options->print, &job->printer.what) != CLI_OK)
         return CLI_ERROR;
     if (options->print && options->quiet)
@@ -80,9 +84,10 @@ static const cli_option options_table[] = {
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
-    {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line", NULL, 0},
-    {"delimiter", 0, CLI_TEXT, FIELD(delimiter), "C", "What separates fields [a tab]", NULL, 0},
-    {"json-key", 0, CLI_TEXT, FIELD(json_key), "NAME", "The URL is the value of this key in a line of JSON", NULL, 0},
+    {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
+    {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
+    {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
+    {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are treated as the bytes that they are, are never seen, or end the run with an error.", 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads at most; 1 does all in one [3]", NULL, 1024},

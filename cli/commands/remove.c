@@ -12,8 +12,8 @@
 #include "ui/options.h"
 
 typedef struct remove_options {
-    const char *delimiter, *json_key, *invalid;
-    uint64_t field;
+    cli_extract_options extract;
+    const char *invalid;
     bool null, quiet, stats, json, wait;
 } remove_options;
 
@@ -111,8 +111,8 @@ static int remove_run(cli_job *job, const remove_options *options, cli_words wor
     vidi_access access = VIDI_ACCESS_INIT;
     const char *path = words.list[0];
 
-    if (cli_extract_init(&job->extract, options->field, options->delimiter, options->json_key) != CLI_OK ||
-        cli_invalid_parse(options->invalid, &access.invalid) != CLI_OK)
+    if (cli_invalid_parse(options->invalid, &access.invalid) != CLI_OK ||
+        cli_extract_init(&job->extract, &options->extract, access.invalid) != CLI_OK)
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
@@ -156,9 +156,10 @@ static int run(const cli_command *self, cli_words words)
 static const cli_option options_table[] = {
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
-    {"field", 0, CLI_COUNT, FIELD(field), "N", "The URL is the N-th field of the line", NULL, 0},
-    {"delimiter", 0, CLI_TEXT, FIELD(delimiter), "C", "What separates fields [a tab]", NULL, 0},
-    {"json-key", 0, CLI_TEXT, FIELD(json_key), "NAME", "The URL is the value of this key in a line of JSON", NULL, 0},
+    {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
+    {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
+    {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
+    {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
      "They are removed like URLs (a state may have been told to keep such lines), skipped, or end the run with an "
      "error.",
@@ -187,7 +188,7 @@ const cli_command cli_remove = {
         "counts what was already removed as not there. 'vidi kinds' shows which kinds can remove URLs.\n"
         "The exit status is 0, also if some URLs were not there, or 2 after an error.",
     .examples = "  vidi remove crawl.vidi failed.txt\n"
-                "  grep ' 503$' fetch.log | vidi remove --field 1 --delimiter ' ' crawl.vidi\n",
+                "  grep ' 503$' fetch.log | vidi remove -f 1 -d ' ' crawl.vidi\n",
     .options = options_table,
     .operand = "STATE",
     .run = run,

@@ -1,228 +1,95 @@
 /*
- * URLs out of lines: see extract.h. The look for a key goes over the JSON text once, without recursion, and knows as
- * much of it as it needs: strings, and how deep it is in brackets.
+ * URLs out of lines: see extract.h.
  */
 #include "pipeline/extract.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int cli_extract_init(cli_extract *extract, uint64_t field, const char *delimiter, const char *key)
+#include "ui/numbers.h"
+
+enum { COLUMNS_LISTED = 20, NAME_LISTED = 80, LIST_ROOM = 1024 };
+
+/* ---- options ---- */
+
+static int init_delimiter(cli_lookup *lookup, const char *delimiter)
 {
-    *extract = (cli_extract){.field = field, .delimiter = '\t'};
-    if (field && key)
-        return cli_error("--field and --json-key exclude each other");
-    if (delimiter && !field)
-        return cli_error("--delimiter needs --field: which of the fields is the URL?");
-    if (delimiter && strcmp(delimiter, "\\t") != 0) {
-        if (delimiter[1] != 0)
-            return cli_error("--delimiter needs one character, not '%s'", delimiter);
-        extract->delimiter = *delimiter;
-    }
-    if (key)
-        extract->key = (vidi_str){key, strlen(key)};
+    lookup->delimiter = '\t';
+    if (!delimiter || strcmp(delimiter, "\\t") == 0)
+        return CLI_OK;
+    if (delimiter[1] != 0)
+        return cli_error("--delimiter needs one character, not '%s'", delimiter);
+    lookup->delimiter = *delimiter;
     return CLI_OK;
 }
 
-/* ---- fields ---- */
-
-/* One past a quoted field that begins at `at`, behind its closing quote; *doubled if there are quotes inside. */
-static const char *quoted_end(const char *at, const char *end, bool *doubled)
+/* Digits alone are a number, anything else is a name. */
+static int init_field(cli_lookup *lookup, const char *field, bool header)
 {
-    *doubled = false;
-    for (at++; at < end; at++) {
-        if (*at != '"')
-            continue;
-        if (at + 1 == end || at[1] != '"')
-            return at + 1;
-        *doubled = true;
-        at++;
+    if (field[strspn(field, "0123456789")] == 0) {
+        if (cli_parse_count(field, &lookup->field) != CLI_PARSED)
+            return cli_error("--field %s is too large", field);
+        return lookup->field > 0 ? CLI_OK : cli_error("--field must be at least 1, not %s", field);
     }
-    return NULL;
+    if (!header)
+        return cli_error("--field %s is a name; give --header too if the first line of each file names the fields",
+                         field);
+    lookup->field_name = field;
+    return CLI_OK;
 }
 
-static vidi_str without_doubled(vidi_str text, cli_unquoted *unquoted)
+static int init_key(cli_lookup *lookup, const char *key)
 {
-    char *start = unquoted->bytes + unquoted->used, *to = start;
+    size_t dots = 0;
 
-    for (size_t i = 0; i < text.len; i++) {
-        *to++ = text.ptr[i];
-        i += text.ptr[i] == '"';
-    }
-    unquoted->used += (size_t)(to - start);
-    return (vidi_str){start, (size_t)(to - start)};
+    for (const char *at = key; *at; at++)
+        dots += *at == '.';
+    if (dots > CLI_JSON_DOTS)
+        return cli_error("--json-key has %zu dots, but at most %d are possible", dots, CLI_JSON_DOTS);
+    lookup->key = (vidi_str){key, strlen(key)};
+    return CLI_OK;
 }
 
-static vidi_str field_of(const cli_extract *extract, vidi_str line, cli_unquoted *unquoted)
+int cli_extract_init(cli_extract *extract, const cli_extract_options *options, uint32_t invalid)
 {
-    const char *at = line.ptr, *end = line.ptr + line.len;
-
-    for (uint64_t number = 1;; number++) {
-        bool doubled = false;
-        const char *quoted = NULL;
-        if (extract->delimiter != '\t' && at < end && *at == '"')
-            quoted = quoted_end(at, end, &doubled);
-        const char *from = quoted ? quoted : at;
-        const char *stop = memchr(from, extract->delimiter, (size_t)(end - from));
-        stop = stop ? stop : end;
-        if (number == extract->field) {
-            vidi_str field =
-                quoted ? (vidi_str){at + 1, (size_t)(quoted - at) - 2} : (vidi_str){at, (size_t)(stop - at)};
-            return doubled ? without_doubled(field, unquoted) : field;
-        }
-        if (stop == end)
-            return line;
-        at = stop + 1;
-    }
+    *extract = (cli_extract){.header = options->header, .invalid = invalid};
+    if (options->field && options->json_key)
+        return cli_error("--field and --json-key exclude each other");
+    if (options->header && options->json_key)
+        return cli_error("--header and --json-key exclude each other: objects name their values themselves");
+    if (options->delimiter && !options->field)
+        return cli_error("--delimiter needs --field: which of the fields is the URL?");
+    extract->active = options->field || options->json_key;
+    if (init_delimiter(&extract->lookup, options->delimiter) != CLI_OK)
+        return CLI_ERROR;
+    if (options->field)
+        return init_field(&extract->lookup, options->field, options->header);
+    return options->json_key ? init_key(&extract->lookup, options->json_key) : CLI_OK;
 }
 
-/* ---- JSON ---- */
+/* ---- one line ---- */
 
-static const char *skip_space(const char *at, const char *end)
+static cli_lack find_field(const cli_lookup *lookup, vidi_str line, vidi_str *url, uint64_t *fields,
+                           cli_unquoted *unquoted)
 {
-    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
-        at++;
-    return at;
+    cli_fields walk = cli_fields_of(line, lookup->delimiter);
+
+    for (*fields = 0; *fields < lookup->field; ++*fields)
+        if (!cli_fields_next(&walk))
+            return CLI_LACKS_FIELD;
+    *url = cli_fields_text(&walk, unquoted);
+    return CLI_LACKS_NOTHING;
 }
 
-/* The closing quote of a string whose first character is at `at`; NULL if there is none. */
-static const char *string_end(const char *at, const char *end, bool *escaped)
+static cli_lack find_url(const cli_lookup *lookup, vidi_str line, vidi_str *url, uint64_t *fields,
+                         cli_unquoted *unquoted)
 {
-    *escaped = false;
-    for (; at < end && *at != '"'; at++)
-        if (*at == '\\') {
-            *escaped = true;
-            at++;
-        }
-    return at < end ? at : NULL;
+    return lookup->key.ptr ? cli_line_json(line, lookup->key, url, unquoted)
+                           : find_field(lookup, line, url, fields, unquoted);
 }
 
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    char lower = (char)(digit | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-/* Four hexadecimal digits; -1 if they are none. */
-static int32_t code_unit(const char *at, const char *end)
-{
-    int32_t unit = 0;
-    for (int i = 0; i < 4; i++) {
-        int digit = at + i < end ? hex_value(at[i]) : -1;
-        if (digit < 0)
-            return -1;
-        unit = unit << 4 | digit;
-    }
-    return unit;
-}
-
-static char *put_utf8(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        *to++ = (char)code;
-        return to;
-    }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
-    *to++ = (char)(first[more] | code >> (6 * more));
-    while (more-- > 0)
-        *to++ = (char)(0x80 | (code >> (6 * more) & 0x3f));
-    return to;
-}
-
-/* A \u escape, whose 'u' is at *at; two of them may be one character. Half of such two becomes U+FFFD. */
-static char *put_escape(char *to, const char **at, const char *end)
-{
-    int32_t high = code_unit(*at + 1, end);
-
-    if (high < 0) {
-        *to++ = 'u'; /* as any letter that is no escape; never more bytes than there were */
-        return to;
-    }
-    *at += 4;
-    if (high >= 0xd800 && high < 0xdc00 && end - *at > 6 && (*at)[1] == '\\' && (*at)[2] == 'u') {
-        int32_t low = code_unit(*at + 3, end);
-        if (low >= 0xdc00 && low < 0xe000) {
-            *at += 6;
-            return put_utf8(to, 0x10000u + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00));
-        }
-    }
-    return put_utf8(to, high >= 0xd800 && high < 0xe000 ? 0xfffdu : (uint32_t)high);
-}
-
-static vidi_str without_escapes(vidi_str text, cli_unquoted *unquoted)
-{
-    static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
-    char *start = unquoted->bytes + unquoted->used, *to = start;
-    const char *end = text.ptr + text.len;
-
-    for (const char *at = text.ptr; at < end; at++) {
-        if (*at != '\\' || ++at == end) {
-            *to++ = (char)(at < end ? *at : '\\');
-            continue;
-        }
-        const char *letter = *at ? strchr(letters, *at) : NULL;
-        if (*at == 'u')
-            to = put_escape(to, &at, end);
-        else
-            *to++ = (char)(letter ? controls[letter - letters] : *at);
-    }
-    unquoted->used += (size_t)(to - start);
-    return (vidi_str){start, (size_t)(to - start)};
-}
-
-/* A string in a JSON text: what is between its quotes, unescaped. */
-static vidi_str string_value(const char *from, const char *to, bool escaped, cli_unquoted *unquoted)
-{
-    vidi_str text = {from, (size_t)(to - from)};
-    return escaped ? without_escapes(text, unquoted) : text;
-}
-
-static bool is_key(const cli_extract *extract, vidi_str text)
-{
-    return text.len == extract->key.len && memcmp(text.ptr, extract->key.ptr, text.len) == 0;
-}
-
-static vidi_str value_of(const cli_extract *extract, vidi_str line, cli_unquoted *unquoted)
-{
-    const char *end = line.ptr + line.len, *at = skip_space(line.ptr, end);
-    size_t depth = 0;
-    bool escaped, key_next = false, value_next = false;
-
-    if (at == end || *at != '{')
-        return line;
-    for (; at < end; at++) {
-        if (*at == '"') {
-            const char *from = at + 1;
-            size_t used = unquoted->used;
-            if (!(at = string_end(from, end, &escaped)))
-                return line;
-            if (value_next && depth == 1)
-                return string_value(from, at, escaped, unquoted);
-            value_next = key_next && depth == 1 && is_key(extract, string_value(from, at, escaped, unquoted));
-            unquoted->used = used;
-            key_next = false;
-        } else if (*at == '{' || *at == '[') {
-            depth++;
-            key_next = *at == '{';
-            value_next = false; /* a value that is an object has no URL to give */
-        } else if (*at == '}' || *at == ']') {
-            depth--;
-            if (depth == 0)
-                break;
-        } else if (*at == ',') {
-            key_next = true; /* in an array too, but those are deeper than 1 */
-            value_next = false;
-        }
-    }
-    return line;
-}
-
-/* ---- all lines of a block ---- */
-
-/* What comes out of a line is never longer than it: "\uXXXX" are 6 bytes for at most 3. */
+/* Makes room for what is taken out of lines. That is never longer than the lines: "\uXXXX" are 6 bytes for at most 3. */
 static int make_room(cli_unquoted *unquoted, const vidi_str *lines, size_t n)
 {
     size_t need = (n ? (size_t)(lines[n - 1].ptr + lines[n - 1].len - lines[0].ptr) : 0) + 1;
@@ -236,12 +103,105 @@ static int make_room(cli_unquoted *unquoted, const vidi_str *lines, size_t n)
     return unquoted->bytes ? CLI_OK : cli_error("out of memory");
 }
 
-int cli_extract_urls(const cli_extract *extract, const vidi_str *lines, size_t n, vidi_str *urls,
-                     cli_unquoted *unquoted)
+int cli_extract_one(const cli_lookup *lookup, vidi_str line, vidi_str *url, cli_unquoted *unquoted)
 {
-    if (make_room(unquoted, lines, n) != CLI_OK)
+    uint64_t fields;
+
+    if (make_room(unquoted, &line, 1) != CLI_OK)
         return CLI_ERROR;
-    for (size_t i = 0; i < n; i++)
-        urls[i] = extract->field ? field_of(extract, lines[i], unquoted) : value_of(extract, lines[i], unquoted);
+    if (find_url(lookup, line, url, &fields, unquoted) != CLI_LACKS_NOTHING)
+        *url = line;
     return CLI_OK;
+}
+
+/* ---- all lines of a block ---- */
+
+static const char no_url[] = "";
+
+bool cli_extract_is_none(vidi_str url)
+{
+    return url.ptr == no_url;
+}
+
+int cli_extract_urls(cli_extract *extract, const vidi_str *lines, size_t *n, vidi_str *urls, cli_unquoted *unquoted,
+                     cli_lack *lack)
+{
+    uint64_t fields = 0;
+
+    *lack = CLI_LACKS_NOTHING;
+    if (make_room(unquoted, lines, *n) != CLI_OK)
+        return CLI_ERROR;
+    for (size_t i = 0; i < *n; i++) {
+        cli_lack here = find_url(&extract->lookup, lines[i], &urls[i], &fields, unquoted);
+        if (here == CLI_LACKS_NOTHING)
+            continue;
+        cli_lacking_note(&extract->lacking, &extract->lookup, lines[i], here, fields);
+        urls[i] = extract->invalid == VIDI_DROP_INVALID ? (vidi_str){no_url, 0} : lines[i];
+        if (extract->invalid == VIDI_FAIL_INVALID) {
+            *lack = here;
+            *n = i + 1;
+        }
+    }
+    extract->lacking.lines += *n;
+    return CLI_OK;
+}
+
+/* ---- headers ---- */
+
+/* Writes the names in a header, with quotes and commas, as far as there is room. Returns how many fields there are. */
+static uint64_t list_columns(cli_fields walk, char text[LIST_ROOM], cli_unquoted *unquoted)
+{
+    uint64_t fields = 0;
+    size_t used = 0;
+
+    unquoted->used = 0;
+    for (; cli_fields_next(&walk); fields++) {
+        vidi_str name = cli_fields_text(&walk, unquoted);
+        if (fields < COLUMNS_LISTED && used < LIST_ROOM)
+            used += (size_t)snprintf(text + used, LIST_ROOM - used, "%s\"%.*s\"", fields ? ", " : "",
+                                     (int)(name.len < NAME_LISTED ? name.len : NAME_LISTED), name.ptr);
+    }
+    if (fields > COLUMNS_LISTED && used < LIST_ROOM)
+        snprintf(text + used, LIST_ROOM - used, " and others");
+    return fields;
+}
+
+static int unknown_column(const cli_lookup *lookup, const char *file, vidi_str line, cli_unquoted *unquoted)
+{
+    char columns[LIST_ROOM], delimiter[8];
+    uint64_t fields = list_columns(cli_fields_of(line, lookup->delimiter), columns, unquoted);
+    char guess = fields == 1 ? cli_guess_delimiter(line, 1) : 0;
+
+    if (guess && guess != lookup->delimiter)
+        return cli_error("%s has no field \"%s\", but only one, %s; is the delimiter %s? Then give -d %s", file,
+                         lookup->field_name, columns, cli_delimiter_name(delimiter, guess), delimiter);
+    return cli_error("%s has no field \"%s\"; its header has %s", file, lookup->field_name, columns);
+}
+
+static int find_column(cli_lookup *lookup, const char *file, vidi_str line, cli_unquoted *unquoted)
+{
+    cli_fields walk = cli_fields_of(line, lookup->delimiter);
+    size_t length = strlen(lookup->field_name);
+
+    for (uint64_t number = 1; cli_fields_next(&walk); number++) {
+        vidi_str name = cli_fields_text(&walk, unquoted);
+        if (name.len == length && memcmp(name.ptr, lookup->field_name, length) == 0) {
+            lookup->field = number;
+            return CLI_OK;
+        }
+    }
+    return unknown_column(lookup, file, line, unquoted);
+}
+
+int cli_extract_header(cli_extract *extract, const char *file, vidi_str line)
+{
+    cli_unquoted unquoted = {0};
+
+    if (!extract->lookup.field_name)
+        return CLI_OK;
+    int status = make_room(&unquoted, &line, 1);
+    if (status == CLI_OK)
+        status = find_column(&extract->lookup, file, line, &unquoted);
+    free(unquoted.bytes);
+    return status;
 }

@@ -40,38 +40,57 @@ static uint64_t nanoseconds(void)
 
 /* ---- asking ---- */
 
-/* Kept until the output is written, so that what came before it is read before it. The first one counts. */
+/* Keeps a message until the output is written, so that the user reads it after the lines that came before it. */
+static int keep_complaint(cli_job *job, char *text)
+{
+    free(job->complaint);
+    job->complaint = text;
+    return text ? CLI_ERROR : cli_error("out of memory");
+}
+
+/* The same for a message about the first line that has no verdict. */
+static int complain_of_line(cli_job *job, const cli_slot *slot, const char *message)
+{
+    uint64_t line = slot->block.first;
+    char *text = NULL;
+
+    for (size_t i = 0; i < slot->block.count && slot->verdicts[i] != VIDI_UNTRIED; i++)
+        line++;
+    int length = asprintf(&text, "%s:%llu: %s", slot->block.name, (unsigned long long)line, message);
+    return keep_complaint(job, length < 0 ? NULL : text);
+}
+
 static int complain(cli_job *job, const cli_slot *slot, int error)
 {
     const char *message = vidi_message();
-    uint64_t line = slot->block.first;
-    char *text = NULL;
-    int length;
 
     message = message && *message ? message : vidi_strerror(error);
-    for (size_t i = 0; i < slot->block.count && slot->verdicts[i] != VIDI_UNTRIED; i++)
-        line++;
-    if (error == VIDI_INVALID)
-        length = asprintf(&text, "%s:%llu: %s", slot->block.name, (unsigned long long)line, message);
-    else
-        length = asprintf(&text, "%s", message);
-    if (length < 0)
-        return cli_error("out of memory");
-    free(job->complaint);
-    job->complaint = text;
-    return CLI_ERROR;
+    return error == VIDI_INVALID ? complain_of_line(job, slot, message) : keep_complaint(job, strdup(message));
 }
 
 static int take_urls(cli_job *job, cli_slot *slot)
 {
-    if (!cli_extract_any(&job->extract))
+    cli_extract *extract = &job->extract;
+    cli_lack lack;
+
+    slot->lookups = slot->block.count;
+    slot->field = extract->lookup.field;
+    if (!extract->active)
         return CLI_OK;
     if (!slot->taken)
         slot->taken = malloc(CLI_BLOCK_LINES * sizeof *slot->taken);
     if (!slot->taken)
         return cli_error("out of memory");
     slot->urls = slot->taken;
-    return cli_extract_urls(&job->extract, slot->block.lines, slot->block.count, slot->taken, &slot->unquoted);
+    uint64_t before = cli_lacking_sum(&extract->lacking);
+    if (cli_extract_urls(extract, slot->block.lines, &slot->block.count, slot->taken, &slot->unquoted, &lack) != CLI_OK)
+        return CLI_ERROR;
+    slot->gaps = extract->invalid == VIDI_DROP_INVALID && cli_lacking_sum(&extract->lacking) > before;
+    slot->lookups = slot->block.count - (lack != CLI_LACKS_NOTHING);
+    if (lack == CLI_LACKS_NOTHING)
+        return CLI_OK;
+    slot->why = cli_lacking_why(&extract->lacking, &extract->lookup, lack);
+    return slot->why ? CLI_OK : cli_error("out of memory");
 }
 
 /*
@@ -80,7 +99,7 @@ static int take_urls(cli_job *job, cli_slot *slot)
  */
 static size_t digest(cli_job *job, cli_slot *slot)
 {
-    size_t n = slot->block.count, done = 0;
+    size_t n = slot->lookups, done = 0;
 
     if (!slot->digests)
         slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
@@ -100,15 +119,40 @@ static int fill(void *context, cli_slot *slot)
     int taken = take_urls(job, slot);
 
     if (taken != CLI_OK)
-        slot->block.count = 0; /* nobody knows what they are */
-    slot->digested = job->action == CLI_ADD && job->stream.together ? digest(job, slot) : 0;
-    return status != CLI_OK ? status : taken;
+        slot->block.count = slot->lookups = 0; /* not all of them are known */
+    slot->digested = job->action == CLI_ADD && job->stream.together && !slot->gaps ? digest(job, slot) : 0;
+    return status != CLI_OK ? status : taken != CLI_OK ? taken : slot->why ? CLI_ERROR : CLI_OK;
 }
 
-/* What the other set has seen is seen. */
+/* The first line of each file, if the user says that it is a header. That of the first file is printed. */
+static int take_header(void *context, const char *file, vidi_str line)
+{
+    cli_job *job = context;
+    cli_printer *printer = &job->printer;
+    size_t length = (size_t)(cli_line_end(line) - line.ptr);
+
+    if (cli_extract_header(&job->extract, file, line) != CLI_OK)
+        return CLI_ERROR;
+    if (printer->header) {
+        bool same = line.len == job->header_text && memcmp(printer->header, line.ptr, line.len) == 0;
+        if (!same && !job->headers_differ)
+            cli_warning("%s has another header than the first file, whose header is printed", file);
+        job->headers_differ |= !same;
+        return CLI_OK;
+    }
+    printer->header = malloc(length);
+    if (!printer->header)
+        return cli_error("out of memory");
+    memcpy(printer->header, line.ptr, length);
+    printer->header_length = length;
+    job->header_text = line.len;
+    return CLI_OK;
+}
+
+/* A URL that the other set has seen is seen, too. */
 static int ask_also(cli_job *job, cli_slot *slot)
 {
-    size_t n = slot->block.count;
+    size_t n = slot->lookups;
     int error = vidi_has_batch(job->also, slot->urls, n, job->others);
 
     for (size_t i = 0; i < n; i++)
@@ -118,9 +162,9 @@ static int ask_also(cli_job *job, cli_slot *slot)
 }
 
 /* VIDI_SEEN for a URL that was there and is removed now, VIDI_NEW for one that was not there. */
-static int remove_urls(const cli_job *job, cli_slot *slot)
+static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
-    for (size_t i = 0; i < slot->block.count; i++) {
+    for (size_t i = first; i < first + n; i++) {
         int code = vidi_remove(job->set, slot->urls[i]);
         if ((code < 0 && code != VIDI_EABSENT) || (code == VIDI_INVALID && job->fails_invalid))
             return code;
@@ -129,14 +173,43 @@ static int remove_urls(const cli_job *job, cli_slot *slot)
     return VIDI_OK;
 }
 
+/* Adds, removes or looks up n URLs from the first-th on. */
+static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    if (job->action == CLI_REMOVE)
+        return remove_urls(job, slot, first, n);
+    return job->action == CLI_ADD ? vidi_add_batch(job->set, slot->urls + first, n, slot->verdicts + first)
+                                  : vidi_has_batch(job->set, slot->urls + first, n, slot->verdicts + first);
+}
+
+/* Lines without a URL are passed over: they are not asked about. */
+static int ask_between_gaps(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->lookups;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < n && error == VIDI_OK;) {
+        size_t first = i;
+        while (i < n && !cli_extract_is_none(slot->urls[i]))
+            i++;
+        error = first < i ? ask_run(job, slot, first, i - first) : VIDI_OK;
+        for (; error == VIDI_OK && i < n && cli_extract_is_none(slot->urls[i]); i++) {
+            slot->verdicts[i] = VIDI_INVALID;
+            job->invalid += job->action == CLI_ADD; /* a set that is added to counts invalid lines, but not those */
+        }
+    }
+    return error;
+}
+
 static int ask_set(cli_job *job, cli_slot *slot)
 {
-    size_t done = slot->digested, n = slot->block.count - done;
+    size_t done = slot->digested, n = slot->lookups - done;
     int error = done ? vidi_add_digests(job->set, slot->epoch, slot->digests, done, slot->verdicts) : VIDI_OK;
 
-    if (error == VIDI_OK && n > 0)
-        error = job->action == CLI_ADD ? vidi_add_batch(job->set, slot->urls + done, n, slot->verdicts + done)
-                                       : vidi_has_batch(job->set, slot->urls + done, n, slot->verdicts + done);
+    if (slot->gaps)
+        error = ask_between_gaps(job, slot);
+    else if (error == VIDI_OK && n > 0)
+        error = ask_run(job, slot, done, n);
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
@@ -196,10 +269,13 @@ static int ask(void *context, cli_slot *slot)
     cli_job *job = context;
 
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
-    int error = job->action == CLI_REMOVE ? remove_urls(job, slot) : ask_set(job, slot);
+    int error = ask_set(job, slot);
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
-    job->invalid += error == VIDI_INVALID;
-    job->read += error == VIDI_INVALID;
+    if (error == VIDI_OK && slot->why)
+        status = complain_of_line(job, slot, slot->why);
+    bool ended_by_line = error == VIDI_INVALID || (error == VIDI_OK && slot->why);
+    job->invalid += ended_by_line;
+    job->read += ended_by_line;
     if (job->commits && (error = vidi_mark(job->set, &slot->mark)) < 0)
         return complain(job, slot, error);
     return status;
@@ -355,10 +431,11 @@ static int begin(cli_job *job, cli_words files)
     job->eager = job->eager || isatty(STDOUT_FILENO);
     job->syncs_output = job->syncs_output && is_regular(STDOUT_FILENO);
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    job->reader.context = job;
+    job->reader.header = job->extract.header ? take_header : NULL;
     if (job->commits) {
         job->reader.lull = reader_lull;
         job->reader.lull_ms = COMMIT_MS;
-        job->reader.context = job;
     }
     if (job->also && !(job->others = malloc(CLI_BLOCK_LINES)))
         return cli_error("out of memory");
@@ -386,6 +463,8 @@ static int finish(cli_job *job, int status)
     status = job->lull_status != CLI_OK ? job->lull_status : status;
     if (!failed && status == CLI_OK && job->printer.counts)
         status = cli_printer_put_counts(&job->printer, job->set, &job->extract);
+    if (!failed)
+        cli_printer_put_header(&job->printer); /* of input that has nothing else */
     int written = failed ? cli_out_flush(&job->printer.out) : commit(job);
     if (!failed && written == CLI_OK && job->commits) {
         int error = vidi_sync(job->set);
@@ -394,6 +473,8 @@ static int finish(cli_job *job, int status)
     int closed = cli_out_close(&job->printer.out);
     if (job->complaint)
         cli_error("%s", job->complaint);
+    else if (closed == CLI_OK)
+        cli_lacking_warn(&job->extract.lacking, &job->extract.lookup);
     return closed != CLI_OK ? closed : status != CLI_OK ? status : written;
 }
 

@@ -47,8 +47,10 @@ typedef struct cli_job {
     uint64_t asked, asked_bytes;                 /* lines, and their bytes */
     uint64_t look_at, looked_read, looked_fresh; /* bytes of the input, and the counts at the last look ahead */
     vidi_stats before;
-    char *complaint; /* said when the output has been written */
-    uint8_t *others; /* verdicts of `also` */
+    char *complaint;     /* said when the output has been written */
+    size_t header_text;  /* length of the first header, without the end of its line */
+    bool headers_differ; /* and the user was told */
+    uint8_t *others;     /* verdicts of `also` */
     int lull_status;
     bool drawn;
 } cli_job;

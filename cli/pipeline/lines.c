@@ -304,6 +304,17 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
     }
 }
 
+/* Takes the first line of a file out of the block. */
+static int take_header(cli_reader *reader, cli_block *block)
+{
+    int status = reader->header(reader->context, reader->in.name, block->lines[0]);
+
+    block->count = status == CLI_OK ? block->count - 1 : 0;
+    memmove(block->lines, block->lines + 1, block->count * sizeof *block->lines);
+    reader->line = 1;
+    return status;
+}
+
 int cli_reader_fill(cli_reader *reader, cli_block *block)
 {
     int status = CLI_OK;
@@ -323,6 +334,10 @@ int cli_reader_fill(cli_reader *reader, cli_block *block)
             status = take_rest(reader, block, &split);
         if (status == CLI_OK)
             status = fill_from_file(reader, block, &split);
+        if (reader->header && reader->line == 0 && block->count > 0) {
+            int taken = take_header(reader, block);
+            status = status != CLI_OK ? status : taken;
+        }
     }
     block->name = reader->in.name;
     block->first = reader->line + 1;

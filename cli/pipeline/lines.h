@@ -44,6 +44,8 @@ typedef struct cli_reader {
     _Atomic bool stop;      /* as if the input ended here */
     int lull_ms;            /* with lull: call it when nothing has come for so long, each time */
     void (*lull)(void *context);
+    /* If set, the first line of each file goes here and not into a block. CLI_OK, or an exit status that ends it all. */
+    int (*header)(void *context, const char *file, vidi_str line);
     void *context;
 } cli_reader;
 

@@ -16,6 +16,16 @@ int cli_print_parse(const char *word, cli_print *what)
     return word ? cli_error("--print is 'line', 'url', 'canonical' or 'verdict', not '%s'", word) : CLI_OK;
 }
 
+void cli_printer_put_header(cli_printer *printer)
+{
+    if (!printer->header || printer->header_put || printer->what != CLI_PRINT_LINE)
+        return;
+    if (printer->counts)
+        cli_out_format(&printer->out, "%7s ", "count");
+    cli_out_bytes(&printer->out, printer->header, printer->header_length);
+    printer->header_put = true;
+}
+
 /* ---- lines and URLs ---- */
 
 /* Copies the lines with the wanted verdict, a run of neighbours at a time. */
@@ -86,14 +96,21 @@ static void put_verdicts(cli_printer *printer, const cli_slot *slot)
 
 /* ---- counts ---- */
 
-/* Keeps the first line of each URL: a size_t and the bytes. */
+/* What is kept before the bytes of a line. The same field may have another number in each file. */
+typedef struct kept_line {
+    size_t length;
+    uint64_t field;
+} kept_line;
+
+/* Keeps the first line of each URL. */
 static int keep_lines(cli_printer *printer, const cli_slot *slot)
 {
     for (size_t i = 0; i < slot->block.count; i++) {
         vidi_str line = slot->block.lines[i];
+        kept_line about = {line.len, slot->field};
         if (slot->verdicts[i] != VIDI_NEW)
             continue;
-        if (printer->kept_room - printer->kept_used < sizeof line.len + line.len) {
+        if (printer->kept_room - printer->kept_used < sizeof about + line.len) {
             size_t room = (printer->kept_room + line.len) * 2 + CLI_BLOCK_BYTES;
             char *kept = realloc(printer->kept, room);
             if (!kept)
@@ -101,9 +118,9 @@ static int keep_lines(cli_printer *printer, const cli_slot *slot)
             printer->kept = kept;
             printer->kept_room = room;
         }
-        memcpy(printer->kept + printer->kept_used, &line.len, sizeof line.len);
-        memcpy(printer->kept + printer->kept_used + sizeof line.len, line.ptr, line.len);
-        printer->kept_used += sizeof line.len + line.len;
+        memcpy(printer->kept + printer->kept_used, &about, sizeof about);
+        memcpy(printer->kept + printer->kept_used + sizeof about, line.ptr, line.len);
+        printer->kept_used += sizeof about + line.len;
     }
     return CLI_OK;
 }
@@ -129,15 +146,18 @@ static int put_count(cli_printer *printer, const vidi_set *set, vidi_str line, v
 int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_extract *extract)
 {
     cli_unquoted unquoted = {0};
+    cli_lookup lookup = extract->lookup;
     int status = CLI_OK;
 
+    cli_printer_put_header(printer);
     for (size_t at = 0; at < printer->kept_used && status == CLI_OK;) {
-        vidi_str line = {printer->kept + at + sizeof line.len, 0}, url;
-        memcpy(&line.len, printer->kept + at, sizeof line.len);
-        at += sizeof line.len + line.len;
-        url = line;
-        if (cli_extract_any(extract))
-            status = cli_extract_urls(extract, &line, 1, &url, &unquoted);
+        kept_line about;
+        memcpy(&about, printer->kept + at, sizeof about);
+        vidi_str line = {printer->kept + at + sizeof about, about.length}, url = line;
+        at += sizeof about + line.len;
+        lookup.field = about.field;
+        if (extract->active)
+            status = cli_extract_one(&lookup, line, &url, &unquoted);
         if (status == CLI_OK)
             status = put_count(printer, set, line, url);
     }
@@ -151,6 +171,7 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot)
 {
     if (printer->counts)
         return keep_lines(printer, slot);
+    cli_printer_put_header(printer);
     switch (printer->what) {
     case CLI_PRINT_LINE:
         put_lines(printer, slot);
@@ -170,6 +191,7 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot)
 void cli_printer_free(cli_printer *printer)
 {
     free(printer->out.buffer);
+    free(printer->header);
     free(printer->text);
     free(printer->kept);
 }

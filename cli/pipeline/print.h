@@ -27,25 +27,31 @@ int cli_print_parse(const char *word, cli_print *what);
 
 typedef struct cli_printer {
     cli_print what;
-    uint8_t wanted;    /* the verdict of the lines to print; of no interest to CLI_PRINT_VERDICT */
-    bool counts;       /* print how often each URL came, at the end, instead of anything before */
-    bool repeats_only; /* with counts: only URLs that came more than once */
-    char end;          /* of lines */
+    uint8_t wanted;         /* the verdict of the lines to print; of no interest to CLI_PRINT_VERDICT */
+    bool counts;            /* print how often each URL came, at the end, instead of anything before */
+    bool repeats_only;      /* with counts: only URLs that came more than once */
+    char end;               /* of lines */
     const vidi_canon *form; /* of the set, for CLI_PRINT_CANONICAL */
+    char *header;           /* a line to print before all others, with its end; NULL: none. The printer frees it. */
+    size_t header_length;
     cli_out out;
 
     /* private */
     char *text; /* canonical form of the current line */
     size_t text_room;
-    char *kept; /* with counts: the first line of each URL, as a size_t and its bytes */
+    bool header_put;
+    char *kept; /* with counts: the first line of each URL, as a kept_line and its bytes */
     size_t kept_used, kept_room;
 } cli_printer;
 
 /* Puts what is to be printed of a slot into printer->out. CLI_OK, or CLI_ERROR with a message. */
 int cli_printer_put(cli_printer *printer, const cli_slot *slot);
 
-/* With counts: asks the set how often each URL came, and puts that into printer->out. */
+/* With counts: looks up how often each URL came, and puts that into printer->out. */
 int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_extract *extract);
+
+/* Puts the header into printer->out, if lines are printed and it is not there yet. */
+void cli_printer_put_header(cli_printer *printer);
 
 void cli_printer_free(cli_printer *printer);
 

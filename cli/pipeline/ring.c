@@ -34,6 +34,7 @@ static void slot_free(cli_slot *slot)
     cli_block_free(&slot->block);
     free(slot->taken);
     free(slot->unquoted.bytes);
+    free(slot->why);
     free(slot->verdicts);
     free(slot->digests);
 }

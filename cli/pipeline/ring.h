@@ -15,11 +15,15 @@
 
 typedef struct cli_slot {
     cli_block block;
-    vidi_str *urls;        /* what the set is asked about: block.lines, or taken out of them */
-    vidi_str *taken;       /* room for those; NULL as long as nobody needs it */
-    cli_unquoted unquoted; /* and for bytes that are not in the lines */
+    vidi_str *urls;        /* one for each line: block.lines, or taken out of them */
+    vidi_str *taken;       /* room for URLs that were taken out; NULL until it is needed */
+    cli_unquoted unquoted; /* and for bytes of theirs that are not in the lines */
+    uint64_t field;        /* the number of the field they were taken out of */
+    size_t lookups;        /* URLs to look up: all, or all but the last if that line must have a URL and has none */
+    char *why;             /* then: why not */
+    bool gaps;             /* there are lines without a URL, which are dropped (cli_extract_is_none) */
     uint8_t *verdicts;
-    vidi_digest *digests; /* of the first `digested` URLs; NULL as long as nobody needs it */
+    vidi_digest *digests; /* of the first `digested` URLs; NULL until it is needed */
     uint64_t epoch;       /* of the digests */
     size_t digested;
     uint64_t mark; /* of the set, behind these lines */
