@@ -18,7 +18,7 @@ bool vidi__buffer_grow(vidi__buffer *buffer, size_t more)
         return false;
     size_t room = buffer->room < FIRST_BYTES ? FIRST_BYTES : buffer->room;
     if (more > SIZE_MAX / 4 || room > SIZE_MAX / 4) {
-        buffer->error = vidi__fail(VIDI_ELIMIT, "a text of %zu bytes cannot take %zu more", buffer->len, more);
+        buffer->error = vidi__fail(VIDI_ELIMIT, "a text of %zu bytes cannot grow by %zu", buffer->len, more);
         return false;
     }
     room = 2 * (room + more);

@@ -93,7 +93,7 @@ int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uin
 
 static int over_limit(const vidi__memory *memory, uint64_t used, uint64_t bytes)
 {
-    return vidi__fail(VIDI_ELIMIT, "%s more would pass the memory limit of %s (in use: %s)",
+    return vidi__fail(VIDI_ELIMIT, "another %s would exceed the memory limit of %s (in use: %s)",
                       vidi__human_bytes(bytes).text, vidi__human_bytes(memory->limit).text,
                       vidi__human_bytes(used).text);
 }
@@ -143,7 +143,7 @@ static int take(vidi__memory *memory, void *out, uint64_t bytes, size_t alignmen
     }
     if (!ptr) {
         atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);
-        return vidi__fail(VIDI_EMEMORY, "no memory for another %s", vidi__human_bytes(bytes).text);
+        return vidi__fail(VIDI_EMEMORY, "cannot allocate another %s", vidi__human_bytes(bytes).text);
     }
     memcpy(out, &ptr, sizeof ptr);
     return VIDI_OK;

@@ -42,7 +42,7 @@ static int add_one(vidi__params *params, vidi_str item)
 {
     const char *equal = memchr(item.ptr, '=', item.len);
     if (!equal || equal == item.ptr)
-        return vidi__fail(VIDI_EOPTION, "'%.*s' is not of the form name=value", VIDI__QUOTE(item));
+        return vidi__fail(VIDI_EOPTION, "'%.*s' is not written as name=value", VIDI__QUOTE(item));
     vidi__param param = {.name = {item.ptr, (size_t)(equal - item.ptr)}};
     param.value = (vidi_str){equal + 1, item.len - param.name.len - 1};
     for (size_t i = 0; i < params->count; i++)
@@ -222,7 +222,7 @@ static int unknown(const vidi__params *params, vidi_str name)
     vidi__text text = vidi__text_in(list, sizeof list);
     for (size_t i = 0; i < params->asked_count; i++)
         vidi__text_add(&text, "%s%s", i ? ", " : "", params->asked[i]);
-    return vidi__fail(VIDI_EOPTION, "there is no parameter '%.*s'; there are %s", VIDI__QUOTE(name), list);
+    return vidi__fail(VIDI_EOPTION, "there is no parameter '%.*s'; the parameters are %s", VIDI__QUOTE(name), list);
 }
 
 int vidi__params_done(const vidi__params *params)

@@ -114,7 +114,7 @@ static int read_piecewise(vidi__pool *pool, vidi__reader *reader, uint64_t len, 
 int vidi__pool_read(vidi__pool *pool, vidi__reader *reader, uint64_t len, vidi__record **record)
 {
     if (len > reader->left)
-        return vidi__damaged("a string is longer than the data that holds it");
+        return vidi__damaged("a string is longer than the data");
     if (len <= PIECE || reader->left != UINT64_MAX)
         return append(pool, reader, (vidi_str){NULL, (size_t)len}, record);
     char *buffer = NULL;

@@ -12,7 +12,7 @@ int vidi__random(void *out, size_t bytes)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return vidi__fail(VIDI_ESYSTEM, "no random key: getrandom failed: %s", strerror(errno));
+            return vidi__fail(VIDI_ESYSTEM, "cannot create a random key: getrandom failed: %s", strerror(errno));
         at += got;
         bytes -= (size_t)got;
     }

@@ -84,13 +84,13 @@ int vidi__read_align(vidi__reader *reader)
         VIDI__TRY(vidi__read(reader, bytes, count));
     for (uint64_t i = 0; i < count; i++)
         any |= bytes[i];
-    return any ? vidi__damaged("there is something before the beginning of an array") : VIDI_OK;
+    return any ? vidi__damaged("the padding before an array is not zero") : VIDI_OK;
 }
 
 int vidi__lend(vidi__reader *reader, uint64_t bytes, void *out)
 {
     if (bytes > reader->left)
-        return vidi__damaged("an array is larger than the data that holds it");
+        return vidi__damaged("an array is larger than the data");
     const void *lent = reader->lend(reader, bytes);
     reader->at += bytes;
     memcpy(out, &lent, sizeof lent);
@@ -131,7 +131,7 @@ int vidi__read_array(vidi__reader *reader, vidi__memory *memory, uint64_t count,
     *words = NULL;
     VIDI__TRY(vidi__read_align(reader));
     if (count > reader->left / 8)
-        return vidi__damaged("an array is larger than the data that holds it");
+        return vidi__damaged("an array is larger than the data");
     if (vidi__lends(reader))
         return vidi__lend(reader, count * 8, words);
     bool vouched = reader->left != UINT64_MAX;

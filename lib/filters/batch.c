@@ -5,7 +5,7 @@ int vidi__locks_init(vidi__locks *locks)
 {
     for (locks->made = 0; locks->made < VIDI__PARTITIONS; locks->made++)
         if (pthread_mutex_init(&locks->of[locks->made].lock, NULL))
-            return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+            return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
     return VIDI_OK;
 }
 

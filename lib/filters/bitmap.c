@@ -20,7 +20,7 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
         return vidi__alloc_zeroed(memory, &bitmap->words, vidi__bitmap_bytes(m), VIDI__CACHE_LINE);
     VIDI__TRY(vidi__read_u64(reader, &bitmap->ones));
     if (bitmap->ones > m)
-        return vidi__damaged("more bits are set than there are");
+        return vidi__damaged("the number of set bits is too large");
     VIDI__TRY(vidi__read_array(reader, memory, words_of(m), room_of(m), &bitmap->words));
     int code = vidi__lends(reader) ? VIDI_OK : vidi__bitmap_verify(bitmap);
     if (code < 0)
@@ -38,7 +38,7 @@ int vidi__bitmap_verify(const vidi__bitmap *bitmap)
 {
     uint64_t words = words_of(bitmap->m);
     if (bitmap->words[words - 1] & ~last_bits(bitmap->m))
-        return vidi__damaged("bits are set behind the end of an array");
+        return vidi__damaged("bits are set beyond the end of an array");
     if (vidi__popcount(bitmap->words, words) != bitmap->ones)
         return vidi__damaged("the number of set bits of an array is wrong");
     return VIDI_OK;

@@ -215,7 +215,7 @@ static double places_needed(const void *context, unsigned k)
 static int shape_of(vidi__bloom *shape, double n, double m, unsigned k)
 {
     if (!(m >= 1) || m > (double)VIDI__PLACES_MAX)
-        return vidi__fail(VIDI_EOPTION, "%.3g places are asked for; 1 to 2^48 are possible", m);
+        return vidi__fail(VIDI_EOPTION, "m would be %.3g; 1 to 2^48 is possible", m);
     if (n > (double)VIDI__CAPACITY_MAX)
         return vidi__fail(VIDI_EOPTION, "a capacity of %.3g URLs is more than any memory holds", n);
     if (!(n >= 1))
@@ -273,9 +273,9 @@ int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config)
     VIDI__TRY(vidi__params_u64(params, "m", 1, VIDI__PLACES_MAX, &m));
     VIDI__TRY(vidi__params_double(params, "M", 1e-3, 1e6, &multiplier));
     if (m && multiplier > 0)
-        return vidi__fail(VIDI_EOPTION, "m and M both say how large the array is; give one of them");
+        return vidi__fail(VIDI_EOPTION, "m and M both set the size of the array: give only one of them");
     if (m && !k && !capacity)
-        return vidi__fail(VIDI_EOPTION, "m alone says too little; give k, or the capacity, too");
+        return vidi__fail(VIDI_EOPTION, "m alone is not enough: give k or the capacity, too");
     if (!m && !capacity)
         return vidi__fail(VIDI_EOPTION,
                           "does not grow, so it must know how many URLs to expect: give a capacity, or m and k");

@@ -51,7 +51,7 @@ static int make_locks(classic *self)
 {
     for (; self->locks_made < LOCKS; self->locks_made++)
         if (pthread_mutex_init(&self->locks[self->locks_made].mutex, NULL))
-            return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+            return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
     return VIDI_OK;
 }
 

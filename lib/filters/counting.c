@@ -69,7 +69,7 @@ static int counting_verify(const vidi__filter *filter)
             return vidi__damaged("bits are set between counters");
     for (uint64_t place = self->shape.m; place < words * self->per_word; place++)
         if (get(self, place))
-            return vidi__damaged("counters are set behind the last");
+            return vidi__damaged("counters are set beyond the last");
     for (uint64_t place = 0; place < self->shape.m; place++)
         used += get(self, place) != 0;
     return used == self->used ? VIDI_OK : vidi__damaged("the number of counters in use is wrong");
@@ -80,7 +80,7 @@ static int load(counting *self, const vidi__config *config)
     uint64_t room = bytes_of(self->shape.m, self->per_word) / 8, words = words_of(self->shape.m, self->per_word);
     VIDI__TRY(vidi__read_u64(config->reader, &self->used));
     if (self->used > self->shape.m)
-        return vidi__damaged("more counters are in use than there are");
+        return vidi__damaged("the number of counters in use is too large");
     VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
     return vidi__lends(config->reader) ? VIDI_OK : counting_verify(&self->base);
 }

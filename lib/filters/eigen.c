@@ -62,7 +62,7 @@ static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
     VIDI__TRY(vidi__params_u64(params, "m1", 1, VIDI__PLACES_MAX, &m1));
     if (!vidi__params_has(params, "m")) {
         if (m1)
-            return vidi__fail(VIDI_EOPTION, "m1 is a share of m; give m and k too");
+            return vidi__fail(VIDI_EOPTION, "m1 is a part of m: give m and k, too");
         VIDI__TRY(vidi__bloom_read(&self->shape, config));
         self->d = d ? (unsigned)d : default_d(self->shape.k);
         *m2 = second_region(self->shape.m, self->shape.k, self->d);
@@ -71,7 +71,7 @@ static int regions(eigen *self, const vidi__config *config, uint64_t *m2)
     VIDI__TRY(vidi__params_u64(params, "m", 2, VIDI__PLACES_MAX, &m));
     VIDI__TRY(vidi__params_u64(params, "k", 1, VIDI__K_MAX, &k));
     if (!k)
-        return vidi__fail(VIDI_EOPTION, "m needs k too");
+        return vidi__fail(VIDI_EOPTION, "m alone is not enough: give k, too");
     self->d = d ? (unsigned)d : default_d(k);
     if (!m1)
         m1 = (uint64_t)((unsigned __int128)m * k / (k + self->d));
@@ -88,7 +88,7 @@ static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
     VIDI__TRY(regions(self, config, m2));
     VIDI__TRY(vidi__params_str(config->params, "g", &feature));
     if (feature.len >= sizeof self->base.needs.feature)
-        return vidi__fail(VIDI_EOPTION, "g is too long for the name of a feature");
+        return vidi__fail(VIDI_EOPTION, "g is too long for a feature's name");
     VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->of_url));
     vidi__seed seed = vidi__seed_child(&config->seed, "feature", 0, 1);
     VIDI__TRY(vidi__scheme_init(&self->of_feature, config->params, &seed, self->d));

@@ -71,7 +71,7 @@ int vidi__filter_alike(const vidi__filter *a, const vidi__filter *b)
     const vidi__needs *one = &a->needs, *two = &b->needs;
     if (a->kind != b->kind || a->can != b->can || one->what != two->what || one->segments_max != two->segments_max ||
         one->strip_scheme != two->strip_scheme || strcmp(one->feature, two->feature) != 0)
-        return vidi__damaged("filters that should be alike are not");
+        return vidi__damaged("the parts of a filter differ in kind");
     return VIDI_OK;
 }
 
@@ -79,7 +79,7 @@ int vidi__filter_check_hash(const vidi__config *config)
 {
     vidi_str given;
     if (vidi__params_str(config->params, "hash", &given) && !vidi__str_is(given, config->item_hash->name))
-        return vidi__fail(VIDI_EOPTION, "hash must be a function of 128 bits, not '%.*s'", VIDI__QUOTE(given));
+        return vidi__fail(VIDI_EOPTION, "hash must be a 128-bit function, not '%.*s'", VIDI__QUOTE(given));
     return VIDI_OK;
 }
 
@@ -143,7 +143,7 @@ int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer)
     vidi__text text = vidi__text_in(params, sizeof params);
     filter->kind->describe(filter, &text);
     if (text.cut)
-        return vidi__fail(VIDI_ECANNOT, "%s: its parameters are too long to be saved", filter->kind->name);
+        return vidi__fail(VIDI_ECANNOT, "the parameters of %s are too long to be saved", filter->kind->name);
     VIDI__TRY(vidi__write_str(writer, (vidi_str){filter->kind->name, strlen(filter->kind->name)}));
     VIDI__TRY(vidi__write_str(writer, (vidi_str){params, text.len}));
     VIDI__TRY(vidi__write_u64(writer, filter->capacity));
@@ -185,7 +185,7 @@ int vidi__filter_load(vidi__filter **filter, const vidi__config *config)
     if (counted && vidi__filter_count(*filter) != count) {
         vidi__filter_destroy(*filter);
         *filter = NULL;
-        return vidi__damaged("the number of URLs is not that of the URLs");
+        return vidi__damaged("the number of URLs is wrong");
     }
     atomic_store_explicit(&(*filter)->count, count, memory_order_relaxed);
     return VIDI_OK;
@@ -202,10 +202,11 @@ int vidi__filter_same_shape(const vidi__filter *a, const vidi__filter *b)
     char one[VIDI__DESCRIPTION], two[VIDI__DESCRIPTION];
     vidi__text text_one = vidi__text_in(one, sizeof one), text_two = vidi__text_in(two, sizeof two);
     if (a->kind != b->kind)
-        return vidi__fail(VIDI_EDIFFERS, "one is of kind %s, the other of kind %s", a->kind->name, b->kind->name);
+        return vidi__fail(VIDI_EDIFFERS, "one filter is of kind %s, the other of kind %s", a->kind->name,
+                          b->kind->name);
     a->kind->describe(a, &text_one);
     b->kind->describe(b, &text_two);
     if (text_one.cut || text_two.cut || strcmp(one, two) != 0)
-        return vidi__fail(VIDI_EDIFFERS, "one %s has %s, the other %s", a->kind->name, one, two);
+        return vidi__fail(VIDI_EDIFFERS, "one %s set has %s, the other %s", a->kind->name, one, two);
     return VIDI_OK;
 }

@@ -31,5 +31,5 @@ int vidi__kind_unknown(vidi_str name)
     vidi__text text = vidi__text_in(list, sizeof list);
     for (size_t i = 0; i < VIDI__COUNT(kinds); i++)
         vidi__text_add(&text, "%s%s", i ? ", " : "", kinds[i]->name);
-    return vidi__fail(VIDI_EOPTION, "there is no kind '%.*s'; there are %s", VIDI__QUOTE(name), list);
+    return vidi__fail(VIDI_EOPTION, "there is no kind '%.*s'; the kinds are %s", VIDI__QUOTE(name), list);
 }

@@ -78,7 +78,8 @@ static int make_stage(scalable *self, unsigned index)
     if (self->stage[index])
         return VIDI_OK;
     if (index >= STAGES_MAX)
-        return vidi__fail(VIDI_ELIMIT, "scalable: %d stages are full; make the set with a larger capacity", STAGES_MAX);
+        return vidi__fail(VIDI_ELIMIT, "scalable: all %d stages are full; create the set with a larger capacity",
+                          STAGES_MAX);
     vidi__params params;
     vidi__config config = stage_config(self, index);
     VIDI__TRY(vidi__params_parse(&params, self->inner_params));
@@ -104,13 +105,13 @@ static int load_stages(scalable *self, vidi__reader *reader)
     uint64_t stages;
     VIDI__TRY(vidi__read_u64(reader, &stages));
     if (stages < 1 || stages > STAGES_MAX)
-        return vidi__damaged("a scalable filter of no stages, or too many");
+        return vidi__damaged("a scalable filter has no stages, or too many");
     for (unsigned i = 0; i < stages; i++) {
         vidi__config config = stage_config(self, i);
         config.reader = reader;
         VIDI__TRY(vidi__filter_load(&self->stage[i], &config));
         if (self->stage[i]->kind != self->inner)
-            return vidi__damaged("a stage is not of the kind that the set names");
+            return vidi__damaged("a stage is not of the kind that the set says");
         VIDI__TRY(vidi__filter_alike(self->stage[0], self->stage[i]));
         if (i > 0)
             advance(self);
@@ -134,7 +135,7 @@ static int configure(scalable *self, const vidi__config *config)
     VIDI__TRY(vidi__filter_inner(&self->inner, config->params));
     vidi__params_rest(config->params, &rest);
     if (vidi__params_has(&rest, "m") || vidi__params_has(&rest, "M"))
-        return vidi__fail(VIDI_EOPTION, "m and M would make every stage alike; give capacity and error");
+        return vidi__fail(VIDI_EOPTION, "m and M would make all stages the same size: give capacity and error instead");
     vidi__text text = vidi__text_in(self->inner_params, sizeof self->inner_params);
     vidi__params_format(&rest, &text);
     return text.cut ? vidi__fail(VIDI_EOPTION, "the parameters of the inner kind are too long") : VIDI_OK;

@@ -88,8 +88,8 @@ static int check_combination(const spatial *self, unsigned index)
     for (unsigned i = 0; i < index && combination; i++)
         if (self->member[i]->combination == combination)
             return vidi__fail(VIDI_EOPTION,
-                              "mode=different has too few functions for members that differ; give more of "
-                              "them (functions=a+b+…) or fewer members");
+                              "mode=different has too few functions to make the members differ: give more of "
+                              "them (functions=a+b+…) or a smaller F");
     return VIDI_OK;
 }
 
@@ -116,7 +116,7 @@ static int spatial_create(vidi__filter **filter, const vidi__config *config)
     for (unsigned i = 0; i < self->members; i++) {
         VIDI__TRY(make_member(self, i, inner, &rest, config));
         if (self->member[i]->kind != inner)
-            return vidi__damaged("a member is not of the kind that the set names");
+            return vidi__damaged("a member is not of the kind that the set says");
         VIDI__TRY(vidi__filter_alike(self->member[0], self->member[i]));
         VIDI__TRY(check_combination(self, i));
     }

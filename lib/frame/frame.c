@@ -80,10 +80,10 @@ int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t 
     if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
     if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "version %u of the format is not known here", vidi__load32(head + 8));
+        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", vidi__load32(head + 8));
     *generation = vidi__load64(head + 16);
     make_head(expected, *generation);
-    return memcmp(head, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head makes no sense");
+    return memcmp(head, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head is invalid");
 }
 
 static void make_foot(unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table, uint64_t payload,
@@ -99,9 +99,9 @@ int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t 
                            uint64_t payload, uint64_t blocks)
 {
     if (memcmp(foot + FOOT_MARK, end_magic, sizeof end_magic) != 0)
-        return vidi__damaged("it does not end as it should");
+        return vidi__damaged("its end is missing or invalid");
     if (vidi__load64(foot) != payload || vidi__load64(foot + 8) != blocks)
-        return vidi__damaged("there is more data, or less, than there should be");
+        return vidi__damaged("the amount of data is wrong");
     if (vidi__load64(foot + FOOT_SUM) != foot_sum(generation, table, blocks, foot))
         return vidi__damaged("the checksum of the foot is wrong");
     return VIDI_OK;
@@ -117,7 +117,7 @@ int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks
     *blocks = rest / each + (rest % each != 0);
     uint64_t before = rest - *blocks * 8;
     if (before < VIDI__HEAD_BYTES || before <= (*blocks - 1) * VIDI__BLOCK_BYTES)
-        return vidi__damaged("no stream has this length");
+        return vidi__damaged("a stream cannot have this length");
     *payload = before - VIDI__HEAD_BYTES;
     return VIDI_OK;
 }
@@ -208,7 +208,7 @@ static int take(vidi__frame_reader *self, void *data, size_t bytes)
     while (bytes) {
         int64_t got = self->source(self->context, at, bytes);
         if (got < 0 || (uint64_t)got > bytes)
-            return vidi__fail(VIDI_EIO, "the source gave up");
+            return vidi__fail(VIDI_EIO, "the source reported an error");
         if (got == 0)
             return vidi__damaged("the stream ends too early");
         at += got;
@@ -244,7 +244,7 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
     vidi__frame_reader *self = (vidi__frame_reader *)reader;
     unsigned char *at = data;
     if (bytes > reader->left)
-        return vidi__damaged("more is announced than there is");
+        return vidi__damaged("a length exceeds the data");
     while (bytes) {
         uint64_t piece = VIDI__BLOCK_BYTES;
         if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* a whole block of an array goes where it belongs at once */
@@ -316,7 +316,7 @@ int vidi__frame_close(vidi__frame_reader *reader)
     const vidi__sums *blocks = &reader->blocks;
     uint64_t payload = reader->base.at - VIDI__HEAD_BYTES;
     if (reader->base.left != UINT64_MAX && reader->base.left != 0)
-        return vidi__damaged("there is more data than there should be");
+        return vidi__damaged("there is unexpected data at the end");
     if (reader->used)
         VIDI__TRY(finish_block(reader));
     VIDI__TRY(check_table(reader));

@@ -11,7 +11,7 @@ static const void *lend(vidi__reader *reader, uint64_t bytes)
 static int mapped_read(vidi__reader *reader, void *data, uint64_t bytes)
 {
     if (bytes > reader->left)
-        return vidi__damaged("more is announced than there is");
+        return vidi__damaged("a length exceeds the data");
     if (bytes)
         memcpy(data, lend(reader, bytes), (size_t)bytes);
     return VIDI_OK;
@@ -39,7 +39,7 @@ int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size)
 
 int vidi__mapped_close(const vidi__mapped *mapped)
 {
-    return mapped->base.left ? vidi__damaged("there is more data than there should be") : VIDI_OK;
+    return mapped->base.left ? vidi__damaged("there is unexpected data at the end") : VIDI_OK;
 }
 
 int vidi__mapped_verify(const vidi__mapped *mapped, uint64_t from, uint64_t count)

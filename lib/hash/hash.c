@@ -43,7 +43,7 @@ int vidi__hash_unknown(vidi_str name)
         const char *between = i + 1 < VIDI__COUNT(functions) ? ", " : " and ";
         vidi__text_add(&names, "%s%s", i ? between : "", functions[i]->name);
     }
-    return vidi__fail(VIDI_EOPTION, "there is no hash function '%.*s' in this build, which has %s",
+    return vidi__fail(VIDI_EOPTION, "this build has no hash function '%.*s'; it has %s",
                       (int)(name.len > 60 ? 60 : name.len), name.ptr, buffer);
 }
 

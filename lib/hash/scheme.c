@@ -40,11 +40,11 @@ static int read_functions(vidi_str text, const vidi__hash_fn **pool)
         const char *plus = text.len ? memchr(text.ptr, '+', text.len) : NULL;
         vidi_str name = {text.ptr, plus ? (size_t)(plus - text.ptr) : text.len};
         if (count == VIDI__K_MAX)
-            return vidi__fail(VIDI_EOPTION, "functions names more than %d functions", VIDI__K_MAX);
+            return vidi__fail(VIDI_EOPTION, "functions lists more than %d functions", VIDI__K_MAX);
         VIDI__TRY(find_function(name, &pool[count]));
         for (int i = 0; i < count; i++)
             if (pool[i] == pool[count])
-                return vidi__fail(VIDI_EOPTION, "functions names %s twice", pool[i]->name);
+                return vidi__fail(VIDI_EOPTION, "functions lists %s twice", pool[i]->name);
         count++;
         if (!plus)
             return count;
@@ -109,13 +109,14 @@ static int read_mode(vidi__scheme *scheme, vidi__params *params)
     else if (!mode_given)
         mode = fn->bits == 32 ? VIDI__SALTED : VIDI__DERIVED;
     if (mode == VIDI__DERIVED && fn->bits == 32)
-        return vidi__fail(VIDI_EOPTION, "mode=derived needs 128 bits, and %s gives 32: use mode=salted", fn->name);
+        return vidi__fail(VIDI_EOPTION,
+                          "mode=derived needs a 128-bit hash function, but %s has 32 bits: use mode=salted", fn->name);
     if (mode == VIDI__DIFFERENT && vidi__params_has(params, "hash"))
         return vidi__fail(VIDI_EOPTION, "mode=different takes several functions: give functions=a+b instead of hash");
     if (mode != VIDI__DIFFERENT && vidi__params_has(params, "functions"))
         return vidi__fail(VIDI_EOPTION, "functions is for mode=different; mode=%s takes hash", names[mode]);
     if (mode != VIDI__SALTED && vidi__params_has(params, "salt"))
-        return vidi__fail(VIDI_EOPTION, "salt is for mode=salted, and the mode is %s", names[mode]);
+        return vidi__fail(VIDI_EOPTION, "salt is for mode=salted, but the mode is %s", names[mode]);
     scheme->mode = (vidi__mode)mode;
     scheme->functions[0] = fn;
     return VIDI_OK;
@@ -241,7 +242,7 @@ int vidi__scheme_check(const vidi__scheme *scheme, uint64_t places)
     char buffer[64];
     vidi__text wide = vidi__text_in(buffer, sizeof buffer);
     wide_names(&wide);
-    return vidi__fail(VIDI_EOPTION, "%s gives 32-bit values, which do not reach %llu places evenly; use %s",
+    return vidi__fail(VIDI_EOPTION, "%s gives 32-bit values, too few to reach %llu places evenly; use %s",
                       scheme->functions[narrow]->name, (unsigned long long)places, buffer);
 }
 

@@ -123,7 +123,7 @@ int vidi__file_open(vidi__file *file, int folder, const char *name, int flags)
     if (file->handle >= 0)
         return VIDI_OK;
     if (errno == ENOENT)
-        return vidi__fail(VIDI_EABSENT, "there is no %s", file->name);
+        return vidi__fail(VIDI_EABSENT, "%s does not exist", file->name);
     return refused(file->name, flags & O_CREAT ? "created" : "opened");
 }
 
@@ -202,7 +202,7 @@ int vidi__file_map(const vidi__file *file, uint64_t bytes, const void **start)
     if (bytes == 0) /* which mmap refuses */
         return VIDI_OK;
     if (bytes > SIZE_MAX / 2)
-        return vidi__fail(VIDI_ELIMIT, "%s is too large for this machine's addresses", file->name);
+        return vidi__fail(VIDI_ELIMIT, "%s is too large for the address space", file->name);
     void *mapped = vidi__system_now->map(file->handle, (size_t)bytes);
     if (mapped == MAP_FAILED)
         return refused(file->name, "mapped");

@@ -277,7 +277,7 @@ static int start(vidi__log *log)
 {
     sigset_t all, before;
     if (init_lock(log) != 0)
-        return vidi__fail(VIDI_ESYSTEM, "%s: no lock for the log", log->file.name);
+        return vidi__fail(VIDI_ESYSTEM, "%s: cannot create a lock for the log", log->file.name);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&log->thread, NULL, run, log);
@@ -285,7 +285,7 @@ static int start(vidi__log *log)
     if (!failed)
         return VIDI_OK;
     destroy_lock(log);
-    return vidi__fail(VIDI_ESYSTEM, "%s: no thread for the log: %s", log->file.name, strerror(failed));
+    return vidi__fail(VIDI_ESYSTEM, "%s: cannot start a thread for the log: %s", log->file.name, strerror(failed));
 }
 
 /* The file is left as it is; its handle, too, goes without a sentence that would hide the one about the cause. */
@@ -329,7 +329,7 @@ static int open_new(vidi__log *log, int folder, const char *name, bool *ours)
     VIDI__TRY(code);
     VIDI__TRY(vidi__file_size(&log->file, &bytes));
     if (bytes > VIDI__LOG_HEAD)
-        return vidi__fail(VIDI_EIO, "%s is there already, and holds records", name);
+        return vidi__fail(VIDI_EIO, "%s already exists and holds records", name);
     *ours = true;
     return vidi__file_truncate(&log->file, 0);
 }
@@ -374,7 +374,7 @@ static int go_on(vidi__log *log, int folder, const vidi__log_id *id, uint64_t by
     VIDI__TRY(vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND));
     VIDI__TRY(vidi__file_size(&log->file, &size));
     if (size != bytes || bytes < VIDI__LOG_HEAD || bytes % 8 != 0)
-        return vidi__fail(VIDI_EFORMAT, "%s has %llu bytes, not %llu: it cannot be continued", name,
+        return vidi__fail(VIDI_EFORMAT, "cannot append to %s: it has %llu bytes, not %llu", name,
                           (unsigned long long)size, (unsigned long long)bytes);
     VIDI__TRY(vidi__file_read(&log->file, head, sizeof head, 0));
     VIDI__TRY(vidi__log_head_read(head, id, name, &log->generation));
@@ -424,7 +424,7 @@ static int reserve(vidi__log *log, uint64_t bytes)
     }
     VIDI__TRY(error_of(log));
     if (log->starved)
-        return vidi__fail(VIDI_EMEMORY, "%s: no memory for another buffer", log->file.name);
+        return vidi__fail(VIDI_EMEMORY, "%s: cannot allocate a buffer", log->file.name);
     VIDI__TRY(grow(log, &log->filling, log->filling.used + log->reserved + bytes));
     log->reserved += bytes;
     return VIDI_OK;
@@ -492,7 +492,7 @@ void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, siz
         payload += pieces[i].len;
     pthread_mutex_lock(&log->lock);
     if (payload > reserved) /* a mistake of the caller's: better no log than one with a gap that nobody knows of */
-        keep_error(log, vidi__fail(VIDI_EARGUMENT, "%s: a record is larger than what was reserved", log->file.name));
+        keep_error(log, vidi__fail(VIDI_EARGUMENT, "%s: a record is larger than its reservation", log->file.name));
     if (!log->error)
         append(log, type, pieces, count, payload);
     log->end += vidi__log_record_bytes(payload);

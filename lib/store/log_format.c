@@ -37,19 +37,19 @@ void vidi__log_head_write(unsigned char head[VIDI__LOG_HEAD], const vidi__log_id
 
 static int differs(const char *name, const char *what, uint64_t is, uint64_t expected)
 {
-    return vidi__fail(VIDI_EDIFFERS, "%s belongs to another set or time: its %s is %016llx, not %016llx", name, what,
-                      (unsigned long long)is, (unsigned long long)expected);
+    return vidi__fail(VIDI_EDIFFERS, "%s belongs to another set or generation: its %s is %016llx, not %016llx", name,
+                      what, (unsigned long long)is, (unsigned long long)expected);
 }
 
 int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
                         uint64_t *generation)
 {
     if (memcmp(head, magic, sizeof magic) != 0)
-        return vidi__fail(VIDI_EFORMAT, "%s is not a log that vidi wrote: it does not begin as one", name);
+        return vidi__fail(VIDI_EFORMAT, "%s is not a vidi log", name);
     if (vidi__load64(head + 56) != checksum(NULL, 0, head, 56))
         return vidi__fail(VIDI_EFORMAT, "%s is damaged: the checksum of its head is wrong", name);
     if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "%s has version %u of the log's format, which is not known here", name,
+        return vidi__fail(VIDI_EFORMAT, "%s has log format version %u, which is unknown to this version of vidi", name,
                           vidi__load32(head + 8));
     if (vidi__load64(head + 40) != id->identity)
         return differs(name, "set", vidi__load64(head + 40), id->identity);

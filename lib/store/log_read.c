@@ -108,7 +108,7 @@ static int use_allowance(reader *self, uint64_t bytes)
 {
     if (bytes > self->allowance)
         return vidi__fail(VIDI_EFORMAT,
-                          "%s was made to be slow to read: it holds too many heads of records whose "
+                          "%s was forged to be slow to read: it holds too many record heads whose "
                           "checksums are wrong",
                           self->file.name);
     self->allowance -= bytes;

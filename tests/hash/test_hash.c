@@ -268,7 +268,7 @@ static void unknown_names_are_refused_with_a_list(void **state)
     assert_null(vidi__hash_find((vidi_str){"", 0}));
     assert_int_equal(vidi__hash_unknown((vidi_str){"crc32 and more", 5}), VIDI_EOPTION);
     const char *message = vidi_message();
-    const char *start = "there is no hash function 'crc32' in this build, which has jenkins, murmur2, ";
+    const char *start = "this build has no hash function 'crc32'; it has jenkins, murmur2, ";
     check(strncmp(message, start, strlen(start)) == 0, "%s", message);
     const char *end = strstr(message, " and sip13");
     check(end && end[strlen(" and sip13")] == 0, "%s", message);

@@ -252,22 +252,22 @@ static void what_makes_no_sense_is_refused(void **state)
     (void)state;
     check_refused("", 0, "k must be a whole number from 1 to 64, not 0");
     check_refused("", 65, "k must be a whole number from 1 to 64, not 65");
-    check_refused("hash=crc32", 3, "there is no hash function 'crc32' in this build, which has jenkins, murmur2, ");
-    check_refused("hash=", 3, "there is no hash function ''");
+    check_refused("hash=crc32", 3, "this build has no hash function 'crc32'; it has jenkins, murmur2, ");
+    check_refused("hash=", 3, "this build has no hash function ''");
     check_refused("mode=double", 3, "mode must be one of derived|salted|different, not 'double'");
-    check_refused("hash=jenkins,mode=derived", 3, "mode=derived needs 128 bits, and jenkins gives 32: use mode=salted");
-    check_refused("mode=derived,salt=prefix", 3, "salt is for mode=salted, and the mode is derived");
-    check_refused("salt=suffix", 3, "salt is for mode=salted, and the mode is derived");
-    check_refused("functions=oaat,salt=suffix", 1, "salt is for mode=salted, and the mode is different");
+    check_refused("hash=jenkins,mode=derived", 3, "mode=derived needs a 128-bit hash function, but jenkins has 32 bits: use mode=salted");
+    check_refused("mode=derived,salt=prefix", 3, "salt is for mode=salted, but the mode is derived");
+    check_refused("salt=suffix", 3, "salt is for mode=salted, but the mode is derived");
+    check_refused("functions=oaat,salt=suffix", 1, "salt is for mode=salted, but the mode is different");
     check_refused("mode=salted,salt=middle", 3, "salt must be one of prefix|suffix, not 'middle'");
     check_refused("mode=salted,functions=oaat", 1, "functions is for mode=different; mode=salted takes hash");
     check_refused("mode=derived,functions=oaat", 1, "functions is for mode=different; mode=derived takes hash");
     check_refused("hash=oaat,functions=oaat", 1, "give functions=a+b instead of hash");
     check_refused("hash=oaat,mode=different", 1, "give functions=a+b instead of hash");
-    check_refused("functions=oaat+jenkins+oaat", 2, "functions names oaat twice");
-    check_refused("functions=oaat+", 1, "there is no hash function ''");
-    check_refused("functions=", 1, "there is no hash function ''");
-    check_refused("functions=oaat+crc", 1, "there is no hash function 'crc'");
+    check_refused("functions=oaat+jenkins+oaat", 2, "functions lists oaat twice");
+    check_refused("functions=oaat+", 1, "this build has no hash function ''");
+    check_refused("functions=", 1, "this build has no hash function ''");
+    check_refused("functions=oaat+crc", 1, "this build has no hash function 'crc'");
     check_refused("functions=oaat+jenkins", 3, "mode=different has 2 functions to choose from, too few for k = 3");
     check_refused("functions=oaat", 64, "mode=different has 1 function to choose from, too few for k = 64");
     check_refused("mode=different", 8, "functions to choose from, too few for k = 8");
@@ -287,11 +287,11 @@ static void narrow_functions_do_not_serve_many_places(void **state)
     assert_int_equal(vidi__scheme_check(&narrow, VIDI__NARROW_MAX), VIDI_OK);
     assert_int_equal(vidi__scheme_check(&narrow, 300000000), VIDI_EOPTION);
     if (all_functions())
-        assert_string_equal(vidi_message(), "jenkins gives 32-bit values, which do not reach 300000000 places evenly; "
+        assert_string_equal(vidi_message(), "jenkins gives 32-bit values, too few to reach 300000000 places evenly; "
                                             "use sip13, xxh3, md5 or sha1");
     assert_int_equal(vidi__scheme_check(&mixed, VIDI__NARROW_MAX + 1), VIDI_EOPTION);
     assert_non_null(
-        strstr(vidi_message(), "oaat gives 32-bit values, which do not reach 268435457 places evenly; use"));
+        strstr(vidi_message(), "oaat gives 32-bit values, too few to reach 268435457 places evenly; use"));
 }
 
 static void only_keyed_functions_withstand(void **state)
@@ -337,7 +337,7 @@ static void items_are_hashed_with_a_function_of_128_bits(void **state)
     const vidi__hash_fn *fn = NULL;
     assert_int_equal(vidi__params_parse(&params, "hash=none"), VIDI_OK);
     assert_int_equal(vidi__scheme_item_hash(&params, &fn), VIDI_EOPTION);
-    assert_non_null(strstr(vidi_message(), "there is no hash function 'none' in this build, which has"));
+    assert_non_null(strstr(vidi_message(), "this build has no hash function 'none'; it has"));
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 int vidi__layers_init(vidi__layers *layers)
 {
     if (pthread_mutex_init(&layers->growth, NULL))
-        return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+        return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
     layers->growth_made = true;
     return VIDI_OK;
 }
@@ -43,11 +43,11 @@ static int make_next(vidi__layers *layers)
     if (next_is_made(layers))
         return VIDI_OK;
     if (index == VIDI__BLOCKED_LAYERS_MAX)
-        return vidi__fail(VIDI_ELIMIT, "%d layers are full; make the set with a larger capacity", index);
+        return vidi__fail(VIDI_ELIMIT, "all %d layers are full; create the set with a larger capacity", index);
     vidi__blocked_layer_plan plan = vidi__blocked_layer_at(&layers->plan, index);
     vidi__blocked_shape shape = vidi__blocked_shape_for((double)plan.urls, plan.share, layers->plan.lines);
     if (shape.rows == 0)
-        return vidi__fail(VIDI_ELIMIT, "%.3g URLs at an error rate of %.3g need more lines than any memory has",
+        return vidi__fail(VIDI_ELIMIT, "%.3g URLs at an error rate of %.3g need more memory than any machine has",
                           (double)plan.urls, plan.share);
     return make_layer(layers, index, plan, shape);
 }
@@ -200,7 +200,7 @@ int vidi__layers_load(vidi__layers *layers, vidi__reader *reader)
     uint64_t count;
     VIDI__TRY(vidi__read_u64(reader, &count));
     if (count < 1 || count > VIDI__BLOCKED_LAYERS_MAX)
-        return vidi__damaged("a blocked filter of no layers, or too many");
+        return vidi__damaged("a blocked filter has no layers, or too many");
     for (unsigned i = 0; i < count; i++) {
         vidi__layer_config config = {.memory = layers->memory, .seed = &layers->seed, .index = i};
         config.plan = vidi__blocked_layer_at(&layers->plan, i);

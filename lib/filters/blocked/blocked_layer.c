@@ -59,7 +59,7 @@ int vidi__layer_verify(const vidi__layer *layer)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         if (count_in(layer, i) != atomic_load_explicit(&layer->ones[i], memory_order_relaxed))
-            return vidi__damaged("a layer has more marks, or fewer, than it says");
+            return vidi__damaged("the number of set bits of a layer is wrong");
     return VIDI_OK;
 }
 
@@ -137,7 +137,7 @@ static int check_count(const vidi__layer *layer)
 {
     uint64_t ones = vidi__layer_ones(layer), urls = atomic_load(&layer->count);
     if (urls > ones || ones > urls * layer->lines * VIDI__BLOCKED_LANES)
-        return vidi__damaged("a layer has more URLs, or fewer, than have marked its bits");
+        return vidi__damaged("the number of URLs of a layer does not match its set bits");
     return VIDI_OK;
 }
 
@@ -147,7 +147,7 @@ static int read_ones(vidi__layer *layer, vidi__reader *reader)
         uint64_t ones;
         VIDI__TRY(vidi__read_u64(reader, &ones));
         if (ones > vidi__layer_rows(layer, i) * layer->lines * VIDI__BLOCKED_BITS)
-            return vidi__damaged("a layer has more marks than bits");
+            return vidi__damaged("a layer claims more set bits than it has bits");
         atomic_store_explicit(&layer->ones[i], ones, memory_order_relaxed);
     }
     return check_count(layer);
@@ -172,9 +172,9 @@ int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi
     VIDI__TRY(vidi__read_u64(reader, &urls));
     VIDI__TRY(vidi__read_u64(reader, &count));
     if (lines < 1 || lines > VIDI__BLOCKED_LINES_MAX || (config->shape.lines && lines != config->shape.lines))
-        return vidi__damaged("a layer has not the lines that it should have");
+        return vidi__damaged("a layer has the wrong number of lines");
     if (rows < VIDI__PARTITIONS || rows > VIDI__BLOCKED_ROWS_MAX || rows > reader->left / (lines * VIDI__CACHE_LINE))
-        return vidi__damaged("a layer has too few rows, or more than there is data");
+        return vidi__damaged("a layer has too few rows, or more than the data can hold");
     if (urls < 1 || urls > VIDI__CAPACITY_MAX || count > rows * lines * VIDI__BLOCKED_BITS)
         return vidi__damaged("the number of URLs of a layer is out of range");
     read.shape = (vidi__blocked_shape){(double)rows, (unsigned)lines};

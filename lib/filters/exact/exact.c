@@ -252,9 +252,9 @@ static int load_one(vidi__exact *exact, vidi__reader *reader)
     VIDI__TRY(vidi__read_u64(reader, &times));
     VIDI__TRY(vidi__read_u64(reader, &len));
     if (times == 0)
-        return vidi__damaged("a URL is there 0 times");
+        return vidi__damaged("a URL is stored 0 times");
     if (times > 1 && !exact->multiset)
-        return vidi__damaged("a URL is there more than once in a set that does not count");
+        return vidi__damaged("a URL is stored more than once, but the set is not a multiset");
     VIDI__TRY(vidi__pool_read(&exact->pool, reader, len, &record));
     memcpy(record->words, hash, exact->index->hash_words * sizeof hash[0]);
     set_times(exact, record, times);
@@ -432,7 +432,7 @@ int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***re
     vidi__record **sorted = sort(pool, arrays[0], arrays[1], count);
     for (uint64_t i = 1; i < count && code == VIDI_OK; i++)
         if (compare_records(pool, sorted[i - 1], sorted[i]) == 0)
-            code = vidi__damaged("a URL is there twice");
+            code = vidi__damaged("a URL is stored twice");
     vidi__release(memory, sorted == arrays[0] ? arrays[1] : arrays[0], bytes, alignment);
     if (code < 0)
         vidi__release(memory, sorted, bytes, alignment);

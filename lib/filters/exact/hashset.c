@@ -281,7 +281,7 @@ static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint6
     for (vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         vidi__part url = {vidi__record_str(&exact->pool, record), {record->words[0], record->words[1]}};
         if (hashset_find(exact, &url))
-            return vidi__damaged("a URL is there twice");
+            return vidi__damaged("a URL is stored twice");
         hashset_link(exact, record);
     }
     return VIDI_OK;

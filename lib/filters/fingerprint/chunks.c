@@ -8,7 +8,7 @@ int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory)
     memset(chunks, 0, sizeof *chunks);
     chunks->memory = memory;
     if (pthread_mutex_init(&chunks->lock, NULL))
-        return vidi__fail(VIDI_ESYSTEM, "the system gives no more locks");
+        return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
     return VIDI_OK;
 }
 

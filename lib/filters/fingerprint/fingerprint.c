@@ -311,7 +311,7 @@ static int fingerprint_verify(const vidi__filter *filter)
 {
     uint64_t count = 0;
     VIDI__TRY(vidi__table_verify(&((const fingerprint *)filter)->table, &count));
-    return count == vidi__filter_count(filter) ? VIDI_OK : vidi__damaged("the number of URLs is not that of the URLs");
+    return count == vidi__filter_count(filter) ? VIDI_OK : vidi__damaged("the number of URLs is wrong");
 }
 
 static void fingerprint_expect(vidi__filter *filter, uint64_t urls)
@@ -347,7 +347,8 @@ static int configure(fingerprint *self, const vidi__config *config)
     if (config->error > 0 && config->capacity) {
         self->bits = bits_for((double)config->capacity / config->error);
         if (self->bits > BITS_MAX)
-            return vidi__fail(VIDI_EOPTION, "an error rate of %g for %llu URLs needs %.0f bits of hash; %d is the most",
+            return vidi__fail(VIDI_EOPTION,
+                              "an error rate of %g for %llu URLs needs %.0f bits of hash; at most %d are possible",
                               config->error, (unsigned long long)config->capacity, ceil(self->bits), BITS_MAX);
     }
     VIDI__TRY(vidi__params_double(config->params, "bits", BITS_MIN, BITS_MAX, &self->bits));
@@ -373,7 +374,7 @@ static int load(fingerprint *self, const vidi__config *config)
     if (vidi__lends(config->reader) && self->table.multiset && config->count < count)
         count = config->count;
     if (count > self->table.hashes)
-        return vidi__damaged("there are more hashes than there can be");
+        return vidi__damaged("the number of hashes exceeds their range");
     vidi__filter_add_count(&self->base, (int64_t)count);
     return VIDI_OK;
 }

@@ -191,7 +191,7 @@ static int load_array(const vidi__overflow *overflow, uint64_t ***blocks, vidi__
 {
     const void *lent;
     if (bytes_of(overflow) > reader->left)
-        return vidi__damaged("there is room for more overflowed hashes than there is data");
+        return vidi__damaged("an overflow table is larger than the data");
     if (vidi__lends(reader)) {
         VIDI__TRY(vidi__lend(reader, bytes_of(overflow), &lent));
         return vidi__chunks_array_over(chunks, blocks, lent, bytes_of(overflow));
@@ -220,7 +220,7 @@ int vidi__overflow_verify(const vidi__overflow *overflow, uint64_t range)
         if (hash >= range || (overflow->times && !*vidi__overflow_at(overflow->times, at)))
             return vidi__damaged("an overflowed hash is out of range");
         if (probes(overflow, vidi__overflow_home(overflow, hash), at) > PROBES_MAX || find(overflow, hash) != at)
-            return vidi__damaged("an overflowed hash is there twice, or where it is not looked for");
+            return vidi__damaged("an overflowed hash is stored twice or in the wrong place");
     }
     return used == overflow->used ? VIDI_OK : vidi__damaged("the number of overflowed hashes is wrong");
 }

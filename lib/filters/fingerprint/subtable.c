@@ -466,7 +466,7 @@ static int check_head(const vidi__subtable *table, const unsigned char *line)
     uint32_t head = vidi__line_head(line), displaced_slots = vidi__line_displaced(head, slots_of(table));
     unsigned used = vidi__line_count(head);
     if (used > slots_of(table) || displaced_slots >> used || (displaced_slots && table->lines == 1))
-        return vidi__damaged("a line holds more than it can");
+        return vidi__damaged("a line claims more entries than it has slots");
     return VIDI_OK;
 }
 
@@ -495,12 +495,12 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
         bool displaced = vidi__line_head(at) & vidi__line_displaced_bit(slot);
         uint64_t distance = vidi__line_get(at, table->width, slot), hash = first[displaced] + distance;
         if (hash >= table->range || vidi__scale(hash, table->ratio) != owner[displaced])
-            return vidi__damaged("a line holds what does not belong there");
+            return vidi__damaged("a line holds a hash that belongs to another line");
         unsigned char *own = vidi__subtable_line(table, owner[displaced]);
         uint32_t equal = match(table, at, distance, displaced);
         bool reported = (unsigned)__builtin_ctz(equal) == slot && (!displaced || !match(table, own, distance, false));
         if (!reported && !table->multiset)
-            return vidi__damaged("a line holds what is there already");
+            return vidi__damaged("a line holds a hash twice");
         if (displaced)
             VIDI__TRY(check_signature(table, own, distance));
         *count += reported;
@@ -522,7 +522,7 @@ static int check_lines(const vidi__subtable *table, uint64_t *count)
         first[0] = next_first(table, line, first[0]);
         used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
     }
-    return used == table->used ? VIDI_OK : vidi__damaged("a sub-table does not hold as much as it says");
+    return used == table->used ? VIDI_OK : vidi__damaged("the number of entries of a sub-table is wrong");
 }
 
 static int check_overflowed(const vidi__subtable *table, uint64_t hash, uint64_t *count)
@@ -530,7 +530,7 @@ static int check_overflowed(const vidi__subtable *table, uint64_t hash, uint64_t
     const vidi__spot at = vidi__subtable_spot(table, hash);
     bool in_line = match(table, at.line, at.distance, false) || match_next(table, hash, &at);
     if (in_line && !table->multiset)
-        return vidi__damaged("an overflowed hash is there twice");
+        return vidi__damaged("an overflowed hash is stored twice");
     *count += !in_line;
     return check_signature(table, at.line, at.distance);
 }
@@ -572,7 +572,7 @@ int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi_
     const void *lent;
     VIDI__TRY(vidi__read_align(reader));
     if (lines_bytes(table) > reader->left)
-        return vidi__damaged("a sub-table has more lines than there is data");
+        return vidi__damaged("a sub-table is larger than the data");
     if (!table->lent)
         return copy_lines(table, chunks, reader, count);
     VIDI__TRY(vidi__lend(reader, lines_bytes(table), &lent));
@@ -612,7 +612,7 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
     VIDI__TRY(check_shape(&wanted, width, overflowed, room));
     *announced += lines_bytes(&wanted) + room * (wanted.multiset ? 16 : 8);
     if (*announced > reader->left)
-        return vidi__damaged("sub-tables are larger than the data that holds them");
+        return vidi__damaged("sub-tables are larger than the data");
     wanted.width = (uint8_t)width;
     complete(&wanted);
     wanted.lent = vidi__lends(reader);

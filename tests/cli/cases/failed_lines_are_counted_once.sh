@@ -21,7 +21,7 @@ echo "-- no memory for what comes before it in the block either"
 for threads in 1 3; do
     vidi --threads $threads --memory 200K --seen in 2> err > out
     echo "status $?"
-    sed -E 's/: .* more would/: N more would/; s/in use: [^)]*/in use: */' err
-    grep -cE '[0-9]{3} KiB more' err # not that of the long line
+    sed -E 's/another .* would/another N would/; s/in use: [^)]*/in use: */' err
+    grep -cE '[0-9]{3} KiB would' err # not that of the long line
     wc -l < out
 done
