@@ -252,7 +252,7 @@ def xxh3_test_input(length):
     return bytes(out)
 
 
-# --- lib/hash/hash.h and lib/hash/scheme.h
+# --- lib/hash/hash.h and lib/hash/positions.h
 
 
 def derive_key(key, purpose, number):

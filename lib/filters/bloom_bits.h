@@ -3,7 +3,7 @@
 #define VIDI_FILTERS_BLOOM_BITS_H
 
 #include "filters/bitmap.h"
-#include "hash/scheme.h"
+#include "hash/positions.h"
 
 /* Turns k values into places and prefetches them, so that setting them need not wait. */
 static inline void vidi__bloom_bits_fetch(const vidi__bitmap *bits, const vidi__placing *placing, uint64_t *values,

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/params.h"
 #include "base/stream.h"
-#include "hash/scheme.h"
+#include "hash/positions.h"
 
 /* The largest capacity that a set may have. */
 #define VIDI__CAPACITY_MAX (UINT64_C(1) << 62)

@@ -14,7 +14,7 @@
 #include "support/random.h"
 #include "support/stats.h"
 
-#include "hash/schemes.h"
+#include "hash/position_cases.h"
 
 #define NORMAL_BOUND 5.58 /* standard deviations; beyond lies TEST_ALPHA */
 #define HUGE_PLACES (UINT64_C(1) << 40)

@@ -16,7 +16,7 @@
 #define VIDI_FILTERS_FINGERPRINT_OVERFLOW_H
 
 #include "base/stream.h"
-#include "filters/fingerprint/chunks.h"
+#include "filters/fingerprint/slabs.h"
 
 /* Entries per block. */
 #define VIDI__OVERFLOW_BLOCK (VIDI__CHUNK_BYTES / sizeof(uint64_t))

@@ -6,8 +6,8 @@
  *
  * Safe to use from several threads at once.
  */
-#ifndef VIDI_FILTERS_FINGERPRINT_CHUNKS_H
-#define VIDI_FILTERS_FINGERPRINT_CHUNKS_H
+#ifndef VIDI_FILTERS_FINGERPRINT_SLABS_H
+#define VIDI_FILTERS_FINGERPRINT_SLABS_H
 
 #include <pthread.h>
 

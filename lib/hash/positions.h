@@ -13,8 +13,8 @@
  * bits, as their implementations did. Those are refused for more than 2^28 places, which 2^32 values no longer hit
  * evenly.
  */
-#ifndef VIDI_HASH_SCHEME_H
-#define VIDI_HASH_SCHEME_H
+#ifndef VIDI_HASH_POSITIONS_H
+#define VIDI_HASH_POSITIONS_H
 
 #include "base/params.h"
 #include "hash/hash.h"

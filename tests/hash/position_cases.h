@@ -1,11 +1,11 @@
-/* Schemes, seeds and items for the tests of lib/hash/scheme.c. */
-#ifndef TESTS_HASH_SCHEMES_H
-#define TESTS_HASH_SCHEMES_H
+/* Schemes, seeds and items for the tests of lib/hash/positions.c. */
+#ifndef TESTS_HASH_POSITION_CASES_H
+#define TESTS_HASH_POSITION_CASES_H
 
 #include "support/check.h"
 
 #include "hash/functions.h"
-#include "hash/scheme.h"
+#include "hash/positions.h"
 
 /* A seed for each number. */
 static inline vidi__seed seed_of(uint64_t number)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filters/fingerprint/chunks.h"
+#include "filters/fingerprint/slabs.h"
 #include "support/alloc.h"
 #include "support/check.h"
 #include "support/random.h"

@@ -3,7 +3,7 @@
 
 #include "support/random.h"
 
-#include "hash/schemes.h"
+#include "hash/position_cases.h"
 #include "hash/vectors.h"
 
 static vidi_str str(const char *text)

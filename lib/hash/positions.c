@@ -12,7 +12,7 @@
  * what that costs in small arrays, where progressions modulo m often coincide in many terms once they coincide in two.
  * As a progression modulo 2^64 it is fixed by 127 bits, so that two items practically never share one.
  */
-#include "hash/scheme.h"
+#include "hash/positions.h"
 
 vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of)
 {

@@ -1,5 +1,5 @@
 /* See chunks.h. The pool is a free list, plus blocks from which new chunks are cut. */
-#include "filters/fingerprint/chunks.h"
+#include "filters/fingerprint/slabs.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
