@@ -161,7 +161,7 @@ int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t a
 
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment)
 {
-    if (!ptr || vidi__is_borrowed(memory, ptr))
+    if (!ptr || vidi__memory_is_borrowed(memory, ptr))
         return;
     memory->hook.release(memory->hook.context, ptr, (size_t)bytes, alignment_for(memory, alignment));
     atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);

@@ -41,7 +41,7 @@ int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);
 /* A larger block with the old contents in front; the old one is released. On error *ptr stays as it was. */
 int vidi__regrow(vidi__memory *memory, void *ptr, uint64_t old_bytes, uint64_t new_bytes, size_t alignment);
 
-static inline bool vidi__is_borrowed(const vidi__memory *memory, const void *ptr)
+static inline bool vidi__memory_is_borrowed(const vidi__memory *memory, const void *ptr)
 {
     return (uint64_t)((uintptr_t)ptr - (uintptr_t)memory->borrowed) < memory->borrowed_bytes;
 }

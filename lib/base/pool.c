@@ -2,9 +2,9 @@
 #include "base/pool.h"
 
 /* A chunk is this share of what the pool already has, between the two sizes: few chunks, and little room unused. */
-#define CHUNK_SHARE 8
-#define CHUNK_MIN ((uint64_t)4096 - sizeof(vidi__chunk))
-#define CHUNK_MAX (((uint64_t)4 << 20) - sizeof(vidi__chunk))
+#define BLOCK_SHARE 8
+#define BLOCK_MIN ((uint64_t)4096 - sizeof(vidi__pool_block))
+#define BLOCK_MAX (((uint64_t)4 << 20) - sizeof(vidi__pool_block))
 
 /* Bytes that are read on trust. */
 #define PIECE ((uint64_t)64 << 10)
@@ -14,86 +14,86 @@ void vidi__pool_init(vidi__pool *pool, vidi__memory *memory, unsigned extra)
     *pool = (vidi__pool){.memory = memory, .extra = extra};
 }
 
-static uint64_t chunk_bytes(const vidi__chunk *chunk)
+static uint64_t block_bytes(const vidi__pool_block *block)
 {
-    return sizeof *chunk + chunk->size;
+    return sizeof *block + block->size;
 }
 
-static void release_chunk(vidi__pool *pool, vidi__chunk *chunk)
+static void release_block(vidi__pool *pool, vidi__pool_block *block)
 {
-    pool->bytes -= chunk_bytes(chunk);
-    vidi__release(pool->memory, chunk, chunk_bytes(chunk), _Alignof(vidi__chunk));
+    pool->bytes -= block_bytes(block);
+    vidi__release(pool->memory, block, block_bytes(block), _Alignof(vidi__pool_block));
 }
 
 void vidi__pool_free(vidi__pool *pool)
 {
-    for (vidi__chunk *chunk = pool->first, *next; chunk; chunk = next) {
-        next = chunk->next;
-        release_chunk(pool, chunk);
+    for (vidi__pool_block *block = pool->first, *next; block; block = next) {
+        next = block->next;
+        release_block(pool, block);
     }
     vidi__pool_init(pool, pool->memory, pool->extra);
 }
 
-static vidi__record *record_at(vidi__chunk *chunk, uint64_t at)
+static vidi__pool_record *record_at(vidi__pool_block *block, uint64_t at)
 {
-    return (vidi__record *)((char *)chunk->records + at);
+    return (vidi__pool_record *)((char *)block->records + at);
 }
 
-static int new_chunk(vidi__pool *pool, uint64_t size, vidi__chunk **out)
+static int new_block(vidi__pool *pool, uint64_t size, vidi__pool_block **out)
 {
-    uint64_t room = pool->bytes / CHUNK_SHARE / sizeof(uint64_t) * sizeof(uint64_t);
-    room = room < CHUNK_MIN ? CHUNK_MIN : room > CHUNK_MAX ? CHUNK_MAX : room;
+    uint64_t room = pool->bytes / BLOCK_SHARE / sizeof(uint64_t) * sizeof(uint64_t);
+    room = room < BLOCK_MIN ? BLOCK_MIN : room > BLOCK_MAX ? BLOCK_MAX : room;
     room = room < size ? size : room;
-    VIDI__TRY(vidi__alloc(pool->memory, out, sizeof(vidi__chunk) + room, _Alignof(vidi__chunk)));
-    **out = (vidi__chunk){.size = room};
+    VIDI__TRY(vidi__alloc(pool->memory, out, sizeof(vidi__pool_block) + room, _Alignof(vidi__pool_block)));
+    **out = (vidi__pool_block){.size = room};
     return VIDI_OK;
 }
 
-static void append_chunk(vidi__pool *pool, vidi__chunk *chunk)
+static void append_block(vidi__pool *pool, vidi__pool_block *block)
 {
     if (pool->last)
-        pool->last->next = chunk;
+        pool->last->next = block;
     else
-        pool->first = chunk;
-    pool->last = chunk;
-    pool->bytes += chunk_bytes(chunk);
+        pool->first = block;
+    pool->last = block;
+    pool->bytes += block_bytes(block);
 }
 
 /*
  * A new record whose bytes come from the reader, or are str if that is NULL. A new chunk becomes part of the pool only
  * with its first record, so that whatever fails leaves no trace.
  */
-static int append(vidi__pool *pool, vidi__reader *reader, vidi_str str, vidi__record **record)
+static int append(vidi__pool *pool, vidi__reader *reader, vidi_str str, vidi__pool_record **record)
 {
-    uint64_t size = vidi__record_size(pool, str.len);
-    vidi__chunk *chunk = pool->last, *fresh = NULL;
-    if (!chunk || size > chunk->size - chunk->used) {
-        VIDI__TRY(new_chunk(pool, size, &fresh));
-        chunk = fresh;
+    uint64_t size = vidi__pool_record_size(pool, str.len);
+    vidi__pool_block *block = pool->last, *fresh = NULL;
+    if (!block || size > block->size - block->used) {
+        VIDI__TRY(new_block(pool, size, &fresh));
+        block = fresh;
     }
-    vidi__record *made = record_at(chunk, chunk->used);
-    made->head = vidi__record_head(str.len);
+    vidi__pool_record *made = record_at(block, block->used);
+    made->head = vidi__pool_record_head(str.len);
     memset(made->words, 0, pool->extra * sizeof(uint64_t));
     char *bytes = (char *)(made->words + pool->extra);
     if (reader) {
         int code = vidi__read(reader, bytes, str.len);
         if (code < 0) {
             if (fresh)
-                vidi__release(pool->memory, fresh, chunk_bytes(fresh), _Alignof(vidi__chunk));
+                vidi__release(pool->memory, fresh, block_bytes(fresh), _Alignof(vidi__pool_block));
             return code;
         }
     } else if (str.len) {
         memcpy(bytes, str.ptr, str.len);
     }
     if (fresh)
-        append_chunk(pool, fresh);
-    chunk->used += size;
+        append_block(pool, fresh);
+    block->used += size;
     pool->used += size;
     *record = made;
     return VIDI_OK;
 }
 
-int vidi__pool_add(vidi__pool *pool, vidi_str str, vidi__record **record)
+int vidi__pool_add(vidi__pool *pool, vidi_str str, vidi__pool_record **record)
 {
     return append(pool, NULL, str, record);
 }
@@ -111,7 +111,7 @@ static int read_piecewise(vidi__pool *pool, vidi__reader *reader, uint64_t len, 
     return VIDI_OK;
 }
 
-int vidi__pool_read(vidi__pool *pool, vidi__reader *reader, uint64_t len, vidi__record **record)
+int vidi__pool_read(vidi__pool *pool, vidi__reader *reader, uint64_t len, vidi__pool_record **record)
 {
     if (len > reader->left)
         return vidi__damaged("a string is longer than the data");
@@ -126,25 +126,25 @@ int vidi__pool_read(vidi__pool *pool, vidi__reader *reader, uint64_t len, vidi__
     return code;
 }
 
-void vidi__pool_drop(vidi__pool *pool, vidi__record *record)
+void vidi__pool_drop(vidi__pool *pool, vidi__pool_record *record)
 {
-    pool->dead += vidi__record_size(pool, record->head / 2);
+    pool->dead += vidi__pool_record_size(pool, record->head / 2);
     record->head |= 1;
 }
 
 /* Gives back the chunks that hold nothing any more. */
 static void release_empty(vidi__pool *pool)
 {
-    vidi__chunk **link = &pool->first;
+    vidi__pool_block **link = &pool->first;
     pool->last = NULL;
     while (*link) {
-        vidi__chunk *chunk = *link;
-        if (chunk->used) {
-            pool->last = chunk;
-            link = &chunk->next;
+        vidi__pool_block *block = *link;
+        if (block->used) {
+            pool->last = block;
+            link = &block->next;
         } else {
-            *link = chunk->next;
-            release_chunk(pool, chunk);
+            *link = block->next;
+            release_block(pool, block);
         }
     }
 }
@@ -156,18 +156,18 @@ static void release_empty(vidi__pool *pool)
  */
 void vidi__pool_compact(vidi__pool *pool, vidi__pool_moved moved, void *context)
 {
-    vidi__chunk *to = pool->first;
+    vidi__pool_block *to = pool->first;
     uint64_t end = 0;
-    for (vidi__chunk *from = pool->first; from; from = from->next) {
+    for (vidi__pool_block *from = pool->first; from; from = from->next) {
         uint64_t used = from->used;
         for (uint64_t at = 0, size; at < used; at += size) {
-            vidi__record *record = record_at(from, at);
-            size = vidi__record_size(pool, record->head / 2);
-            if (vidi__record_dead(record))
+            vidi__pool_record *record = record_at(from, at);
+            size = vidi__pool_record_size(pool, record->head / 2);
+            if (vidi__pool_record_dead(record))
                 continue;
             for (; size > to->size - end; to = to->next, end = 0)
                 to->used = end;
-            vidi__record *target = record_at(to, end);
+            vidi__pool_record *target = record_at(to, end);
             end += size;
             if (target == record)
                 continue;
@@ -186,6 +186,6 @@ void vidi__pool_compact(vidi__pool *pool, vidi__pool_moved moved, void *context)
 double vidi__pool_bytes_each(double average, unsigned extra)
 {
     double padding = (sizeof(uint64_t) - 1) / 2.0;
-    double record = (double)(sizeof(vidi__record) + extra * sizeof(uint64_t)) + average + padding;
-    return record * (1 + 1.0 / CHUNK_SHARE);
+    double record = (double)(sizeof(vidi__pool_record) + extra * sizeof(uint64_t)) + average + padding;
+    return record * (1 + 1.0 / BLOCK_SHARE);
 }

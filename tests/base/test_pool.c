@@ -39,9 +39,9 @@ static vidi_str string(uint64_t i)
     return (vidi_str){buffer, len};
 }
 
-static bool is_string(const fixture *f, const vidi__record *record, uint64_t i)
+static bool is_string(const fixture *f, const vidi__pool_record *record, uint64_t i)
 {
-    return vidi__record_is(&f->pool, record, string(i));
+    return vidi__pool_record_is(&f->pool, record, string(i));
 }
 
 static void strings_are_walked_in_the_order_in_which_they_came(void **state)
@@ -51,7 +51,7 @@ static void strings_are_walked_in_the_order_in_which_they_came(void **state)
     enum { N = 5000 };
     for (unsigned extra = 0; extra < 4; extra++) {
         begin(&f, extra);
-        vidi__record *record;
+        vidi__pool_record *record;
         for (uint64_t i = 0; i < N; i++) {
             assert_int_equal(vidi__pool_add(&f.pool, string(i), &record), VIDI_OK);
             assert_int_equal((uintptr_t)record % sizeof(uint64_t), 0);
@@ -91,11 +91,11 @@ static void an_empty_string_needs_no_pointer(void **state)
 {
     (void)state;
     fixture f;
-    vidi__record *record;
+    vidi__pool_record *record;
     begin(&f, 0);
     assert_int_equal(vidi__pool_add(&f.pool, (vidi_str){NULL, 0}, &record), VIDI_OK);
-    assert_true(vidi__record_is(&f.pool, record, (vidi_str){NULL, 0}));
-    assert_false(vidi__record_is(&f.pool, record, (vidi_str){"", 1}));
+    assert_true(vidi__pool_record_is(&f.pool, record, (vidi_str){NULL, 0}));
+    assert_false(vidi__pool_record_is(&f.pool, record, (vidi_str){"", 1}));
     end(&f);
 }
 
@@ -106,7 +106,7 @@ static void a_cursor_at_the_end_goes_on_with_what_comes_later(void **state)
     begin(&f, 0);
     vidi__pool_cursor walked = {0}, behind = vidi__pool_end(&f.pool);
     for (uint64_t i = 0; i < 2000; i++) {
-        vidi__record *record;
+        vidi__pool_record *record;
         assert_int_equal(vidi__pool_add(&f.pool, string(i), &record), VIDI_OK);
         assert_ptr_equal(vidi__pool_next(&f.pool, &walked), record);
         assert_ptr_equal(vidi__pool_next(&f.pool, &behind), record);
@@ -119,11 +119,11 @@ static void a_cursor_at_the_end_goes_on_with_what_comes_later(void **state)
 /* What the owner of a pool keeps: where each string is. */
 typedef struct places {
     const fixture *f;
-    vidi__record *at[6000];
+    vidi__pool_record *at[6000];
     uint64_t moves;
 } places;
 
-static void follow(void *context, vidi__record *from, vidi__record *to)
+static void follow(void *context, vidi__pool_record *from, vidi__pool_record *to)
 {
     places *index = context;
     uint64_t i = from->words[0];
@@ -139,10 +139,10 @@ static uint64_t check_index(const fixture *f, const places *index)
     for (uint64_t i = 0; i < VIDI__COUNT(index->at); i++)
         if (index->at[i]) {
             check(is_string(f, index->at[i], i), "string %d is not where it should be", (int)i);
-            live += vidi__record_size(&f->pool, string(i).len);
+            live += vidi__pool_record_size(&f->pool, string(i).len);
         }
     vidi__pool_cursor cursor = {0};
-    for (const vidi__record *record; (record = vidi__pool_next(&f->pool, &cursor)); walked++)
+    for (const vidi__pool_record *record; (record = vidi__pool_next(&f->pool, &cursor)); walked++)
         assert_ptr_equal(index->at[record->words[0]], record);
     for (uint64_t i = 0; i < VIDI__COUNT(index->at); i++)
         walked -= index->at[i] != NULL;
@@ -191,7 +191,7 @@ static void a_pool_without_anything_alive_gives_back_everything(void **state)
 {
     (void)state;
     fixture f;
-    vidi__record *record;
+    vidi__pool_record *record;
     begin(&f, 0);
     for (uint64_t i = 0; i < 1000; i++) {
         assert_int_equal(vidi__pool_add(&f.pool, string(i), &record), VIDI_OK);
@@ -216,7 +216,7 @@ static void memory_is_what_the_plan_says(void **state)
         begin(&f, extra);
         double total = 0;
         for (uint64_t i = 0; i < N; i++) {
-            vidi__record *record;
+            vidi__pool_record *record;
             size_t len = 40 + test_mix(i) % 80;
             total += (double)len;
             assert_int_equal(vidi__pool_add(&f.pool, (vidi_str){url, len}, &record), VIDI_OK);
@@ -235,7 +235,7 @@ static void a_refused_allocation_leaves_the_pool_as_it_was(void **state)
     begin(&f, 0);
     uint64_t refusals = 0;
     for (uint64_t i = 0; i < 2000; i++) {
-        vidi__record *record = NULL;
+        vidi__pool_record *record = NULL;
         vidi__pool before = f.pool;
         test_allocator_fail(&f.allocator, 1, true);
         int code = vidi__pool_add(&f.pool, string(i), &record);
@@ -259,7 +259,7 @@ static void a_length_beyond_all_memory_is_refused(void **state)
 {
     (void)state;
     fixture f;
-    vidi__record *record = NULL;
+    vidi__pool_record *record = NULL;
     begin(&f, 3);
     static const uint64_t lengths[] = {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX / 2, UINT64_MAX / 4, UINT64_MAX / 4 + 1};
     for (size_t i = 0; i < VIDI__COUNT(lengths); i++) {
@@ -299,9 +299,9 @@ static void strings_are_read_from_streams_of_known_and_unknown_length(void **sta
         for (int known = 0; known < 2; known++) {
             uint64_t len = lengths[i];
             source from = {{.read = give, .left = known ? len : UINT64_MAX}, len};
-            vidi__record *record;
+            vidi__pool_record *record;
             assert_int_equal(vidi__pool_read(&f.pool, &from.base, len, &record), VIDI_OK);
-            vidi_str str = vidi__record_str(&f.pool, record);
+            vidi_str str = vidi__pool_record_str(&f.pool, record);
             assert_int_equal(str.len, len);
             assert_int_equal(record->words[1], 0);
             for (size_t at = 0; at < len; at++)
@@ -316,7 +316,7 @@ static void a_lie_about_a_length_costs_no_memory(void **state)
 {
     (void)state;
     fixture f;
-    vidi__record *record = NULL;
+    vidi__pool_record *record = NULL;
     begin(&f, 0);
     source known = {{.read = give, .left = 1000}, 1000};
     assert_int_equal(vidi__pool_read(&f.pool, &known.base, 1001, &record), VIDI_EFORMAT);
@@ -343,7 +343,7 @@ static void reading_survives_every_refused_allocation(void **state)
     begin(&f, 0);
     for (uint64_t n = 1;; n++) {
         source from = {{.read = give, .left = UINT64_MAX}, 300000};
-        vidi__record *record = NULL;
+        vidi__pool_record *record = NULL;
         test_allocator_fail(&f.allocator, n, false);
         int code = vidi__pool_read(&f.pool, &from.base, 300000, &record);
         bool refused = test_allocator_refused(&f.allocator) > 0;

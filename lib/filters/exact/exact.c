@@ -16,20 +16,20 @@
 
 /* ---- records ---- */
 
-static vidi__part part_of(const vidi__exact *exact, const vidi__record *record)
+static vidi__part part_of(const vidi__exact *exact, const vidi__pool_record *record)
 {
-    vidi__part part = {.str = vidi__record_str(&exact->pool, record)};
+    vidi__part part = {.str = vidi__pool_record_str(&exact->pool, record)};
     if (exact->index->hash_words)
         part.hash = (vidi__u128){record->words[0], record->words[1]};
     return part;
 }
 
-static uint64_t times_of(const vidi__exact *exact, const vidi__record *record)
+static uint64_t times_of(const vidi__exact *exact, const vidi__pool_record *record)
 {
     return exact->multiset ? record->words[exact->index->hash_words] : 1;
 }
 
-static void set_times(const vidi__exact *exact, vidi__record *record, uint64_t times)
+static void set_times(const vidi__exact *exact, vidi__pool_record *record, uint64_t times)
 {
     if (exact->multiset)
         record->words[exact->index->hash_words] = times;
@@ -44,7 +44,7 @@ static void counted(vidi__exact *exact, int64_t more)
 static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
 {
     const vidi__index *index = exact->index;
-    vidi__record *record;
+    vidi__pool_record *record;
     if (index->reserve)
         VIDI__TRY(index->reserve(exact));
     VIDI__TRY(vidi__pool_add(&exact->pool, url->str, &record));
@@ -59,7 +59,7 @@ static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
     return VIDI_OK;
 }
 
-static void take_out(vidi__exact *exact, vidi__record *record)
+static void take_out(vidi__exact *exact, vidi__pool_record *record)
 {
     if (exact->index->unlink)
         exact->index->unlink(exact, record);
@@ -83,7 +83,7 @@ static int too_often(void)
 int vidi__exact_add(vidi__filter *filter, const vidi__item *item)
 {
     vidi__exact *exact = (vidi__exact *)filter;
-    vidi__record *record = exact->index->find(exact, &item->url);
+    vidi__pool_record *record = exact->index->find(exact, &item->url);
     if (!record) {
         VIDI__TRY(insert(exact, &item->url, 1));
         return VIDI_NEW;
@@ -106,7 +106,7 @@ int vidi__exact_has(const vidi__filter *filter, const vidi__item *item)
 int vidi__exact_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
     const vidi__exact *exact = (const vidi__exact *)filter;
-    const vidi__record *record = exact->index->find(exact, &item->url);
+    const vidi__pool_record *record = exact->index->find(exact, &item->url);
     *times = record ? times_of(exact, record) : 0;
     return VIDI_OK;
 }
@@ -114,7 +114,7 @@ int vidi__exact_times(const vidi__filter *filter, const vidi__item *item, uint64
 int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
 {
     vidi__exact *exact = (vidi__exact *)filter;
-    vidi__record *record = exact->index->find(exact, &item->url);
+    vidi__pool_record *record = exact->index->find(exact, &item->url);
     if (!record)
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
     uint64_t times = times_of(exact, record);
@@ -140,7 +140,7 @@ typedef struct merging {
 } merging;
 
 /* A URL of `from`, with the hash by which `into` finds it. */
-static vidi__part part_for(const merging *merge, const vidi__record *record)
+static vidi__part part_for(const merging *merge, const vidi__pool_record *record)
 {
     vidi__part url = part_of(merge->from, record);
     if (merge->key && merge->into->index->hash_words)
@@ -154,9 +154,9 @@ static int merge_missing(const merging *merge)
     vidi__exact *into = merge->into;
     const vidi__exact *from = merge->from;
     vidi__pool_cursor cursor = {0};
-    for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
+    for (const vidi__pool_record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
         vidi__part url = part_for(merge, record);
-        const vidi__record *known = into->index->find(into, &url);
+        const vidi__pool_record *known = into->index->find(into, &url);
         if (!known)
             VIDI__TRY(insert(into, &url, 0));
         else if (into->multiset && times_of(from, record) > UINT64_MAX - times_of(into, known))
@@ -171,9 +171,9 @@ static void merge_times(const merging *merge)
     vidi__exact *into = merge->into;
     const vidi__exact *from = merge->from;
     vidi__pool_cursor cursor = {0};
-    for (const vidi__record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
+    for (const vidi__pool_record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
         vidi__part url = part_for(merge, record);
-        vidi__record *known = into->index->find(into, &url);
+        vidi__pool_record *known = into->index->find(into, &url);
         uint64_t times = times_of(into, known), more = times_of(from, record);
         set_times(into, known, more > UINT64_MAX - times ? UINT64_MAX : times + more);
     }
@@ -186,7 +186,7 @@ static int merge_all(const merging *merge)
     vidi__pool_cursor before = vidi__pool_end(&into->pool);
     int code = merge_missing(merge);
     if (code < 0) {
-        for (vidi__record *record; (record = vidi__pool_next(&into->pool, &before));)
+        for (vidi__pool_record *record; (record = vidi__pool_next(&into->pool, &before));)
             take_out(into, record);
         compact_if_wasteful(into);
         return code;
@@ -219,7 +219,7 @@ int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *
 {
     const vidi__exact *exact = (const vidi__exact *)filter;
     vidi__pool_cursor cursor = {0};
-    for (const vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+    for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         vidi__part url = part_of(exact, record);
         vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, times_of(exact, record)};
         int answer = visitor(context, &entry);
@@ -234,11 +234,11 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
     const vidi__exact *exact = (const vidi__exact *)filter;
     vidi__pool_cursor cursor = {0};
     VIDI__TRY(vidi__write_u64(writer, exact->urls));
-    for (const vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+    for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         if (exact->index->hash_words)
             VIDI__TRY(vidi__write_words(writer, record->words, exact->index->hash_words));
         VIDI__TRY(vidi__write_u64(writer, times_of(exact, record)));
-        VIDI__TRY(vidi__write_str(writer, vidi__record_str(&exact->pool, record)));
+        VIDI__TRY(vidi__write_str(writer, vidi__pool_record_str(&exact->pool, record)));
     }
     return VIDI_OK;
 }
@@ -246,7 +246,7 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
 static int load_one(vidi__exact *exact, vidi__reader *reader)
 {
     uint64_t hash[2] = {0, 0}, times, len;
-    vidi__record *record;
+    vidi__pool_record *record;
     for (unsigned i = 0; i < exact->index->hash_words; i++)
         VIDI__TRY(vidi__read_u64(reader, &hash[i]));
     VIDI__TRY(vidi__read_u64(reader, &times));
@@ -297,7 +297,7 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
      * The expected URLs must fit even if every one of them is empty. Their real lengths are only known when they are
      * added.
      */
-    uint64_t least = vidi__record_size(&exact->pool, 0) + (uint64_t)index->bytes_per_url;
+    uint64_t least = vidi__pool_record_size(&exact->pool, 0) + (uint64_t)index->bytes_per_url;
     VIDI__TRY(vidi__memory_check(config->memory, vidi__exact_array(config->capacity, least)));
     return index->prepare(exact, config, config->capacity);
 }
@@ -380,14 +380,14 @@ int vidi__exact_compare(vidi_str a, vidi_str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-static int compare_records(const vidi__pool *pool, const vidi__record *a, const vidi__record *b)
+static int compare_records(const vidi__pool *pool, const vidi__pool_record *a, const vidi__pool_record *b)
 {
-    return vidi__exact_compare(vidi__record_str(pool, a), vidi__record_str(pool, b));
+    return vidi__exact_compare(vidi__pool_record_str(pool, a), vidi__pool_record_str(pool, b));
 }
 
 /* Merges the runs [from, middle) and [middle, to) of `in` into `out`. */
-static void merge_runs(const vidi__pool *pool, vidi__record **in, vidi__record **out, uint64_t from, uint64_t middle,
-                       uint64_t to)
+static void merge_runs(const vidi__pool *pool, vidi__pool_record **in, vidi__pool_record **out, uint64_t from,
+                       uint64_t middle, uint64_t to)
 {
     uint64_t a = from, b = middle;
     for (uint64_t i = from; i < to; i++) {
@@ -397,7 +397,7 @@ static void merge_runs(const vidi__pool *pool, vidi__record **in, vidi__record *
 }
 
 /* Bottom-up merge sort, alternating between two arrays; returns the one that holds the result. */
-static vidi__record **sort(const vidi__pool *pool, vidi__record **in, vidi__record **out, uint64_t count)
+static vidi__pool_record **sort(const vidi__pool *pool, vidi__pool_record **in, vidi__pool_record **out, uint64_t count)
 {
     for (uint64_t run = 1; run < count; run *= 2) {
         for (uint64_t from = 0; from < count; from += 2 * run) {
@@ -405,20 +405,20 @@ static vidi__record **sort(const vidi__pool *pool, vidi__record **in, vidi__reco
             uint64_t to = count - middle < run ? count : middle + run;
             merge_runs(pool, in, out, from, middle, to);
         }
-        vidi__record **swap = in;
+        vidi__pool_record **swap = in;
         in = out;
         out = swap;
     }
     return in;
 }
 
-int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***records)
+int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__pool_record ***records)
 {
     vidi__memory *memory = exact->base.memory;
     const vidi__pool *pool = &exact->pool;
-    vidi__record **arrays[2];
+    vidi__pool_record **arrays[2];
     uint64_t bytes = vidi__exact_array(room, sizeof **arrays), count = 0;
-    size_t alignment = _Alignof(vidi__record *);
+    size_t alignment = _Alignof(vidi__pool_record *);
     *records = NULL;
     VIDI__TRY(vidi__alloc(memory, &arrays[0], bytes, alignment));
     int code = vidi__alloc(memory, &arrays[1], bytes, alignment);
@@ -427,9 +427,9 @@ int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***re
         return code;
     }
     vidi__pool_cursor cursor = {0};
-    for (vidi__record *record; (record = vidi__pool_next(pool, &cursor));)
+    for (vidi__pool_record *record; (record = vidi__pool_next(pool, &cursor));)
         arrays[0][count++] = record;
-    vidi__record **sorted = sort(pool, arrays[0], arrays[1], count);
+    vidi__pool_record **sorted = sort(pool, arrays[0], arrays[1], count);
     for (uint64_t i = 1; i < count && code == VIDI_OK; i++)
         if (compare_records(pool, sorted[i - 1], sorted[i]) == 0)
             code = vidi__damaged("a URL is stored twice");

@@ -35,11 +35,11 @@ typedef struct vidi__index {
     int (*prepare)(vidi__exact *exact, const vidi__config *config, uint64_t urls);
     void (*release)(vidi__exact *exact);
 
-    vidi__record *(*find)(const vidi__exact *exact, const vidi__part *url);
+    vidi__pool_record *(*find)(const vidi__exact *exact, const vidi__part *url);
     int (*reserve)(vidi__exact *exact); /* makes room for one more, so that link cannot fail */
-    void (*link)(vidi__exact *exact, vidi__record *record);
-    void (*unlink)(vidi__exact *exact, vidi__record *record); /* called while the record is still alive */
-    void (*compact)(vidi__exact *exact);                      /* calls vidi__pool_compact and updates the references */
+    void (*link)(vidi__exact *exact, vidi__pool_record *record);
+    void (*unlink)(vidi__exact *exact, vidi__pool_record *record); /* called while the record is still alive */
+    void (*compact)(vidi__exact *exact); /* calls vidi__pool_compact and updates the references */
     uint64_t (*bytes)(const vidi__exact *exact);
     double (*fill)(const vidi__exact *exact);
 } vidi__index;
@@ -92,6 +92,6 @@ int vidi__exact_compare(vidi_str a, vidi_str b);
  * All records of the pool, sorted by string, as an array with room for `room` records (at least as many as there are).
  * The caller releases it. VIDI_EFORMAT if two are equal.
  */
-int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__record ***records);
+int vidi__exact_sort(const vidi__exact *exact, uint64_t room, vidi__pool_record ***records);
 
 #endif

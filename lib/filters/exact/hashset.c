@@ -37,8 +37,8 @@
 #define MOVES_PER_CLOCK_READ 256
 
 typedef struct slot {
-    uint64_t hash;        /* determines the slot, and is compared before the bytes */
-    vidi__record *record; /* NULL if the slot is free */
+    uint64_t hash;             /* determines the slot, and is compared before the bytes */
+    vidi__pool_record *record; /* NULL if the slot is free */
 } slot;
 
 typedef struct table {
@@ -56,7 +56,7 @@ typedef struct hashset {
 static const vidi__index hashset_index;
 
 /* Slots in `old` that were moved or removed point to this record. Only its address matters. */
-static vidi__record tombstone;
+static vidi__pool_record tombstone;
 
 static hashset *of(const vidi__exact *exact)
 {
@@ -145,7 +145,7 @@ static uint64_t after(const table *in, uint64_t i)
 }
 
 /* The slot that holds this record; in->slots if it is in the other table. */
-static uint64_t table_seek(const table *in, const vidi__record *record)
+static uint64_t table_seek(const table *in, const vidi__pool_record *record)
 {
     uint64_t i = vidi__scale(record->words[0], in->slots);
     for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
@@ -154,11 +154,11 @@ static uint64_t table_seek(const table *in, const vidi__record *record)
     return in->slots;
 }
 
-static vidi__record *table_find(const table *in, const vidi__pool *pool, const vidi__part *url)
+static vidi__pool_record *table_find(const table *in, const vidi__pool *pool, const vidi__part *url)
 {
     uint64_t i = vidi__scale(url->hash.lo, in->slots);
     for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
-        if (at->hash == url->hash.lo && at->record != &tombstone && vidi__record_is(pool, at->record, url->str))
+        if (at->hash == url->hash.lo && at->record != &tombstone && vidi__pool_record_is(pool, at->record, url->str))
             return at->record;
     return NULL;
 }
@@ -232,19 +232,19 @@ static int hashset_reserve(vidi__exact *exact)
     return VIDI_OK;
 }
 
-static vidi__record *hashset_find(const vidi__exact *exact, const vidi__part *url)
+static vidi__pool_record *hashset_find(const vidi__exact *exact, const vidi__part *url)
 {
     const hashset *self = of(exact);
-    vidi__record *record = table_find(&self->now, &exact->pool, url);
+    vidi__pool_record *record = table_find(&self->now, &exact->pool, url);
     return record || !moving(self) ? record : table_find(&self->old, &exact->pool, url);
 }
 
-static void hashset_link(vidi__exact *exact, vidi__record *record)
+static void hashset_link(vidi__exact *exact, vidi__pool_record *record)
 {
     table_place(&of(exact)->now, (slot){record->words[0], record});
 }
 
-static void hashset_unlink(vidi__exact *exact, vidi__record *record)
+static void hashset_unlink(vidi__exact *exact, vidi__pool_record *record)
 {
     hashset *self = of(exact);
     uint64_t i = table_seek(&self->now, record);
@@ -254,7 +254,7 @@ static void hashset_unlink(vidi__exact *exact, vidi__record *record)
         slot_at(&self->old, table_seek(&self->old, record))->record = &tombstone;
 }
 
-static void hashset_moved(void *context, vidi__record *from, vidi__record *to)
+static void hashset_moved(void *context, vidi__pool_record *from, vidi__pool_record *to)
 {
     hashset *self = context;
     uint64_t i = table_seek(&self->now, from);
@@ -278,8 +278,8 @@ static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint6
     exact->base.keyed = config->item_hash->keyed;
     VIDI__TRY(vidi__filter_check_hash(config));
     VIDI__TRY(table_init(&self->now, config->memory, slots_for(urls)));
-    for (vidi__record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
-        vidi__part url = {vidi__record_str(&exact->pool, record), {record->words[0], record->words[1]}};
+    for (vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
+        vidi__part url = {vidi__pool_record_str(&exact->pool, record), {record->words[0], record->words[1]}};
         if (hashset_find(exact, &url))
             return vidi__damaged("a URL is stored twice");
         hashset_link(exact, record);

@@ -19,20 +19,20 @@ static const vidi__index list_index;
  */
 static int list_prepare(vidi__exact *exact, const vidi__config *config, uint64_t urls)
 {
-    vidi__record **records;
+    vidi__pool_record **records;
     if (!config->reader)
         return VIDI_OK;
     VIDI__TRY(vidi__exact_sort(exact, urls, &records));
-    vidi__release(config->memory, records, vidi__exact_array(urls, sizeof *records), _Alignof(vidi__record *));
+    vidi__release(config->memory, records, vidi__exact_array(urls, sizeof *records), _Alignof(vidi__pool_record *));
     return VIDI_OK;
 }
 
-static vidi__record *list_find(const vidi__exact *exact, const vidi__part *url)
+static vidi__pool_record *list_find(const vidi__exact *exact, const vidi__part *url)
 {
     vidi__pool_cursor cursor = {0};
-    vidi__record *record;
+    vidi__pool_record *record;
     while ((record = vidi__pool_next(&exact->pool, &cursor)))
-        if (vidi__record_is(&exact->pool, record, url->str))
+        if (vidi__pool_record_is(&exact->pool, record, url->str))
             break;
     return record;
 }

@@ -20,7 +20,7 @@
 #define TAIL_MIN 64
 
 typedef struct refs {
-    vidi__record **at;
+    vidi__pool_record **at;
     uint64_t count, room;
 } refs;
 
@@ -38,19 +38,19 @@ static sorted *of(const vidi__exact *exact)
 
 static uint64_t refs_bytes(uint64_t room)
 {
-    return vidi__exact_array(room, sizeof(vidi__record *));
+    return vidi__exact_array(room, sizeof(vidi__pool_record *));
 }
 
 static int refs_grow(refs *list, vidi__memory *memory, uint64_t room)
 {
-    VIDI__TRY(vidi__regrow(memory, &list->at, refs_bytes(list->room), refs_bytes(room), _Alignof(vidi__record *)));
+    VIDI__TRY(vidi__regrow(memory, &list->at, refs_bytes(list->room), refs_bytes(room), _Alignof(vidi__pool_record *)));
     list->room = room;
     return VIDI_OK;
 }
 
 static void refs_free(refs *list, vidi__memory *memory)
 {
-    vidi__release(memory, list->at, refs_bytes(list->room), _Alignof(vidi__record *));
+    vidi__release(memory, list->at, refs_bytes(list->room), _Alignof(vidi__pool_record *));
 }
 
 /* Index of the first of `count` pointers whose string is not less than `str`; *same tells whether it is equal. */
@@ -60,7 +60,7 @@ static uint64_t refs_search(const refs *list, uint64_t count, const vidi__pool *
     *same = false;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        int order = vidi__exact_compare(vidi__record_str(pool, list->at[middle]), str);
+        int order = vidi__exact_compare(vidi__pool_record_str(pool, list->at[middle]), str);
         if (order == 0) {
             *same = true;
             return middle;
@@ -74,7 +74,7 @@ static uint64_t refs_search(const refs *list, uint64_t count, const vidi__pool *
 }
 
 /* Finds the pointer to this string, whether its record is live or dead; false if there is none. */
-static bool locate(const sorted *self, vidi_str str, vidi__record ***ref)
+static bool locate(const sorted *self, vidi_str str, vidi__pool_record ***ref)
 {
     const refs *lists[] = {&self->main, &self->tail};
     for (size_t l = 0; l < VIDI__COUNT(lists); l++) {
@@ -88,10 +88,10 @@ static bool locate(const sorted *self, vidi_str str, vidi__record ***ref)
     return false;
 }
 
-static vidi__record *sorted_find(const vidi__exact *exact, const vidi__part *url)
+static vidi__pool_record *sorted_find(const vidi__exact *exact, const vidi__part *url)
 {
-    vidi__record **ref;
-    return locate(of(exact), url->str, &ref) && !vidi__record_dead(*ref) ? *ref : NULL;
+    vidi__pool_record **ref;
+    return locate(of(exact), url->str, &ref) && !vidi__pool_record_dead(*ref) ? *ref : NULL;
 }
 
 /* Merges the tail into main. It works from the back, because main has its free room there. */
@@ -102,8 +102,8 @@ static void fold(sorted *self)
     bool same;
     main->count += tail->count;
     while (tail->count) {
-        vidi__record *last = tail->at[tail->count - 1];
-        uint64_t i = refs_search(main, end, &self->exact.pool, vidi__record_str(&self->exact.pool, last), &same);
+        vidi__pool_record *last = tail->at[tail->count - 1];
+        uint64_t i = refs_search(main, end, &self->exact.pool, vidi__pool_record_str(&self->exact.pool, last), &same);
         memmove(main->at + i + tail->count, main->at + i, (size_t)(end - i) * sizeof *main->at);
         main->at[i + --tail->count] = last;
         end = i;
@@ -129,12 +129,12 @@ static int sorted_reserve(vidi__exact *exact)
     return VIDI_OK;
 }
 
-static void sorted_link(vidi__exact *exact, vidi__record *record)
+static void sorted_link(vidi__exact *exact, vidi__pool_record *record)
 {
     sorted *self = of(exact);
     refs *tail = &self->tail;
-    vidi_str str = vidi__record_str(&exact->pool, record);
-    vidi__record **ref;
+    vidi_str str = vidi__pool_record_str(&exact->pool, record);
+    vidi__pool_record **ref;
     if (locate(self, str, &ref)) {
         *ref = record;
         return;
@@ -167,16 +167,16 @@ static void forget_dead(refs *list)
 {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < list->count; i++)
-        if (!vidi__record_dead(list->at[i]))
+        if (!vidi__pool_record_dead(list->at[i]))
             list->at[kept++] = list->at[i];
     list->count = kept;
 }
 
-static void sorted_moved(void *context, vidi__record *from, vidi__record *to)
+static void sorted_moved(void *context, vidi__pool_record *from, vidi__pool_record *to)
 {
     sorted *self = context;
-    vidi__record **ref;
-    if (locate(self, vidi__record_str(&self->exact.pool, from), &ref))
+    vidi__pool_record **ref;
+    if (locate(self, vidi__pool_record_str(&self->exact.pool, from), &ref))
         *ref = to;
 }
 
@@ -202,7 +202,7 @@ static double sorted_lines(double urls, double record_bytes)
 {
     double tail = sqrt(2 * urls), steps = log2(urls + 1) + log2(tail + 1), moved = tail / 4 + urls / tail;
     (void)record_bytes;
-    return 2 * steps + moved * sizeof(vidi__record *) / VIDI__CACHE_LINE;
+    return 2 * steps + moved * sizeof(vidi__pool_record *) / VIDI__CACHE_LINE;
 }
 
 static int sorted_create(vidi__filter **filter, const vidi__config *config)
@@ -219,7 +219,7 @@ static const vidi__index sorted_index = {
     .kind = &vidi__kind_sorted,
     .size = sizeof(sorted),
     .needs = VIDI__NEED_BYTES,
-    .bytes_per_url = sizeof(vidi__record *),
+    .bytes_per_url = sizeof(vidi__pool_record *),
     .lines = sorted_lines,
     .prepare = sorted_prepare,
     .release = sorted_release,

@@ -263,7 +263,7 @@ static int merge_hash(void *context, uint64_t hash, uint64_t times)
     if (!self->table.multiset || times == 1)
         return 0;
     const vidi__place place = vidi__table_place(&self->table, hash);
-    return vidi__subtable_insert(place.table, &self->table.chunks, place.hash, times - 1);
+    return vidi__subtable_insert(place.table, &self->table.slabs, place.hash, times - 1);
 }
 
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)

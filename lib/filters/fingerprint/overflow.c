@@ -52,27 +52,27 @@ static uint64_t bytes_of(const vidi__overflow *overflow)
     return overflow->room * sizeof(uint64_t);
 }
 
-void vidi__overflow_free(vidi__overflow *overflow, vidi__chunks *chunks)
+void vidi__overflow_free(vidi__overflow *overflow, vidi__slabs *slabs)
 {
-    vidi__chunks_array_free(chunks, overflow->entries, bytes_of(overflow));
-    vidi__chunks_array_free(chunks, overflow->times, bytes_of(overflow));
+    vidi__slabs_array_free(slabs, overflow->entries, bytes_of(overflow));
+    vidi__slabs_array_free(slabs, overflow->times, bytes_of(overflow));
     *overflow = (vidi__overflow){0};
 }
 
 uint64_t vidi__overflow_bytes(const vidi__overflow *overflow)
 {
-    return vidi__chunks_array_bytes(bytes_of(overflow)) * (overflow->times ? 2 : 1);
+    return vidi__slabs_array_bytes(bytes_of(overflow)) * (overflow->times ? 2 : 1);
 }
 
 /* Creates an empty table. */
-static int make(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t room)
+static int make(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room)
 {
     *overflow = (vidi__overflow){.room = room};
-    int code = vidi__chunks_array(chunks, &overflow->entries, bytes_of(overflow));
+    int code = vidi__slabs_array(slabs, &overflow->entries, bytes_of(overflow));
     if (code == VIDI_OK && multiset)
-        code = vidi__chunks_array(chunks, &overflow->times, bytes_of(overflow));
+        code = vidi__slabs_array(slabs, &overflow->times, bytes_of(overflow));
     if (code < 0) {
-        vidi__overflow_free(overflow, chunks);
+        vidi__overflow_free(overflow, slabs);
         return code;
     }
     for (uint64_t at = 0; at < room; at += VIDI__OVERFLOW_BLOCK) {
@@ -82,25 +82,25 @@ static int make(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, u
     return VIDI_OK;
 }
 
-int vidi__overflow_resize(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t room)
+int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room)
 {
     vidi__overflow other;
-    VIDI__TRY(make(&other, chunks, multiset, room));
+    VIDI__TRY(make(&other, slabs, multiset, room));
     for (uint64_t at = EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
         uint64_t hash = entry(overflow, at);
         set(&other, find(&other, hash), hash, overflow->times ? *vidi__overflow_at(overflow->times, at) : 1);
     }
     other.used = overflow->used;
-    vidi__overflow_free(overflow, chunks);
+    vidi__overflow_free(overflow, slabs);
     *overflow = other;
     return VIDI_OK;
 }
 
-int vidi__overflow_insert(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t hash, uint64_t times,
+int vidi__overflow_insert(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t hash, uint64_t times,
                           bool *fresh)
 {
     if (5 * (overflow->used + 1) > 4 * overflow->room)
-        VIDI__TRY(vidi__overflow_resize(overflow, chunks, multiset, overflow->room + overflow->room / 4 + 8));
+        VIDI__TRY(vidi__overflow_resize(overflow, slabs, multiset, overflow->room + overflow->room / 4 + 8));
     uint64_t at = find(overflow, hash);
     *fresh = entry(overflow, at) == EMPTY;
     if (*fresh) {
@@ -187,26 +187,26 @@ int vidi__overflow_save(const vidi__overflow *overflow, vidi__writer *writer)
     return VIDI_OK;
 }
 
-static int load_array(const vidi__overflow *overflow, uint64_t ***blocks, vidi__chunks *chunks, vidi__reader *reader)
+static int load_array(const vidi__overflow *overflow, uint64_t ***blocks, vidi__slabs *slabs, vidi__reader *reader)
 {
     const void *lent;
     if (bytes_of(overflow) > reader->left)
         return vidi__damaged("an overflow table is larger than the data");
     if (vidi__lends(reader)) {
         VIDI__TRY(vidi__lend(reader, bytes_of(overflow), &lent));
-        return vidi__chunks_array_over(chunks, blocks, lent, bytes_of(overflow));
+        return vidi__slabs_array_over(slabs, blocks, lent, bytes_of(overflow));
     }
-    VIDI__TRY(vidi__chunks_array(chunks, blocks, bytes_of(overflow)));
+    VIDI__TRY(vidi__slabs_array(slabs, blocks, bytes_of(overflow)));
     for (uint64_t at = 0; at < overflow->room; at += VIDI__OVERFLOW_BLOCK)
         VIDI__TRY(
             vidi__read(reader, vidi__overflow_at(*blocks, at), entries_in_block(overflow, at) * sizeof(uint64_t)));
     return VIDI_OK;
 }
 
-int vidi__overflow_load(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, vidi__reader *reader)
+int vidi__overflow_load(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, vidi__reader *reader)
 {
-    VIDI__TRY(load_array(overflow, &overflow->entries, chunks, reader));
-    return multiset ? load_array(overflow, &overflow->times, chunks, reader) : VIDI_OK;
+    VIDI__TRY(load_array(overflow, &overflow->entries, slabs, reader));
+    return multiset ? load_array(overflow, &overflow->times, slabs, reader) : VIDI_OK;
 }
 
 int vidi__overflow_verify(const vidi__overflow *overflow, uint64_t range)

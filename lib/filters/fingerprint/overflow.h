@@ -8,7 +8,7 @@
  * a table of another size would fill that table from one end. (Multiplying by an odd factor instead of mixing is not
  * enough: the orders of two sizes may then be almost proportional.)
  *
- * The entries are stored in chunks, as the lines are (chunks.h).
+ * The entries are stored in slabs, as the lines are (slabs.h).
  *
  * A table over borrowed memory (base/stream.h) may hold anything. Lookups and walks are still safe and still end.
  */
@@ -19,7 +19,7 @@
 #include "filters/fingerprint/slabs.h"
 
 /* Entries per block. */
-#define VIDI__OVERFLOW_BLOCK (VIDI__CHUNK_BYTES / sizeof(uint64_t))
+#define VIDI__OVERFLOW_BLOCK (VIDI__SLAB_BYTES / sizeof(uint64_t))
 /* The value of a free entry. No hash has it: hashes are below 2^60. */
 #define VIDI__OVERFLOW_EMPTY UINT64_MAX
 
@@ -43,15 +43,15 @@ static inline uint64_t vidi__overflow_home(const vidi__overflow *overflow, uint6
 uint64_t vidi__overflow_times(const vidi__overflow *overflow, uint64_t hash);
 
 /* Inserts the hash `times` times; *fresh tells whether it was absent before. An error leaves the table unchanged. */
-int vidi__overflow_insert(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t hash, uint64_t times,
+int vidi__overflow_insert(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t hash, uint64_t times,
                           bool *fresh);
 
 /* Removes one occurrence; false if there is none. *last tells whether it was the only one. */
 bool vidi__overflow_remove(vidi__overflow *overflow, uint64_t hash, bool *last);
 
 /* Changes the number of entries to `room`, which must be larger than `used`. */
-int vidi__overflow_resize(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, uint64_t room);
-void vidi__overflow_free(vidi__overflow *overflow, vidi__chunks *chunks);
+int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room);
+void vidi__overflow_free(vidi__overflow *overflow, vidi__slabs *slabs);
 uint64_t vidi__overflow_bytes(const vidi__overflow *overflow);
 
 /*
@@ -67,7 +67,7 @@ bool vidi__overflow_each(const vidi__overflow *overflow, uint64_t *at, uint64_t 
  * that every entry is below `range` and reachable from its home, and that `used` is their number.
  */
 int vidi__overflow_save(const vidi__overflow *overflow, vidi__writer *writer);
-int vidi__overflow_load(vidi__overflow *overflow, vidi__chunks *chunks, bool multiset, vidi__reader *reader);
+int vidi__overflow_load(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, vidi__reader *reader);
 int vidi__overflow_verify(const vidi__overflow *overflow, uint64_t range);
 
 #endif

@@ -1,110 +1,109 @@
-/* See chunks.h. The pool is a free list, plus blocks from which new chunks are cut. */
+/* See slabs.h. The pool is a free list, plus blocks from which new slabs are cut. */
 #include "filters/fingerprint/slabs.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory)
+int vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory)
 {
-    memset(chunks, 0, sizeof *chunks);
-    chunks->memory = memory;
-    if (pthread_mutex_init(&chunks->lock, NULL))
+    memset(slabs, 0, sizeof *slabs);
+    slabs->memory = memory;
+    if (pthread_mutex_init(&slabs->lock, NULL))
         return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
     return VIDI_OK;
 }
 
-void vidi__chunks_close(vidi__chunks *chunks)
+void vidi__slabs_close(vidi__slabs *slabs)
 {
-    if (!chunks->memory)
+    if (!slabs->memory)
         return;
-    for (uint64_t i = 0; i < chunks->block_count; i++)
-        vidi__release(chunks->memory, chunks->blocks[i].bytes, chunks->blocks[i].size, chunks->blocks[i].alignment);
-    vidi__release(chunks->memory, chunks->blocks, chunks->block_room * sizeof *chunks->blocks,
-                  _Alignof(vidi__chunk_block));
-    pthread_mutex_destroy(&chunks->lock);
-    chunks->memory = NULL;
+    for (uint64_t i = 0; i < slabs->block_count; i++)
+        vidi__release(slabs->memory, slabs->blocks[i].bytes, slabs->blocks[i].size, slabs->blocks[i].alignment);
+    vidi__release(slabs->memory, slabs->blocks, slabs->block_room * sizeof *slabs->blocks, _Alignof(vidi__slab_block));
+    pthread_mutex_destroy(&slabs->lock);
+    slabs->memory = NULL;
 }
 
 /* Block size: about 1/32 of the total. So little memory is allocated ahead, and blocks are few. */
-static uint64_t next_block(const vidi__chunks *chunks)
+static uint64_t next_block(const vidi__slabs *slabs)
 {
-    uint64_t size = chunks->total * VIDI__CHUNK_BYTES / 32;
+    uint64_t size = slabs->total * VIDI__SLAB_BYTES / 32;
     if (size >= HUGE_PAGE)
         return HUGE_PAGE;
-    return size < VIDI__CHUNK_BYTES ? VIDI__CHUNK_BYTES : size / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
+    return size < VIDI__SLAB_BYTES ? VIDI__SLAB_BYTES : size / VIDI__SLAB_BYTES * VIDI__SLAB_BYTES;
 }
 
-/* Allocates a block of this size to cut chunks from. The previous one is used up. */
-static int new_block(vidi__chunks *chunks, uint64_t size)
+/* Allocates a block of this size to cut slabs from. The previous one is used up. */
+static int new_block(vidi__slabs *slabs, uint64_t size)
 {
-    if (chunks->block_count == chunks->block_room) {
-        uint64_t room = chunks->block_room ? chunks->block_room * 2 : 8;
-        VIDI__TRY(vidi__regrow(chunks->memory, &chunks->blocks, chunks->block_room * sizeof *chunks->blocks,
-                               room * sizeof *chunks->blocks, _Alignof(vidi__chunk_block)));
-        chunks->block_room = room;
+    if (slabs->block_count == slabs->block_room) {
+        uint64_t room = slabs->block_room ? slabs->block_room * 2 : 8;
+        VIDI__TRY(vidi__regrow(slabs->memory, &slabs->blocks, slabs->block_room * sizeof *slabs->blocks,
+                               room * sizeof *slabs->blocks, _Alignof(vidi__slab_block)));
+        slabs->block_room = room;
     }
-    vidi__chunk_block block = {.size = size};
+    vidi__slab_block block = {.size = size};
     block.alignment = block.size >= HUGE_PAGE ? HUGE_PAGE : VIDI__CACHE_LINE;
-    VIDI__TRY(vidi__alloc(chunks->memory, &block.bytes, block.size, block.alignment));
-    chunks->blocks[chunks->block_count++] = block;
-    chunks->cut_from = block.bytes;
-    chunks->cut_left = block.size;
+    VIDI__TRY(vidi__alloc(slabs->memory, &block.bytes, block.size, block.alignment));
+    slabs->blocks[slabs->block_count++] = block;
+    slabs->cut_from = block.bytes;
+    slabs->cut_left = block.size;
     return VIDI_OK;
 }
 
-int vidi__chunks_reserve(vidi__chunks *chunks, uint64_t bytes)
+int vidi__slabs_reserve(vidi__slabs *slabs, uint64_t bytes)
 {
-    bytes = bytes / VIDI__CHUNK_BYTES * VIDI__CHUNK_BYTES;
-    return bytes ? new_block(chunks, bytes) : VIDI_OK;
+    bytes = bytes / VIDI__SLAB_BYTES * VIDI__SLAB_BYTES;
+    return bytes ? new_block(slabs, bytes) : VIDI_OK;
 }
 
-static int take(vidi__chunks *chunks, unsigned char **chunk)
+static int take(vidi__slabs *slabs, unsigned char **slab)
 {
-    if (chunks->free) {
-        *chunk = chunks->free;
-        memcpy(&chunks->free, *chunk, sizeof chunks->free);
-        chunks->free_count--;
+    if (slabs->free) {
+        *slab = slabs->free;
+        memcpy(&slabs->free, *slab, sizeof slabs->free);
+        slabs->free_count--;
         return VIDI_OK;
     }
-    if (!chunks->cut_left)
-        VIDI__TRY(new_block(chunks, next_block(chunks)));
-    *chunk = chunks->cut_from;
-    chunks->cut_from += VIDI__CHUNK_BYTES;
-    chunks->cut_left -= VIDI__CHUNK_BYTES;
-    chunks->total++;
+    if (!slabs->cut_left)
+        VIDI__TRY(new_block(slabs, next_block(slabs)));
+    *slab = slabs->cut_from;
+    slabs->cut_from += VIDI__SLAB_BYTES;
+    slabs->cut_left -= VIDI__SLAB_BYTES;
+    slabs->total++;
     return VIDI_OK;
 }
 
-int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk)
+int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab)
 {
-    *chunk = NULL;
-    pthread_mutex_lock(&chunks->lock);
-    int code = take(chunks, chunk);
-    pthread_mutex_unlock(&chunks->lock);
+    *slab = NULL;
+    pthread_mutex_lock(&slabs->lock);
+    int code = take(slabs, slab);
+    pthread_mutex_unlock(&slabs->lock);
     return code;
 }
 
-void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk)
+void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
 {
-    if (!chunk)
+    if (!slab)
         return;
-    pthread_mutex_lock(&chunks->lock);
-    memcpy(chunk, &chunks->free, sizeof chunks->free);
-    chunks->free = chunk;
-    chunks->free_count++;
-    pthread_mutex_unlock(&chunks->lock);
+    pthread_mutex_lock(&slabs->lock);
+    memcpy(slab, &slabs->free, sizeof slabs->free);
+    slabs->free = slab;
+    slabs->free_count++;
+    pthread_mutex_unlock(&slabs->lock);
 }
 
 /* ---- arrays ---- */
 
-/* Number of whole chunks in an array, and the bytes behind them. */
+/* Number of whole slabs in an array, and the bytes behind them. */
 static uint64_t whole_of(uint64_t bytes)
 {
-    return bytes / VIDI__CHUNK_BYTES;
+    return bytes / VIDI__SLAB_BYTES;
 }
 
 static uint64_t rest_of(uint64_t bytes)
 {
-    return bytes % VIDI__CHUNK_BYTES;
+    return bytes % VIDI__SLAB_BYTES;
 }
 
 static uint64_t count_of(uint64_t bytes)
@@ -112,50 +111,50 @@ static uint64_t count_of(uint64_t bytes)
     return whole_of(bytes) + (rest_of(bytes) > 0);
 }
 
-uint64_t vidi__chunks_array_bytes(uint64_t bytes)
+uint64_t vidi__slabs_array_bytes(uint64_t bytes)
 {
     return count_of(bytes) * sizeof(void *) + bytes;
 }
 
-static int fill(vidi__chunks *chunks, unsigned char **array, uint64_t bytes)
+static int fill(vidi__slabs *slabs, unsigned char **array, uint64_t bytes)
 {
     uint64_t whole = whole_of(bytes);
     for (uint64_t i = 0; i < whole; i++)
-        VIDI__TRY(vidi__chunks_take(chunks, &array[i]));
-    return rest_of(bytes) ? vidi__alloc(chunks->memory, &array[whole], rest_of(bytes), VIDI__CACHE_LINE) : VIDI_OK;
+        VIDI__TRY(vidi__slabs_take(slabs, &array[i]));
+    return rest_of(bytes) ? vidi__alloc(slabs->memory, &array[whole], rest_of(bytes), VIDI__CACHE_LINE) : VIDI_OK;
 }
 
-int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes)
+int vidi__slabs_array(vidi__slabs *slabs, void *blocks, uint64_t bytes)
 {
     unsigned char **array = NULL;
-    int code = vidi__alloc_zeroed(chunks->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *));
-    if (code == VIDI_OK && array && (code = fill(chunks, array, bytes)) < 0) {
-        vidi__chunks_array_free(chunks, array, bytes);
+    int code = vidi__alloc_zeroed(slabs->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *));
+    if (code == VIDI_OK && array && (code = fill(slabs, array, bytes)) < 0) {
+        vidi__slabs_array_free(slabs, array, bytes);
         array = NULL;
     }
     memcpy(blocks, &array, sizeof array);
     return code;
 }
 
-int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent, uint64_t bytes)
+int vidi__slabs_array_over(vidi__slabs *slabs, void *blocks, const void *lent, uint64_t bytes)
 {
     unsigned char **array;
-    VIDI__TRY(vidi__alloc(chunks->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *)));
+    VIDI__TRY(vidi__alloc(slabs->memory, &array, count_of(bytes) * sizeof *array, _Alignof(void *)));
     for (uint64_t i = 0; i < count_of(bytes); i++)
-        array[i] = (unsigned char *)lent + i * VIDI__CHUNK_BYTES; /* nobody writes to borrowed memory */
+        array[i] = (unsigned char *)lent + i * VIDI__SLAB_BYTES; /* nobody writes to borrowed memory */
     memcpy(blocks, &array, sizeof array);
     return VIDI_OK;
 }
 
-void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes)
+void vidi__slabs_array_free(vidi__slabs *slabs, void *blocks, uint64_t bytes)
 {
     unsigned char **array = blocks;
     if (!array)
         return;
-    bool lent = vidi__is_borrowed(chunks->memory, array[0]);
+    bool lent = vidi__memory_is_borrowed(slabs->memory, array[0]);
     for (uint64_t i = 0; i < whole_of(bytes) && !lent; i++)
-        vidi__chunks_give(chunks, array[i]);
+        vidi__slabs_give(slabs, array[i]);
     if (rest_of(bytes))
-        vidi__release(chunks->memory, array[whole_of(bytes)], rest_of(bytes), VIDI__CACHE_LINE);
-    vidi__release(chunks->memory, array, count_of(bytes) * sizeof *array, _Alignof(void *));
+        vidi__release(slabs->memory, array[whole_of(bytes)], rest_of(bytes), VIDI__CACHE_LINE);
+    vidi__release(slabs->memory, array, count_of(bytes) * sizeof *array, _Alignof(void *));
 }

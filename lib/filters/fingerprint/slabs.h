@@ -1,6 +1,6 @@
 /*
- * A pool of memory in chunks of 16 KiB, for tables that are rebuilt again and again at slightly different sizes. What
- * one table gives back, the next one takes, so new memory is touched only when the total grows. Chunks are cut from
+ * A pool of memory in slabs of 16 KiB, for tables that are rebuilt again and again at slightly different sizes. What
+ * one table gives back, the next one takes, so new memory is touched only when the total grows. Slabs are cut from
  * blocks, whose size grows with the total. From 64 MiB on, blocks are 2 MiB. The default allocator aligns them to 2 MiB,
  * so that the kernel can back them with large pages.
  *
@@ -13,48 +13,48 @@
 
 #include "base/memory.h"
 
-/* Lines of 64 bytes per chunk. */
-#define VIDI__CHUNK_LINES 256
-#define VIDI__CHUNK_BYTES (VIDI__CHUNK_LINES * 64)
+/* Lines of 64 bytes per slab. */
+#define VIDI__SLAB_LINES 256
+#define VIDI__SLAB_BYTES (VIDI__SLAB_LINES * 64)
 
-typedef struct vidi__chunk_block {
+typedef struct vidi__slab_block {
     unsigned char *bytes;
     uint64_t size, alignment;
-} vidi__chunk_block;
+} vidi__slab_block;
 
-typedef struct vidi__chunks {
+typedef struct vidi__slabs {
     vidi__memory *memory;
     pthread_mutex_t lock;
-    void *free; /* list of free chunks, linked through their first bytes */
+    void *free; /* list of free slabs, linked through their first bytes */
     uint64_t free_count, total;
     unsigned char *cut_from; /* the unused rest of the newest block */
     uint64_t cut_left;
-    vidi__chunk_block *blocks;
+    vidi__slab_block *blocks;
     uint64_t block_count, block_room;
-} vidi__chunks;
+} vidi__slabs;
 
-int vidi__chunks_init(vidi__chunks *chunks, vidi__memory *memory);
-void vidi__chunks_close(vidi__chunks *chunks);
+int vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory);
+void vidi__slabs_close(vidi__slabs *slabs);
 
-/* Allocates one block for chunks of `bytes` bytes in total. */
-int vidi__chunks_reserve(vidi__chunks *chunks, uint64_t bytes);
+/* Allocates one block for slabs of `bytes` bytes in total. */
+int vidi__slabs_reserve(vidi__slabs *slabs, uint64_t bytes);
 
-/* Takes a chunk from the pool. Its contents are undefined. */
-int vidi__chunks_take(vidi__chunks *chunks, unsigned char **chunk);
-void vidi__chunks_give(vidi__chunks *chunks, unsigned char *chunk);
+/* Takes a slab from the pool. Its contents are undefined. */
+int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab);
+void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab);
 
 /*
- * Allocates an array of `bytes` bytes as a list of chunks; *blocks receives the list of their addresses. A rest of less
- * than a chunk gets an allocation of its own. The contents are undefined; on an error *blocks is NULL. Free the array
+ * Allocates an array of `bytes` bytes as a list of slabs; *blocks receives the list of their addresses. A rest of less
+ * than a slab gets an allocation of its own. The contents are undefined; on an error *blocks is NULL. Free the array
  * with the same number of bytes; freeing NULL is allowed.
  */
-int vidi__chunks_array(vidi__chunks *chunks, void *blocks, uint64_t bytes);
-void vidi__chunks_array_free(vidi__chunks *chunks, void *blocks, uint64_t bytes);
+int vidi__slabs_array(vidi__slabs *slabs, void *blocks, uint64_t bytes);
+void vidi__slabs_array_free(vidi__slabs *slabs, void *blocks, uint64_t bytes);
 
 /* The same over borrowed memory (base/memory.h), which is contiguous: only the list of addresses is allocated. */
-int vidi__chunks_array_over(vidi__chunks *chunks, void *blocks, const void *lent, uint64_t bytes);
+int vidi__slabs_array_over(vidi__slabs *slabs, void *blocks, const void *lent, uint64_t bytes);
 
 /* Bytes that an array takes in total, its list of addresses included. */
-uint64_t vidi__chunks_array_bytes(uint64_t bytes);
+uint64_t vidi__slabs_array_bytes(uint64_t bytes);
 
 #endif

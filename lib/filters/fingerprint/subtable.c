@@ -4,9 +4,9 @@
 /* The load factor at which a sub-table counts as full. Above it, overflow would cost more memory than is saved. */
 #define LOAD 0.88
 
-static uint64_t chunk_count(uint64_t lines)
+static uint64_t slab_count(uint64_t lines)
 {
-    return (lines + VIDI__CHUNK_LINES - 1) / VIDI__CHUNK_LINES;
+    return (lines + VIDI__SLAB_LINES - 1) / VIDI__SLAB_LINES;
 }
 
 /* More lines than half the number of hashes would be useless. */
@@ -58,16 +58,16 @@ static uint64_t lines_bytes(const vidi__subtable *table)
     return table->lines * VIDI__LINE_BYTES;
 }
 
-int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape)
+int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
 {
-    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = *shape;
     (*table)->used = 0;
     (*table)->lent = false;
     (*table)->overflow = (vidi__overflow){0};
-    int code = vidi__chunks_array(chunks, &(*table)->chunks, lines_bytes(*table));
+    int code = vidi__slabs_array(slabs, &(*table)->slabs, lines_bytes(*table));
     if (code < 0) {
-        vidi__subtable_free(*table, chunks);
+        vidi__subtable_free(*table, slabs);
         *table = NULL;
         return code;
     }
@@ -76,18 +76,18 @@ int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi
     return VIDI_OK;
 }
 
-void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks)
+void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs)
 {
     if (!table)
         return;
-    vidi__chunks_array_free(chunks, table->chunks, lines_bytes(table));
-    vidi__overflow_free(&table->overflow, chunks);
-    vidi__release(chunks->memory, table, sizeof *table, VIDI__CACHE_LINE);
+    vidi__slabs_array_free(slabs, table->slabs, lines_bytes(table));
+    vidi__overflow_free(&table->overflow, slabs);
+    vidi__release(slabs->memory, table, sizeof *table, VIDI__CACHE_LINE);
 }
 
 uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 {
-    return vidi__chunks_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
+    return vidi__slabs_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
 }
 
 /* The first hash of a line: the smallest whose product reaches the line. */
@@ -152,10 +152,10 @@ uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
     return times;
 }
 
-static int insert_overflow(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+static int insert_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)
 {
     bool fresh;
-    VIDI__TRY(vidi__overflow_insert(&table->overflow, chunks, table->multiset, hash, times, &fresh));
+    VIDI__TRY(vidi__overflow_insert(&table->overflow, slabs, table->multiset, hash, times, &fresh));
     table->used += fresh;
     return VIDI_OK;
 }
@@ -175,13 +175,13 @@ static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distan
     return times;
 }
 
-static int insert_at(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *at, uint64_t times)
+static int insert_at(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *at, uint64_t times)
 {
     unsigned char *next = vidi__subtable_next_line(table, hash);
     uint64_t here = room_in(table, at->line), there = next == at->line ? 0 : room_in(table, next);
     uint64_t beside = times > here + there ? times - here - there : 0;
     if (beside) /* first, because it can fail */
-        VIDI__TRY(insert_overflow(table, chunks, hash, beside));
+        VIDI__TRY(insert_overflow(table, slabs, hash, beside));
     if (times > here)
         add_signature(table, at->line, at->distance);
     times = fill(table, at->line, at->distance, times - beside, false);
@@ -189,13 +189,13 @@ static int insert_at(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash,
     return VIDI_OK;
 }
 
-int vidi__subtable_insert(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times)
+int vidi__subtable_insert(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
-    return insert_at(table, chunks, hash, &at, times);
+    return insert_at(table, slabs, hash, &at, times);
 }
 
-int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot,
+int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,
                               bool seen)
 {
     seen = seen || (has_signature(table, spot) && vidi__subtable_has_elsewhere(table, hash, spot));
@@ -203,7 +203,7 @@ int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint6
         return VIDI_SEEN;
     if (VIDI__UNLIKELY(table->used >= table->limit))
         return VIDI__SUBTABLE_FULL;
-    VIDI__TRY(insert_at(table, chunks, hash, spot, 1));
+    VIDI__TRY(insert_at(table, slabs, hash, spot, 1));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
@@ -307,7 +307,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
 /* Moves the hashes from `from` on into a new sub-table, reduced by `from`; as many as its range covers. */
 typedef struct rebuilding {
     vidi__subtable *into;
-    vidi__chunks *chunks;
+    vidi__slabs *slabs;
     uint64_t from;
 } rebuilding;
 
@@ -331,7 +331,7 @@ static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable 
             const vidi__spot at = vidi__subtable_spot(into, hash);
             uint32_t head = vidi__line_head(at.line);
             if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
-                VIDI__TRY(insert_at(into, self->chunks, hash, &at, 1));
+                VIDI__TRY(insert_at(into, self->slabs, hash, &at, 1));
                 continue;
             }
             vidi__line_append(at.line, new_width, head, at.distance, false);
@@ -361,24 +361,24 @@ static int move_overflow(const rebuilding *self, const vidi__overflow *old)
         uint64_t hash = *vidi__overflow_at(old->entries, at) - self->from;
         uint64_t times = old->times ? *vidi__overflow_at(old->times, at) : 1;
         if (hash < self->into->range)
-            VIDI__TRY(vidi__subtable_insert(self->into, self->chunks, hash, times));
+            VIDI__TRY(vidi__subtable_insert(self->into, self->slabs, hash, times));
     }
     return VIDI_OK;
 }
 
-int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
+int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
                            const vidi__subtable *shape, int half)
 {
-    VIDI__TRY(vidi__subtable_make(fresh, chunks, shape));
-    rebuilding self = {*fresh, chunks, half == 1 ? shape->range : 0};
-    int code = vidi__overflow_resize(&(*fresh)->overflow, chunks, shape->multiset,
-                                     old->overflow.used / (half < 0 ? 2 : 4) + 8);
+    VIDI__TRY(vidi__subtable_make(fresh, slabs, shape));
+    rebuilding self = {*fresh, slabs, half == 1 ? shape->range : 0};
+    int code =
+        vidi__overflow_resize(&(*fresh)->overflow, slabs, shape->multiset, old->overflow.used / (half < 0 ? 2 : 4) + 8);
     if (code == VIDI_OK)
         code = move_all_lines(&self, old);
     if (code == VIDI_OK)
         code = move_overflow(&self, &old->overflow);
     if (code < 0) {
-        vidi__subtable_free(*fresh, chunks);
+        vidi__subtable_free(*fresh, slabs);
         *fresh = NULL;
     }
     return code;
@@ -401,10 +401,10 @@ static uint64_t overflow_room_max(uint64_t lines)
     return 2 * OVERFLOW_LIMIT * lines + 16;
 }
 
-static uint64_t lines_in_chunk(const vidi__subtable *table, uint64_t chunk)
+static uint64_t lines_in_slab(const vidi__subtable *table, uint64_t slab)
 {
-    uint64_t left = table->lines - chunk * VIDI__CHUNK_LINES;
-    return left < VIDI__CHUNK_LINES ? left : VIDI__CHUNK_LINES;
+    uint64_t left = table->lines - slab * VIDI__SLAB_LINES;
+    return left < VIDI__SLAB_LINES ? left : VIDI__SLAB_LINES;
 }
 
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
@@ -437,12 +437,12 @@ static void find_used_bits(used_bits *all, unsigned width)
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer)
 {
     used_bits all = {0};
-    uint64_t clean[VIDI__CHUNK_BYTES / 8];
+    uint64_t clean[VIDI__SLAB_BYTES / 8];
     find_used_bits(&all, table->width);
     VIDI__TRY(vidi__write_align(writer));
-    for (uint64_t i = 0; i < chunk_count(table->lines); i++) {
-        uint64_t lines = lines_in_chunk(table, i);
-        memcpy(clean, table->chunks[i], lines * VIDI__LINE_BYTES);
+    for (uint64_t i = 0; i < slab_count(table->lines); i++) {
+        uint64_t lines = lines_in_slab(table, i);
+        memcpy(clean, table->slabs[i], lines * VIDI__LINE_BYTES);
         for (uint64_t line = 0; line < lines; line++) {
             uint64_t *words = clean + line * (VIDI__LINE_BYTES / 8);
             unsigned used = vidi__line_used(vidi__line_head((const unsigned char *)words), slots_of(table));
@@ -554,11 +554,11 @@ int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
 /* ---- loading ---- */
 
 /* Loads a copy of the lines. Their signatures are dropped and computed again. */
-static int copy_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+static int copy_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
-    VIDI__TRY(vidi__chunks_array(chunks, &table->chunks, lines_bytes(table)));
-    for (uint64_t i = 0; i < chunk_count(table->lines); i++)
-        VIDI__TRY(vidi__read(reader, table->chunks[i], lines_in_chunk(table, i) * VIDI__LINE_BYTES));
+    VIDI__TRY(vidi__slabs_array(slabs, &table->slabs, lines_bytes(table)));
+    for (uint64_t i = 0; i < slab_count(table->lines); i++)
+        VIDI__TRY(vidi__read(reader, table->slabs[i], lines_in_slab(table, i) * VIDI__LINE_BYTES));
     for (uint64_t i = 0; i < table->lines; i++) {
         unsigned char *line = vidi__subtable_line(table, i);
         VIDI__TRY(check_head(table, line));
@@ -567,23 +567,23 @@ static int copy_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader 
     return check_lines(table, count);
 }
 
-int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+int vidi__subtable_load_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
     const void *lent;
     VIDI__TRY(vidi__read_align(reader));
     if (lines_bytes(table) > reader->left)
         return vidi__damaged("a sub-table is larger than the data");
     if (!table->lent)
-        return copy_lines(table, chunks, reader, count);
+        return copy_lines(table, slabs, reader, count);
     VIDI__TRY(vidi__lend(reader, lines_bytes(table), &lent));
     *count += table->used;
-    return vidi__chunks_array_over(chunks, &table->chunks, lent, lines_bytes(table));
+    return vidi__slabs_array_over(slabs, &table->slabs, lent, lines_bytes(table));
 }
 
 /* Comes after the lines: only now has the stream proved to be long enough for memory in proportion to them. */
-int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count)
+int vidi__subtable_load_overflow(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
-    VIDI__TRY(vidi__overflow_load(&table->overflow, chunks, table->multiset, reader));
+    VIDI__TRY(vidi__overflow_load(&table->overflow, slabs, table->multiset, reader));
     return table->lent ? VIDI_OK : check_overflow(table, count);
 }
 
@@ -598,7 +598,7 @@ static int check_shape(const vidi__subtable *table, uint64_t width, uint64_t ove
     return VIDI_OK;
 }
 
-int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
+int vidi__subtable_load_head(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape,
                              vidi__reader *reader, uint64_t *announced)
 {
     vidi__subtable wanted = *shape;
@@ -616,9 +616,9 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const
     wanted.width = (uint8_t)width;
     complete(&wanted);
     wanted.lent = vidi__lends(reader);
-    wanted.chunks = NULL;
+    wanted.slabs = NULL;
     wanted.overflow = (vidi__overflow){.room = room, .used = overflowed}; /* the entries are loaded later */
-    VIDI__TRY(vidi__alloc(chunks->memory, table, sizeof **table, VIDI__CACHE_LINE));
+    VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = wanted;
     return VIDI_OK;
 }

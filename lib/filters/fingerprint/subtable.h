@@ -14,8 +14,8 @@
  * it goes to the overflow table. Either way its own line gets its signature, so lookups know when to look elsewhere.
  *
  * A sub-table never grows in place. Rebuilding it creates one or two others from its hashes, in order. That either
- * succeeds as a whole or leaves the old one as it was. Lines are stored in chunks of 16 KiB that come from a pool and
- * go back to it (chunks.h): memory that was touched once is used again, and no large block is ever allocated.
+ * succeeds as a whole or leaves the old one as it was. Lines are stored in slabs of 16 KiB that come from a pool and
+ * go back to it (slabs.h): memory that was touched once is used again, and no large block is ever allocated.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
 #define VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
@@ -30,7 +30,7 @@
 typedef struct vidi__subtable {
     uint64_t ratio;   /* lines / range, times 2^64 */
     uint64_t inverse; /* 2^64 / ratio, for dividing by ratio: hashes per line, rounded down */
-    unsigned char **chunks;
+    unsigned char **slabs;
     uint64_t range;
     uint64_t used;  /* slots in use, and entries of the overflow table */
     uint64_t limit; /* the sub-table is rebuilt when `used` reaches this */
@@ -51,7 +51,7 @@ typedef struct vidi__spot {
 
 static inline unsigned char *vidi__subtable_line(const vidi__subtable *table, uint64_t line)
 {
-    return table->chunks[line / VIDI__CHUNK_LINES] + line % VIDI__CHUNK_LINES * VIDI__LINE_BYTES;
+    return table->slabs[line / VIDI__SLAB_LINES] + line % VIDI__SLAB_LINES * VIDI__LINE_BYTES;
 }
 
 /*
@@ -88,8 +88,8 @@ static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64
 }
 
 /* Creates an empty sub-table of this shape. */
-int vidi__subtable_make(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape);
-void vidi__subtable_free(vidi__subtable *table, vidi__chunks *chunks);
+int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
+void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs);
 
 /* How often the hash is in the sub-table: 0 or 1, or more in a multiset. */
 uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash);
@@ -98,7 +98,7 @@ uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash);
  * Inserts a hash `times` times, even if it is present and however full the sub-table is. Only a multiset may insert a
  * hash more than once.
  */
-int vidi__subtable_insert(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, uint64_t times);
+int vidi__subtable_insert(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times);
 
 /* Removes one occurrence of the hash; false if there is none. */
 bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash);
@@ -113,7 +113,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
  * Creates a sub-table of another shape with the hashes of `old`. If `shape` has half the range, `half` selects the
  * lower (0) or the upper (1) half of the hashes; -1 takes all.
  */
-int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__chunks *chunks,
+int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
                            const vidi__subtable *shape, int half);
 
 /*
@@ -133,10 +133,10 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_save_overflow(const vidi__subtable *table, vidi__writer *writer);
-int vidi__subtable_load_head(vidi__subtable **table, vidi__chunks *chunks, const vidi__subtable *shape,
+int vidi__subtable_load_head(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape,
                              vidi__reader *reader, uint64_t *announced);
-int vidi__subtable_load_lines(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
-int vidi__subtable_load_overflow(vidi__subtable *table, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+int vidi__subtable_load_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count);
+int vidi__subtable_load_overflow(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count);
 
 /* Checks borrowed lines as loading a copy would, signatures included. Adds the number of different hashes to *count. */
 int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count);
@@ -193,10 +193,10 @@ static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash
 }
 
 /* The slow path: the line is full or has the hash's signature, the sub-table is full, or it is a multiset. */
-int vidi__subtable_add_slowly(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot,
+int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,
                               bool seen);
 
-static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash,
+static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash,
                                               const vidi__spot *spot, unsigned width)
 {
     const unsigned slots = vidi__line_slots(width);
@@ -204,7 +204,7 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__chunk
     bool seen = vidi__subtable_in_own_line(table, spot, width);
     if (VIDI__UNLIKELY(vidi__line_count(head) == slots || vidi__line_has_signature(head, slots, spot->distance) ||
                        table->used >= table->limit || table->multiset))
-        return vidi__subtable_add_slowly(table, chunks, hash, spot, seen);
+        return vidi__subtable_add_slowly(table, slabs, hash, spot, seen);
     if (seen)
         return VIDI_SEEN;
     vidi__line_append(spot->line, width, head, spot->distance, false);
@@ -217,9 +217,9 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__chunk
  * rebuilt first.
  */
 #define VIDI__SUBTABLE_FULL 0
-static inline int vidi__subtable_add(vidi__subtable *table, vidi__chunks *chunks, uint64_t hash, const vidi__spot *spot)
+static inline int vidi__subtable_add(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot)
 {
-#define VIDI__ADD(width) vidi__subtable_add_as(table, chunks, hash, spot, width)
+#define VIDI__ADD(width) vidi__subtable_add_as(table, slabs, hash, spot, width)
     VIDI__FOR_WIDTH(table->width, VIDI__ADD)
 #undef VIDI__ADD
 }

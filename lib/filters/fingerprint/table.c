@@ -38,21 +38,21 @@ static void free_directory(vidi__table *table, vidi__partition *partition)
 {
     uint64_t bytes = entries_of(partition) * sizeof *partition->directory;
     for (uint64_t entry = 0; entry < entries_of(partition);)
-        vidi__subtable_free(next_subtable(partition, &entry), &table->chunks);
-    vidi__release(table->chunks.memory, partition->directory, bytes, _Alignof(void *));
+        vidi__subtable_free(next_subtable(partition, &entry), &table->slabs);
+    vidi__release(table->slabs.memory, partition->directory, bytes, _Alignof(void *));
     partition->directory = NULL;
 }
 
 int vidi__table_init(vidi__table *table, vidi__memory *memory)
 {
-    return vidi__chunks_init(&table->chunks, memory);
+    return vidi__slabs_init(&table->slabs, memory);
 }
 
 void vidi__table_close(vidi__table *table)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         free_directory(table, &table->partitions[i]);
-    vidi__chunks_close(&table->chunks);
+    vidi__slabs_close(&table->slabs);
 }
 
 static vidi__subtable shape_at(const vidi__table *table, unsigned depth, double hashes)
@@ -85,11 +85,11 @@ static vidi__subtable first_shape(const vidi__table *table, double hashes)
 static int open_partition(vidi__table *table, vidi__partition *partition, const vidi__subtable *shape)
 {
     uint64_t entries = UINT64_C(1) << shape->depth;
-    VIDI__TRY(vidi__alloc_zeroed(table->chunks.memory, &partition->directory, entries * sizeof *partition->directory,
+    VIDI__TRY(vidi__alloc_zeroed(table->slabs.memory, &partition->directory, entries * sizeof *partition->directory,
                                  _Alignof(void *)));
     partition->depth = shape->depth;
     for (uint64_t i = 0; i < entries; i++)
-        VIDI__TRY(vidi__subtable_make(&partition->directory[i], &table->chunks, shape));
+        VIDI__TRY(vidi__subtable_make(&partition->directory[i], &table->slabs, shape));
     return VIDI_OK;
 }
 
@@ -97,10 +97,10 @@ static int double_directory(vidi__table *table, vidi__partition *partition)
 {
     uint64_t entries = entries_of(partition);
     vidi__subtable **larger;
-    VIDI__TRY(vidi__alloc(table->chunks.memory, &larger, 2 * entries * sizeof *larger, _Alignof(void *)));
+    VIDI__TRY(vidi__alloc(table->slabs.memory, &larger, 2 * entries * sizeof *larger, _Alignof(void *)));
     for (uint64_t i = 0; i < 2 * entries; i++)
         larger[i] = partition->directory[i / 2];
-    vidi__release(table->chunks.memory, partition->directory, entries * sizeof *larger, _Alignof(void *));
+    vidi__release(table->slabs.memory, partition->directory, entries * sizeof *larger, _Alignof(void *));
     partition->directory = larger;
     partition->depth++;
     return VIDI_OK;
@@ -113,7 +113,7 @@ static void replace(vidi__table *table, vidi__partition *partition, uint64_t ent
     uint64_t span = UINT64_C(1) << (partition->depth - old->depth), first = entry & ~(span - 1);
     for (uint64_t i = 0; i < span; i++)
         partition->directory[first + i] = i < span / 2 || !upper ? lower : upper;
-    vidi__subtable_free(old, &table->chunks);
+    vidi__subtable_free(old, &table->slabs);
     partition->changes++;
 }
 
@@ -121,7 +121,7 @@ static void replace(vidi__table *table, vidi__partition *partition, uint64_t ent
 
 /*
  * The smallest size of this partition that leaves some room beyond `hashes`. Sizes form a geometric series that starts
- * a little higher in each partition. Each growth goes back to the series, whatever rounding to lines and chunks did
+ * a little higher in each partition. Each growth goes back to the series, whatever rounding to lines and slabs did
  * before.
  */
 static double next_size(const vidi__table *table, const vidi__partition *partition, double hashes)
@@ -153,10 +153,10 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
         shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used));
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(table, partition));
-    VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->chunks, &shape, 0));
-    int code = vidi__subtable_rebuild(&upper, old, &table->chunks, &shape, 1);
+    VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->slabs, &shape, 0));
+    int code = vidi__subtable_rebuild(&upper, old, &table->slabs, &shape, 1);
     if (code < 0) {
-        vidi__subtable_free(lower, &table->chunks);
+        vidi__subtable_free(lower, &table->slabs);
         return code;
     }
     replace(table, partition, entry_of(partition, rest), old, lower, upper);
@@ -171,7 +171,7 @@ static int grow(vidi__table *table, vidi__partition *partition, uint64_t rest)
     vidi__subtable shape = next_shape(table, partition, old->depth, (double)old->used);
     if (too_large(&shape))
         return split(table, partition, rest);
-    VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->chunks, &shape, -1));
+    VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->slabs, &shape, -1));
     replace(table, partition, entry, old, fresh, NULL);
     return VIDI_OK;
 }
@@ -204,7 +204,7 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
             code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* without the hint */
         VIDI__TRY(code);
         const vidi__place place = vidi__place_of(partition, hash);
-        verdict = vidi__subtable_add(place.table, &table->chunks, place.hash, &place.spot);
+        verdict = vidi__subtable_add(place.table, &table->slabs, place.hash, &place.spot);
     }
     return verdict;
 }
@@ -332,10 +332,10 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
     if (each < FIRST_HASHES)
         return VIDI_OK;
     vidi__subtable shape = first_shape(table, each);
-    VIDI__TRY(vidi__memory_check(table->chunks.memory,
+    VIDI__TRY(vidi__memory_check(table->slabs.memory,
                                  (uint64_t)fmin(vidi__table_bytes_for((double)hashes, table->hashes), 0x1p62)));
     uint64_t tables = (uint64_t)VIDI__PARTITIONS << shape.depth;
-    VIDI__TRY(vidi__chunks_reserve(&table->chunks, tables * (shape.lines / VIDI__CHUNK_LINES) * VIDI__CHUNK_BYTES));
+    VIDI__TRY(vidi__slabs_reserve(&table->slabs, tables * (shape.lines / VIDI__SLAB_LINES) * VIDI__SLAB_BYTES));
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         VIDI__TRY(open_partition(table, &table->partitions[i], &shape));
     return VIDI_OK;
@@ -344,7 +344,7 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
 void vidi__table_expect(vidi__table *table, uint64_t hashes)
 {
     double bytes = vidi__table_bytes_for((double)hashes, table->hashes);
-    bool fits = vidi__memory_check(table->chunks.memory, (uint64_t)fmin(bytes, 0x1p62)) == VIDI_OK;
+    bool fits = vidi__memory_check(table->slabs.memory, (uint64_t)fmin(bytes, 0x1p62)) == VIDI_OK;
     atomic_store_explicit(&table->expected, fits ? hashes : 0, memory_order_relaxed);
 }
 
@@ -387,7 +387,7 @@ static int load_head(vidi__table *table, vidi__partition *partition, uint64_t en
     if (!span || entry % span)
         return vidi__damaged("a directory has a gap");
     vidi__subtable shape = shape_at(table, (unsigned)depth, 1);
-    VIDI__TRY(vidi__subtable_load_head(&part, &table->chunks, &shape, reader, announced));
+    VIDI__TRY(vidi__subtable_load_head(&part, &table->slabs, &shape, reader, announced));
     for (uint64_t i = 0; i < span; i++)
         partition->directory[entry + i] = part;
     *next = entry + span;
@@ -405,20 +405,20 @@ static int load_heads(vidi__table *table, vidi__partition *partition, vidi__read
         return vidi__damaged("a directory is too deep");
     partition->depth = (unsigned)depth;
     VIDI__TRY(
-        vidi__alloc_zeroed(table->chunks.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
+        vidi__alloc_zeroed(table->slabs.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
     for (uint64_t entry = 0; entry < entries_of(partition);)
         VIDI__TRY(load_head(table, partition, entry, reader, announced, &entry));
     return VIDI_OK;
 }
 
-typedef int load_part(vidi__subtable *part, vidi__chunks *chunks, vidi__reader *reader, uint64_t *count);
+typedef int load_part(vidi__subtable *part, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count);
 
 static int load_parts(vidi__table *table, load_part *load, vidi__reader *reader, uint64_t *count)
 {
     vidi__subtable *part;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
-            VIDI__TRY(load(part, &table->chunks, reader, count));
+            VIDI__TRY(load(part, &table->slabs, reader, count));
     return VIDI_OK;
 }
 

@@ -14,7 +14,7 @@
  * g · 2^e with a small g. So S is divisible by every power of two that prefixes lead to: prefixes are whole bits, but
  * log2(S) need not be a whole number.
  *
- * Partitions share nothing but the pool of chunks, which has its own lock. So different threads may use different
+ * Partitions share nothing but the pool of slabs, which has its own lock. So different threads may use different
  * partitions at the same time.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_TABLE_H
@@ -30,7 +30,7 @@ typedef struct vidi__partition {
 } vidi__partition;
 
 typedef struct vidi__table {
-    vidi__chunks chunks;
+    vidi__slabs slabs;
     uint64_t hashes; /* S: how many hashes the table tells apart */
     bool multiset;
     bool portable;
@@ -97,7 +97,7 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
 static inline int vidi__table_add_at(vidi__table *table, vidi__partition *partition, uint64_t hash,
                                      const vidi__place *place)
 {
-    int verdict = vidi__subtable_add(place->table, &table->chunks, place->hash, &place->spot);
+    int verdict = vidi__subtable_add(place->table, &table->slabs, place->hash, &place->spot);
     return VIDI__LIKELY(verdict != VIDI__SUBTABLE_FULL) ? verdict : vidi__table_add_growing(table, partition, hash);
 }
 

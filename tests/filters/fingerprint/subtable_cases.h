@@ -17,20 +17,20 @@
 typedef struct fixture {
     test_allocator allocator;
     vidi__memory memory;
-    vidi__chunks chunks;
+    vidi__slabs slabs;
 } fixture;
 
 static inline void begin(fixture *f)
 {
     test_allocator_init(&f->allocator);
     assert_int_equal(vidi__memory_init(&f->memory, &f->allocator.hook, 0), VIDI_OK);
-    assert_int_equal(vidi__chunks_init(&f->chunks, &f->memory), VIDI_OK);
+    assert_int_equal(vidi__slabs_init(&f->slabs, &f->memory), VIDI_OK);
 }
 
 static inline void end(fixture *f)
 {
-    assert_int_equal(f->chunks.free_count, f->chunks.total); /* every chunk came back */
-    vidi__chunks_close(&f->chunks);
+    assert_int_equal(f->slabs.free_count, f->slabs.total); /* every slab came back */
+    vidi__slabs_close(&f->slabs);
     assert_int_equal(vidi__memory_used(&f->memory), 0);
     test_allocator_finish(&f->allocator);
 }
@@ -92,7 +92,7 @@ static inline uint64_t first_of(const vidi__subtable *shape, uint64_t line)
 static inline vidi__subtable *make(fixture *f, const vidi__subtable *shape)
 {
     vidi__subtable *table;
-    assert_int_equal(vidi__subtable_make(&table, &f->chunks, shape), VIDI_OK);
+    assert_int_equal(vidi__subtable_make(&table, &f->slabs, shape), VIDI_OK);
     return table;
 }
 
@@ -107,7 +107,7 @@ static inline bool has(const vidi__subtable *table, uint64_t hash)
 static inline int add(fixture *f, vidi__subtable *table, uint64_t hash)
 {
     const vidi__spot spot = vidi__subtable_spot(table, hash);
-    return vidi__subtable_add(table, &f->chunks, hash, &spot);
+    return vidi__subtable_add(table, &f->slabs, hash, &spot);
 }
 
 /* Where the copies of a hash are. */
@@ -220,7 +220,7 @@ static inline bool list_has(const list *l, uint64_t hash)
 
 static inline void put(fixture *f, vidi__subtable *table, list *l, uint64_t hash, uint64_t times)
 {
-    assert_int_equal(vidi__subtable_insert(table, &f->chunks, hash, times), VIDI_OK);
+    assert_int_equal(vidi__subtable_insert(table, &f->slabs, hash, times), VIDI_OK);
     list_push(l, hash, times);
 }
 
@@ -256,7 +256,7 @@ static inline vidi__subtable *rebuilt(fixture *f, const vidi__subtable *old, con
                                       const list *all, const list *wanted)
 {
     vidi__subtable *fresh;
-    assert_int_equal(vidi__subtable_rebuild(&fresh, old, &f->chunks, shape, half), VIDI_OK);
+    assert_int_equal(vidi__subtable_rebuild(&fresh, old, &f->slabs, shape, half), VIDI_OK);
     check_holds(fresh, wanted);
     check_holds(old, all);
     return fresh;
@@ -332,12 +332,12 @@ static inline int load(fixture *f, stream *s, const vidi__subtable *shape, bool 
     *table = NULL;
     uint64_t announced = 0;
     VIDI__TRY(vidi__read_u64(&s->reader, &depth));
-    VIDI__TRY(vidi__subtable_load_head(table, &f->chunks, shape, &s->reader, &announced));
-    int code = vidi__subtable_load_lines(*table, &f->chunks, &s->reader, count);
+    VIDI__TRY(vidi__subtable_load_head(table, &f->slabs, shape, &s->reader, &announced));
+    int code = vidi__subtable_load_lines(*table, &f->slabs, &s->reader, count);
     if (code == VIDI_OK)
-        code = vidi__subtable_load_overflow(*table, &f->chunks, &s->reader, count);
+        code = vidi__subtable_load_overflow(*table, &f->slabs, &s->reader, count);
     if (code < 0) {
-        vidi__subtable_free(*table, &f->chunks);
+        vidi__subtable_free(*table, &f->slabs);
         *table = NULL;
     }
     return code;
@@ -429,7 +429,7 @@ static inline void must_refuse(fixture *f, stream *s, const vidi__subtable *shap
         int code = load(f, s, shape, known, &table, &count);
         check(code == VIDI_EFORMAT, "%s: %d, %s", what, code, code < 0 ? vidi_message() : "accepted");
         assert_null(table);
-        assert_int_equal(f->chunks.free_count, f->chunks.total);
+        assert_int_equal(f->slabs.free_count, f->slabs.total);
         check(f->allocator.largest < (known ? 100 : 10000) * s->size + (8 << 20), "%s: %d bytes for a lie", what,
               (int)f->allocator.largest);
         if (known)
@@ -448,7 +448,7 @@ static inline void must_accept(fixture *f, stream *s, const vidi__subtable *shap
     assert_int_equal(l.n, hashes);
     check_holds(table, &l);
     list_free(&l);
-    vidi__subtable_free(table, &f->chunks);
+    vidi__subtable_free(table, &f->slabs);
 }
 
 static inline stream altered(const stream *s, uint64_t at, uint64_t value)

@@ -21,7 +21,7 @@ static void start(model *self, bool multiset, uint64_t seed)
 
 static void finish(model *self)
 {
-    vidi__overflow_free(&self->overflow, &self->f.chunks);
+    vidi__overflow_free(&self->overflow, &self->f.slabs);
     assert_int_equal(self->overflow.room, 0);
     list_free(&self->l);
     end(&self->f);
@@ -57,7 +57,7 @@ static void check_model(const model *self)
 static void put_fresh(model *self, uint64_t hash, uint64_t times)
 {
     bool fresh = false;
-    assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.chunks, self->multiset, hash, times, &fresh),
+    assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.slabs, self->multiset, hash, times, &fresh),
                      VIDI_OK);
     assert_true(fresh);
     assert_true(5 * self->overflow.used <= 4 * self->overflow.room);
@@ -121,7 +121,7 @@ static void change(model *self, uint64_t hashes, bool growing)
         if (i == self->l.n) {
             put_fresh(self, hash, times);
         } else if (self->multiset) {
-            assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.chunks, true, hash, times, &fresh),
+            assert_int_equal(vidi__overflow_insert(&self->overflow, &self->f.slabs, true, hash, times, &fresh),
                              VIDI_OK);
             assert_false(fresh);
             self->l.hashes[2 * i + 1] += times;
@@ -150,7 +150,7 @@ static void random_changes_leave_what_the_model_says(void **state)
     }
 }
 
-/* In chunks: room for what overflowed from the largest tables. */
+/* In slabs: room for what overflowed from the largest tables. */
 static void many_blocks_hold_what_the_model_says(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void times_go_as_far_as_64_bits(void **state)
     (void)state;
     start(&self, true, 9);
     put_fresh(&self, 77, many);
-    assert_int_equal(vidi__overflow_insert(&self.overflow, &self.f.chunks, true, 77, many, &fresh), VIDI_OK);
+    assert_int_equal(vidi__overflow_insert(&self.overflow, &self.f.slabs, true, 77, many, &fresh), VIDI_OK);
     assert_false(fresh);
     assert_int_equal(vidi__overflow_times(&self.overflow, 77), 2 * many);
     assert_true(vidi__overflow_remove(&self.overflow, 77, &last));
@@ -210,7 +210,7 @@ enum { ROOM = 10, CLUSTER = 6 };
 /* A cluster that begins before the end and goes on behind it, with homes as the digits of `homes` say. */
 static void make_cluster(model *self, uint64_t first, unsigned homes)
 {
-    assert_int_equal(vidi__overflow_resize(&self->overflow, &self->f.chunks, self->multiset, ROOM), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&self->overflow, &self->f.slabs, self->multiset, ROOM), VIDI_OK);
     self->l.n = 0;
     for (unsigned i = 0; i < CLUSTER; i++, homes /= 3)
         put_fresh(self, hash_at_home(self, (first + homes % 3) % ROOM), 1 + self->multiset * i);
@@ -239,7 +239,7 @@ static void gaps_close_in_any_order_and_around_the_end(void **state)
     for (uint64_t first = 0; first < ROOM; first++)
         for (unsigned order = 0; order < ORDERS; order++) {
             self.multiset = order % 2;
-            vidi__overflow_free(&self.overflow, &self.f.chunks);
+            vidi__overflow_free(&self.overflow, &self.f.slabs);
             make_cluster(&self, first, (unsigned)test_below(&self.random, 729));
             around += is_in(&self, 0) && is_in(&self, ROOM - 1);
             take_in_order(&self, order);
@@ -262,9 +262,9 @@ static void the_order_of_listing_brings_back_the_same_table(void **state)
         start(&other, i % 2, i);
         while (self.l.n < sizes[i / 2])
             put_fresh(&self, test_next(&self.random) >> 4, 1);
-        assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.chunks, i % 2, self.overflow.room), VIDI_OK);
+        assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.slabs, i % 2, self.overflow.room), VIDI_OK);
         for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(&self.overflow, &at, &left);)
-            assert_int_equal(vidi__overflow_insert(&other.overflow, &other.f.chunks, i % 2,
+            assert_int_equal(vidi__overflow_insert(&other.overflow, &other.f.slabs, i % 2,
                                                    *vidi__overflow_at(self.overflow.entries, at), 1, &fresh),
                              VIDI_OK);
         assert_int_equal(other.overflow.room, self.overflow.room);
@@ -299,7 +299,7 @@ static void resizing_keeps_all_and_makes_no_clusters(void **state)
         while (self.l.n < 1000)
             put_fresh(&self, test_next(&self.random) >> 4, 1 + multiset * (self.l.n % 7));
         for (size_t i = 0; i < VIDI__COUNT(rooms); i++) {
-            assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, multiset, rooms[i]), VIDI_OK);
+            assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.slabs, multiset, rooms[i]), VIDI_OK);
             assert_true(self.overflow.room >= rooms[i] && self.overflow.room < rooms[i] + VIDI__OVERFLOW_BLOCK);
             check_model(&self);
             check(farthest(&self.overflow) < 150, "room %d: %d from home", (int)rooms[i],
@@ -321,8 +321,8 @@ static void take_over(uint64_t room, uint64_t room_of_other)
     uint64_t taken = 0;
     start(&self, false, room);
     start(&other, false, room + 1);
-    assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
-    assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.chunks, false, room_of_other), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.slabs, false, room), VIDI_OK);
+    assert_int_equal(vidi__overflow_resize(&other.overflow, &other.f.slabs, false, room_of_other), VIDI_OK);
     while (self.l.n < room * 4 / 10)
         put_fresh(&self, test_next(&self.random) >> 14, 1);
     while (other.l.n < room_of_other * 3 / 4)
@@ -357,10 +357,10 @@ static void its_bytes_are_what_it_allocated(void **state)
         assert_int_equal(vidi__overflow_bytes(&self.overflow), 0);
         for (uint64_t n = 0; n < 5000; n++) {
             put_fresh(&self, test_next(&self.random) >> 4, 1);
-            uint64_t pool = self.f.chunks.block_room * sizeof *self.f.chunks.blocks;
-            for (uint64_t i = 0; i < self.f.chunks.block_count; i++)
-                pool += self.f.chunks.blocks[i].size;
-            uint64_t in_use = (self.f.chunks.total - self.f.chunks.free_count) * VIDI__CHUNK_BYTES;
+            uint64_t pool = self.f.slabs.block_room * sizeof *self.f.slabs.blocks;
+            for (uint64_t i = 0; i < self.f.slabs.block_count; i++)
+                pool += self.f.slabs.blocks[i].size;
+            uint64_t in_use = (self.f.slabs.total - self.f.slabs.free_count) * VIDI__SLAB_BYTES;
             assert_int_equal(vidi__overflow_bytes(&self.overflow), vidi__memory_used(&self.f.memory) - pool + in_use);
         }
         finish(&self);
@@ -379,7 +379,7 @@ static void refused_memory_changes_nothing(void **state)
             bool fresh;
             for (uint64_t at = 1;; at++, refusals++) {
                 test_allocator_fail(&self.f.allocator, at, at % 2);
-                int code = vidi__overflow_insert(&self.overflow, &self.f.chunks, multiset, hash, 1, &fresh);
+                int code = vidi__overflow_insert(&self.overflow, &self.f.slabs, multiset, hash, 1, &fresh);
                 test_allocator_fail(&self.f.allocator, 0, false);
                 if (code == VIDI_OK)
                     break;
@@ -416,7 +416,7 @@ static void who_crowds_one_place_is_refused(void **state)
         start(&self, false, 1);
         self.overflow.used = 0;
         uint64_t room = 2 * counts[i] + 8, home = room - 3;
-        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
+        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.slabs, false, room), VIDI_OK);
         for (uint64_t n = 0; n < counts[i]; n++) {
             uint64_t from = (uint64_t)((((unsigned __int128)home << 64) + room - 1) / room);
             uint64_t hash = unmix(from + n) - room, at = (home + n) % room;
@@ -437,7 +437,7 @@ static void any_entries_can_be_asked_and_listed(void **state)
         model self;
         start(&self, false, round);
         uint64_t room = 10 + round * 50, told = 0;
-        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.chunks, false, room), VIDI_OK);
+        assert_int_equal(vidi__overflow_resize(&self.overflow, &self.f.slabs, false, room), VIDI_OK);
         for (uint64_t at = 0; at < room && round % 4 != 3; at++) {
             bool empty = round % 4 == 2 && test_below(&self.random, 2);
             *vidi__overflow_at(self.overflow.entries, at) = empty       ? VIDI__OVERFLOW_EMPTY

@@ -1,5 +1,5 @@
 /*
- * Memory in chunks: aligned, used again, in blocks that grow with the whole or are reserved ahead, as arrays, within
+ * Memory in slabs: aligned, used again, in blocks that grow with the whole or are reserved ahead, as arrays, within
  * the limit, from any thread.
  */
 #include <stdlib.h>
@@ -16,29 +16,29 @@ enum { HUGE = 2 << 20 };
 typedef struct fixture {
     test_allocator allocator;
     vidi__memory memory;
-    vidi__chunks chunks;
+    vidi__slabs slabs;
 } fixture;
 
 static void begin(fixture *f, uint64_t limit)
 {
     test_allocator_init(&f->allocator);
     assert_int_equal(vidi__memory_init(&f->memory, &f->allocator.hook, limit), VIDI_OK);
-    assert_int_equal(vidi__chunks_init(&f->chunks, &f->memory), VIDI_OK);
+    assert_int_equal(vidi__slabs_init(&f->slabs, &f->memory), VIDI_OK);
 }
 
 static void end(fixture *f)
 {
-    vidi__chunks_close(&f->chunks);
-    vidi__chunks_close(&f->chunks); /* which is nothing any more */
+    vidi__slabs_close(&f->slabs);
+    vidi__slabs_close(&f->slabs); /* which is nothing any more */
     assert_int_equal(vidi__memory_used(&f->memory), 0);
     test_allocator_finish(&f->allocator);
 }
 
 static unsigned char *take(fixture *f)
 {
-    unsigned char *chunk;
-    assert_int_equal(vidi__chunks_take(&f->chunks, &chunk), VIDI_OK);
-    return chunk;
+    unsigned char *slab;
+    assert_int_equal(vidi__slabs_take(&f->slabs, &slab), VIDI_OK);
+    return slab;
 }
 
 static int by_address(const void *a, const void *b)
@@ -47,7 +47,7 @@ static int by_address(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void chunks_are_aligned_and_do_not_overlap(void **state)
+static void slabs_are_aligned_and_do_not_overlap(void **state)
 {
     enum { N = 3000 };
     static unsigned char *all[N];
@@ -57,11 +57,11 @@ static void chunks_are_aligned_and_do_not_overlap(void **state)
     for (size_t i = 0; i < N; i++) {
         all[i] = take(&f);
         assert_int_equal((uintptr_t)all[i] % VIDI__CACHE_LINE, 0);
-        memset(all[i], (int)i, VIDI__CHUNK_BYTES); /* the allocator finds what goes beyond */
+        memset(all[i], (int)i, VIDI__SLAB_BYTES); /* the allocator finds what goes beyond */
     }
     qsort(all, N, sizeof *all, by_address);
     for (size_t i = 1; i < N; i++)
-        assert_true(all[i] - all[i - 1] >= VIDI__CHUNK_BYTES);
+        assert_true(all[i] - all[i - 1] >= VIDI__SLAB_BYTES);
     end(&f);
 }
 
@@ -79,16 +79,16 @@ static void what_was_given_back_is_taken_first(void **state)
     for (unsigned round = 0; round < 50; round++) {
         size_t n = (size_t)test_below(&random, N + 1);
         for (size_t i = 0; i < n; i++) {
-            memset(all[i], 0xee, VIDI__CHUNK_BYTES);
-            vidi__chunks_give(&f.chunks, all[i]);
+            memset(all[i], 0xee, VIDI__SLAB_BYTES);
+            vidi__slabs_give(&f.slabs, all[i]);
         }
-        assert_int_equal(f.chunks.free_count, n);
+        assert_int_equal(f.slabs.free_count, n);
         for (size_t i = 0; i < n; i++)
             all[i] = take(&f);
-        assert_int_equal(f.chunks.free_count, 0);
+        assert_int_equal(f.slabs.free_count, 0);
     }
-    vidi__chunks_give(&f.chunks, NULL);
-    assert_int_equal(f.chunks.free_count, 0);
+    vidi__slabs_give(&f.slabs, NULL);
+    assert_int_equal(f.slabs.free_count, 0);
     assert_int_equal(vidi__memory_used(&f.memory), used);
     assert_int_equal(f.allocator.calls, calls);
     qsort(all, N, sizeof *all, by_address);
@@ -97,7 +97,7 @@ static void what_was_given_back_is_taken_first(void **state)
     end(&f);
 }
 
-/* At any size: what is reserved ahead is a chunk or a twenty-fifth, no block is larger than 2 MiB, and blocks are few. */
+/* At any size: what is reserved ahead is a slab or a twenty-fifth, no block is larger than 2 MiB, and blocks are few. */
 static void blocks_grow_with_the_whole(void **state)
 {
     enum { N = 8000 };
@@ -106,11 +106,11 @@ static void blocks_grow_with_the_whole(void **state)
     begin(&f, 0);
     for (uint64_t i = 1; i <= N; i++) {
         take(&f);
-        uint64_t taken = i * VIDI__CHUNK_BYTES, used = vidi__memory_used(&f.memory);
-        check(used <= taken + taken / 25 + 2 * VIDI__CHUNK_BYTES, "%d chunks, %d bytes", (int)i, (int)used);
+        uint64_t taken = i * VIDI__SLAB_BYTES, used = vidi__memory_used(&f.memory);
+        check(used <= taken + taken / 25 + 2 * VIDI__SLAB_BYTES, "%d slabs, %d bytes", (int)i, (int)used);
     }
-    assert_int_equal(f.chunks.total, N);
-    check(f.chunks.block_count < 400, "%d blocks", (int)f.chunks.block_count);
+    assert_int_equal(f.slabs.total, N);
+    check(f.slabs.block_count < 400, "%d blocks", (int)f.slabs.block_count);
     assert_int_equal(f.allocator.largest, HUGE);
     end(&f);
 }
@@ -125,9 +125,9 @@ static void large_blocks_are_aligned_for_large_pages(void **state)
     assert_int_equal(vidi__memory_init(&f.memory, NULL, 0), VIDI_OK); /* a promise of the default allocator's alone */
     for (uint64_t i = 0; i < N; i++)
         take(&f);
-    for (uint64_t i = 0; i < f.chunks.block_count; i++) {
-        const vidi__chunk_block *block = &f.chunks.blocks[i];
-        assert_int_equal(block->size % VIDI__CHUNK_BYTES, 0);
+    for (uint64_t i = 0; i < f.slabs.block_count; i++) {
+        const vidi__slab_block *block = &f.slabs.blocks[i];
+        assert_int_equal(block->size % VIDI__SLAB_BYTES, 0);
         assert_int_equal((uintptr_t)block->bytes % block->alignment, 0);
         if (total >= (uint64_t)65 << 20)
             assert_int_equal(block->size, HUGE);
@@ -143,23 +143,23 @@ static void large_blocks_are_aligned_for_large_pages(void **state)
 static void the_limit_is_kept_and_what_is_there_stays_usable(void **state)
 {
     enum { LIMIT = 1000000 };
-    unsigned char *chunk, *last = NULL;
+    unsigned char *slab, *last = NULL;
     uint64_t n = 0;
     fixture f;
     (void)state;
     begin(&f, LIMIT);
     int code;
-    while ((code = vidi__chunks_take(&f.chunks, &chunk)) == VIDI_OK) {
-        last = chunk;
+    while ((code = vidi__slabs_take(&f.slabs, &slab)) == VIDI_OK) {
+        last = slab;
         n++;
     }
     assert_int_equal(code, VIDI_ELIMIT);
-    assert_null(chunk);
+    assert_null(slab);
     assert_true(n > 55 && vidi__memory_used(&f.memory) <= LIMIT);
-    assert_int_equal(f.chunks.total, n);
-    vidi__chunks_give(&f.chunks, last);
+    assert_int_equal(f.slabs.total, n);
+    vidi__slabs_give(&f.slabs, last);
     assert_ptr_equal(take(&f), last);
-    assert_int_equal(vidi__chunks_take(&f.chunks, &chunk), VIDI_ELIMIT);
+    assert_int_equal(vidi__slabs_take(&f.slabs, &slab), VIDI_ELIMIT);
     f.memory.limit = 2 * LIMIT;
     assert_non_null(take(&f));
     end(&f);
@@ -172,14 +172,14 @@ static void a_refused_block_costs_nothing(void **state)
     for (uint64_t refused = 1; refused < 60; refused++) {
         begin(&f, 0);
         test_allocator_fail(&f.allocator, refused, false);
-        unsigned char *chunk;
+        unsigned char *slab;
         uint64_t taken = 0;
-        while (vidi__chunks_take(&f.chunks, &chunk) == VIDI_OK)
+        while (vidi__slabs_take(&f.slabs, &slab) == VIDI_OK)
             taken++;
-        assert_null(chunk);
-        assert_int_equal(f.chunks.total, taken);
+        assert_null(slab);
+        assert_int_equal(f.slabs.total, taken);
         for (unsigned i = 0; i < 40; i++)
-            memset(take(&f), 1, VIDI__CHUNK_BYTES);
+            memset(take(&f), 1, VIDI__SLAB_BYTES);
         end(&f);
     }
 }
@@ -192,33 +192,33 @@ static void what_is_reserved_is_asked_for_once(void **state)
     (void)state;
     for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
         fixture f;
-        uint64_t bytes = sizes[i] * VIDI__CHUNK_BYTES;
+        uint64_t bytes = sizes[i] * VIDI__SLAB_BYTES;
         begin(&f, 0);
-        assert_int_equal(vidi__chunks_reserve(&f.chunks, bytes + VIDI__CHUNK_BYTES - 1), VIDI_OK); /* whole chunks */
+        assert_int_equal(vidi__slabs_reserve(&f.slabs, bytes + VIDI__SLAB_BYTES - 1), VIDI_OK); /* whole slabs */
         assert_int_equal(f.allocator.largest, bytes);
-        assert_int_equal(f.chunks.total, 0);
+        assert_int_equal(f.slabs.total, 0);
         uint64_t calls = f.allocator.calls;
         unsigned char *first = take(&f);
         assert_int_equal((uintptr_t)first % VIDI__CACHE_LINE, 0);
         for (uint64_t n = 1; n < sizes[i]; n++) {
-            unsigned char *chunk = take(&f);
-            assert_ptr_equal(chunk, first + n * VIDI__CHUNK_BYTES);
-            memset(chunk, 7, VIDI__CHUNK_BYTES);
+            unsigned char *slab = take(&f);
+            assert_ptr_equal(slab, first + n * VIDI__SLAB_BYTES);
+            memset(slab, 7, VIDI__SLAB_BYTES);
         }
         assert_int_equal(f.allocator.calls, calls);
-        memset(take(&f), 8, VIDI__CHUNK_BYTES); /* beyond it goes on as always */
+        memset(take(&f), 8, VIDI__SLAB_BYTES); /* beyond it goes on as always */
         assert_true(f.allocator.calls > calls);
         end(&f);
     }
 }
 
-static void less_than_a_chunk_is_not_reserved(void **state)
+static void less_than_a_slab_is_not_reserved(void **state)
 {
     fixture f;
     (void)state;
     begin(&f, 0);
-    assert_int_equal(vidi__chunks_reserve(&f.chunks, 0), VIDI_OK);
-    assert_int_equal(vidi__chunks_reserve(&f.chunks, VIDI__CHUNK_BYTES - 1), VIDI_OK);
+    assert_int_equal(vidi__slabs_reserve(&f.slabs, 0), VIDI_OK);
+    assert_int_equal(vidi__slabs_reserve(&f.slabs, VIDI__SLAB_BYTES - 1), VIDI_OK);
     assert_int_equal(f.allocator.calls, 0);
     end(&f);
 }
@@ -228,15 +228,15 @@ static void what_cannot_be_reserved_is_refused(void **state)
     fixture f;
     (void)state;
     begin(&f, 1000000);
-    assert_int_equal(vidi__chunks_reserve(&f.chunks, 2000000), VIDI_ELIMIT);
-    assert_int_equal(vidi__chunks_reserve(&f.chunks, UINT64_MAX), VIDI_ELIMIT);
+    assert_int_equal(vidi__slabs_reserve(&f.slabs, 2000000), VIDI_ELIMIT);
+    assert_int_equal(vidi__slabs_reserve(&f.slabs, UINT64_MAX), VIDI_ELIMIT);
     for (uint64_t n = 1; n < 3; n++) {
         test_allocator_fail(&f.allocator, n, false);
-        int code = vidi__chunks_reserve(&f.chunks, 500000);
+        int code = vidi__slabs_reserve(&f.slabs, 500000);
         assert_int_equal(code, test_allocator_refused(&f.allocator) ? VIDI_EMEMORY : VIDI_OK);
     }
     test_allocator_fail(&f.allocator, 0, false);
-    memset(take(&f), 1, VIDI__CHUNK_BYTES);
+    memset(take(&f), 1, VIDI__SLAB_BYTES);
     end(&f);
 }
 
@@ -247,16 +247,15 @@ static const uint64_t array_sizes[] = {0, 1, 8, 64, 100, 16383, 16384, 16385, 32
 static void write_array(unsigned char **array, uint64_t bytes, uint64_t seed)
 {
     for (uint64_t at = 0; at < bytes; at++)
-        array[at / VIDI__CHUNK_BYTES][at % VIDI__CHUNK_BYTES] = (unsigned char)(test_mix(seed) + at * 7);
+        array[at / VIDI__SLAB_BYTES][at % VIDI__SLAB_BYTES] = (unsigned char)(test_mix(seed) + at * 7);
 }
 
 static void check_array(unsigned char **array, uint64_t bytes, uint64_t seed)
 {
     for (uint64_t at = 0; at < bytes; at++)
-        assert_int_equal(array[at / VIDI__CHUNK_BYTES][at % VIDI__CHUNK_BYTES],
-                         (unsigned char)(test_mix(seed) + at * 7));
-    for (uint64_t at = 0; at < bytes; at += VIDI__CHUNK_BYTES)
-        assert_int_equal((uintptr_t)array[at / VIDI__CHUNK_BYTES] % VIDI__CACHE_LINE, 0);
+        assert_int_equal(array[at / VIDI__SLAB_BYTES][at % VIDI__SLAB_BYTES], (unsigned char)(test_mix(seed) + at * 7));
+    for (uint64_t at = 0; at < bytes; at += VIDI__SLAB_BYTES)
+        assert_int_equal((uintptr_t)array[at / VIDI__SLAB_BYTES] % VIDI__CACHE_LINE, 0);
 }
 
 /* Side by side, so that none may write into another; twice, so that the second use is of memory that was used. */
@@ -269,20 +268,20 @@ static void arrays_of_any_size_are_apart_and_aligned(void **state)
     for (unsigned round = 0; round < 2; round++) {
         uint64_t in_use = 0;
         for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++) {
-            assert_int_equal(vidi__chunks_array(&f.chunks, &arrays[i], array_sizes[i]), VIDI_OK);
+            assert_int_equal(vidi__slabs_array(&f.slabs, &arrays[i], array_sizes[i]), VIDI_OK);
             assert_int_equal(arrays[i] != NULL, array_sizes[i] != 0);
-            uint64_t chunks = array_sizes[i] / VIDI__CHUNK_BYTES;
-            assert_int_equal(f.chunks.total - f.chunks.free_count - in_use, chunks); /* the rest by itself */
-            in_use += chunks;
+            uint64_t slabs = array_sizes[i] / VIDI__SLAB_BYTES;
+            assert_int_equal(f.slabs.total - f.slabs.free_count - in_use, slabs); /* the rest by itself */
+            in_use += slabs;
             write_array(arrays[i], array_sizes[i], i);
         }
         for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++)
             check_array(arrays[i], array_sizes[i], i);
         for (size_t i = 0; i < VIDI__COUNT(array_sizes); i++)
-            vidi__chunks_array_free(&f.chunks, arrays[i], array_sizes[i]);
-        assert_int_equal(f.chunks.free_count, f.chunks.total);
+            vidi__slabs_array_free(&f.slabs, arrays[i], array_sizes[i]);
+        assert_int_equal(f.slabs.free_count, f.slabs.total);
     }
-    vidi__chunks_array_free(&f.chunks, NULL, 5000);
+    vidi__slabs_array_free(&f.slabs, NULL, 5000);
     end(&f);
 }
 
@@ -293,12 +292,12 @@ static void the_bytes_of_an_array_are_what_it_takes(void **state)
         fixture f;
         void *array;
         begin(&f, 0);
-        assert_int_equal(vidi__chunks_array(&f.chunks, &array, array_sizes[i]), VIDI_OK);
+        assert_int_equal(vidi__slabs_array(&f.slabs, &array, array_sizes[i]), VIDI_OK);
         uint64_t bytes = vidi__memory_used(&f.memory);
-        bytes -= f.chunks.block_room * sizeof *f.chunks.blocks; /* the pool's own, and what it has ahead */
-        bytes -= f.chunks.cut_left;
-        assert_int_equal(vidi__chunks_array_bytes(array_sizes[i]), bytes);
-        vidi__chunks_array_free(&f.chunks, array, array_sizes[i]);
+        bytes -= f.slabs.block_room * sizeof *f.slabs.blocks; /* the pool's own, and what it has ahead */
+        bytes -= f.slabs.cut_left;
+        assert_int_equal(vidi__slabs_array_bytes(array_sizes[i]), bytes);
+        vidi__slabs_array_free(&f.slabs, array, array_sizes[i]);
         end(&f);
     }
 }
@@ -315,11 +314,11 @@ static void a_refused_array_leaves_nothing(void **state)
             begin(&f, 0);
             at++;
             test_allocator_fail(&f.allocator, at, at % 2);
-            code = vidi__chunks_array(&f.chunks, &array, array_sizes[i]);
+            code = vidi__slabs_array(&f.slabs, &array, array_sizes[i]);
             assert_int_equal(code, test_allocator_refused(&f.allocator) ? VIDI_EMEMORY : VIDI_OK);
             assert_int_equal(array != NULL, code == VIDI_OK && array_sizes[i]);
-            vidi__chunks_array_free(&f.chunks, array, array_sizes[i]);
-            assert_int_equal(f.chunks.free_count, f.chunks.total);
+            vidi__slabs_array_free(&f.slabs, array, array_sizes[i]);
+            assert_int_equal(f.slabs.free_count, f.slabs.total);
             end(&f);
         }
         assert_true(at > (array_sizes[i] ? 2u : 0u));
@@ -343,19 +342,19 @@ static void *take_and_give(void *context)
     for (unsigned n = 0; n < 30000; n++) {
         unsigned i = (unsigned)test_below(&random, VIDI__COUNT(mine));
         if (mine[i]) {
-            me->wrong += mine[i][8] != me->number || mine[i][VIDI__CHUNK_BYTES - 1] != i;
-            vidi__chunks_give(&me->f->chunks, mine[i]);
+            me->wrong += mine[i][8] != me->number || mine[i][VIDI__SLAB_BYTES - 1] != i;
+            vidi__slabs_give(&me->f->slabs, mine[i]);
             mine[i] = NULL;
         } else {
-            me->wrong += vidi__chunks_take(&me->f->chunks, &mine[i]) != VIDI_OK;
+            me->wrong += vidi__slabs_take(&me->f->slabs, &mine[i]) != VIDI_OK;
             mine[i][8] = (unsigned char)me->number;
-            mine[i][VIDI__CHUNK_BYTES - 1] = (unsigned char)i;
+            mine[i][VIDI__SLAB_BYTES - 1] = (unsigned char)i;
         }
     }
     return NULL;
 }
 
-static void no_chunk_goes_to_two_threads(void **state)
+static void no_slab_goes_to_two_threads(void **state)
 {
     worker workers[4] = {0};
     fixture f;
@@ -369,13 +368,13 @@ static void no_chunk_goes_to_two_threads(void **state)
         pthread_join(workers[i].thread, NULL);
         assert_int_equal(workers[i].wrong, 0);
     }
-    assert_true(f.chunks.total <= 4 * 50);
+    assert_true(f.slabs.total <= 4 * 50);
     end(&f);
 }
 
 int main(int argc, char **argv)
 {
-    test_add("chunks are aligned and do not overlap", chunks_are_aligned_and_do_not_overlap, NULL);
+    test_add("slabs are aligned and do not overlap", slabs_are_aligned_and_do_not_overlap, NULL);
     test_add("what was given back is taken first", what_was_given_back_is_taken_first, NULL);
     test_add("blocks grow with the whole", blocks_grow_with_the_whole, NULL);
     test_add("large blocks are aligned for large pages", large_blocks_are_aligned_for_large_pages, NULL);
@@ -383,11 +382,11 @@ int main(int argc, char **argv)
              NULL);
     test_add("a refused block costs nothing", a_refused_block_costs_nothing, NULL);
     test_add("what is reserved is asked for once", what_is_reserved_is_asked_for_once, NULL);
-    test_add("less than a chunk is not reserved", less_than_a_chunk_is_not_reserved, NULL);
+    test_add("less than a slab is not reserved", less_than_a_slab_is_not_reserved, NULL);
     test_add("what cannot be reserved is refused", what_cannot_be_reserved_is_refused, NULL);
     test_add("arrays of any size are apart and aligned", arrays_of_any_size_are_apart_and_aligned, NULL);
     test_add("the bytes of an array are what it takes", the_bytes_of_an_array_are_what_it_takes, NULL);
     test_add("a refused array leaves nothing", a_refused_array_leaves_nothing, NULL);
-    test_add("no chunk goes to two threads", no_chunk_goes_to_two_threads, NULL);
-    return test_run("chunks", argc, argv);
+    test_add("no slab goes to two threads", no_slab_goes_to_two_threads, NULL);
+    return test_run("slabs", argc, argv);
 }

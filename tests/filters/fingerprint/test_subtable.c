@@ -37,11 +37,11 @@ enum { LINES_MOST = 20000 };
 /* Gives a shape lines of some memory: for places alone, without a table. */
 static void fake_lines(vidi__subtable *shape)
 {
-    static unsigned char memory[LINES_MOST / VIDI__CHUNK_LINES + 1][VIDI__CHUNK_BYTES];
-    static unsigned char *chunks[VIDI__COUNT(memory)];
-    for (size_t i = 0; i < VIDI__COUNT(chunks); i++)
-        chunks[i] = memory[i];
-    shape->chunks = chunks;
+    static unsigned char memory[LINES_MOST / VIDI__SLAB_LINES + 1][VIDI__SLAB_BYTES];
+    static unsigned char *slabs[VIDI__COUNT(memory)];
+    for (size_t i = 0; i < VIDI__COUNT(slabs); i++)
+        slabs[i] = memory[i];
+    shape->slabs = slabs;
 }
 
 /* The line is that of the definition, and the distance leads back to its first hash. */
@@ -147,7 +147,7 @@ static void check_places(fixture *f, uint64_t range, uint64_t lines, test_random
                 check(has(table, other) == list_has(&l, other), "range %llx, %d lines: %llx", (unsigned long long)range,
                       (int)lines, (unsigned long long)other);
         }
-    vidi__subtable_free(table, &f->chunks);
+    vidi__subtable_free(table, &f->slabs);
     list_free(&l);
 }
 
@@ -189,7 +189,7 @@ static void every_hash_of_a_range_has_a_place_of_its_own(void **state)
         for (uint64_t hash = 0; hash < range; hash++)
             assert_int_equal(has(table, hash), hash % 2);
         assert_int_equal(table->used, range / 2);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
     }
     end(&f);
@@ -263,18 +263,18 @@ static void a_full_table_says_so_and_stays_as_it_is(void **state)
         }
         assert_int_equal(table->used, l.n);
         check_holds(table, &l);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
     }
     end(&f);
 }
 
-/* What the pool of chunks takes for itself, with all its chunks. */
+/* What the pool of slabs takes for itself, with all its slabs. */
 static uint64_t bytes_of_pool(const fixture *f)
 {
-    uint64_t bytes = f->chunks.block_room * sizeof *f->chunks.blocks;
-    for (uint64_t i = 0; i < f->chunks.block_count; i++)
-        bytes += f->chunks.blocks[i].size;
+    uint64_t bytes = f->slabs.block_room * sizeof *f->slabs.blocks;
+    for (uint64_t i = 0; i < f->slabs.block_count; i++)
+        bytes += f->slabs.blocks[i].size;
     return bytes;
 }
 
@@ -287,14 +287,14 @@ static void its_bytes_are_what_it_allocated(void **state)
     for (size_t i = 0; i < 4 * VIDI__COUNT(lines); i++) {
         list l = {0};
         vidi__subtable shape = shape_of(999983, lines[i / 4], 3, i % 2), *table = make(&f, &shape);
-        for (uint64_t n = 0; n < (i & 2 ? 9000u : 60u); n++) /* most of them overflow, in the end in chunks */
+        for (uint64_t n = 0; n < (i & 2 ? 9000u : 60u); n++) /* most of them overflow, in the end in slabs */
             put(&f, table, &l, n, 1);
-        uint64_t in_use = (f.chunks.total - f.chunks.free_count) * VIDI__CHUNK_BYTES;
+        uint64_t in_use = (f.slabs.total - f.slabs.free_count) * VIDI__SLAB_BYTES;
         assert_int_equal(vidi__memory_used(&f.memory) - bytes_of_pool(&f) + in_use, vidi__subtable_bytes(table));
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
     }
-    vidi__subtable_free(NULL, &f.chunks);
+    vidi__subtable_free(NULL, &f.slabs);
     end(&f);
 }
 
@@ -322,7 +322,7 @@ static void add_some(journey *self, uint64_t more)
 
 static void go_on_with(journey *self, vidi__subtable *table)
 {
-    vidi__subtable_free(self->table, &self->f.chunks);
+    vidi__subtable_free(self->table, &self->f.slabs);
     self->table = table;
 }
 
@@ -335,7 +335,7 @@ static void go_on_with_half(journey *self)
     shape.range /= 2;
     shape.depth++;
     vidi__subtable_fit(&shape, 1 + (uint64_t)(0.6 * (double)old->used));
-    vidi__subtable_free(rebuilt(&self->f, old, &shape, !half, &self->l, &other), &self->f.chunks);
+    vidi__subtable_free(rebuilt(&self->f, old, &shape, !half, &self->l, &other), &self->f.slabs);
     go_on_with(self, rebuilt(&self->f, old, &shape, half, &self->l, &mine));
     list_free(&self->l);
     list_free(&other);
@@ -368,7 +368,7 @@ static unsigned grow_from(uint64_t range, bool multiset, uint64_t seed)
         else
             go_on_larger(&self, growth == 28 ? 0.3 : 1.2, growth == 25);
     }
-    vidi__subtable_free(self.table, &self.f.chunks);
+    vidi__subtable_free(self.table, &self.f.slabs);
     list_free(&self.l);
     end(&self.f);
     return reached;
@@ -403,10 +403,10 @@ static void halves_of_any_range_hold_what_is_theirs(void **state)
             for (int half = 0; half < 2; half++) {
                 list mine = half_of(&l, range, half);
                 vidi__subtable next = shape_of(range / 2, lines / 2 + 1, 3, i % 2);
-                vidi__subtable_free(rebuilt(&f, table, &next, half, &l, &mine), &f.chunks);
+                vidi__subtable_free(rebuilt(&f, table, &next, half, &l, &mine), &f.slabs);
                 list_free(&mine);
             }
-            vidi__subtable_free(table, &f.chunks);
+            vidi__subtable_free(table, &f.slabs);
             list_free(&l);
         }
     }
@@ -443,7 +443,7 @@ static void a_visitor_ends_the_walk_wherever_it_is(void **state)
         assert_int_equal(vidi__subtable_walk(table, stop, &self), 42);
         assert_int_equal(self.told, i);
     }
-    vidi__subtable_free(table, &f.chunks);
+    vidi__subtable_free(table, &f.slabs);
     list_free(&l);
     end(&f);
 }

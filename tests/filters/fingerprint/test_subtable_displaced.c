@@ -44,7 +44,7 @@ static void crowd(crowded *self, unsigned width, uint64_t line, uint64_t lines)
 
 static void disperse(crowded *self)
 {
-    vidi__subtable_free(self->table, &self->f.chunks);
+    vidi__subtable_free(self->table, &self->f.slabs);
     list_free(&self->l);
     end(&self->f);
 }
@@ -197,7 +197,7 @@ static void a_table_of_one_line_has_no_displaced_entries(void **state)
             put(&self.f, self.table, &self.l, hash, 1);
         assert_int_equal(displaced_in(self.table), 0);
         assert_int_equal(self.table->overflow.used, 20);
-        assert_int_equal(vidi__line_count(vidi__line_head(self.table->chunks[0])), self.slots);
+        assert_int_equal(vidi__line_count(vidi__line_head(self.table->slabs[0])), self.slots);
         check_holds(self.table, &self.l);
         while (self.l.n) {
             uint64_t gone = self.l.hashes[2 * --self.l.n];
@@ -221,7 +221,7 @@ static void check_moves(crowded *self)
             vidi__subtable shape = shape_of(self->table->range, lines[i], all_widths[j], false);
             vidi__subtable *fresh = rebuilt(&self->f, self->table, &shape, -1, &self->l, &self->l);
             assert_int_equal(fresh->used, self->slots + 1);
-            vidi__subtable_free(fresh, &self->f.chunks);
+            vidi__subtable_free(fresh, &self->f.slabs);
         }
 }
 
@@ -248,8 +248,8 @@ static void splitting_moves_displaced_entries_to_their_own_half(void **state)
             vidi__subtable shape = shape_of(range / 2, 3, width, false);
             list mine = half_of(&self.l, range, line > 1), none = {0};
             assert_int_equal(mine.n, self.slots + 1);
-            vidi__subtable_free(rebuilt(&self.f, self.table, &shape, line > 1, &self.l, &mine), &self.f.chunks);
-            vidi__subtable_free(rebuilt(&self.f, self.table, &shape, line < 2, &self.l, &none), &self.f.chunks);
+            vidi__subtable_free(rebuilt(&self.f, self.table, &shape, line > 1, &self.l, &mine), &self.f.slabs);
+            vidi__subtable_free(rebuilt(&self.f, self.table, &shape, line < 2, &self.l, &none), &self.f.slabs);
             list_free(&mine);
             disperse(&self);
         }
@@ -286,8 +286,8 @@ static void a_full_table_has_displaced_entries_and_hardly_overflows(void **state
         vidi__subtable_fit(&shape, l.n * 5 / 4);
         larger = rebuilt(&f, table, &shape, -1, &l, &l);
         assert_int_equal(larger->used, l.n);
-        vidi__subtable_free(larger, &f.chunks);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(larger, &f.slabs);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
         end(&f);
     }
@@ -323,7 +323,7 @@ static void change(model *self, bool growing)
     uint64_t what = test_below(&self->random, 10);
     if (what < (growing ? 4u : 1u) && (multiset || !*times)) {
         uint64_t more = multiset ? 1 + test_below(&self->random, 25) : 1;
-        assert_int_equal(vidi__subtable_insert(self->table, &self->f.chunks, hash, more), VIDI_OK);
+        assert_int_equal(vidi__subtable_insert(self->table, &self->f.slabs, hash, more), VIDI_OK);
         *times += more;
     } else if (what < (growing ? 7u : 2u)) {
         assert_int_equal(add(&self->f, self->table, hash), *times ? VIDI_SEEN : VIDI_NEW);
@@ -364,7 +364,7 @@ static void move(model *self, const list *l)
         shape = shape_of(self->range, lines, old->width, old->multiset);
         self->table = rebuilt(&self->f, old, &shape, -1, l, l);
     }
-    vidi__subtable_free(old, &self->f.chunks);
+    vidi__subtable_free(old, &self->f.slabs);
 }
 
 static void check_halves(model *self, const list *l)
@@ -373,7 +373,7 @@ static void check_halves(model *self, const list *l)
         list mine = half_of(l, self->range, half);
         vidi__subtable shape =
             shape_of(self->range / 2, 1 + self->table->lines / 2, self->table->width, self->table->multiset);
-        vidi__subtable_free(rebuilt(&self->f, self->table, &shape, half, l, &mine), &self->f.chunks);
+        vidi__subtable_free(rebuilt(&self->f, self->table, &shape, half, l, &mine), &self->f.slabs);
         list_free(&mine);
     }
 }
@@ -405,7 +405,7 @@ static unsigned change_randomly(bool multiset, uint64_t seed)
     assert_int_equal(self.table->used + self.table->overflow.used, 0);
     list none = {0};
     check_holds(self.table, &none);
-    vidi__subtable_free(self.table, &self.f.chunks);
+    vidi__subtable_free(self.table, &self.f.slabs);
     end(&self.f);
     return self.mixtures;
 }
@@ -443,14 +443,14 @@ static void a_multiset_counts_beyond_the_slots_of_two_lines(void **state)
         }
         assert_int_equal(table->overflow.used, 1);
         assert_int_equal(table->used, (lines > 1 ? 14 : 7) + 1); /* many of one URL do not make it grow */
-        assert_int_equal(vidi__subtable_insert(table, &f.chunks, hash - 1, many), VIDI_OK);
+        assert_int_equal(vidi__subtable_insert(table, &f.slabs, hash - 1, many), VIDI_OK);
         for (uint64_t i = 1000; i > 0; i--) {
             assert_int_equal(vidi__subtable_times(table, hash), i);
             assert_true(vidi__subtable_remove(table, hash));
         }
         assert_false(vidi__subtable_remove(table, hash));
         assert_int_equal(vidi__subtable_times(table, hash - 1), many);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         end(&f);
     }
 }

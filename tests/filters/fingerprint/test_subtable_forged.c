@@ -22,7 +22,7 @@ static forgery forge(fixture *f, uint64_t range, uint64_t lines)
     for (uint64_t line = 0; line < lines; line++)
         memset(vidi__subtable_line(table, line), 0, VIDI__LINE_BYTES);
     self.s = saved(table);
-    vidi__subtable_free(table, &f->chunks);
+    vidi__subtable_free(table, &f->slabs);
     return self;
 }
 
@@ -189,7 +189,7 @@ static void check_overflowed(fixture *f, uint64_t lines, bool multiset)
         overflowed[n++] = *vidi__overflow_at(table->overflow.entries, at);
     assert_int_equal(n, 5);
     uint64_t first = FIRST_LINE + lines * VIDI__LINE_BYTES, room = table->overflow.room;
-    vidi__subtable_free(table, &f->chunks);
+    vidi__subtable_free(table, &f->slabs);
     const struct {
         uint64_t at, value;
         bool plain_only;
@@ -226,7 +226,7 @@ static void check_overflowed(fixture *f, uint64_t lines, bool multiset)
             uint64_t count = 0;
             if (load(f, &lie, &shape, true, &copy, &count) == VIDI_OK) /* where both may stand in either order */
                 check_holds(copy, &l);
-            vidi__subtable_free(copy, &f->chunks);
+            vidi__subtable_free(copy, &f->slabs);
         }
         memset(lie.data + first, 7, 8 * room);
         must_refuse(f, &lie, &shape, "full");
@@ -270,8 +270,8 @@ static void signatures_are_made_anew(void **state)
         copy = loaded(&f, &s, &shape, l.n);
         check_same(table, copy);
         check_holds(copy, &l);
-        vidi__subtable_free(copy, &f.chunks);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(copy, &f.slabs);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
         free(s.data);
     }

@@ -19,14 +19,14 @@ static void check_comes_back(fixture *f, const vidi__subtable *shape, uint64_t h
         check_same(table, copy);
         check_holds(copy, &l);
         assert_true(copy->limit < UINT64_MAX); /* not from the shape */
-        vidi__subtable_free(copy, &f->chunks);
+        vidi__subtable_free(copy, &f->slabs);
     }
     for (uint64_t at = 0; at < s.size; at += 1 + s.size / 100) { /* a sink that refuses is heard */
         stream cut = {.writer = {stream_write}, .refuse_at = at};
         assert_int_equal(save(table, &cut.writer), VIDI_EIO);
         free(cut.data);
     }
-    vidi__subtable_free(table, &f->chunks);
+    vidi__subtable_free(table, &f->slabs);
     list_free(&l);
     free(s.data);
 }
@@ -83,8 +83,8 @@ static void a_table_comes_back_after_removals_too(void **state)
         stream s = saved(table);
         vidi__subtable *copy = loaded(&f, &s, &shape, left);
         check_holds(copy, &l);
-        vidi__subtable_free(copy, &f.chunks);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(copy, &f.slabs);
+        vidi__subtable_free(table, &f.slabs);
         list_free(&l);
         free(s.data);
     }
@@ -134,7 +134,7 @@ static void lying_sizes_are_refused(void **state)
     vidi__subtable shape = shape_of(UINT64_C(507) << 45, 10, 8, false), *table = filled(&f, &l, &shape, 90, 1);
     assert_true(table->overflow.used > 10);
     stream s = saved(table);
-    vidi__subtable_free(table, &f.chunks);
+    vidi__subtable_free(table, &f.slabs);
     for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
         char what[100];
         stream lie = altered(&s, lies[i].at, lies[i].value);
@@ -198,7 +198,7 @@ static void sizes_that_overflow_are_refused(void **state)
         for (uint64_t part = 2; part <= 8; part++) {
             vidi__subtable shape = shape_of(UINT64_C(1) << 54, 10, 8, false), *table = filled(&f, &l, &shape, 90, 1);
             stream s = saved(table);
-            vidi__subtable_free(table, &f.chunks);
+            vidi__subtable_free(table, &f.slabs);
             vidi__store64(s.data + ROOM_AT, UINT64_C(1) << shift);
             vidi__store64(s.data + OVERFLOW_AT, (UINT64_C(1) << shift) / 8 * part);
             must_refuse(&f, &s, &shape, "an overflow");
@@ -217,7 +217,7 @@ static void every_cut_is_noticed(void **state)
     for (unsigned multiset = 0; multiset < 2; multiset++) {
         vidi__subtable shape = shape_of(UINT64_C(1) << 54, 3, 8, multiset), *table = filled(&f, &l, &shape, 30, 2);
         stream s = saved(table);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         for (uint64_t whole = s.size; s.size--;)
             if (s.size >= 8)
                 must_refuse(&f, &s, &shape, whole - s.size == 1 ? "the last byte cut" : "a cut");
@@ -243,7 +243,7 @@ static void check_damaged(fixture *f, stream *bad, const vidi__subtable *shape, 
     assert_int_equal(found.n, count);
     check_holds(copy, &found);
     list_free(&found);
-    vidi__subtable_free(copy, &f->chunks);
+    vidi__subtable_free(copy, &f->slabs);
 }
 
 /* Random bytes changed: refused, or a table that keeps its rules. */
@@ -260,7 +260,7 @@ static void damaged_streams_do_no_harm(void **state)
         vidi__subtable shape = shape_of(range, lines, width_for(range, lines), round % 2);
         vidi__subtable *table = filled(&f, &l, &shape, 30 + 10 * lines, round);
         stream s = saved(table);
-        vidi__subtable_free(table, &f.chunks);
+        vidi__subtable_free(table, &f.slabs);
         for (unsigned n = 0; n < 200; n++) {
             stream bad = altered(&s, 0, 0);
             for (uint64_t some = 1 + test_below(&random, 3); some; some--)
@@ -290,11 +290,11 @@ static uint64_t refuse_making(refused *self, bool on)
     int code;
     do {
         test_allocator_fail(&self->f.allocator, ++n, on);
-        code = vidi__subtable_make(&other, &self->f.chunks, &self->shape);
+        code = vidi__subtable_make(&other, &self->f.slabs, &self->shape);
         test_allocator_fail(&self->f.allocator, 0, false);
     } while (code == VIDI_EMEMORY && !other);
     assert_int_equal(code, VIDI_OK);
-    vidi__subtable_free(other, &self->f.chunks);
+    vidi__subtable_free(other, &self->f.slabs);
     return n;
 }
 
@@ -308,13 +308,13 @@ static uint64_t refuse_rebuilding(refused *self, int half)
     int code;
     do {
         test_allocator_fail(&self->f.allocator, ++n, half == 0);
-        code = vidi__subtable_rebuild(&other, self->table, &self->f.chunks, &next, half);
+        code = vidi__subtable_rebuild(&other, self->table, &self->f.slabs, &next, half);
         test_allocator_fail(&self->f.allocator, 0, false);
         check_holds(self->table, &self->l);
     } while (code == VIDI_EMEMORY && !other);
     assert_int_equal(code, VIDI_OK);
     check_holds(other, half < 0 ? &self->l : &wanted);
-    vidi__subtable_free(other, &self->f.chunks);
+    vidi__subtable_free(other, &self->f.slabs);
     list_free(&wanted);
     return n;
 }
@@ -333,7 +333,7 @@ static uint64_t refuse_loading(refused *self)
     } while (code == VIDI_EMEMORY && !other);
     assert_int_equal(code, VIDI_OK);
     check_holds(other, &self->l);
-    vidi__subtable_free(other, &self->f.chunks);
+    vidi__subtable_free(other, &self->f.slabs);
     free(s.data);
     return n;
 }
@@ -347,7 +347,7 @@ static void refuse_putting(refused *self, unsigned which)
             continue;
         uint64_t used = self->table->used;
         test_allocator_fail(&self->f.allocator, 1 + which * (hash % 2), true);
-        int code = vidi__subtable_insert(self->table, &self->f.chunks, hash, 1);
+        int code = vidi__subtable_insert(self->table, &self->f.slabs, hash, 1);
         test_allocator_fail(&self->f.allocator, 0, false);
         if (code == VIDI_EMEMORY) {
             refusals++;
@@ -355,7 +355,7 @@ static void refuse_putting(refused *self, unsigned which)
             assert_int_equal(self->table->used, used);
             assert_false(has(self->table, hash));
             check_holds(self->table, &self->l);
-            code = vidi__subtable_insert(self->table, &self->f.chunks, hash, 1);
+            code = vidi__subtable_insert(self->table, &self->f.slabs, hash, 1);
         }
         assert_int_equal(code, VIDI_OK);
         list_push(&self->l, hash, 1);
@@ -384,7 +384,7 @@ static void refused_memory_changes_nothing(void **state)
         uint64_t loads = refuse_loading(&self);
         refuse_putting(&self, i % 2);
         check(made > 2 && rebuilds > 9 && loads > 3, "%d, %d, %d refused", (int)made, (int)rebuilds, (int)loads);
-        vidi__subtable_free(self.table, &self.f.chunks);
+        vidi__subtable_free(self.table, &self.f.slabs);
         list_free(&self.l);
         end(&self.f);
     }

@@ -79,7 +79,7 @@ static void open_deep(whole *w)
         assert_int_equal(
             vidi__alloc_zeroed(&w->memory, &partition->directory, sizeof(void *) << DEPTH, _Alignof(void *)), VIDI_OK);
         for (unsigned j = 0; j < 1u << DEPTH; j++)
-            assert_int_equal(vidi__subtable_make(&partition->directory[j], &w->table.chunks, &shape), VIDI_OK);
+            assert_int_equal(vidi__subtable_make(&partition->directory[j], &w->table.slabs, &shape), VIDI_OK);
     }
 }
 
@@ -223,7 +223,7 @@ static void growing_always_makes_room(void **state)
             for (size_t j = 0; j < VIDI__COUNT(small); j++)
                 grow_one_by_one(small[j] * VIDI__PARTITIONS, partitions[i], multiset, 5000);
         }
-    for (unsigned partition = 0; partition < VIDI__PARTITIONS; partition += 5) /* on to where sizes are in chunks */
+    for (unsigned partition = 0; partition < VIDI__PARTITIONS; partition += 5) /* on to where sizes are in slabs */
         grow_one_by_one(UINT64_C(1) << 60, partition, false, 50000);
 }
 
@@ -436,11 +436,11 @@ static void its_bytes_are_what_it_allocated(void **state)
             vidi__table_stats stats = {0};
             for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
                 vidi__table_stat(&w.table, i, &stats);
-            const vidi__chunks *chunks = &w.table.chunks;
-            uint64_t pool = chunks->block_room * sizeof *chunks->blocks;
-            for (uint64_t i = 0; i < chunks->block_count; i++)
-                pool += chunks->blocks[i].size;
-            uint64_t in_use = (chunks->total - chunks->free_count) * VIDI__CHUNK_BYTES;
+            const vidi__slabs *slabs = &w.table.slabs;
+            uint64_t pool = slabs->block_room * sizeof *slabs->blocks;
+            for (uint64_t i = 0; i < slabs->block_count; i++)
+                pool += slabs->blocks[i].size;
+            uint64_t in_use = (slabs->total - slabs->free_count) * VIDI__SLAB_BYTES;
             assert_int_equal(stats.bytes, vidi__memory_used(&w.memory) - pool + in_use);
             assert_true(stats.used == (double)n + 1 && stats.slots > stats.used);
         }
