@@ -131,7 +131,7 @@ static void drop_previous(vidi_set *set)
     set->previous_first = set->previous_last = 0;
     if (!first)
         return;
-    vidi__snapshot_name(name, first);
+    vidi__folder_snapshot_name(name, first);
     if (vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
         vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
 }

@@ -42,7 +42,7 @@ static int open_snapshot(const vidi__folder *folder, uint64_t number, file_sourc
 {
     char name[40];
     *source = (file_source){0};
-    vidi__snapshot_name(name, number);
+    vidi__folder_snapshot_name(name, number);
     VIDI__TRY(vidi__file_open(&source->file, folder->handle, name, O_RDONLY));
     int code = vidi__file_size(&source->file, &source->left);
     if (code == VIDI_OK && source->left == 0)
@@ -241,7 +241,7 @@ static int load_previous(vidi_set *set, const vidi_access *access)
 
 /* ---- opening ---- */
 
-static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *contents, uint64_t bytes,
+static int take_over(vidi_set *set, vidi__folder *folder, const vidi__folder_contents *contents, uint64_t bytes,
                      const vidi_access *access)
 {
     tail end;
@@ -266,7 +266,7 @@ static int take_over(vidi_set *set, vidi__folder *folder, const vidi__contents *
     return VIDI_OK;
 }
 
-static int list(const vidi__folder *folder, const char *path, vidi__contents *contents)
+static int list(const vidi__folder *folder, const char *path, vidi__folder_contents *contents)
 {
     VIDI__TRY(vidi__folder_list(folder, contents));
     return contents->snapshot ? VIDI_OK
@@ -278,9 +278,9 @@ static int list(const vidi__folder *folder, const char *path, vidi__contents *co
  * after that. But a writer that starts a log before the one before it is written out puts a snapshot in between. So it
  * is enough to check that the snapshot is still the same.
  */
-static int check_still(const vidi_set *set, const vidi__contents *then)
+static int check_still(const vidi_set *set, const vidi__folder_contents *then)
 {
-    vidi__contents contents;
+    vidi__folder_contents contents;
     VIDI__TRY(vidi__folder_list(&set->durable->folder, &contents));
     return contents.snapshot == then->snapshot ? VIDI_OK
                                                : vidi__fail(VIDI_EABSENT, "the set has changed while it was opened");
@@ -288,7 +288,7 @@ static int check_still(const vidi_set *set, const vidi__contents *then)
 
 static int open_once(vidi_set **set, vidi__folder *folder, const char *path, const vidi_access *access)
 {
-    vidi__contents contents;
+    vidi__folder_contents contents;
     uint64_t bytes;
     VIDI__TRY(list(folder, path, &contents));
     VIDI__TRY(load_or_map(set, folder, contents.snapshot, access, &bytes));
@@ -308,7 +308,7 @@ int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *acce
     int code = VIDI_EABSENT;
     for (int i = 0; i < TRIES && (code == VIDI_EABSENT || code == VIDI_EDIFFERS); i++) {
         vidi__folder folder;
-        vidi__contents contents;
+        vidi__folder_contents contents;
         VIDI__TRY(vidi__folder_open(&folder, path));
         code = list(&folder, path, &contents); /* before anything is written to a folder that holds no set */
         found = found || code == VIDI_OK;

@@ -25,18 +25,18 @@ enum { NONE, RUNNING, OVER };
 
 int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed)
 {
-    vidi__new_snapshot snapshot;
+    vidi__folder_snapshot snapshot;
     uint64_t generation, answers = vidi__record_answers(set); /* answers during the writing may be in it too */
     *renamed = false;
     VIDI__TRY(vidi__random(&generation, sizeof generation));
-    VIDI__TRY(vidi__snapshot_begin(&snapshot, &set->durable->folder, number));
-    int code = vidi__set_write(set, vidi__snapshot_sink, &snapshot, generation);
+    VIDI__TRY(vidi__folder_snapshot_begin(&snapshot, &set->durable->folder, number));
+    int code = vidi__set_write(set, vidi__folder_snapshot_sink, &snapshot, generation);
     if (code < 0) {
-        vidi__snapshot_abandon(&snapshot);
+        vidi__folder_snapshot_abandon(&snapshot);
         return snapshot.error ? vidi__fail(snapshot.error, "%s", snapshot.why) : code;
     }
     *bytes = snapshot.bytes;
-    code = vidi__snapshot_finish(&snapshot);
+    code = vidi__folder_snapshot_finish(&snapshot);
     *renamed = snapshot.renamed;
     if (code == VIDI_OK)
         atomic_store_explicit(&set->durable->tallied, answers, memory_order_relaxed);

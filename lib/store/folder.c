@@ -41,7 +41,7 @@ static uint64_t number_in(const char *name, const char *prefix, const char *suff
     return number;
 }
 
-void vidi__snapshot_name(char name[40], uint64_t number)
+void vidi__folder_snapshot_name(char name[40], uint64_t number)
 {
     snprintf(name, 40, SET_PREFIX "%016llx", (unsigned long long)number);
 }
@@ -82,7 +82,7 @@ static int sync_parent(const char *path)
 
 int vidi__folder_create(vidi__folder *folder, const char *path)
 {
-    vidi__contents contents;
+    vidi__folder_contents contents;
     folder->handle = folder->lock.handle = -1;
     if (vidi__system_now->mkdir(path, VIDI__FOLDER_MODE) != 0 && errno != EEXIST)
         return failed("cannot make the folder", path);
@@ -148,7 +148,7 @@ int vidi__folder_lock(vidi__folder *folder)
 
 static int see(void *context, const char *name)
 {
-    vidi__contents *contents = context;
+    vidi__folder_contents *contents = context;
     uint64_t snapshot = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
     if (snapshot > contents->snapshot)
         contents->snapshot = snapshot;
@@ -157,9 +157,9 @@ static int see(void *context, const char *name)
     return 0;
 }
 
-int vidi__folder_list(const vidi__folder *folder, vidi__contents *contents)
+int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents)
 {
-    *contents = (vidi__contents){0};
+    *contents = (vidi__folder_contents){0};
     if (vidi__system_now->list(folder->handle, see, contents) != 0)
         return vidi__fail(VIDI_EIO, "cannot list the folder: %s", strerror(errno));
     return VIDI_OK;
@@ -194,15 +194,15 @@ void vidi__folder_tidy(const vidi__folder *folder, uint64_t keep, uint64_t also_
 
 /* ---- snapshots ---- */
 
-int vidi__snapshot_begin(vidi__new_snapshot *snapshot, const vidi__folder *folder, uint64_t number)
+int vidi__folder_snapshot_begin(vidi__folder_snapshot *snapshot, const vidi__folder *folder, uint64_t number)
 {
     char name[40];
-    *snapshot = (vidi__new_snapshot){.folder = folder, .number = number};
+    *snapshot = (vidi__folder_snapshot){.folder = folder, .number = number};
     new_name(name, number);
     return vidi__file_open(&snapshot->file, folder->handle, name, O_WRONLY | O_CREAT | O_TRUNC);
 }
 
-static int sink(vidi__new_snapshot *self, const void *data, size_t bytes)
+static int sink(vidi__folder_snapshot *self, const void *data, size_t bytes)
 {
     VIDI__TRY(vidi__file_write(&self->file, data, bytes));
     self->bytes += bytes;
@@ -212,20 +212,20 @@ static int sink(vidi__new_snapshot *self, const void *data, size_t bytes)
     return vidi__file_sync(&self->file);
 }
 
-int vidi__snapshot_sink(void *context, const void *data, size_t bytes)
+int vidi__folder_snapshot_sink(void *context, const void *data, size_t bytes)
 {
-    vidi__new_snapshot *self = context;
+    vidi__folder_snapshot *self = context;
     self->error = sink(self, data, bytes);
     if (self->error < 0)
         snprintf(self->why, sizeof self->why, "%s", vidi_message());
     return self->error;
 }
 
-int vidi__snapshot_finish(vidi__new_snapshot *snapshot)
+int vidi__folder_snapshot_finish(vidi__folder_snapshot *snapshot)
 {
     char from[40], to[40];
     new_name(from, snapshot->number);
-    vidi__snapshot_name(to, snapshot->number);
+    vidi__folder_snapshot_name(to, snapshot->number);
     int code = vidi__file_sync(&snapshot->file), closed = vidi__file_close(&snapshot->file);
     if (code == VIDI_OK)
         code = closed;
@@ -239,7 +239,7 @@ int vidi__snapshot_finish(vidi__new_snapshot *snapshot)
     return vidi__folder_sync(snapshot->folder);
 }
 
-void vidi__snapshot_abandon(vidi__new_snapshot *snapshot)
+void vidi__folder_snapshot_abandon(vidi__folder_snapshot *snapshot)
 {
     char name[40];
     new_name(name, snapshot->number);

@@ -22,10 +22,10 @@ typedef struct vidi__folder {
 } vidi__folder;
 
 /* What is in a folder. */
-typedef struct vidi__contents {
+typedef struct vidi__folder_contents {
     uint64_t snapshot; /* the highest number of a snapshot; 0: there is none */
     uint64_t last_log; /* the highest number of a log; 0: there is none */
-} vidi__contents;
+} vidi__folder_contents;
 
 /* Makes the folder, or takes an existing one that holds no set; its parent is synced. VIDI_EIO if there is a set. */
 int vidi__folder_create(vidi__folder *folder, const char *path);
@@ -37,7 +37,7 @@ void vidi__folder_close(vidi__folder *folder);
 /* Becomes the one writer: VIDI_EBUSY, with the process id of the other, if there is one. */
 int vidi__folder_lock(vidi__folder *folder);
 
-int vidi__folder_list(const vidi__folder *folder, vidi__contents *contents);
+int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents);
 int vidi__folder_sync(const vidi__folder *folder);
 
 /*
@@ -47,10 +47,10 @@ int vidi__folder_sync(const vidi__folder *folder);
 void vidi__folder_tidy(const vidi__folder *folder, uint64_t keep, uint64_t also_first, uint64_t also_last);
 
 /* "set.000000000000002a" */
-void vidi__snapshot_name(char name[40], uint64_t number);
+void vidi__folder_snapshot_name(char name[40], uint64_t number);
 
 /* A snapshot on its way to the disk. */
-typedef struct vidi__new_snapshot {
+typedef struct vidi__folder_snapshot {
     const vidi__folder *folder;
     uint64_t number;
     vidi__file file;
@@ -59,15 +59,15 @@ typedef struct vidi__new_snapshot {
     bool renamed;    /* and so perhaps in force */
     int error;       /* of the sink, */
     char why[200];   /* and its sentence, which frame.c puts another in the place of */
-} vidi__new_snapshot;
+} vidi__folder_snapshot;
 
 /* Opens "set.<number>.new", empty. */
-int vidi__snapshot_begin(vidi__new_snapshot *snapshot, const vidi__folder *folder, uint64_t number);
+int vidi__folder_snapshot_begin(vidi__folder_snapshot *snapshot, const vidi__folder *folder, uint64_t number);
 /* A vidi_sink; its context is the snapshot. */
-int vidi__snapshot_sink(void *context, const void *data, size_t bytes);
+int vidi__folder_snapshot_sink(void *context, const void *data, size_t bytes);
 /* Syncs, renames, syncs the folder: when this returns VIDI_OK, the snapshot is in force, whatever happens. */
-int vidi__snapshot_finish(vidi__new_snapshot *snapshot);
+int vidi__folder_snapshot_finish(vidi__folder_snapshot *snapshot);
 /* Gives up and removes what was written. */
-void vidi__snapshot_abandon(vidi__new_snapshot *snapshot);
+void vidi__folder_snapshot_abandon(vidi__folder_snapshot *snapshot);
 
 #endif
