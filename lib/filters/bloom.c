@@ -291,19 +291,20 @@ int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config)
     return shape_for_error(shape, n, config->error, (unsigned)k, multiplier);
 }
 
-int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape, vidi__scheme *scheme)
+int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape,
+                      vidi__positions *positions)
 {
-    VIDI__TRY(vidi__scheme_init(scheme, config->params, &config->seed, shape->k));
-    VIDI__TRY(vidi__scheme_check(scheme, shape->m));
-    if (scheme->mode == VIDI__DERIVED && scheme->functions[0] != config->item_hash)
+    VIDI__TRY(vidi__positions_init(positions, config->params, &config->seed, shape->k));
+    VIDI__TRY(vidi__positions_check(positions, shape->m));
+    if (positions->mode == VIDI__DERIVED && positions->functions[0] != config->item_hash)
         return vidi__fail(VIDI_EOPTION, "positions derive from %s, but the set hashes with %s",
-                          scheme->functions[0]->name, config->item_hash->name);
+                          positions->functions[0]->name, config->item_hash->name);
     base->capacity = shape->n;
-    base->keyed = vidi__scheme_keyed(scheme);
-    base->combination = vidi__scheme_combination(scheme);
-    if (scheme->suffix && scheme->narrow) /* URLs that collide before the salt collide for every salt */
+    base->keyed = vidi__positions_keyed(positions);
+    base->combination = vidi__positions_combination(positions);
+    if (positions->suffix && positions->narrow) /* URLs that collide before the salt collide for every salt */
         base->fp_meaning = VIDI_FP_ESTIMATE;
-    base->needs.what = scheme->mode == VIDI__DERIVED ? VIDI__NEED_HASH : VIDI__NEED_BYTES;
+    base->needs.what = positions->mode == VIDI__DERIVED ? VIDI__NEED_HASH : VIDI__NEED_BYTES;
     return VIDI_OK;
 }
 

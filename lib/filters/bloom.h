@@ -56,7 +56,8 @@ int vidi__bloom_read(vidi__bloom *shape, const vidi__config *config);
 int vidi__bloom_given(vidi__bloom *shape, const vidi__config *config, uint64_t m, unsigned k);
 
 /* Common setup of every kind with positions: reads the scheme for a shape, and fills in the base accordingly. */
-int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape, vidi__scheme *scheme);
+int vidi__bloom_setup(vidi__filter *base, const vidi__config *config, const vidi__bloom *shape,
+                      vidi__positions *positions);
 
 /* Bits of memory per place. It is not 1 for kinds with counters, layers or regions. */
 typedef double vidi__bloom_weight(const void *context, unsigned k);

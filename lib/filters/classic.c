@@ -27,7 +27,7 @@
 
 typedef struct classic {
     vidi__filter base;
-    vidi__scheme scheme;
+    vidi__positions positions;
     vidi__bloom shape;
     vidi__placing placing;
     vidi__bitmap bits;
@@ -65,8 +65,8 @@ static int configure(classic *self, const vidi__config *config)
         VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
     vidi__filter *base = &self->base;
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
-    VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->scheme));
-    self->placing = vidi__scheme_placing(&self->scheme, self->shape.m);
+    VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->positions));
+    self->placing = vidi__positions_placing(&self->positions, self->shape.m);
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;
         base->needs.strip_scheme = strip == 1;
@@ -92,7 +92,7 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
 static bool set_bits(classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
-    vidi__scheme_values(&self->scheme, part, values);
+    vidi__positions_values(&self->positions, part, values);
     vidi__bloom_bits_fetch(&self->bits, &self->placing, values, self->shape.k); /* atomic writes wait for one another */
     return vidi__bloom_bits_set(&self->bits, values, self->shape.k, true);
 }
@@ -100,7 +100,7 @@ static bool set_bits(classic *self, const vidi__part *part)
 static bool bits_are_set(const classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
-    vidi__scheme_values(&self->scheme, part, values);
+    vidi__positions_values(&self->positions, part, values);
     return vidi__bloom_bits_test(&self->bits, &self->placing, values, self->shape.k);
 }
 
@@ -160,12 +160,12 @@ static void classic_describe(const vidi__filter *filter, vidi__text *text)
     vidi__text_add(text, "m=%llu,k=%u,", (unsigned long long)self->shape.m, self->shape.k);
     if (self->of_segments)
         vidi__text_add(text, "of=segments,scheme=%s,", filter->needs.strip_scheme ? "strip" : "keep");
-    vidi__scheme_describe(&self->scheme, text);
+    vidi__positions_describe(&self->positions, text);
 }
 
 static void classic_hash_names(const vidi__filter *filter, vidi__text *text)
 {
-    vidi__scheme_names(&((const classic *)filter)->scheme, text);
+    vidi__positions_names(&((const classic *)filter)->positions, text);
 }
 
 static int classic_save(const vidi__filter *filter, vidi__writer *writer)

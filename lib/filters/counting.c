@@ -18,7 +18,7 @@
 
 typedef struct counting {
     vidi__filter base;
-    vidi__scheme scheme;
+    vidi__positions positions;
     vidi__bloom shape;
     unsigned width;
     unsigned per_word;
@@ -93,7 +93,7 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     *filter = &self->base;
     VIDI__TRY(vidi__params_u64(config->params, "width", 2, 16, &width));
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
-    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
+    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->positions));
     self->width = (unsigned)width;
     self->per_word = 64 / self->width;
     self->limit = (UINT64_C(1) << width) - 1;
@@ -108,9 +108,9 @@ static unsigned places_of(const counting *self, const vidi__item *item, uint64_t
 {
     uint64_t values[VIDI__K_MAX];
     unsigned count = 0;
-    vidi__scheme_values(&self->scheme, &item->url, values);
+    vidi__positions_values(&self->positions, &item->url, values);
     for (unsigned i = 0; i < self->shape.k; i++) {
-        uint64_t place = vidi__scheme_place(&self->scheme, values[i], self->shape.m);
+        uint64_t place = vidi__positions_place(&self->positions, values[i], self->shape.m);
         unsigned known = 0;
         while (known < count && places[known] != place)
             known++;
@@ -208,12 +208,12 @@ static void counting_describe(const vidi__filter *filter, vidi__text *text)
 {
     const counting *self = (const counting *)filter;
     vidi__text_add(text, "m=%llu,k=%u,width=%u,", (unsigned long long)self->shape.m, self->shape.k, self->width);
-    vidi__scheme_describe(&self->scheme, text);
+    vidi__positions_describe(&self->positions, text);
 }
 
 static void counting_hash_names(const vidi__filter *filter, vidi__text *text)
 {
-    vidi__scheme_names(&((const counting *)filter)->scheme, text);
+    vidi__positions_names(&((const counting *)filter)->positions, text);
 }
 
 static int counting_save(const vidi__filter *filter, vidi__writer *writer)

@@ -26,7 +26,7 @@ typedef struct eigen {
     vidi__filter base;
     vidi__bloom shape; /* of the first region: n, m1, k */
     unsigned d;
-    vidi__scheme of_url, of_feature;
+    vidi__positions of_url, of_feature;
     vidi__bitmap first, second;
 } eigen;
 
@@ -91,9 +91,9 @@ static int configure(eigen *self, const vidi__config *config, uint64_t *m2)
         return vidi__fail(VIDI_EOPTION, "g is too long for a feature's name");
     VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->of_url));
     vidi__seed seed = vidi__seed_child(&config->seed, "feature", 0, 1);
-    VIDI__TRY(vidi__scheme_init(&self->of_feature, config->params, &seed, self->d));
-    VIDI__TRY(vidi__scheme_share(&self->of_feature, &self->of_url));
-    VIDI__TRY(vidi__scheme_check(&self->of_feature, *m2));
+    VIDI__TRY(vidi__positions_init(&self->of_feature, config->params, &seed, self->d));
+    VIDI__TRY(vidi__positions_share(&self->of_feature, &self->of_url));
+    VIDI__TRY(vidi__positions_check(&self->of_feature, *m2));
     self->base.needs.what |= VIDI__NEED_FEATURE;
     memcpy(self->base.needs.feature, feature.ptr, feature.len);
     if (self->base.fp_meaning == VIDI_FP_EXACT)
@@ -112,22 +112,22 @@ static int eigen_create(vidi__filter **filter, const vidi__config *config)
     return vidi__bitmap_init(&self->second, config->memory, m2, config->reader);
 }
 
-static bool set_bits(vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+static bool set_bits(vidi__bitmap *bits, const vidi__positions *positions, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
     bool all = true;
-    vidi__scheme_values(scheme, part, values);
-    for (unsigned i = 0; i < scheme->k; i++)
-        all &= !vidi__bitmap_set(bits, vidi__scheme_place(scheme, values[i], bits->m));
+    vidi__positions_values(positions, part, values);
+    for (unsigned i = 0; i < positions->k; i++)
+        all &= !vidi__bitmap_set(bits, vidi__positions_place(positions, values[i], bits->m));
     return all;
 }
 
-static bool bits_are_set(const vidi__bitmap *bits, const vidi__scheme *scheme, const vidi__part *part)
+static bool bits_are_set(const vidi__bitmap *bits, const vidi__positions *positions, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
-    vidi__scheme_values(scheme, part, values);
-    for (unsigned i = 0; i < scheme->k; i++)
-        if (!vidi__bitmap_test(bits, vidi__scheme_place(scheme, values[i], bits->m)))
+    vidi__positions_values(positions, part, values);
+    for (unsigned i = 0; i < positions->k; i++)
+        if (!vidi__bitmap_test(bits, vidi__positions_place(positions, values[i], bits->m)))
             return false;
     return true;
 }
@@ -169,12 +169,12 @@ static void eigen_describe(const vidi__filter *filter, vidi__text *text)
     const eigen *self = (const eigen *)filter;
     vidi__text_add(text, "m=%llu,m1=%llu,k=%u,d=%u,g=%s,", (unsigned long long)(self->first.m + self->second.m),
                    (unsigned long long)self->first.m, self->shape.k, self->d, filter->needs.feature);
-    vidi__scheme_describe(&self->of_url, text);
+    vidi__positions_describe(&self->of_url, text);
 }
 
 static void eigen_hash_names(const vidi__filter *filter, vidi__text *text)
 {
-    vidi__scheme_names(&((const eigen *)filter)->of_url, text);
+    vidi__positions_names(&((const eigen *)filter)->of_url, text);
 }
 
 static int eigen_save(const vidi__filter *filter, vidi__writer *writer)

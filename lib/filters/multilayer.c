@@ -34,7 +34,7 @@
 
 typedef struct multilayer {
     vidi__filter base;
-    vidi__scheme scheme;
+    vidi__positions positions;
     vidi__bloom shape;
     unsigned layers; /* without the last one, which holds the XOR */
     bool layersalt;
@@ -75,7 +75,7 @@ static int configure(multilayer *self, const vidi__config *config)
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
     if (xor_address)
         VIDI__TRY(power_of_two(&self->shape.m, m_given));
-    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->scheme));
+    VIDI__TRY(vidi__bloom_setup(&self->base, config, &self->shape, &self->positions));
     self->layers = (unsigned)layers;
     self->layersalt = layersalt == 1;
     self->xor_address = xor_address == 1;
@@ -105,18 +105,18 @@ static void places_of(const multilayer *self, const vidi__part *segment, size_t 
                       uint64_t *folded)
 {
     uint64_t values[VIDI__K_MAX];
-    vidi__scheme_values(&self->scheme, segment, values);
+    vidi__positions_values(&self->positions, segment, values);
     for (unsigned j = 0; j < self->shape.k; j++) {
         if (self->layersalt)
             values[j] = vidi__mix(values[j] + (layer + 1) * UINT64_C(0x9e3779b97f4a7c15));
-        places[j] = vidi__scheme_place(&self->scheme, values[j], self->shape.m);
+        places[j] = vidi__positions_place(&self->positions, values[j], self->shape.m);
         folded[j] ^= self->xor_address ? places[j] : values[j];
     }
 }
 
 static uint64_t place_of_xor(const multilayer *self, uint64_t folded)
 {
-    return self->xor_address ? folded : vidi__scheme_place(&self->scheme, folded, self->shape.m);
+    return self->xor_address ? folded : vidi__positions_place(&self->positions, folded, self->shape.m);
 }
 
 static int multilayer_add(vidi__filter *filter, const vidi__item *item)
@@ -174,12 +174,12 @@ static void multilayer_describe(const vidi__filter *filter, vidi__text *text)
     vidi__text_add(text, "m=%llu,k=%u,L=%u,layersalt=%s,xor=%s,scheme=%s,", (unsigned long long)self->shape.m,
                    self->shape.k, self->layers, self->layersalt ? "on" : "off", self->xor_address ? "address" : "hash",
                    filter->needs.strip_scheme ? "strip" : "keep");
-    vidi__scheme_describe(&self->scheme, text);
+    vidi__positions_describe(&self->positions, text);
 }
 
 static void multilayer_hash_names(const vidi__filter *filter, vidi__text *text)
 {
-    vidi__scheme_names(&((const multilayer *)filter)->scheme, text);
+    vidi__positions_names(&((const multilayer *)filter)->positions, text);
 }
 
 static int multilayer_save(const vidi__filter *filter, vidi__writer *writer)

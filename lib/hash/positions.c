@@ -54,7 +54,7 @@ static int read_functions(vidi_str text, const vidi__hash_fn **pool)
 }
 
 /* Takes k neighbours of the pool, going on where the turn before stopped. */
-static int init_different(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed)
+static int init_different(vidi__positions *positions, vidi__params *params, const vidi__seed *seed)
 {
     const vidi__hash_fn *pool[VIDI__K_MAX];
     vidi_str text;
@@ -64,35 +64,35 @@ static int init_different(vidi__scheme *scheme, vidi__params *params, const vidi
     else
         while ((pool[size] = vidi__hash_at((size_t)size)))
             size++;
-    if (scheme->k > (unsigned)size)
+    if (positions->k > (unsigned)size)
         return vidi__fail(VIDI_EOPTION, "mode=different has %d function%s to choose from, too few for k = %u", size,
-                          size == 1 ? "" : "s", scheme->k);
-    uint64_t start = seed->turn % (unsigned)size * scheme->k % (unsigned)size;
-    for (unsigned i = 0; i < scheme->k; i++)
-        scheme->functions[i] = pool[(start + i) % (unsigned)size];
+                          size == 1 ? "" : "s", positions->k);
+    uint64_t start = seed->turn % (unsigned)size * positions->k % (unsigned)size;
+    for (unsigned i = 0; i < positions->k; i++)
+        positions->functions[i] = pool[(start + i) % (unsigned)size];
     return VIDI_OK;
 }
 
-static void init_salts(vidi__scheme *scheme, const vidi__seed *seed)
+static void init_salts(vidi__positions *positions, const vidi__seed *seed)
 {
     unsigned char key[VIDI_KEY_BYTES];
-    for (unsigned j = 0; j < scheme->k; j++) {
-        vidi__derive_key(scheme->salts[j], seed->key, "salt", 2 * (uint64_t)j);
+    for (unsigned j = 0; j < positions->k; j++) {
+        vidi__derive_key(positions->salts[j], seed->key, "salt", 2 * (uint64_t)j);
         vidi__derive_key(key, seed->key, "salt", 2 * (uint64_t)j + 1);
-        memcpy(scheme->salts[j] + VIDI_KEY_BYTES, key, VIDI__SALT_BYTES - VIDI_KEY_BYTES);
+        memcpy(positions->salts[j] + VIDI_KEY_BYTES, key, VIDI__SALT_BYTES - VIDI_KEY_BYTES);
     }
 }
 
-static void init_tweaks(vidi__scheme *scheme, const vidi__seed *seed)
+static void init_tweaks(vidi__positions *positions, const vidi__seed *seed)
 {
     unsigned char key[VIDI_KEY_BYTES];
     vidi__derive_key(key, seed->key, "tweak", 0);
-    scheme->tweak[0] = vidi__load64(key);
-    scheme->tweak[1] = vidi__load64(key + 8);
+    positions->tweak[0] = vidi__load64(key);
+    positions->tweak[1] = vidi__load64(key + 8);
 }
 
 /* Reads mode and hash, which depend on one another, and refuses what has no meaning in the mode. */
-static int read_mode(vidi__scheme *scheme, vidi__params *params)
+static int read_mode(vidi__positions *positions, vidi__params *params)
 {
     static const char *const names[] = {"derived", "salted", "different"};
     const vidi__hash_fn *fn = default_function();
@@ -117,56 +117,57 @@ static int read_mode(vidi__scheme *scheme, vidi__params *params)
         return vidi__fail(VIDI_EOPTION, "functions is for mode=different; mode=%s takes hash", names[mode]);
     if (mode != VIDI__SALTED && vidi__params_has(params, "salt"))
         return vidi__fail(VIDI_EOPTION, "salt is for mode=salted, but the mode is %s", names[mode]);
-    scheme->mode = (vidi__mode)mode;
-    scheme->functions[0] = fn;
+    positions->mode = (vidi__mode)mode;
+    positions->functions[0] = fn;
     return VIDI_OK;
 }
 
-static void find_narrow(vidi__scheme *scheme)
+static void find_narrow(vidi__positions *positions)
 {
-    scheme->narrow = false;
-    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        scheme->narrow |= scheme->functions[i]->bits == 32;
+    positions->narrow = false;
+    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+        positions->narrow |= positions->functions[i]->bits == 32;
 }
 
-int vidi__scheme_share(vidi__scheme *scheme, const vidi__scheme *from)
+int vidi__positions_share(vidi__positions *positions, const vidi__positions *from)
 {
     if (from->mode != VIDI__DIFFERENT)
         return VIDI_OK;
-    if (scheme->k > from->k)
-        return vidi__fail(VIDI_EOPTION, "mode=different has only k = %u functions, too few for %u", from->k, scheme->k);
-    memcpy(scheme->functions, from->functions, scheme->k * sizeof scheme->functions[0]);
-    find_narrow(scheme);
+    if (positions->k > from->k)
+        return vidi__fail(VIDI_EOPTION, "mode=different has only k = %u functions, too few for %u", from->k,
+                          positions->k);
+    memcpy(positions->functions, from->functions, positions->k * sizeof positions->functions[0]);
+    find_narrow(positions);
     return VIDI_OK;
 }
 
-int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k)
+int vidi__positions_init(vidi__positions *positions, vidi__params *params, const vidi__seed *seed, unsigned k)
 {
-    memset(scheme, 0, sizeof *scheme);
+    memset(positions, 0, sizeof *positions);
     if (k < 1 || k > VIDI__K_MAX)
         return vidi__fail(VIDI_EOPTION, "k must be a whole number from 1 to %d, not %u", VIDI__K_MAX, k);
-    scheme->k = k;
-    VIDI__TRY(read_mode(scheme, params));
+    positions->k = k;
+    VIDI__TRY(read_mode(positions, params));
     unsigned suffix = 0;
-    switch (scheme->mode) {
+    switch (positions->mode) {
     case VIDI__DERIVED:
-        init_tweaks(scheme, seed);
+        init_tweaks(positions, seed);
         break;
     case VIDI__SALTED:
         VIDI__TRY(vidi__params_choice(params, "salt", "prefix|suffix", &suffix));
-        scheme->suffix = suffix == 1;
-        init_salts(scheme, seed);
+        positions->suffix = suffix == 1;
+        init_salts(positions, seed);
         break;
     case VIDI__DIFFERENT:
-        VIDI__TRY(init_different(scheme, params, seed));
+        VIDI__TRY(init_different(positions, params, seed));
         break;
     }
-    find_narrow(scheme);
-    vidi__hash_key_init(&scheme->key, seed->key);
+    find_narrow(positions);
+    vidi__hash_key_init(&positions->key, seed->key);
     return VIDI_OK;
 }
 
-int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
+int vidi__positions_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
 {
     *fn = default_function();
     for (size_t i = 0; i < params->count; i++) {
@@ -184,36 +185,36 @@ int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn)
     return VIDI_OK;
 }
 
-static void values_salted(const vidi__scheme *scheme, vidi_str str, uint64_t *values)
+static void values_salted(const vidi__positions *positions, vidi_str str, uint64_t *values)
 {
-    const vidi__hash_fn *fn = scheme->functions[0];
-    if (fn->salted && !scheme->suffix) {
-        fn->salted(scheme->salts, scheme->k, str, values);
+    const vidi__hash_fn *fn = positions->functions[0];
+    if (fn->salted && !positions->suffix) {
+        fn->salted(positions->salts, positions->k, str, values);
         return;
     }
-    for (unsigned i = 0; i < scheme->k; i++) {
-        const vidi_str salt = {(const char *)scheme->salts[i], VIDI__SALT_BYTES};
-        const vidi_str pieces[2] = {scheme->suffix ? str : salt, scheme->suffix ? salt : str};
-        values[i] = fn->hash(&scheme->key, pieces, 2).lo;
+    for (unsigned i = 0; i < positions->k; i++) {
+        const vidi_str salt = {(const char *)positions->salts[i], VIDI__SALT_BYTES};
+        const vidi_str pieces[2] = {positions->suffix ? str : salt, positions->suffix ? salt : str};
+        values[i] = fn->hash(&positions->key, pieces, 2).lo;
     }
 }
 
-void vidi__scheme_values(const vidi__scheme *scheme, const vidi__part *part, uint64_t *values)
+void vidi__positions_values(const vidi__positions *positions, const vidi__part *part, uint64_t *values)
 {
     uint64_t at, step;
-    switch (scheme->mode) {
+    switch (positions->mode) {
     case VIDI__DERIVED:
-        at = part->hash.lo ^ scheme->tweak[0];
-        step = (part->hash.hi ^ scheme->tweak[1]) | 1;
-        for (unsigned i = 0; i < scheme->k; i++, at += step)
+        at = part->hash.lo ^ positions->tweak[0];
+        step = (part->hash.hi ^ positions->tweak[1]) | 1;
+        for (unsigned i = 0; i < positions->k; i++, at += step)
             values[i] = vidi__mix(at);
         break;
     case VIDI__SALTED:
-        values_salted(scheme, part->str, values);
+        values_salted(positions, part->str, values);
         break;
     case VIDI__DIFFERENT:
-        for (unsigned i = 0; i < scheme->k; i++)
-            values[i] = vidi__hash(scheme->functions[i], &scheme->key, part->str).lo;
+        for (unsigned i = 0; i < positions->k; i++)
+            values[i] = vidi__hash(positions->functions[i], &positions->key, part->str).lo;
         break;
     }
 }
@@ -232,43 +233,43 @@ static void wide_names(vidi__text *text)
     }
 }
 
-int vidi__scheme_check(const vidi__scheme *scheme, uint64_t places)
+int vidi__positions_check(const vidi__positions *positions, uint64_t places)
 {
-    if (!scheme->narrow || places <= VIDI__NARROW_MAX)
+    if (!positions->narrow || places <= VIDI__NARROW_MAX)
         return VIDI_OK;
     unsigned narrow = 0;
-    while (scheme->functions[narrow]->bits != 32)
+    while (positions->functions[narrow]->bits != 32)
         narrow++;
     char buffer[64];
     vidi__text wide = vidi__text_in(buffer, sizeof buffer);
     wide_names(&wide);
     return vidi__fail(VIDI_EOPTION, "%s gives 32-bit values, too few to reach %llu places evenly; use %s",
-                      scheme->functions[narrow]->name, (unsigned long long)places, buffer);
+                      positions->functions[narrow]->name, (unsigned long long)places, buffer);
 }
 
-void vidi__scheme_names(const vidi__scheme *scheme, vidi__text *text)
+void vidi__positions_names(const vidi__positions *positions, vidi__text *text)
 {
-    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        vidi__text_add(text, "%s%s", i ? "+" : "", scheme->functions[i]->name);
+    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+        vidi__text_add(text, "%s%s", i ? "+" : "", positions->functions[i]->name);
 }
 
-void vidi__scheme_describe(const vidi__scheme *scheme, vidi__text *text)
+void vidi__positions_describe(const vidi__positions *positions, vidi__text *text)
 {
-    if (scheme->mode == VIDI__DIFFERENT) {
+    if (positions->mode == VIDI__DIFFERENT) {
         vidi__text_add(text, "mode=different,functions=");
-        vidi__scheme_names(scheme, text);
+        vidi__positions_names(positions, text);
         return;
     }
-    vidi__text_add(text, "hash=%s,mode=%s", scheme->functions[0]->name,
-                   scheme->mode == VIDI__DERIVED ? "derived" : "salted");
-    if (scheme->mode == VIDI__SALTED)
-        vidi__text_add(text, ",salt=%s", scheme->suffix ? "suffix" : "prefix");
+    vidi__text_add(text, "hash=%s,mode=%s", positions->functions[0]->name,
+                   positions->mode == VIDI__DERIVED ? "derived" : "salted");
+    if (positions->mode == VIDI__SALTED)
+        vidi__text_add(text, ",salt=%s", positions->suffix ? "suffix" : "prefix");
 }
 
-bool vidi__scheme_keyed(const vidi__scheme *scheme)
+bool vidi__positions_keyed(const vidi__positions *positions)
 {
-    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        if (!scheme->functions[i]->keyed)
+    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+        if (!positions->functions[i]->keyed)
             return false;
     return true;
 }

@@ -39,7 +39,7 @@ vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t i
 
 typedef enum vidi__mode { VIDI__DERIVED, VIDI__SALTED, VIDI__DIFFERENT } vidi__mode;
 
-typedef struct vidi__scheme {
+typedef struct vidi__positions {
     vidi__mode mode;
     unsigned k;
     bool suffix; /* salted: the salt stands behind the URL */
@@ -48,29 +48,29 @@ typedef struct vidi__scheme {
     const vidi__hash_fn *functions[VIDI__K_MAX]; /* derived, salted: only the first */
     unsigned char salts[VIDI__K_MAX][VIDI__SALT_BYTES];
     vidi__hash_key key;
-} vidi__scheme;
+} vidi__positions;
 
 /* Reads hash, mode, salt and functions from the parameters; k must be set by then. */
-int vidi__scheme_init(vidi__scheme *scheme, vidi__params *params, const vidi__seed *seed, unsigned k);
+int vidi__positions_init(vidi__positions *positions, vidi__params *params, const vidi__seed *seed, unsigned k);
 
 /* mode=different: takes the first functions of another scheme instead of its own, so that one list describes both. */
-int vidi__scheme_share(vidi__scheme *scheme, const vidi__scheme *from);
+int vidi__positions_share(vidi__positions *positions, const vidi__positions *from);
 
 /*
  * The function that the set hashes its items with: parameter `hash`, also behind "inner.", if it gives 128 bits;
  * otherwise sip13. Does not count as asking for the parameter.
  */
-int vidi__scheme_item_hash(const vidi__params *params, const vidi__hash_fn **fn);
+int vidi__positions_item_hash(const vidi__params *params, const vidi__hash_fn **fn);
 
 /* The k values of a part. */
-void vidi__scheme_values(const vidi__scheme *scheme, const vidi__part *part, uint64_t *values);
+void vidi__positions_values(const vidi__positions *positions, const vidi__part *part, uint64_t *values);
 
 /* VIDI_EOPTION if the functions cannot serve so many places. */
-int vidi__scheme_check(const vidi__scheme *scheme, uint64_t places);
+int vidi__positions_check(const vidi__positions *positions, uint64_t places);
 
-static inline uint64_t vidi__scheme_place(const vidi__scheme *scheme, uint64_t value, uint64_t m)
+static inline uint64_t vidi__positions_place(const vidi__positions *positions, uint64_t value, uint64_t m)
 {
-    return scheme->narrow ? value % m : vidi__scale(value, m);
+    return positions->narrow ? value % m : vidi__scale(value, m);
 }
 
 /*
@@ -82,9 +82,9 @@ typedef struct vidi__placing {
     bool narrow;
 } vidi__placing;
 
-static inline vidi__placing vidi__scheme_placing(const vidi__scheme *scheme, uint64_t m)
+static inline vidi__placing vidi__positions_placing(const vidi__positions *positions, uint64_t m)
 {
-    return (vidi__placing){m, UINT64_MAX / m + 1, scheme->narrow};
+    return (vidi__placing){m, UINT64_MAX / m + 1, positions->narrow};
 }
 
 static inline uint64_t vidi__placing_of(const vidi__placing *placing, uint64_t value)
@@ -97,19 +97,19 @@ static inline uint64_t vidi__placing_of(const vidi__placing *placing, uint64_t v
 }
 
 /* Adds "mode=…,hash=…" to the text, as vidi__scheme_init reads it; and the functions' names alone. */
-void vidi__scheme_describe(const vidi__scheme *scheme, vidi__text *text);
-void vidi__scheme_names(const vidi__scheme *scheme, vidi__text *text);
+void vidi__positions_describe(const vidi__positions *positions, vidi__text *text);
+void vidi__positions_names(const vidi__positions *positions, vidi__text *text);
 
 /* Not 0 if nothing but the choice of functions tells this scheme from another: then the same for the same functions. */
-static inline uint64_t vidi__scheme_combination(const vidi__scheme *scheme)
+static inline uint64_t vidi__positions_combination(const vidi__positions *positions)
 {
     uint64_t sum = 0;
-    if (scheme->mode == VIDI__DIFFERENT)
-        for (unsigned i = 0; i < scheme->k; i++)
-            sum += vidi__mix((uint64_t)(uintptr_t)scheme->functions[i]);
+    if (positions->mode == VIDI__DIFFERENT)
+        for (unsigned i = 0; i < positions->k; i++)
+            sum += vidi__mix((uint64_t)(uintptr_t)positions->functions[i]);
     return sum;
 }
 
-bool vidi__scheme_keyed(const vidi__scheme *scheme);
+bool vidi__positions_keyed(const vidi__positions *positions);
 
 #endif

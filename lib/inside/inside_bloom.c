@@ -18,7 +18,7 @@ enum { FETCHED = 16 };
 struct vidi__inside_bloom {
     vidi__bitmap bits; /* of size 0 until it is allocated */
     vidi__placing placing;
-    vidi__scheme scheme;
+    vidi__positions positions;
     vidi__memory memory;
 };
 
@@ -59,11 +59,11 @@ static int make(vidi__inside_bloom *bloom, const char *text, uint64_t capacity, 
     VIDI__TRY(vidi__params_parse(&params, text));
     vidi__config config = {.params = &params, .capacity = capacity, .seed = from_door(seed)};
     VIDI__TRY(vidi__bloom_read(&shape, &config));
-    VIDI__TRY(vidi__scheme_init(&bloom->scheme, &params, &config.seed, shape.k));
-    VIDI__TRY(vidi__scheme_check(&bloom->scheme, shape.m));
-    if (bloom->scheme.mode == VIDI__DERIVED)
+    VIDI__TRY(vidi__positions_init(&bloom->positions, &params, &config.seed, shape.k));
+    VIDI__TRY(vidi__positions_check(&bloom->positions, shape.m));
+    if (bloom->positions.mode == VIDI__DERIVED)
         return vidi__fail(VIDI_EOPTION, "mode=derived takes hashes that the set has made, and there is none here");
-    bloom->placing = vidi__scheme_placing(&bloom->scheme, shape.m);
+    bloom->placing = vidi__positions_placing(&bloom->positions, shape.m);
     return vidi__bitmap_init(&bloom->bits, &bloom->memory, shape.m, NULL);
 }
 
@@ -96,15 +96,15 @@ uint64_t vidi__inside_bloom_size(const vidi__inside_bloom *bloom)
 
 unsigned vidi__inside_bloom_k(const vidi__inside_bloom *bloom)
 {
-    return bloom->scheme.k;
+    return bloom->positions.k;
 }
 
 bool vidi__inside_bloom_wide(const vidi__inside_bloom *bloom)
 {
-    const vidi__scheme *scheme = &bloom->scheme;
+    const vidi__positions *positions = &bloom->positions;
     bool wide = false;
-    for (unsigned i = 0; i < scheme->k && scheme->functions[i]; i++)
-        wide |= scheme->functions[i]->bits > 32;
+    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+        wide |= positions->functions[i]->bits > 32;
     return wide;
 }
 
@@ -117,13 +117,13 @@ void vidi__inside_bloom_hash(const vidi__inside_bloom *bloom, const vidi_str *ur
 {
     for (size_t i = 0; i < n; i++) {
         const vidi__part part = {.str = urls[i]};
-        vidi__scheme_values(&bloom->scheme, &part, values + i * bloom->scheme.k);
+        vidi__positions_values(&bloom->positions, &part, values + i * bloom->positions.k);
     }
 }
 
 void vidi__inside_bloom_insert(vidi__inside_bloom *bloom, const uint64_t *values, size_t n, bool *seen)
 {
-    const unsigned k = bloom->scheme.k;
+    const unsigned k = bloom->positions.k;
     uint64_t places[FETCHED * VIDI__K_MAX];
     for (size_t first = 0; first < n; first += FETCHED) {
         size_t count = n - first < FETCHED ? n - first : FETCHED;
@@ -168,9 +168,10 @@ void vidi__inside_bloom_lookup_each(const vidi__inside_bloom *bloom, const uint6
 /* Where function i puts the URL. */
 static uint64_t place(const vidi__inside_bloom *bloom, unsigned i, vidi_str url)
 {
-    const vidi__scheme *scheme = &bloom->scheme;
-    const vidi_str pieces[] = {{(const char *)scheme->salts[i], VIDI__SALT_BYTES}, url};
-    return vidi__placing_of(&bloom->placing, scheme->functions[0]->hash(&scheme->key, pieces, VIDI__COUNT(pieces)).lo);
+    const vidi__positions *positions = &bloom->positions;
+    const vidi_str pieces[] = {{(const char *)positions->salts[i], VIDI__SALT_BYTES}, url};
+    return vidi__placing_of(&bloom->placing,
+                            positions->functions[0]->hash(&positions->key, pieces, VIDI__COUNT(pieces)).lo);
 }
 
 bool vidi__inside_bloom_insert_one(vidi__inside_bloom *bloom, unsigned function, vidi_str url)

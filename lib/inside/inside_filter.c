@@ -26,7 +26,7 @@ static int make(vidi__inside_filter *made, const vidi__inside_recipe *recipe)
         return vidi__kind_unknown(name);
     VIDI__TRY(vidi__memory_init(&made->memory, recipe->allocator, 0));
     VIDI__TRY(vidi__params_parse(&params, recipe->params));
-    VIDI__TRY(vidi__scheme_item_hash(&params, &config.item_hash));
+    VIDI__TRY(vidi__positions_item_hash(&params, &config.item_hash));
     VIDI__TRY(vidi__filter_create(&made->filter, kind, &config));
     if (made->filter->needs.what != VIDI__NEED_HASH)
         return vidi__fail(VIDI_ECANNOT, "%s needs more than a hash", recipe->kind);

@@ -62,7 +62,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     memset(epoch, 0, sizeof *epoch);
     epoch->number = number;
     VIDI__TRY(vidi__params_parse(&params, recipe->params));
-    VIDI__TRY(vidi__scheme_item_hash(&params, &epoch->hash));
+    VIDI__TRY(vidi__positions_item_hash(&params, &epoch->hash));
     config.item_hash = epoch->hash;
 
     unsigned char key[VIDI_KEY_BYTES];

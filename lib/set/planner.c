@@ -96,7 +96,7 @@ static int try_params(const vidi__kind *kind, const vidi_plan_request *request, 
         return vidi__fail(VIDI_EOPTION, "the parameters are too long");
     VIDI__TRY(vidi__memory_init(&memory, request->allocator, 0));
     VIDI__TRY(vidi__params_parse(&params, room));
-    VIDI__TRY(vidi__scheme_item_hash(&params, &config.item_hash));
+    VIDI__TRY(vidi__positions_item_hash(&params, &config.item_hash));
     VIDI__TRY(vidi__filter_create(&filter, kind, &config));
     entry->can = filter->can;
     entry->fp_meaning = filter->fp_meaning;

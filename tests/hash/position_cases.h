@@ -17,20 +17,20 @@ static inline vidi__seed seed_of(uint64_t number)
 }
 
 /* From parameters as text; what is left over is an error too. */
-static inline int init(vidi__scheme *scheme, const char *text, const vidi__seed *seed, unsigned k)
+static inline int init(vidi__positions *positions, const char *text, const vidi__seed *seed, unsigned k)
 {
     vidi__params params;
     assert_int_equal(vidi__params_parse(&params, text), VIDI_OK);
-    VIDI__TRY(vidi__scheme_init(scheme, &params, seed, k));
+    VIDI__TRY(vidi__positions_init(positions, &params, seed, k));
     return vidi__params_done(&params);
 }
 
 /* The same, where it must succeed. */
-static inline vidi__scheme make(const char *text, const vidi__seed *seed, unsigned k)
+static inline vidi__positions make(const char *text, const vidi__seed *seed, unsigned k)
 {
-    vidi__scheme scheme;
-    check(init(&scheme, text, seed, k) == VIDI_OK, "%s: %s", text, vidi_message());
-    return scheme;
+    vidi__positions positions;
+    check(init(&positions, text, seed, k) == VIDI_OK, "%s: %s", text, vidi_message());
+    return positions;
 }
 
 /* Item `number` as a set would have it: eight bytes and their keyed hash. */

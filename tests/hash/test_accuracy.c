@@ -19,13 +19,13 @@
 #define NORMAL_BOUND 5.58 /* standard deviations; beyond lies TEST_ALPHA */
 #define HUGE_PLACES (UINT64_C(1) << 40)
 
-static void places(const vidi__scheme *scheme, uint64_t number, uint64_t m, uint64_t *found)
+static void places(const vidi__positions *positions, uint64_t number, uint64_t m, uint64_t *found)
 {
     unsigned char bytes[8];
     vidi__part part = item(number, bytes);
-    vidi__scheme_values(scheme, &part, found);
-    for (unsigned i = 0; i < scheme->k; i++)
-        found[i] = vidi__scheme_place(scheme, found[i], m);
+    vidi__positions_values(positions, &part, found);
+    for (unsigned i = 0; i < positions->k; i++)
+        found[i] = vidi__positions_place(positions, found[i], m);
 }
 
 static void check_count(const char *what, uint64_t count, uint64_t trials, double p)
@@ -68,23 +68,23 @@ static double all_hit(unsigned m, unsigned thrown, unsigned asked)
 }
 
 /* False positives among `asked` items in one Bloom filter of n. */
-static unsigned false_positives(const vidi__scheme *scheme, unsigned m, unsigned n, unsigned asked)
+static unsigned false_positives(const vidi__positions *positions, unsigned m, unsigned n, unsigned asked)
 {
     static bool bits[4096];
     uint64_t at[VIDI__K_MAX];
     unsigned found = 0;
     memset(bits, 0, sizeof bits);
     for (unsigned i = 0; i < n; i++) {
-        places(scheme, i, m, at);
-        for (unsigned j = 0; j < scheme->k; j++)
+        places(positions, i, m, at);
+        for (unsigned j = 0; j < positions->k; j++)
             bits[at[j]] = true;
     }
     for (unsigned i = 0; i < asked; i++) {
-        places(scheme, n + i, m, at);
+        places(positions, n + i, m, at);
         unsigned hits = 0;
-        while (hits < scheme->k && bits[at[hits]])
+        while (hits < positions->k && bits[at[hits]])
             hits++;
-        found += hits == scheme->k;
+        found += hits == positions->k;
     }
     return found;
 }
@@ -102,8 +102,8 @@ static void derived_is_exact_in_small_arrays(void **state)
         double found = 0;
         for (unsigned i = 0; i < filters; i++) {
             vidi__seed seed = seed_of(1000 * (s + 1) + i);
-            vidi__scheme scheme = make("", &seed, k);
-            found += false_positives(&scheme, m, n, asked);
+            vidi__positions positions = make("", &seed, k);
+            found += false_positives(&positions, m, n, asked);
         }
         /* Two questions to one filter are related through its fill: they are 2k places that were all hit. */
         double one = all_hit(m, n * k, k), two = all_hit(m, n * k, 2 * k), q = asked;
@@ -143,11 +143,11 @@ static void derived_is_exact_at_2_to_40_places(void **state)
     static const char *const names[] = {"random half", "lower half", "even"};
     const uint64_t sizes[] = {HUGE_PLACES, HUGE_PLACES - 87}, items = sample_size(UINT64_C(1) << 21);
     vidi__seed seed = seed_of(10);
-    vidi__scheme scheme = make("", &seed, K);
+    vidi__positions positions = make("", &seed, K);
     for (size_t s = 0; s < VIDI__COUNT(sizes); s++) {
         uint64_t counts[VIDI__COUNT(properties)][K + 1] = {{0}}, at[K];
         for (uint64_t i = 0; i < items; i++) {
-            places(&scheme, i, sizes[s], at);
+            places(&positions, i, sizes[s], at);
             for (size_t p = 0; p < VIDI__COUNT(properties); p++)
                 for (unsigned k = 0; k < K && properties[p](at[k], sizes[s]); k++)
                     counts[p][k + 1]++;
@@ -195,13 +195,13 @@ typedef struct collisions {
     uint64_t low[1024], top[1024]; /* how many places have these last or first ten bits */
 } collisions;
 
-static void collect(sample *all, const vidi__scheme *scheme, uint64_t m, uint64_t items, unsigned quarter,
+static void collect(sample *all, const vidi__positions *positions, uint64_t m, uint64_t items, unsigned quarter,
                     collisions *found)
 {
     uint64_t at[ITEM_K];
     all->count = 0;
     for (uint64_t i = 0; i < items; i++) {
-        places(scheme, i, m, at);
+        places(positions, i, m, at);
         for (unsigned j = 0; j < ITEM_K; j++) {
             if (at[j] >> 38 != quarter)
                 continue;
@@ -258,12 +258,12 @@ static void places_collide_as_often_as_random_ones(void **state)
     assert_non_null(all.entries);
     assert_non_null(all.spare);
     vidi__seed seed = seed_of(11);
-    vidi__scheme scheme = make("", &seed, ITEM_K);
+    vidi__positions positions = make("", &seed, ITEM_K);
     for (size_t s = 0; s < VIDI__COUNT(sizes); s++) {
         static collisions found;
         memset(&found, 0, sizeof found);
         for (unsigned quarter = 0; quarter < 4; quarter++) {
-            collect(&all, &scheme, sizes[s], items, quarter, &found);
+            collect(&all, &positions, sizes[s], items, quarter, &found);
             sort_by_place(&all);
             find_collisions(&all, &found);
         }
@@ -284,14 +284,14 @@ static void values_of_different_seeds_are_unrelated(void **state)
     const uint64_t items = sample_size(200000);
     vidi__seed seed = seed_of(12), first = vidi__seed_child(&seed, "member", 0, 2),
                second = vidi__seed_child(&seed, "member", 1, 2);
-    vidi__scheme a = make("", &first, K), b = make("", &second, K);
+    vidi__positions a = make("", &first, K), b = make("", &second, K);
     static uint64_t agreed[ROWS][64];
     for (uint64_t i = 0; i < items; i++) {
         unsigned char bytes[8];
         uint64_t va[K], vb[K], same[ROWS];
         vidi__part part = item(i, bytes);
-        vidi__scheme_values(&a, &part, va);
-        vidi__scheme_values(&b, &part, vb);
+        vidi__positions_values(&a, &part, va);
+        vidi__positions_values(&b, &part, vb);
         unsigned rows = 0;
         for (unsigned j = 0; j < K; j++) {
             same[rows++] = ~(va[j] ^ vb[j]);
@@ -309,11 +309,11 @@ static void values_of_different_seeds_are_unrelated(void **state)
                   (unsigned long long)agreed[row][bit], (unsigned long long)items);
 }
 
-static bool all_set(const vidi__scheme *scheme, const bool *bits, uint64_t m, uint64_t number)
+static bool all_set(const vidi__positions *positions, const bool *bits, uint64_t m, uint64_t number)
 {
     uint64_t at[VIDI__K_MAX];
-    places(scheme, number, m, at);
-    for (unsigned j = 0; j < scheme->k; j++)
+    places(positions, number, m, at);
+    for (unsigned j = 0; j < positions->k; j++)
         if (!bits[at[j]])
             return false;
     return true;
@@ -327,7 +327,7 @@ static void filters_of_different_seeds_lose_different_items(void **state)
     static bool bits[2][M];
     const uint64_t asked = sample_size(UINT64_C(1) << 20);
     vidi__seed seed = seed_of(13);
-    vidi__scheme schemes[2];
+    vidi__positions schemes[2];
     double rate[2];
     for (unsigned f = 0; f < 2; f++) {
         vidi__seed child = vidi__seed_child(&seed, "member", f, 2);
@@ -366,12 +366,12 @@ typedef struct loss {
 static loss measure_loss(const char *params, unsigned k, uint64_t n, uint64_t asked)
 {
     vidi__seed seed = seed_of(14);
-    vidi__scheme scheme = make(params, &seed, k);
+    vidi__positions positions = make(params, &seed, k);
     uint64_t m = n * k * 8, set = 0, at[VIDI__K_MAX];
     bool *bits = calloc(m, 1);
     assert_non_null(bits);
     for (uint64_t i = 0; i < n; i++) {
-        places(&scheme, test_mix(i), m, at);
+        places(&positions, test_mix(i), m, at);
         for (unsigned j = 0; j < k; j++)
             bits[at[j]] = true;
     }
@@ -379,7 +379,7 @@ static loss measure_loss(const char *params, unsigned k, uint64_t n, uint64_t as
         set += bits[i];
     loss result = {0, vidi__power((double)set / (double)m, k)};
     for (uint64_t i = n; i < n + asked; i++)
-        result.found += all_set(&scheme, bits, m, test_mix(i));
+        result.found += all_set(&positions, bits, m, test_mix(i));
     free(bits);
     return result;
 }

@@ -28,9 +28,9 @@ static void check_values(const char *params, const vidi__seed *seed, const uint6
     vidi__hash_key_init(&key, bytes);
     vidi__part part = {.str = {scheme_url, sizeof scheme_url - 1}};
     part.hash = vidi__hash(&vidi__hash_sip13, &key, part.str);
-    vidi__scheme scheme = make(params, seed, k);
+    vidi__positions positions = make(params, seed, k);
     uint64_t values[VIDI__K_MAX];
-    vidi__scheme_values(&scheme, &part, values);
+    vidi__positions_values(&positions, &part, values);
     for (unsigned i = 0; i < k; i++)
         check(values[i] == expected[i], "%s: value %u is %llx", params, i, (unsigned long long)values[i]);
 }
@@ -54,19 +54,19 @@ static void both_halves_of_the_hash_count(void **state)
 {
     (void)state;
     vidi__seed seed = seed_of(8);
-    vidi__scheme scheme = make("", &seed, VIDI__K_MAX);
+    vidi__positions positions = make("", &seed, VIDI__K_MAX);
     test_random random = {1};
     for (unsigned round = 0; round < 1000; round++) {
         uint64_t base[VIDI__K_MAX], other[VIDI__K_MAX];
         vidi__part part = {.hash = {test_next(&random), test_next(&random)}}, like_lo = part, like_hi = part;
         like_lo.hash.hi = test_next(&random);
         like_hi.hash.lo = test_next(&random);
-        vidi__scheme_values(&scheme, &part, base);
-        vidi__scheme_values(&scheme, &like_lo, other);
+        vidi__positions_values(&positions, &part, base);
+        vidi__positions_values(&positions, &like_lo, other);
         assert_int_equal(base[0], other[0]);
         for (unsigned i = 1; i < VIDI__K_MAX; i++)
             assert_int_not_equal(base[i], other[i]);
-        vidi__scheme_values(&scheme, &like_hi, other);
+        vidi__positions_values(&positions, &like_hi, other);
         for (unsigned i = 0; i < VIDI__K_MAX; i++)
             assert_int_not_equal(base[i], other[i]);
     }
@@ -97,16 +97,16 @@ static void salts_are_hashed_with_the_bytes(void **state)
         for (unsigned suffix = 0; suffix < 2; suffix++) {
             char params[64], joined[128];
             snprintf(params, sizeof params, "mode=salted,hash=%s,salt=%s", fn->name, suffix ? "suffix" : "prefix");
-            vidi__scheme scheme = make(params, &seed, VIDI__K_MAX);
+            vidi__positions positions = make(params, &seed, VIDI__K_MAX);
             uint64_t values[VIDI__K_MAX];
-            vidi__scheme_values(&scheme, &part, values);
+            vidi__positions_values(&positions, &part, values);
             for (unsigned i = 0; i < VIDI__K_MAX; i++) {
-                memcpy(joined + (suffix ? part.str.len : 0), scheme.salts[i], VIDI__SALT_BYTES);
+                memcpy(joined + (suffix ? part.str.len : 0), positions.salts[i], VIDI__SALT_BYTES);
                 memcpy(joined + (suffix ? 0 : VIDI__SALT_BYTES), part.str.ptr, part.str.len);
                 vidi_str both = {joined, part.str.len + VIDI__SALT_BYTES};
-                check(values[i] == vidi__hash(fn, &scheme.key, both).lo, "%s, value %u", params, i);
+                check(values[i] == vidi__hash(fn, &positions.key, both).lo, "%s, value %u", params, i);
                 for (unsigned j = 0; j < i; j++)
-                    assert_memory_not_equal(scheme.salts[i], scheme.salts[j], VIDI__SALT_BYTES);
+                    assert_memory_not_equal(positions.salts[i], positions.salts[j], VIDI__SALT_BYTES);
             }
         }
 }
@@ -124,15 +124,15 @@ static void many_salts_at_once_give_the_same_values(void **state)
         for (unsigned k = 1; k <= VIDI__K_MAX && fn->salted; k++) {
             char params[64];
             snprintf(params, sizeof params, "mode=salted,hash=%s", fn->name);
-            vidi__scheme scheme = make(params, &seed, k);
+            vidi__positions positions = make(params, &seed, k);
             for (size_t length = 0; length < sizeof text; length++) {
                 uint64_t values[VIDI__K_MAX];
                 vidi__part part = {.str = {text, length}};
-                vidi__scheme_values(&scheme, &part, values);
+                vidi__positions_values(&positions, &part, values);
                 for (unsigned i = 0; i < k; i++) {
-                    vidi_str pieces[2] = {{(const char *)scheme.salts[i], VIDI__SALT_BYTES}, part.str};
-                    check(values[i] == fn->hash(&scheme.key, pieces, 2).lo, "%s, %u of %u salts, %zu bytes", fn->name,
-                          i, k, length);
+                    vidi_str pieces[2] = {{(const char *)positions.salts[i], VIDI__SALT_BYTES}, part.str};
+                    check(values[i] == fn->hash(&positions.key, pieces, 2).lo, "%s, %u of %u salts, %zu bytes",
+                          fn->name, i, k, length);
                 }
             }
         }
@@ -155,13 +155,14 @@ static void a_prepared_place_is_the_same_place(void **state)
     (void)state;
     for (unsigned narrow = 0; narrow < 2; narrow++)
         for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
-            vidi__scheme scheme = {.narrow = narrow};
-            vidi__placing placing = vidi__scheme_placing(&scheme, sizes[i]);
+            vidi__positions positions = {.narrow = narrow};
+            vidi__placing placing = vidi__positions_placing(&positions, sizes[i]);
             for (uint64_t j = 0; j < 3000; j++) {
                 uint64_t random = vidi__mix(j), near = sizes[i] * (j % 700) + j % 5 - 2;
                 uint64_t values[] = {random, random >> 32, near, near & UINT32_MAX, j, UINT32_MAX - j, UINT64_MAX - j};
                 for (size_t v = 0; v < VIDI__COUNT(values); v++)
-                    check(vidi__placing_of(&placing, values[v]) == vidi__scheme_place(&scheme, values[v], sizes[i]),
+                    check(vidi__placing_of(&placing, values[v]) ==
+                              vidi__positions_place(&positions, values[v], sizes[i]),
                           "%llu of %llu", (unsigned long long)values[v], (unsigned long long)sizes[i]);
             }
         }
@@ -173,26 +174,26 @@ static void check_describe(const char *params, unsigned k, uint64_t turn, const 
 {
     vidi__seed seed = seed_of(3);
     seed.turn = turn;
-    vidi__scheme scheme = make(params, &seed, k);
+    vidi__positions positions = make(params, &seed, k);
     char text[256], again[256], list[128];
     vidi__text to = vidi__text_in(text, sizeof text);
-    vidi__scheme_describe(&scheme, &to);
+    vidi__positions_describe(&positions, &to);
     assert_string_equal(text, described);
     to = vidi__text_in(list, sizeof list);
-    vidi__scheme_names(&scheme, &to);
+    vidi__positions_names(&positions, &to);
     assert_string_equal(list, names);
 
-    vidi__scheme second = make(text, &seed, k);
+    vidi__positions second = make(text, &seed, k);
     to = vidi__text_in(again, sizeof again);
-    vidi__scheme_describe(&second, &to);
+    vidi__positions_describe(&second, &to);
     assert_string_equal(again, text);
     unsigned char bytes[8];
     vidi__part part = item(77, bytes);
     uint64_t a[VIDI__K_MAX], b[VIDI__K_MAX];
-    vidi__scheme_values(&scheme, &part, a);
-    vidi__scheme_values(&second, &part, b);
+    vidi__positions_values(&positions, &part, a);
+    vidi__positions_values(&second, &part, b);
     assert_memory_equal(a, b, k * sizeof a[0]);
-    assert_int_equal(scheme.narrow, second.narrow);
+    assert_int_equal(positions.narrow, second.narrow);
 }
 
 static void a_description_makes_the_same_scheme_again(void **state)
@@ -231,10 +232,10 @@ static void every_turn_takes_the_next_functions(void **state)
     for (size_t i = 0; i < VIDI__COUNT(expected); i++) {
         vidi__seed seed = seed_of(4);
         seed.turn = expected[i].turn;
-        vidi__scheme scheme = make("functions=jenkins+murmur2+oaat+sip13", &seed, 3);
+        vidi__positions positions = make("functions=jenkins+murmur2+oaat+sip13", &seed, 3);
         char names[64];
         vidi__text text = vidi__text_in(names, sizeof names);
-        vidi__scheme_names(&scheme, &text);
+        vidi__positions_names(&positions, &text);
         assert_string_equal(names, expected[i].names);
     }
 }
@@ -242,8 +243,8 @@ static void every_turn_takes_the_next_functions(void **state)
 static void check_refused(const char *params, unsigned k, const char *message)
 {
     vidi__seed seed = seed_of(5);
-    vidi__scheme scheme;
-    check(init(&scheme, params, &seed, k) == VIDI_EOPTION, "%s is not refused", params);
+    vidi__positions positions;
+    check(init(&positions, params, &seed, k) == VIDI_EOPTION, "%s is not refused", params);
     check(strstr(vidi_message(), message) != NULL, "%s: '%s' instead of '%s'", params, vidi_message(), message);
 }
 
@@ -255,7 +256,8 @@ static void what_makes_no_sense_is_refused(void **state)
     check_refused("hash=crc32", 3, "this build has no hash function 'crc32'; it has jenkins, murmur2, ");
     check_refused("hash=", 3, "this build has no hash function ''");
     check_refused("mode=double", 3, "mode must be one of derived|salted|different, not 'double'");
-    check_refused("hash=jenkins,mode=derived", 3, "mode=derived needs a 128-bit hash function, but jenkins has 32 bits: use mode=salted");
+    check_refused("hash=jenkins,mode=derived", 3,
+                  "mode=derived needs a 128-bit hash function, but jenkins has 32 bits: use mode=salted");
     check_refused("mode=derived,salt=prefix", 3, "salt is for mode=salted, but the mode is derived");
     check_refused("salt=suffix", 3, "salt is for mode=salted, but the mode is derived");
     check_refused("functions=oaat,salt=suffix", 1, "salt is for mode=salted, but the mode is different");
@@ -278,36 +280,35 @@ static void narrow_functions_do_not_serve_many_places(void **state)
 {
     (void)state;
     vidi__seed seed = seed_of(6);
-    vidi__scheme wide = make("", &seed, 3), narrow = make("hash=jenkins", &seed, 3);
-    vidi__scheme mixed = make("functions=sip13+oaat", &seed, 2);
+    vidi__positions wide = make("", &seed, 3), narrow = make("hash=jenkins", &seed, 3);
+    vidi__positions mixed = make("functions=sip13+oaat", &seed, 2);
     assert_false(wide.narrow);
     assert_true(narrow.narrow);
     assert_true(mixed.narrow);
-    assert_int_equal(vidi__scheme_check(&wide, UINT64_MAX), VIDI_OK);
-    assert_int_equal(vidi__scheme_check(&narrow, VIDI__NARROW_MAX), VIDI_OK);
-    assert_int_equal(vidi__scheme_check(&narrow, 300000000), VIDI_EOPTION);
+    assert_int_equal(vidi__positions_check(&wide, UINT64_MAX), VIDI_OK);
+    assert_int_equal(vidi__positions_check(&narrow, VIDI__NARROW_MAX), VIDI_OK);
+    assert_int_equal(vidi__positions_check(&narrow, 300000000), VIDI_EOPTION);
     if (all_functions())
         assert_string_equal(vidi_message(), "jenkins gives 32-bit values, too few to reach 300000000 places evenly; "
                                             "use sip13, xxh3, md5 or sha1");
-    assert_int_equal(vidi__scheme_check(&mixed, VIDI__NARROW_MAX + 1), VIDI_EOPTION);
-    assert_non_null(
-        strstr(vidi_message(), "oaat gives 32-bit values, too few to reach 268435457 places evenly; use"));
+    assert_int_equal(vidi__positions_check(&mixed, VIDI__NARROW_MAX + 1), VIDI_EOPTION);
+    assert_non_null(strstr(vidi_message(), "oaat gives 32-bit values, too few to reach 268435457 places evenly; use"));
 }
 
 static void only_keyed_functions_withstand(void **state)
 {
     (void)state;
     vidi__seed seed = seed_of(7);
-    vidi__scheme scheme = make("", &seed, 3);
-    assert_true(vidi__scheme_keyed(&scheme));
-    scheme = make("mode=salted", &seed, 3);
-    assert_true(vidi__scheme_keyed(&scheme));
-    scheme = make("functions=sip13", &seed, 1);
-    assert_true(vidi__scheme_keyed(&scheme));
-    scheme = make("functions=sip13+oaat", &seed, 2);
-    assert_false(vidi__scheme_keyed(&scheme));
-    scheme = make("hash=murmur2", &seed, 3);
-    assert_false(vidi__scheme_keyed(&scheme));
+    vidi__positions positions = make("", &seed, 3);
+    assert_true(vidi__positions_keyed(&positions));
+    positions = make("mode=salted", &seed, 3);
+    assert_true(vidi__positions_keyed(&positions));
+    positions = make("functions=sip13", &seed, 1);
+    assert_true(vidi__positions_keyed(&positions));
+    positions = make("functions=sip13+oaat", &seed, 2);
+    assert_false(vidi__positions_keyed(&positions));
+    positions = make("hash=murmur2", &seed, 3);
+    assert_false(vidi__positions_keyed(&positions));
 }
 
 static void check_item_hash(const char *text, const char *name)
@@ -315,7 +316,7 @@ static void check_item_hash(const char *text, const char *name)
     vidi__params params;
     const vidi__hash_fn *fn = NULL;
     assert_int_equal(vidi__params_parse(&params, text), VIDI_OK);
-    check(vidi__scheme_item_hash(&params, &fn) == VIDI_OK, "%s: %s", text, vidi_message());
+    check(vidi__positions_item_hash(&params, &fn) == VIDI_OK, "%s: %s", text, vidi_message());
     assert_string_equal(fn->name, name);
     for (size_t i = 0; i < params.count; i++)
         assert_false(params.list[i].used);
@@ -336,7 +337,7 @@ static void items_are_hashed_with_a_function_of_128_bits(void **state)
     vidi__params params;
     const vidi__hash_fn *fn = NULL;
     assert_int_equal(vidi__params_parse(&params, "hash=none"), VIDI_OK);
-    assert_int_equal(vidi__scheme_item_hash(&params, &fn), VIDI_EOPTION);
+    assert_int_equal(vidi__positions_item_hash(&params, &fn), VIDI_EOPTION);
     assert_non_null(strstr(vidi_message(), "this build has no hash function 'none'; it has"));
 }
 

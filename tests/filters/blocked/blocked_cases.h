@@ -29,7 +29,7 @@ static inline int make_table(table *made, const char *params, uint64_t capacity,
     memset(made, 0, sizeof *made);
     assert_int_equal(vidi__memory_init(&made->memory, NULL, 0), VIDI_OK);
     assert_int_equal(vidi__params_parse(&parsed, params), VIDI_OK);
-    assert_int_equal(vidi__scheme_item_hash(&parsed, &config.item_hash), VIDI_OK);
+    assert_int_equal(vidi__positions_item_hash(&parsed, &config.item_hash), VIDI_OK);
     test_key(config.seed.key, seed);
     config.reader = reader;
     return vidi__filter_create(&made->filter, &vidi__kind_blocked, &config);
