@@ -4,7 +4,7 @@
  */
 #include "url/canon_rules.h"
 
-/* More labels than any public suffix has. The library's time grows with their square, so it is never given more. */
+/* More labels than any public suffix has. libpsl's time grows with their square, so it never gets more. */
 #define LABELS_MAX 12
 #define TAIL_MAX 1024
 

@@ -8,9 +8,10 @@
 #define PATTERN_MAX 200
 #define PATTERNS_MAX 10000
 
-extern const char *const vidi__tracking_lines[]; /* from data/tracking.txt, up to NULL; cmake/Tracking.cmake makes it */
+extern const char
+    *const vidi__tracking_lines[]; /* from data/tracking.txt, made by cmake/Tracking.cmake; ends with NULL */
 
-/* A place in the list that is being read. The first of two passes counts, the second copies. */
+/* The state of reading a list. The first of two passes counts, the second copies. */
 typedef struct reader {
     vidi_str *list;
     char *text;
@@ -72,7 +73,7 @@ static int read_list(reader *r, const char *text)
     return VIDI_OK;
 }
 
-/* Puts the patterns into groups by their first byte, in the order in which they came. */
+/* Groups the patterns by their first byte, in the order in which they were given. */
 static void group(vidi__globs *globs, const vidi_str *list)
 {
     for (size_t i = 0; i < globs->count; i++)

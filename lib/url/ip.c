@@ -1,13 +1,13 @@
-/* Addresses as hosts: IPv4 in every spelling that browsers take, IPv6 in and out. */
+/* IP addresses as hosts: IPv4 in every spelling that browsers accept, and IPv6. */
 #include "url/percent.h"
 #include "url/url.h"
 
 #include <stdio.h>
 
-/* Above every number that an address may have; larger ones stay here. */
+/* Larger than any number of an address; larger numbers are cut to this. */
 #define TOO_LARGE (UINT64_C(1) << 32)
 
-/* "12", "0x1f" or "017"; "0x" is 0. False for what is no number; an empty text is none. */
+/* Reads "12", "0x1f" or "017"; "0x" is 0. False if the text is empty or not a number. */
 static bool parse_number(vidi_str text, uint64_t *number)
 {
     unsigned base = 10;
@@ -31,7 +31,7 @@ static bool parse_number(vidi_str text, uint64_t *number)
     return true;
 }
 
-/* The text without one dot at its end. */
+/* The text without a dot at its end. */
 static vidi_str without_last_dot(vidi_str host)
 {
     if (host.len && host.ptr[host.len - 1] == '.')
@@ -45,7 +45,7 @@ bool vidi__url_ends_in_number(vidi_str host)
     if (host.len == 0)
         return false;
     char end = host.ptr[host.len - 1];
-    if (vidi__hex_value(end) > 15 && (end | 0x20) != 'x') /* most top-level domains, at a glance */
+    if (vidi__hex_value(end) > 15 && (end | 0x20) != 'x') /* rules out most top-level domains quickly */
         return false;
     const char *dot = memrchr(host.ptr, '.', host.len);
     vidi_str last = host;
@@ -107,17 +107,17 @@ void vidi__url_ipv4_add(vidi__buffer *out, uint32_t address)
     vidi__buffer_add(out, text, (size_t)len);
 }
 
-/* A reader of an IPv6 address: what is left, and the pieces so far. */
+/* The state of reading an IPv6 address: the text that is left, and the pieces so far. */
 typedef struct ipv6 {
     const char *at, *end;
     uint16_t piece[8];
     unsigned count;
-    unsigned gap; /* pieces before "::"; 8: there is none */
+    unsigned gap; /* number of pieces before "::"; 8: there is no "::" */
 } ipv6;
 
 #define NO_GAP 8u
 
-/* "1.2.3.4" at the end: two pieces. Four numbers of 0 to 255, without leading zeros. */
+/* Reads the IPv4 address at the end, which makes two pieces: four numbers up to 255, without leading zeros. */
 static const char *embedded_ipv4(ipv6 *ip)
 {
     if (ip->count > 6)
@@ -145,7 +145,7 @@ static const char *embedded_ipv4(ipv6 *ip)
     return ip->at == ip->end ? NULL : "something follows the IPv4 address in it";
 }
 
-/* One piece of up to four hexadecimal digits and the colon behind it; or the IPv4 address at the end. */
+/* Reads one piece of up to four hexadecimal digits and the colon after it, or the IPv4 address at the end. */
 static const char *read_piece(ipv6 *ip)
 {
     const char *begin = ip->at;
@@ -175,7 +175,7 @@ static const char *read_ipv6(ipv6 *ip)
             return "it begins with a single colon";
         ip->at += 2;
         ip->gap = 0;
-        ip->count = 1; /* the gap is one piece at least, and is moved below */
+        ip->count = 1; /* the gap stands for at least one piece; it is moved below */
     }
     while (ip->at < ip->end) {
         if (ip->count == 8)
@@ -193,7 +193,7 @@ static const char *read_ipv6(ipv6 *ip)
     }
     if (ip->gap == NO_GAP)
         return ip->count == 8 ? NULL : "it has fewer than eight numbers";
-    /* What follows the gap moves to the end. */
+    /* Move the pieces after the gap to the end. */
     unsigned behind = ip->count - ip->gap - 1;
     for (unsigned i = 0; i < behind; i++) {
         uint16_t piece = ip->piece[ip->count - 1 - i];
@@ -203,7 +203,7 @@ static const char *read_ipv6(ipv6 *ip)
     return NULL;
 }
 
-/* The first of the longest rows of two zeros or more; 8 if there is none. */
+/* Where the first of the longest runs of at least two zeros begins; 8 if there is none. */
 static unsigned longest_zeros(const uint16_t *piece, unsigned *length)
 {
     unsigned best = 8;

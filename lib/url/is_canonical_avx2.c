@@ -12,7 +12,7 @@
 #define SCAN vidi__url_is_canonical_avx2
 #define LANES 32
 
-/* To the place of a piece that begins at `at` in the block that begins at `from`, which may be behind that. */
+/* Moves the bits of a piece at `at` to their positions in the block at `from`, which may begin after the piece. */
 INLINE uint64_t place(__m256i found, size_t at, size_t from)
 {
     uint64_t bits = (unsigned)_mm256_movemask_epi8(found);
@@ -24,7 +24,7 @@ INLINE __m256i equal(__m256i c, char value)
     return _mm256_cmpeq_epi8(c, _mm256_set1_epi8(value));
 }
 
-/* Bytes whose row, as a bit, is among those that the table has for their column. */
+/* Bytes that are in the table: the entry for the low half of the byte has the bit for its high half. */
 INLINE __m256i in_table(__m256i c, __m256i row, __m128i table)
 {
     __m256i rows = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), c);
@@ -35,7 +35,7 @@ INLINE masks piece(const char *text, size_t at, size_t from)
 {
     __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)(text + at));
     __m256i high = _mm256_and_si256(_mm256_srli_epi16(c, 4), _mm256_set1_epi8(15));
-    /* Bytes from 0x80 on have no row, so that they are in every table; but they are in no host. */
+    /* Bytes from 0x80 on have row 0, so they are in every table. They are removed from `host` below. */
     __m256i row = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_setr_epi8(VIDI__FAST_ROWS)), high);
     __m256i host = in_table(c, row, _mm_setr_epi8(VIDI__FAST_HOST));
     __m256i bad_path = in_table(c, row, _mm_setr_epi8(VIDI__FAST_PATH));

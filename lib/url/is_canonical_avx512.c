@@ -1,5 +1,5 @@
 /*
- * The scan of is_canonical_kernel.h with AVX-512: a block is one vector, comparisons give masks, and loads under a mask read
+ * The scan of is_canonical_kernel.h with AVX-512: a block is one vector, comparisons give masks, and masked loads read
  * nothing past the end.
  */
 #include "url/is_canonical_kernel.h"
@@ -19,7 +19,7 @@ INLINE uint64_t equal(__m512i c, char value)
     return _mm512_cmpeq_epi8_mask(c, _mm512_set1_epi8(value));
 }
 
-/* Bytes whose row, as a bit, is among those that the table has for their column. None from 0x80 on. */
+/* Bytes that are in the table: the entry for the low half of the byte has the bit for its high half. */
 INLINE uint64_t in_table(__m512i c, __m512i row, __m128i table)
 {
     return _mm512_test_epi8_mask(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), c), row);
@@ -28,12 +28,12 @@ INLINE uint64_t in_table(__m512i c, __m512i row, __m128i table)
 INLINE masks classify(const char *text, size_t len, size_t from)
 {
     uint64_t left = len > from ? len - from : 0, there = left < BLOCK ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0);
-    __m512i c = _mm512_maskz_loadu_epi8(there, (const void *)((uintptr_t)text + from)); /* may lie behind the text */
+    __m512i c = _mm512_maskz_loadu_epi8(there, (const void *)((uintptr_t)text + from)); /* may be past the end */
     __m512i high = _mm512_and_si512(_mm512_srli_epi16(c, 4), _mm512_set1_epi8(15));
     __m512i row = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_setr_epi8(VIDI__FAST_ROWS)), high);
-    uint64_t beyond = _mm512_movepi8_mask(c); /* ASCII */
+    uint64_t beyond = _mm512_movepi8_mask(c); /* bytes from 0x80 on, which are in no table */
     return (masks){
-        .host = in_table(c, row, _mm_setr_epi8(VIDI__FAST_HOST)), /* 0, which is behind the end, is not in it */
+        .host = in_table(c, row, _mm_setr_epi8(VIDI__FAST_HOST)), /* bytes past the end are 0, which is not in it */
         .slash = equal(c, '/'),
         .question = equal(c, '?'),
         .dots = equal(c, '.') | equal(c, '%'),

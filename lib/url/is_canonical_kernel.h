@@ -1,22 +1,24 @@
 /*
  * The scan behind vidi__url_is_canonical: a template that is compiled once per instruction set.
  *
- * Each block of 64 bytes becomes a few words with a bit for every byte: may it be in a host, is it a slash, is it one
- * of those that the parser would change. What is left to do is arithmetic on words:
+ * Each block of 64 bytes becomes a few 64-bit masks with a bit for every byte: may the byte be in a host, is it a
+ * slash, would the parser change it? The rest is arithmetic on the masks:
  *
  *   bytes      https://example.org/a/.b?c
- *   host       11111...11111111111.1.11.1      the run behind the scheme is the host
+ *   host       11111...11111111111.1.11.1      the run after the scheme is the host
  *   slash      ......11...........1.1....
- *   dots       ...............1......1...      '.' and '%'; behind a slash they may be a segment that the parser folds
- *   question   ........................1.      the first one behind the host ends the path
+ *   dots       ...............1......1...      '.' and '%'; after a slash they may begin a dot segment
+ *   question   ........................1.      the first one after the host ends the path
  *
- * Authorities with a port, a number at the end or more bytes than a block has, and segments that begin with '.' or '%',
- * go to functions that look at them byte by byte.
+ * Authorities with a port, with a number at the end or longer than a block, and segments that begin with '.' or '%', go
+ * to functions that check them byte by byte.
  *
- * The including file defines INLINE and TARGET (how functions are declared), SCAN (the function's name), LEAST (the
- * length from which on it can do it; shorter ones go to the portable one; 0: any), SPAN (bytes that
- * are looked at in any case, so that the usual lengths take the same way through the code; behind the end all is 0) and
- *   classify(text, len, from)   the masks of the bytes from `from` on; all bits behind the end are 0
+ * The including file defines
+ *   INLINE, TARGET   how functions are declared
+ *   SCAN             the function's name
+ *   LEAST            the shortest URL that the kernel can scan; shorter ones go to the portable kernel; 0: any length
+ *   SPAN             the kernel always scans this many bytes, so that URLs of usual lengths take the same branches
+ *   classify(text, len, from)   the masks of the block at `from`; all bits past the end are 0
  */
 #ifndef VIDI_URL_IS_CANONICAL_KERNEL_H
 #define VIDI_URL_IS_CANONICAL_KERNEL_H
@@ -24,18 +26,18 @@
 #include "base/bits.h"
 #include "url/is_canonical.h"
 
-#define BLOCK 64 /* bytes that the masks stand for */
+#define BLOCK 64 /* bytes per mask */
 
 typedef struct masks {
     uint64_t host;      /* lower-case letters, digits, '-', '.', '_' */
-    uint64_t slash;     /* */
-    uint64_t question;  /* */
+    uint64_t slash;     /* '/' */
+    uint64_t question;  /* '?' */
     uint64_t dots;      /* '.' and '%' */
-    uint64_t bad_path;  /* must not be in a path */
-    uint64_t bad_query; /* must not be in a query */
+    uint64_t bad_path;  /* bytes that the parser would change in a path */
+    uint64_t bad_query; /* bytes that the parser would change in a query */
 } masks;
 
-/* For kernels to which a block is several pieces, each with its bits in their places. */
+/* Joins the masks of two pieces of a block, for kernels whose vectors are shorter than a block. */
 static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *into, masks piece)
 {
     into->host |= piece.host;
@@ -46,7 +48,7 @@ static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *int
     into->bad_query |= piece.bad_query;
 }
 
-/* For instructions that look up 16 bytes: bit h of number l stands for the byte 16 * h + l, in the order of `masks`. */
+/* Tables for instructions that look up 16 bytes at once: bit h of entry l stands for the byte 16 * h + l. */
 #define VIDI__FAST_HOST                                                                                                \
     (char)0x88, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8, (char)0xc8,        \
         (char)0xc8, (char)0xc0, 0x40, 0x40, 0x44, 0x44, 0x60
@@ -56,18 +58,18 @@ static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *int
     0x07, 0x03, 0x07, 0x07, 0x03, 0x03, 0x03, 0x07, 0x03, 0x03, 0x03, 0x03, 0x0b, 0x03, 0x0b, (char)0x83
 #define VIDI__FAST_ROWS 1, 2, 4, 8, 16, 32, 64, (char)128, 0, 0, 0, 0, 0, 0, 0, 0
 
-/* Where the path of a URL begins whose scheme ends at `host`; 0 if the parser would change what is before it. */
+/* Where the path begins, if the host begins at `host`; 0 if the parser would change the authority. */
 size_t vidi__url_fast_authority(vidi_str url, size_t host);
 
-/* Is the segment that begins there one of the spellings of "." and ".."? */
+/* Is the segment that begins there a dot segment, in any spelling? */
 bool vidi__url_fast_dots(vidi_str url, size_t begin);
 
-/* The length of "http://" or "https://" at the beginning, with at least one byte behind it; otherwise 0. */
+/* The length of "http://" or "https://" at the beginning, if at least one byte follows; otherwise 0. */
 static inline __attribute__((always_inline)) size_t vidi__url_fast_scheme(vidi_str url)
 {
     if (url.len < 9)
         return 0;
-    uint64_t begin = vidi__load64((const unsigned char *)url.ptr); /* the lowest byte is the first */
+    uint64_t begin = vidi__load64((const unsigned char *)url.ptr); /* the first byte is the lowest */
     bool https = begin == UINT64_C(0x2f2f3a7370747468), http = begin << 8 == UINT64_C(0x2f2f3a7074746800);
     return VIDI__LIKELY(https | http) ? 7 + (size_t)https : 0;
 }
@@ -76,7 +78,7 @@ static inline __attribute__((always_inline)) size_t vidi__url_fast_scheme(vidi_s
 
 #if defined(SCAN)
 
-/* The same as vidi__url_fast_authority for what is usual. */
+/* vidi__url_fast_authority for the usual case: a short domain without a port. */
 INLINE size_t authority(vidi_str url, size_t host, masks m)
 {
     uint64_t behind = ~UINT64_C(0) << host, others = ~m.host & behind;
@@ -90,7 +92,7 @@ INLINE size_t authority(vidi_str url, size_t host, masks m)
     return vidi__url_fast_authority(url, host);
 }
 
-/* Has one of the segments a name that means the folder itself or the one above? `begins`: places in the block. */
+/* Is one of the segments a dot segment? Bits of `begins` are the positions in the block where they begin. */
 INLINE bool any_dots(vidi_str url, size_t from, uint64_t begins)
 {
     for (; begins; begins &= begins - 1)
@@ -117,7 +119,7 @@ TARGET bool SCAN(vidi_str url)
     uint64_t in_path = ~UINT64_C(0) << path % BLOCK, in_query = 0, after_slash = 0, questions = 0, bad = 0;
     for (;;) {
         uint64_t question = m.question & in_path, slash = m.slash & in_path;
-        uint64_t up_to = question ^ (question - 1); /* and with the first one; all if there is none */
+        uint64_t up_to = question ^ (question - 1); /* up to and including the first one; all bits if there is none */
         questions |= question;
         in_query |= ~up_to;
         in_path &= up_to;

@@ -23,7 +23,7 @@ INLINE __m128i equal_but(__m128i c, char ignored, char value)
     return equal(_mm_andnot_si128(_mm_set1_epi8(ignored), c), value);
 }
 
-/* From `first` on, so many. */
+/* Bytes from `first` to `first` + `count` - 1. */
 INLINE __m128i range(__m128i c, char first, char count)
 {
     __m128i shifted = _mm_add_epi8(_mm_sub_epi8(c, _mm_set1_epi8(first)), _mm_set1_epi8(-128));
@@ -35,7 +35,7 @@ INLINE __m128i either(__m128i a, __m128i b)
     return _mm_or_si128(a, b);
 }
 
-/* To the place of a piece that begins at `at` in the block that begins at `from`, which may be behind that. */
+/* Moves the bits of a piece at `at` to their positions in the block at `from`, which may begin after the piece. */
 INLINE uint64_t place(__m128i found, size_t at, size_t from)
 {
     uint64_t bits = (unsigned)_mm_movemask_epi8(found);
@@ -45,7 +45,7 @@ INLINE uint64_t place(__m128i found, size_t at, size_t from)
 INLINE masks piece(const char *text, size_t at, size_t from)
 {
     __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(text + at));
-    /* Signed: what is from 0x80 on is below 0x21 too. The second has '"' and '#', the third '<' and '>'. */
+    /* The comparison is signed, so bytes from 0x80 on are below 0x21 too. The next line adds '"', '#', '<' and '>'. */
     __m128i bad = either(_mm_cmplt_epi8(c, _mm_set1_epi8(0x21)), equal(c, 0x7f));
     bad = either(bad, either(range(c, '"', 2), equal_but(c, '<' ^ '>', '<')));
     __m128i braces = either(equal_but(c, '\\' ^ '^', '\\'), either(equal(c, '{'), equal(c, '}')));

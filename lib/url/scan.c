@@ -1,9 +1,9 @@
 /*
- * Scans over the text of a URL for the next byte that needs work, 16 bytes at a time where the machine can.
+ * Scans for the next byte of a URL that needs work, 16 bytes at a time where the machine has SSE2.
  *
- * A block is compared with all that is looked for, which gives a word with a bit for each byte; the lowest bit is the
- * answer. Blocks at the end overlap the one before, whose bytes are known to be clean; texts that are shorter than a
- * block are put together from smaller loads, with zeros behind them. Nothing outside of the text is read.
+ * A block is compared with all bytes in question. That gives a mask with a bit for each byte of the block; the lowest
+ * set bit is the answer. The last block overlaps the one before, whose bytes are known to need no work. Text shorter
+ * than a block is put together from smaller loads and padded with zeros. Nothing outside the text is read.
  */
 #include "url/percent.h"
 
@@ -37,11 +37,11 @@ static inline uint64_t load_word(const char *text, size_t bytes)
     return word;
 }
 
-/* Fewer bytes than a block has, at least one, and zeros behind them. */
+/* Loads fewer bytes than a block has, at least one, padded with zeros. */
 static inline __m128i load_short(const char *text, size_t len)
 {
     if (len >= 8) {
-        uint64_t end = load_word(text + len - 8, 8); /* its last bytes are what the first 8 do not have */
+        uint64_t end = load_word(text + len - 8, 8); /* overlaps the first 8 bytes; the shift removes them */
         return _mm_set_epi64x((long long)(end >> 8 * (15 - len) >> 8), (long long)load_word(text, 8));
     }
     if (len >= 4)
@@ -61,7 +61,7 @@ static inline __m128i equal_but(__m128i c, char ignored, char value)
     return equal(_mm_andnot_si128(_mm_set1_epi8(ignored), c), value);
 }
 
-/* Bytes from `first` to `last`, all of them unsigned. */
+/* Bytes from `first` to `last`, compared unsigned. */
 static inline __m128i between(__m128i c, char first, char last)
 {
     __m128i from = _mm_sub_epi8(c, _mm_set1_epi8(first));
@@ -75,10 +75,7 @@ static inline unsigned bits(__m128i c)
 
 /* ---- sets ---- */
 
-/*
- * A bit for each of 16 bytes that is in the set. The comparison is signed, so that "below 0x21" also has what is from
- * 0x80 on.
- */
+/* Bytes that are in the set. The comparison is signed, so "below 0x21" includes bytes from 0x80 on. */
 static inline __m128i members(__m128i c, unsigned set)
 {
     __m128i delete = equal(c, 0x7f);
@@ -97,7 +94,7 @@ static inline __m128i members(__m128i c, unsigned set)
     return _mm_or_si128(in, _mm_or_si128(equal(c, '{'), _mm_or_si128(equal(c, '^'), equal(c, '`'))));
 }
 
-/* `set` is a constant in each call below, so that there is a loop of its own for each. */
+/* `set` is a constant in each call below, so the compiler makes a loop for each set. */
 static inline size_t run_vector(const char *text, size_t len, unsigned set)
 {
     if (len < LANES) {
@@ -105,7 +102,7 @@ static inline size_t run_vector(const char *text, size_t len, unsigned set)
         return len ? (size_t)__builtin_ctz(bits(members(load_short(text, len), set)) | end) : 0;
     }
     for (size_t i = 0; i < len; i += LANES) {
-        size_t at = i + LANES <= len ? i : len - LANES; /* the last ones overlap what is known to be clean */
+        size_t at = i + LANES <= len ? i : len - LANES; /* the last block overlaps bytes known to need no work */
         unsigned found = bits(members(load(text + at), set));
         if (found)
             return at + (size_t)__builtin_ctz(found);
@@ -133,7 +130,7 @@ size_t vidi__url_run(const char *text, size_t len, unsigned set)
 
 /* ---- paths ---- */
 
-/* A bit for each byte of a path that cannot just be copied. begins: the first one stands behind a slash. */
+/* A bit for each byte of a path that cannot just be copied. begins: the first byte follows a slash. */
 static inline unsigned path_work(__m128i c, char other, bool begins)
 {
     unsigned segments = bits(equal(c, '/')) << 1 | begins;
@@ -156,7 +153,7 @@ size_t vidi__url_path_run(const char *text, size_t len, char other)
     return len;
 }
 
-/* The same for crawl. */
+/* A bit for each byte that a rule of crawl may change. */
 static inline unsigned crawl_work(__m128i c, bool path, bool behind_slash)
 {
     unsigned found = bits(equal(c, '%'));
@@ -189,7 +186,7 @@ size_t vidi__url_copy_domain(char *to, const char *text, size_t len)
         __m128i c = len - i < LANES ? load_short(text + i, len - i) : load(text + i);
         c = _mm_or_si128(c, _mm_and_si128(between(c, 'A', 'Z'), _mm_set1_epi8(0x20)));
         __m128i good = _mm_or_si128(between(c, 'a', 'z'), _mm_andnot_si128(equal(c, '/'), between(c, '-', '9')));
-        unsigned others = bits(_mm_or_si128(good, equal(c, '_'))) ^ 0xffff; /* zeros behind the end are some */
+        unsigned others = bits(_mm_or_si128(good, equal(c, '_'))) ^ 0xffff; /* includes the zeros past the end */
         _mm_storeu_si128((__m128i *)(void *)(to + i), c);
         if (others)
             return i + (size_t)__builtin_ctz(others);
@@ -248,7 +245,7 @@ size_t vidi__url_find2(const char *text, size_t len, char a, char b)
         size_t left = len - i;
         __m128i c = left < LANES ? load_short(text + i, left) : load(text + i);
         unsigned found = bits(_mm_or_si128(equal(c, a), equal(c, b)));
-        if (found) /* behind the end are zeros, which may be looked for */
+        if (found) /* it may be one of the zeros past the end */
             return i + ((size_t)__builtin_ctz(found) < left ? (size_t)__builtin_ctz(found) : left);
     }
     return len;
@@ -260,7 +257,7 @@ size_t vidi__url_find2(const char *text, size_t len, char a, char b)
 #endif
 }
 
-/* Notes what is at a place that has '?', '#', a tab or a newline. */
+/* Notes the '?', '#', tab or newline at a position. */
 static void note_cut(vidi__url_cuts *cuts, char c, size_t at, size_t len)
 {
     if (c == '#' && cuts->fragment == len)
@@ -277,7 +274,7 @@ vidi__url_cuts vidi__url_cut(const char *text, size_t len)
     size_t i = 0;
 #if defined(__SSE2__)
     for (; len >= LANES && i < len; i += LANES) {
-        size_t from = i + LANES <= len ? i : len - LANES; /* the last ones overlap: noting a place twice is no harm */
+        size_t from = i + LANES <= len ? i : len - LANES; /* the last block overlaps; noting a byte twice is harmless */
         __m128i c = load(text + from);
         __m128i in = _mm_or_si128(equal(c, '?'), equal(c, '#'));
         in = _mm_or_si128(in, _mm_or_si128(equal(c, '\t'), _mm_or_si128(equal(c, '\n'), equal(c, '\r'))));

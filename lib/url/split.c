@@ -1,4 +1,4 @@
-/* Where a URL's parts begin and end, and what is taken from them as features (the eigenvalue paper, section 3). */
+/* Finds the parts of a URL, its segments, and its features (the eigenvalue paper, section 3). */
 #include "url/split.h"
 
 #include "url/url.h"
@@ -9,7 +9,7 @@ static bool is_scheme_char(char c)
            c == '.';
 }
 
-/* Behind "http://", "https://" or any other "scheme://"; 0 if there is none. */
+/* The end of "http://", "https://" or any other "scheme://"; 0 if there is none. */
 static size_t scheme_end(vidi_str url)
 {
     size_t i = 0;
@@ -18,7 +18,7 @@ static size_t scheme_end(vidi_str url)
     return i && url.len - i >= 3 && memcmp(url.ptr + i, "://", 3) == 0 ? i + 3 : 0;
 }
 
-/* The first '?' or '#' from `from` on, or the end. */
+/* The position of the first '?' or '#' from `from` on; the end if there is none. */
 static size_t path_end(vidi_str url, size_t from)
 {
     while (from < url.len && url.ptr[from] != '?' && url.ptr[from] != '#')
@@ -26,7 +26,7 @@ static size_t path_end(vidi_str url, size_t from)
     return from;
 }
 
-/* The next of `stop` in [from, to), or `to`. */
+/* The position of the first `stop` in [from, to); `to` if there is none. */
 static size_t find(vidi_str url, size_t from, size_t to, char stop)
 {
     const char *hit = from < to ? memchr(url.ptr + from, stop, to - from) : NULL;
@@ -121,7 +121,7 @@ static vidi_str labels(const vidi__url_parts *parts, char *buffer)
     return (vidi_str){buffer, len};
 }
 
-/* tail: behind the last '/' of the path, query included; of a URL without a path that has segments, nothing. */
+/* tail: the text after the last '/' of the path, with the query; nothing if the path has no segments. */
 static vidi_str tail(const vidi__url_parts *parts, char *buffer)
 {
     (void)buffer;
