@@ -339,16 +339,19 @@ static bool try_point(const ledger_mode *mode, const fault *what, bool on, uint6
     return more;
 }
 
-/* In `make test` each fault meets some of the modes, at every index; in the long run it meets all. */
+/*
+ * In `make test` each fault meets some of the modes, at every index; in the long run it meets all. Under the sanitizers it
+ * meets one, at every third index, beginning at another one for each fault.
+ */
 static void a_fault_of_the_disk_loses_nothing(void **state)
 {
     (void)state;
     uint64_t before = points;
-    size_t stride = test_long() ? 1 : test_sanitized() ? 28 : 14;
+    size_t stride = test_long() ? 1 : test_sanitized() ? 28 : 14, step = test_sanitized() ? 3 : 1;
     for (size_t i = 0; i < VIDI__COUNT(faults); i++)
         for (size_t k = i % stride; k < VIDI__COUNT(modes); k += stride)
-            for (uint64_t n = 1; try_point(&modes[k], &faults[i], false, n);)
-                n++;
+            for (uint64_t n = 1 + i % step; try_point(&modes[k], &faults[i], false, n);)
+                n += step;
     print_message("# %d points, disk\n", (int)(points - before));
     assert_true(test_sanitized() || points - before >= 5000);
 }

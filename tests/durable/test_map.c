@@ -126,8 +126,9 @@ static void the_same_statistics(const vidi_set *mapped, const vidi_set *copy)
 
 static void it_answers_as_a_copy_does(void **state)
 {
-    uint64_t n = test_case_few(*state, test_urls_at_most(100000));
-    vidi_set *set = filled_set(*state, n), *copy = NULL;
+    const test_case *which = *state;
+    uint64_t n = test_case_few(which, test_urls_at_most(which->params ? 20000 : 100000));
+    vidi_set *set = filled_set(which, n), *copy = NULL;
     test_stream stream;
     test_stream_write(&stream, set);
     test_map map = map_of(set);
@@ -219,7 +220,7 @@ static void every_truncation_is_refused(void **state)
     vidi_set *set = filled_set(*state, 12), *mapped;
     test_stream stream;
     test_stream_write(&stream, set);
-    size_t step = stream.size > 20000 ? stream.size / 5003 : 1;
+    size_t step = (stream.size > 20000 ? stream.size / 5003 : 1) * test_case_stride(*state);
     for (size_t size = 0; size < stream.size; size += step) {
         test_map map;
         test_map_make(&map, stream.data, size ? size : 1);
@@ -237,7 +238,7 @@ static void every_flipped_bit_is_found(void **state)
 {
     vidi_set *set = filled_set(*state, 12);
     test_map map = map_of(set);
-    size_t bits = map.size * 8, step = bits > 40000 ? bits / 5003 : 1, opened = 0;
+    size_t bits = map.size * 8, step = (bits > 40000 ? bits / 5003 : 1) * test_case_stride(*state), opened = 0;
     for (size_t bit = 0; bit < bits; bit += step) {
         vidi_set *mapped;
         test_map_flip(&map, bit);

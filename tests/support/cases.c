@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/env.h"
 #include "support/random.h"
 
 #define THESIS 1, 0
@@ -161,6 +162,15 @@ uint64_t test_case_urls(const test_case *which, uint64_t n)
         return smaller(n, clamp(n / 5, 10000, 200000));
     }
     return n;
+}
+
+size_t test_case_stride(const test_case *which)
+{
+    size_t stride = which->params ? 7 : 1;
+    if (test_long()) {
+        return 1;
+    }
+    return test_sanitized() ? 11 * stride : stride;
 }
 
 uint64_t test_case_few(const test_case *which, uint64_t n)

@@ -42,6 +42,13 @@ uint64_t test_case_urls(const test_case *which, uint64_t n);
 /* The same for tests that are about something else: list at most 2000, sorted at most 20000. */
 uint64_t test_case_few(const test_case *which, uint64_t n);
 
+/*
+ * How far apart the bits are that a test flips, or the bytes at which it cuts, in what a set has written: 1 for a kind
+ * without parameters, and in the long run; 7 for a kind with parameters, which change little of the format; eleven times
+ * that under the sanitizers, which look for other mistakes. Always odd, so that every bit of a byte gets its turn.
+ */
+size_t test_case_stride(const test_case *which);
+
 /* A key that depends on the seed alone. */
 void test_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed);
 

@@ -10,7 +10,16 @@
 /* Adds a test; *state is `state`, which the test only reads. */
 void test_add(const char *promise, CMUnitTestFunction function, const void *state);
 
-/* Adds the test once for each case that `fits` (NULL: for each); *state is its test_case. */
+/*
+ * The same for a test that is about numbers or answers which are alike in every build: it is left out under the
+ * sanitizers, where it would take ten times as long over code that other tests run there.
+ */
+void test_add_once(const char *promise, CMUnitTestFunction function, const void *state);
+
+/*
+ * Adds the test once for each case that `fits` (NULL: for each); *state is its test_case. Under the sanitizers without
+ * those that differ from others in a weak hash function only: tests/hash runs these there.
+ */
 typedef bool test_fits(const test_case *which);
 void test_add_cases(const char *promise, CMUnitTestFunction function, test_fits *fits);
 

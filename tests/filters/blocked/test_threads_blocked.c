@@ -202,7 +202,8 @@ static void add_by_four(const kind_of_set *as, uint64_t seed)
 static void exactly_one_is_told_new_while_layers_are_added(void **state)
 {
     const kind_of_set *as = *state;
-    for (unsigned round = 0; round < as->rounds; round++)
+    unsigned rounds = test_sanitized() ? (as->rounds + 9) / 10 : as->rounds;
+    for (unsigned round = 0; round < rounds; round++)
         add_by_four(as, 32 + round);
 }
 
