@@ -44,6 +44,8 @@ static int read_options(cli_job *job, const dedup_options *options)
         return cli_error("--print verdict answers every line, so leave out %s", options->seen ? "--seen" : "--count");
     if (options->quiet)
         cli_warnings_off();
+    if (options->set.lost >= 0 && !options->set.capacity && !options->set.memory && !options->strict)
+        cli_warning("--lost has no effect alone; give --capacity or --memory to plan for it, or --strict to check it");
     job->action = CLI_ADD;
     job->printer.wanted = options->seen ? VIDI_SEEN : VIDI_NEW;
     job->printer.counts = options->set.counts;

@@ -272,6 +272,8 @@ static int take_state(cli_sets *sets, const cli_set_options *options)
 {
     int status = check_state(sets, sets->set, options);
 
+    if (status == CLI_OK)
+        cli_warn_no_effect(options, sets->set);
     if (status != CLI_OK || !options->epoch)
         return status;
     int error = vidi_rotate(sets->set, NULL);
@@ -332,6 +334,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
         return cli_state_error(options->state, error);
     if (check_state(sets, sets->also, options) != CLI_OK)
         return CLI_ERROR;
+    cli_warn_no_effect(options, sets->also);
     if ((error = vidi_stat(sets->also, &stats)) < 0)
         return cli_library_error(error);
     beside.canon = stats.canon;

@@ -37,7 +37,10 @@ const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi
 int cli_sets_open(cli_sets *sets, const cli_set_options *options);
 void cli_sets_close(cli_sets *sets);
 
-/* Opens a state for questions only. CLI_OK, or CLI_ERROR with a message. */
+/* Warns of options that differ from what an existing state was made with: it stays as it is. */
+void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state);
+
+/* Opens a state for lookups only. CLI_OK, or CLI_ERROR with a message. */
 int cli_state_ask(vidi_set **set, const char *path, const char *invalid);
 
 #endif
