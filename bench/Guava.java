@@ -3,10 +3,10 @@
  *
  *     java -cp guava.jar Guava.java URLS ASKS ERROR < lines
  *
- * The lines are the URLs to add, as many as ASKS that were added, and as many that were not. Chunks of byte arrays are
- * made outside of the clock; the first part of the lines is also added to a filter that is thrown away, so that the
- * compiler has done its work. Prints: ns to make it, to add, to ask for what is there, for what is not; bytes; URLs
- * that were "there" when added; URLs that were falsely there.
+ * The lines are the URLs to add, then ASKS URLs that were added, then ASKS URLs that were not. Making the byte arrays
+ * is not timed. The first lines are also added to a filter that is thrown away, so that the compiler has done its work
+ * before. Prints ns to create the filter, to add, to look up present URLs and absent ones; its bytes; how many URLs
+ * were "present" when added; and how many absent ones were falsely found.
  */
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnels;
@@ -67,7 +67,7 @@ public class Guava {
         return seen;
     }
 
-    /* How many of the next lines were there; the time is left in nanoseconds. */
+    /* Returns how many of the next lines were present, and leaves the time in nanoseconds. */
     private long job(BloomFilter<byte[]> filter, BloomFilter<byte[]> warm, long total, boolean adds)
             throws IOException {
         long seen = 0;
@@ -103,7 +103,7 @@ public class Guava {
         double present = (double) guava.nanoseconds / asks;
         long wrong = guava.job(filter, null, asks, false);
         double absent = (double) guava.nanoseconds / asks;
-        /* As the class computes it: it does not tell. */
+        /* Computed as the class does, because it does not tell. */
         long bytes = (long) Math.ceil(-n * Math.log(error) / (Math.log(2) * Math.log(2)) / 64) * 8;
         System.out.println(String.format("%s %s %s %s %d %d %d", create, add, present, absent, bytes, lost, wrong));
     }

@@ -1,16 +1,17 @@
 /*
- * A crawl of a billion: distinct URLs and 40 % repeats on top, mixed, through vidi_add_batch into a set of the default
- * kind that begins empty. For each five new URLs come two that were there before, drawn evenly from all of them, which
- * is harder on caches than a crawl would be.
+ * Simulates a crawl of a billion distinct URLs with 40 % repeats on top. All go through vidi_add_batch into a set of
+ * the default kind that starts empty. After every five new URLs come two repeats, drawn evenly from all URLs so far.
+ * This is harder on caches than a real crawl.
  *
- *     vidi-billion [URLS] [populated]      distinct ones, 1e9 by default; progress to stderr, a Markdown table to stdout
+ *     vidi-billion [URLS] [populated]      URLS: distinct URLs, 1e9 by default
  *
- * With `populated` the set's memory has been touched before the first URL comes, so that a batch's time is the table's
- * alone and not the kernel's, which clears pages; resident memory says nothing then.
+ * Progress goes to stderr, and a Markdown table to stdout. With `populated`, the set's memory is touched before the
+ * first URL comes. Then the time of a batch does not include the kernel's clearing of pages, and resident memory says
+ * nothing.
  *
- * A second thread makes the URLs. The clock runs around vidi_add_batch alone: wall-clock time, in which a busy system
- * may take the processor away, and processor time of the thread, in which it may not. Every verdict is checked: a
- * repeat must be SEEN; a distinct URL that is SEEN is lost. Exit status 1 if a URL was forgotten, 2 if something failed.
+ * A second thread makes the URLs. Only vidi_add_batch is timed, in elapsed time, which includes interruptions by a busy
+ * system, and in processor time of the thread, which does not. Every verdict is checked: a repeat must be SEEN, and a
+ * distinct URL that is SEEN is lost. The exit status is 1 if a URL was forgotten, and 2 after an error.
  */
 #include "urls.h"
 
@@ -31,11 +32,11 @@
 #define SLOTS 16
 #define SAMPLES 1000000
 #define SEED UINT64_C(20240229)
-#define BINS 24 /* of the histogram: below 2^i microseconds */
+#define BINS 24 /* bin i of the histogram: below 2^i microseconds */
 
-/* ---- what comes, in which order ---- */
+/* ---- the sequence of URLs ---- */
 
-/* How many of the first t URLs are repeats: two of each seven. */
+/* Number of repeats among the first t URLs: two of every seven. */
 static uint64_t repeats_before(uint64_t t)
 {
     return t / 7 * 2 + t % 7 * 2 / 7;
@@ -52,14 +53,14 @@ static uint64_t below(uint64_t random, uint64_t limit)
     return (uint64_t)((wide)random * limit >> 64);
 }
 
-/* The number that URL t is made from: the next one, or one that came before. */
+/* The number that URL t is made from: a new one, or that of an earlier URL. */
 static uint64_t number_at(uint64_t t)
 {
     uint64_t distinct = t - repeats_before(t);
     return is_repeat(t) ? below(url_mix(t), distinct) : distinct;
 }
 
-/* ---- the thread that makes them ---- */
+/* ---- the thread that makes the URLs ---- */
 
 typedef struct line {
     url_chunk slots[SLOTS];
@@ -112,21 +113,21 @@ static void close_line(line *line)
         url_chunk_close(&line->slots[i]);
 }
 
-/* ---- what is recorded ---- */
+/* ---- records ---- */
 
-/* The largest number of resident bytes a URL while the set was so large. */
+/* The most resident bytes a URL, and the size of the set at that moment. */
 typedef struct range {
     double from, most, at;
 } range;
 
 typedef struct record {
-    float *wall, *cpu; /* nanoseconds of each batch */
+    float *wall, *cpu; /* nanoseconds for each batch */
     size_t batches;
     double wall_sum, cpu_sum;
-    double wall_undisturbed; /* the longest that was not preempted */
-    uint64_t preempted;      /* batches */
+    double wall_undisturbed; /* the longest batch that was not preempted */
+    uint64_t preempted;      /* number of batches */
     uint64_t forgotten, lost;
-    uint64_t base, resident; /* bytes, before the set was made and at the end */
+    uint64_t base, resident; /* bytes before the set was created, and at the end */
     double look_next;
     range ranges[3];
 } record;
@@ -144,7 +145,7 @@ static long preemptions(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* A line of /proc/self/status in bytes; 0 where there is none. */
+/* The value of a line in /proc/self/status, in bytes; 0 if there is no such line. */
 static uint64_t memory_line(const char *name)
 {
     char text[256];
@@ -177,7 +178,7 @@ static int open_record(record *record, uint64_t total)
     return 0;
 }
 
-/* Weighs the process at every power of 1.1 from a million on. */
+/* Records resident memory at every power of 1.1 from a million URLs on. */
 static void look(record *record, double distinct)
 {
     if (distinct < record->look_next)
@@ -252,14 +253,14 @@ static int fill(record *record, vidi_set *set, line *line)
     return VIDI_OK;
 }
 
-/* ---- questions at the end ---- */
+/* ---- lookups at the end ---- */
 
 typedef struct sample {
     uint64_t asked, seen;
     double ns;
 } sample;
 
-/* Single questions: for numbers below n, drawn evenly, or for some that never came. */
+/* Looks up single URLs: from numbers below n, drawn evenly, or URLs that were never added. */
 static sample ask(const vidi_set *set, url_chunk *chunk, uint64_t n, bool present)
 {
     sample sample = {.asked = n < SAMPLES ? n : SAMPLES};
@@ -315,7 +316,7 @@ static void times(record *record)
                names[i], quantile(both[i], record->batches, 0.5), quantile(both[i], record->batches, 0.99),
                quantile(both[i], record->batches, 0.999), quantile(both[i], record->batches, 1));
     }
-    printf("| longest batch (wall clock) that the system did not interrupt | %.3f ms |\n",
+    printf("| longest batch (elapsed time) that the system did not interrupt | %.3f ms |\n",
            record->wall_undisturbed / 1e6);
     printf("| batches that were interrupted by the system | %" PRIu64 " of %zu |\n", record->preempted,
            record->batches);
@@ -323,14 +324,14 @@ static void times(record *record)
 
 static void memory(const record *record, const vidi_stats *stats, double n)
 {
-    printf("| resident at the end, growth of the process | %.2f GiB, %.3f bytes a URL |\n",
+    printf("| resident memory at the end, growth of the process | %.2f GiB, %.3f bytes a URL |\n",
            (double)record->resident / (1 << 30), (double)record->resident / n);
-    printf("| resident at most (VmHWM of the whole process) | %.2f GiB, %.3f bytes a URL |\n",
+    printf("| largest resident memory (VmHWM of the whole process) | %.2f GiB, %.3f bytes a URL |\n",
            (double)memory_line("VmHWM:") / (1 << 30), (double)memory_line("VmHWM:") / n);
-    printf("| memory of the set by its own account | %.3f bytes a URL |\n", (double)stats->memory_bytes / n);
+    printf("| memory of the set, from vidi_stat | %.3f bytes a URL |\n", (double)stats->memory_bytes / n);
     for (size_t i = 0; i < 3; i++)
         if (record->ranges[i].most > 0)
-            printf("| most resident bytes a URL from %g URLs on, looked at every power of 1.1 | %.2f at %.3g |\n",
+            printf("| most resident bytes a URL from %g URLs on, sampled at powers of 1.1 | %.2f at %.3g |\n",
                    record->ranges[i].from, record->ranges[i].most, record->ranges[i].at);
 }
 
@@ -342,21 +343,21 @@ static void report(record *record, const vidi_stats *stats, uint64_t n, uint64_t
     printf("| URLs a second in vidi_add_batch | %.2f million (%.1f ns a URL; %.1f of processor time) |\n",
            (double)total / record->wall_sum * 1e3, record->wall_sum / (double)total, record->cpu_sum / (double)total);
     printf("| forgotten (repeats answered NEW) | %" PRIu64 " |\n", record->forgotten);
-    printf("| lost (distinct URLs answered SEEN), and as many as were expected | %" PRIu64 ", %.3g |\n", record->lost,
+    printf("| lost (distinct URLs answered SEEN), and expected to be lost | %" PRIu64 ", %.3g |\n", record->lost,
            stats->expected_lost);
-    printf("| asked singly at the end: present ones answered SEEN | %" PRIu64 " of %" PRIu64 ", %.0f ns each |\n",
+    printf("| single lookups at the end: present URLs answered SEEN | %" PRIu64 " of %" PRIu64 ", %.0f ns each |\n",
            present->seen, present->asked, present->ns / (double)present->asked);
-    printf("| absent ones answered SEEN | %" PRIu64 " of %" PRIu64 ", %.0f ns each |\n", absent->seen, absent->asked,
-           absent->ns / (double)absent->asked);
+    printf("| single lookups at the end: absent URLs answered SEEN | %" PRIu64 " of %" PRIu64 ", %.0f ns each |\n",
+           absent->seen, absent->asked, absent->ns / (double)absent->asked);
     memory(record, stats, (double)n);
     times(record);
     histogram(record->wall, record->batches);
 }
 
-/* ---- memory that was touched before ---- */
+/* ---- memory that is touched beforehand ---- */
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define ROOM_EACH 7.7 /* bytes a URL, for the large blocks; what is more comes from malloc */
+#define ROOM_EACH 7.7 /* bytes a URL for large blocks; malloc provides the rest */
 
 static struct {
     pthread_mutex_t lock;
@@ -426,7 +427,7 @@ static int crawl(record *record, line *line, vidi_set *set, uint64_t n)
     if (pthread_create(&producer, NULL, produce, line) != 0)
         return failed("no thread");
     if (fill(record, set, line) < 0)
-        return failed(vidi_message()); /* and out: the other thread waits for us */
+        return failed(vidi_message()); /* exits, because the other thread waits for this one */
     pthread_join(producer, NULL);
     record->resident = grown_by(record);
     if (vidi_stat(set, &stats) < 0)

@@ -1,6 +1,6 @@
 /*
- * vidi-bloom-lines N: what one writes with libbloom in ten minutes: prints each line of standard input that its filter,
- * made for N lines at an error rate of 1e-6, does not know yet. What bench/stream.sh compares vidi with.
+ * vidi-bloom-lines N: a simple program with libbloom, for bench/stream.sh to compare vidi with. It prints each line of
+ * standard input that is not yet in its filter, which is made for N lines at an error rate of 1e-6.
  */
 #include <bloom.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * How long a URL takes to become canonical: those that are already, and messy ones, which have capital letters in
- * scheme and host, default ports, dot segments, spaces, characters beyond ASCII in path and query, and fragments.
- * Beside vidi stand what copying and hashing the same bytes costs, libcurl's URL parser, and Node's in a process of its
- * own (url.mjs), which answers in nanoseconds a URL.
+ * Measures how long it takes to make a URL canonical. Half of the URLs are canonical already. The others are messy:
+ * they have capital letters in scheme and host, default ports, dot segments, spaces, characters beyond ASCII in path
+ * and query, and fragments. vidi is compared with copying and hashing the same bytes, with libcurl's URL parser, and
+ * with Node's, which runs in its own process (url.mjs) and prints nanoseconds a URL.
  *
- * The URLs, 32,768 of each sort, come from the L2 or L3 cache. Peers have their own ideas of what canonical is: libcurl
- * keeps capital letters in hosts and default ports.
+ * The URLs, 32,768 of each sort, are read from the L2 or L3 cache. The peers define canonical differently: libcurl
+ * keeps capital letters in hosts, and default ports.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -29,7 +29,7 @@
 #define ROUNDS 9
 #define MESSY_ROOM (URL_ROOM + 96)
 
-static volatile uint64_t sink; /* what passes come to, so that nothing is optimised away */
+static volatile uint64_t sink; /* takes the results, so that nothing is optimised away */
 
 /* ---- the URLs ---- */
 
@@ -63,7 +63,7 @@ static char *put_text(char *at, const char *text)
     return put(at, text, strlen(text));
 }
 
-/* Every other letter. */
+/* Makes every other letter a capital. */
 static void capitals(char *begin, const char *end)
 {
     for (; begin < end; begin += 2)
@@ -71,7 +71,7 @@ static void capitals(char *begin, const char *end)
             *begin = (char)(*begin - 'a' + 'A');
 }
 
-/* Two or more things that are not canonical, chosen by the bits. */
+/* Adds two or more deviations from the canonical form, chosen by the bits. */
 static char *put_messy(char *at, vidi_str url, uint64_t bits)
 {
     static const char *const folders[4] = {"/a/../", "/./", "/two words/", "/M\xc3\xbcnchen/"};
@@ -118,7 +118,7 @@ static bool make_texts(texts *plain, texts *messy)
     return fine;
 }
 
-/* ---- passes over them ---- */
+/* ---- passes over the URLs ---- */
 
 static bool pass_whatwg(const texts *texts)
 {
@@ -231,19 +231,20 @@ static bool ask_node(const char *script, const texts *texts, double *ns)
     return fine;
 }
 
-/* ---- all of them ---- */
+/* ---- all methods ---- */
 
 static const struct method {
     const char *name;
     bool (*pass)(const texts *texts); /* NULL: Node */
     const char *note;
 } methods[] = {
-    {"vidi whatwg", pass_whatwg, "serialised after the URL Standard, without the fragment; the input if it is that"},
-    {"vidi crawl", pass_crawl, "the same and seven rules; copied"},
+    {"vidi whatwg", pass_whatwg,
+     "serialised by the URL Standard, without the fragment; canonical input is returned as it is"},
+    {"vidi crawl", pass_crawl, "whatwg plus seven rules; copied"},
     {"memcpy", pass_memcpy, "of the same bytes"},
     {"xxh3", pass_xxh3, "XXH3_64bits of the same bytes"},
     {"libcurl", pass_libcurl, "curl_url_set, curl_url_get; keeps capital letters in hosts and default ports"},
-    {"node", NULL, "new URL(), hash removed, href; a process of its own"},
+    {"node", NULL, "new URL(), hash removed, href; in its own process"},
 };
 _Static_assert(sizeof methods / sizeof methods[0] <= BENCH_CANON_METHODS, "there is room for all");
 
@@ -258,7 +259,7 @@ static void measure_node(const char *node, const texts *texts, bench_canon *resu
         bench_record(&result->series, ns, ns);
 }
 
-/* One round of one method. */
+/* Runs one round of one method. */
 static void measure(const struct method *method, const texts *texts, bench_canon *result)
 {
     if (result->why[0])
@@ -270,7 +271,7 @@ static void measure(const struct method *method, const texts *texts, bench_canon
         bench_record(&result->series, (bench_now() - start) / COUNT, (bench_cpu_now() - cpu) / COUNT);
 }
 
-/* The methods take turns, so that a bad moment of the machine strikes all of them. */
+/* The methods take turns, so that disturbances affect all of them. */
 static void measure_all(const texts *texts, const char *sort, const char *node, bench_canon *results)
 {
     const size_t count = sizeof methods / sizeof methods[0];

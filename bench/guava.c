@@ -1,6 +1,7 @@
 /*
- * Guava's BloomFilter, in a process of its own (Guava.java): it is sent the same URLs, one a line, makes chunks of them
- * outside of its clock as we do, and answers with one line of figures. Where Java or Guava are missing it is left out.
+ * Guava's BloomFilter, in its own process (Guava.java). It is sent the same URLs, one a line, and makes chunks of them
+ * outside the timed part, as the other subjects do. It answers with one line of figures. It is left out if Java or
+ * Guava is missing.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #define MOST UINT64_C(12000000)
-#define JAR "/usr/share/java/guava.jar" /* where Debian has it; the variable GUAVA_JAR names another */
+#define JAR "/usr/share/java/guava.jar" /* Debian's path; the environment variable GUAVA_JAR overrides it */
 
 static const char *jar(void)
 {
@@ -50,7 +51,7 @@ static bool send_all(int fd, uint64_t n, uint64_t asks, uint64_t seed)
     return to && fclose(to) == 0 && fine;
 }
 
-/* Becomes java, reading from `in` and writing to `out`. */
+/* Replaces this process with java, which reads from `in` and writes to `out`. */
 static void become(const char *source, double error, uint64_t n, uint64_t asks, int in, int out)
 {
     char numbers[3][32];

@@ -1,9 +1,9 @@
 /*
- * What programs read: an array of objects, one for each subject, job and rival, and one with peer null where there is
- * none to compare with; who was left out is not in it. The first eight fields are fixed: name, subject, peer, n,
- * ns_per_op, bytes_per_op, ratio, note. ns_per_op is the best round's; ratio is the peer's time over the subject's, of
- * the best rounds: above 1 the subject is faster. With peer "limit" it is the share of the machine's own speed, with
- * "one thread" the gain of a second.
+ * The output for programs: an array with one object for each subject, job and rival. Subjects without a rival have one
+ * object whose peer is null; subjects that were left out have none. The first eight fields are always name, subject,
+ * peer, n, ns_per_op, bytes_per_op, ratio and note. ns_per_op is the time of the best round. ratio is the peer's best
+ * time divided by the subject's, so above 1 the subject is faster. With peer "limit", it is the share of the memory's
+ * own speed that is reached; with "one thread", it is the gain from a second thread.
  */
 #include "subjects.h"
 
@@ -34,7 +34,7 @@ static void text_field(writer *to, const char *name, const char *value)
     putc(',', to->file);
 }
 
-/* Negative numbers stand for what is not known. */
+/* Writes a number, or null for a negative one, which means unknown. */
 static void number_field(writer *to, const char *name, double value)
 {
     if (value < 0)
@@ -43,7 +43,7 @@ static void number_field(writer *to, const char *name, double value)
         fprintf(to->file, "\"%s\":%.6g,", name, value);
 }
 
-/* The eight fields, and how often and how steadily it was measured; the object stays open. */
+/* Writes the eight fields, the number of rounds and their spread. The object stays open. */
 static void begin(writer *to, const char *name, const char *subject, const char *peer, uint64_t n,
                   const bench_series *own, double bytes, double ratio, const char *note)
 {
@@ -88,7 +88,7 @@ static void details(writer *to, const bench_subject *subject, const bench_result
     fprintf(to->file, "\"reserved\":%s", subject->flags & BENCH_RESERVED ? "true" : "false");
 }
 
-/* A job on URLs or on hashes, against one peer. */
+/* Writes a job on URLs or on hashes, compared with one peer. */
 static void job(writer *to, const bench_subject *subject, const bench_result *result, int form, int number,
                 const char *peer, const bench_series *theirs)
 {
@@ -120,7 +120,7 @@ static void limits(writer *to, const bench_subject *subject, const bench_result 
 {
     static const char *const names[2] = {"random line read-modify-write", "random line read"};
     char note[160];
-    snprintf(note, sizeof note, "working set of %.1f MiB, that of %s; 32 prefetches in flight, 2 MiB pages",
+    snprintf(note, sizeof note, "working set of %.1f MiB, as for %s; 32 prefetches in flight, 2 MiB pages",
              (double)result->limit_bytes / (1 << 20), subject->name);
     for (int i = 0; i < 2 && result->limit[i].rounds; i++) {
         begin(to, names[i], "limit", NULL, result->n, &result->limit[i], BENCH_LINE, -1, note);
@@ -134,7 +134,7 @@ static void threads(writer *to, const bench_subject *subject, const bench_result
     for (int i = 0; i < 2 && result->threads[i].rounds; i++) {
         begin(to, names[i], subject->name, i ? "one thread" : NULL, result->n, &result->threads[i],
               (double)result->bytes / (double)result->n, i ? ratio_of(&result->threads[0], &result->threads[i]) : -1,
-              "time over URLs of all threads together");
+              "elapsed time divided by the URLs of all threads");
         end(to);
     }
 }
@@ -150,7 +150,7 @@ static void machine(writer *to, const bench_machine *machine, uint64_t n)
         }
 }
 
-/* Each by itself, and vidi's against each of the others. */
+/* Writes each method alone, and vidi's compared with each of the others. */
 static void canon(writer *to, const bench_canon *methods)
 {
     for (size_t i = 0; i < BENCH_CANON_METHODS; i++) {
@@ -168,7 +168,7 @@ static void canon(writer *to, const bench_canon *methods)
     }
 }
 
-/* Each by itself, or against its peer. */
+/* Writes each row alone, or compared with its peer. */
 static void store(writer *to, const bench_run *run)
 {
     for (size_t i = 0; i < run->store_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * khash: a set of 64-bit hashes from C macros, as bioinformatics uses it. URLs are hashed with XXH3. It has no prefetch
- * of its own; in batches, the first place that a hash would be looked for at is prefetched from its open struct.
+ * khash: a set of 64-bit hashes made of C macros, as used in bioinformatics. URLs are hashed with XXH3. khash cannot
+ * prefetch, but its struct is public: in batches, the first slot that a lookup would read is prefetched here.
  */
 #include "subjects.h"
 
@@ -24,7 +24,7 @@ static void *make(const bench_recipe *recipe)
         return bench_refuse("no memory");
     if (!recipe->capacity)
         return set;
-    /* It grows when 77 % of a power of two are full. */
+    /* It grows when 77 % of a power of two slots are full. */
     if (kh_resize(words, set, (khint_t)((double)recipe->capacity / 0.77 + 1)) < 0) {
         kh_destroy(words, set);
         return bench_refuse("no memory for %llu hashes", (unsigned long long)recipe->capacity);

@@ -1,6 +1,6 @@
 /*
- * libbloom: the Bloom filter that Debian has for C. It hashes for itself, so that there is nothing to give ready hashes
- * to. Its sizes are ints: from 2^31 bits on it cannot take part.
+ * libbloom: Debian's Bloom filter for C. It computes its own hashes, so it cannot be measured on ready hashes. Its
+ * sizes are ints, so it cannot take part from 2^31 bits on.
  */
 #include "subjects.h"
 
@@ -16,7 +16,7 @@ static void *make(const bench_recipe *recipe)
 {
     double bits = -log(recipe->error) / (log(2) * log(2)) * (double)recipe->capacity;
     if (recipe->capacity > INT_MAX || bits > INT_MAX)
-        return bench_refuse("%.2g bits do not fit into the int that it counts them in", bits);
+        return bench_refuse("%.2g bits are too many for its int", bits);
     if (bloom_init(&one, (int)recipe->capacity, recipe->error))
         return bench_refuse("it refuses %llu entries", (unsigned long long)recipe->capacity);
     bench_touch(one.bf, (size_t)one.bytes);

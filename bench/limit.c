@@ -1,7 +1,8 @@
 /*
- * What the memory can do: lines of 64 bytes, chosen by ready hashes, read, changed and written back with 32 prefetches
- * in flight, in 2 MiB pages, over a working set as large as the subject's. No set of URLs that touches one line for
- * each can be faster. Asking is the same without writing. Besides: reading in a row, and the first touch of memory.
+ * What the memory allows. Lines of 64 bytes, chosen by ready hashes, are read, changed and written back, with 32
+ * prefetches in flight, in 2 MiB pages, over a working set as large as the subject's. A set that touches one line for
+ * each URL cannot be faster. For lookups the lines are only read. This file also measures sequential reading and the
+ * first touch of memory.
  */
 #include "subjects.h"
 
@@ -11,14 +12,14 @@
 static struct {
     unsigned char *bytes;
     size_t size;
-} memory; /* one for all working sets: they take its beginning */
+} memory; /* shared by all working sets; each uses its beginning */
 
 typedef struct held {
     uint64_t lines;
 } held;
 
 static held one;
-static volatile uint64_t sink; /* so that nothing that is read is left out */
+static volatile uint64_t sink; /* takes what is read, so that nothing is optimised away */
 
 int bench_limit_open(size_t bytes)
 {

@@ -1,6 +1,6 @@
 /*
- * vidi-lines N [SHARE]: N URLs, a line each, of which SHARE per cent (40) repeat an earlier one; always the same. What
- * bench/stream.sh measures with.
+ * vidi-lines N [SHARE]: prints N URLs, one a line, the input of bench/stream.sh. SHARE per cent of them (40 by default)
+ * repeat an earlier one. Every run prints the same.
  */
 #include <stdbool.h>
 #include <stdio.h>

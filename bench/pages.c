@@ -1,7 +1,7 @@
 /*
- * Memory that is there before the clock starts. The first touch of a page costs more than all that a filter does in
- * it, so the memory of reserved subjects is populated when they are made, ours and the peers' alike; growing subjects
- * pay for it as they grow, and what it costs by itself is in the table.
+ * Memory that is touched before anything is timed. The first touch of a page costs more than everything a filter does
+ * in it. So the memory of reserved subjects, vidi's and the peers' alike, is touched when they are created. Growing
+ * subjects pay for it as they grow. The table shows what the first touch costs alone.
  */
 #include "subjects.h"
 
@@ -27,7 +27,7 @@ void bench_touch(void *ptr, size_t bytes)
     }
 }
 
-/* Aligned to large pages; what that leaves over in front and behind is given back. */
+/* Maps memory aligned to large pages, and unmaps the excess before and after it. */
 void *bench_map(size_t bytes, bool huge, bool populate)
 {
     size_t whole = rounded(bytes);

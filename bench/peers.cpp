@@ -1,10 +1,10 @@
 /*
- * The C++ sets of 64-bit hashes that people keep URLs in: absl::flat_hash_set, tsl::robin_set, std::unordered_set. URLs
- * are hashed with XXH3. One at a time, and in batches the way vidi works: a group is hashed first, then each hash is
- * prefetched 16 ahead where the container lets one (absl does; the others only gain from hashing in a row).
+ * C++ sets that people use for the 64-bit hashes of URLs: absl::flat_hash_set, tsl::robin_set, std::unordered_set. URLs
+ * are hashed with XXH3. Sets are measured one URL at a time, and in batches as vidi works: a group is hashed first,
+ * then each hash is prefetched 16 ahead. Only absl can prefetch; the others gain only from hashing many URLs together.
  *
- * All memory is counted by an allocator. Reserved sets get theirs populated; absl once more in 2 MiB pages, which tells
- * what of the difference is the pages'.
+ * An allocator counts all memory. The memory of reserved sets is touched beforehand. absl is also measured in 2 MiB
+ * pages, which shows how much of a difference is due to the pages.
  */
 #include <cstdlib>
 #include <functional>
@@ -85,7 +85,7 @@ template <class Set> struct held {
     std::unique_ptr<Set> set;
 };
 
-/* Prefetches where the container knows how to. */
+/* Prefetches if the container can. */
 template <class Set> auto prefetch(const Set &set, uint64_t word, int) -> decltype(set.prefetch(word))
 {
     set.prefetch(word);

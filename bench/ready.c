@@ -1,6 +1,5 @@
 /*
- * vidi's filters on ready hashes: what is left of a set without URLs, hashing and locks, to be compared with the
- * machine's limit.
+ * vidi's filters on ready hashes: a set without URLs, hashing and locks, for comparison with the machine's limit.
  */
 #include "subjects.h"
 
@@ -33,7 +32,7 @@ static void close_filter(void *self)
     vidi__inside_filter_free(self);
 }
 
-/* How many of the work were seen, or -1 after an error. */
+/* Returns how many items were seen, or -1 after an error. */
 static int64_t pass(void *self, const bench_work *work, bool adds)
 {
     uint8_t verdicts[BATCH];

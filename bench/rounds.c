@@ -1,11 +1,12 @@
 /*
- * Passes and rounds. In a round every subject takes its turn: it is made, filled, asked for what it holds and for what
- * it does not, on URLs and on ready hashes, and right after it the machine's limit is measured at its working set.
- * Machines are noisy; whatever disturbs a round disturbs neighbours in it alike, and of several rounds the best counts.
+ * Passes and rounds. In a round every subject takes its turn: it is created, filled, and used for lookups of present
+ * and absent URLs, on URLs and on ready hashes. Right after it, the machine's limit is measured with the same working
+ * set. Machines are noisy, but a disturbance affects neighbours in a round alike, and the best of several rounds
+ * counts.
  *
- * Work is made in chunks outside of the clock. Present URLs are asked for in another order than they were added in,
- * because containers that keep them in order of arrival would profit. Each round has URLs of its own, so that the
- * errors of all rounds together can be counted.
+ * Work is made in chunks, and this is not timed. Lookups of present URLs come in a different order from adds, because
+ * containers that keep the order of arrival would profit otherwise. Each round uses different URLs, so that errors can
+ * be summed over all rounds.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -16,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOW_FROM 5000000u   /* URLs from which on slow subjects have one round only */
-#define LARGE_FROM 50000000u /* and all of them */
+#define SLOW_FROM 5000000u   /* slow subjects have one round from this many URLs on */
+#define LARGE_FROM 50000000u /* all subjects have one round from this many URLs on */
 #define LIMIT_OPERATIONS 4000000u
 #define LIMIT_LEAST ((size_t)64 << 20)
 #define LIMIT_MOST ((size_t)2 << 30)
-#define LIMIT_PER_URL 44            /* bytes of the largest peer */
-#define STRIDE UINT64_C(2654435761) /* a prime: its multiples modulo n visit all n */
+#define LIMIT_PER_URL 44            /* bytes a URL in the largest peer */
+#define STRIDE UINT64_C(2654435761) /* a prime, so its multiples modulo n visit all n numbers */
 
 static struct {
     url_chunk chunk;
@@ -109,7 +110,7 @@ static uint64_t number_of(int job, uint64_t i, uint64_t n)
     return job == BENCH_ADD ? i : job == BENCH_PRESENT ? i * STRIDE % n : URL_ABSENT + i;
 }
 
-/* The next piece of a job: `count` items from number `done` on. */
+/* Makes the next piece of a job: `count` items, starting at number `done`. */
 static bench_work make_work(int form, int job, uint64_t seed, uint64_t n, uint64_t done, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -126,7 +127,7 @@ static bench_work make_work(int form, int job, uint64_t seed, uint64_t n, uint64
     return (bench_work){.hashes = feed.hashes, .words = feed.words, .count = count};
 }
 
-/* One job: `total` items, of a subject that holds or is to hold n. How many were seen, or -1. */
+/* Runs one job of `total` items on a subject made for n. Returns how many were seen, or -1 after an error. */
 static int64_t pass(const bench_class *class, void *self, int form, int job, uint64_t seed, uint64_t n, uint64_t total,
                     bench_series *series)
 {
@@ -151,14 +152,14 @@ static void weigh(const bench_class *class, void *self, int form, int64_t lost, 
 {
     bench_weight weight = class->weigh(self);
     if (form == BENCH_HASHES && result->bytes)
-        return; /* URLs went before */
+        return; /* the pass over URLs has recorded it */
     result->bytes = weight.bytes;
     result->lost += (uint64_t)lost;
     result->expected_lost = weight.expected_lost < 0 ? -1 : result->expected_lost + weight.expected_lost;
     result->fills++;
 }
 
-/* The three jobs in one form. 0, or -1: it failed on the way. */
+/* Runs the three jobs on URLs or on hashes. 0, or -1 after an error. */
 static int jobs(const bench_class *class, void *self, int form, uint64_t seed, uint64_t n, bench_result *result)
 {
     uint64_t asks = bench_asks(n);
@@ -203,7 +204,7 @@ static bench_recipe recipe_of(const bench_subject *subject, uint64_t n, uint64_t
                           .seed = seed};
 }
 
-/* A refusal leaves a subject out with its reason; a failure half-way ends the run. */
+/* A subject that refuses is left out, with its reason. An error after that ends the run. */
 static int measure_form(bench_subject *subject, int form, size_t size, uint64_t n, uint64_t seed)
 {
     const bench_class *class = subject->classes[form];
@@ -269,7 +270,7 @@ static void show(uint64_t n, int round, const char *what)
         fprintf(stderr, "\r\033[K%g URLs, round %d: %s", (double)n, round + 1, what);
 }
 
-/* *again becomes the seconds that were spent on those who will have another round. */
+/* Sets *again to the seconds that were spent on subjects that will have another round. */
 static int measure_round(bench_run *run, size_t size, int round, double *again)
 {
     uint64_t n = run->sizes[size], seed = url_mix((uint64_t)round * 1000 + size);
@@ -290,7 +291,7 @@ static int measure_round(bench_run *run, size_t size, int round, double *again)
     return 0;
 }
 
-/* As many rounds as were asked for, or as fit into the time. */
+/* Runs the requested number of rounds, or as many as fit into the time. */
 static bool goes_on(const bench_run *run, uint64_t n, int done, double spent, double next)
 {
     if (run->rounds)

@@ -1,14 +1,14 @@
 /*
- * Sets that live in a folder, next to sets in memory: what an add costs under each policy of bringing it to disk, in
- * batches of several sizes; how long it takes to open such a set, to verify it, and to write a snapshot of it, next to
- * a file of as many bytes that is written and synced by itself.
+ * Compares sets that live in a folder with sets in memory. It measures what an add costs with each sync policy, in
+ * batches of several sizes. It also measures how long it takes to open such a set, to verify it, and to write a
+ * snapshot, compared with writing and syncing a plain file of the same size.
  *
- * Sets that are added to have their room reserved and their memory touched before. "add" stays below what makes a
- * snapshot due (32 MiB of log), so that it shows the price of the log alone; "fill" goes far beyond it and takes more
- * than a second, so that it has syncs and snapshots in it. URLs are made outside of the clock, as everywhere; the
- * threads behind the set may use that time. Their processor time is counted in any case.
+ * Sets that are added to have their memory reserved and touched beforehand. "add" ends before a snapshot is due (32 MiB
+ * of log), so it shows the cost of the log alone. "fill" goes far beyond that and takes more than a second, so it
+ * includes syncs and snapshots. Making the URLs is not timed. The set's background threads may work during that time,
+ * but their processor time is always counted.
  *
- * All files are in a folder of their own below --folder, and gone afterwards.
+ * All files are in a new folder below --folder, which is removed afterwards.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOGGED 1000000u /* URLs that lie in the log when a set is opened once more */
+#define LOGGED 1000000u /* URLs in the log when a set is opened again */
 #define PIECE ((size_t)1 << 20)
 
 typedef struct place {
@@ -62,7 +62,7 @@ static void remove_set(const place *place)
     rmdir(place->set);
 }
 
-/* The next opening finds it on disk, not in memory. */
+/* Drops the files from the page cache, so the next opening reads them from disk. */
 static void chill(const char *path, void *context)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -92,7 +92,7 @@ static bool write_all(int file, const char *piece, size_t bytes)
     return fsync(file) == 0;
 }
 
-/* What `dd bs=1M conv=fsync` does. */
+/* Writes and syncs a file, as `dd bs=1M conv=fsync` does. */
 static bool write_plainly(const place *place, size_t bytes)
 {
     char *piece = malloc(PIECE);
@@ -160,7 +160,7 @@ static const struct mode {
     {"always", "memory", true, false, 0, VIDI_SYNC_ALWAYS, "VIDI_SYNC_ALWAYS: each batch waits for the disk"},
 };
 
-/* How many URLs are added in which batches; always: fewer, because each batch waits for the disk. */
+/* URLs to add, and the size of batches. `always` has fewer URLs, because each batch waits for the disk. */
 typedef struct load {
     const char *name;
     size_t batch;
@@ -214,7 +214,7 @@ static void make_chunk(place *place, uint64_t from, size_t count)
     url_chunk_fill(&place->chunk, 1, count);
 }
 
-/* Adds n URLs; the series gets what that took without what making them took. */
+/* Adds n URLs and records the time, without the time to make them. */
 static bool add_all(vidi_set *set, const struct mode *mode, place *place, uint64_t from, uint64_t n, size_t batch,
                     bench_series *series)
 {
@@ -257,7 +257,7 @@ static bool takes_part(const load *load, const struct mode *mode)
     return load->always || mode->sync != VIDI_SYNC_ALWAYS;
 }
 
-/* The modes take turns, so that a bad moment of machine or disk strikes all of them. */
+/* The modes take turns, so that disturbances of machine or disk affect all of them. */
 static void measure_adds(bench_run *run, place *place, const load *loads, size_t count, int rounds)
 {
     for (int round = 0; round < rounds; round++)
@@ -290,7 +290,7 @@ static void begin_row(bench_store *row, const place *place, uint64_t n)
 static void measure_open(bench_run *run, const place *place, const char *name, const char *subject, unsigned flags,
                          bool cold, uint64_t n)
 {
-    bench_store *row = row_of(run, name, subject, NULL, cold ? "nothing of it in memory" : "in the page cache");
+    bench_store *row = row_of(run, name, subject, NULL, cold ? "not in the page cache" : "in the page cache");
     vidi_set *set = NULL;
     if (!row || row->why[0])
         return;
@@ -321,10 +321,11 @@ static void measure_verify(bench_run *run, const place *place, uint64_t n)
     vidi_close(set);
 }
 
-/* Each after the other, once a round. */
+/* Runs each operation once a round, one after the other. */
 static void measure_snapshot(bench_run *run, const place *place, vidi_set *set, uint64_t n)
 {
-    bench_store *plain = row_of(run, "store snapshot", "write+fsync", NULL, "as many bytes, in pieces of 1 MiB");
+    bench_store *plain =
+        row_of(run, "store snapshot", "write+fsync", NULL, "the same number of bytes, in pieces of 1 MiB");
     bench_store *own = row_of(run, "store snapshot", "vidi_snapshot", "write+fsync", "with its checksums");
     if (!plain || !own || plain->why[0] || own->why[0])
         return;
@@ -378,7 +379,7 @@ static void measure_whole(bench_run *run, place *place, uint64_t n, int rounds)
     remove_set(place);
 }
 
-/* ---- all of it ---- */
+/* ---- all measurements ---- */
 
 static bool open_place(place *place, const char *folder)
 {
@@ -387,7 +388,7 @@ static bool open_place(place *place, const char *folder)
     if (!place->verdicts || url_chunk_open(&place->chunk, BENCH_CHUNK) < 0)
         return false;
     if (!mkdtemp(place->root)) {
-        fprintf(stderr, "vidi-bench: no folder in %s: %s\n", folder, strerror(errno));
+        fprintf(stderr, "vidi-bench: cannot create a folder in %s: %s\n", folder, strerror(errno));
         return false;
     }
     snprintf(place->set, sizeof place->set, "%s/set", place->root);

@@ -1,10 +1,11 @@
 #!/bin/bash
-# The program against what people use instead, on one file of synthetic URLs with 40 % repeats, from the page cache.
+# Compares the program with the tools people use instead, on one file of synthetic URLs with 40 % repeats, read from the
+# page cache.
 #
-#   bench/stream.sh BUILD [LINES] [ROUNDS]      5e6 lines, 3 rounds; BENCH_LINES and BENCH_ROUNDS say the same
+#   bench/stream.sh BUILD [LINES] [ROUNDS]      default: 5e6 lines, 3 rounds; or set BENCH_LINES and BENCH_ROUNDS
 #
-# All take turns, so that whatever else the machine does meets all of them; the slow ones (over 20 s) run once. Every
-# output is compared byte for byte with the exact answer, sorted where the peer sorts. Prints a table and adds rows to
+# All take turns, so that other work on the machine affects all of them; slow ones (over 20 s) run once. Every output is
+# compared byte for byte with the exact answer, sorted where the peer sorts. Prints a table and adds rows to
 # BUILD/bench.json.
 set -eu
 export LC_ALL=C
@@ -22,17 +23,17 @@ vidi=$build/vidi
 cat in > /dev/null
 bytes=$(stat -c %s in)
 gigabytes=$(awk -v b="$bytes" 'BEGIN { printf "%.2f", b / 1e9 }')
-# The exact answer, by the one that everybody knows.
+# The exact answer, by a well-known tool.
 awk '!seen[$0]++' in > exact
 LC_ALL=C sort exact > exact.sorted
 fresh=$(wc -l < exact)
 
 names=() commands=() answers=()
-add() { # NAME ANSWER COMMAND: ANSWER is the file that the output must be, or '-'
+add() { # NAME ANSWER COMMAND: ANSWER is the file that the output must equal, or '-'
     names+=("$1") answers+=("$2") commands+=("$3")
 }
 has() {
-    command -v "$1" > /dev/null || { echo "without $1: it is not installed" >&2; return 1; }
+    command -v "$1" > /dev/null || { echo "$1 is left out: it is not installed" >&2; return 1; }
 }
 add 'vidi' exact "$vidi in"
 add 'vidi --canon none' exact "$vidi --canon none in"
@@ -59,24 +60,24 @@ declare -A best mem wrong
 for ((round = 1; round <= rounds; round++)); do
     for i in "${!names[@]}"; do
         name=${names[$i]}
-        # What takes long is known well enough after once.
+        # Slow commands run once.
         if [ "$round" -gt 1 ] && awk -v s="${best[$name]}" 'BEGIN { exit s < 20 }'; then
             continue
         fi
-        rm -f out # truncating a large file takes time of its own
+        rm -f out # because truncating a large file takes time
         /usr/bin/time -o time -f '%e %M' bash -c "${commands[$i]}" > out
         read -r seconds kilobytes < <(tail -n 1 time)
         best[$name]=$(awk -v a="${best[$name]-1e9}" -v b="$seconds" \
             'BEGIN { if (b < 0.005) b = 0.005; print a + 0 < b + 0 ? a : b }')
         mem[$name]=$kilobytes
         if [ "${answers[$i]}" != - ] && ! cmp -s out "${answers[$i]}"; then
-            # One that is not exact may lose lines, but adds none.
+            # A peer that is not exact may lose lines, but must not add any.
             wrong[$name]=$(comm -13 <(sort out) exact.sorted | wc -l)
         fi
     done
 done
 
-echo "$n lines, $gigabytes GB, $fresh of them new; best of $rounds rounds that took turns; output to a file"
+echo "$n lines, $gigabytes GB, $fresh of them new; best of $rounds rounds, taking turns; output to a file"
 printf '%-30s %8s %8s %9s %10s  %s\n' '' seconds GB/s resident 'vidi is' output
 for name in "${names[@]}"; do
     note=exact
@@ -86,7 +87,7 @@ for name in "${names[@]}"; do
         'BEGIN { printf "%-30s %8.2f %8.2f %6.0f MB %9.1fx  %s\n", name, s, b / s / 1e9, k / 1024, s / v, note }'
 done
 
-# Rows for programs: into the array that vidi-bench has left, or a new one.
+# Adds rows for programs to the array that vidi-bench has written, or to a new one.
 rows() {
     for name in "${names[@]}"; do
         awk -v name="$name" -v s="${best[$name]}" -v b="$bytes" -v n="$n" -v v="${best[vidi]}" -v r="$rounds" \

@@ -1,11 +1,11 @@
-/* Who takes part, in which group of equal error rates, and who is compared with whom. */
+/* The list of subjects, their groups of equal error rates, and the rivals of each. */
 #include "subjects.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#define PAPERS_MOST UINT64_C(1000000)   /* the papers' other kinds */
-#define STRINGS_MOST UINT64_C(10000000) /* what keeps the URLs themselves */
+#define PAPERS_MOST UINT64_C(1000000)   /* URLs for the other kinds from the papers */
+#define STRINGS_MOST UINT64_C(10000000) /* URLs for kinds that keep the URLs themselves */
 #define ANY_MOST UINT64_C(1000000000)
 
 static char reason[200];
@@ -50,7 +50,7 @@ static bench_subject *put(bench_run *run, const char *name, bench_group group, u
     return subject;
 }
 
-/* A kind of vidi's, on URLs alone or on ready hashes, too. */
+/* Lists one of vidi's kinds, measured on URLs only or also on ready hashes. */
 static bench_subject *put_kind(bench_run *run, const char *name, const char *kind, bench_group group, unsigned flags,
                                bool ready)
 {
@@ -66,7 +66,7 @@ static void put_paper(bench_run *run, const char *name, const char *kind)
     put_kind(run, name, kind, BENCH_1E2, BENCH_RESERVED, false)->most = PAPERS_MOST;
 }
 
-/* A set of 64-bit hashes; NULL: it was not built in. */
+/* Lists a set of 64-bit hashes; its class is NULL if it was not built in. */
 static void put_words(bench_run *run, const char *name, const bench_class *class, unsigned flags, const char *note)
 {
     bench_subject *subject = put(run, name, BENCH_NONE, flags);
@@ -88,7 +88,7 @@ static void put_libbloom(bench_run *run, const char *name, bench_group group, un
 
 static void put_guava(bench_run *run, const char *name, bench_group group)
 {
-    put(run, name, group, BENCH_RESERVED | BENCH_GUAVA)->note = "process of its own, one round, at most 1.2e7 URLs";
+    put(run, name, group, BENCH_RESERVED | BENCH_GUAVA)->note = "its own process, one round, at most 1.2e7 URLs";
 }
 
 static void list_filters(bench_run *run)
@@ -164,8 +164,8 @@ const bench_subject *bench_find(const bench_run *run, const char *name)
 }
 
 /*
- * A filter is compared with libbloom at the same error rate; what loses practically nothing with absl's set, made in
- * the same way, and with libbloom at 1e-4.
+ * Filters are compared with libbloom at the same error rate. Kinds that lose practically nothing are compared with
+ * absl's set, reserved or grown alike, and with libbloom at 1e-4.
  */
 static const char *rival_name(const bench_subject *subject, size_t number)
 {

@@ -1,10 +1,10 @@
 /*
- * The plots, written as SVG by hand: no background and middling colours, so that they read on light and on dark pages.
+ * Writes the plots as SVG. They have no background and medium colours, to be readable on light and on dark pages.
  *
  *     bench-speed.svg   ns to add a URL against the number of URLs
- *     bench-space.svg   ns to add a URL against bits a URL, at the largest number measured: down and left is better
+ *     bench-space.svg   ns to add a URL against bits a URL, at the largest size measured; down and left is better
  *
- * Both axes are logarithmic. Every line or point carries its name; names that would overlap are moved down.
+ * Both axes are logarithmic. Every line or point has a label; labels that would overlap are moved down.
  */
 #include "subjects.h"
 
@@ -16,11 +16,11 @@
 #define WIDTH 820.0
 #define HEIGHT 480.0
 #define LEFT 64.0
-#define RIGHT 190.0 /* room for names */
+#define RIGHT 190.0 /* room for labels */
 #define TOP 44.0
 #define BOTTOM 52.0
 #define LINE_HEIGHT 14.0
-#define LETTER 6.3 /* width of one, about */
+#define LETTER 6.3 /* approximate width of a letter */
 #define LABELS_MAX 64
 
 typedef struct axis {
@@ -28,7 +28,7 @@ typedef struct axis {
 } axis;
 
 typedef struct label {
-    double x, y, at_x, at_y; /* of the text, and of what it names */
+    double x, y, at_x, at_y; /* position of the text, and of the point it belongs to */
     char text[48];
     const char *colour;
 } label;
@@ -40,10 +40,10 @@ typedef struct plot {
     size_t label_count;
 } plot;
 
-/* What is drawn: subjects by name. */
+/* A group of subjects that share a colour. */
 typedef struct family {
     const char *name, *colour;
-    size_t joined; /* so many of the members are points of one line: the same at other error rates */
+    size_t joined; /* the first so many members are joined by a line: the same subject at several error rates */
     const char *members[4];
 } family;
 
@@ -62,7 +62,7 @@ static const family families[] = {
 
 #define LIMIT "one random line of memory"
 
-/* Over the number of URLs. */
+/* The lines of the plot over the number of URLs. */
 static const char *const lines[] = {LIMIT,          "libbloom 1e-2", "libbloom 1e-4", "classic 1e-2",
                                     "blocked 1e-2", "blocked 1e-4",  "fingerprint",   "fingerprint, grown",
                                     "absl batched", "absl",          "unordered_set", "absl batched, grown"};
@@ -140,7 +140,7 @@ static void number(char text[32], double value)
         snprintf(text, 32, "%g %s", value < 1e9 ? value / 1e6 : value / 1e9, value < 1e9 ? "million" : "billion");
 }
 
-/* A line of the grid and its number, across or upright. */
+/* Draws a horizontal or vertical grid line and its number. */
 static void tick(plot *plot, double value, bool upright)
 {
     char text[32];
@@ -209,7 +209,7 @@ static bool overlap(const label *one, const label *two)
     return one->x < two_end && two->x < one_end && fabs(one->y - two->y) < LINE_HEIGHT;
 }
 
-/* From the top down, each name as high as those above it let it. */
+/* Places the labels from the top down, each as high as those above allow. */
 static void place_names(plot *plot)
 {
     qsort(plot->labels, plot->label_count, sizeof plot->labels[0], higher);
@@ -217,7 +217,7 @@ static void place_names(plot *plot)
         for (size_t j = 0; j < i; j++)
             if (overlap(&plot->labels[i], &plot->labels[j])) {
                 plot->labels[i].y = plot->labels[j].y + LINE_HEIGHT;
-                j = (size_t)-1; /* it may overlap another one now: look at all again */
+                j = (size_t)-1; /* it may overlap another one now: check all again */
             }
 }
 
@@ -237,7 +237,7 @@ static int finish(plot *plot)
     return fclose(plot->file) || failed ? -1 : 0;
 }
 
-/* ns at one size; 0: not measured. LIMIT stands for the machine's, at the working set of `fingerprint`. */
+/* ns at one size; 0: not measured. LIMIT is the machine's limit with the working set of `fingerprint`. */
 static double speed_at(const bench_run *run, const char *name, size_t size)
 {
     bool limit = strcmp(name, LIMIT) == 0;
@@ -247,7 +247,7 @@ static double speed_at(const bench_run *run, const char *name, size_t size)
     return limit ? bench_best(&result->limit[0]) : ns_of(result);
 }
 
-/* One subject over the sizes; its name stands at the last. */
+/* Draws one subject over the sizes, with its label at the last. */
 static void speed_line(plot *plot, const bench_run *run, const char *name)
 {
     const char *colour = colour_of(name);

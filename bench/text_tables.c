@@ -1,6 +1,6 @@
 /*
- * What people read: a table for each size, subjects of equal error rate side by side, and below it the ratios that
- * matter. Tables are Markdown, aligned.
+ * The output for people: a table for each size, grouped by error rate, and the main ratios below it. The tables are
+ * aligned Markdown.
  */
 #include "subjects.h"
 
@@ -99,7 +99,7 @@ static const bench_series *add_of(const bench_run *run, const char *name, size_t
     return subject ? &subject->results[size].series[BENCH_URLS][BENCH_ADD] : &none;
 }
 
-/* libbloom at the same error rate, or at 1e-4 for what has none. */
+/* libbloom at the same error rate, or at 1e-4 for subjects without an error rate. */
 static const bench_series *libbloom_of(const bench_run *run, const bench_subject *subject, size_t size)
 {
     static const char *const names[BENCH_GROUPS] = {"libbloom 1e-2", "libbloom 1e-4", "libbloom 1e-6", "libbloom 1e-4"};
@@ -120,7 +120,7 @@ static void speed_heading(const char *group, FILE *out)
 {
     fprintf(out, "\n| %-25s | %6s |", group, "bits");
     for (int form = 0; form < BENCH_FORMS; form++)
-        fprintf(out, " %13s | %13s | %13s |", form ? "ready: add" : "add", "there", "not there");
+        fprintf(out, " %13s | %13s | %13s |", form ? "ready: add" : "add", "present", "absent");
     fprintf(out, " %13s | %8s | %6s |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", "of the limit", "x bloom",
             "x absl");
 }
@@ -156,7 +156,7 @@ static void speed_table(const bench_run *run, size_t size, FILE *out)
     }
 }
 
-/* How often they were wrong; sets of whole hashes are left out unless they were. */
+/* How often each was wrong. Sets of whole hashes appear only if they were. */
 static void error_table(const bench_run *run, size_t size, FILE *out)
 {
     bool begun = false;
@@ -166,18 +166,18 @@ static void error_table(const bench_run *run, size_t size, FILE *out)
         if (!was_measured(subject, size) || !(subject->kind || subject->group != BENCH_NONE || result->lost))
             continue;
         if (!begun)
-            fprintf(out, "\n| %-25s | %-31s | %s |\n|---|---|---|\n", "falsely seen", "of absent ones (95 %)",
+            fprintf(out, "\n| %-25s | %-31s | %s |\n|---|---|---|\n", "falsely seen", "of absent URLs (95 %)",
                     "lost in a fill (expected)");
         begun = true;
         fprintf(out, "| %-25s | %-31s | %-25s |\n", subject->name, error_cell(result).text, lost_cell(result).text);
     }
 }
 
-/* First touch differs as memory was recently used or must be got from the host: so the slowest and the fastest. */
+/* The first touch is slower when memory must come from the host, so this prints the slowest and the fastest. */
 static void machine(const bench_machine *machine, FILE *out)
 {
     const bench_series *series[] = {&machine->stream, &machine->touch_small, &machine->touch_huge};
-    const char *names[] = {"reading in a row", "first touch in 4 KiB pages", "first touch in 2 MiB pages"};
+    const char *names[] = {"sequential reading", "first touch in 4 KiB pages", "first touch in 2 MiB pages"};
     for (size_t i = 0; i < 3; i++)
         if (series[i]->rounds)
             fprintf(out, "%s%s: %.1f to %.1f GB/s", i ? "; " : "The machine: ", names[i],
@@ -191,7 +191,7 @@ static void threads_rows(const bench_run *run, size_t size, FILE *out)
         const bench_result *result = &run->subjects[i].results[size];
         const bench_series *one = &result->threads[0], *two = &result->threads[1];
         if (one->rounds && two->rounds)
-            fprintf(out, "Threads filling one %s: one %.1f ns a URL, two %.1f together: %.2f times.\n",
+            fprintf(out, "Filling one %s: one thread %.1f ns a URL, two threads %.1f: %.2f times as fast.\n",
                     run->subjects[i].name, bench_best(one), bench_best(two), ratio(one, two));
     }
 }
@@ -239,7 +239,7 @@ static void fingerprint_ratios(const bench_run *run, const char *name, size_t si
 
 void bench_ratios(const bench_run *run, size_t size, FILE *out)
 {
-    fprintf(out, "\nMain ratios at %g URLs (adding; above 1 we are faster):\n", (double)run->sizes[size]);
+    fprintf(out, "\nMain ratios at %g URLs (adding; above 1 vidi is faster):\n", (double)run->sizes[size]);
     blocked_ratios(run, "blocked 1e-2", size, out);
     blocked_ratios(run, "blocked 1e-4", size, out);
     blocked_ratios(run, "blocked 1e-6", size, out);

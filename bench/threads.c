@@ -1,7 +1,7 @@
 /*
- * One and two threads that fill one set. Each makes its next chunk of URLs, they wait for each other, and then the
- * clock runs until the last has added its chunk: what is timed is adding, by all at once, and nothing else. The figure
- * is time over URLs of all threads together: half of one thread's is perfect.
+ * One and two threads that fill one set. Each thread makes its next chunk of URLs, and they wait for each other. Then
+ * the clock runs until the last thread has added its chunk. So only adding is timed, by all threads at once. The figure
+ * is elapsed time divided by the URLs of all threads: with two threads, half of one thread's figure is perfect.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -17,7 +17,7 @@ typedef struct team {
     uint64_t n, seed;
     unsigned threads;
     pthread_barrier_t barrier;
-    double ns; /* on the clock of the first */
+    double ns; /* measured by the first thread */
     atomic_bool failed;
 } team;
 
@@ -62,7 +62,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* The first worker is this thread. A second that did not start would be waited for in vain: then nobody works. */
+/* The first worker is this thread. If a second cannot start, none works: they would wait for it forever. */
 static bool run(team *team)
 {
     worker workers[THREADS_MAX] = {{0}};

@@ -1,5 +1,5 @@
-// Node's URL at the job of canonicalization.c: reads URLs, one a line, and prints the nanoseconds that one takes, the best of
-// several rounds after a warm-up.
+// Node's URL class does the job of canonicalization.c. Reads URLs, one a line, and prints nanoseconds a URL: the best
+// of several rounds after a warm-up.
 import { readFileSync } from 'node:fs';
 
 const urls = readFileSync(0, 'utf8').split('\n').filter((line) => line.length > 0);

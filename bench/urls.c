@@ -1,7 +1,7 @@
 /*
- * How a number becomes a URL: a few pieces chosen by its mixed bits, and the number itself, multiplied into disorder
- * and written in eight characters, which makes it unique. Pieces are copied as 16 bytes whatever their length: no
- * branch, about 20 ns a URL.
+ * Makes a URL from a number. The number's mixed bits choose a few pieces. The number itself, scrambled by a
+ * multiplication, follows in eight characters and makes the URL unique. Pieces are copied as 16 bytes whatever their
+ * length: this needs no branch, and a URL takes about 20 ns.
  *
  *     https://www. river - market 7 .co.uk/ products/ silver / 1q7x0m2k .html
  */
@@ -61,7 +61,7 @@ static char *put(char *at, const piece *piece)
     return at + piece->len;
 }
 
-/* 40 bits in eight characters. */
+/* Writes 40 bits as eight characters. */
 static char *put_code(char *at, uint64_t code)
 {
     static const char digits[33] = "0123456789abcdefghijklmnopqrstuv";

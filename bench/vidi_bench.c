@@ -1,12 +1,13 @@
 /*
- * How fast the kinds are, how small, how many pages they lose; and peers at the same job, and the memory's own limit.
+ * Measures how fast the kinds are, how much memory they need and how many pages they lose. Peers do the same job, and
+ * the limit of the memory is measured for comparison.
  *
  *     vidi-bench [--sizes 1e6,1e7] [--rounds N] [--seconds S] [--only TEXT] [--quick]
  *                [--json FILE] [--plots FOLDER] [--guava Guava.java] [--node url.mjs] [--folder FOLDER]
  *
- * Tables go to stderr, machine-readable figures to the file that --json names. --seconds is the time for each size, in
- * which as many rounds are done as fit. --quick takes the main subjects alone. Sets that live in a folder
- * are made below --folder: its disk is what is measured. See subjects.h for what is in which file.
+ * Tables go to stderr, and figures for programs to the file named by --json. --seconds is the time for each size; as
+ * many rounds are run as fit. --quick measures the main subjects only. Sets that live in a folder are created below
+ * --folder, so that disk is measured. subjects.h lists what is in which file.
  */
 #include "subjects.h"
 
@@ -45,7 +46,7 @@ static int usage(void)
     return 2;
 }
 
-/* "1e6,1e7", separated by commas or blanks. */
+/* Reads "1e6,1e7": numbers separated by commas or blanks. */
 static bool read_sizes(bench_run *run, const char *text)
 {
     run->size_count = 0;
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
             return usage();
     if (optind < argc)
         return usage();
-    /* Fixed, so that large blocks come fresh from the kernel in every round, as they do in a process that begins. */
+    /* Fixed, so that large blocks come fresh from the kernel in every round, as they do in a new process. */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     bench_list(&run);
     for (size_t size = 0; size < run.size_count; size++) {

@@ -1,4 +1,4 @@
-/* vidi as its users meet it: URLs through vidi.h, in batches. */
+/* vidi through its public header, as users call it: URLs in batches. */
 #include "subjects.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ typedef struct held {
     uint8_t verdicts[BENCH_BATCH];
 } held;
 
-static held one; /* there is never more than one at a time */
+static held one; /* only one set exists at a time */
 
 static void *make(const bench_recipe *recipe)
 {
