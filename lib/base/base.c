@@ -1,4 +1,4 @@
-/* Errors and their sentences, text building, and structs that carry their own size. */
+/* Error messages, text building, and structs that carry their own size. */
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -101,7 +101,7 @@ void vidi__text_add(vidi__text *text, const char *format, ...)
     text->len += (size_t)len;
 }
 
-/* A struct that does not begin with its own size begins with any number: refuse what no struct of ours can have. */
+/* A struct that does not begin with its own size begins with an arbitrary number. Sizes above this are rejected. */
 #define STRUCT_MAX 65536
 
 static int struct_size(const void *theirs, const char *name, size_t *size)

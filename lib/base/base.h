@@ -1,8 +1,8 @@
 /*
- * What every file of the library starts from: the public header, a few macros, and how errors travel.
+ * What every file of the library includes: the public header, a few macros, and how errors travel.
  *
- * Errors: the place that knows most calls vidi__fail(code, sentence) and returns what it returns; everybody above
- * passes the negative code on. The sentence is kept per thread, because a set may be used by many at once.
+ * Errors: the function that knows most calls vidi__fail(code, message) and returns its result. All callers pass the
+ * negative code on. The message is kept per thread, because several threads may use a set.
  */
 #ifndef VIDI_BASE_BASE_H
 #define VIDI_BASE_BASE_H
@@ -22,7 +22,7 @@
 
 #define VIDI__CACHE_LINE 64
 
-/* Leaves the function with the code of a call that failed. */
+/* Returns from the function with the code of a call that failed. */
 #define VIDI__TRY(call)                                                                                                \
     do {                                                                                                               \
         int vidi__code_ = (call);                                                                                      \
@@ -41,22 +41,22 @@ static inline int vidi__answer(int code)
     return code == VIDI__NOT_URL ? VIDI_INVALID : code;
 }
 
-/* Room for any sentence. */
+/* Size of the message buffer. */
 #define VIDI__MESSAGE 512
 
-/* Keeps the sentence for vidi_message() and returns the code. */
+/* Stores the message for vidi_message() and returns the code. */
 int vidi__fail(int code, const char *format, ...) VIDI__PRINTF(2, 3);
 
-/* Puts "classic: " and the like before the sentence that is there, and returns the code. */
+/* Puts "classic: " and the like in front of the stored message, and returns the code. */
 int vidi__fail_in(const char *where, int code);
 
-/* "24 bytes", "1.5 GiB": for sentences that people read. */
+/* "24 bytes", "1.5 GiB": sizes for messages. */
 typedef struct vidi__human {
     char text[24];
 } vidi__human;
 vidi__human vidi__human_bytes(uint64_t bytes);
 
-/* A literal as a vidi_str. */
+/* A string literal as a vidi_str. */
 #define VIDI__STR(literal) ((vidi_str){literal, sizeof(literal) - 1})
 
 static inline bool vidi__str_is(vidi_str str, const char *text)
@@ -64,10 +64,10 @@ static inline bool vidi__str_is(vidi_str str, const char *text)
     return str.len == strlen(text) && memcmp(str.ptr, text, str.len) == 0;
 }
 
-/* For "%.*s" in messages: the beginning of what somebody wrote. */
+/* For "%.*s" in messages: the first 60 bytes of user input. */
 #define VIDI__QUOTE(str) (int)((str).len > 60 ? 60 : (str).len), (str).ptr
 
-/* Text that is put together piece by piece in a buffer of the caller's; what does not fit makes it `cut`. */
+/* Text that is assembled in a buffer of the caller's. `cut` is set if it did not fit. */
 typedef struct vidi__text {
     char *at;
     size_t room;
@@ -83,7 +83,7 @@ static inline vidi__text vidi__text_in(char *buffer, size_t room)
 
 void vidi__text_add(vidi__text *text, const char *format, ...) VIDI__PRINTF(2, 3);
 
-/* Copies structs that begin with their size: what the other side does not know is zero, or stays as it is. */
+/* Copy structs that begin with their size. Fields that one side does not have become zero, or stay unchanged. */
 int vidi__struct_in(void *mine, size_t mine_size, const void *theirs, const char *name);
 int vidi__struct_out(void *theirs, const void *mine, size_t mine_size, const char *name);
 

@@ -1,4 +1,4 @@
-/* Whole-number arithmetic that C does not spell: wide products, mixing, powers, little-endian loads and stores. */
+/* Integer arithmetic that C lacks: wide products, mixing, powers, little-endian loads and stores. */
 #ifndef VIDI_BASE_BITS_H
 #define VIDI_BASE_BITS_H
 
@@ -10,13 +10,13 @@
 
 typedef vidi_digest vidi__u128;
 
-/* The place of a 64-bit hash among m: floor(hash * m / 2^64). Even to within m / 2^64, and no division. */
+/* Maps a 64-bit hash to a place among m: floor(hash * m / 2^64). Uniform to within m / 2^64, without a division. */
 static inline uint64_t vidi__scale(uint64_t hash, uint64_t m)
 {
     return (uint64_t)(((unsigned __int128)hash * m) >> 64);
 }
 
-/* A bijection of 64 bits after which every bit depends on every other (the finaliser of SplitMix64). */
+/* A bijection on 64 bits in which every output bit depends on every input bit (the finaliser of SplitMix64). */
 static inline uint64_t vidi__mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -24,7 +24,7 @@ static inline uint64_t vidi__mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* base to a small whole power: what fp_now needs at each add, where pow() would cost more than the filter. */
+/* base to a small integer power. fp_now needs it at each add, where pow() would cost more than the filter. */
 static inline double vidi__power(double base, unsigned exponent)
 {
     double result = 1;

@@ -1,4 +1,4 @@
-/* Text that grows from the caller's room into a set's memory. */
+/* Text that grows from the caller's buffer into a set's memory. */
 #include "base/buffer.h"
 
 #define FIRST_BYTES 512

@@ -1,9 +1,9 @@
 /*
- * Text that grows: it starts in room of the caller's, usually on the stack, and moves to a set's memory only when that
- * is full. Typical URLs therefore never allocate.
+ * Text that grows. It starts in a buffer of the caller's, usually on the stack, and moves to a set's memory only if
+ * that is full. So typical URLs never allocate.
  *
- * An addition that finds no memory leaves the text as it was and is remembered in `error`; all later ones do nothing.
- * Whoever puts a text together asks once, at the end.
+ * An addition that cannot allocate leaves the text unchanged and sets `error`; all later additions do nothing. So
+ * callers check once, at the end.
  */
 #ifndef VIDI_BASE_BUFFER_H
 #define VIDI_BASE_BUFFER_H
@@ -14,11 +14,11 @@ typedef struct vidi__buffer {
     char *at;
     size_t len, room;
     vidi__memory *memory;
-    bool grown; /* `at` comes from the memory and is no longer the caller's */
+    bool grown; /* `at` was allocated and is no longer the caller's buffer */
     int error;
 } vidi__buffer;
 
-/* Nothing so far; memory must outlive it, and vidi__buffer_free must follow. */
+/* An empty text. `memory` must outlive it; call vidi__buffer_free at the end. */
 static inline vidi__buffer vidi__buffer_in(char *room, size_t bytes, vidi__memory *memory)
 {
     return (vidi__buffer){.at = room, .room = bytes, .memory = memory};
@@ -26,10 +26,10 @@ static inline vidi__buffer vidi__buffer_in(char *room, size_t bytes, vidi__memor
 
 void vidi__buffer_free(vidi__buffer *buffer);
 
-/* Slow path of vidi__buffer_reserve: at least doubles the room. */
+/* Slow path of vidi__buffer_reserve: at least doubles the size. */
 bool vidi__buffer_grow(vidi__buffer *buffer, size_t more);
 
-/* Is there room for so many bytes more? False only after an error. */
+/* Makes room for this many more bytes. False only after an error. */
 static inline bool vidi__buffer_reserve(vidi__buffer *buffer, size_t more)
 {
     return VIDI__LIKELY(more <= buffer->room - buffer->len) || vidi__buffer_grow(buffer, more);
@@ -49,7 +49,7 @@ static inline void vidi__buffer_add_char(vidi__buffer *buffer, char c)
         buffer->at[buffer->len++] = c;
 }
 
-/* Puts bytes in before those at `place`, which must not be beyond the end. */
+/* Inserts bytes before position `place`, which must not be beyond the end. */
 void vidi__buffer_insert(vidi__buffer *buffer, size_t place, const char *bytes, size_t len);
 
 #endif

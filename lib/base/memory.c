@@ -1,13 +1,13 @@
-/* The default allocator and the account that every allocation of a set passes through. */
+/* The default allocator, and the accounting that every allocation of a set passes through. */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* From here on blocks come straight from the kernel: zeroed for nothing, page by page as they are touched. */
+/* Blocks of this size and larger come directly from the kernel: zeroed at no cost, page by page as they are touched. */
 #define MAP_FROM ((size_t)1 << 20)
-/* And from here on in large pages, aligned to them: a line anywhere in memory then costs no walk through page tables. */
+/* Blocks of this size and larger use large pages and are aligned to them, which saves walks through page tables. */
 #define HUGE_PAGE ((size_t)2 << 20)
 
 static size_t whole_pages(size_t bytes)
@@ -16,7 +16,7 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* Page-aligned memory, of which what alignment leaves over in front and behind is given back at once. */
+/* Allocates page-aligned memory. What alignment leaves over in front and behind is released at once. */
 static void *map(size_t bytes, size_t alignment)
 {
     size_t spare = alignment > 4096 ? whole_pages(alignment) : 0;
@@ -41,7 +41,7 @@ static void *default_allocate(void *context, size_t bytes, size_t alignment)
         bool huge = bytes >= HUGE_PAGE;
         void *ptr = map(bytes, huge && alignment < HUGE_PAGE ? HUGE_PAGE : alignment);
         if (ptr && huge)
-            (void)madvise(ptr, bytes, MADV_HUGEPAGE); /* a wish: a kernel without large pages serves small ones */
+            (void)madvise(ptr, bytes, MADV_HUGEPAGE); /* a hint: a kernel without large pages uses small ones */
         return ptr;
     }
     if (alignment <= _Alignof(max_align_t))
@@ -106,7 +106,7 @@ int vidi__memory_check(const vidi__memory *memory, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* Books the bytes, or refuses; several threads may book at once and together still never pass the limit. */
+/* Accounts for the bytes, or fails. Several threads may do so at once and together never exceed the limit. */
 static int book(vidi__memory *memory, uint64_t bytes)
 {
     uint64_t used = vidi__memory_used(memory);
@@ -118,7 +118,7 @@ static int book(vidi__memory *memory, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* The user's allocator is never asked for more than a cache line: what is above serves large pages alone. */
+/* The user's allocator is never asked for more than a cache line: larger alignments only serve large pages. */
 static size_t alignment_for(const vidi__memory *memory, size_t alignment)
 {
     bool ours = memory->hook.allocate == default_allocate;

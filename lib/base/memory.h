@@ -1,11 +1,12 @@
 /*
- * Memory of a set: the user's allocator (or ours), an account of what is in use, and a limit that is never passed.
+ * The memory of a set: the user's allocator (or ours), an account of what is in use, and a limit that is never
+ * exceeded.
  *
- * The limit is checked before the allocator is asked, so that a filter of a petabyte is refused with a sentence and not
- * by the kernel's out-of-memory killer later on. Without a limit of the user's, the machine's memory is the limit.
+ * The limit is checked before the allocator is called. So a filter of a petabyte fails with a message at once, instead
+ * of being ended by the kernel's out-of-memory killer later. If the user sets no limit, it is the machine's memory.
  *
- * Some of what a set uses may not be its own but lie in a mapping of the user's: that is borrowed. It is in no account,
- * may be released like anything else (which does nothing), and is never written to.
+ * Some memory of a set may be borrowed: it belongs to a mapping of the user's. Borrowed memory is not accounted for,
+ * releasing it does nothing, and it is never written to.
  */
 #ifndef VIDI_BASE_MEMORY_H
 #define VIDI_BASE_MEMORY_H
@@ -18,7 +19,7 @@ typedef struct vidi__memory {
     vidi_allocator hook;
     uint64_t limit;
     _Atomic uint64_t used;
-    const void *borrowed; /* where the mapping is; NULL: there is none */
+    const void *borrowed; /* start of the mapping; NULL if there is none */
     uint64_t borrowed_bytes;
 } vidi__memory;
 
@@ -26,19 +27,21 @@ typedef struct vidi__memory {
 int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uint64_t limit);
 
 /*
- * VIDI_OK, VIDI_ELIMIT or VIDI_EMEMORY; *out is NULL then. bytes may be 0, which gives NULL. An alignment of more than 64
- * is a wish, for the sake of large pages: the default allocator fulfils it, the user's is asked for 64.
+ * VIDI_OK, or VIDI_ELIMIT or VIDI_EMEMORY, with *out = NULL. 0 bytes give NULL. An alignment of more than 64 is a hint,
+ * for large pages: the default allocator follows it, the user's is asked for 64.
  */
 int vidi__alloc(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t alignment);
 
-/* Same bytes and alignment as at allocation. NULL is fine. */
+/* bytes and alignment must be the same as at allocation. NULL is allowed. */
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment);
 
-/* Would so many more bytes stay below the limit? VIDI_ELIMIT with a sentence if not. */
+/* Would this many more bytes stay within the limit? VIDI_ELIMIT with a message if not. */
 int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);
 
-/* A larger block with the old contents in front; the old one is released. On error *ptr stays as it was. */
+/*
+ * Allocates a larger block that begins with the old contents, and releases the old one. An error leaves *ptr unchanged.
+ */
 int vidi__regrow(vidi__memory *memory, void *ptr, uint64_t old_bytes, uint64_t new_bytes, size_t alignment);
 
 static inline bool vidi__memory_is_borrowed(const vidi__memory *memory, const void *ptr)

@@ -28,7 +28,7 @@ void vidi__params_know(vidi__params *params, const char *name)
         params->asked[params->asked_count++] = name;
 }
 
-/* Finds it to use it. */
+/* Finds a parameter and counts it as used. */
 static vidi__param *ask(vidi__params *params, const char *name)
 {
     vidi__params_know(params, name);
@@ -91,7 +91,7 @@ bool vidi__parse_double(vidi_str text, double *value)
     return true;
 }
 
-/* Plain digits exactly; forms such as 1e9 and 2.5e6 as long as they are whole and exact. */
+/* Accepts digits, and notations such as 1e9 and 2.5e6 if the number is whole and exact. */
 bool vidi__parse_u64(vidi_str text, uint64_t *value)
 {
     uint64_t sum = 0;
@@ -194,7 +194,7 @@ void vidi__params_format(const vidi__params *params, vidi__text *text)
     vidi__params_hand_on(params, "", text);
 }
 
-/* Is the name one of "F|eager|inner"? */
+/* Is the name in a list such as "F|eager|inner"? */
 static bool among(vidi_str name, const char *names)
 {
     while (*names) {

@@ -1,12 +1,12 @@
-/* Chunks and records; the header says what they are for. */
+/* See pool.h. */
 #include "base/pool.h"
 
-/* A chunk is this share of what the pool already has, between the two sizes: few chunks, and little room unused. */
+/* A new block is this share of the pool, within these limits. So blocks are few, and little room is unused. */
 #define BLOCK_SHARE 8
 #define BLOCK_MIN ((uint64_t)4096 - sizeof(vidi__pool_block))
 #define BLOCK_MAX (((uint64_t)4 << 20) - sizeof(vidi__pool_block))
 
-/* Bytes that are read on trust. */
+/* Bytes that are read before a length has been proved. */
 #define PIECE ((uint64_t)64 << 10)
 
 void vidi__pool_init(vidi__pool *pool, vidi__memory *memory, unsigned extra)
@@ -60,8 +60,8 @@ static void append_block(vidi__pool *pool, vidi__pool_block *block)
 }
 
 /*
- * A new record whose bytes come from the reader, or are str if that is NULL. A new chunk becomes part of the pool only
- * with its first record, so that whatever fails leaves no trace.
+ * Appends a record whose bytes come from the reader, or from str if reader is NULL. A new block joins the pool only
+ * with its first record, so a failure leaves no trace.
  */
 static int append(vidi__pool *pool, vidi__reader *reader, vidi_str str, vidi__pool_record **record)
 {
@@ -98,7 +98,7 @@ int vidi__pool_add(vidi__pool *pool, vidi_str str, vidi__pool_record **record)
     return append(pool, NULL, str, record);
 }
 
-/* The caller owns *buffer, of *room bytes, whatever happens. */
+/* The caller owns *buffer, of *room bytes, in any case. */
 static int read_piecewise(vidi__pool *pool, vidi__reader *reader, uint64_t len, char **buffer, uint64_t *room)
 {
     for (uint64_t have = 0; have < len; have = *room) {
@@ -132,7 +132,7 @@ void vidi__pool_drop(vidi__pool *pool, vidi__pool_record *record)
     record->head |= 1;
 }
 
-/* Gives back the chunks that hold nothing any more. */
+/* Releases the blocks that are empty. */
 static void release_empty(vidi__pool *pool)
 {
     vidi__pool_block **link = &pool->first;
@@ -150,9 +150,9 @@ static void release_empty(vidi__pool *pool)
 }
 
 /*
- * Records are read at (from, at) and written at (to, end), which never overtakes: where `to` is still behind `from`,
- * moving on to the next chunk keeps it at or before the record that is read, and inside one chunk it trails by the dead
- * bytes.
+ * Records are read at (from, at) and written at (to, end). Writing never overtakes reading: if `to` is a block before
+ * `from`, moving on to the next block keeps it at or before the record being read; within one block it trails by the
+ * dead bytes.
  */
 void vidi__pool_compact(vidi__pool *pool, vidi__pool_moved moved, void *context)
 {

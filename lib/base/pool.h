@@ -1,22 +1,21 @@
 /*
- * A store of byte strings: appended, walked in the order in which they came, dropped one by one. The exact kinds keep
- * their URLs in one.
+ * A store of byte strings. Strings are appended, visited in the order of insertion, and removed one by one. The exact
+ * kinds keep their URLs in one.
  *
- *             +------------------+--------+--------+-----+------+
- *   chunk     | next, size, used | record | record |  …  | free |   first -> … -> last; only the last is appended to
- *             +------------------+--------+--------+-----+------+
- *             +-------------------+---------------+-------+-----------------------------+
- *   record    | length * 2 + dead | `extra` words | bytes | up to a multiple of 8 bytes |
- *             +-------------------+---------------+-------+-----------------------------+
+ *               +------------------+--------+--------+-----+------+
+ *     block     | next, size, used | record | record |  …  | free |   first -> … -> last; only the last is appended to
+ *               +------------------+--------+--------+-----+------+
+ *               +-------------------+---------------+-------+-----------------------------+
+ *     record    | length * 2 + dead | `extra` words | bytes | up to a multiple of 8 bytes |
+ *               +-------------------+---------------+-------+-----------------------------+
  *
- * The words belong to the user of the pool, who says at the start how many there are: a count, a hash. A record stays
- * where it is until the pool is compacted. Dropping one only marks it. When more than half of the bytes are dead the
- * pool should be compacted: the live records slide down in place, which needs no memory and so cannot fail, and the
- * chunks behind them are given back. That is the one operation here that takes time in proportion to all that the pool
- * holds.
+ * The words belong to the user of the pool, who sets their number at the start: a count, a hash. A record stays where
+ * it is until the pool is compacted; removing it only sets its dead bit. The pool should be compacted when more than
+ * half of its bytes are dead: the live records move down in place, which needs no memory and so cannot fail, and empty
+ * blocks are released. Compaction is the only operation here that takes time in proportion to the whole pool.
  *
- * Room that is lost: a chunk ends in a gap where the next record did not fit. Each gap is smaller than the record
- * behind it, so gaps are never more than the records; and a chunk is a small share of the pool.
+ * Wasted room: a block ends in a gap if the next record did not fit. Each gap is smaller than the record after it, so
+ * gaps never exceed the records. And a block is a small share of the pool.
  */
 #ifndef VIDI_BASE_POOL_H
 #define VIDI_BASE_POOL_H
@@ -32,20 +31,20 @@ typedef struct vidi__pool_record {
 typedef struct vidi__pool_block vidi__pool_block;
 struct vidi__pool_block {
     vidi__pool_block *next;
-    uint64_t size, used; /* bytes of records: room, and taken; never 0 taken */
+    uint64_t size, used; /* bytes for records, and bytes in use, which are never 0 */
     uint64_t records[];
 };
 
 typedef struct vidi__pool {
     vidi__memory *memory;
     vidi__pool_block *first, *last;
-    unsigned extra; /* words of each record */
-    uint64_t bytes; /* all memory of the chunks */
-    uint64_t used;  /* of these, bytes of records, */
-    uint64_t dead;  /* and of these, bytes of dead ones */
+    unsigned extra; /* words per record */
+    uint64_t bytes; /* memory of all blocks */
+    uint64_t used;  /* bytes of all records */
+    uint64_t dead;  /* bytes of dead records */
 } vidi__pool;
 
-/* A place in a pool. {0} is the start; one that has come to the end goes on with what is appended later. */
+/* A position in a pool. {0} is the start. A cursor at the end continues with records that are appended later. */
 typedef struct vidi__pool_cursor {
     const vidi__pool_block *block;
     uint64_t at;
@@ -54,24 +53,22 @@ typedef struct vidi__pool_cursor {
 void vidi__pool_init(vidi__pool *pool, vidi__memory *memory, unsigned extra);
 void vidi__pool_free(vidi__pool *pool);
 
-/* Appends a string; its words are zero. On error the pool is as before. */
+/* Appends a string; its words are zero. An error leaves the pool unchanged. */
 int vidi__pool_add(vidi__pool *pool, vidi_str str, vidi__pool_record **record);
 
 /*
- * Appends the next len bytes of a stream. A length that the stream cannot hold is damage; one that nobody can vouch for
- * is read piece by piece, so that a lie costs no more memory than there is data behind it.
+ * Appends the next len bytes of a stream. A length that exceeds the stream is damage. If the length of the stream is
+ * unknown, the bytes are read piece by piece, so a false length costs no more memory than there is data.
  */
 int vidi__pool_read(vidi__pool *pool, vidi__reader *reader, uint64_t len, vidi__pool_record **record);
 
-/* Marks a live record as dead. */
+/* Removes a live record by setting its dead bit. */
 void vidi__pool_drop(vidi__pool *pool, vidi__pool_record *record);
 
-/*
- * Is told of each live record that changes its place, while all records that are yet to move are still where they were.
- */
+/* Called for each live record that moves, while all records that have yet to move are still in their old places. */
 typedef void (*vidi__pool_moved)(void *context, vidi__pool_record *from, vidi__pool_record *to);
 
-/* Takes the dead records out. moved may be NULL. */
+/* Removes the dead records. `moved` may be NULL. */
 void vidi__pool_compact(vidi__pool *pool, vidi__pool_moved moved, void *context);
 
 static inline bool vidi__pool_wasteful(const vidi__pool *pool)
@@ -89,7 +86,7 @@ static inline bool vidi__pool_record_dead(const vidi__pool_record *record)
     return record->head & 1;
 }
 
-/* Bytes of a record. Beyond all reason is as good as too much: the allocator refuses it. */
+/* Bytes of a record. Absurd lengths give a size that every allocator rejects. */
 static inline uint64_t vidi__pool_record_size(const vidi__pool *pool, uint64_t len)
 {
     if (len > UINT64_MAX / 4)
@@ -102,7 +99,7 @@ static inline vidi_str vidi__pool_record_str(const vidi__pool *pool, const vidi_
     return (vidi_str){(const char *)(record->words + pool->extra), (size_t)(record->head / 2)};
 }
 
-/* Is it alive, and this string? */
+/* Is the record alive and equal to this string? */
 static inline bool vidi__pool_record_is(const vidi__pool *pool, const vidi__pool_record *record, vidi_str str)
 {
     return record->head == vidi__pool_record_head(str.len) &&
@@ -131,13 +128,13 @@ static inline vidi__pool_record *vidi__pool_next(const vidi__pool *pool, vidi__p
     }
 }
 
-/* Behind the last record. */
+/* The position after the last record. */
 static inline vidi__pool_cursor vidi__pool_end(const vidi__pool *pool)
 {
     return (vidi__pool_cursor){pool->last, pool->last ? pool->last->used : 0};
 }
 
-/* Memory for one string of that average length, when the last chunk has only just been begun; for plans. */
+/* Memory per string of this average length if the last block has just been started; for plans. */
 double vidi__pool_bytes_each(double average, unsigned extra);
 
 #endif

@@ -1,4 +1,4 @@
-/* getrandom(2), with its interruptions. */
+/* getrandom(2), continued after interruptions. */
 #include "base/random.h"
 
 #include <errno.h>

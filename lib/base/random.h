@@ -1,4 +1,4 @@
-/* Random bytes from the operating system: for keys, never for simulations. */
+/* Random bytes from the operating system: for keys, not for simulations. */
 #ifndef VIDI_BASE_RANDOM_H
 #define VIDI_BASE_RANDOM_H
 

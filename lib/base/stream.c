@@ -1,7 +1,7 @@
 /* Numbers, strings and arrays over a writer or a reader. */
 #include "base/stream.h"
 
-/* Words that are read at a time, and the first size of a block whose real size nobody can vouch for: 1 MiB. */
+/* Words read at a time, and the first size of an array whose length is not proved: 1 MiB. */
 #define PIECE ((uint64_t)1 << 17)
 
 int vidi__damaged(const char *what)
@@ -63,7 +63,7 @@ int vidi__write_words(vidi__writer *writer, const uint64_t *words, uint64_t coun
     return vidi__write(writer, words, count * 8);
 }
 
-/* Bytes from here to where an array may begin. */
+/* Bytes from here to the next position at which an array may begin. */
 static uint64_t gap(uint64_t at)
 {
     return (VIDI__CACHE_LINE - at % VIDI__CACHE_LINE) % VIDI__CACHE_LINE;

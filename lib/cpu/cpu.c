@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "vidi/vidi.h"
 
-/* A level, and the bits of those that are allowed where it is the highest: x86-64 and arm64 each have a ladder. */
+/* A level, and the levels that are allowed if it is the highest, as bits: x86-64 and arm64 each have a ladder. */
 static const struct {
     const char *name;
     unsigned up_to;
@@ -73,7 +73,7 @@ vidi__cpu_level vidi__cpu_choose(unsigned has, const char *wanted)
 
 vidi__cpu_level vidi__cpu(void)
 {
-    static _Atomic int known = -1; /* threads that come here at once all find out the same */
+    static _Atomic int known = -1; /* threads that get here at the same time all compute the same value */
     int level = atomic_load_explicit(&known, memory_order_relaxed);
     if (VIDI__UNLIKELY(level < 0)) {
         level = (int)vidi__cpu_choose(detect(), getenv("VIDI_CPU"));

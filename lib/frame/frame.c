@@ -8,7 +8,7 @@
 #define HEAD_SUM 56
 #define FOOT_MARK 16
 #define FOOT_SUM 24
-#define FOOT_NUMBER UINT64_MAX /* where a block has its number */
+#define FOOT_NUMBER UINT64_MAX /* stands in for a block number */
 
 static const char magic[8] = {'v', 'i', 'd', 'i', '\r', '\n', 0x1a, '\n'};
 static const char end_magic[8] = {'\n', 'v', 'i', 'd', 'i', 'e', 'n', 'd'};
@@ -107,7 +107,7 @@ int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t 
     return VIDI_OK;
 }
 
-/* With n bytes before it, the table has one entry for each 64 KiB of them that were begun. */
+/* With n bytes before it, the table has one entry for each full or partial block of 64 KiB. */
 int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks)
 {
     const uint64_t each = VIDI__BLOCK_BYTES + 8, least = VIDI__HEAD_BYTES + 8 + VIDI__FOOT_BYTES;
@@ -142,7 +142,7 @@ static int frame_write(vidi__writer *writer, const void *data, uint64_t bytes)
     vidi__frame_writer *self = (vidi__frame_writer *)writer;
     const unsigned char *at = data;
     while (bytes) {
-        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* a whole block of an array goes out from where it is */
+        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* write a whole block directly, without copying it */
             VIDI__TRY(give_block(self, at, VIDI__BLOCK_BYTES));
             at += VIDI__BLOCK_BYTES;
             bytes -= VIDI__BLOCK_BYTES;
@@ -197,7 +197,7 @@ void vidi__frame_writer_free(vidi__frame_writer *writer)
 
 /* ---- reading ---- */
 
-/* Exactly so many bytes from the source. */
+/* Reads exactly this many bytes from the source. */
 static int take(vidi__frame_reader *self, void *data, size_t bytes)
 {
     unsigned char *at = data;
@@ -217,7 +217,7 @@ static int take(vidi__frame_reader *self, void *data, size_t bytes)
     return VIDI_OK;
 }
 
-/* A block has been handed out to its end. */
+/* Called when a block has been handed out completely: verifies its checksum. */
 static int finish_block(vidi__frame_reader *self)
 {
     VIDI__TRY(add_sum(&self->blocks, self->generation, self->block, self->used));
@@ -226,8 +226,8 @@ static int finish_block(vidi__frame_reader *self)
 }
 
 /*
- * More of the block: all there is of it, if it is known where the payload ends (`ahead` bytes from here), and otherwise
- * what is wanted, since what follows may be somebody else's.
+ * Reads more of the block. If the end of the payload is known (`ahead` bytes from here), reads all of the block;
+ * otherwise only what is wanted, since the bytes after it may not belong to the stream.
  */
 static int fill_block(vidi__frame_reader *self, uint64_t wanted, uint64_t ahead)
 {
@@ -247,7 +247,7 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
         return vidi__damaged("a length exceeds the data");
     while (bytes) {
         uint64_t piece = VIDI__BLOCK_BYTES;
-        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* a whole block of an array goes where it belongs at once */
+        if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* read a whole block directly into its destination */
             VIDI__TRY(take(self, at, VIDI__BLOCK_BYTES));
             VIDI__TRY(add_sum(&self->blocks, self->generation, at, VIDI__BLOCK_BYTES));
         } else {
@@ -267,7 +267,7 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* Reads the head. Bytes that do not begin as a frame are not damaged: they were never one, however few there are. */
+/* Reads the head. Bytes that do not begin like a frame, however few, are not damaged: they were never a set. */
 static int take_head(vidi__frame_reader *self)
 {
     size_t rest = VIDI__HEAD_BYTES - sizeof magic;

@@ -17,7 +17,7 @@ static int mapped_read(vidi__reader *reader, void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* Bytes before the table. */
+/* Number of bytes before the table. */
 static uint64_t covered(const vidi__mapped *self)
 {
     return VIDI__HEAD_BYTES + self->payload;

@@ -1,10 +1,10 @@
 /*
- * A stream (frame.h) that lies in memory as a whole, as a mapped file does. Reading from it copies small things and
- * lends arrays where they are.
+ * A stream (frame.h) that is in memory as a whole, like a mapped file. Reading from it copies small values and lends
+ * arrays.
  *
- * Opening looks at head, table and foot and at nothing between: it takes as long for a terabyte as for its table.
- * Whether the payload is what was written is for vidi__mapped_verify to say, in pieces, whenever there is time. Until
- * then it may hold anything, and who uses it must be prepared for that.
+ * Opening reads head, table and foot and nothing between, so the time depends only on the size of the table.
+ * vidi__mapped_verify verifies the payload, in pieces, at any later time. Until then the payload may be anything, and
+ * its users must expect that.
  */
 #ifndef VIDI_FRAME_MAPPED_H
 #define VIDI_FRAME_MAPPED_H
@@ -18,15 +18,15 @@ typedef struct vidi__mapped {
     uint64_t payload, blocks;
 } vidi__mapped;
 
-/* The bytes must be aligned to a cache line, stay where they are and stay as they are. */
+/* The bytes must be aligned to a cache line, and must neither move nor change. */
 int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size);
 
-/* All of the payload was read. */
+/* Checks that all of the payload was read. */
 int vidi__mapped_close(const vidi__mapped *mapped);
 
 /*
- * Are so many blocks, from this one on (0 is the first), as they were written? VIDI_EFORMAT names the first that is
- * not.
+ * Verifies `count` blocks, beginning with block number `from` (the first is 0). VIDI_EFORMAT names the first damaged
+ * one.
  */
 int vidi__mapped_verify(const vidi__mapped *mapped, uint64_t from, uint64_t count);
 

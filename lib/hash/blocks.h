@@ -21,7 +21,7 @@ static inline uint64_t vidi__pieces_length(const vidi_str *pieces, size_t count)
     return length;
 }
 
-/* Returns how many bytes are left after the last whole block: they stand in `tail`, zeros behind them. */
+/* Returns how many bytes are left after the last whole block. They are in `tail`, followed by zeros. */
 static inline __attribute__((always_inline)) size_t
 vidi__blocks(const vidi_str *pieces, size_t count, unsigned char *tail, size_t size, vidi__block_fn block, void *state)
 {

@@ -18,7 +18,7 @@ extern const vidi__hash_fn vidi__hash_xxh3;
 extern const vidi__hash_fn vidi__hash_md5, vidi__hash_sha1;
 #endif
 
-/* For functions that have no faster way: `hash_batch`, which hashes one string after the other with `hash`. */
+/* Defines `hash_batch` for functions without a faster way: it hashes one string after the other with `hash`. */
 #define VIDI__HASH_ONE_BY_ONE(hash)                                                                                    \
     static void hash##_batch(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128 *out)               \
     {                                                                                                                  \
@@ -26,7 +26,7 @@ extern const vidi__hash_fn vidi__hash_md5, vidi__hash_sha1;
             out[i] = hash(key, &strs[i], 1);                                                                           \
     }
 
-/* sip13 with the instructions of one level; with those of the level below where there is nothing better. */
+/* The sip13 batch function for this CPU level, or the best one for a lower level. */
 vidi__hash_batch_fn *vidi__sip13_batch(vidi__cpu_level level);
 
 #if defined(__x86_64__)

@@ -9,7 +9,9 @@
 #include "hash/functions.h"
 #include "hash/sip.h"
 
-/* As the thesis's tables 5.2 and 5.3 combine them: Jenkins, MurmurHash, SHA-1; then MD5; then those that it has not. */
+/*
+ * The order of the thesis's tables 5.2 and 5.3: Jenkins, MurmurHash, SHA-1; then MD5; then functions the thesis lacks.
+ */
 static const vidi__hash_fn *const functions[] = {
     &vidi__hash_jenkins, &vidi__hash_murmur2,
 #if VIDI_HAVE_CRYPTO

@@ -1,17 +1,17 @@
 /*
  * The hash functions by name.
  *
- *   sip13    SipHash-1-3, 128 bits, keyed                       the default: withstands an attacker
- *   xxh3     XXH3, 128 bits, with a secret made from the key    trusted input
- *   jenkins  lookup2, 32 bits                                   the thesis
- *   oaat     one-at-a-time, 32 bits                             the eigenvalue paper
- *   murmur2  MurmurHash2, 32 bits                               the thesis
- *   md5      the first 128 of 128 bits                          the thesis
- *   sha1     the first 128 of 160 bits                          the thesis
+ *     sip13    SipHash-1-3, 128 bits, keyed                       the default: safe against attackers
+ *     xxh3     XXH3, 128 bits, with a secret made from the key    for trusted input
+ *     jenkins  lookup2, 32 bits                                   the thesis
+ *     oaat     one-at-a-time, 32 bits                             the eigenvalue paper
+ *     murmur2  MurmurHash2, 32 bits                               the thesis
+ *     md5      the first 128 of 128 bits                          the thesis
+ *     sha1     the first 128 of 160 bits                          the thesis
  *
- * A function takes its input in up to three pieces (salt, URL, salt) that count as one string, so that nothing is
- * copied together. The value is the first output bytes read as little-endian numbers; 32-bit functions leave the rest
- * zero. All but the first two ignore the key.
+ * A function takes its input in up to three pieces (salt, URL, salt) that count as one string, so nothing need be
+ * copied. The value is the first output bytes read as little-endian numbers; 32-bit functions leave the rest zero. All
+ * but the first two ignore the key.
  */
 #ifndef VIDI_HASH_HASH_H
 #define VIDI_HASH_HASH_H
@@ -22,39 +22,43 @@
 #define VIDI__XXH3_SECRET 192
 #define VIDI__SALT_BYTES 24
 
-/* The key of a function, prepared once. */
+/* The key of a hash function, in prepared form. */
 typedef struct vidi__hash_key {
     uint64_t key[2];
     unsigned char secret[VIDI__XXH3_SECRET];
 } vidi__hash_key;
 
-/* Hashes n strings, each in one piece: the same values as one by one, in less time. */
+/* Hashes n strings of one piece each. Gives the same values as hashing one by one, in less time. */
 typedef void vidi__hash_batch_fn(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128 *out);
 
 typedef struct vidi__hash_fn {
     const char *name;
-    unsigned bits; /* of output: 32 or 128 */
-    bool keyed;    /* an attacker without the key learns nothing from the code */
+    unsigned bits; /* bits of output: 32 or 128 */
+    bool keyed;    /* values are unpredictable without the key, so attackers cannot aim */
     vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
     vidi__hash_batch_fn *batch; /* never NULL */
-    /* One string behind each of n salts of 24 bytes, the values' lower halves; NULL: there is no faster way. */
+    /*
+     * Hashes one string behind each of n salts of 24 bytes, and returns the lower halves. NULL if there is no faster
+     * way.
+     */
     void (*salted)(const unsigned char (*salts)[VIDI__SALT_BYTES], size_t n, vidi_str str, uint64_t *values);
 } vidi__hash_fn;
 
-/* NULL if there is none of that name in this build. */
+/* NULL if this build has no function of that name. */
 const vidi__hash_fn *vidi__hash_find(vidi_str name);
 
 /*
- * The functions in the order in which `different` takes them: first those of the thesis's tables. NULL after the last.
+ * The functions in the order in which mode=different takes them: those of the thesis's tables first. NULL after the
+ * last.
  */
 const vidi__hash_fn *vidi__hash_at(size_t index);
 
-/* The error for a name that vidi__hash_find does not know: lists those that there are. */
+/* The error for an unknown name; lists the known ones. */
 int vidi__hash_unknown(vidi_str name);
 
 void vidi__hash_key_init(vidi__hash_key *key, const unsigned char bytes[VIDI_KEY_BYTES]);
 
-/* One piece. */
+/* Hashes a string of one piece. */
 static inline vidi__u128 vidi__hash(const vidi__hash_fn *fn, const vidi__hash_key *key, vidi_str str)
 {
     return fn->hash(key, &str, 1);
@@ -66,7 +70,7 @@ static inline void vidi__hash_batch(const vidi__hash_fn *fn, const vidi__hash_ke
     fn->batch(key, strs, n, out);
 }
 
-/* A new 16-byte key for a purpose: SipHash of the purpose's name and number under the old one. */
+/* Derives a 16-byte key for a purpose: SipHash of the purpose's name and number under the given key. */
 void vidi__derive_key(unsigned char out[VIDI_KEY_BYTES], const unsigned char key[VIDI_KEY_BYTES], const char *purpose,
                       uint64_t number);
 

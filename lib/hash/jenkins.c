@@ -11,7 +11,7 @@
 
 #define BLOCK 12
 
-/* The mixing of the variables a, b and c: words, or vectors of words. */
+/* Mixes the variables a, b and c, which are words or vectors of words. */
 #define MIX                                                                                                            \
     do {                                                                                                               \
         a = (a - b - c) ^ (c >> 13);                                                                                   \
@@ -68,8 +68,8 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(hash)
 
 /*
- * One string behind several salts: a salt is two blocks, so that all lanes take the string's blocks at the same time.
- * Up to three vectors at once keep the processor busy; lanes that nobody asked for repeat the last salt.
+ * Hashes one string behind several salts. A salt is exactly two blocks, so all lanes take the string's blocks at the
+ * same time. Up to three vectors at once keep the processor busy; unused lanes repeat the last salt.
  */
 enum { LANES = 4, VECTORS = 3, TOGETHER = LANES * VECTORS };
 

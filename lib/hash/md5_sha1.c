@@ -2,12 +2,12 @@
  * md5 (RFC 1321) and sha1 (RFC 3174) from libcrypto: the cryptographic functions of the thesis. 128 bits; of SHA-1's
  * 160 the first 128.
  *
- * Neither has a key, and colliding inputs can be made for both, so they withstand nobody who tries. libcrypto's oldest
- * interface is used, because it keeps its state on the stack: the newer one allocates for every hash.
+ * Neither has a key, and collisions can be constructed for both, so they are not safe against attackers. The oldest
+ * interface of libcrypto is used because it keeps its state on the stack; the newer one allocates for every hash.
  */
 #if VIDI_HAVE_CRYPTO
 
-#define OPENSSL_API_COMPAT 0x10100000L /* the interface of 1.1.0, without warnings that there is a newer one */
+#define OPENSSL_API_COMPAT 0x10100000L /* selects the interface of 1.1.0, without deprecation warnings */
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 
@@ -49,5 +49,5 @@ const vidi__hash_fn vidi__hash_md5 = {.name = "md5", .bits = 128, .keyed = false
 const vidi__hash_fn vidi__hash_sha1 = {.name = "sha1", .bits = 128, .keyed = false, .hash = sha1, .batch = sha1_batch};
 
 #else
-typedef int vidi__digest_not_built; /* a file must not be empty */
+typedef int vidi__digest_not_built; /* ISO C forbids an empty file */
 #endif

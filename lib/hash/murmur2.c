@@ -1,9 +1,9 @@
 /*
- * murmur2: MurmurHash2 by Austin Appleby, the version of 32 bits that the thesis tested. Words are read as
- * little-endian, as on the machines that it was written for.
+ * murmur2: MurmurHash2 by Austin Appleby, the 32-bit version that the thesis tested. Words are read as little-endian,
+ * as on the machines that it was written for.
  *
- * One word of state, to begin with the seed and the length; each word of input is mixed by itself and then folded in,
- * the last one to three bytes without that first mixing.
+ * The state is one word, which starts from the seed and the length. Each word of input is mixed and then folded in; the
+ * last one to three bytes are folded in without that first mixing.
  */
 #include "hash/blocks.h"
 #include "hash/functions.h"

@@ -1,8 +1,8 @@
 /*
  * oaat: Jenkins's one-at-a-time, as the eigenvalue paper prints it ("Bob Jenkins' Functions"). 32 bits.
  *
- * The listing there adds `key`, the pointer, in each step; the byte key[i] is meant. One word of state, one byte a
- * step: two inputs that have come to the same state stay together for any common continuation.
+ * The listing there adds `key`, the pointer, in each round; the byte key[i] is meant. The state is one word, and each
+ * round takes one byte. So two inputs that reach the same state collide with any common continuation.
  */
 #include "hash/functions.h"
 

@@ -1,16 +1,16 @@
 /*
- * The three ways from bytes to k values, and the reading of the parameters that choose among them.
+ * The three ways to get k values from bytes, and the parameters that choose among them.
  *
- *   hash       one function for `derived` and `salted`; default sip13
- *   mode       derived | salted | different; by default derived for functions of 128 bits, salted for those of 32, and
- *              different where `functions` is given
- *   salt       prefix | suffix; salted only
- *   functions  a+b+c: what `different` takes its k from; by default all of the build, in the order of vidi__hash_at
+ *     hash       the function for `derived` and `salted`; default sip13
+ *     mode       derived | salted | different; by default derived for 128-bit functions, salted for 32-bit ones, and
+ *                different if `functions` is given
+ *     salt       prefix | suffix; salted only
+ *     functions  a+b+c: what `different` takes its k from; by default all of the build, in the order of vidi__hash_at
  *
- * `derived` is a SplitMix64 generator for each item: its start and its step are the two halves of the item's hash. The
- * arithmetic progression start + i * step is Kirsch and Mitzenmacher's double hashing; the mixing behind it takes away
- * what that costs in small arrays, where progressions modulo m often coincide in many terms once they coincide in two.
- * As a progression modulo 2^64 it is fixed by 127 bits, so that two items practically never share one.
+ * `derived` is a SplitMix64 generator for each item: its start and its increment are the two halves of the item's hash.
+ * The arithmetic progression start + i * increment is Kirsch and Mitzenmacher's double hashing. The mixing after it
+ * removes the weakness of double hashing in small arrays, where progressions modulo m that share two terms often share
+ * many. A progression modulo 2^64 is determined by 127 bits, so two items practically never share one.
  */
 #include "hash/positions.h"
 
@@ -32,7 +32,7 @@ static const vidi__hash_fn *default_function(void)
     return vidi__hash_find(VIDI__STR("sip13"));
 }
 
-/* Splits "a+b+c" and finds the functions: how many there are, or an error. */
+/* Splits "a+b+c" and finds the functions; returns how many there are, or an error. */
 static int read_functions(vidi_str text, const vidi__hash_fn **pool)
 {
     int count = 0;
@@ -53,7 +53,7 @@ static int read_functions(vidi_str text, const vidi__hash_fn **pool)
     }
 }
 
-/* Takes k neighbours of the pool, going on where the turn before stopped. */
+/* Takes k consecutive functions of the pool, continuing where the previous epoch stopped. */
 static int init_different(vidi__positions *positions, vidi__params *params, const vidi__seed *seed)
 {
     const vidi__hash_fn *pool[VIDI__K_MAX];
@@ -91,7 +91,7 @@ static void init_tweaks(vidi__positions *positions, const vidi__seed *seed)
     positions->tweak[1] = vidi__load64(key + 8);
 }
 
-/* Reads mode and hash, which depend on one another, and refuses what has no meaning in the mode. */
+/* Reads mode and hash, which depend on each other, and rejects parameters that do not apply to the mode. */
 static int read_mode(vidi__positions *positions, vidi__params *params)
 {
     static const char *const names[] = {"derived", "salted", "different"};
@@ -219,7 +219,7 @@ void vidi__positions_values(const vidi__positions *positions, const vidi__part *
     }
 }
 
-/* "sip13, xxh3, md5 or sha1": the functions of 128 bits, the best first. */
+/* Writes "sip13, xxh3, md5 or sha1": the 128-bit functions, best first. */
 static void wide_names(vidi__text *text)
 {
     const vidi__hash_fn *wide[VIDI__K_MAX], *fn;

@@ -1,16 +1,16 @@
 /*
- * How a URL, a segment or a feature becomes k hash values, and a hash value a place among m.
+ * How a URL, a segment or a feature becomes k hash values, and how a hash value becomes a place among m.
  *
- *   derived    from the 128 bits that the set has computed once: value i is mix(lo + i * odd(hi)). No hashing again.
- *   salted     one function over salt|URL, k different salts of 24 bytes (the thesis, sections 1.5 and 4.1); or URL|salt,
- *              which is much worse with functions of 32-bit state: URLs that collide before the salt collide for every
- *              salt.
- *   different  k different functions without salts (the thesis, tables 5.2, 5.3, 5.6, 5.7); each epoch takes others.
+ *     derived    from the 128-bit hash that the set has computed: value i is mix(lo + i * odd(hi)). No further hashing.
+ *     salted     one function over salt|URL, with k salts of 24 bytes (the thesis, sections 1.5 and 4.1). Or over
+ *                URL|salt, which is much worse for functions with 32-bit state: URLs that collide before the salt
+ *                collide for every salt.
+ *     different  k different functions without salts (the thesis, tables 5.2, 5.3, 5.6, 5.7); each epoch takes others.
  *
- * Salts, and the constants that make `derived` differ between epochs, members and stages, come from the seed.
+ * The seed determines the salts, and the constants that make `derived` differ between epochs, members and stages.
  *
- * A value becomes a place by multiply-shift if it has 64 good bits, and by remainder for the papers' functions of 32
- * bits, as their implementations did. Those are refused for more than 2^28 places, which 2^32 values no longer hit
+ * A value with 64 good bits becomes a place by multiply-shift. For the papers' 32-bit functions the remainder is used,
+ * as their implementations did. Those functions are rejected for more than 2^28 places, which 2^32 values do not hit
  * evenly.
  */
 #ifndef VIDI_HASH_POSITIONS_H
@@ -22,19 +22,21 @@
 #define VIDI__K_MAX 64
 #define VIDI__NARROW_MAX (UINT64_C(1) << 28)
 
-/* Some bytes of a URL, and their keyed hash if the kind asked for hashes. */
+/* Some bytes of a URL, and their keyed hash if the kind needs hashes. */
 typedef struct vidi__part {
     vidi_str str;
     vidi__u128 hash;
 } vidi__part;
 
-/* What makes one filter different from another of the same shape. */
+/* What distinguishes filters of the same shape. */
 typedef struct vidi__seed {
     unsigned char key[VIDI_KEY_BYTES];
     uint64_t turn; /* which combination of functions `different` takes */
 } vidi__seed;
 
-/* The seed of child `index` of `of`: a member of a spatial filter, a stage of a scalable one, a region of an eigen. */
+/*
+ * The seed of child number `index` of `of`: a member of a spatial filter, a stage of a scalable one, a region of eigen.
+ */
 vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of);
 
 typedef enum vidi__mode { VIDI__DERIVED, VIDI__SALTED, VIDI__DIFFERENT } vidi__mode;
@@ -42,30 +44,30 @@ typedef enum vidi__mode { VIDI__DERIVED, VIDI__SALTED, VIDI__DIFFERENT } vidi__m
 typedef struct vidi__positions {
     vidi__mode mode;
     unsigned k;
-    bool suffix; /* salted: the salt stands behind the URL */
-    bool narrow; /* some function gives 32 bits only */
+    bool suffix; /* salted: the salt comes after the URL */
+    bool narrow; /* some function has only 32 bits */
     uint64_t tweak[2];
-    const vidi__hash_fn *functions[VIDI__K_MAX]; /* derived, salted: only the first */
+    const vidi__hash_fn *functions[VIDI__K_MAX]; /* derived and salted use only the first */
     unsigned char salts[VIDI__K_MAX][VIDI__SALT_BYTES];
     vidi__hash_key key;
 } vidi__positions;
 
-/* Reads hash, mode, salt and functions from the parameters; k must be set by then. */
+/* Reads hash, mode, salt and functions from the parameters, for this k. */
 int vidi__positions_init(vidi__positions *positions, vidi__params *params, const vidi__seed *seed, unsigned k);
 
-/* mode=different: takes the first functions of another scheme instead of its own, so that one list describes both. */
+/* mode=different: takes the first functions of another instance instead of its own, so that one list describes both. */
 int vidi__positions_share(vidi__positions *positions, const vidi__positions *from);
 
 /*
- * The function that the set hashes its items with: parameter `hash`, also behind "inner.", if it gives 128 bits;
- * otherwise sip13. Does not count as asking for the parameter.
+ * The function with which the set hashes its items: the parameter `hash`, or "inner.hash", if it has 128 bits;
+ * otherwise sip13. The parameter still counts as unused.
  */
 int vidi__positions_item_hash(const vidi__params *params, const vidi__hash_fn **fn);
 
-/* The k values of a part. */
+/* Computes the k values of a part. */
 void vidi__positions_values(const vidi__positions *positions, const vidi__part *part, uint64_t *values);
 
-/* VIDI_EOPTION if the functions cannot serve so many places. */
+/* VIDI_EOPTION if the functions have too few bits for this many places. */
 int vidi__positions_check(const vidi__positions *positions, uint64_t places);
 
 static inline uint64_t vidi__positions_place(const vidi__positions *positions, uint64_t value, uint64_t m)
@@ -74,8 +76,9 @@ static inline uint64_t vidi__positions_place(const vidi__positions *positions, u
 }
 
 /*
- * The same, prepared for one m: a remainder of a 32-bit value is two multiplications instead of a division (Lemire,
- * Kaser, Kurz, Faster Remainder by Direct Computation, 2019; exact for 32 bits). magic = floor((2^64 - 1) / m) + 1.
+ * The mapping from values to places, prepared for one m. The remainder of a 32-bit value takes two multiplications
+ * instead of a division (Lemire, Kaser, Kurz, Faster Remainder by Direct Computation, 2019; exact for 32 bits). magic =
+ * floor((2^64 - 1) / m) + 1.
  */
 typedef struct vidi__placing {
     uint64_t m, magic;
@@ -96,11 +99,14 @@ static inline uint64_t vidi__placing_of(const vidi__placing *placing, uint64_t v
     return value % placing->m;
 }
 
-/* Adds "mode=…,hash=…" to the text, as vidi__scheme_init reads it; and the functions' names alone. */
+/* Append "mode=…,hash=…" to the text, as vidi__positions_init reads it, and the names of the functions alone. */
 void vidi__positions_describe(const vidi__positions *positions, vidi__text *text);
 void vidi__positions_names(const vidi__positions *positions, vidi__text *text);
 
-/* Not 0 if nothing but the choice of functions tells this scheme from another: then the same for the same functions. */
+/*
+ * Not 0 if only the choice of functions distinguishes this from other instances. The same functions give the same
+ * value.
+ */
 static inline uint64_t vidi__positions_combination(const vidi__positions *positions)
 {
     uint64_t sum = 0;

@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) vidi__u128 vidi__siphash(const uint
         .v3 = key[1] ^ UINT64_C(0x7465646279746573),
     };
     uint64_t tail = 0, total = 0;
-    unsigned fill = 0; /* bytes waiting in tail */
+    unsigned fill = 0; /* bytes in tail */
     for (size_t i = 0; i < count; i++) {
         const unsigned char *at = (const unsigned char *)pieces[i].ptr;
         size_t left = pieces[i].len;
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) vidi__u128 vidi__siphash(const uint
         }
         for (; left >= 8; at += 8, left -= 8)
             vidi__sip_word(&s, vidi__load64(at), c);
-        if (left && pieces[i].len >= 8) { /* the piece's last 8 bytes at once, without those that are done */
+        if (left && pieces[i].len >= 8) { /* load the last 8 bytes of the piece at once and drop those already used */
             tail = vidi__load64(at + left - 8) >> (8 * (8 - left));
             fill = (unsigned)left;
             continue;

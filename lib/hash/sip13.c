@@ -1,12 +1,13 @@
 /*
  * sip13: SipHash-1-3 with 128-bit output, keyed. The default.
  *
- * SipHash is a pseudo-random function: who does not know the key cannot tell its values from random ones, so a hostile
- * site can neither find URLs that share places with a page it wants lost nor fill the filter faster than chance. One
- * compression and three final rounds instead of 2 and 4 are what Rust and Python chose for their hash tables, for the
- * same reason as here: the attacker never sees a value, only whether a crawler comes. The function itself is in sip.h.
+ * SipHash is a pseudo-random function: without the key its values cannot be told from random ones. So a hostile site
+ * can neither find URLs that share places with a page it wants lost, nor fill the filter faster than chance. One
+ * compression round and three final rounds, instead of 2 and 4, are what Rust and Python chose for their hash tables,
+ * for the same reason as here: the attacker never sees a value, only whether a crawler comes. The function itself is in
+ * sip.h.
  *
- * Many strings at once go by lanes, where the machine has the instructions: sip13_lanes.h, with the same values.
+ * Batches are hashed in lanes if the machine has the instructions (sip13_lanes.h), with the same values.
  */
 #include "hash/functions.h"
 #include "hash/sip.h"
@@ -19,8 +20,8 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(hash)
 
 /*
- * No kernel for the two lanes of SSE2 and NEON: a rotation takes two or three instructions there, in a plain register
- * one, so little gain is to be expected. That is reckoned, not measured.
+ * There is no kernel for the two lanes of SSE2 and NEON. A rotation takes two or three instructions there, but only one
+ * in a plain register, so little gain is to be expected. This was estimated, not measured.
  */
 vidi__hash_batch_fn *vidi__sip13_batch(vidi__cpu_level level)
 {

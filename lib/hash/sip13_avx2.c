@@ -1,8 +1,8 @@
 /*
- * sip13 with AVX2: 4 lanes of 64 bits, two groups, so 8 strings at a time. sip13_lanes.h has the idea.
+ * sip13 for AVX2: 4 lanes of 64 bits in two groups, so 8 strings at a time. The idea is explained in sip13_lanes.h.
  *
- * There are no loads under a byte mask here. At the ragged end whole words are loaded under a word mask, and the last 0
- * to 7 bytes of each string are read as vidi__siphash reads them: the last 8 bytes, less those that are done.
+ * There are no loads under a byte mask here. At the end of a string whole words are loaded under a word mask, and the
+ * last 0 to 7 bytes are read as vidi__siphash reads them: the last 8 bytes, without those already used.
  */
 #include "hash/functions.h"
 
@@ -50,7 +50,7 @@ INLINE vec rotl_by_16(vec a)
      : (n) == 16 ? rotl_by_16(a)                                                                                       \
                  : _mm256_or_si256(_mm256_slli_epi64(a, n), _mm256_srli_epi64(a, 64 - (n))))
 
-/* Signed comparison is good enough: lengths by lanes are small. */
+/* A signed comparison is enough: strings in lanes are short. */
 INLINE mask reaches(const uint64_t *len, uint64_t now)
 {
     return _mm256_cmpgt_epi64(_mm256_loadu_si256((const __m256i *)len), same(8 * now - 1));
@@ -86,7 +86,7 @@ INLINE void ragged_block(vec (*w)[2], const unsigned char *const *at, const uint
     vec rows[LANES];
     const vec number = _mm256_setr_epi64x(0, 1, 2, 3);
 #pragma GCC unroll 4
-    for (unsigned lane = 0; lane < LANES; lane++) /* as a number: the address may lie behind the string */
+    for (unsigned lane = 0; lane < LANES; lane++) /* computed as a number: the address may be beyond the string */
         rows[lane] = _mm256_maskload_epi64((const long long *)((uintptr_t)at[lane] + 8 * i),
                                            _mm256_cmpgt_epi64(same(len[lane] / 8 - i), number));
     transpose(w, rows);
@@ -96,7 +96,7 @@ INLINE uint64_t last_bytes(const unsigned char *at, uint64_t len)
 {
     uint64_t left = len % 8, word = 0;
     if (VIDI__LIKELY(len >= 8))
-        return vidi__load64(at + len - 8) >> 8 >> (8 * (7 - left)); /* in two steps: by 64 at once is undefined */
+        return vidi__load64(at + len - 8) >> 8 >> (8 * (7 - left)); /* two shifts, because a shift by 64 is undefined */
     while (left--)
         word = word << 8 | at[left];
     return word;
@@ -119,5 +119,5 @@ INLINE void put(vidi__u128 *out, vec lo, vec hi)
 #include "hash/sip13_lanes.h"
 
 #else
-typedef int vidi__sip13_avx2_not_built; /* a file must not be empty */
+typedef int vidi__sip13_avx2_not_built; /* ISO C forbids an empty file */
 #endif

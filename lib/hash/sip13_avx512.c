@@ -1,8 +1,8 @@
 /*
- * sip13 with AVX-512: 8 lanes of 64 bits, two groups, so 16 strings at a time. sip13_lanes.h has the idea.
+ * sip13 for AVX-512: 8 lanes of 64 bits in two groups, so 16 strings at a time. The idea is explained in sip13_lanes.h.
  *
- * A rotation is one instruction here, an exclusive or of three one as well, and loads under a byte mask read nothing
- * past the end of a string and leave zeros there. So a block is eight loads and 24 shuffles, also at the ragged end.
+ * Here a rotation is one instruction, and so is an exclusive or of three. Loads under a byte mask read nothing past the
+ * end of a string and fill in zeros. So a block takes eight loads and 24 shuffles, even at the end of a string.
  */
 #include "hash/functions.h"
 
@@ -38,7 +38,7 @@ INLINE vec exor3(vec a, vec b, vec c)
     return _mm512_ternarylogic_epi64(a, b, c, 0x96);
 }
 
-/* A macro because the number must be a constant. Swapping halves is quicker than rotating on some processors. */
+/* A macro because the count must be a constant. Swapping halves is faster than rotating on some processors. */
 #define rotl(a, n) ((n) == 32 ? _mm512_shuffle_epi32(a, 0xb1) : _mm512_rol_epi64(a, n))
 
 INLINE mask reaches(const uint64_t *len, uint64_t now)
@@ -79,22 +79,24 @@ INLINE void whole_block(vec (*w)[2], const unsigned char *const *at, uint64_t i)
     transpose(w, rows);
 }
 
-/* A mask of 64 bits for 64 bytes: all ones, shifted out by as many as are missing; shifts of 64 and more leave zero. */
+/*
+ * A mask of 64 bits for 64 bytes: all ones, shifted right by the number of missing bytes. Shifts of 64 and more give 0.
+ */
 INLINE void ragged_block(vec (*w)[2], const unsigned char *const *at, const uint64_t *len, uint64_t i)
 {
     vec rows[LANES], missing = _mm512_sub_epi64(same(8 * i + 64), _mm512_loadu_si512(len));
     uint64_t there[LANES];
     _mm512_storeu_si512(there, _mm512_srlv_epi64(same(UINT64_MAX), _mm512_max_epi64(missing, same(0))));
-    __asm__("" : "+m"(there)); /* through memory: the compiler's way, from vector to mask by shuffles, takes longer */
+    __asm__("" : "+m"(there)); /* through memory: the compiler's shuffles from vector to mask take longer */
 #pragma GCC unroll 8
-    for (unsigned lane = 0; lane < LANES; lane++) /* as a number: the address may lie behind the string */
+    for (unsigned lane = 0; lane < LANES; lane++) /* computed as a number: the address may be beyond the string */
         rows[lane] = _mm512_maskz_loadu_epi8(there[lane], (const void *)((uintptr_t)at[lane] + 8 * i));
     transpose(w, rows);
 }
 
 INLINE void ends(vec (*w)[2], const unsigned char *const *at, const uint64_t *len)
 {
-    (void)at; /* the last bytes are there already */
+    (void)at; /* ragged_block has already stored the last bytes */
 #pragma GCC unroll 8
     for (unsigned lane = 0; lane < LANES; lane++)
         ((unsigned char *)w[len[lane] / 8])[8 * lane + 7] = (unsigned char)len[lane];
@@ -109,5 +111,5 @@ INLINE void put(vidi__u128 *out, vec lo, vec hi)
 #include "hash/sip13_lanes.h"
 
 #else
-typedef int vidi__sip13_avx512_not_built; /* a file must not be empty */
+typedef int vidi__sip13_avx512_not_built; /* ISO C forbids an empty file */
 #endif

@@ -35,10 +35,10 @@
 #include "base/bits.h"
 #include "hash/sip.h"
 
-#define CHUNK 256       /* strings that are sorted at a time: their numbers fit a byte */
-#define WORDS 64        /* whole words of strings that go by lanes are fewer */
-#define FEW (LANES / 4) /* strings left over that are faster one by one */
-#define SMALL 8         /* batches that do not pay the sorting are smaller */
+#define CHUNK 256       /* strings sorted at a time: their indexes fit into a byte */
+#define WORDS 64        /* strings with this many whole words are hashed one by one */
+#define FEW (LANES / 4) /* this many leftover strings are faster one by one */
+#define SMALL 8         /* smaller batches do not repay the sorting */
 
 /* A row of `words`: a vector for each group. */
 typedef vec word_row[2];
@@ -47,15 +47,15 @@ typedef struct lanes {
     vec v0, v1, v2, v3;
 } lanes;
 
-/* At most CHUNK strings, sorted: those with most words first, but those of WORDS and more in any order. */
+/* At most CHUNK strings, sorted by number of words, longest first. Those with WORDS words or more are in any order. */
 typedef struct queue {
     vidi__u128 hash[CHUNK + LANES];
     uint64_t len[CHUNK + LANES];
     const unsigned char *at[CHUNK + LANES];
-    uint8_t place[CHUNK]; /* of the callers' strings */
+    uint8_t place[CHUNK]; /* index in the caller's order */
     const uint64_t *key;
-    size_t next;          /* string to be hashed */
-    uint64_t least, most; /* whole words of the shortest and of the longest string of the groups at hand */
+    size_t next;          /* next string to hash */
+    uint64_t least, most; /* whole words of the shortest and of the longest string of the current groups */
 } __attribute__((aligned(VIDI__CACHE_LINE))) queue;
 
 INLINE lanes lanes_start(const uint64_t key[2])
@@ -68,7 +68,7 @@ INLINE lanes lanes_start(const uint64_t key[2])
     };
 }
 
-/* A round for a word that v3 has taken in already, as it will the next when this returns. */
+/* One round for `word`, which v3 has already absorbed; on return v3 has absorbed `next`. */
 INLINE lanes lanes_round(lanes s, vec word, vec next)
 {
     vec v0 = add(s.v0, s.v1), v2 = add(s.v2, s.v3);
@@ -93,7 +93,7 @@ INLINE lanes lanes_pick(mask which, lanes a, lanes b)
     };
 }
 
-/* The loops over groups must be unrolled for the states to stay in registers. */
+/* The loops over groups must be unrolled, so that the states stay in registers. */
 INLINE void absorb(lanes *s, const word_row *words, const queue *q, unsigned groups)
 {
     uint64_t i, least = q->least, most = q->most;
@@ -138,7 +138,7 @@ INLINE void finish(lanes *s, vidi__u128 *out, unsigned groups)
         put(out + g * LANES, low[g], exor(exor3(s[g].v0, s[g].v1, s[g].v2), s[g].v3));
 }
 
-/* Not inline: the compiler would keep pointers in vector registers, and each would wait for the rounds before. */
+/* Not inlined: the compiler would keep pointers in vector registers, and each would wait for the previous rounds. */
 TARGET static __attribute__((noinline)) void lay_out(const queue *q, unsigned g, word_row *words)
 {
     const unsigned char *const *at = q->at + q->next + g * LANES;
@@ -149,7 +149,7 @@ TARGET static __attribute__((noinline)) void lay_out(const queue *q, unsigned g,
     for (; i <= q->most; i += LANES)
         ragged_block((word_row *)&words[i][g], at, len, i);
     ends((word_row *)&words[0][g], at, len);
-    words[q->most + 1][g] = same(0); /* behind the last word there is nothing to take in */
+    words[q->most + 1][g] = same(0); /* nothing to absorb after the last word */
 }
 
 INLINE void hash_lanes(queue *q, unsigned groups)
@@ -185,13 +185,13 @@ static void hash_next(queue *q)
 }
 
 /*
- * A counting sort with counters of a byte: sums are modulo 256, as places are. Eight counters become eight sums at once
- * by a product with 0x01…01. The prefetches help when the strings come from far away: then in their own order.
+ * A counting sort with one-byte counters: sums are modulo 256, like the indexes. A product with 0x01…01 turns eight
+ * counters into eight sums at once. The prefetches help if the strings are not in the cache.
  */
 static void sort(queue *q, const vidi_str *strs, size_t n)
 {
     uint8_t bucket[CHUNK], rank[CHUNK];
-    uint8_t begin[WORDS + 8] = {0}; /* begin[b + 1] counts bucket b at first */
+    uint8_t begin[WORDS + 8] = {0}; /* begin[b + 1] first counts bucket b */
     for (size_t i = 0; i < n; i++) {
         size_t words = strs[i].len / 8;
         bucket[i] = (uint8_t)(words < WORDS ? WORDS - words : 0);
@@ -212,7 +212,7 @@ static void sort(queue *q, const vidi_str *strs, size_t n)
     }
 }
 
-/* How many of the first strings had better not share a group: all lanes would wait for them. */
+/* How many of the first strings are so long that all lanes would wait for them. */
 static size_t loners(const queue *q, size_t n)
 {
     size_t count = 0;
@@ -239,7 +239,7 @@ static void hash_chunk(const uint64_t key[2], const vidi_str *strs, size_t n, vi
     if (n - q.next <= FEW) {
         while (q.next < n)
             hash_next(&q);
-    } else { /* lanes without a string get the last one again */
+    } else { /* lanes without a string repeat the last one */
         for (size_t i = n; (i - q.next) % LANES; i++) {
             q.len[i] = q.len[i - 1];
             q.at[i] = q.at[i - 1];

@@ -1,22 +1,24 @@
 /*
  * xxh3: XXH3 by Yann Collet, 128 bits, from libxxhash, with a secret of 192 bytes made from the key. For trusted input.
  *
- * It is built from products of two halves of (input ^ secret), for speed; its author does not claim that it is a
+ * It is built from products of two halves of (input ^ secret), for speed. Its author does not claim that it is a
  * pseudo-random function, and it is not: pairs of inputs of 32 to 240 bytes, fixed in advance, are reported to collide
  * for one secret in about 2^27 (issue 1127 of the xxHash project). Longer inputs are worse: the top two bits of words
- * 64 bytes apart change one accumulator by multiples of 2^30 alone, so that among a million URLs of a kilobyte some
- * thirty pairs collide in all 128 bits under any secret (tests/set/test_adversary_adaptive.c finds them by asking). So,
- * keyed or not, it does not count as withstanding an attacker.
+ * 64 bytes apart change one accumulator only by multiples of 2^30. So among a million URLs of a kilobyte some thirty
+ * pairs collide in all 128 bits under any secret (tests/set/test_adversary_adaptive.c finds them by lookups). So
+ * although it has a secret, vidi does not call it keyed.
  */
 #if VIDI_HAVE_XXHASH
 
-#define XXH_STATIC_LINKING_ONLY /* the state's size, to have it on the stack */
+#define XXH_STATIC_LINKING_ONLY /* exposes the size of the state, so that it can be on the stack */
 #include <xxhash.h>
 
 #include "hash/blocks.h"
 #include "hash/functions.h"
 
-/* Pieces that are shorter together are joined on the stack: cheaper than the state for streams, and most URLs are. */
+/*
+ * Inputs up to this size are joined on the stack, which is cheaper than the streaming interface. Most URLs are shorter.
+ */
 #define JOIN_MAX 512
 
 static XXH128_hash_t join(const vidi__hash_key *key, const vidi_str *pieces, size_t count)
@@ -59,5 +61,5 @@ VIDI__HASH_ONE_BY_ONE(hash)
 const vidi__hash_fn vidi__hash_xxh3 = {.name = "xxh3", .bits = 128, .keyed = false, .hash = hash, .batch = hash_batch};
 
 #else
-typedef int vidi__xxh3_not_built; /* a file must not be empty */
+typedef int vidi__xxh3_not_built; /* ISO C forbids an empty file */
 #endif

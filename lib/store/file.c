@@ -1,4 +1,4 @@
-/* The operating system's own functions, and what the store makes of them; file.h says what each promises. */
+/* The operating system's functions, and the store's functions on top of them; see file.h. */
 #include "store/file.h"
 
 #include <dirent.h>
@@ -51,12 +51,12 @@ static void *real_map(int file, size_t bytes)
     return mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
 }
 
-/* errno tells the end of the folder from an error, and so must be 0 before each call. */
+/* readdir returns NULL both at the end and on an error. errno distinguishes them, so it must be 0 before each call. */
 static int visit_all(DIR *folder, int (*visit)(void *context, const char *name), void *context)
 {
     for (;;) {
         errno = 0;
-        const struct dirent *entry = readdir(folder); /* NOLINT(concurrency-mt-unsafe): the handle is nobody else's */
+        const struct dirent *entry = readdir(folder); /* NOLINT(concurrency-mt-unsafe): our own handle */
         if (!entry)
             return errno ? -1 : 0;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
@@ -67,7 +67,7 @@ static int visit_all(DIR *folder, int (*visit)(void *context, const char *name),
     }
 }
 
-/* Through a handle of its own, because closedir closes it, and because the place in the list belongs to the handle. */
+/* Uses a handle of its own, because closedir closes it, and because the position in the list belongs to the handle. */
 static int real_list(int folder, int (*visit)(void *context, const char *name), void *context)
 {
     int handle = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -108,7 +108,7 @@ const vidi__system *vidi__system_now = &vidi__system_real;
 
 /* ---- what the store uses ---- */
 
-/* errno as a sentence: "log.0000000000000001 cannot be written: No space left on device". */
+/* Turns errno into a message: "log.0000000000000001 cannot be written: No space left on device". */
 static int refused(const char *name, const char *what)
 {
     return vidi__fail(VIDI_EIO, "%s cannot be %s: %s", name, what, strerror(errno));
@@ -131,7 +131,7 @@ int vidi__file_close(vidi__file *file)
 {
     int handle = file->handle;
     file->handle = -1;
-    /* After EINTR the handle is closed all the same; trying again could close somebody else's. */
+    /* After EINTR the handle is closed nevertheless; a second close might close a handle of another thread. */
     if (handle < 0 || vidi__system_now->close(handle) == 0 || errno == EINTR)
         return VIDI_OK;
     return refused(file->name, "closed");
@@ -145,7 +145,7 @@ int vidi__file_write(const vidi__file *file, const void *data, size_t bytes)
         if (done < 0 && errno == EINTR)
             continue;
         if (done == 0)
-            errno = EIO; /* nothing and no reason: asking again might never end */
+            errno = EIO; /* no bytes written and no error: repeating might never end */
         if (done <= 0)
             return refused(file->name, "written");
         at += done;
@@ -199,7 +199,7 @@ int vidi__file_truncate(const vidi__file *file, uint64_t bytes)
 int vidi__file_map(const vidi__file *file, uint64_t bytes, const void **start)
 {
     *start = NULL;
-    if (bytes == 0) /* which mmap refuses */
+    if (bytes == 0) /* mmap rejects 0 bytes */
         return VIDI_OK;
     if (bytes > SIZE_MAX / 2)
         return vidi__fail(VIDI_ELIMIT, "%s is too large for the address space", file->name);

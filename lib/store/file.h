@@ -1,10 +1,10 @@
 /*
- * Files, as the store sees them: every call to the operating system that could fail goes through one table of
- * functions, which a test may replace by one that fails at the n-th call, loses what was not synced, or tears a write
- * in two. Above the table, the functions that the store uses: they go on after EINTR and after writing or reading less
- * than was asked for, and turn errors into sentences with the name of the file.
+ * Files, as the store sees them. Every system call that can fail goes through a table of functions. A test may replace
+ * it by one that fails at the n-th call, loses what was not synced, or tears a write in two. The store's functions are
+ * on top of the table: they continue after EINTR and after short reads and writes, and turn errors into messages that
+ * name the file.
  *
- * Nothing here retries an fsync, not even after EINTR: when one has failed, nobody knows what is on the disk.
+ * No function retries an fsync, not even after EINTR: after a failed fsync nobody knows what is on the disk.
  */
 #ifndef VIDI_STORE_FILE_H
 #define VIDI_STORE_FILE_H
@@ -28,41 +28,43 @@ typedef struct vidi__system {
     int (*truncate)(int file, uint64_t bytes); /* ftruncate */
     void *(*map)(int file, size_t bytes);      /* mmap, for reading, shared; MAP_FAILED */
     int (*unmap)(void *start, size_t bytes);
-    /* Calls visit for each name in the folder but "." and ".."; ends when that returns other than 0, and returns it. */
+    /*
+     * Calls visit for each name in the folder except "." and "..". A result other than 0 ends the walk and is returned.
+     */
     int (*list)(int folder, int (*visit)(void *context, const char *name), void *context);
 } vidi__system;
 
-/* The operating system's own; and the one in force, which only tests change. */
+/* The operating system's functions, and those in use, which only tests change. */
 extern const vidi__system vidi__system_real;
 extern const vidi__system *vidi__system_now;
 
-/* What files of a set may be read and written by: the owner alone, because the key is inside. */
+/* Files of a set are only for their owner, because the key is inside. */
 #define VIDI__FILE_MODE 0600
 #define VIDI__FOLDER_MODE 0700
 
-/* An open file and the name that sentences call it by. */
+/* An open file, and its name for messages. */
 typedef struct vidi__file {
     int handle; /* -1: closed */
     char name[40];
 } vidi__file;
 
-/* All return VIDI_OK or VIDI_EIO with a sentence, but where something else is said. */
+/* All functions return VIDI_OK, or VIDI_EIO with a message, unless noted otherwise. */
 
-/* flags as for open(2), O_CLOEXEC is added. VIDI_EABSENT if there is no such file. */
+/* flags are those of open(2); O_CLOEXEC is added. VIDI_EABSENT if there is no such file. */
 int vidi__file_open(vidi__file *file, int folder, const char *name, int flags);
-/* Closed is fine. Only for files that were written is the result of interest. */
+/* Closing a closed file is allowed. The result only matters for files that were written. */
 int vidi__file_close(vidi__file *file);
 int vidi__file_write(const vidi__file *file, const void *data, size_t bytes);
-/* Exactly so many bytes; VIDI_EFORMAT if the file ends before. */
+/* Reads exactly this many bytes; VIDI_EFORMAT if the file ends before. */
 int vidi__file_read(const vidi__file *file, void *data, size_t bytes, uint64_t offset);
 int vidi__file_sync(const vidi__file *file);
 int vidi__file_size(const vidi__file *file, uint64_t *bytes);
 int vidi__file_truncate(const vidi__file *file, uint64_t bytes);
-/* VIDI_ELIMIT if the machine has no such addresses. 0 bytes are NULL. */
+/* VIDI_ELIMIT if the file is too large for the address space. For 0 bytes *start is NULL. */
 int vidi__file_map(const vidi__file *file, uint64_t bytes, const void **start);
 void vidi__file_unmap(const void *start, uint64_t bytes);
 int vidi__file_rename(int folder, const char *from, const char *to);
-/* A file that is not there is fine. */
+/* Succeeds if the file does not exist. */
 int vidi__file_unlink(int folder, const char *name);
 
 #endif

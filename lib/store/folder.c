@@ -14,7 +14,7 @@
 #define LOG_PREFIX "log."
 #define NEW_SUFFIX ".new"
 
-/* Written so far, what is behind is handed to the disk whenever it comes to this: the last sync is then a short one. */
+/* While a snapshot is written, it is synced each time this much has accumulated. So the last sync is short. */
 #define SYNC_EVERY (UINT64_C(64) << 20)
 
 static int failed(const char *what, const char *path)
@@ -24,7 +24,7 @@ static int failed(const char *what, const char *path)
     return vidi__fail(errno == ENOENT ? VIDI_EABSENT : VIDI_EIO, "%s %s: %s", what, path, strerror(errno));
 }
 
-/* The number behind the prefix and before the suffix; 0 if the name is not of that form. */
+/* The number between prefix and suffix; 0 if the name does not match. */
 static uint64_t number_in(const char *name, const char *prefix, const char *suffix)
 {
     size_t skip = strlen(prefix);
@@ -60,7 +60,7 @@ int vidi__folder_open(vidi__folder *folder, const char *path)
     return folder->handle < 0 ? failed("cannot open the set", path) : VIDI_OK;
 }
 
-/* So that the folder itself is there after a crash. */
+/* Makes sure that the folder itself survives a crash. */
 static int sync_parent(const char *path)
 {
     char parent[4096];
@@ -111,7 +111,7 @@ int vidi__folder_sync(const vidi__folder *folder)
     return vidi__file_sync(&(vidi__file){folder->handle, "the folder"});
 }
 
-/* Who holds the lock, as the file says; 0 if it does not. */
+/* The process id in the lock file; 0 if there is none. */
 static long holder(const vidi__file *file)
 {
     char text[24] = "";
@@ -139,7 +139,7 @@ int vidi__folder_lock(vidi__folder *folder)
         (void)vidi__file_close(&folder->lock);
         return code;
     }
-    /* For people only: the lock itself is the kernel's and goes with the process. */
+    /* For people only: the lock itself belongs to the kernel and ends with the process. */
     int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (vidi__file_truncate(&folder->lock, 0) == VIDI_OK)
         (void)vidi__file_write(&folder->lock, text, (size_t)len);

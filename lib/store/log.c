@@ -4,16 +4,17 @@
  *     appenders -> filling -+ swap +-> writing -> write(2) -> fsync(2)
  *                           +------+              `written`    `synced`
  *
- * Appenders copy into `filling` under the lock and go. The thread exchanges it for the empty `writing`, and works on
- * that without the lock: it computes marks and checksums, writes, syncs. Whoever comes meanwhile shares the next round:
- * that is all that there is to group commit.
+ * Appenders copy into `filling` under the lock and return. The thread swaps it with the empty `writing` and works on
+ * that without the lock: it computes check values and checksums, writes and syncs. Records that arrive meanwhile share
+ * the next round; that is the group commit.
  *
  * Invariants, under the lock:
- *   synced <= written <= end, and all are lengths of the file at ends of records;
- *   end - written is what lies in the two buffers;
- *   filling.room >= filling.used + reserved, so that an append needs no memory;
- *   `writing` and the file belong to the thread, and `writing` is empty whenever the thread holds the lock;
- *   after `error` is set, it never changes, and the file is not written to any more.
+ *
+ * - synced <= written <= end, and all are lengths of the file at ends of records
+ * - end - written is the number of bytes in the two buffers
+ * - filling.room >= filling.used + reserved, so an append needs no memory
+ * - `writing` and the file belong to the thread, and `writing` is empty whenever the thread holds the lock
+ * - after `error` is set it never changes, and the file is no longer written to
  */
 #include "store/log.h"
 
@@ -30,15 +31,15 @@
 
 #define MS UINT64_C(1000000)
 
-/* The thread writes out so long after the first append, or when there is so much. */
+/* The thread writes this long after the first append, or when this many bytes have accumulated. */
 #define WRITE_AFTER (100 * MS)
 #define WRITE_FROM (UINT64_C(256) << 10)
-/* VIDI__SYNC_EVERYSEC: so long after the first append that is not synced, so that the sync begins within the second. */
+/* VIDI__SYNC_EVERYSEC: this long after the first append that is not synced, so that the sync begins within a second. */
 #define SYNC_AFTER (900 * MS)
-/* Appenders wait for the disk from here on. */
+/* With this many bytes pending, appenders wait for the disk. */
 #define PENDING_MAX (UINT64_C(64) << 20)
 
-/* Buffers begin with, and after a burst are given back above. */
+/* Initial buffer size, and the size above which buffers are freed after a burst. */
 #define BUFFER_MIN (UINT64_C(64) << 10)
 #define BUFFER_KEEP (UINT64_C(4) << 20)
 
@@ -54,42 +55,42 @@ struct vidi__log {
     vidi__log_policy policy;
 
     pthread_t thread;
-    pthread_mutex_t lock; /* over everything below */
-    pthread_cond_t work;  /* the thread has something to do, or has to think again about when */
-    pthread_cond_t done;  /* written, synced or error have changed */
+    pthread_mutex_t lock; /* protects everything below */
+    pthread_cond_t work;  /* signalled when the thread has something to do, or must recompute its deadline */
+    pthread_cond_t done;  /* signalled when written, synced or error has changed */
     buffer filling, writing;
-    uint64_t reserved; /* bytes of records that may still be appended */
+    uint64_t reserved; /* bytes of records that were reserved and not yet appended */
     uint64_t end, written, synced;
-    uint64_t wanted;        /* somebody waits until so much is synced */
-    uint64_t filling_since; /* when the first record came into `filling`, if there is one */
-    uint64_t dirty_since;   /* the same of the first record that is written and not synced */
-    unsigned blocked;       /* threads that wait in vidi__log_reserve */
-    bool starved;           /* the thread found no memory for the other buffer; it tries again when one has appended */
+    uint64_t wanted;        /* a thread waits until this position is synced */
+    uint64_t filling_since; /* time of the first append to `filling`, if it is not empty */
+    uint64_t dirty_since;   /* time of the first append that is written and not synced */
+    unsigned blocked;       /* number of threads that wait in vidi__log_reserve */
+    bool starved;           /* the thread found no memory for the other buffer; it tries again after the next append */
     bool stopping;
     int error;
     char sentence[256];
 };
 
-/* ---- small things ---- */
+/* ---- helpers ---- */
 
 static uint64_t now(void)
 {
     return vidi__clock_now->now();
 }
 
-/* Until the thread has changed written, synced or error; the caller looks whether that was enough. */
+/* Waits until the thread has changed written, synced or error. The caller checks whether that was enough. */
 static void wait_for_thread(vidi__log *log)
 {
     vidi__clock_now->wait(&log->done, &log->lock, VIDI__NEVER);
 }
 
-/* Gives the log's error back to the caller, whose thread has not seen the sentence yet. Under the lock. */
+/* Returns the log's error to the caller, whose thread does not have the message yet. The caller holds the lock. */
 static int error_of(const vidi__log *log)
 {
     return log->error ? vidi__fail(log->error, "%s", log->sentence) : VIDI_OK;
 }
 
-/* Keeps the error of this thread, whose sentence is vidi_message(), if it is the first. Under the lock. */
+/* Stores this thread's error, whose message is vidi_message(), if it is the first. The caller holds the lock. */
 static void keep_error(vidi__log *log, int code)
 {
     if (!log->error) {
@@ -106,7 +107,7 @@ static void release_buffer(vidi__log *log, buffer *which)
     *which = (buffer){0};
 }
 
-/* Room for so many bytes in all; what is in the buffer stays. Doubles, but not beyond what may be pending anyway. */
+/* Grows a buffer to this many bytes in all and keeps its contents. Doubles, but not beyond what may be pending. */
 static int grow(vidi__log *log, buffer *which, uint64_t bytes)
 {
     if (VIDI__LIKELY(bytes <= which->room))
@@ -122,7 +123,7 @@ static int grow(vidi__log *log, buffer *which, uint64_t bytes)
 
 /* ---- the thread ---- */
 
-/* Fills in marks and checksums, which appenders leave to us: they hold the lock, and we have the time. */
+/* Fills in check values and checksums. The thread does this and not the appenders, who hold the lock. */
 static void seal(const vidi__log *log, uint64_t offset)
 {
     unsigned char *at = log->writing.at, *end = at + log->writing.used;
@@ -137,8 +138,8 @@ static void seal(const vidi__log *log, uint64_t offset)
 }
 
 /*
- * Exchanges the buffers. The fresh one must have room for what was reserved; if there is no memory for that, nothing
- * happens, and no new reservations are given out until enough of the old ones are used up.
+ * Swaps the buffers. The new one must have room for what was reserved. If there is no memory for that, nothing happens,
+ * and there are no new reservations until enough of the old ones have been used.
  */
 static bool swap(vidi__log *log)
 {
@@ -186,7 +187,7 @@ static void sync_out(vidi__log *log)
     pthread_cond_broadcast(&log->done);
 }
 
-/* When the buffer has to be written out: VIDI__NEVER if it is empty, 0 for at once. */
+/* The time at which the buffer must be written: VIDI__NEVER if it is empty, 0 for at once. */
 static uint64_t write_due(const vidi__log *log)
 {
     if (log->filling.used == 0)
@@ -213,7 +214,7 @@ static void sleep_until(vidi__log *log, uint64_t due)
     vidi__clock_now->wait(&log->work, &log->lock, due);
 }
 
-/* A sync that is due follows a write even if by then the next write is due: else it might never come. */
+/* A sync that is due follows a write even if the next write is due by then: otherwise it might never come. */
 static void do_what_is_due(vidi__log *log, uint64_t time)
 {
     if (write_due(log) <= time) {
@@ -240,7 +241,7 @@ static void *run(void *context)
         else
             sleep_until(log, first);
     }
-    /* Nobody was told that what is not synced is there, so nobody should find it: as far as that is in our power. */
+    /* No caller was told that unsynced records are there, so no reader should find them, if we can prevent it. */
     if (log->error && log->policy == VIDI__SYNC_ALWAYS)
         (void)vidi__file_truncate(&log->file, log->synced);
     pthread_mutex_unlock(&log->lock);
@@ -272,7 +273,7 @@ static void destroy_lock(vidi__log *log)
     pthread_cond_destroy(&log->work);
 }
 
-/* The thread takes no signals: they are for the program's own threads. */
+/* The thread blocks all signals: they are for the program's own threads. */
 static int start(vidi__log *log)
 {
     sigset_t all, before;
@@ -288,7 +289,7 @@ static int start(vidi__log *log)
     return vidi__fail(VIDI_ESYSTEM, "%s: cannot start a thread for the log: %s", log->file.name, strerror(failed));
 }
 
-/* The file is left as it is; its handle, too, goes without a sentence that would hide the one about the cause. */
+/* Leaves the file as it is. Closes its handle without a message, which would hide the one about the cause. */
 static void release_log(vidi__log *log)
 {
     if (log->file.handle >= 0)
@@ -316,7 +317,7 @@ static int make(vidi__log **out, vidi__memory *memory, vidi__log_policy policy)
     return code;
 }
 
-/* Opens a file that is new, or the leftover of a crash; *ours says that it may be removed again. */
+/* Opens a file that is new or the leftover of a crash; *ours tells whether it may be removed again. */
 static int open_new(vidi__log *log, int folder, const char *name, bool *ours)
 {
     uint64_t bytes;
@@ -356,7 +357,7 @@ int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vi
     vidi__log_name(name, id->number);
     int code = create(*log, folder, name, id, &ours);
     if (code < 0) {
-        if (ours) /* not vidi__file_unlink: its sentence would replace the one about the cause */
+        if (ours) /* not vidi__file_unlink, whose message would replace the one about the cause */
             (void)vidi__system_now->unlink(folder, name);
         release_log(*log);
         *log = NULL;
@@ -364,7 +365,7 @@ int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vi
     return code;
 }
 
-/* What a process before us has written may still be in the kernel's hands alone; it is synced before we build on it. */
+/* The previous process may not have synced what it wrote, so it is synced before more is appended. */
 static int go_on(vidi__log *log, int folder, const vidi__log_id *id, uint64_t bytes)
 {
     char name[40];
@@ -413,7 +414,9 @@ int vidi__log_close(vidi__log *log)
 
 /* ---- appending ---- */
 
-/* Room in both buffers' future: in the one at hand, and, while the thread is starved, in the next one as well. */
+/*
+ * Reserves room in the current buffer and, while the thread has no memory for the other one, in the next one as well.
+ */
 static int reserve(vidi__log *log, uint64_t bytes)
 {
     while (!log->error && log->end - log->written > PENDING_MAX) {
@@ -455,7 +458,7 @@ void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes)
     pthread_mutex_unlock(&log->lock);
 }
 
-/* The record but for its mark and its checksum, which the thread fills in. */
+/* Writes the record except for its check value and its checksum, which the thread fills in. */
 static void put(unsigned char *at, uint32_t type, const vidi_str *pieces, size_t count, uint64_t payload)
 {
     vidi__store32(at + 4, type);
@@ -470,8 +473,8 @@ static void put(unsigned char *at, uint32_t type, const vidi_str *pieces, size_t
 }
 
 /*
- * The thread is woken for the first record in a buffer, so that it knows by when to write, and when there is enough; a
- * signal for each record would cost more than the record.
+ * Appends a record. The thread is woken for the first record in a buffer, so that it knows its deadline, and when there
+ * is enough to write. A signal for each record would cost more than the record.
  */
 static void append(vidi__log *log, uint32_t type, const vidi_str *pieces, size_t count, uint64_t payload)
 {
@@ -491,7 +494,7 @@ void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, siz
     for (size_t i = 0; i < count; i++)
         payload += pieces[i].len;
     pthread_mutex_lock(&log->lock);
-    if (payload > reserved) /* a mistake of the caller's: better no log than one with a gap that nobody knows of */
+    if (payload > reserved) /* a bug in the caller: no log is better than one with an unknown gap */
         keep_error(log, vidi__fail(VIDI_EARGUMENT, "%s: a record is larger than its reservation", log->file.name));
     if (!log->error)
         append(log, type, pieces, count, payload);
@@ -501,7 +504,7 @@ void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, siz
     pthread_mutex_unlock(&log->lock);
 }
 
-/* ---- waiting and asking ---- */
+/* ---- waiting and state ---- */
 
 int vidi__log_wait(vidi__log *log, uint64_t position)
 {

@@ -1,4 +1,7 @@
-/* Heads, marks and checksums of logs: SipHash-1-3-128 with a zero key, as in frame.c. They find accidents; no enemy. */
+/*
+ * Heads, marks and checksums of logs: SipHash-1-3-128 with a zero key, as in frame.c. They detect accidents, not
+ * forgery.
+ */
 #include "store/log_format.h"
 
 #include <stdio.h>

@@ -1,42 +1,45 @@
 /*
- * Reading a log after whatever has happened to it.
+ * Reads a log after whatever has happened to it.
  *
- * The reader goes through the file once, from the front, with a window that is as large as the largest record. Where a
- * record was expected and there is none, it looks at every eighth byte for the next: a head counts as one only if its
- * mark fits its place in this very log, so that the checksum of a payload is hardly ever computed in vain. Somebody who
- * writes files to make us work can still arrange for that; hence the allowance for checksums that turn out wrong.
+ * The reader goes through the file once, from the front, with a window as large as the largest record. Where a record
+ * was expected and there is none, it looks for the next at every eighth byte. A head only counts if its check value
+ * fits its position in this very log, so the checksum of a payload is hardly ever computed in vain. A forged file can
+ * still arrange for that, hence the limit on bytes with wrong checksums.
  */
 #include <fcntl.h>
 
 #include "store/log_format.h"
 
-/* What is read at once, if there is so much and nothing larger is to be seen. */
+/* Read at once, if there is as much and no larger record. */
 #define WINDOW (UINT64_C(256) << 10)
 
-/* Bytes of failing candidates that are put up with: so many times the file's size, and so many more. */
+/* Limit on bytes with wrong checksums: this many times the file's size, plus a constant. */
 #define ALLOWANCE_TIMES 4
 #define ALLOWANCE_MORE (UINT64_C(1) << 20)
 
 typedef struct reader {
     vidi__memory *memory;
     vidi__file file;
-    uint64_t size;       /* of the file, when the reading began */
+    uint64_t size;       /* of the file when reading began */
     uint64_t generation; /* from the head */
-    uint64_t allowance;  /* bytes that may still be checksummed for nothing */
+    uint64_t allowance;  /* bytes that may still be checksummed in vain */
     unsigned char *window;
-    uint64_t room;  /* of the window */
+    uint64_t room;  /* size of the window */
     uint64_t start; /* offset in the file of the window's first byte */
     uint64_t fill;  /* bytes in the window */
 } reader;
 
-/* Past vidi__file_close, whose sentence would replace the one that says why the reading has ended. */
+/* Does not use vidi__file_close, whose message would replace the one that says why reading ended. */
 static void close_reader(reader *self)
 {
     vidi__release(self->memory, self->window, self->room, 8);
     (void)vidi__system_now->close(self->file.handle);
 }
 
-/* Room for so many bytes, which the file has; what was in the window is gone. Never more than the file is long. */
+/*
+ * Makes room for this many bytes, which the file has. The contents of the window are lost. Never exceeds the file's
+ * size.
+ */
 static int make_room(reader *self, uint64_t bytes)
 {
     uint64_t room = 2 * self->room < WINDOW ? WINDOW : 2 * self->room;
@@ -52,8 +55,8 @@ static int make_room(reader *self, uint64_t bytes)
 }
 
 /*
- * Points *at to so many bytes of the file, which must be there. What is read beyond them is at most WINDOW: the cost of
- * looking at a record is its own length or paid for by the way to it, however large the window has become.
+ * Points *at to this many bytes of the file, which must exist. Reads at most WINDOW bytes beyond them. So looking at a
+ * record costs its own length, or is paid for by the bytes on the way to it, however large the window has become.
  */
 static int look(reader *self, uint64_t offset, uint64_t bytes, const unsigned char **at)
 {
@@ -87,8 +90,8 @@ static int open_reader(reader *self, vidi__memory *memory, int folder, const vid
 }
 
 /*
- * A file that is no longer than a head, and whose head is none, is what a crash has left of a log that nothing was ever
- * appended to. A longer one had a head once: it is brought to disk before the first record.
+ * Reads the head. A file no longer than a head, without a valid head, is what a crash left of a log to which nothing
+ * was ever appended. A longer file once had a head: it is synced before the first record.
  */
 static int read_head(reader *self, const vidi__log_id *id, bool *headless)
 {
@@ -115,7 +118,7 @@ static int use_allowance(reader *self, uint64_t bytes)
     return VIDI_OK;
 }
 
-/* The record at this offset: *bytes is its length in the file, and 0 if there is none. */
+/* The record at this offset: *bytes is its length in the file, or 0 if there is none. */
 static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *payload, uint64_t *bytes)
 {
     const unsigned char *at;
