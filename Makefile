@@ -11,7 +11,7 @@ BENCH_LINES ?= 5e6
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint format completions abi \
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
 build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
@@ -62,9 +62,18 @@ coverage: ## which lines of lib/ the tests run; fails below 95 %
 	@tools/packages coverage
 	@tools/coverage.sh
 
-lint: ## layout, clang-tidy, cppcheck, and a build in which warnings are errors
+lint: ## layout, clang-tidy, cppcheck, shellcheck, and a build in which warnings are errors
 	@tools/packages lint
 	@tools/lint.sh
+
+analyze: ## clang's analyzer over lib, cli and lab: some minutes
+	@tools/packages lint
+	@tools/lint.sh analyze
+
+ci: ## make test and make lint with one sum, as continuous integration runs them
+	@tools/packages test
+	@tools/packages lint
+	@tools/test.sh ci
 
 format: ## lays out all C files as .clang-format says
 	@tools/packages format

@@ -83,6 +83,24 @@ function remember(id, line) {
     next
 }
 
+# A line of TAP that does not come from ctest: a step of tools/lint.sh. Comments say why it failed.
+/^(not )?ok [0-9]+ - / {
+    fine = $1 == "ok"
+    name = $0
+    sub(/^(not )?ok [0-9]+ - /, "", name)
+    printf "%-44s   %s\n", name, fine ? "1 passed" : "1 failed"
+    fflush()
+    passed += fine
+    failed += !fine
+    ran++
+    next
+}
+
+/^# / {
+    print "   " substr($0, 2)
+    next
+}
+
 /^== .* ended [0-9]+$/ {
     if ($NF != 0 && failed == failed_before) { # not built, or ctest found nothing to run
         failed++

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/test.sh [long]: builds and runs the tests: all of them as installed, the unit tests under the address and
+# tools/test.sh [long|ci]: builds and runs the tests: all of them as installed, the unit tests under the address and
 # undefined behaviour sanitizers, those with threads under the thread sanitizer. The last line is
 # "N passed, N failed, N skipped".
 #
@@ -8,10 +8,14 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
+# In CI warnings are errors, and lint's steps are cases like any other.
+werror=OFF
+[ "${1-}" != ci ] || werror=ON
+
 # build CONFIGURE-PRESET BUILD-PRESET: quiet unless it fails.
 build() {
     local log
-    log=$(cmake --preset "$1" -DVIDI_TESTS=ON 2>&1 && cmake --build --preset "$2" 2>&1) && return
+    log=$(cmake --preset "$1" -DVIDI_TESTS=ON "-DVIDI_WERROR=$werror" 2>&1 && cmake --build --preset "$2" 2>&1) && return
     echo "$log" >&2
     return 1
 }
@@ -34,6 +38,11 @@ setarch --addr-no-randomize true 2>/dev/null && still=(setarch --addr-no-randomi
         run release long
     else
         run release test
+    fi
+    if [ "${1-}" = ci ]; then
+        echo "== lint"
+        tools/lint.sh --built
+        echo "== lint ended $?"
     fi
     run asan asan
     run tsan tsan "${still[@]}"

@@ -166,7 +166,10 @@ static void add_row(cli_table *table, const char *unit, const lab_entry *entry)
     add_real(table, unit, entry->measured);
     add_real(table, unit, entry->low);
     add_real(table, unit, entry->high);
-    cli_table_cell(table, isnan(entry->z) ? "" : "%+.1f", entry->z);
+    if (isnan(entry->z))
+        cli_table_cell(table, "%s", "");
+    else
+        cli_table_cell(table, "%+.1f", entry->z);
     cli_table_cell(table, "%s", lab_verdict_name(entry->verdict));
 }
 

@@ -125,7 +125,8 @@ bool cli_color(void)
 }
 
 /* Prints a message after the word for its sort, which has a colour if colours are on. */
-static void say(const char *sort, const char *color, const char *format, va_list arguments)
+__attribute__((format(printf, 3, 0))) static void say(const char *sort, const char *color, const char *format,
+                                                      va_list arguments)
 {
     char *message, *line;
 
@@ -333,7 +334,7 @@ const char *cli_human_can(char text[64], uint32_t can)
 const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can)
 {
     for (size_t i = 0; i < CAPABILITIES; i++)
-        text[i] = can & capabilities[i].bit ? capabilities[i].letter : '-';
+        text[i] = (char)(can & capabilities[i].bit ? capabilities[i].letter : '-');
     text[CAPABILITIES] = 0;
     return text;
 }

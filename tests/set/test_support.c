@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "support/check.h"
 #include "support/env.h"
@@ -29,26 +28,6 @@ static void every_url_is_distinct(void **state)
         }
     }
     test_oracle_free(oracle);
-}
-
-static void urls_are_made_quickly(void **state)
-{
-    char url[TEST_URL_ROOM];
-    struct timespec start, end;
-    uint64_t n = 200000;
-    size_t bytes = 0;
-    (void)state;
-    if (test_sanitized()) {
-        skip();
-    }
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-    for (uint64_t i = 0; i < n; i++) {
-        bytes += test_url(url, sizeof url, 1, i);
-    }
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    double ns = ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) / (double)n;
-    print_message("%.0f ns and %.1f bytes a URL\n", ns, (double)bytes / (double)n);
-    assert_true(ns < 2000);
 }
 
 static void the_oracle_counts(void **state)
@@ -151,7 +130,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_url_is_distinct),
-        cmocka_unit_test(urls_are_made_quickly),
         cmocka_unit_test(the_oracle_counts),
         cmocka_unit_test(intervals_are_those_of_the_tables),
         cmocka_unit_test(losses_spread_more_than_poisson_only_at_large_p),

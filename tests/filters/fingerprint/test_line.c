@@ -144,8 +144,7 @@ static void check_contents(const unsigned char *line, unsigned width, const cont
     assert_int_equal(displaced_slots >> right->count, 0);
     assert_int_equal(head >> (5 + slots), signature >> (5 + slots));
     for (unsigned i = 0; i < right->count; i++) {
-        check(vidi__line_get(line, width, i) == right->values[i] &&
-                  (displaced_slots >> i & 1) == right->displaced[i],
+        check(vidi__line_get(line, width, i) == right->values[i] && (displaced_slots >> i & 1) == right->displaced[i],
               "width %u: slot %u of %u", width, i, right->count);
     }
 }
