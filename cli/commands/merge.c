@@ -77,7 +77,7 @@ static int does_not_fit(const merging *job, size_t i, int error)
 
     return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other, alone ? "" : " and ", job->from.list[i],
                      *message ? message : vidi_strerror(error),
-                     error == VIDI_EDIFFERS ? "; 'vidi help merge' tells how to make sets that fit" : "");
+                     error == VIDI_EDIFFERS ? "; 'vidi --state STATE --like OTHER' makes a set that fits" : "");
 }
 
 /* If there is no memory for the trial, the merging itself will tell. */

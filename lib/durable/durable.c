@@ -157,8 +157,8 @@ static bool is_frozen(const vidi_set *set)
 static int check_whole(const vidi_set *set)
 {
     if (set->mapped.bytes && set->durable->staging.count)
-        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot that is mapped; open the set with "
-                                        "VIDI_NO_MAP to write it");
+        return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot, which is mapped; to write the set, "
+                                        "open it without mapping it");
     return VIDI_OK;
 }
 

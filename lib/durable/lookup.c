@@ -65,8 +65,8 @@ int vidi__durable_check_listable(const vidi_set *set)
     for (uint64_t i = 0; i < staging->logged; i++)
         if (staging->kind[i] == VIDI__OP_REMOVE)
             return vidi__fail(VIDI_ECANNOT,
-                              "there are removals in the log that are not folded into the snapshot; take a "
-                              "snapshot, or open the set with VIDI_NO_MAP");
+                              "the log has removals that are not folded into the snapshot, which is mapped; take a "
+                              "snapshot first, or open the set without mapping it");
     return VIDI_OK;
 }
 

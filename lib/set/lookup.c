@@ -60,7 +60,7 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
     if (code == VIDI_OK && set->previous.filter)
         atomic_fetch_add_explicit(&set->previous.asked, 1, memory_order_relaxed);
     if (code == VIDI_ECANNOT)
-        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotate with VIDI_KEEP_PREVIOUS");
+        code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotation drops it unless told to keep it");
     vidi__unlock(set);
     *answer = verdict;
     return code;

@@ -45,7 +45,7 @@ static int check_numbers(const vidi_plan_request *want)
     if (want->exact > 1)
         return vidi__fail(VIDI_EOPTION, "exact must be 0 or 1, not %u", want->exact);
     if (want->urls > VIDI__PLACES_MAX || want->memory > VIDI__PLACES_MAX)
-        return vidi__fail(VIDI_EOPTION, "urls and memory can be 2^48 at most");
+        return vidi__fail(VIDI_EOPTION, "2^48 is the most for the number of URLs and for the bytes of memory");
     return VIDI_OK;
 }
 
@@ -58,7 +58,7 @@ static int check_request(const vidi_plan_request *want)
                           "the request says too little: give the number of URLs or the memory, or pages lost "
                           "together with an error rate or k and M");
     if (want->params && !want->kind)
-        return vidi__fail(VIDI_EOPTION, "params belong to a kind; name the kind too");
+        return vidi__fail(VIDI_EOPTION, "parameters belong to a kind; name the kind too");
     if (want->entry_size > 65536)
         return vidi__fail(VIDI_EARGUMENT, "entry_size must be sizeof(vidi_plan_entry)");
     return VIDI_OK;

@@ -108,7 +108,7 @@ static int take_params(vidi__recipe *recipe, const char *user)
     vidi__text text = vidi__text_in(recipe->params, sizeof recipe->params);
     vidi__params_format(&rest, &text);
     if (text.cut)
-        return vidi__fail(VIDI_EOPTION, "params are longer than %zu characters", sizeof recipe->params - 1);
+        return vidi__fail(VIDI_EOPTION, "the parameters are longer than %zu characters", sizeof recipe->params - 1);
     return VIDI_OK;
 }
 
@@ -133,7 +133,7 @@ int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
         recipe->headroom = options->headroom;
     recipe->flags |= options->flags;
     if (!(recipe->error >= 0 && recipe->error < 1))
-        return vidi__fail(VIDI_EOPTION, "error must be between 0 and 1, not %g", recipe->error);
+        return vidi__fail(VIDI_EOPTION, "the error rate must be between 0 and 1, not %g", recipe->error);
     if (!(recipe->headroom >= 1 && recipe->headroom <= 1000))
         return vidi__fail(VIDI_EOPTION, "headroom must be a factor from 1 to 1000, not %g", recipe->headroom);
     if (recipe->flags & ~(uint32_t)VIDI_KEEP_PREVIOUS)
