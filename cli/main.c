@@ -1,8 +1,8 @@
 /*
  * The program: finds the command and runs it.
  *
- * The first word is a command if it is the name of one, otherwise a file or an option of `dedup`. A file with the name
- * of a command is reached as ./plan.
+ * If the first word is the name of a command, that command runs; otherwise all words are options and files of `dedup`.
+ * A file that has the name of a command is given as ./plan.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,8 +62,8 @@ static int dispatch(cli_words words)
 }
 
 /*
- * A closed standard stream would be the number of the next file that is opened, perhaps of a set, and be written to.
- * What is opened in its place can only be used the wrong way round, so that using it fails as it should.
+ * If a standard stream is closed, the next file that is opened, perhaps a set, would get its number, and messages would
+ * be written into it. So /dev/null is opened in its place, in the wrong direction: using it fails as it should.
  */
 static void keep_places(void)
 {
@@ -72,7 +72,7 @@ static void keep_places(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Ends as the signal would have ended it, so that whoever has started it sees why. */
+/* Ends the process with the signal, so that the parent process sees why. */
 static void die_of(int number)
 {
     sigset_t set;
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 {
     keep_places();
     cli_color_set(NULL);
-    /* A reader that has gone away is learnt from write(2), so that every command can end in good order. */
+    /* A reader that has gone shows as an error of write(2), so every command can end in good order. */
     signal(SIGPIPE, SIG_IGN);
     int status = dispatch((cli_words){argv + 1, argc > 0 ? (size_t)argc - 1 : 0});
     if (status > CLI_SIGNAL)

@@ -1,6 +1,6 @@
 /*
- * Lines through a set: see job.h. The functions are in the order in which a block meets them: asking, putting out,
- * committing; then what runs beside them and how it all begins and ends.
+ * Lines through a set: see job.h. First the functions for a block of lines, in their order: lookups and changes,
+ * printing, committing. Then what runs in the background, and how a job begins and ends.
  */
 #include "pipeline/job.h"
 
@@ -22,14 +22,14 @@ enum {
     DRAW_MS = 200,
     PUBLISH_MS = 500,
     PIPE_ROOM = 1 << 20,
-    LOOK_FROM = 40,      /* the first look at so small a part of the input, */
-    TRUST_FROM = 10,     /* and guesses are trusted from this part on; before, no further than */
-    HINT_TIMES = 8,      /* what there is */
-    HINT_PIPE = 1000000, /* URLs ahead of a pipe: a few MiB */
-    HINT_BYTES = 16      /* that a URL may take where memory is limited, with much to spare */
+    LOOK_FROM = 40,      /* the first estimate comes after 1/40 of the input */
+    TRUST_FROM = 10,     /* estimates are trusted from 1/10 of the input on */
+    HINT_TIMES = 8,      /* before that, up to so many times the URLs in the set */
+    HINT_PIPE = 1000000, /* with a pipe, room for at most so many more URLs: a few MiB */
+    HINT_BYTES = 16      /* under a memory limit, a URL is taken to need so much, which is plenty */
 };
 
-#define LOOK_MARGIN 1.02 /* what comes a little short grows once more at the end, all of it */
+#define LOOK_MARGIN 1.02 /* a set that is a little too small would have to grow once more at the end */
 
 static uint64_t nanoseconds(void)
 {
@@ -38,7 +38,7 @@ static uint64_t nanoseconds(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* ---- asking ---- */
+/* ---- lookups and changes ---- */
 
 /* Keeps a message until the output is written, so that the user reads it after the lines that came before it. */
 static int keep_complaint(cli_job *job, char *text)
@@ -213,7 +213,10 @@ static int ask_set(cli_job *job, cli_slot *slot)
     return error == VIDI_OK && job->also ? ask_also(job, slot) : error;
 }
 
-/* Room is made for what is expected, whether it comes or not: none of what a limit leaves for the URLs themselves. */
+/*
+ * Tells the set how many URLs to expect. It makes room for them even if they never come, so a memory limit caps the
+ * hint.
+ */
 static int expect(cli_job *job, double urls)
 {
     double limit = (double)job->before.memory_limit / HINT_BYTES;
@@ -224,11 +227,12 @@ static int expect(cli_job *job, double urls)
 }
 
 /*
- * How many URLs will it be? What is left of the input brings new ones at the rate of late. Looked at whenever the input
- * has doubled, from a fortieth of it on. The reader is ahead of what was asked, and what is counted lags behind.
+ * Estimates how many URLs the set will hold: the rest of the input is taken to bring new URLs at the latest rate. The
+ * estimate is made after a fortieth of the input, and again whenever twice as much was read. The reader is ahead of the
+ * lookups, and the counts lag behind them.
  *
- * The beginning of an input may not be like the rest of it, and must not take much more memory than there is use for:
- * before a tenth of it was read, no guess is trusted for more than some times what there is.
+ * The beginning of an input may not be like the rest of it, and a wrong estimate would waste memory. So until a tenth
+ * of the input was read, no estimate is trusted beyond a few times the URLs that are there.
  */
 static int look_ahead(cli_job *job)
 {
@@ -248,8 +252,8 @@ static int look_ahead(cli_job *job)
 }
 
 /*
- * A set that knows what is coming grows in few large steps. Of a pipe nobody knows: then two fifths of what there is,
- * as long as that is little memory.
+ * A set that knows how many URLs will come grows a few times by much instead of often by little. The length of a pipe
+ * is unknown; there the hint is two fifths more than there is, as long as that takes little memory.
  */
 static int give_hint(cli_job *job, const cli_slot *slot)
 {
@@ -281,7 +285,7 @@ static int ask(void *context, cli_slot *slot)
     return status;
 }
 
-/* ---- putting out ---- */
+/* ---- printing ---- */
 
 /* Counts the slot's verdicts, and returns how many URLs changed the set. */
 static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
@@ -299,7 +303,7 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 
 /* ---- committing ---- */
 
-/* Everything put out so far is written and, where that can be, on disk: only then it counts as seen. */
+/* Writes all output so far, syncs it if it is a regular file, and only then commits the URLs that it is about. */
 static int commit(cli_job *job)
 {
     int status = cli_out_flush(&job->printer.out);
@@ -329,7 +333,7 @@ static int lull(void *context)
     return job->uncommitted > 0 ? commit(job) : CLI_OK;
 }
 
-/* As long as there is one thread, it is the reader that notices that nothing comes. */
+/* With a single thread, the reader notices that no input comes. */
 static void reader_lull(void *context)
 {
     cli_job *job = context;
@@ -351,7 +355,7 @@ static int put(void *context, cli_slot *slot)
     return status == CLI_OK && is_due(job) ? commit(job) : status;
 }
 
-/* ---- what runs beside it ---- */
+/* ---- in the background ---- */
 
 static void stop_reading(void *context)
 {
@@ -427,7 +431,7 @@ static int begin(cli_job *job, cli_words files)
     if (cli_reader_init(&job->reader, files, job->printer.end) != CLI_OK)
         return CLI_ERROR;
     cli_out_init(&job->printer.out, STDOUT_FILENO);
-    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_ROOM); /* what is no pipe refuses */
+    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_ROOM); /* fails if it is not a pipe */
     job->eager = job->eager || isatty(STDOUT_FILENO);
     job->syncs_output = job->syncs_output && is_regular(STDOUT_FILENO);
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -455,7 +459,7 @@ static int begin(cli_job *job, cli_words files)
     return CLI_OK;
 }
 
-/* The last output and the last commit. After a failed write there is none: what was not written is not seen. */
+/* The last output and the last commit. After a failed write nothing is committed: what was not written is not seen. */
 static int finish(cli_job *job, int status)
 {
     bool failed = job->stream.put_failed || job->lull_status != CLI_OK;

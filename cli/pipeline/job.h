@@ -1,6 +1,6 @@
 /*
- * The part that `dedup`, `has` and `remove` share: every line of the files is added to a set, looked up in it or removed
- * from it, and what came of it is printed.
+ * The part that `dedup`, `has` and `remove` share: every line of the files is added to a set, looked up in it or
+ * removed from it, and what came of it is printed.
  *
  * A set that lives in a folder is committed only up to where the output was written. After each block of lines the job
  * asks the set for a mark; when the block's output has been written (and synced, if it goes to a regular file), it
@@ -23,29 +23,30 @@ typedef struct cli_job {
     vidi_set *set;
     cli_action action;
     bool fails_invalid;  /* CLI_REMOVE: a line that is not a URL ends the run; for the others the set knows */
-    vidi_set *also;      /* is asked too, and what it has seen is seen; NULL: none */
-    bool commits;        /* the set lives in a folder, and is changed */
-    bool syncs_output;   /* before a commit, if it goes to a regular file */
+    vidi_set *also;      /* looked up too: what it has seen counts as seen; NULL: none */
+    bool commits;        /* the set lives in a folder and is changed */
+    bool syncs_output;   /* sync output to a regular file before each commit */
     cli_printer printer; /* its `end` is also how the lines of the input end */
-    bool eager;          /* writes after every block */
+    bool eager;          /* write after every block */
     cli_extract extract;
     uint64_t threads;
     bool progress;
-    cli_live live; /* its path: the folder in which others can follow the run; NULL: they cannot */
-    double lost;   /* the budget, for the progress; 0: none */
+    cli_live live; /* its path is the folder through which `vidi top` follows the run; NULL: none */
+    double lost;   /* pages that may be lost, for the progress line; 0: not given */
 
-    /* what came of it */
+    /* results */
     _Atomic uint64_t read, fresh, seen, invalid;
-    int signal; /* that ended it; 0: none */
+    int signal; /* the signal that ended the job; 0: none */
 
-    /* its own */
+    /* private */
     cli_stream stream;
     cli_reader reader;
     cli_watch watch;
     uint64_t started, committed_at; /* nanoseconds */
     uint64_t uncommitted, mark;
-    uint64_t asked, asked_bytes;                 /* lines, and their bytes */
-    uint64_t look_at, looked_read, looked_fresh; /* bytes of the input, and the counts at the last look ahead */
+    uint64_t asked, asked_bytes; /* lines passed to the set, and their bytes */
+    uint64_t look_at, looked_read,
+        looked_fresh; /* when to estimate next, in bytes of input, and the counts at the last estimate */
     vidi_stats before;
     char *complaint;     /* said when the output has been written */
     size_t header_text;  /* length of the first header, without the end of its line */
@@ -55,16 +56,16 @@ typedef struct cli_job {
     bool drawn;
 } cli_job;
 
-/* An empty job, for the caller to fill in; signals are held back until it runs. */
+/* An empty job, for the caller to fill in. Signals are blocked until it runs. */
 void cli_job_init(cli_job *job);
 
-/* The exit status; CLI_OK if all went well, with job->signal set if a signal ended it early, in good order. */
+/* Returns the exit status. If a signal ended the job early but in good order, that is CLI_OK, with job->signal set. */
 int cli_job_run(cli_job *job, cli_words files);
 
-/* The statistics so far. Any thread may ask. */
+/* The statistics so far. May be called from any thread. */
 int cli_job_report(const cli_job *job, cli_report *report);
 
-/* Of a job that never ran too. The sets and the form are the caller's. */
+/* Also for a job that never ran. The sets and the canonical form belong to the caller. */
 void cli_job_free(cli_job *job);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Lines from files: see lines.h. Bytes are read into the block in slices that are split while they are in the cache;
- * what is left behind the last whole line goes to the front of the next block. A block grows only for a line that does
- * not fit, so lines may have any length and each byte is moved and looked at a constant number of times on average.
+ * Lines from files: see lines.h. Bytes are read into the block in slices, which are split while they are in the cache.
+ * The bytes after the last whole line go to the front of the next block. A block grows only for a line that does not
+ * fit, so lines may have any length, and each byte is copied and scanned a constant number of times on average.
  */
 #include "pipeline/lines.h"
 
@@ -17,7 +17,7 @@
 
 enum {
     SLICE = 256 * 1024,
-    HOLD_NS = 5000000 /* a block is given out after so long, however much more there is */
+    HOLD_NS = 5000000 /* a block is returned after so long, even if more input is ready */
 };
 
 int cli_block_init(cli_block *block)
@@ -63,11 +63,11 @@ void cli_reader_free(cli_reader *reader)
 
 /* ---- splitting ---- */
 
-/* How far the splitting of a block has come: lines begin … are still to be given out, up to scanned there is no end. */
+/* How far a block is split: the next line starts at `begin`, and there is no end of a line from there to `scanned`. */
 typedef struct split_state {
     cli_block *block;
     size_t begin, scanned;
-    bool strips; /* '\r' before the end */
+    bool strips; /* '\r' at the end of lines */
 } split_state;
 
 static inline void take_line(split_state *split, size_t end)
@@ -82,7 +82,7 @@ static inline void take_line(split_state *split, size_t end)
 }
 
 #ifdef __SSE2__
-/* The ends of lines among 64 bytes, a bit each. */
+/* A bit for each of 64 bytes that is the end of a line. */
 static inline uint64_t ends_in(const char *bytes, __m128i end)
 {
     uint64_t mask = 0;
@@ -93,7 +93,7 @@ static inline uint64_t ends_in(const char *bytes, __m128i end)
     return mask;
 }
 
-/* 64 bytes at a time, as long as there are so many and room for as many lines. */
+/* Splits 64 bytes at a time, while there are 64 bytes and room for 64 lines. */
 static void split_fast(split_state *split, char end)
 {
     cli_block *block = split->block;
@@ -114,7 +114,7 @@ static void split_fast(split_state *split, char end)
 }
 #endif
 
-/* Takes the whole lines that the block holds, as far as there is room for them. */
+/* Takes the whole lines of the block, as long as there is room for them. */
 static void split_lines(split_state *split, char end)
 {
     cli_block *block = split->block;
@@ -151,7 +151,7 @@ static int too_long(const cli_reader *reader, size_t length)
                      (unsigned long long)reader->line + 1, length);
 }
 
-/* Begins the block with what is left of the last one. */
+/* Begins the block with the rest of the one before. */
 static int take_rest(cli_reader *reader, cli_block *block, split_state *split)
 {
     size_t room = CLI_BLOCK_BYTES;
@@ -168,7 +168,7 @@ static int take_rest(cli_reader *reader, cli_block *block, split_state *split)
     return CLI_OK;
 }
 
-/* Keeps for the next block what is behind the last line of this one. */
+/* Keeps the bytes after the last line for the next block. */
 static int keep_rest(cli_reader *reader, split_state *split)
 {
     cli_block *block = split->block;
@@ -189,7 +189,7 @@ static int keep_rest(cli_reader *reader, split_state *split)
     return CLI_OK;
 }
 
-/* Waits until there is something to read. false: somebody has ended the waiting. */
+/* Waits until there is something to read; false if the reader was told to stop. */
 static bool wait_for_input(cli_reader *reader)
 {
     struct pollfd fds[2] = {{.fd = reader->in.fd, .events = POLLIN}, {.fd = reader->wake, .events = POLLIN}};
@@ -225,7 +225,7 @@ static uint64_t nanoseconds(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Is it time to give the block out? Says why. */
+/* Should the block be returned now? Sets `full` or `waits`. */
 static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *since)
 {
     cli_block *block = split->block;
@@ -245,8 +245,9 @@ static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *si
 }
 
 /*
- * A pipe that ends in the middle of a line, and a signal that was meant for the whole pipeline: the line was cut off
- * where its writer was when the signal came. It was sent to all of them at once, so it is here, but perhaps not seen to.
+ * Was the last line of a pipe cut off by a signal? ^C goes to all programs of a pipeline at once, and the writer may
+ * die of it in the middle of a line. The same signal has then reached this process too, but may not have been handled
+ * yet.
  */
 static bool is_cut_off(const cli_reader *reader)
 {
@@ -261,7 +262,7 @@ static bool is_cut_off(const cli_reader *reader)
     return reader->stop;
 }
 
-/* What is left at the end of a file is its last line. */
+/* Ends the last line of a file, which may lack its newline. */
 static void end_last_line(cli_reader *reader, split_state *split)
 {
     cli_block *block = split->block;
@@ -288,7 +289,7 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
             (block->room > SIZE_MAX / 4 || resize(block, block->room * 2) != CLI_OK))
             return too_long(reader, block->used);
         if (!wait_for_input(reader)) {
-            block->used = split->begin; /* a line that was begun is left out: nobody knows its end */
+            block->used = split->begin; /* the line that was begun is dropped: its end is unknown */
             return CLI_OK;
         }
         int status = read_slice(reader, block, &got);
@@ -297,7 +298,7 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
                 end_last_line(reader, split);
             split_lines(split, reader->end);
             if (status == CLI_OK && split->begin < block->used)
-                return keep_rest(reader, split); /* there was no room for all lines; the end is met again */
+                return keep_rest(reader, split); /* no room for all lines: the end of the file is met again */
             cli_input_close(&reader->in);
             return status;
         }

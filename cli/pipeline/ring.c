@@ -1,5 +1,5 @@
 /*
- * The ring: see ring.h. Slots are large, about a millisecond of work, so one lock and three conditions are enough.
+ * The ring: see ring.h. A slot is about a millisecond of work, so one lock and three conditions are enough.
  */
 #include "pipeline/ring.h"
 
@@ -13,10 +13,10 @@ enum { SLOTS = 6 };
 typedef struct ring {
     cli_stream *stream;
     cli_slot slots[SLOTS];
-    size_t ready; /* slots that have their memory */
+    size_t ready; /* slots with memory */
     pthread_mutex_t lock;
     pthread_cond_t filled_more, asked_more, written_more;
-    uint64_t filled, asked, written; /* slots */
+    uint64_t filled, asked, written; /* numbers of slots */
     bool fill_ended, ask_ended, put_failed;
     int fill_status, ask_status, put_status;
 } ring;
@@ -39,7 +39,7 @@ static void slot_free(cli_slot *slot)
     free(slot->digests);
 }
 
-/* The slot for a turn; those that were never needed have no memory. */
+/* The slot for a turn; its memory is allocated when it is first needed. */
 static cli_slot *slot_at(ring *ring, uint64_t turn)
 {
     size_t index = (size_t)(turn % SLOTS);
@@ -54,7 +54,7 @@ static cli_slot *slot_at(ring *ring, uint64_t turn)
 
 /* ---- one thread ---- */
 
-/* Until the end, or, if there may be more threads, until a slot comes back full: then *go_on. */
+/* Runs until the end, or, if more threads are allowed, until a slot comes back full: then *go_on is true. */
 static void run_alone(ring *ring, bool *go_on)
 {
     cli_stream *stream = ring->stream;
@@ -145,7 +145,7 @@ static void in_a_while(struct timespec *when, int ms)
     }
 }
 
-/* Waits for a slot to put; true if there is one or none will come, false if it took too long. */
+/* Waits for a slot to put: true if there is one or none will come, false after lull_ms. */
 static bool wait_for_asked(ring *ring)
 {
     struct timespec until;
@@ -217,7 +217,7 @@ static void ring_free(ring *ring)
     pthread_cond_destroy(&ring->written_more);
 }
 
-/* false: no thread was to be had, and nothing was done. */
+/* false: no thread could be started, and nothing was done. */
 static bool run_together(ring *ring)
 {
     pthread_t filler, putter;

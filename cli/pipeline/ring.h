@@ -1,11 +1,12 @@
 /*
- * Three roles over a ring of slots: one fills a slot with lines, one asks the set about them, one puts out what is to
- * be printed. Each slot goes through the roles in that order, and the slots keep their order in each role.
+ * A ring of slots, and three roles that work on them: `fill` reads lines into a slot, `ask` passes their URLs to the
+ * set, and `put` prints the result. Every slot goes through the roles in that order, and slots never overtake each
+ * other.
  *
  *     fill  ->  ask  ->  put          filled >= asked >= written, and filled - written <= SLOTS
  *
- * It begins in one thread, so that a few lines, or a slow pipe, cost no more than they must. When a slot comes back
- * full, filling and putting get threads of their own.
+ * At first one thread plays all roles, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back
+ * full, `fill` and `put` get threads of their own.
  */
 #ifndef VIDI_CLI_PIPELINE_RING_H
 #define VIDI_CLI_PIPELINE_RING_H
@@ -26,24 +27,25 @@ typedef struct cli_slot {
     vidi_digest *digests; /* of the first `digested` URLs; NULL until it is needed */
     uint64_t epoch;       /* of the digests */
     size_t digested;
-    uint64_t mark; /* of the set, behind these lines */
+    uint64_t mark; /* commit mark of the set after these lines */
 } cli_slot;
 
 typedef struct cli_stream {
     void *context;
     /* Each returns CLI_OK, or an exit status that ends the stream. */
-    int (*fill)(void *context, cli_slot *slot); /* a slot of no lines is the end; the lines of a failed one are used */
-    int (*ask)(void *context, cli_slot *slot);  /* also of a failed one what has a verdict is put out */
-    int (*put)(void *context, cli_slot *slot);  /* nothing is put out after it has failed */
-    int (*lull)(void *context);                 /* called by who puts when nothing has come for lull_ms */
-    int lull_ms;                                /* 0: never */
-    void (*quit)(void *context);                /* makes a fill that waits return at once */
-    uint64_t threads;                           /* 1: never more than the caller's */
-    bool together;                              /* set when there are more */
-    bool put_failed;                            /* set when the stream has ended because of that */
+    int (*fill)(void *context,
+                cli_slot *slot); /* no lines: the input has ended; after a failure the lines are still used */
+    int (*ask)(void *context, cli_slot *slot); /* after a failure the lines that have a verdict are still printed */
+    int (*put)(void *context, cli_slot *slot); /* after a failure nothing more is printed */
+    int (*lull)(void *context);                /* called in the thread of put when no slot has come for lull_ms */
+    int lull_ms;                               /* 0: never */
+    void (*quit)(void *context);               /* makes a waiting fill return at once */
+    uint64_t threads;                          /* at most; 1: only the caller's */
+    bool together;                             /* set when several threads are at work */
+    bool put_failed;                           /* set when a failed put has ended the stream */
 } cli_stream;
 
-/* Until the end of the input or of all trouble. CLI_OK or the first failure's status, that of putting before others. */
+/* Runs until the input ends or a role fails. CLI_OK, or the status of a failed role: put first, then ask, then fill. */
 int cli_stream_run(cli_stream *stream);
 
 #endif

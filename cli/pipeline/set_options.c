@@ -53,7 +53,7 @@ static int check(const cli_set_options *options)
     return check_like(options);
 }
 
-/* ---- what the words stand for ---- */
+/* ---- values of options ---- */
 
 /* --key as a canonical form; NULL: the default. */
 static int canon_of(const cli_set_options *options, const char **canon)
@@ -137,13 +137,13 @@ static int plan(const cli_set_options *options, vidi_options *set, vidi_access *
     *chosen = *best;
     set->kind = chosen->kind;
     set->params = chosen->params;
-    set->capacity = 0; /* it is among the parameters, and so is the error rate */
+    set->capacity = 0; /* the parameters contain it, and the error rate */
     set->error = 0;
     access->memory_limit = 0; /* the plan fits, except for what a batch takes for a moment */
     return CLI_OK;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static int counts_exactly(const vidi_set *set)
 {
@@ -203,7 +203,7 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     return cli_state_open_with(set, path, &reading, NULL);
 }
 
-/* Does a state that was there fit the options? */
+/* Does an existing state fit the options? */
 static int check_state(const cli_sets *sets, const vidi_set *state, const cli_set_options *options)
 {
     vidi_stats stats = {.size = sizeof stats};
@@ -267,7 +267,7 @@ static int check_free(const char *path)
     return bare ? CLI_OK : cli_error("%s is not a vidi set, and other files are in it; name another --state", path);
 }
 
-/* A state that is there already: does it fit the options, and is its next epoch wanted? */
+/* Checks that an existing state fits the options, and begins its next epoch if that was asked for. */
 static int take_state(cli_sets *sets, const cli_set_options *options)
 {
     int status = check_state(sets, sets->set, options);
@@ -280,7 +280,7 @@ static int take_state(cli_sets *sets, const cli_set_options *options)
     return error < 0 ? cli_state_error(options->state, error) : CLI_OK;
 }
 
-/* Opens or makes the state. As create. */
+/* Opens the state, or creates it. Returns the same as `create`. */
 static int try_state(cli_sets *sets, const cli_set_options *options, const vidi_access *access)
 {
     int error = vidi_open_with(&sets->set, options->state, access);
@@ -315,8 +315,8 @@ static int open_state(cli_sets *sets, const cli_set_options *options)
 }
 
 /*
- * A dry run: the state is opened for lookups only, so another process may be writing to it. The URLs of this run go into
- * a second set, in memory.
+ * A dry run: the state is opened for lookups only, so another process may be writing to it. The URLs of this run go
+ * into a second set, in memory.
  */
 static int open_dry(cli_sets *sets, const cli_set_options *options)
 {

@@ -22,8 +22,8 @@ typedef struct cli_set_options {
 
 typedef struct cli_sets {
     vidi_set *set;
-    vidi_set *also; /* with dry_run and a state: the state, which is only asked */
-    bool durable;   /* set lives in a folder */
+    vidi_set *also; /* with dry_run and a state: the state, only for lookups */
+    bool durable;   /* `set` lives in a folder */
     char *tracking; /* the text of the list; NULL: none was given */
 } cli_sets;
 
@@ -33,7 +33,7 @@ typedef struct cli_sets {
  */
 const vidi_plan_entry *cli_plan_choice(const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n);
 
-/* CLI_OK, or CLI_ERROR with a message. cli_sets_close is due in either case. */
+/* CLI_OK, or CLI_ERROR with a message. Call cli_sets_close in either case. */
 int cli_sets_open(cli_sets *sets, const cli_set_options *options);
 void cli_sets_close(cli_sets *sets);
 

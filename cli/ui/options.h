@@ -1,9 +1,9 @@
 /*
- * The one parser of command lines. A command describes its options in a table; each option writes into one field of the
- * command's own struct. The same table makes the help texts and the suggestions.
+ * The one parser of command lines. A command describes its options in a table; each option fills one field of the
+ * command's own struct. The help texts and the suggestions for misspelled names come from the same table.
  *
- * Accepted are --name VALUE, --name=VALUE, -x, -xVALUE, -x VALUE and several letters at once; operands may stand
- * between options; "--" ends the options; "-" is an operand. -h and --help belong to every command.
+ * It accepts --name VALUE, --name=VALUE, -x, -xVALUE, -x VALUE and several letters at once. Operands may stand between
+ * options; "--" ends the options; "-" is an operand. Every command has -h and --help.
  */
 #ifndef VIDI_CLI_UI_OPTIONS_H
 #define VIDI_CLI_UI_OPTIONS_H

@@ -1,5 +1,5 @@
 /*
- * Everything that the program writes: a buffered writer, numbers for people, JSON, and tables.
+ * All output of the program: a buffered writer, numbers for people, JSON, and tables.
  */
 #ifndef VIDI_CLI_UI_OUTPUT_H
 #define VIDI_CLI_UI_OUTPUT_H
@@ -55,9 +55,9 @@ const char *cli_meaning_name(uint32_t fp_meaning);
 const char *cli_human_lost(cli_number *number, double lost, uint32_t fp_meaning);
 
 /*
- * JSON (RFC 8259), written as one goes; commas come by themselves. Text that is not UTF-8 has each byte that does not
- * fit replaced by U+FFFD, so that the result is always valid. Numbers read back as the same double; NaN and infinities
- * are null. key may be NULL, inside arrays and at the top.
+ * A writer of JSON (RFC 8259) that adds the commas itself. Bytes that are not UTF-8 become U+FFFD, so the result is
+ * always valid. Numbers read back as the same double; NaN and infinities become null. key is NULL inside arrays and at
+ * the top.
  */
 typedef struct cli_json {
     cli_out *out;

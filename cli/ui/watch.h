@@ -1,9 +1,9 @@
 /*
- * A thread that sleeps until there is something to see to: a signal, or the time to tell how far things are. All other
- * threads have those signals blocked, so that no call of theirs is ever interrupted.
+ * A thread that handles signals and the regular display of progress. All other threads have these signals blocked, so
+ * that none of their calls is ever interrupted.
  *
- * The first SIGINT or SIGTERM asks for an end in good order; the second ends the program on the spot. SIGUSR1 asks for
- * the statistics so far. A signal that was ignored when the program started stays ignored.
+ * The first SIGINT or SIGTERM ends the run in good order; the second ends the program at once. SIGUSR1 prints the
+ * statistics so far. A signal that was ignored when the program started stays ignored.
  */
 #ifndef VIDI_CLI_UI_WATCH_H
 #define VIDI_CLI_UI_WATCH_H
@@ -21,7 +21,7 @@ typedef struct cli_watch {
     void (*tick)(void *context); /* every tick_ms; NULL: never */
     int tick_ms;
     _Atomic int caught; /* SIGINT or SIGTERM */
-    /* its own */
+    /* private */
     bool holds, runs;
     sigset_t signals, before;
     int signal_fd, end_fd;
@@ -29,15 +29,18 @@ typedef struct cli_watch {
 } cli_watch;
 
 /*
- * Holds signals back from here on, for threads that are made from now on too: before a set is opened, which may have
- * threads of its own, and must not be left half-made.
+ * Blocks the signals in this thread and in all threads that it starts later. Call it before a set is opened, because a
+ * set may start threads of its own, and must not be left half-made.
  */
 void cli_watch_hold(cli_watch *watch);
 
-/* After that. The caller fills in the first fields. If there is no thread to be had, signals keep their usual effect. */
+/*
+ * Starts the thread, after cli_watch_hold. The caller fills in the first fields. Without a thread, signals act as
+ * usual.
+ */
 void cli_watch_begin(cli_watch *watch);
 
-/* Lets them through again. Also without cli_watch_begin. */
+/* Ends the thread, if there is one, and unblocks the signals. */
 void cli_watch_end(cli_watch *watch);
 
 #endif
