@@ -170,8 +170,10 @@ static int unknown_column(const cli_lookup *lookup, const char *file, vidi_str l
 {
     char columns[LIST_ROOM], delimiter[8];
     uint64_t fields = list_columns(cli_fields_of(line, lookup->delimiter), columns, unquoted);
-    char guess = fields == 1 ? cli_guess_delimiter(line, 1) : '\0';
+    char guess = 0;
 
+    if (fields == 1)
+        guess = cli_guess_delimiter(line, 1);
     if (guess && guess != lookup->delimiter)
         return cli_error("%s has no field \"%s\", but only one, %s; is the delimiter %s? Then give -d %s", file,
                          lookup->field_name, columns, cli_delimiter_name(delimiter, guess), delimiter);

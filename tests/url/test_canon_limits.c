@@ -1,7 +1,6 @@
-/* Canonical forms under pressure: no memory for typical URLs, refused memory, a mebibyte of nonsense, threads. */
+/* Canonical forms under pressure: no memory for typical URLs, refused memory, threads. */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "url/canon_rules.h"
 #include "url/canonical.h"
@@ -78,136 +77,6 @@ static void refused_memory_is_an_error_at_every_step(void **state)
     test_allocator_finish(&allocator);
 }
 
-/* ---- time ---- */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-typedef struct hostile {
-    const vidi_canon *canon;
-    const char *head, *piece;
-    char *out;
-    size_t room;
-} hostile;
-
-/* The best of a few tries, of which there is one only if that was quick. */
-static double time_of(const hostile *what, size_t bytes, double quick)
-{
-    vidi_str input = repeat(what->head, what->piece, bytes);
-    double best = 1e9;
-    for (int i = 0; i < 3 && best > quick; i++) {
-        size_t len = what->room;
-        double before = seconds();
-        vidi_url_canon(what->canon, input, NULL, what->out, &len);
-        double took = seconds() - before;
-        best = took < best ? took : best;
-    }
-    free((char *)input.ptr);
-    return best;
-}
-
-/* 8 times if it is linear, 64 times if it is quadratic; what takes no 50 milliseconds is not. */
-static void check_growth(const hostile *what, size_t large, double most)
-{
-    double whole = time_of(what, large, 50e-3);
-    check(whole < most, "%s: %zu bytes of %s%s… take %g s", vidi_canon_name(what->canon), large, what->head,
-          what->piece, whole);
-    if (whole < 50e-3)
-        return;
-    double small = time_of(what, large / 8, 0);
-    check(whole < 24 * small + 50e-3, "%s: %s%s…: %.3f ms, and %.3f ms for an eighth", vidi_canon_name(what->canon),
-          what->head, what->piece, 1e3 * whole, 1e3 * small);
-}
-
-static void no_input_takes_more_than_linear_time(void **state)
-{
-    (void)state;
-    static const char *const heads[] = {"http://h/",   "http://h/?", "http://www.", "http://h/#",
-                                        "http://h/#!", "x:",         "file:///"};
-    static const char *const pieces[] = {"%25",
-                                         "25",
-                                         "%",
-                                         "%41",
-                                         "%2e%2e%2f",
-                                         "&",
-                                         "&&a",
-                                         "z=1&a=2&",
-                                         "b&a&",
-                                         "u&",
-                                         "utm",
-                                         "utm_a=1&",
-                                         "=",
-                                         "/",
-                                         "//a",
-                                         "../a/",
-                                         "/../",
-                                         "a/../",
-                                         "./",
-                                         ".",
-                                         "a.b.",
-                                         ";",
-                                         ";sid=1",
-                                         "/..;sid=1",
-                                         "(a",
-                                         "@",
-                                         "a:",
-                                         ";jsessionid=1",
-                                         ";jsessionid=",
-                                         "\\",
-                                         "\t.",
-                                         "\"",
-                                         "\xc3\xbc.",
-                                         "xn--a.",
-                                         "\xff",
-                                         "index.html/",
-                                         "www.",
-                                         "cfid=1&",
-                                         "C|/",
-                                         "opaque ",
-                                         "sid=0123456789abcdef&",
-                                         "/(S(4hqa0555fwsecu455xqckv45))"};
-    if (test_sanitized())
-        skip();
-    hostile what = {.room = (size_t)16 << 20};
-    what.out = malloc(what.room);
-    for (size_t i = 0; i < VIDI__COUNT(profiles); i++) {
-        vidi_canon *canon = canon_with(profiles[i], NULL);
-        what.canon = canon;
-        for (size_t j = 0; j < VIDI__COUNT(pieces) * VIDI__COUNT(heads); j++) {
-            what.head = heads[j % VIDI__COUNT(heads)];
-            what.piece = pieces[j / VIDI__COUNT(heads)];
-            check_growth(&what, (size_t)1 << 20, 2);
-        }
-        vidi_canon_close(canon);
-    }
-    free(what.out);
-}
-
-/* Lists of tracking parameters that are as bad as can be: time grows with the pattern, not with the name's square. */
-static void no_pattern_takes_more_than_linear_time(void **state)
-{
-    (void)state;
-    static const char *const lists[] = {"*a*a*a*a*a*a*a*a*a*a*a*a*b", "*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
-                                        "a*a*a*a*a*a*a*a*a*a*a*ab\na*aaaaaaaaaaaaaaaaaaaaaaaab"};
-    static const char *const pieces[] = {"a", "ab", "a&"};
-    if (test_sanitized())
-        skip();
-    hostile what = {.head = "http://h/?", .room = (size_t)4 << 20};
-    what.out = malloc(what.room);
-    for (size_t i = 0; i < VIDI__COUNT(lists) * VIDI__COUNT(pieces); i++) {
-        vidi_canon *canon = canon_with("crawl", lists[i % VIDI__COUNT(lists)]);
-        what.canon = canon;
-        what.piece = pieces[i / VIDI__COUNT(lists)];
-        check_growth(&what, (size_t)1 << 17, 2);
-        vidi_canon_close(canon);
-    }
-    free(what.out);
-}
-
 /* ---- threads ---- */
 
 static void *use(void *context)
@@ -243,8 +112,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(typical_urls_need_no_memory),
         cmocka_unit_test(refused_memory_is_an_error_at_every_step),
-        cmocka_unit_test(no_input_takes_more_than_linear_time),
-        cmocka_unit_test(no_pattern_takes_more_than_linear_time),
         cmocka_unit_test(threads_share_one_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
