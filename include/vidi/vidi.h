@@ -96,7 +96,10 @@ enum vidi_error {
  */
 VIDI_API const char *vidi_strerror(int error);
 
-/* What was wrong in this thread's last call that failed: one sentence, good until this thread's next failure. */
+/*
+ * What was wrong in this thread's last call that returned an error or VIDI_INVALID: one sentence. Other calls, and other
+ * threads, leave it as it is. Empty before the first. Never NULL.
+ */
 VIDI_API const char *vidi_message(void);
 
 /* "0.1.0" */

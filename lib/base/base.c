@@ -5,12 +5,18 @@
 #include <stdio.h>
 
 static _Thread_local char message[VIDI__MESSAGE];
+static _Thread_local vidi__quiet *quiet_now; /* the innermost; NULL: sentences go to the message */
+
+static char *place(void)
+{
+    return quiet_now ? quiet_now->sentence : message;
+}
 
 int vidi__fail(int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    vsnprintf(place(), VIDI__MESSAGE, format, args);
     va_end(args);
     return code;
 }
@@ -18,8 +24,26 @@ int vidi__fail(int code, const char *format, ...)
 int vidi__fail_in(const char *where, int code)
 {
     char inner[VIDI__MESSAGE];
-    memcpy(inner, message, sizeof inner);
+    memcpy(inner, place(), sizeof inner);
     return vidi__fail(code, "%s: %s", where, inner);
+}
+
+const char *vidi__sentence(void)
+{
+    return place();
+}
+
+void vidi__quiet_begin(vidi__quiet *quiet)
+{
+    quiet->sentence[0] = 0;
+    quiet->outer = quiet_now;
+    quiet_now = quiet;
+}
+
+int vidi__quiet_end(vidi__quiet *quiet, int code)
+{
+    quiet_now = quiet->outer;
+    return code < 0 || code == VIDI_INVALID ? vidi__fail(code, "%s", quiet->sentence) : code;
 }
 
 const char *vidi_message(void)

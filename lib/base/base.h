@@ -2,7 +2,9 @@
  * What every file of the library includes: the public header, a few macros, and how errors travel.
  *
  * Errors: the function that knows most calls vidi__fail(code, message) and returns its result. All callers pass the
- * negative code on. The message is kept per thread, because several threads may use a set.
+ * negative code on. The message is kept per thread, because several threads may use a set. Code that deals with a
+ * failure itself does so quietly (vidi__quiet_begin): vidi_message() changes only when a public function returns an
+ * error or VIDI_INVALID.
  */
 #ifndef VIDI_BASE_BASE_H
 #define VIDI_BASE_BASE_H
@@ -49,6 +51,22 @@ int vidi__fail(int code, const char *format, ...) VIDI__PRINTF(2, 3);
 
 /* Puts "classic: " and the like in front of the stored message, and returns the code. */
 int vidi__fail_in(const char *where, int code);
+
+/* The message of this thread's last failure. vidi_message() may still be an earlier one. */
+const char *vidi__sentence(void);
+
+/*
+ * Between begin and end, the messages of this thread are kept in *quiet, and vidi_message() stays as it was. The end
+ * passes the last one on if the code is an error or VIDI_INVALID, and returns the code. Pairs nest. No code in between
+ * may return.
+ */
+typedef struct vidi__quiet {
+    char sentence[VIDI__MESSAGE];
+    struct vidi__quiet *outer;
+} vidi__quiet;
+
+void vidi__quiet_begin(vidi__quiet *quiet);
+int vidi__quiet_end(vidi__quiet *quiet, int code);
 
 /* "24 bytes", "1.5 GiB": sizes for messages. */
 typedef struct vidi__human {

@@ -220,7 +220,7 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_
     if (code < 0)
         take_back(set, pending, n, verdicts);
     else if (!set->durable->frozen)
-        (void)vidi__durable_apply(set, pending->to); /* operations that the filter has no memory for stay staged */
+        vidi__durable_try_apply(set, pending->to);
     vidi__unlock(set);
     return code;
 }
@@ -247,7 +247,7 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);
     else if (!durable->frozen)
-        (void)vidi__durable_apply(set, pending->to);
+        vidi__durable_try_apply(set, pending->to);
     return VIDI_OK;
 }
 

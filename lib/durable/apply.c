@@ -27,15 +27,22 @@ void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 
 
 /* ---- to the filter ---- */
 
+/* Removes the i-th URL of the work if it is there. */
+static int remove_one(vidi_set *set, const vidi__work *work, size_t i)
+{
+    vidi_str url = work->urls ? work->urls[i] : (vidi_str){NULL, 0};
+    const vidi__u128 *hash = work->hashes ? &work->hashes[i] : NULL;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    int code = vidi__epoch_remove(&set->memory, &set->now, url, hash);
+    return vidi__quiet_end(&quiet, code == VIDI_EABSENT ? VIDI_OK : code);
+}
+
 static int remove_all(vidi_set *set, const vidi__work *work)
 {
     for (size_t i = 0; i < work->count; i++) {
-        bool can = set->now.filter->can & VIDI_CAN_DELETE;
-        vidi_str url = work->urls ? work->urls[i] : (vidi_str){NULL, 0};
-        const vidi__u128 *hash = work->hashes ? &work->hashes[i] : NULL;
-        int code = can ? vidi__epoch_remove(&set->memory, &set->now, url, hash) : VIDI_OK;
-        if (code < 0 && code != VIDI_EABSENT)
-            return code;
+        if (set->now.filter->can & VIDI_CAN_DELETE)
+            VIDI__TRY(remove_one(set, work, i));
         work->verdicts[i] = VIDI_SEEN;
     }
     return VIDI_OK;
@@ -96,6 +103,14 @@ int vidi__durable_apply(vidi_set *set, uint64_t to)
     return code;
 }
 
+void vidi__durable_try_apply(vidi_set *set, uint64_t to)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    (void)vidi__durable_apply(set, to);
+    vidi__quiet_end(&quiet, VIDI_OK);
+}
+
 /* ---- to the log ---- */
 
 static int log_run(vidi_set *set, uint64_t at, size_t n, uint64_t *position)
@@ -112,7 +127,7 @@ static int log_run(vidi_set *set, uint64_t at, size_t n, uint64_t *position)
     return VIDI_OK;
 }
 
-int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
+static int log_operations(vidi_set *set, uint64_t to, uint64_t *position)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t here = to > staging->first ? to - staging->first : 0, end = here < staging->count ? here : staging->count;
@@ -135,6 +150,13 @@ int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
         waited = false;
     }
     return VIDI_OK;
+}
+
+int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, log_operations(set, to, position));
 }
 
 /* ---- to another set ---- */

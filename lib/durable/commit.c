@@ -48,7 +48,7 @@ int vidi_commit_to(vidi_set *set, uint64_t mark)
         atomic_fetch_add_explicit(&pending.log->waiting, 1, memory_order_relaxed);
     }
     if (!durable->frozen)
-        (void)vidi__durable_apply(set, UINT64_MAX); /* operations that the filter has no memory for stay staged */
+        vidi__durable_try_apply(set, UINT64_MAX);
     vidi__unlock(set);
     if (pending.log) {
         code = vidi__log_wait(pending.log->log, position);

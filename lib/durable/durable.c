@@ -67,7 +67,7 @@ int vidi__durable_break(vidi_set *set, int code)
 {
     vidi__durable *durable = set->durable;
     durable->broken = code;
-    snprintf(durable->why, sizeof durable->why, "%s", vidi_message());
+    snprintf(durable->why, sizeof durable->why, "%s", vidi__sentence());
     return code;
 }
 
@@ -101,12 +101,16 @@ void vidi__durable_restage(vidi_set *set)
 static void end(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
     vidi__snapshot_join(set);
-    if (durable->log && !durable->broken)
+    if (durable->log && durable->snapshot &&
+        !durable->broken) /* a folder without a snapshot must stay without records */
         vidi__record_tally(set);
     (void)vidi__durable_end_log(set, durable->before);
     (void)vidi__durable_end_log(set, durable->log);
     vidi__folder_close(&durable->folder);
+    vidi__quiet_end(&quiet, VIDI_OK);
     vidi_close(durable->previous);
     vidi__staging_free(&durable->staging);
     pthread_mutex_destroy(&durable->staging_lock);
@@ -131,9 +135,12 @@ static void drop_previous(vidi_set *set)
     set->previous_first = set->previous_last = 0;
     if (!first)
         return;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
     vidi__folder_snapshot_name(name, first);
     if (vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
         vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
+    vidi__quiet_end(&quiet, VIDI_OK);
 }
 
 /* ---- what lib/set calls ---- */
@@ -233,7 +240,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     return VIDI_OK;
 }
 
-int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access)
+static int attach(vidi_set *set, const char *path, const vidi_access *access)
 {
     VIDI__TRY(vidi__durable_alloc(set, access));
     vidi__durable *durable = set->durable;
@@ -245,4 +252,11 @@ int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *acc
     VIDI__TRY(vidi__snapshot_write(set, number, &bytes, &renamed));
     vidi__snapshot_in_force(set, number, bytes);
     return VIDI_OK;
+}
+
+int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, attach(set, path, access));
 }

@@ -116,6 +116,8 @@ int vidi__durable_operate(vidi_set *set, vidi__operation operation, const vidi__
  * stays.
  */
 int vidi__durable_apply(vidi_set *set, uint64_t to);
+/* The same where that is no failure: what the filter has no memory for stays staged. */
+void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
 /* Applies what `from` has committed but not in its filter to the filter of another set. */

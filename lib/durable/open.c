@@ -4,8 +4,6 @@
  */
 #include "durable/durable.h"
 
-#include <stdio.h>
-
 /* Gives the set a folder if there is a path. On error the set is closed. */
 static int settle_in(vidi_set **set, const char *path, const vidi_access *access)
 {
@@ -69,7 +67,7 @@ int vidi_open(vidi_set **set, const char *path, unsigned flags)
     return vidi_open_with(set, path, &access);
 }
 
-int vidi_open_or_create(vidi_set **set, const vidi_options *options)
+static int open_or_create(vidi_set **set, const vidi_options *options)
 {
     vidi_options mine = VIDI_OPTIONS_INIT;
     if (!set || !options)
@@ -84,9 +82,17 @@ int vidi_open_or_create(vidi_set **set, const vidi_options *options)
     code = vidi_create(set, &mine);
     if (code == VIDI_OK)
         return VIDI_OK;
-    char why[VIDI__MESSAGE];
-    snprintf(why, sizeof why, "%s", vidi_message());
-    if (vidi_open_with(set, mine.path, mine.access) == VIDI_OK) /* another process was faster, and has closed it */
-        return VIDI_OK;
-    return vidi__fail(code, "%s", why);
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    bool open =
+        vidi_open_with(set, mine.path, mine.access) == VIDI_OK; /* another process was faster, and has closed it */
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return open ? VIDI_OK : code;
+}
+
+int vidi_open_or_create(vidi_set **set, const vidi_options *options)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, open_or_create(set, options));
 }

@@ -30,7 +30,7 @@ static int64_t read_file(void *context, void *data, size_t bytes)
         bytes = (size_t)self->left;
     self->error = vidi__file_read(&self->file, data, bytes, self->at);
     if (self->error < 0) {
-        snprintf(self->why, sizeof self->why, "%s", vidi_message());
+        snprintf(self->why, sizeof self->why, "%s", vidi__sentence());
         return -1;
     }
     self->at += bytes;
@@ -302,7 +302,7 @@ static int open_once(vidi_set **set, vidi__folder *folder, const char *path, con
     return code;
 }
 
-int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *access)
+static int open_folder(vidi_set **set, const char *path, const vidi_access *access)
 {
     bool reads = access->flags & VIDI_READ_ONLY, found = false;
     int code = VIDI_EABSENT;
@@ -323,4 +323,11 @@ int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *acce
     bool wrong =
         code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* after so many tries no writer is changing it */
     return wrong ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
+}
+
+int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *access)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, open_folder(set, path, access));
 }

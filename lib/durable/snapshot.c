@@ -90,8 +90,8 @@ static vidi__open_log *thaw(vidi_set *set)
     vidi__open_log *before = durable->before;
     durable->before = NULL;
     durable->frozen = false;
-    (void)vidi__durable_apply(set, UINT64_MAX); /* operations that the filter has no memory for stay staged */
-    vidi__staging_trim(&durable->staging);      /* the burst is over */
+    vidi__durable_try_apply(set, UINT64_MAX);
+    vidi__staging_trim(&durable->staging); /* the burst is over */
     vidi__durable_ready(set);
     return before;
 }
@@ -110,7 +110,7 @@ static void keep_log(vidi_set *set, vidi__open_log *before)
     vidi__unlock(set);
 }
 
-int vidi__snapshot_take(vidi_set *set)
+static int take(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
     vidi__open_log *fresh;
@@ -127,7 +127,7 @@ int vidi__snapshot_take(vidi_set *set)
     }
     code = vidi__snapshot_write(set, number, &bytes, &renamed); /* the logs fit both, whether it was renamed or not */
     if (code < 0) {
-        snprintf(why, sizeof why, "%s", vidi_message());
+        snprintf(why, sizeof why, "%s", vidi__sentence());
         /* After thaw, vidi_sync syncs the new log only, so the old one must be on disk before. */
         (void)vidi__log_wait(durable->before->log, vidi__log_end(durable->before->log));
     }
@@ -143,6 +143,13 @@ int vidi__snapshot_take(vidi_set *set)
     (void)vidi__durable_end_log(set, before); /* an error does not matter: the snapshot has its contents */
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return VIDI_OK;
+}
+
+int vidi__snapshot_take(vidi_set *set)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, take(set));
 }
 
 int vidi_snapshot(vidi_set *set)
@@ -195,7 +202,7 @@ void vidi__snapshot_if_due(vidi_set *set)
  * Ends the old epoch's log and writes a snapshot of the new epoch, which the set is in already. The old epoch's files
  * stay if it is kept as the previous one. The caller holds `turn` and the exclusive lock.
  */
-int vidi__snapshot_rotate(vidi_set *set, bool keep)
+static int take_rotated(vidi_set *set, bool keep)
 {
     vidi__durable *durable = set->durable;
     vidi__open_log *fresh, *old = durable->log;
@@ -227,4 +234,11 @@ int vidi__snapshot_rotate(vidi_set *set, bool keep)
     durable->previous = NULL;
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
     return VIDI_OK;
+}
+
+int vidi__snapshot_rotate(vidi_set *set, bool keep)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    return vidi__quiet_end(&quiet, take_rotated(set, keep));
 }

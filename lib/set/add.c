@@ -55,20 +55,24 @@ int vidi__add_work(vidi_set *set, const vidi__work *work)
     return VIDI_OK;
 }
 
+static int add_batch(vidi_set *set, const vidi__work *batch)
+{
+    if (!set || (batch->count && (!batch->urls || !batch->verdicts)))
+        return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
+    if (batch->count)
+        memset(batch->verdicts, VIDI_UNTRIED, batch->count);
+    return vidi__answer(vidi__for_chunks(set, batch, vidi__add_work, &set->now.answered_invalid));
+}
+
 int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    if (!set || (n && (!urls || !verdicts)))
-        return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
-    if (n)
-        memset(verdicts, VIDI_UNTRIED, n);
-    vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts};
-    return vidi__answer(vidi__for_chunks(set, &batch, vidi__add_work, &set->now.answered_invalid));
+    return add_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
 int vidi_add(vidi_set *set, vidi_str url)
 {
     uint8_t verdict;
-    int code = vidi_add_batch(set, &url, 1, &verdict);
+    int code = add_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
 }
 

@@ -159,11 +159,16 @@ static void count_invalid(vidi_set *set, const chunk *self, const uint8_t *verdi
     vidi__unlock(set);
 }
 
-/* Not inlined: its frame is large, and most chunks do without it. Returns how many URLs it took in *n. */
+/*
+ * Not inlined: its frame is large, and most chunks do without it. Returns how many URLs it took in *n. Quiet about
+ * lines that are not URLs, unless the call is about one alone.
+ */
 static __attribute__((noinline)) int run_mixed(vidi_set *set, const vidi__work *part, size_t *n, size_t canonical,
                                                vidi__chunk_fn *fn, _Atomic uint64_t *counter)
 {
     chunk self;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
     int code = fill(&self, set, part->urls, *n, canonical);
     if (code == VIDI_OK) {
         vidi__work work = *part;
@@ -176,7 +181,7 @@ static __attribute__((noinline)) int run_mixed(vidi_set *set, const vidi__work *
     }
     *n = self.selection.taken;
     vidi__buffer_free(&self.text);
-    return code;
+    return vidi__quiet_end(&quiet, code == VIDI_OK && part->single ? part->verdicts[0] : code);
 }
 
 int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn, _Atomic uint64_t *counter)
@@ -193,11 +198,13 @@ int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn,
 static __attribute__((noinline)) int run_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer)
 {
     chunk self;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
     int code = fill(&self, set, &url, 1, 0);
     if (code == VIDI_OK)
         code = self.count ? fn(set, self.list[0], answer) : VIDI_INVALID;
     vidi__buffer_free(&self.text);
-    return code;
+    return vidi__quiet_end(&quiet, code);
 }
 
 int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer)

@@ -26,22 +26,26 @@ int vidi__lookup_work(vidi_set *set, const vidi__work *work)
     return VIDI_OK;
 }
 
-int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+static int lookup_batch(const vidi_set *set, const vidi__work *batch)
 {
     vidi_set *self = (vidi_set *)set; /* lookups are counted */
-    if (!set || (n && (!urls || !verdicts)))
+    if (!set || (batch->count && (!batch->urls || !batch->verdicts)))
         return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
-    if (n)
-        memset(verdicts, VIDI_UNTRIED, n);
-    vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts};
+    if (batch->count)
+        memset(batch->verdicts, VIDI_UNTRIED, batch->count);
     bool kept = set->invalid == VIDI_KEEP_INVALID; /* lines that are kept go through lookup_group, which counts them */
-    return vidi__answer(vidi__for_chunks(self, &batch, vidi__lookup_work, kept ? NULL : &self->now.asked));
+    return vidi__answer(vidi__for_chunks(self, batch, vidi__lookup_work, kept ? NULL : &self->now.asked));
+}
+
+int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    return lookup_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
 int vidi_has(const vidi_set *set, vidi_str url)
 {
     uint8_t verdict;
-    int code = vidi_has_batch(set, &url, 1, &verdict);
+    int code = lookup_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
 }
 

@@ -86,6 +86,7 @@ typedef struct vidi__work {
     uint8_t *verdicts;          /* VIDI_UNTRIED on entry */
     vidi_digest *digests;       /* for vidi_digest_batch: where the hashes of the URLs go; otherwise NULL */
     const vidi__epoch *hashing; /* for vidi_digest_batch: what they are hashed with */
+    bool single;                /* the caller returns the verdict, so vidi_message() must explain VIDI_INVALID */
 } vidi__work;
 
 /* The part of the work from `done` on, at most `count` of it. */

@@ -217,7 +217,7 @@ int vidi__folder_snapshot_sink(void *context, const void *data, size_t bytes)
     vidi__folder_snapshot *self = context;
     self->error = sink(self, data, bytes);
     if (self->error < 0)
-        snprintf(self->why, sizeof self->why, "%s", vidi_message());
+        snprintf(self->why, sizeof self->why, "%s", vidi__sentence());
     return self->error;
 }
 

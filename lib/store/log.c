@@ -90,12 +90,12 @@ static int error_of(const vidi__log *log)
     return log->error ? vidi__fail(log->error, "%s", log->sentence) : VIDI_OK;
 }
 
-/* Stores this thread's error, whose message is vidi_message(), if it is the first. The caller holds the lock. */
+/* Stores this thread's error, whose message is vidi__sentence(), if it is the first. The caller holds the lock. */
 static void keep_error(vidi__log *log, int code)
 {
     if (!log->error) {
         log->error = code;
-        snprintf(log->sentence, sizeof log->sentence, "%s", vidi_message());
+        snprintf(log->sentence, sizeof log->sentence, "%s", vidi__sentence());
     }
     pthread_cond_broadcast(&log->done);
     pthread_cond_signal(&log->work);

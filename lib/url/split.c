@@ -68,6 +68,8 @@ static void split_parsed(vidi__url_parts *parts, vidi_str url, const vidi__url *
 int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room)
 {
     vidi__url parsed;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
     int code = vidi__url_parse(&parsed, url, NULL, false, room);
     bool itself = code == VIDI_OK && parsed.len == url.len && memcmp(parsed.text, url.ptr, url.len) == 0;
     if (itself)
@@ -75,7 +77,7 @@ int vidi__url_split(vidi__url_parts *parts, vidi_str url, vidi__buffer *room)
     else
         split_bytes(parts, url);
     room->len = 0;
-    return code == VIDI__NOT_URL ? VIDI_OK : code;
+    return vidi__quiet_end(&quiet, code == VIDI__NOT_URL ? VIDI_OK : code);
 }
 
 bool vidi__url_segment(vidi__url_segments *walk, vidi_str *segment)

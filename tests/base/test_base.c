@@ -25,6 +25,40 @@ static void messages_are_kept_and_prefixed(void **state)
     assert_string_equal(vidi_message(), "classic: k is 3");
 }
 
+static void what_is_handled_is_not_told(void **state)
+{
+    vidi__quiet outer, inner;
+    (void)state;
+    vidi__fail(VIDI_EIO, "told");
+    vidi__quiet_begin(&outer);
+    vidi__fail(VIDI_EIO, "handled");
+    assert_string_equal(vidi_message(), "told");
+    assert_string_equal(vidi__sentence(), "handled");
+    vidi__quiet_begin(&inner);
+    vidi__fail(VIDI_EFORMAT, "inside");
+    assert_int_equal(vidi__quiet_end(&inner, VIDI_OK), VIDI_OK);
+    assert_string_equal(vidi__sentence(), "handled");
+    assert_int_equal(vidi__quiet_end(&outer, VIDI_SEEN), VIDI_SEEN);
+    assert_string_equal(vidi_message(), "told");
+    assert_string_equal(vidi__sentence(), "told");
+}
+
+static void what_is_passed_on_is_told(void **state)
+{
+    vidi__quiet outer, inner;
+    (void)state;
+    vidi__fail(VIDI_EIO, "before");
+    vidi__quiet_begin(&outer);
+    vidi__quiet_begin(&inner);
+    vidi__fail(VIDI_EFORMAT, "100 %%");
+    vidi__fail_in("classic", VIDI_EFORMAT);
+    assert_int_equal(vidi__quiet_end(&inner, VIDI_EFORMAT), VIDI_EFORMAT);
+    assert_string_equal(vidi_message(), "before");
+    assert_string_equal(vidi__sentence(), "classic: 100 %");
+    assert_int_equal(vidi__quiet_end(&outer, VIDI_INVALID), VIDI_INVALID);
+    assert_string_equal(vidi_message(), "classic: 100 %");
+}
+
 static void sizes_read_well(void **state)
 {
     (void)state;
@@ -156,6 +190,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_error_has_a_text_of_its_own),
         cmocka_unit_test(messages_are_kept_and_prefixed),
+        cmocka_unit_test(what_is_handled_is_not_told),
+        cmocka_unit_test(what_is_passed_on_is_told),
         cmocka_unit_test(sizes_read_well),
         cmocka_unit_test(text_that_does_not_fit_is_cut_at_a_whole_piece),
         cmocka_unit_test(structs_of_other_versions_are_understood),

@@ -6,6 +6,16 @@
 sed -n 's/^VIDI_API [^(]*[ *]\(vidi_[a-z0-9_]*\)(.*/\1/p' "$VIDI_SOURCE/include/vidi/vidi.h" | sort >"$tmp/declared"
 nm -D --defined-only "$VIDI_BUILD/libvidi.so" | awk '{ print $3 }' | sort >"$tmp/exported"
 
+# in_tour: does the tour of the interface, which tests go on, call every function? vidi_message is what it watches.
+in_tour() {
+    local name missing=
+    while read -r name; do
+        grep -q "\b$name(" "$VIDI_SOURCE/tests/support/tour.c" || missing="$missing $name"
+    done < <(grep -v '^vidi_message$' "$tmp/declared")
+    [ -z "$missing" ] || { echo "not in the tour:$missing" && false; }
+}
+
+check "the tour calls every function" in_tour
 check "the header declares functions" test -s "$tmp/declared"
 check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/exported"
 finish

@@ -115,15 +115,12 @@ static bool next_is_due(const vidi__layers *layers, double *share)
 /* A failure here is not reported and leaves the message alone: creation is tried again when the layer is needed. */
 static void make_ahead(vidi__layers *layers)
 {
-    char before[512];
-    vidi__text text = vidi__text_in(before, sizeof before);
+    vidi__quiet quiet;
     if (next_is_made(layers) || layers->refused)
         return;
-    vidi__text_add(&text, "%s", vidi_message());
-    if (make_next(layers) < 0) {
-        layers->refused = true;
-        vidi__fail(VIDI_OK, "%s", before);
-    }
+    vidi__quiet_begin(&quiet);
+    layers->refused = make_next(layers) < 0;
+    vidi__quiet_end(&quiet, VIDI_OK);
 }
 
 void vidi__layers_prepare_next(vidi__layers *layers)

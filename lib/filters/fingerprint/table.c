@@ -195,14 +195,22 @@ vidi__place vidi__table_place(const vidi__table *table, uint64_t hash)
     return partition->directory ? vidi__place_of(partition, hash) : (vidi__place){.table = NULL};
 }
 
+/* Towards what is expected; if there is no memory for that, without the hint. */
+static int grow_as_expected(vidi__table *table, vidi__partition *partition, uint64_t rest)
+{
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    int code = grow(table, partition, rest);
+    if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
+        code = grow(table, partition, rest);
+    return vidi__quiet_end(&quiet, code);
+}
+
 int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint64_t hash)
 {
     int verdict = VIDI__SUBTABLE_FULL;
     while (verdict == VIDI__SUBTABLE_FULL) {
-        int code = grow(table, partition, hash << VIDI__PARTITION_BITS);
-        if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
-            code = grow(table, partition, hash << VIDI__PARTITION_BITS); /* without the hint */
-        VIDI__TRY(code);
+        VIDI__TRY(grow_as_expected(table, partition, hash << VIDI__PARTITION_BITS));
         const vidi__place place = vidi__place_of(partition, hash);
         verdict = vidi__subtable_add(place.table, &table->slabs, place.hash, &place.spot);
     }
@@ -343,8 +351,11 @@ int vidi__table_reserve(vidi__table *table, uint64_t hashes)
 
 void vidi__table_expect(vidi__table *table, uint64_t hashes)
 {
+    vidi__quiet quiet;
     double bytes = vidi__table_bytes_for((double)hashes, table->hashes);
+    vidi__quiet_begin(&quiet);
     bool fits = vidi__memory_check(table->slabs.memory, (uint64_t)fmin(bytes, 0x1p62)) == VIDI_OK;
+    vidi__quiet_end(&quiet, VIDI_OK);
     atomic_store_explicit(&table->expected, fits ? hashes : 0, memory_order_relaxed);
 }
 
