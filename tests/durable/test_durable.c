@@ -385,7 +385,7 @@ static void the_second_writer_is_refused_and_told_who_has_it(void **state)
     (void)state;
     home_make(&at, "fingerprint", NULL, 0);
     add_all(at.set, 0, 10, VIDI_NEW);
-    snprintf(pid, sizeof pid, "process %ld ", (long)getpid());
+    snprintf(pid, sizeof pid, "process %ld", (long)getpid());
     assert_int_equal(vidi_open(&second, at.path, 0), VIDI_EBUSY);
     assert_null(second);
     check(strstr(vidi_message(), pid) != NULL, "who? %s", vidi_message());
