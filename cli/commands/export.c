@@ -1,6 +1,6 @@
 /*
- * vidi export: a saved set as one file that any machine can read. The file gets its name when it is whole and on disk;
- * whatever happens before leaves the one that was there as it was.
+ * vidi export: writes a saved set as one file that any machine can read. The file gets its name only when it is complete
+ * and on disk; until then an older file of that name stays unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static int write_some(void *context, const void *data, size_t size)
     return out->error;
 }
 
-/* All of the set to a file that is open. name: of the file, for messages. */
+/* Writes the set to an open file; `name` is for messages. */
 static int write_set(const vidi_set *set, const char *path, int fd, const char *name)
 {
     cli_out out;
@@ -43,7 +43,7 @@ static int cannot_write(const char *name)
     return cli_error("cannot write %s: %s", name, strerror(errno));
 }
 
-/* So that the name, too, is there after a crash. */
+/* Syncs the folder, so that the new name survives a crash too. */
 static int sync_folder_of(const char *name)
 {
     char *folder = strdup(name), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -61,10 +61,10 @@ static int sync_folder_of(const char *name)
     return status;
 }
 
-/* Writes the file `name` under a provisional name, for its owner only: the key is inside. */
+/* Writes the file under a temporary name. Only its owner may read it, because the key is inside. */
 static int write_new(const vidi_set *set, const char *path, const char *name, const char *new_name)
 {
-    if (unlink(new_name) != 0 && errno != ENOENT) /* left by somebody who was killed */
+    if (unlink(new_name) != 0 && errno != ENOENT) /* left by a process that was killed */
         return cannot_write(name);
     int fd = open(new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
@@ -77,7 +77,7 @@ static int write_new(const vidi_set *set, const char *path, const char *name, co
     return status;
 }
 
-/* target: what `name` is a link to, or the same. */
+/* target: the file that `name` links to, or `name` itself. */
 static int replace_file(const vidi_set *set, const char *path, const char *name, const char *target)
 {
     char *new_name;
@@ -95,7 +95,7 @@ static int replace_file(const vidi_set *set, const char *path, const char *name,
     return status;
 }
 
-/* What is no regular file, such as a pipe, cannot be replaced by one. */
+/* Anything but a regular file, such as a pipe, is written to and not replaced. */
 static int write_device(const vidi_set *set, const char *path, const char *name)
 {
     int fd = open(name, O_WRONLY | O_CLOEXEC);
@@ -118,7 +118,7 @@ static int write_file(const vidi_set *set, const char *path, const char *name)
         return replace_file(set, path, name, name);
     if (!S_ISREG(about.st_mode))
         return write_device(set, path, name);
-    char *real = realpath(name, NULL); /* a link stays one */
+    char *real = realpath(name, NULL); /* a link stays a link */
     int status = real ? replace_file(set, path, name, real) : cannot_write(name);
     free(real);
     return status;

@@ -1,5 +1,5 @@
 /*
- * vidi has: which of the lines has a state seen? Asks and never adds, beside whoever is writing to the state.
+ * vidi has: prints the lines that a state has seen. It never adds, and another process may be writing to the state.
  */
 #include <string.h>
 #include <unistd.h>

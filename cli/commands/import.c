@@ -1,5 +1,5 @@
 /*
- * vidi import: makes a state from an exported set. The stream is read and verified as a whole before anything is made.
+ * vidi import: makes a state from an exported set, after the whole stream was read and verified.
  */
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static int print(const vidi_set *set, const char *path)
     return cli_out_close(&out);
 }
 
-/* Better before all of the stream is read than after. The library looks again, and knows better. */
+/* Fails early, before the whole stream is read. The library checks again, and its answer counts. */
 static int check_absent(const char *path)
 {
     vidi_set *set;

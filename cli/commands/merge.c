@@ -1,9 +1,9 @@
 /*
- * vidi merge: brings the sets of several machines together. Everything that can be found out is found out before the
- * first set is merged: whether each of them is there, undamaged, and fits.
+ * vidi merge: merges the sets of several machines into one. Before the first set is merged, all of them are checked:
+ * whether each exists, is undamaged, and fits.
  *
- * Whether two sets fit only vidi_merge can say, as it compares keys, which nobody is told. So it is asked with empty
- * sets first, each like one of the real ones.
+ * Only vidi_merge can tell whether two sets fit, because it compares their secret keys. So it is first tried with empty
+ * sets, each created like one of the real ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "pipeline/state.h"
 
 typedef struct merging {
-    const char *path; /* of the set that takes all others */
-    bool fresh;       /* it is not there yet */
+    const char *path; /* of the set that the others are merged into */
+    bool fresh;       /* it does not exist yet */
     bool wait;        /* while another process has it locked */
     vidi_set *into;
     cli_words from; /* the paths of the others */
@@ -40,7 +40,7 @@ static int check_places(const merging *job)
     return CLI_OK;
 }
 
-/* Opens and verifies the sets that are to be merged: what is mapped has not been. */
+/* Opens the sets to be merged and verifies them, because opening does not verify a mapped set. */
 static int open_all(merging *job)
 {
     for (size_t i = 0; i < job->from.count; i++) {
@@ -80,7 +80,7 @@ static int does_not_fit(const merging *job, size_t i, int error)
                      error == VIDI_EDIFFERS ? "; 'vidi --state STATE --like OTHER' makes a set that fits" : "");
 }
 
-/* If there is no memory for the trial, the merging itself will tell. */
+/* Without memory for the trial, the merge itself will report what is wrong. */
 static int try_fit(const merging *job)
 {
     vidi_set *into, *from;
@@ -112,7 +112,7 @@ static int create_target(merging *job)
     return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
 }
 
-/* A set whose log removes something can be merged from memory, but not where it is mapped. */
+/* A set whose log has removals cannot be merged while it is mapped, so it is read into memory. */
 static int merge_one(const merging *job, size_t i)
 {
     vidi_set *copy;

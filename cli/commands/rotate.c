@@ -1,6 +1,6 @@
 /*
- * vidi rotate: ends an epoch of a state and begins the next, empty and with new salts, so that the pages that were lost
- * in this crawl are found in the next one.
+ * vidi rotate: ends the epoch of a state and begins the next one, which is empty and has new salts. So pages that were
+ * lost in this crawl are found in the next.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static int rotate(vidi_set *set, const char *path, const rotate_options *options
     next.kind = options->kind;
     next.params = options->params;
     if (options->kind && !options->params && strcmp(options->kind, before.kind) != 0)
-        next.params = ""; /* those of the old kind mean nothing to another */
+        next.params = ""; /* parameters of the old kind mean nothing to another kind */
     next.capacity = options->capacity;
     next.error = options->error;
     next.flags = options->keep_previous ? VIDI_KEEP_PREVIOUS : 0;

@@ -1,6 +1,6 @@
 /*
- * vidi snapshot: folds the log of a state into a new snapshot. That happens by itself when the log has grown; this is
- * for before a copy, and for the time after a crash.
+ * vidi snapshot: folds the log of a state into a new snapshot. The library does that by itself when the log has grown;
+ * this command is for use before a copy or after a crash.
  */
 #include <unistd.h>
 
