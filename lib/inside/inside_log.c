@@ -65,7 +65,7 @@ uint64_t vidi__inside_log_record_bytes(uint64_t payload)
 
 uint32_t vidi__inside_log_mark(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload)
 {
-    return vidi__log_mark(generation, offset, type, payload);
+    return vidi__log_check_value(generation, offset, type, payload);
 }
 
 uint64_t vidi__inside_log_checksum(uint64_t generation, uint64_t offset, const unsigned char *record, uint64_t bytes)

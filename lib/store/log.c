@@ -130,7 +130,7 @@ static void seal(const vidi__log *log, uint64_t offset)
     while (at < end) {
         uint64_t payload = vidi__load64(at + 8), bytes = vidi__log_record_bytes(payload);
         uint64_t body = bytes - VIDI__LOG_CHECK;
-        vidi__store32(at, vidi__log_mark(log->generation, offset, vidi__load32(at + 4), payload));
+        vidi__store32(at, vidi__log_check_value(log->generation, offset, vidi__load32(at + 4), payload));
         vidi__store64(at + body, vidi__log_checksum(log->generation, offset, at, body));
         at += bytes;
         offset += bytes;

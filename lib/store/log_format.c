@@ -64,7 +64,7 @@ int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__lo
     return VIDI_OK;
 }
 
-uint32_t vidi__log_mark(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload)
+uint32_t vidi__log_check_value(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload)
 {
     unsigned char place[28];
     vidi__store64(place, generation);

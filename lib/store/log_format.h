@@ -21,7 +21,7 @@ int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__lo
  * The check value of a record's type, length and position. When the reader searches for records behind damage it tests
  * this first, so it need not compute the checksum of gigabytes for each eight bytes that might be a head.
  */
-uint32_t vidi__log_mark(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload);
+uint32_t vidi__log_check_value(uint64_t generation, uint64_t offset, uint32_t type, uint64_t payload);
 
 /* Checksum of the record's position, head, payload and padding: `bytes` is the length of all before the checksum. */
 uint64_t vidi__log_checksum(uint64_t generation, uint64_t offset, const unsigned char *record, uint64_t bytes);

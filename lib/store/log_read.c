@@ -128,7 +128,7 @@ static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *pa
     if (length > VIDI__LOG_RECORD_MAX || vidi__log_record_bytes(length) > left)
         return VIDI_OK;
     *type = vidi__load32(at + 4);
-    if (vidi__load32(at) != vidi__log_mark(self->generation, offset, *type, length))
+    if (vidi__load32(at) != vidi__log_check_value(self->generation, offset, *type, length))
         return VIDI_OK;
     uint64_t whole = vidi__log_record_bytes(length), body = whole - VIDI__LOG_CHECK;
     VIDI__TRY(look(self, offset, whole, &at));

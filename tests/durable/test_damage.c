@@ -291,7 +291,7 @@ static void add_record(forged *log, uint32_t type, const void *payload, size_t s
     size_t body = VIDI__LOG_RECORD_HEAD + (size_t)vidi__round_up(size, 8);
     assert_true(log->size + body + VIDI__LOG_CHECK <= sizeof log->bytes);
     memset(at, 0, body);
-    vidi__store32(at, vidi__log_mark(log->generation, log->size, type, says));
+    vidi__store32(at, vidi__log_check_value(log->generation, log->size, type, says));
     vidi__store32(at + 4, type);
     vidi__store64(at + 8, says);
     if (size)

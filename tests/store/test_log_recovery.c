@@ -43,7 +43,7 @@ static int read_image(const unsigned char *data, size_t size, vidi__log_found *f
 /* The head of a record as it must be at this place, without regard to what follows. */
 static void forge_head(const image *in, uint64_t offset, uint32_t type, uint64_t payload)
 {
-    vidi__store32(in->data + offset, vidi__log_mark(in->generation, offset, type, payload));
+    vidi__store32(in->data + offset, vidi__log_check_value(in->generation, offset, type, payload));
     vidi__store32(in->data + offset + 4, type);
     vidi__store64(in->data + offset + 8, payload);
 }
