@@ -1,10 +1,11 @@
-# The front door. CMake does the work (CMakePresets.json); tools/packages sees to the packages that a target needs.
+# Short commands for every task. CMake does the work (CMakePresets.json), and tools/packages installs the packages that
+# a target needs.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-# URLs that `make bench` measures with, and where it puts the plots: `make bench BENCH=1e6,1e7,1e8 BENCH_PLOTS=docs`.
+# Numbers of URLs that `make bench` measures, and where it puts the plots: `make bench BENCH=1e6,1e7 BENCH_PLOTS=docs`.
 BENCH ?= 1e6,1e7
 BENCH_PLOTS ?= build
-# Where it makes sets that live in a folder: that disk is measured.
+# Where `make bench` creates sets that live in a folder, so which disk it measures.
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
@@ -14,7 +15,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
-build: ## the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
+build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
 	@tools/packages build
 	@tools/build.sh release
 	@echo "built build/vidi, build/libvidi.a, build/libvidi.so"
@@ -23,11 +24,11 @@ demo: build ## shows the main job on synthetic links
 	@tools/packages demo
 	@tools/demo.sh
 
-test: ## builds and runs all tests, also under the sanitizers
+test: ## builds and runs all tests, also under sanitizers
 	@tools/packages test
 	@tools/test.sh
 
-test-long: ## the same with ten times the URLs and all of VIDI_TESTDATA
+test-long: ## runs the tests with ten times the URLs and all of VIDI_TESTDATA
 	@tools/packages test-long
 	@tools/test.sh long
 
@@ -35,59 +36,59 @@ fuzz: ## fuzzes each target for FUZZ_SECONDS (60)
 	@tools/packages fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-# Without the peers' packages the benchmark goes on with those that are there.
+# If the peers' packages cannot be installed, the benchmark uses the peers that are there.
 bench-build:
 	@tools/packages build
-	@tools/packages bench || echo "make bench goes on with the peers that are installed" >&2
+	@tools/packages bench || echo "make bench continues with the peers that are installed" >&2
 	@cmake --preset release -DVIDI_BENCH_PEERS=ON | grep '^-- Benchmark' >&2 || true
 	@tools/build.sh release --target benchmarks
 
-bench: bench-build ## measures against peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
+bench: bench-build ## compares vidi with peers and the memory's limit: build/bench.json; BENCH=1e6,1e7,1e8 takes longer
 	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \
 		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
 	@bench/stream.sh build $(BENCH_LINES)
 
-bench-stream: bench-build ## the program against sort, awk, perl and others: BENCH_LINES=5e6, or 20e6 for the long one
+bench-stream: bench-build ## compares the program with sort, awk, perl and others; BENCH_LINES=20e6 takes longer
 	@bench/stream.sh build $(BENCH_LINES)
 
-bench-quick: bench-build ## the main ratios at a million URLs, in under a minute: build/bench-quick.json
+bench-quick: bench-build ## measures the main ratios at a million URLs, in under a minute: build/bench-quick.json
 	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json \
 		--folder $(BENCH_FOLDER)
 
-bench-billion: bench-build ## a billion URLs into one set: 24 GiB of memory, some minutes; BILLION=1e7 tries it out
+bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of memory and some minutes; try BILLION=1e7 first
 	@build/bench/vidi-billion $(BILLION)
 	@build/bench/vidi-billion $(BILLION) populated
 
-coverage: ## which lines of lib/ the tests run; fails below 95 %
+coverage: ## shows which lines of lib/ the tests run; fails below 95 %
 	@tools/packages coverage
 	@tools/coverage.sh
 
-lint: ## layout, clang-tidy, cppcheck, shellcheck, and a build in which warnings are errors
+lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, and a build with warnings as errors
 	@tools/packages lint
 	@tools/lint.sh
 
-analyze: ## clang's analyzer over lib, cli and lab: some minutes
+analyze: ## runs clang's analyzer on lib, cli and lab; takes some minutes
 	@tools/packages lint
 	@tools/lint.sh analyze
 
-ci: ## make test and make lint with one sum, as continuous integration runs them
+ci: ## runs make test and make lint with one summary, as continuous integration does
 	@tools/packages test
 	@tools/packages lint
 	@tools/test.sh ci
 
-format: ## lays out all C files as .clang-format says
+format: ## formats all C files with clang-format
 	@tools/packages format
 	@tools/lint.sh format
 
-completions: build ## writes completions/ anew, from the help texts
+completions: build ## writes completions/ again, from the help texts
 	@tools/completions.sh build/vidi completions
 
-abi: ## renews tests/data/abi/vidi.abi, the description of the interface that the tests compare with
+abi: ## rewrites tests/data/abi/vidi.abi, the binary interface that the tests compare with
 	@tools/packages test
 	@mkdir -p tests/data/abi
 	@tools/abi.sh include/vidi/vidi.h tests/data/abi/vidi.abi
 
-install: build ## installs below PREFIX (/usr/local), DESTDIR before it
+install: build ## installs into PREFIX (/usr/local), below DESTDIR if it is set
 	@tools/packages install
 	@cmake --install build --prefix "$(PREFIX)" >build/install.log || { cat build/install.log >&2; exit 1; }
 	@tools/after_install.sh "$(DESTDIR)" "$(PREFIX)"
@@ -95,5 +96,5 @@ install: build ## installs below PREFIX (/usr/local), DESTDIR before it
 clean: ## removes build/
 	@rm -rf build
 
-help: ## this list
+help: ## prints this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile

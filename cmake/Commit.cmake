@@ -1,5 +1,5 @@
-# The commit that the program was built from, which reports name: `cmake -P`, at every build. Empty where there is no
-# git, or no repository around the source, as with a tarball. VIDI_COMMIT says it instead.
+# Finds the commit that the program is built from, for reports. Runs at every build, with `cmake -P`. It is empty
+# without git or outside a repository, as in a tarball. VIDI_COMMIT overrides it.
 cmake_minimum_required(VERSION 3.25)
 set(commit "${VIDI_COMMIT}")
 if(commit STREQUAL "")
@@ -9,7 +9,7 @@ if(commit STREQUAL "")
             OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     endif()
 endif()
-# Written only if it has changed.
+# The file is written only if the commit has changed.
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT
 "/* Made by cmake/Commit.cmake. */
 extern const char *const cli_commit;

@@ -1,4 +1,4 @@
-# Warnings, hardening and instrumentation for everything that is compiled here: link with `vidi_flags`.
+# Warnings, hardening and instrumentation for all targets of this project: link with `vidi_flags`.
 include(CheckCCompilerFlag)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
@@ -14,7 +14,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 target_compile_options(vidi_flags INTERFACE ${warnings} $<$<BOOL:${VIDI_WERROR}>:-Werror>)
 
-# Hardening. _FORTIFY_SOURCE works in optimised builds only and disturbs the sanitizers, which are built as Debug.
+# Hardening. _FORTIFY_SOURCE works only in optimised builds, and interferes with the sanitizers, which are Debug builds.
 target_compile_options(vidi_flags INTERFACE -fstack-protector-strong
     "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86|amd64|AMD64|i.86")
@@ -37,7 +37,7 @@ if(VIDI_SANITIZE)
     target_link_options(vidi_flags INTERFACE ${sanitize})
 endif()
 if(VIDI_FUZZ)
-    # libFuzzer's feedback; its main() is linked into the fuzz targets alone.
+    # libFuzzer's feedback. Only the fuzz targets are linked with its main().
     target_compile_options(vidi_flags INTERFACE -fsanitize=fuzzer-no-link)
     target_link_options(vidi_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

@@ -1,4 +1,4 @@
-# The figures of lab/published/*.csv as an array of C structs: lines "experiment,row,column,published".
+# Turns lab/published/*.csv, with lines "experiment,row,column,published", into an array of C structs.
 file(GLOB published_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lab/published/*.csv)
 set(published_source ${PROJECT_BINARY_DIR}/published.c)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${published_files})
@@ -6,7 +6,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${published_files
 set(published_lines "")
 foreach(published_file ${published_files})
     file(STRINGS ${published_file} lines REGEX "^[^#]")
-    list(POP_FRONT lines) # the heads of the columns
+    list(POP_FRONT lines) # the column headings
     list(TRANSFORM lines REPLACE "^([^,]+),([^,]+),([^,]+),([^,]+)$" "    {\"\\1\", \"\\2\", \"\\3\", \"\\4\"},\n")
     list(APPEND published_lines ${lines})
 endforeach()

@@ -1,4 +1,4 @@
-# The patterns of data/tracking.txt as an array of C strings.
+# Turns the patterns of data/tracking.txt into an array of C strings.
 set(tracking_list ${PROJECT_SOURCE_DIR}/data/tracking.txt)
 set(tracking_source ${PROJECT_BINARY_DIR}/tracking.c)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tracking_list})

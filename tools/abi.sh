@@ -1,10 +1,10 @@
 #!/bin/bash
 # tools/abi.sh HEADER OUTPUT: describes the binary interface that a header declares: its functions, structs and enums,
-# with every field, offset and value. `make abi` writes tests/data/abi/vidi.abi with it, and tests/meta/abi.sh compares.
+# with every field, offset and value. `make abi` writes tests/data/abi/vidi.abi this way; tests/meta/abi.sh checks it.
 #
-# The description comes from abidw, which reads debug information. What is compiled for it is not the library but the
-# header with an empty body behind every function: that has the same interface, because tests/meta/symbols.sh shows that
-# the library exports just these functions, and it takes a fraction of a second.
+# The description comes from abidw, which reads debug information. To save time, this compiles only the header, with an
+# empty body for every function, instead of the library. The interface is the same, because tests/meta/symbols.sh checks
+# that the library exports exactly these functions.
 set -euo pipefail
 header=$1 output=$2
 work=$(mktemp -d)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# tools/after_install.sh DESTDIR PREFIX: lets the dynamic linker know the new library, or says how a program finds it.
+# tools/after_install.sh DESTDIR PREFIX: tells the dynamic linker about the new library, or the user what to do.
 set -eu
 destdir=$1 prefix=$2
 found=$(find "$destdir$prefix" -name libvidi.so.0 2>/dev/null | head -n 1)
 folder=$(dirname "${found#"$destdir"}")
 echo "installed vidi below $destdir$prefix"
-[ -z "$destdir" ] || exit 0 # a package in the making: its own scripts see to the rest
+[ -z "$destdir" ] || exit 0 # a package is being built; its own scripts do the rest
 
 known() {
     /sbin/ldconfig -p 2>/dev/null | grep -qF "$folder/libvidi.so.0"
@@ -17,9 +17,9 @@ fi
 if known; then
     exit 0
 fi
-echo "The dynamic linker does not look into $folder. Programs that use the shared library need"
+echo "The dynamic linker does not search $folder. Programs that use the shared library need"
 echo "    LD_LIBRARY_PATH=$folder"
 case $prefix in
-/usr | /usr/local) echo "or, once, as root: ldconfig" ;;
-*) echo "or, once, as root: echo $folder > /etc/ld.so.conf.d/vidi.conf && ldconfig" ;;
+/usr | /usr/local) echo "or run once, as root: ldconfig" ;;
+*) echo "or run once, as root: echo $folder > /etc/ld.so.conf.d/vidi.conf && ldconfig" ;;
 esac

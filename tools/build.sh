@@ -1,8 +1,8 @@
 #!/bin/bash
-# tools/build.sh PRESET [OPTION]...: configures and builds a preset; options are those of `cmake --build`.
+# tools/build.sh PRESET [OPTION]...: configures and builds a preset. Options go to `cmake --build`.
 #
-# Prints nothing on success, except compilers' warnings; on a terminal there is one line of progress. On failure it
-# prints what failed.
+# On success it prints nothing except compiler warnings, and one line of progress on a terminal. On failure it prints
+# what failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Runs the unit tests in a build that counts, and shows which lines of lib/ they reach. Fails below 95 %.
+# Runs the unit tests in a build that counts executed lines, and shows which lines of lib/ they run. Fails below 95 %.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh coverage
-find build/coverage -name '*.gcda' -delete # counts of an earlier run
+find build/coverage -name '*.gcda' -delete # counts from an earlier run
 {
     echo "== coverage"
     ctest --preset coverage -V -j "$(nproc)" 2>&1 && status=0 || status=$?

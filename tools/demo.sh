@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job, on 200,000 links as a crawler finds them: the same pages again and again.
+# Shows the main job on 200,000 links as a crawler finds them, many of them to the same pages.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/build:$PATH
@@ -14,7 +14,7 @@ say() {
     printf '\n%s%s%s\n' "$bold" "$*" "$plain"
 }
 
-# Some pages are linked to far more often than others. The numbers come from a small generator: every run is the same.
+# Some pages are linked far more often than others. The numbers come from a fixed generator, so every run is the same.
 awk 'BEGIN {
     split("www.example.com news.example.org shop.example.net wiki.example.edu blog.example.com", host)
     split("article product topic user", section)
@@ -26,13 +26,13 @@ awk 'BEGIN {
     }
 }' >"$dir/links"
 
-say '200,000 links that a crawler came across, many of them again and again:'
+say '200,000 links found by a crawler, many of them repeats:'
 head -n 4 "$dir/links"
 
 say '$ vidi --stats < links > new'
 vidi --stats <"$dir/links" >"$dir/new"
 
-say 'The same question, asked of a full sort:'
+say 'Compare this with a full sort:'
 echo "vidi says new:       $(wc -l <"$dir/new")"
 echo "sort -u | wc -l:     $(sort -u "$dir/links" | wc -l)"
 

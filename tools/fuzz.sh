@@ -1,7 +1,7 @@
 #!/bin/bash
-# tools/fuzz.sh SECONDS: fuzzes each target for so long, from its seeds and what earlier runs have learnt. An input that
-# breaks a promise is left in build/fuzz/found; put it into fuzz/corpus/TARGET with the fix, and the tests replay it
-# from then on.
+# tools/fuzz.sh SECONDS: fuzzes each target for SECONDS, starting with its seeds and the inputs that earlier runs found
+# interesting. Inputs that break a promise are written to build/fuzz/found. Commit them to fuzz/corpus/TARGET with the
+# fix, and the tests will replay them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1-60}

@@ -1,9 +1,9 @@
 #!/bin/bash
-# tools/lint.sh [--built]: layout of all C files, warnings, clang-tidy, cppcheck, shellcheck; each is a line of TAP.
-# tools/lint.sh analyze:   clang's analyzer, which takes twenty times as long as all other checks together.
-# tools/lint.sh format:    mends the layout.
+# tools/lint.sh [--built]: checks formatting, compiler warnings, clang-tidy, cppcheck and shellcheck. Prints TAP.
+# tools/lint.sh analyze:   runs clang's analyzer, which takes twenty times as long as all other checks together.
+# tools/lint.sh format:    formats all C files.
 #
-# Warnings are found by a build of its own in which they are errors. With --built there is one already, in build/.
+# To find warnings, it makes a separate build in which they are errors. With --built, such a build exists in build/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -13,7 +13,7 @@ mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests)
 
 number=0
 status=0
-# step NAME COMMAND...: a line of TAP; what a command that failed has printed follows as comments.
+# step NAME COMMAND...: runs a check and prints a line of TAP. If it fails, its output follows as comments.
 step() {
     local name=$1 output
     shift
@@ -27,7 +27,7 @@ step() {
     fi
 }
 
-# tidy FOLDER [CHECKS]: its compile commands say how each file is compiled.
+# tidy FOLDER [CHECKS]: runs clang-tidy with the compile commands in FOLDER.
 # shellcheck disable=SC2317 # step calls it
 tidy() {
     local checks=()
@@ -40,7 +40,7 @@ warnings() {
     cmake --preset dev && cmake --build --preset dev
 }
 
-# Both suppressed checks take a pointer that is passed to a function for one that is kept or read.
+# The suppressed checks assume that a pointer passed to a function is kept or read, which is wrong here.
 # shellcheck disable=SC2317
 check_with_cppcheck() {
     cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
@@ -49,7 +49,7 @@ check_with_cppcheck() {
         -DVIDI_HAVE_PSL=1 lib cli lab
 }
 
-# Left out: what objects to a sum over a double and to snprintf, and what clang itself gets wrong (va_list).
+# Left out: checks that reject loops over a double and snprintf, and one that is wrong about va_list.
 analyzer='-*,clang-analyzer-*,-clang-analyzer-security.FloatLoopCounter,-clang-analyzer-valist.Uninitialized,'
 analyzer+='-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
 

@@ -1,11 +1,11 @@
-# Reads what `ctest -V` prints, one or more runs in a row, shows a line for each test and the output of those that
-# failed, and closes with the sum of all TAP lines: "N passed, N failed, N skipped". Exit 1 if anything failed or
+# Reads the output of one or more runs of `ctest -V`. Prints a line for each test, the output of those that failed, and
+# at the end the sum of all TAP lines: "N passed, N failed, N skipped". The exit status is 1 if anything failed or
 # nothing ran.
 #
-# Lines of a test begin with its number ("12: ok 3 - name"), and "4/20 Test #12: ... Passed" ends it. tools/test.sh puts
-# "== NAME" before each run and "== NAME ended STATUS" behind it.
+# Lines of a test begin with its number ("12: ok 3 - name"), and "4/20 Test #12: ... Passed" ends it. tools/test.sh
+# prints "== NAME" before each run and "== NAME ended STATUS" after it.
 
-# What a test says besides that it passed, kept until its fate is known; the rest is in LastTest.log of the build.
+# Keeps a test's output, except "ok" lines, until its result is known. The build's LastTest.log has all of it.
 function remember(id, line) {
     if (++lines[id] <= 200)
         output[id] = output[id] "    " line "\n"
@@ -17,7 +17,7 @@ function remember(id, line) {
     id = $1 + 0
     line = substr($0, index($0, ": ") + 2)
     if (line ~ /^(Test command|Working Directory|Environment variables|Test timeout)/ || line ~ /^ [A-Z_]+=/)
-        next # ctest's, not the test's
+        next # printed by ctest, not by the test
     if (line !~ /^ok [0-9]/ && line !~ /# *[Ss][Kk][Ii][Pp]/)
         remember(id, line)
     if (line ~ /^1\.\.0/)
@@ -50,7 +50,7 @@ function remember(id, line) {
         sub(/^ /, "", fate)
     }
 
-    # What was planned and never came counts as failed; so does a program that failed without saying where.
+    # Tests that were planned but never ran count as failed. So does a program that failed without a "not ok" line.
     told = passed_in[id] + failed_in[id] + skipped_in[id]
     if (planned[id] > told)
         failed_in[id] += planned[id] - told

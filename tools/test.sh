@@ -1,18 +1,18 @@
 #!/bin/bash
-# tools/test.sh [long|ci]: builds and runs the tests: all of them as installed, the unit tests under the address and
-# undefined behaviour sanitizers, those with threads under the thread sanitizer. The last line is
+# tools/test.sh [long|ci]: builds and runs the tests. All run in the release build, the unit tests also under the address
+# and undefined behaviour sanitizers, and tests with threads under the thread sanitizer. The last line is
 # "N passed, N failed, N skipped".
 #
-# CMakePresets.json says which tests each run takes and how many URLs. A test may take as long as it likes: its limit of
-# an hour is there so that one that hangs is reported.
+# CMakePresets.json says which tests each run includes, and with how many URLs. Slow tests do not fail: the limit of an
+# hour only makes sure that a test that hangs is reported.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-# In CI warnings are errors, and lint's steps are cases like any other.
+# In CI, warnings are errors, and the checks of lint.sh count as tests.
 werror=OFF
 [ "${1-}" != ci ] || werror=ON
 
-# build CONFIGURE-PRESET BUILD-PRESET: quiet unless it fails.
+# build CONFIGURE-PRESET BUILD-PRESET: prints nothing unless it fails.
 build() {
     local log
     log=$(cmake --preset "$1" -DVIDI_TESTS=ON "-DVIDI_WERROR=$werror" 2>&1 && cmake --build --preset "$2" 2>&1) && return
@@ -29,7 +29,7 @@ run() {
     echo "== $preset ended $?"
 }
 
-# The thread sanitizer of older compilers does not start where addresses are laid out at random over too wide a range.
+# The thread sanitizer of older compilers does not start if address space randomization uses too wide a range.
 still=()
 setarch --addr-no-randomize true 2>/dev/null && still=(setarch --addr-no-randomize)
 

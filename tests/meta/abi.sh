@@ -1,6 +1,6 @@
 #!/bin/bash
-# The binary interface is the committed one: tests/data/abi/vidi.abi, which `make abi` renews after a change that is
-# meant. Programs that were compiled with the header of yesterday must work with the library of today.
+# The binary interface equals the committed description, tests/data/abi/vidi.abi. After an intended change, `make abi`
+# rewrites it. Programs compiled with an older header must keep working with the current library.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -17,7 +17,7 @@ is_committed() {
     "$VIDI_SOURCE/tools/abi.sh" "$1" "$tmp/abi" && diff "$committed" "$tmp/abi" | head -n 40 && cmp -s "$committed" "$tmp/abi"
 }
 
-# finds EXPRESSION: does a header that was changed by this sed expression differ?
+# finds EXPRESSION: succeeds if the check notices a header changed by this sed expression.
 finds() {
     sed -E "$1" "$header" >"$tmp/changed.h"
     ! cmp -s "$header" "$tmp/changed.h" && ! is_committed "$tmp/changed.h"

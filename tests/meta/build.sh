@@ -1,9 +1,9 @@
 #!/bin/bash
-# A build is quiet when all is well, and says what is wrong when it is not.
+# A build prints nothing when it succeeds, and prints what is wrong when it fails.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
-# A project of two files that is built by the same script.
+# A project of two files, built by the same script.
 mkdir "$tmp/tools"
 cp "$VIDI_SOURCE/tools/build.sh" "$tmp/tools"
 cat >"$tmp/CMakeLists.txt" <<'CODE'

@@ -1,10 +1,10 @@
 #!/bin/bash
-# The public header compiles alone, without a warning, in every language that it promises.
+# The public header compiles alone, without warnings, in every language that it supports.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
 echo '#include <vidi/vidi.h>' >"$tmp/alone.c"
-# The initialisers are expressions of the language too, not only text.
+# The initialiser macros must also compile when they are used.
 cat >>"$tmp/alone.c" <<'CODE'
 void use(vidi_options *options, vidi_access *access, vidi_plan_request *want);
 void use(vidi_options *options, vidi_access *access, vidi_plan_request *want)

@@ -1,4 +1,4 @@
-# Reads "FILE:#include ..." lines and prints those that point the wrong way. kinds: the names of the kinds of filter.
+# Reads "FILE:#include ..." lines and prints the forbidden ones. `kinds` lists the names of the kinds.
 BEGIN {
     may["lib/base"] = "base"
     may["lib/cpu"] = "base cpu"
@@ -18,12 +18,12 @@ function has(words, word) {
     return index(" " words " ", " " word " ")
 }
 
-# The folder of one kind of filter that a path below lib/filters lies in; "" for the folder that all kinds share.
+# The kind whose folder below lib/filters contains the path; "" for the folder that all kinds share.
 function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
 }
 
-# What stands above the library sees its own folder, and of the library the public header and at most one more.
+# Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
     if (header == "inside/inside.h")
         return has(inside_users, part)

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The parts point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- what stands above
-# lib/. That sees its own folder and the public header; lab, bench and fuzz also see lib/inside/inside.h, which
-# includes nothing of lib/ itself. Only the files of `vidi lab` include the lab. No kind includes another's header.
+# Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
+# Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
+# includes no header of lib/. Only the files of `vidi lab` include the lab. No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
-# kinds ROOT: the names of the files in lib/filters that define a kind of their name.
+# kinds ROOT: prints the names of the files in lib/filters that define a kind of the same name.
 kinds() {
     local file name
     for file in "$1"/lib/filters/*.c "$1"/lib/filters/*/*.c; do
@@ -14,7 +14,7 @@ kinds() {
     done
 }
 
-# violations ROOT: a line for every include below ROOT that points the wrong way.
+# violations ROOT: prints a line for every forbidden include below ROOT.
 violations() {
     (cd "$1" && find include lib cli lab redis crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
         grep -HE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null) |
@@ -27,7 +27,7 @@ none_in() {
     [ -z "$found" ] || { echo "$found" && false; }
 }
 
-# planted FILE INCLUDE: is it found in a tree where all else is in order?
+# planted FILE INCLUDE: succeeds if the check finds this include in a tree that is otherwise correct.
 planted() {
     rm -rf "$tmp/tree"
     mkdir -p "$tmp/tree/lib/filters" "$(dirname "$tmp/tree/$1")"
@@ -43,7 +43,7 @@ not_planted() {
 check "every include points the right way" none_in "$VIDI_SOURCE"
 check "there are includes to look at" grep -rq '#include "base/base.h"' "$VIDI_SOURCE/lib"
 
-# A check that finds nothing is worth something only if it finds what is wrong.
+# The check must find planted violations; otherwise finding nothing would prove nothing.
 while read -r file include; do
     check "$file must not include $include" planted "$file" "$include"
 done <<'LIST'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is installed is complete: a program finds header and library through pkg-config, and works with either library.
+# The installation is complete: a program finds header and library through pkg-config, and works with either library.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -18,7 +18,7 @@ int main(void)
 }
 CODE
 
-# The prefix is not the one that was configured: the pkg-config file must not mind.
+# The prefix differs from the configured one, and the pkg-config file must still be correct.
 root=$tmp/root
 installs() {
     DESTDIR=$root cmake --install "$VIDI_BUILD" --prefix /opt/vidi
@@ -44,7 +44,7 @@ runs_static() {
         "$tmp/static"
 }
 
-# cmake_runs TARGET: find_package finds the library of that name, and a program linked with it runs.
+# cmake_runs TARGET: succeeds if find_package provides TARGET and a program linked with it runs.
 cmake_runs() {
     local here=$tmp/with_${1##*:}
     mkdir -p "$here" && cp "$tmp/program.c" "$here" && cat >"$here/CMakeLists.txt" <<CODE
@@ -58,7 +58,7 @@ CODE
         "$here/build/user"
 }
 
-# Each example is compiled as its users would, with pkg-config, and run on three lines.
+# Each example is compiled with pkg-config, as users would do it, and run on three lines.
 # shellcheck disable=SC2046
 examples_run() {
     local source count=0

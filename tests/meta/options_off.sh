@@ -21,7 +21,7 @@ answers() {
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
 check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd|lzma|bz2'
-# names FORMAT: a packed file is not read as text, and the message says what to do.
+# names FORMAT: succeeds if a packed file is not read as text, and the message says what to do.
 names() {
     echo http://example.com/ | "$1" >"$tmp/packed" || return 1
     "$tmp/build/vidi" "$tmp/packed" >"$tmp/output" 2>&1

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the README shows works: every C block with a main() is compiled against the build and run, and so is every shell
-# block that follows a line <!-- test -->. Each runs in an empty folder with the build first in PATH.
+# The examples in the README work. Every C block with a main() is compiled against the build and run, and every shell
+# block after a line <!-- test --> is run. Each runs in an empty folder with the build first in PATH.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -10,7 +10,7 @@ if [ ! -f "$readme" ]; then
     exit 0
 fi
 
-# One file a block: LINE.c, or LINE.sh for the shell blocks to test. LINE is where it starts.
+# Writes each block to a file LINE.c, or LINE.sh for shell blocks. LINE is the line where the block starts.
 mkdir "$tmp/blocks"
 awk -v dir="$tmp/blocks" '
     /^```/ && file { close(file); file = ""; next }
@@ -30,7 +30,7 @@ run_c() {
         -o "$tmp/here/example" && cd "$tmp/here" && ./example
 }
 
-# The same text is C++.
+# The C blocks must also compile as C++.
 compile_cpp() {
     g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I "$VIDI_SOURCE/include" -x c++ -fsyntax-only "$1"
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# TAP from a shell; the scripts beside this file start with it. They also run by hand, after `make`.
+# Prints TAP from a shell script. The scripts in this folder source it. They can also be run by hand, after `make`.
 set -u
 VIDI_SOURCE=${VIDI_SOURCE:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 VIDI_BUILD=${VIDI_BUILD:-$VIDI_SOURCE/build}
@@ -9,7 +9,7 @@ trap 'rm -rf "$tmp"' EXIT
 tap_count=0
 tap_failed=0
 
-# check NAME COMMAND...: ok if the command succeeds; if not, what it printed follows as comments.
+# check NAME COMMAND...: prints "ok" if the command succeeds; otherwise "not ok" and the command's output as comments.
 check() {
     local name=$1 output
     shift
