@@ -1,6 +1,6 @@
 /*
- * The smallest useful program: prints each line of its input the first time that it appears, in batches, and says at the
- * end what that may have cost.
+ * The smallest useful program: prints each line of its input the first time it appears. It works in batches, and prints
+ * at the end how many pages it expects to have lost.
  *
  *     cc dedup.c $(pkg-config --cflags --libs vidi) -o dedup && ./dedup < urls.txt > new.txt
  */
@@ -13,7 +13,7 @@
 #define BATCH 1024
 #define LINE_MAX_BYTES 4096
 
-/* Asks for the whole batch at once and prints what is new. */
+/* Adds the whole batch at once and prints the URLs that are new. */
 static int flush(vidi_set *set, const vidi_str *lines, size_t n)
 {
     uint8_t verdicts[BATCH];

@@ -1,8 +1,8 @@
 /*
  * What every fuzz target offers, and what all of them check.
  *
- * A target is one function over arbitrary bytes. libFuzzer calls it with inputs that it invents; replay.c calls it with
- * files. It uses the public header and lib/inside/inside.h, and stops the program where the library breaks a promise.
+ * A target is a function that takes arbitrary bytes. libFuzzer calls it with inputs that it invents, and replay.c calls
+ * it with files. It uses the public header and lib/inside/inside.h, and aborts when the library breaks a promise.
  */
 #ifndef VIDI_FUZZ_FUZZ_H
 #define VIDI_FUZZ_FUZZ_H
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Also in builds without assert. */
+/* Like assert, but active in every build. */
 #define FUZZ_CHECK(promise)                                                                                            \
     do {                                                                                                               \
         if (!(promise)) {                                                                                              \
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         literal, sizeof(literal) - 1                                                                                   \
     }
 
-/* Asks and adds a few URLs: whatever the set was made from, what it has taken in it holds. */
+/* Looks up and adds a few URLs. However the set was made, it must hold the URLs that were added. */
 static inline void fuzz_use(vidi_set *set)
 {
     static const vidi_str urls[] = {

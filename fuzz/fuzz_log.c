@@ -1,7 +1,8 @@
 /*
- * Logs that nobody wrote. The reader must hand out the records that a plain search of the whole file finds, in order,
- * account for every byte, and keep to its memory; or say that the file was made to be slow. Each input is tried as it
- * is, with a correct head, and with records that are correct where the input says so. The file is in memory only.
+ * Reads arbitrary bytes as a log. The reader must return, in order, the records that a simple search of the whole file
+ * finds, account for every byte, and stay within its memory; or report that the file was made to be slow. Each input is
+ * tried unchanged, with a correct header, and with records that are correct where the input says so. The file exists in
+ * memory only.
  */
 #include <string.h>
 
@@ -32,7 +33,7 @@ static uint64_t load64(const uint8_t *from)
     return x;
 }
 
-/* The next valid record from this offset on, found the plain way; content_size if there is none. */
+/* Finds the next valid record at or after this offset by a simple search; content_size if there is none. */
 static size_t search(size_t offset, uint64_t generation)
 {
     for (; content_size - offset >= RECORD_HEAD + CHECK; offset += 8) {
@@ -50,7 +51,7 @@ static size_t search(size_t offset, uint64_t generation)
 
 typedef struct seen {
     uint64_t generation;
-    size_t end; /* of the last record */
+    size_t end; /* end of the last record */
     uint64_t records, damaged, stretches;
 } seen;
 
@@ -91,7 +92,7 @@ static void read_log(const uint8_t *data, size_t size)
     FUZZ_CHECK(search(so_far.end, so_far.generation) == size);
 }
 
-/* Makes a record where the last one ends, and so on; the input's bytes say how long it is and whether it is right. */
+/* Writes records one after the other; the input's bytes choose their lengths and whether they are correct. */
 static void seal(uint8_t *data, size_t size, uint64_t generation)
 {
     size_t offset = HEAD;

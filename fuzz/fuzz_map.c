@@ -1,8 +1,8 @@
 /*
- * Mapped files that nobody wrote. Mapping must refuse them or make a set that can be looked up in, listed, written and
- * merged from, whatever its arrays hold: nothing is read outside of the mapping, nothing is written into it, and every
- * call ends. Whatever verification then accepts must also be accepted as a copy. Each input is tried as it is, then
- * with correct checksums.
+ * Maps arbitrary bytes as a set. Mapping must refuse them or make a set that can be looked up in, listed, written and
+ * merged from, whatever its arrays hold. Nothing may be read outside the mapping, nothing may be written into it, and
+ * every call must return. What verification then accepts, vidi_read must accept too. Each input is tried unchanged,
+ * then with correct checksums.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ static int visit(void *context, const vidi_entry *entry)
     return --*left == 0;
 }
 
-/* In pages that cannot be written to, with one behind them that cannot be read: so that a step too far is seen. */
+/* Puts the bytes into read-only pages, followed by one that cannot be read, so that overruns crash. */
 static uint8_t *map(const fuzz_stream *stream, size_t *whole)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (stream->size + page - 1) / page * page;

@@ -1,7 +1,7 @@
 /*
- * Options as a careless or hostile caller gives them: lines for kind, parameters, capacity, error rate, canonical form
- * and policy, and all that follows is a list of tracking parameters.
- * vidi_create must refuse them with a sentence or make a set that works; vidi_plan must refuse or plan.
+ * Options from a careless or hostile caller: lines for kind, parameters, capacity, error rate, canonical form and
+ * policy, then a list of tracking parameters. vidi_create must refuse them with a message, or make a set that works.
+ * vidi_plan must refuse them, or return a plan.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define TEXT_MAX 1024
 #define MEMORY_LIMIT (UINT64_C(16) << 20)
 
-/* Cuts the next line off *rest; NULL, which stands for the default, if there is none or it is empty. */
+/* Takes the next line off *rest. Returns NULL, which means the default, if it is empty or missing. */
 static char *next_line(char **rest)
 {
     char *line = strsep(rest, "\n");
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (capacity)
         options.capacity = strtoull(capacity, NULL, 0);
     if (error)
-        options.error = strtod(error, NULL); /* nan and inf too */
+        options.error = strtod(error, NULL); /* including nan and inf */
     options.canon = next_line(&rest);
     const char *invalid = next_line(&rest);
     if (invalid)

@@ -1,6 +1,7 @@
 /*
- * Streams that nobody wrote. vidi_read must refuse them or make a set that works like any other: it answers, keeps to
- * its memory limit, and what it writes can be read again. Each input is tried as it is, then with correct checksums.
+ * Reads arbitrary bytes as a stream. vidi_read must refuse them or make a set that works like any other: it answers
+ * lookups, stays within its memory limit, and writes a stream that can be read again. Each input is tried unchanged,
+ * then with correct checksums.
  */
 #include "fuzz_stream.h"
 
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!size || fuzz_put(&stream, data, size) != 0)
         return 0;
     read_and_use(&stream, size);
-    read_and_use(&stream, 0); /* a stream of unknown length takes other ways */
+    read_and_use(&stream, 0); /* streams of unknown length take a different path in the code */
     if (fuzz_seal(&stream)) {
         read_and_use(&stream, size);
         read_and_use(&stream, 0);

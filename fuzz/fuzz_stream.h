@@ -1,9 +1,9 @@
 /*
- * Streams in memory, and the seal on them: the frame of lib/frame/frame.h, made anew around whatever bytes there are. A
- * checksum stops accidents, not an enemy; behind a correct one the library must still not believe what it reads, and
- * that is where most of the reading code is.
+ * Streams in memory, and a function that puts a correct frame (lib/frame/frame.h) around arbitrary bytes. A checksum
+ * detects accidents, not attacks. The library must distrust what it reads even if the checksum is correct, and most of
+ * the reading code runs only then.
  *
- * Written a second time here because fuzz targets see the public header only; seeds.c checks that both agree.
+ * The frame is implemented again here because fuzz targets see the public header only. seeds.c checks that both agree.
  */
 #ifndef VIDI_FUZZ_FUZZ_STREAM_H
 #define VIDI_FUZZ_FUZZ_STREAM_H
@@ -15,7 +15,7 @@
 typedef struct fuzz_stream {
     uint8_t *bytes;
     size_t size, room;
-    size_t at; /* of reading */
+    size_t at; /* position of the reader */
 } fuzz_stream;
 
 /* A vidi_sink. */
@@ -36,7 +36,7 @@ static inline int fuzz_put(void *context, const void *data, size_t size)
     return 0;
 }
 
-/* A vidi_source, in pieces of odd sizes, as a pipe gives them. */
+/* A vidi_source that returns pieces of odd sizes, as a pipe does. */
 static inline int64_t fuzz_take(void *context, void *data, size_t size)
 {
     fuzz_stream *from = context;
@@ -81,7 +81,7 @@ static inline void fuzz_sip_round(uint64_t v[4])
 #undef ROTL
 }
 
-/* SipHash-1-3-128 with two numbers as its key, the low half. */
+/* The low half of SipHash-1-3-128 with two numbers as its key. */
 static inline uint64_t fuzz_checksum(uint64_t k0, uint64_t k1, const uint8_t *data, size_t size)
 {
     uint64_t v[4] = {UINT64_C(0x736f6d6570736575) ^ k0, UINT64_C(0x646f72616e646f6d) ^ k1 ^ 0xee,
@@ -100,7 +100,8 @@ static inline uint64_t fuzz_checksum(uint64_t k0, uint64_t k1, const uint8_t *da
 }
 
 /*
- * Overwrites head, table and foot with correct ones; payload and generation stay. False if no stream has this length.
+ * Overwrites head, table and foot with correct ones; payload and generation stay. False if no stream can have this
+ * length.
  */
 static inline bool fuzz_seal(fuzz_stream *stream)
 {

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-/* A URL that was taken, in a block of exactly its size, so that the sanitizer sees a byte too many. */
+/* An accepted URL, in a block of exactly its size, so that the sanitizer detects overruns. */
 typedef struct taken {
     vidi_url url;
     char *buffer;
@@ -18,7 +18,7 @@ static bool same(vidi_str a, vidi_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* False if it is no URL. Asks for the length first, and tries a buffer that is one byte too small. */
+/* False if it is not a URL. Gets the length first, and tries a buffer that is one byte too small. */
 static bool take(vidi_str input, const vidi_str *base, taken *out)
 {
     size_t len = 0;
@@ -47,7 +47,7 @@ static void add(char *to, size_t *len, vidi_str part)
     *len += part.len;
 }
 
-/* Put together by the rules of the standard's serialiser, the parts are the whole. */
+/* Checks that the parts, joined by the rules of the standard's serialiser, give the whole URL. */
 static void check_parts(const taken *t)
 {
     static const vidi_str colon = FUZZ_STR(":"), slashes = FUZZ_STR("//"), sign = FUZZ_STR("@"), dot = FUZZ_STR("/."),
@@ -96,7 +96,7 @@ static void check_same(const taken *a, const taken *b)
     FUZZ_CHECK(a->url.port_number == b->url.port_number);
 }
 
-/* Reads as itself, alone and against a base; an empty reference leads back to it. */
+/* Checks that parsing the URL again gives the same, alone, against a base, and by an empty reference. */
 static void check_itself(const taken *t, const vidi_str *base)
 {
     taken again;
@@ -147,7 +147,7 @@ static const struct {
                   {"key=host/1", PLAIN_1}};
 static vidi_canon *canons[FORMS];
 
-/* The canonical form in a block of its size; ptr is NULL if there is none. A buffer one byte too small is refused. */
+/* The canonical form, in a block of its size; ptr is NULL if there is none. Checks that a smaller buffer is refused. */
 static vidi_str canonical(const vidi_canon *canon, vidi_str input, const vidi_str *base)
 {
     size_t len = 0;
@@ -230,7 +230,7 @@ static void check_canonical(vidi_str input, const vidi_str *base)
     free((char *)plain[PLAIN_1].ptr);
 }
 
-/* With room to spare most URLs take a shorter way through the parser, which must lead to the same. */
+/* With a larger buffer, most URLs take a shorter path through the parser. It must give the same result. */
 static void check_roomy(vidi_str input, const vidi_str *base, const taken *t)
 {
     taken roomy = {.url = {.size = sizeof roomy.url}};

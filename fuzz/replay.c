@@ -1,6 +1,7 @@
 /*
- * Runs a fuzz target over files, folders of files and a few inputs of its own: what fuzzing has found stays found, with
- * any compiler. Each input is also tried cut off and with single bits changed, at places spread over it. Prints TAP.
+ * Runs a fuzz target over files, folders of files and a few built-in inputs, with any compiler, so that bugs found by
+ * fuzzing do not come back. Each input is also tried truncated and with single bits changed, at places spread over it.
+ * Prints TAP.
  */
 #include <dirent.h>
 #include <string.h>
@@ -14,10 +15,10 @@ static size_t tests;
 
 static void replay(const char *name, const uint8_t *data, size_t size)
 {
-    printf("# %s, %zu bytes\n", name, size); /* the last line before a crash */
+    printf("# %s, %zu bytes\n", name, size); /* names the input if it crashes */
     fflush(stdout);
     LLVMFuzzerTestOneInput(data, size);
-    /* In a block of exactly its size, so that the sanitizer sees a byte read too many. */
+    /* Runs the input in a block of exactly its size, so that the sanitizer detects overruns. */
     size_t step = size / PLACES + 1;
     for (size_t at = 0; at < size; at += step) {
         uint8_t *copy = malloc(size);

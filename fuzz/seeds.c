@@ -1,13 +1,13 @@
 /*
- * Writes a stream of each kind into a folder, a file a kind: the inputs that fuzz_read, fuzz_map and their replays
- * start from. Made anew each time, they never grow out of date with the format. Prints TAP.
+ * Writes a stream of each kind to a folder, one file for each. fuzz_read, fuzz_map and their replays start from these
+ * inputs. They are made again each time, so they always match the format. Prints TAP.
  */
 #include <errno.h>
 #include <sys/stat.h>
 
 #include "fuzz_stream.h"
 
-/* Small, so that a changed byte is likely to matter. The kinds take turns with the canonical forms. */
+/* Small, so that a changed byte is likely to matter. The kinds use the canonical forms in turn. */
 static int make(const char *kind, size_t turn, fuzz_stream *stream)
 {
     static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host", "whatwg/1"};
@@ -43,7 +43,7 @@ static bool save(const char *path, const fuzz_stream *stream)
     return fclose(file) == 0 && good;
 }
 
-/* Our seal on the library's stream must not change it. */
+/* Sealing a stream that the library wrote must not change it. */
 static bool same_seal(const fuzz_stream *stream)
 {
     fuzz_stream copy = {0};
@@ -62,7 +62,7 @@ static bool seed(const char *folder, const char *kind, size_t turn)
     if (make(kind, turn, &stream) < 0)
         wrong = vidi_message();
     else if (!same_seal(&stream))
-        wrong = "fuzz_seal does not do as the library does";
+        wrong = "fuzz_seal differs from the library";
     else if (!save(path, &stream))
         wrong = strerror(errno);
     if (wrong)

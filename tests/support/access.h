@@ -1,6 +1,6 @@
 /*
- * Tests describe a way to use a set by one number, so that it fits into tables: vidi_access_flags, VIDI_KEEP_PREVIOUS,
- * and how it syncs.
+ * Tests describe how a set is used by one number, so that it fits into tables. It combines vidi_access_flags,
+ * VIDI_KEEP_PREVIOUS and the sync policy.
  */
 #ifndef TESTS_SUPPORT_ACCESS_H
 #define TESTS_SUPPORT_ACCESS_H
@@ -17,7 +17,7 @@ static inline void test_access(vidi_access *access, unsigned way)
     access->flags = way & ~(unsigned)(TEST_SYNC_ALWAYS | TEST_SYNC_NEVER | VIDI_KEEP_PREVIOUS);
 }
 
-/* For a set that is made. */
+/* For creating a set. */
 static inline void test_use(vidi_options *options, vidi_access *access, unsigned way)
 {
     test_access(access, way);

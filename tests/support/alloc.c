@@ -5,7 +5,7 @@
 
 #include "support/check.h"
 
-/* In front of each block, right before the pointer that the library gets. */
+/* Stored right before each pointer that the library gets. */
 typedef struct head {
     uint64_t magic;
     size_t bytes;
@@ -27,7 +27,7 @@ static void *fault(test_allocator *allocator)
     return NULL;
 }
 
-/* Counts the call; true if it is to be refused. */
+/* Counts the call. True if it must be refused. */
 static bool refuses(test_allocator *allocator, size_t bytes)
 {
     bool refuse;

@@ -79,7 +79,7 @@ static bool is_exact(const char *kind)
     return strcmp(kind, "list") == 0 || strcmp(kind, "sorted") == 0 || strcmp(kind, "hashset") == 0;
 }
 
-/* A kind as it is without parameters; kinds that cannot grow must at least be told the number of URLs. */
+/* A kind without parameters. Kinds that cannot grow still need the number of URLs. */
 static test_case plain_case(const vidi_kind_info *info)
 {
     test_case made = {info->name, NULL, info->can & VIDI_CAN_GROW ? 0 : 1, 0, TEST_FULL};
@@ -187,7 +187,7 @@ void test_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed)
     }
 }
 
-/* Copies the parameters, with n times the number that follows in place of each '@' and it. */
+/* Copies the parameters, replacing each "@x" with n times x. */
 static void expand(char *to, size_t room, const char *params, uint64_t n)
 {
     size_t used = 0;

@@ -1,5 +1,5 @@
 /*
- * cmocka with the headers that it needs, and checks that name the case at hand when they fail.
+ * cmocka with the headers that it needs, and checks that print the current case when they fail.
  */
 #ifndef TESTS_SUPPORT_CHECK_H
 #define TESTS_SUPPORT_CHECK_H
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Fails with a printf-like sentence unless the condition holds. */
+/* Fails with a printf-like message unless the condition holds. */
 #define check(condition, ...)                                                                                          \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \

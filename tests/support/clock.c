@@ -3,25 +3,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A thread that waits; on the stack of that thread. */
+/* A waiting thread. Lives on the stack of that thread. */
 typedef struct sleeper {
     pthread_cond_t *condition;
-    pthread_mutex_t *lock; /* of the condition */
+    pthread_mutex_t *lock; /* the lock of the condition */
     uint64_t until;
     struct sleeper *next;
 } sleeper;
 
 /*
- * A sleeper enters the list, and begins to wait, without letting go of its own lock in between. So who takes that lock
- * after having found a sleeper in the list, and signals, wakes it for certain. Nobody takes a sleeper's lock while
- * holding this one.
+ * A sleeper enters the list and begins to wait without releasing its own lock in between. So a thread that has found a
+ * sleeper in the list, takes that lock and signals is certain to wake it. No thread takes a sleeper's lock while it
+ * holds this one.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the list has */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* signalled when the list changes */
 static sleeper *sleepers;
 static uint64_t time_now;
 
-/* False if the time has come already. */
+/* False if that time has already come. */
 static bool enter(sleeper *self)
 {
     pthread_mutex_lock(&lock);
@@ -75,7 +75,7 @@ uint64_t test_clock_now(void)
     return now;
 }
 
-/* Moves the clock, and copies the sleepers whose time has come; returns how many there are. */
+/* Moves the clock and copies the sleepers whose time has come. Returns their number. */
 static size_t move(uint64_t nanoseconds, sleeper *due, size_t room)
 {
     size_t count = 0;

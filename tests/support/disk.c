@@ -16,12 +16,12 @@
 
 enum { SECTOR = 512, MOST_HANDLES = 4096, NAME = 64 };
 
-/* A write or, without data, a cut, that was not synced. */
+/* A write that was not synced. Without data, a truncation. */
 typedef struct change {
     uint64_t offset;
     unsigned char *data;
     size_t bytes;
-    bool lost; /* a sync of it has failed: no later one brings it to disk */
+    bool lost; /* a sync of it has failed, so no later sync writes it to disk */
 } change;
 
 typedef struct bytes {
@@ -29,14 +29,14 @@ typedef struct bytes {
     size_t size;
 } bytes;
 
-/* A file, whatever its name. */
+/* A file, independent of its names. */
 typedef struct inode {
     bytes synced;
     change *changes;
     size_t count;
 } inode;
 
-/* Names and the numbers of their inodes. */
+/* Names and their inode numbers. */
 typedef struct entry {
     char name[NAME];
     size_t inode;
@@ -47,7 +47,7 @@ typedef struct names {
     size_t count;
 } names;
 
-/* In the folder, not synced: `from` goes away if it is not empty, `to` becomes the inode if it is not empty. */
+/* A change to the folder, not synced: removes the name `from` and makes `to` name the inode; either may be empty. */
 typedef struct move {
     char from[NAME], to[NAME];
     size_t inode;
@@ -68,7 +68,7 @@ static struct {
     disk_call fail_call;
     uint64_t fail_at, fail_times, failed;
     int fail_error;
-    uint64_t die_at; /* the number of the call at which the process dies; 0: none */
+    uint64_t die_at; /* number of the call at which the process dies; 0: never */
 } disk = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void *grown(void *list, size_t count, size_t size)
@@ -114,7 +114,7 @@ static void enter(names *in, const char *name, size_t number)
     in->list[in->count++].inode = number;
 }
 
-/* A name is taken away only from the file that the move was about: a new file of that name may have come since. */
+/* A name is removed only if it still names the moved file: a new file may have taken the name since. */
 static void apply_move(names *to, const move *done)
 {
     const entry *found = find(to, done->from);
@@ -173,7 +173,7 @@ static size_t add_inode(bytes synced)
     return disk.n_inodes++;
 }
 
-/* ---- what a sync does ---- */
+/* ---- syncs ---- */
 
 static void sync_file(inode *file, bool failed)
 {
@@ -191,7 +191,7 @@ static void sync_file(inode *file, bool failed)
     file->count = kept;
 }
 
-/* Has a name that the move is about been given away, or taken away, by a later move? Then that one decides about it. */
+/* True if a later move changes one of the same names: then the later one decides. */
 static bool is_superseded(const move *older, size_t index)
 {
     for (size_t i = index + 1; i < disk.n_moves; i++)
@@ -221,7 +221,7 @@ static bool is_dead(void)
     return disk.die_at && disk.calls[DISK_ANY] >= disk.die_at;
 }
 
-/* Takes the lock, counts, and says with which error the call is to fail, or 0. */
+/* Takes the lock and counts the call. Returns the error that the call must fail with, or 0. */
 static int begin(disk_call call)
 {
     pthread_mutex_lock(&disk.lock);
@@ -307,7 +307,7 @@ static ssize_t disk_write(int file, const void *data, size_t size)
         size /= 2;
     ssize_t done = vidi__system_real.write(file, data, size);
     error = errno;
-    if (done > 0 && inode_of(file)) /* after a write, also one that appends, the place is behind what was written */
+    if (done > 0 && inode_of(file)) /* the position after a write, appending or not, is the end of the data written */
         add_change(disk.handles[file] - 1, (uint64_t)(lseek(file, 0, SEEK_CUR) - done), data, (size_t)done);
     end(0, error);
     return done;
@@ -412,7 +412,7 @@ static int disk_unmap(void *start, size_t size)
     return end(error ? -1 : result, error ? error : errno);
 }
 
-/* Without the lock while names are visited: whoever visits may call us. */
+/* Visits the names without holding the lock, because the visitor may call these functions. */
 static int disk_list(int folder, int (*visit)(void *context, const char *name), void *context)
 {
     int error = begin(DISK_LIST);
@@ -532,7 +532,7 @@ uint64_t disk_failed(void)
 
 /* ---- power failures ---- */
 
-/* Each of the sectors that the write touches is on disk or not; `first` of them are in any case. */
+/* Each sector that the write touches is on disk or not; the first `first` of them always are. */
 static void tear(bytes *to, const change *torn, uint64_t first, test_random *random)
 {
     for (uint64_t at = torn->offset, stop = at + torn->bytes, next; at < stop; at = next) {
@@ -545,7 +545,7 @@ static void tear(bytes *to, const change *torn, uint64_t first, test_random *ran
     }
 }
 
-/* What becomes of one change; `fate` from 0: lost, done, zeros, the first sectors, some sectors. */
+/* Applies one change. `fate`: 0 lost, 1 done, 2 zeros, 3 the first sectors, 4 some sectors. */
 static void suffer(bytes *to, const change *next, uint64_t fate, test_random *random)
 {
     uint64_t sectors = next->bytes / SECTOR + 1;
@@ -561,7 +561,7 @@ static void suffer(bytes *to, const change *next, uint64_t fate, test_random *ra
         tear(to, next, 0, random);
 }
 
-/* Disks that do most, and disks that do little, are both among the random ones. */
+/* The random disks include some that keep most changes and some that keep few. */
 static uint64_t fate_of(uint64_t seed, uint64_t mood, test_random *random)
 {
     if (seed < 2)

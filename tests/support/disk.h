@@ -1,20 +1,20 @@
 /*
  * A disk that misbehaves: a replacement for the store's table of system calls (store/file.h), which
  *
- *   - counts the calls, and fails the n-th of them, once, some times or for ever;
- *   - remembers for one folder what of its files and names has been synced and what has not, and makes from that the
- *     folders that a power failure at this moment could leave.
+ *   - counts the calls, and can make the n-th of them fail, once, several times or for ever;
+ *   - remembers which files and names of one folder have been synced, and can create the folders that a power failure
+ *     at this moment could leave.
  *
- * What a power failure may do to what was not synced: each write is lost, or done, or done for some of the 512-byte
- * sectors that it touches, or leaves zeros (the file's length was on disk, the bytes were not); in any combination, not
- * only in order. Each creation, renaming and removal in the folder is done or not, in any combination, and whether or
- * not the file's own bytes were synced. What was synced stays.
+ * A power failure keeps what was synced. Each write that was not synced may be lost, or done, or done for some of the
+ * 512-byte sectors that it touches, or leave zeros (the file's length was on disk, but not the bytes). Each creation,
+ * renaming and removal in the folder may be done or not, whether or not the file's own bytes were synced. All of these
+ * happen in any combination, not only in order.
  *
- * A sync that fails makes nothing durable, and neither does a later one that succeeds: as on Linux, what was to be
- * written then counts as written.
+ * A sync that fails makes nothing durable, and a later one that succeeds does not help: as on Linux, the data then
+ * counts as written.
  *
- * The files are real ones and can be read and mapped meanwhile; nothing is really synced. One disk at a time; its calls
- * may come from many threads. Only files right in the folder are remembered, which may have been there before.
+ * The files are real and can be read and mapped at the same time, but nothing is really synced. There is one disk at a
+ * time. Many threads may call it. It remembers only files directly in the folder, including those that existed before.
  */
 #ifndef TESTS_SUPPORT_DISK_H
 #define TESTS_SUPPORT_DISK_H
@@ -27,7 +27,7 @@
 typedef enum disk_call {
     DISK_ANY,
     DISK_OPEN,
-    DISK_CLOSE, /* closes all the same when it fails, as Linux does */
+    DISK_CLOSE, /* closes the file even if it fails, as Linux does */
     DISK_WRITE,
     DISK_PREAD,
     DISK_FSYNC,
@@ -43,37 +43,37 @@ typedef enum disk_call {
     DISK_CALLS
 } disk_call;
 
-/* Instead of an errno. Both let calls other than write and pread pass. */
+/* Used instead of an errno. Both affect only write and pread. */
 enum {
-    DISK_SHORT = -1, /* half of what was asked for */
-    DISK_FULL = -2   /* half, then ENOSPC */
+    DISK_SHORT = -1, /* transfers half of the request */
+    DISK_FULL = -2   /* transfers half, then ENOSPC */
 };
 
-/* Puts the disk in force, and takes what is in the folder as synced. */
+/* Starts using the disk. The present contents of the folder count as synced. */
 void disk_begin(const test_scratch *folder);
-/* Back to the real system; forgets everything. */
+/* Returns to the real system calls and forgets everything. */
 void disk_end(void);
 
-/* From now on the n-th such call (from 1) and the times - 1 after it fail with this error. n = 0: none. */
+/* Makes the n-th such call from now (counted from 1), and the times - 1 after it, fail with this error. n = 0: none. */
 void disk_fail(disk_call call, uint64_t n, int error, uint64_t times);
 #define DISK_FOR_EVER UINT64_MAX
 
-/* Calls since disk_begin; and how many of them were made to fail since the last disk_fail. */
+/* The number of calls since disk_begin, and of calls made to fail since the last disk_fail. */
 uint64_t disk_calls(disk_call call);
 uint64_t disk_failed(void);
 
 /*
- * The process dies at the n-th call from now (from 1): that call and all after it fail with EIO and do nothing, but
- * handles are closed. What was done before is in the kernel's hands, and a later sync may bring it to disk. A process
- * that comes after it begins with disk_revive. n = 0: it lives.
+ * The process dies at the n-th call from now (counted from 1): this call and all later ones fail with EIO and do
+ * nothing except close handles. Earlier changes are still in the kernel, and a later sync may write them to disk. The
+ * next process starts with disk_revive. n = 0: it does not die.
  */
 void disk_kill(uint64_t n);
 void disk_revive(void);
 bool disk_killed(void);
 
 /*
- * Fills the folder `out` with what the power failing now could leave. Seed 0: nothing that was not synced; seed 1:
- * everything; others: some of it.
+ * Fills the folder `out` with what a power failure now could leave. Seed 0 keeps nothing that was not synced, seed 1
+ * keeps everything, and other seeds keep some of it.
  */
 void disk_crash_state(uint64_t seed, const test_scratch *out);
 

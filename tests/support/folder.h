@@ -1,8 +1,8 @@
 /*
- * Folders for sets to live in: made for a test, copied as a crash would leave them, removed.
+ * Folders for sets: created for a test, copied as a crash would leave them, and removed.
  *
- * They are in memory (/dev/shm) if there is such a place, so that a test may sync as often as it likes; what matters to
- * a test about the disk is in TMPDIR, or /tmp.
+ * They are in memory (/dev/shm) where possible, so that tests can sync often without cost. Tests that need a real disk
+ * use TMPDIR or /tmp.
  */
 #ifndef TESTS_SUPPORT_FOLDER_H
 #define TESTS_SUPPORT_FOLDER_H
@@ -13,22 +13,22 @@
 
 enum { TEST_PATH = 256 };
 
-/* A new folder, with mode 0700, whose path is written to `path`; the test fails if it cannot be made. */
+/* Creates a folder with mode 0700 and writes its path to `path`, or fails the test. */
 void test_folder_new(char path[TEST_PATH], bool on_disk);
 
 /* folder "/" name */
 void test_path(char path[TEST_PATH], const char *folder, const char *name);
 
-/* Removes a folder and all that is in it; none is fine. */
+/* Removes a folder and everything in it. It need not exist. */
 void test_folder_remove(const char *path);
 
-/* What a crash at this moment would leave: the files of a folder, into a new one. Files that vanish meanwhile are fine. */
+/* Copies a folder's files to a new one, as a crash now would leave them. Files may vanish while it copies. */
 void test_folder_copy(const char *from, const char *to);
 
-/* How many names of the folder begin so. */
+/* The number of names in the folder that begin with this prefix. */
 size_t test_folder_count(const char *path, const char *prefix);
 
-/* Makes or replaces a file. */
+/* Creates or replaces a file. */
 void test_file_write(const char *folder, const char *name, const void *data, size_t bytes);
 
 #endif

@@ -75,11 +75,11 @@ void test_forge_append_from(test_forge *forge, const test_forge *other, size_t f
     }
 }
 
-/* Is told that it is one byte behind a multiple of 64, always: then whoever begins an array writes 63 zeros. */
+/* Always reports a position one byte after a multiple of 64, so that every array starts with 63 zeros of padding. */
 typedef struct recorder {
     vidi__writer base;
     test_forge *forge;
-    bool in_array; /* what comes next belongs to it, if it is a number of lines */
+    bool in_array; /* the next bytes belong to it, if they are whole lines */
 } recorder;
 
 enum { GAP = 63 };
@@ -194,7 +194,7 @@ void test_forge_param(test_forge *forge, size_t at, const char *name, const char
     char old[512], new[1024], wanted[64];
     size_t params = behind_text(forge, at), size = test_forge_get(forge, params);
     assert_true(size + 2 < sizeof old);
-    old[0] = ','; /* so that every name has one before it */
+    old[0] = ','; /* so that every name has a comma before it */
     memcpy(old + 1, forge->bytes + params + 8, size);
     old[size + 1] = 0;
     snprintf(wanted, sizeof wanted, ",%s=", name);

@@ -1,9 +1,9 @@
 /*
- * Forged streams: the payload of a stream as bytes that a test may change, sealed again with correct checksums. What the
- * library then says is what it thinks of the contents. docs/FORMAT.md describes them.
+ * Forged streams: a test can change the payload of a stream and seal it again with correct checksums. So it tests how
+ * the library checks the contents, which docs/FORMAT.md describes.
  *
- * The zeros before an array are not among the bytes. The forge remembers where arrays begin, as bytes before them come
- * and go, and puts the zeros there when it seals.
+ * The bytes do not include the zeros before arrays. The forge keeps track of where arrays begin when bytes before them
+ * are added or removed, and inserts the zeros when it seals.
  */
 #ifndef TESTS_SUPPORT_FORGE_H
 #define TESTS_SUPPORT_FORGE_H
@@ -17,7 +17,7 @@
 
 typedef struct test_forge_array {
     size_t at;
-    size_t size; /* as it was taken; 0 of one that was appended */
+    size_t size; /* in the original stream; 0 if it was appended */
 } test_forge_array;
 
 typedef struct test_forge {
@@ -28,7 +28,7 @@ typedef struct test_forge {
     size_t array_count;
 } test_forge;
 
-/* Where the parts of a filter begin. */
+/* Offsets of the parts of a filter. */
 typedef struct test_forge_filter {
     size_t kind;   /* a text */
     size_t params; /* a text */
@@ -38,7 +38,7 @@ typedef struct test_forge_filter {
     size_t contents;
 } test_forge_filter;
 
-/* Where the parts of a payload begin. */
+/* Offsets of the parts of a payload. */
 typedef struct test_forge_places {
     size_t epoch;
     size_t member;
@@ -61,26 +61,26 @@ uint64_t test_forge_get(const test_forge *forge, size_t at);
 void test_forge_put(test_forge *forge, size_t at, uint64_t value);
 void test_forge_put_double(test_forge *forge, size_t at, double value);
 
-/* Puts other bytes, as many or not, in the place of some. */
+/* Replaces some bytes with others, of the same number or not. */
 void test_forge_replace(test_forge *forge, size_t at, size_t size, const void *with, size_t with_size);
 
-/* Leaves so many. */
+/* Truncates the payload to this size. */
 void test_forge_cut(test_forge *forge, size_t size);
 
-/* Bytes at the end. */
+/* Append bytes at the end. */
 void test_forge_append(test_forge *forge, const void *bytes, size_t size);
-void test_forge_append_from(test_forge *forge, const test_forge *other, size_t from); /* its arrays too */
-void test_forge_append_array(test_forge *forge); /* what is appended next is the beginning of one */
+void test_forge_append_from(test_forge *forge, const test_forge *other, size_t from); /* includes its arrays */
+void test_forge_append_array(test_forge *forge); /* the next bytes appended begin an array */
 void test_forge_append_u64(test_forge *forge, uint64_t value);
 void test_forge_append_text(test_forge *forge, const char *text);
 
-/* Gives a parameter of the filter that begins at `at` another value; fails the test if it has none of that name. */
+/* Changes a parameter of the filter that begins at `at`; fails the test if it has no parameter of that name. */
 void test_forge_param(test_forge *forge, size_t at, const char *name, const char *value);
 
-/* The file offset of a byte of the payload, when sealed. */
+/* The offset in the sealed stream of a byte of the payload. */
 size_t test_forge_sealed_at(const test_forge *forge, size_t at);
 
-/* The payload as a stream; to be freed with test_stream_free. */
+/* The sealed stream. Free it with test_stream_free. */
 void test_forge_seal(const test_forge *forge, test_stream *stream);
 
 #endif

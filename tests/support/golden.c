@@ -7,7 +7,7 @@
 
 #define GENERATION UINT64_C(0x676f6c64656e2131)
 
-/* Sizes that make small files and still have something in every part. */
+/* Sizes that give small files with something in every part. */
 static const struct {
     const char *kind, *params;
     uint64_t capacity;
@@ -50,7 +50,7 @@ static int fill(vidi_set *set)
         code = vidi_rotate(set, NULL);
     for (unsigned i = 0; i < GOLDEN_URLS && code >= 0; i++)
         code = vidi_add(set, test_golden_url(room, i));
-    for (unsigned i = 0; i < 3 && code >= 0; i++) /* seen, and in a multiset stored once more */
+    for (unsigned i = 0; i < 3 && code >= 0; i++) /* adds URLs again: SEEN, and stored again in a multiset */
         code = vidi_add(set, test_golden_url(room, i));
     return code;
 }

@@ -43,7 +43,7 @@ bool json_more(json *j, char bracket)
     return false;
 }
 
-/* The number behind "\u"; 0 and bad if there is none. */
+/* The number after "\u". Returns 0 and sets bad if there is none. */
 static uint32_t read_unit(json *j)
 {
     char digits[5] = {0}, *end = digits;
@@ -136,7 +136,7 @@ static void skip_string(json *j)
     expect(j, '"');
 }
 
-/* Brackets are counted and not matched: this is for data that others have checked. */
+/* Brackets are counted but not matched, because the data is known to be correct. */
 void json_skip(json *j)
 {
     int depth = 0;

@@ -1,12 +1,12 @@
 /*
- * Reads JSON value by value, for suites of test cases. Strings come out as UTF-8, half surrogate pairs as U+FFFD, which
- * is what a browser makes of them when it reads a URL.
+ * Reads JSON value by value, for files of test cases. Strings are returned as UTF-8. Unpaired surrogates become U+FFFD,
+ * as in a browser that reads a URL.
  *
  *   json_enter(&j, '[');
  *   while (json_more(&j, ']'))
  *       … exactly one json_string, json_skip or json_enter with all that is inside …
  *
- * After a mistake in the text `bad` is set, json_more is false and strings are empty.
+ * After a syntax error, `bad` is set, json_more returns false and strings are empty.
  */
 #ifndef TESTS_SUPPORT_JSON_H
 #define TESTS_SUPPORT_JSON_H
@@ -19,7 +19,7 @@ typedef struct json {
     bool bad;
 } json;
 
-/* Text on the heap; NULL if the value was null or was not there. */
+/* Text on the heap; NULL if the value was null or missing. */
 typedef struct json_text {
     char *at;
     size_t len;
@@ -33,7 +33,7 @@ bool json_more(json *j, char bracket);
 
 /* A string, which the caller frees. Any other value is skipped, and the result is NULL. */
 json_text json_string(json *j);
-/* The name of a member of an object, with the colon behind it. */
+/* Reads the name of a member of an object, and the colon after it. */
 json_text json_name(json *j);
 void json_skip(json *j);
 

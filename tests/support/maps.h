@@ -1,5 +1,5 @@
 /*
- * Streams as somebody would map them: in memory that cannot be written to and ends where the stream ends, or nearly so.
+ * Streams as if they were mapped from a file: in read-only memory that ends where the stream ends, or shortly after.
  */
 #ifndef TESTS_SUPPORT_MAPS_H
 #define TESTS_SUPPORT_MAPS_H
@@ -12,14 +12,14 @@
 typedef struct test_map {
     unsigned char *bytes;
     size_t size;
-    size_t whole; /* pages and all */
+    size_t whole; /* whole mapping, including the guard page */
 } test_map;
 
-/* Copies the stream; behind its last page comes one that nobody may touch. */
+/* Copies the stream. After its last page comes a page that cannot be accessed. */
 void test_map_make(test_map *map, const unsigned char *data, size_t size);
 void test_map_free(test_map *map);
 
-/* Changes one bit, however protected it is. */
+/* Changes one bit, although the memory is read-only. */
 void test_map_flip(test_map *map, size_t bit);
 
 /* Maps the set, or fails the test. */

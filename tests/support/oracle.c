@@ -43,7 +43,7 @@ static bool same(const entry *one, uint64_t hash, vidi_str url)
     return one->hash == hash && one->length == url.len && memcmp(one->text, url.ptr, url.len) == 0;
 }
 
-/* The place of url: where it is, or where it would go. */
+/* The entry where url is, or where it would be inserted. */
 static entry *find(const test_oracle *oracle, uint64_t hash, vidi_str url)
 {
     size_t i = hash & (oracle->size - 1);

@@ -1,5 +1,5 @@
 /*
- * Random numbers for tests: splitmix64, so that every run of a test sees the same numbers on every machine.
+ * Random numbers for tests, from splitmix64: every run of a test gets the same numbers on every machine.
  */
 #ifndef TESTS_SUPPORT_RANDOM_H
 #define TESTS_SUPPORT_RANDOM_H
@@ -10,7 +10,7 @@ typedef struct test_random {
     uint64_t state;
 } test_random;
 
-/* A bijection of 64-bit numbers with every output bit depending on every input bit. */
+/* A bijection of 64-bit numbers. Every output bit depends on every input bit. */
 static inline uint64_t test_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -23,7 +23,7 @@ static inline uint64_t test_next(test_random *random)
     return test_mix(random->state += 0x9e3779b97f4a7c15u);
 }
 
-/* A number below limit. The bias of at most limit / 2^64 is of no account. */
+/* A number below limit. The bias of at most limit / 2^64 does not matter. */
 static inline uint64_t test_below(test_random *random, uint64_t limit)
 {
     return (uint64_t)(((unsigned __int128)test_next(random) * limit) >> 64);

@@ -1,5 +1,5 @@
 /*
- * A list of tests that is put together at run time: one test for each promise and case, so that a report names both.
+ * A list of tests that is built at run time: one test for each promise and case, so that a report names both.
  */
 #ifndef TESTS_SUPPORT_RUNNER_H
 #define TESTS_SUPPORT_RUNNER_H
@@ -23,7 +23,7 @@ void test_add_once(const char *promise, CMUnitTestFunction function, const void 
 typedef bool test_fits(const test_case *which);
 void test_add_cases(const char *promise, CMUnitTestFunction function, test_fits *fits);
 
-/* Runs what was added; an argument of the program is a pattern that names must match. What main returns. */
+/* Runs the tests added, or those that match a pattern given as the program's argument. Returns main's result. */
 int test_run(const char *group, int argc, char **argv);
 
 #endif

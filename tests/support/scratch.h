@@ -1,4 +1,4 @@
-/* A folder (folder.h) that is held open, and whole files in it. What goes wrong here fails the test. */
+/* A folder (folder.h) that is kept open, and whole files in it. Errors here fail the test. */
 #ifndef TESTS_SUPPORT_SCRATCH_H
 #define TESTS_SUPPORT_SCRATCH_H
 
@@ -19,10 +19,10 @@ void test_scratch_remove(test_scratch *folder);
 
 bool test_file_exists(const test_scratch *folder, const char *name);
 void test_file_save(const test_scratch *folder, const char *name, const void *data, size_t bytes);
-/* To be freed by the caller, who gets one byte more than there is. */
+/* Reads a file. The caller frees the block, which is one byte larger than the file. */
 unsigned char *test_file_load(const test_scratch *folder, const char *name, size_t *bytes);
 
-/* How many files this process has open. */
+/* The number of files that this process has open. */
 size_t test_open_files(void);
 
 #endif

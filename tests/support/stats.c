@@ -6,8 +6,8 @@ enum form { POISSON, BINOMIAL, NEGATIVE_BINOMIAL };
 
 typedef struct law {
     enum form form;
-    double mean; /* of Poisson's law */
-    double n;    /* trials; failures wanted in the negative binomial law */
+    double mean; /* of the Poisson distribution */
+    double n;    /* number of trials, or of failures in the negative binomial distribution */
     double p;    /* of an event */
 } law;
 
@@ -34,7 +34,7 @@ static double log_probability(const law *of, double k)
     return NAN;
 }
 
-/* From the mean outwards in steps that double, to where what lies beyond no longer matters (below e^-70 a number). */
+/* Goes outwards from the mean, doubling the distance, until probabilities are negligible (below e^-70 each). */
 static double edge(const law *of, double mean, double direction)
 {
     double k = floor(mean);
@@ -51,7 +51,7 @@ static double edge(const law *of, double mean, double direction)
     return k;
 }
 
-/* The first k, coming from the edge, at which the probability of going at least so far out exceeds `share`. */
+/* Coming from the edge, the first k whose tail probability exceeds `share`. */
 static double quantile(const law *of, double mean, double direction, double share)
 {
     double sum = 0;

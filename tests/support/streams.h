@@ -1,5 +1,5 @@
 /*
- * Streams in memory, for vidi_write and vidi_read: in pieces of any size, and failing when told to.
+ * Streams in memory for vidi_write and vidi_read, in pieces of any size. They can be told to fail.
  */
 #ifndef TESTS_SUPPORT_STREAMS_H
 #define TESTS_SUPPORT_STREAMS_H
@@ -13,9 +13,9 @@ typedef struct test_stream {
     unsigned char *data;
     size_t size;
     size_t room;
-    size_t at;      /* of the reader */
-    size_t piece;   /* the reader gives at most so many bytes at a time; 0: as many as asked for */
-    size_t largest; /* piece that was written */
+    size_t at;      /* position of the reader */
+    size_t piece;   /* most bytes that one read returns; 0: as many as requested */
+    size_t largest; /* largest piece that was written */
     uint64_t calls;
     uint64_t fail_at; /* the call with this number (from 1) fails; 0: none */
 } test_stream;
@@ -29,7 +29,7 @@ int64_t test_stream_source(void *context, void *data, size_t size);
 /* Writes the set into an empty stream, or fails the test. */
 void test_stream_write(test_stream *stream, const vidi_set *set);
 
-/* Reads a set from the beginning of the stream: what vidi_read returned. */
+/* Reads a set from the beginning of the stream. Returns vidi_read's result. */
 int test_stream_read(test_stream *stream, vidi_set **set, uint64_t stream_bytes, const vidi_access *access);
 
 #endif

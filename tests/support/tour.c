@@ -18,7 +18,7 @@ static void tell(const test_tour *tour, const char *call, int result)
         tour->after(tour->context, call, result);
 }
 
-/* True if the call failed as planned and is to be made again. A kind that cannot do it is left alone. */
+/* True if the call failed as planned and must be repeated. A kind that does not support the call may refuse it. */
 static bool again(const test_tour *tour, const char *call, int result)
 {
     char message[600];
@@ -37,7 +37,7 @@ static bool again(const test_tour *tour, const char *call, int result)
 
 #define VISIT_VOID(call) ((call), tell(tour, #call, VIDI_OK))
 
-/* ---- what needs no set ---- */
+/* ---- calls that need no set ---- */
 
 static int hear(void *context, const vidi_canon_change *step)
 {
@@ -101,7 +101,7 @@ static void visit_others(const test_tour *tour)
 
 /* ---- URLs in a set ---- */
 
-/* A batch with, in it, lines that are not URLs and one that is too long for the stack. */
+/* A batch that contains lines that are not URLs, and a URL that is too long for the stack. */
 typedef struct lines {
     test_batch batch;
     vidi_str *list;
@@ -174,7 +174,7 @@ static int visit_entry(void *context, const vidi_entry *entry)
     return 0;
 }
 
-/* What changes nothing: for readers of a folder, too. */
+/* Calls that change nothing, so readers of a folder can make them too. */
 static void visit_reads(const test_tour *tour, const vidi_set *set, const lines *made)
 {
     vidi_stats stats = {.size = sizeof stats};

@@ -25,7 +25,7 @@ static char *put_text(char *at, const char *text)
     return at + length;
 }
 
-/* A number in base 32, lowest digit first, without leading zeros: reads back to one number only. */
+/* Writes a number in base 32, lowest digit first, without leading zeros, so that each number has one text. */
 static char *put_number(char *at, uint64_t number)
 {
     static const char digits[33] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -50,7 +50,7 @@ static char *put_decimal(char *at, uint64_t number)
     return at;
 }
 
-/* Ranks 0 .. 2^octaves - 2 with probability about 1/rank: each octave of ranks is as likely as the next. */
+/* A rank in 0 .. 2^octaves - 2 with probability about 1/rank: each octave of ranks is equally likely. */
 static uint64_t zipf(uint64_t bits, unsigned octaves)
 {
     unsigned octave = (unsigned)((bits & 0xffff) * octaves >> 16);
@@ -70,7 +70,7 @@ static char *put_host(char *at, uint64_t seed, uint64_t rank)
     return put_text(at, endings[bits >> 12 & 7]);
 }
 
-/* The site's sections: a path of up to four segments out of its own vocabulary, common ones first. */
+/* Writes a path of up to four segments from the site's own vocabulary, in which the first words are the commonest. */
 static char *put_sections(char *at, uint64_t rank, uint64_t bits)
 {
     unsigned sections = (unsigned)((bits & 0xff) * 5 >> 8);
@@ -83,8 +83,8 @@ static char *put_sections(char *at, uint64_t rank, uint64_t bits)
 }
 
 /*
- * What makes the URL unique, in one of three forms that cannot be confused: a slug, two segments (so that other URLs
- * share each of them), a query. Each can be read back to the index.
+ * Writes the part that makes the URL unique: a slug, two segments (each of which other URLs share) or a query. The
+ * three cannot be confused, and the index can be recovered from each.
  */
 static char *put_leaf(char *at, uint64_t index, uint64_t bits)
 {

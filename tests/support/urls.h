@@ -1,12 +1,12 @@
 /*
  * Synthetic URLs, the same on every machine and in every run.
  *
- * test_url looks like a crawl: few hosts get most URLs (Zipf), one to six path segments out of each site's own small
- * vocabulary, one URL in six with a query. The URL is distinct for each (seed, index): the index can be read off its
- * end and the seed off its host. URLs of one seed share hosts and segments whatever their indices, so that "never
- * added" URLs (indices beyond those added) are as like the added ones as URLs of real sites are.
+ * test_url looks like a crawl: a few hosts have most of the URLs (Zipf), paths have one to six segments from each
+ * site's own small vocabulary, and one URL in six has a query. Each (seed, index) gives a distinct URL: the end shows
+ * the index and the host shows the seed. All URLs of a seed share hosts and segments, so URLs that were never added
+ * (higher indices) are as similar to the added ones as URLs of a real site are.
  *
- * test_deep_url is one site, deep, with URLs that differ in nothing but a number at the end.
+ * test_deep_url gives deep URLs of one site that differ only in a number at the end.
  */
 #ifndef TESTS_SUPPORT_URLS_H
 #define TESTS_SUPPORT_URLS_H
@@ -24,7 +24,7 @@ typedef size_t test_url_maker(char *buffer, size_t room, uint64_t seed, uint64_t
 test_url_maker test_url;
 test_url_maker test_deep_url;
 
-/* n URLs in one piece of memory. */
+/* n URLs in one block of memory. */
 typedef struct test_batch {
     vidi_str *urls;
     char *arena;
@@ -32,7 +32,7 @@ typedef struct test_batch {
     size_t room;
 } test_batch;
 
-/* Room for n URLs; exits the test program if there is no memory. test_batch_free releases it. */
+/* Allocates room for n URLs, or exits the test program if there is no memory. Free it with test_batch_free. */
 void test_batch_init(test_batch *batch, size_t room);
 void test_batch_free(test_batch *batch);
 
