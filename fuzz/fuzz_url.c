@@ -171,7 +171,7 @@ static void check_again(const vidi_canon *canon, vidi_str once)
     free((char *)twice.ptr);
 }
 
-/* Follows the steps: each begins where the last ended. */
+/* Follows the changes: each begins where the last one ended. */
 typedef struct steps {
     char *text;
     size_t len;
