@@ -12,20 +12,20 @@
 
 /* ---- the simple profiles ---- */
 
-static bool always(const vidi__work *work)
+static bool always(const vidi__canon_work *work)
 {
     (void)work;
     return true;
 }
 
 /* Replaces the text by a part of itself. */
-static void keep_only(vidi__work *work, vidi_str part)
+static void keep_only(vidi__canon_work *work, vidi_str part)
 {
     memmove(work->out->at, part.ptr, part.len);
     work->out->len = part.len;
 }
 
-static vidi_str host_of(vidi__work *work)
+static vidi_str host_of(vidi__canon_work *work)
 {
     vidi_str host = {work->out->at + work->url.host_begin, work->url.host_end - work->url.host_begin};
     if (!work->url.has_host || !host.len) {
@@ -35,14 +35,14 @@ static vidi_str host_of(vidi__work *work)
     return host;
 }
 
-static void key_host(vidi__work *work)
+static void key_host(vidi__canon_work *work)
 {
     vidi_str host = host_of(work);
     if (!work->invalid)
         keep_only(work, host);
 }
 
-static void key_site(vidi__work *work)
+static void key_site(vidi__canon_work *work)
 {
     vidi_str host = host_of(work);
     if (!work->invalid)
@@ -345,7 +345,7 @@ static void note(explanation *why, vidi_str text, vidi_str fragment)
 }
 
 /* Tells the visitor if the text is not the one noted: 0, or the visitor's answer. */
-static int tell_visitor(explanation *why, const char *rule, const vidi__work *work)
+static int tell_visitor(explanation *why, const char *rule, const vidi__canon_work *work)
 {
     vidi__buffer *out = work->out;
     size_t len = out->len;
@@ -359,12 +359,12 @@ static int tell_visitor(explanation *why, const char *rule, const vidi__work *wo
     return why->visitor(why->context, &change);
 }
 
-static inline int tell(explanation *why, const char *rule, const vidi__work *work)
+static inline int tell(explanation *why, const char *rule, const vidi__canon_work *work)
 {
     return why ? tell_visitor(why, rule, work) : VIDI_OK;
 }
 
-static int apply_rules(vidi__work *work, explanation *why)
+static int apply_rules(vidi__canon_work *work, explanation *why)
 {
     const vidi__profile *profile = work->canon->profile;
     if (!profile->concerns || !profile->concerns(work))
@@ -395,7 +395,7 @@ static bool has_kept_fragment(const vidi_canon *canon, const vidi__url *url)
 }
 
 /* Applies the rules to the URL without its fragment, which is copied and added again. */
-static int apply_before_fragment(vidi__work *work, explanation *why)
+static int apply_before_fragment(vidi__canon_work *work, explanation *why)
 {
     char room[FRAGMENT_BYTES];
     vidi__buffer *out = work->out, fragment = vidi__buffer_in(room, sizeof room, out->memory);
@@ -412,7 +412,7 @@ static int apply_before_fragment(vidi__work *work, explanation *why)
 }
 
 /* Parses the input and applies the rules. */
-static int parse_and_apply(vidi__work *work, vidi_str input, const vidi__url *base, explanation *why)
+static int parse_and_apply(vidi__canon_work *work, vidi_str input, const vidi__url *base, explanation *why)
 {
     const vidi_canon *canon = work->canon;
     vidi__buffer *out = work->out;
@@ -475,7 +475,7 @@ static int canonicalise(const vidi_canon *canon, vidi_str input, const vidi__url
                         explanation *why)
 {
     vidi__canon_output output = canon->profile->output;
-    vidi__work work = {.canon = canon, .out = out};
+    vidi__canon_work work = {.canon = canon, .out = out};
     if (output == VIDI__OUTPUT_BYTES || (!why && output == VIDI__OUTPUT_STANDARD && vidi__url_is_canonical(input))) {
         vidi__buffer_add(out, input.ptr, input.len);
         return out->error;
@@ -497,7 +497,7 @@ int vidi__canon_form(const vidi_canon *canon, vidi_str input, vidi__buffer *out,
     *form = input;
     if (VIDI__LIKELY(vidi__canon_keeps(canon, input)))
         return VIDI_OK;
-    vidi__work work = {.canon = canon, .out = out};
+    vidi__canon_work work = {.canon = canon, .out = out};
     int result = is_crawl(canon) ? canonicalise(canon, input, NULL, out, NULL) /* most are recognised */
                                  : parse_and_apply(&work, input, NULL, NULL);
     *form = (vidi_str){out->at, out->len};

@@ -22,22 +22,22 @@
 /* Positions in `rules`. The first seven are also those of version 1. */
 enum { EMPTY, PERCENT, SLASHES, SESSION, TRACKING, INDEX, SORT, WWW, SCHEME, SLASH, FRAGMENT, RULES, RULES_1 = WWW };
 
-static bool concerns(const vidi__work *work)
+static bool concerns(const vidi__canon_work *work)
 {
     return vidi__url_is_special(&work->url) && work->url.scheme != VIDI__SCHEME_FILE;
 }
 
 /* ---- empty ---- */
 
-static bool is_not_empty(const vidi__work *work, vidi_str name, const vidi_str *value)
+static bool is_not_empty(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
     (void)work;
     return name.len || value;
 }
 
-static void drop_empty(vidi__work *work)
+static void drop_empty(vidi__canon_work *work)
 {
-    vidi__work_filter(work, is_not_empty, false);
+    vidi__canon_work_filter(work, is_not_empty, false);
 }
 
 /* ---- percent ---- */
@@ -72,15 +72,15 @@ static size_t normalise(char *to, char *from, size_t len)
     return (size_t)(at - to);
 }
 
-static void normalise_percent(vidi__work *work)
+static void normalise_percent(vidi__canon_work *work)
 {
-    vidi__work_rewrite_both(work, normalise);
+    vidi__canon_work_rewrite_both(work, normalise);
 }
 
 /* ---- slashes ---- */
 
 /* Ends the path at `end`, and moves the query there. */
-static void end_path(vidi__work *work, size_t end)
+static void end_path(vidi__canon_work *work, size_t end)
 {
     vidi__buffer *out = work->out;
     size_t old = work->url.path_end;
@@ -91,7 +91,7 @@ static void end_path(vidi__work *work, size_t end)
     work->url.path_end = end;
 }
 
-static void fold_slashes(vidi__work *work)
+static void fold_slashes(vidi__canon_work *work)
 {
     char *text = work->out->at;
     size_t to = work->url.path_begin;
@@ -157,7 +157,7 @@ static bool is_session(const vidi_canon *canon, vidi_str name, const vidi_str *v
     return false;
 }
 
-static bool is_no_session(const vidi__work *work, vidi_str name, const vidi_str *value)
+static bool is_no_session(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
     return !is_session(work->canon, name, value);
 }
@@ -215,7 +215,7 @@ static bool becomes_dots(const vidi_canon *canon, vidi_str segment)
 }
 
 /* Goes through the segments, each with the slash before it. */
-static void drop_path_sessions(vidi__work *work)
+static void drop_path_sessions(vidi__canon_work *work)
 {
     char *text = work->out->at;
     size_t to = work->url.path_begin, end = work->url.path_end;
@@ -238,26 +238,26 @@ static void drop_path_sessions(vidi__work *work)
     end_path(work, to);
 }
 
-static void drop_sessions(vidi__work *work)
+static void drop_sessions(vidi__canon_work *work)
 {
     const char *path = work->out->at + work->url.path_begin;
     size_t len = work->url.path_end - work->url.path_begin;
     if (vidi__url_find2(path, len, ';', '(') < len)
         drop_path_sessions(work);
-    vidi__work_filter(work, is_no_session, false);
+    vidi__canon_work_filter(work, is_no_session, false);
 }
 
 /* ---- tracking ---- */
 
-static bool is_no_tracking(const vidi__work *work, vidi_str name, const vidi_str *value)
+static bool is_no_tracking(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
     (void)value;
     return !vidi__globs_match(&work->canon->tracking, name);
 }
 
-static void drop_tracking(vidi__work *work)
+static void drop_tracking(vidi__canon_work *work)
 {
-    vidi__work_filter(work, is_no_tracking, false);
+    vidi__canon_work_filter(work, is_no_tracking, false);
 }
 
 /* ---- index ---- */
@@ -288,7 +288,7 @@ static size_t find_index(vidi_str path)
     return found ? begin : path.len;
 }
 
-static void drop_index(vidi__work *work)
+static void drop_index(vidi__canon_work *work)
 {
     size_t begin = work->url.path_begin;
     end_path(work, begin + find_index((vidi_str){work->out->at + begin, work->url.path_end - begin}));
@@ -296,9 +296,9 @@ static void drop_index(vidi__work *work)
 
 /* ---- sort ---- */
 
-static void sort(vidi__work *work)
+static void sort(vidi__canon_work *work)
 {
-    vidi__work_sort(work, false);
+    vidi__canon_work_sort(work, false);
 }
 
 /* ---- www, scheme ---- */
@@ -327,9 +327,9 @@ static vidi_str host_of(const vidi__url *url, const char *text)
     return (vidi_str){text + url->host_begin, url->path_begin - url->host_begin};
 }
 
-static void drop_www(vidi__work *work)
+static void drop_www(vidi__canon_work *work)
 {
-    vidi__work_cut_host(work, www_length(host_of(&work->url, work->out->at)));
+    vidi__canon_work_cut_host(work, www_length(host_of(&work->url, work->out->at)));
 }
 
 /* Is it an http URL that would still be canonical as https? */
@@ -339,7 +339,7 @@ static bool becomes_https(const vidi__url *url, const char *text)
     return url->scheme == VIDI__SCHEME_HTTP && !(host.len > 4 && memcmp(host.ptr + host.len - 4, ":443", 4) == 0);
 }
 
-static void join_schemes(vidi__work *work)
+static void join_schemes(vidi__canon_work *work)
 {
     vidi__url *url = &work->url;
     if (!becomes_https(url, work->out->at))
@@ -367,7 +367,7 @@ static size_t unslashed(const vidi_canon *canon, vidi_str path)
     return index ? path.len : len;
 }
 
-static void drop_last_slash(vidi__work *work)
+static void drop_last_slash(vidi__canon_work *work)
 {
     size_t begin = work->url.path_begin;
     vidi_str path = {work->out->at + begin, work->url.path_end - begin};

@@ -5,7 +5,7 @@
 /* Up to this many parameters are sorted without allocating. */
 #define FEW_PARAMETERS 64
 
-void vidi__work_drop_query(vidi__work *work)
+void vidi__canon_work_drop_query(vidi__canon_work *work)
 {
     work->out->len = work->url.path_end;
     work->url.has_query = false;
@@ -65,7 +65,7 @@ static vidi_str name_of(vidi_str piece, vidi_str *value, bool *has_value)
     return (vidi_str){piece.ptr, len};
 }
 
-void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
+void vidi__canon_work_filter(vidi__canon_work *work, vidi__keep *keep, bool tail)
 {
     if (!work->url.has_query)
         return;
@@ -93,7 +93,7 @@ void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail)
     }
     work->out->len = (size_t)(kept_end - work->out->at);
     if (!any)
-        vidi__work_drop_query(work);
+        vidi__canon_work_drop_query(work);
 }
 
 typedef struct parameter {
@@ -165,7 +165,7 @@ static parameter *merge_sort(parameter *from, parameter *to, size_t count, bool 
 }
 
 /* Sorts with room for twice the parameters, and a text buffer of the query's size. */
-static void sort_in(vidi__work *work, parameter *room, char *text, size_t count, bool values)
+static void sort_in(vidi__canon_work *work, parameter *room, char *text, size_t count, bool values)
 {
     char *query = work->out->at + work->url.path_end + 1, *end = work->out->at + work->out->len;
     const char *at = query;
@@ -184,7 +184,7 @@ static void sort_in(vidi__work *work, parameter *room, char *text, size_t count,
     memcpy(query, text, (size_t)(end - query));
 }
 
-void vidi__work_sort(vidi__work *work, bool values)
+void vidi__canon_work_sort(vidi__canon_work *work, bool values)
 {
     if (!work->url.has_query)
         return;
@@ -210,7 +210,7 @@ void vidi__work_sort(vidi__work *work, bool values)
 
 /* ---- parts ---- */
 
-void vidi__work_cut_host(vidi__work *work, size_t bytes)
+void vidi__canon_work_cut_host(vidi__canon_work *work, size_t bytes)
 {
     vidi__buffer *out = work->out;
     vidi__url *url = &work->url;
@@ -223,7 +223,7 @@ void vidi__work_cut_host(vidi__work *work, size_t bytes)
     url->path_end -= bytes;
 }
 
-size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
+size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, vidi__rewrite *rewrite)
 {
     vidi__buffer *out = work->out;
     size_t more = 0;
@@ -239,10 +239,10 @@ size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewr
     return begin + len;
 }
 
-void vidi__work_rewrite_both(vidi__work *work, vidi__rewrite *rewrite)
+void vidi__canon_work_rewrite_both(vidi__canon_work *work, vidi__rewrite *rewrite)
 {
     vidi__url *url = &work->url;
-    url->path_end = vidi__work_rewrite(work, url->path_begin, url->path_end, rewrite);
+    url->path_end = vidi__canon_work_rewrite(work, url->path_begin, url->path_end, rewrite);
     if (url->has_query)
-        vidi__work_rewrite(work, url->path_end + 1, work->out->len, rewrite);
+        vidi__canon_work_rewrite(work, url->path_end + 1, work->out->len, rewrite);
 }

@@ -31,19 +31,19 @@ typedef struct vidi__globs {
 } vidi__globs;
 
 /* A URL on its way through the rules. */
-typedef struct vidi__work {
+typedef struct vidi__canon_work {
     const vidi_canon *canon;
     vidi__buffer *out; /* the URL's text, without the fragment */
     vidi__url url;     /* offsets before path_begin other than host_begin may be out of date */
     vidi_str fragment; /* with its '#', if the canonical form keeps it; it is added again after the rules */
     int invalid;       /* VIDI_INVALID once a rule finds that the URL has no such form */
-} vidi__work;
+} vidi__canon_work;
 
 typedef struct vidi__rule {
     const char *name, *summary;
-    void (*apply)(vidi__work *work); /* NULL: other code checks whether this rule is on */
-    bool off;                        /* by default: it must be switched on by name */
-    bool fixed;                      /* it cannot be switched off */
+    void (*apply)(vidi__canon_work *work); /* NULL: other code checks whether this rule is on */
+    bool off;                              /* by default: it must be switched on by name */
+    bool fixed;                            /* it cannot be switched off */
 } vidi__rule;
 
 typedef struct vidi__profile {
@@ -53,7 +53,7 @@ typedef struct vidi__profile {
     bool raw; /* bytes that are not UTF-8 are percent-encoded as they are; otherwise they become U+FFFD */
     const vidi__rule *rules;
     size_t count;
-    bool (*concerns)(const vidi__work *work); /* false: the rules do not apply to this URL; NULL: to no URL */
+    bool (*concerns)(const vidi__canon_work *work); /* false: the rules do not apply to this URL; NULL: to no URL */
     /* A bit for every rule that may change the URL in url->text. NULL: every rule may. */
     uint32_t (*needed)(const vidi_canon *canon, const vidi__url *url);
 } vidi__profile;
@@ -83,30 +83,30 @@ int vidi__canon_url(const vidi_canon *canon, vidi_str input, const vidi__url *ba
 /* ---- shared by rules (canon_rules.c) ---- */
 
 /* Removes the query and its '?'. */
-void vidi__work_drop_query(vidi__work *work);
+void vidi__canon_work_drop_query(vidi__canon_work *work);
 
 /*
  * Keeps the query's parameters (the pieces between '&') for which `keep` returns true. Without tail, the remaining
  * parameters are joined by '&', and a query without parameters is removed with its '?'. With tail, a removed parameter
  * takes the '&' after it along, so removing the last one leaves the '&' before it.
  */
-typedef bool vidi__keep(const vidi__work *work, vidi_str name, const vidi_str *value);
-void vidi__work_filter(vidi__work *work, vidi__keep *keep, bool tail);
+typedef bool vidi__keep(const vidi__canon_work *work, vidi_str name, const vidi_str *value);
+void vidi__canon_work_filter(vidi__canon_work *work, vidi__keep *keep, bool tail);
 
 /* Compares bytes as memcmp does; a prefix comes before longer text. */
 int vidi__compare_bytes(vidi_str a, vidi_str b);
 
 /* Sorts the parameters by name, with `values` also by value. The sort is stable. */
-void vidi__work_sort(vidi__work *work, bool values);
+void vidi__canon_work_sort(vidi__canon_work *work, bool values);
 
 /* Rewrites the bytes from begin to end; the result may be 2 bytes longer for each '%' in them. Returns the new end. */
 typedef size_t vidi__rewrite(char *to, char *from, size_t len);
-size_t vidi__work_rewrite(vidi__work *work, size_t begin, size_t end, vidi__rewrite *rewrite);
+size_t vidi__canon_work_rewrite(vidi__canon_work *work, size_t begin, size_t end, vidi__rewrite *rewrite);
 /* Rewrites the path, then the query. */
-void vidi__work_rewrite_both(vidi__work *work, vidi__rewrite *rewrite);
+void vidi__canon_work_rewrite_both(vidi__canon_work *work, vidi__rewrite *rewrite);
 
 /* Removes the first bytes of the host. */
-void vidi__work_cut_host(vidi__work *work, size_t bytes);
+void vidi__canon_work_cut_host(vidi__canon_work *work, size_t bytes);
 
 /* Is the segment "(S(…))" or "(…)" with 24 letters and digits in the inner parentheses, as ASP.NET writes sessions? */
 bool vidi__is_asp_session(vidi_str segment);

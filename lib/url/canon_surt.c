@@ -15,12 +15,12 @@
 
 enum { PERCENT, SESSION, PATH, LOWER_PATH, LOWER_QUERY, SORT, WWW, REORDER, REVERSE_IP, SCHEME, COMMA };
 
-static bool is_scheme(const vidi__work *work, const char *name)
+static bool is_scheme(const vidi__canon_work *work, const char *name)
 {
     return vidi__str_is((vidi_str){work->out->at, work->url.scheme_end}, name);
 }
 
-static bool concerns(const vidi__work *work)
+static bool concerns(const vidi__canon_work *work)
 {
     const vidi__url *url = &work->url;
     return url->has_host && url->host_end > url->host_begin && !is_scheme(work, "filedesc") &&
@@ -68,14 +68,14 @@ static size_t escape_least(char *to, char *from, size_t len)
     return (size_t)(at - to);
 }
 
-static void unescape_all(vidi__work *work)
+static void unescape_all(vidi__canon_work *work)
 {
-    vidi__work_rewrite_both(work, escape_least);
+    vidi__canon_work_rewrite_both(work, escape_least);
 }
 
 /* ---- path ---- */
 
-static void replace_path(vidi__work *work, size_t end)
+static void replace_path(vidi__canon_work *work, size_t end)
 {
     vidi__buffer *out = work->out;
     size_t old = work->url.path_end;
@@ -85,7 +85,7 @@ static void replace_path(vidi__work *work, size_t end)
 }
 
 /* Removes empty segments, the dot segments that decoding may have made, and the slash at the end. */
-static void simplify_path(vidi__work *work)
+static void simplify_path(vidi__canon_work *work)
 {
     char *text = work->out->at;
     size_t begin = work->url.path_begin, end = work->url.path_end, to = begin;
@@ -116,7 +116,7 @@ static bool is_id(const vidi_str *value, size_t len)
     return value && value->len == len && vidi__all_alnum(*value);
 }
 
-static bool is_no_session(const vidi__work *work, vidi_str name, const vidi_str *value)
+static bool is_no_session(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
     (void)work;
     if (vidi__is_nocase(name, "jsessionid") || vidi__is_nocase(name, "phpsessid") || vidi__is_nocase(name, "sid"))
@@ -127,7 +127,7 @@ static bool is_no_session(const vidi__work *work, vidi_str name, const vidi_str 
 }
 
 /* Removes ";jsessionid=" and 32 letters and digits from the end of segments, and ASP.NET's segments unless last. */
-static void drop_path_sessions(vidi__work *work)
+static void drop_path_sessions(vidi__canon_work *work)
 {
     static const char mark[] = ";jsessionid=";
     const size_t id = sizeof mark - 1 + 32;
@@ -152,10 +152,10 @@ static void drop_path_sessions(vidi__work *work)
     replace_path(work, to);
 }
 
-static void drop_sessions(vidi__work *work)
+static void drop_sessions(vidi__canon_work *work)
 {
     drop_path_sessions(work);
-    vidi__work_filter(work, is_no_session, true);
+    vidi__canon_work_filter(work, is_no_session, true);
 }
 
 /* ---- lower-path, lower-query, sort ---- */
@@ -166,24 +166,24 @@ static void lower(char *text, size_t len)
         text[i] = vidi__lower(text[i]);
 }
 
-static void lower_path(vidi__work *work)
+static void lower_path(vidi__canon_work *work)
 {
     lower(work->out->at + work->url.path_begin, work->url.path_end - work->url.path_begin);
 }
 
-static void lower_query(vidi__work *work)
+static void lower_query(vidi__canon_work *work)
 {
     lower(work->out->at + work->url.path_end, work->out->len - work->url.path_end);
 }
 
-static void sort(vidi__work *work)
+static void sort(vidi__canon_work *work)
 {
-    vidi__work_sort(work, true);
+    vidi__canon_work_sort(work, true);
 }
 
 /* ---- www ---- */
 
-static void drop_www(vidi__work *work)
+static void drop_www(vidi__canon_work *work)
 {
     size_t i = work->url.host_begin, end = work->url.host_end;
     const char *text = work->out->at;
@@ -192,7 +192,7 @@ static void drop_www(vidi__work *work)
     for (i += 3; i < end && vidi__is_digit(text[i]);)
         i++;
     if (i + 1 < end && text[i] == '.')
-        vidi__work_cut_host(work, i + 1 - work->url.host_begin);
+        vidi__canon_work_cut_host(work, i + 1 - work->url.host_begin);
 }
 
 /* ---- reorder ---- */
@@ -215,7 +215,7 @@ static void add_reversed(vidi__buffer *to, const char *host, size_t len)
     }
 }
 
-static void reorder(vidi__work *work)
+static void reorder(vidi__canon_work *work)
 {
     const vidi__url *url = &work->url;
     vidi__buffer *out = work->out;
@@ -246,11 +246,11 @@ static void reorder(vidi__work *work)
 }
 
 /* The rule `path`. It also removes an empty query, so that no later rule sees one. */
-static void simplify(vidi__work *work)
+static void simplify(vidi__canon_work *work)
 {
     simplify_path(work);
     if (work->url.has_query && work->url.path_end + 1 == work->out->len)
-        vidi__work_drop_query(work);
+        vidi__canon_work_drop_query(work);
 }
 
 static const vidi__rule rules[] = {
