@@ -1,5 +1,5 @@
 /*
- * Heads, marks and checksums of logs: SipHash-1-3-128 with a zero key, as in frame.c. They detect accidents, not
+ * Heads, check values and checksums of logs: SipHash-1-3-128 with a zero key, as in frame.c. They detect accidents, not
  * forgery.
  */
 #include "store/log_format.h"

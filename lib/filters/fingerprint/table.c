@@ -293,7 +293,7 @@ static double overflow_per_line(double mean, unsigned slots)
     return 0.8 * sum / 2;
 }
 
-/* The shape of the sub-tables that a table for so many begins with. */
+/* The initial shape of the sub-tables of a table for this many URLs. */
 static vidi__subtable shape_for(double urls, uint64_t hashes)
 {
     vidi__table made = {.hashes = hashes};
@@ -309,7 +309,7 @@ double vidi__table_bytes_for(double urls, uint64_t hashes)
     return tables * ((double)vidi__subtable_bytes(&shape) + 8 * overflow / 0.72 + sizeof(void *));
 }
 
-/* Poisson's chance that a line with so many slots is full. */
+/* Probability that a line with this many slots is full, by the Poisson distribution. */
 static double full_line(double mean, unsigned slots)
 {
     double chance = exp(-mean), full = 1;
