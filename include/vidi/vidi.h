@@ -17,7 +17,8 @@
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
  *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
  *    lose; vidi_stats.hash_trust tells.
- *  - A set belongs to the process that made it. It is not safe in a child after fork().
+ *  - A set belongs to the process that made it. After fork() a child may call vidi_write and vidi_close on a set in
+ *    memory, if no call was running on the set at the fork; no other function, and none on a set in a folder.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
