@@ -71,7 +71,7 @@ int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdi
 
 int vidi_add(vidi_set *set, vidi_str url)
 {
-    uint8_t verdict;
+    uint8_t verdict = VIDI_UNTRIED;
     int code = add_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
 }

@@ -44,7 +44,7 @@ int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
 
 int vidi_has(const vidi_set *set, vidi_str url)
 {
-    uint8_t verdict;
+    uint8_t verdict = VIDI_UNTRIED;
     int code = lookup_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
 }
