@@ -214,7 +214,7 @@ static int count_affordable(const char *kind, const pool *pool, uint64_t *urls)
     return status;
 }
 
-/* The set is made for what it will get: one that is made for more would seem to take more memory than it need. */
+/* The set is made for the number of URLs it will get: a larger one would seem to need more memory than necessary. */
 static int measure(const char *kind, const pool *pool, result *result)
 {
     vidi_set *set;
@@ -289,7 +289,7 @@ static void print_json(cli_out *out, const pool *pool, const result *results, si
 
 static int print_table(cli_out *out, const pool *pool, const result *results, size_t n)
 {
-    static const char *const heads[] = {"kind", "URLs", "adds/s", "questions/s", "bytes/URL", "pages lost"};
+    static const char *const heads[] = {"kind", "URLs", "adds/s", "lookups/s", "bytes/URL", "pages lost"};
     cli_table table = {.layout = "lrrrrr"};
     cli_number number;
 
@@ -341,7 +341,7 @@ static int run(const cli_command *self, cli_words words)
     if (status != CLI_GO_ON)
         return status;
     if (words.count > 1)
-        return cli_error("'%s' is one too many; usage: %s", words.list[1], self->usage);
+        return cli_error("'vidi bench' takes one FILE, not also '%s'; usage: %s", words.list[1], self->usage);
     status = bench_run(&options, words, &pool);
     free(pool.bytes);
     free(pool.urls);
@@ -351,7 +351,7 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(bench_options, name)
 
 static const cli_option options_table[] = {
-    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Number of URLs at most, all in memory [2e6]", NULL, MOST_URLS},
+    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Maximum number of URLs, all in memory [2e6]", NULL, MOST_URLS},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "This kind only; 'vidi kinds' lists them", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print one JSON object instead of a table", NULL, 0},
     CLI_OPTIONS_END,
@@ -361,12 +361,12 @@ const cli_command cli_bench = {
     .name = "bench",
     .summary = "Measure how fast each kind of set is on this machine",
     .usage = "vidi bench [OPTION]... [FILE]",
-    .about = "Measures each kind of set on this machine: adds and questions a second, bytes a URL, pages lost.",
-    .details = "The URLs are the first lines of FILE ('-' is standard input), or else synthetic. They are added to an "
-               "empty set in memory, and then asked about, in one thread. Each kind has half a second or so, so that "
-               "all are done within about ten; the column URLs says how far it got.\n"
-               "The first line names the instructions that the library uses here. VIDI_CPU=portable in the environment "
-               "and the like (sse2, avx2, avx512, neon) allow fewer of them.\n"
+    .about = "Measures each kind of set on this machine: adds and lookups per second, bytes per URL, pages lost.",
+    .details = "The URLs are the first lines of FILE ('-' means standard input), or synthetic ones if there is no "
+               "FILE. One thread adds them to an empty set in memory and then looks them up. Each kind gets about half "
+               "a second, so the whole run takes about ten; the column URLs shows how many were added in that time.\n"
+               "The first line names the instruction set that the library uses on this machine. Set VIDI_CPU in the "
+               "environment to portable, sse2, avx2, avx512 or neon to allow no more than that.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi bench\n"
                 "  vidi bench --kind fingerprint --urls 1e7\n"

@@ -301,13 +301,13 @@ static const cli_option options_table[] = {
     {"tracking", 0, CLI_TEXT, FIELD(tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
     {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve relative lines against this URL", NULL, 0},
     {"rules", 0, CLI_FLAG, FIELD(rules), NULL, "List all forms and their rules, and do nothing else", NULL, 0},
-    {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and what each rule made of it", NULL, 0},
+    {"explain", 0, CLI_FLAG, FIELD(explain), NULL, "Print each line and how each rule changed it", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each line",
      "It has input, canonical, valid, rules (an array of the rules that changed the line), and a reason if the line is "
      "not valid.",
      0},
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
-     "They are printed as they are, left out, or end the run with an error.", 0},
+     "They are printed unchanged, left out, or end the run with an error.", 0},
     {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end",
      "How many lines were read, changed, unchanged and invalid, and how many were not UTF-8; with --json as one "
      "object.",
@@ -319,9 +319,10 @@ const cli_command cli_canon = {
     .name = "canon",
     .summary = "Print the canonical form of each URL",
     .usage = "vidi canon [OPTION]... [FILE]...",
-    .about = "Prints the canonical form of each line (a URL), so that all spellings of a page become one.",
-    .details = "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
-               "One line is printed for each that is read, except for those that --invalid drops.\n"
+    .about = "Reads URLs, one per line, and prints their canonical forms, so that different spellings of a URL become "
+             "the same.",
+    .details = "Reads the files one after the other, or standard input if no file is given; '-' means standard input "
+               "too. Prints one line for each line read, except for those that --invalid drops.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi canon urls.txt | vidi > new.txt\n"
                 "  vidi canon --canon crawl --stats < urls.txt > canonical.txt\n"

@@ -37,8 +37,8 @@ static int damaged_log(const char *path, const vidi_recovery *found)
 {
     cli_number bytes, places;
 
-    return cli_error("%s: %s is damaged: %s bytes in %s %s; the URLs in them are forgotten and will be new once more, "
-                     "all others are there; 'vidi snapshot' writes the set anew without them, a backup has them",
+    return cli_error("%s: %s is damaged: %s bytes in %s %s; the URLs in them are forgotten and will be new again, all "
+                     "others are intact; restore a backup, or use 'vidi snapshot' to write the set without them",
                      path, found->damaged_log, cli_human_count(&bytes, found->damaged_bytes),
                      cli_human_count(&places, found->damaged_places), found->damaged_places == 1 ? "place" : "places");
 }
@@ -87,8 +87,8 @@ static int run(const cli_command *self, cli_words words)
 }
 
 static const cli_option options_table[] = {
-    {"quiet", 'q', CLI_FLAG, offsetof(check_options, quiet), NULL, "Print nothing if all is well",
-     "Damage is told all the same.", 0},
+    {"quiet", 'q', CLI_FLAG, offsetof(check_options, quiet), NULL, "Print nothing if there is no damage",
+     "Damage is still reported.", 0},
     CLI_OPTIONS_END,
 };
 
@@ -96,16 +96,15 @@ const cli_command cli_check = {
     .name = "check",
     .summary = "Read every byte of a saved set and say whether all is well",
     .usage = "vidi check [OPTION]... STATE",
-    .about = "Reads every byte of a saved set and says whether all is well.",
-    .details =
-        "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. Takes as much memory "
-        "as the set, and changes nothing.\n"
-        "Damage is told with the file that has it and what can be done. Where a log is damaged between two good "
-        "records, only the URLs in that place are forgotten, and will be new once more. Unfinished bytes at the end of "
-        "a log are not taken for damage: they are a write that is going on, or that a crash has cut off. If there was "
-        "neither, they are damage; nothing in the file can tell.\n"
-        "The exit status is 0 if all is well, also with unfinished bytes, and 2 if there is damage or the set cannot "
-        "be read.",
+    .about = "Verifies every byte of a saved set and reports damage.",
+    .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs as "
+               "much memory as the set and changes nothing.\n"
+               "For each damage, a message names the file and says what you can do. If a log is damaged between two "
+               "good records, only the URLs in that place are forgotten; they will be new again. Unfinished bytes at "
+               "the end of a log are not reported as damage: they come from a write in progress, or from one that a "
+               "crash interrupted. If neither happened, they are damage, but the file cannot show which.\n"
+               "The exit status is 0 if there is no damage (unfinished bytes are none), and 2 if there is damage or "
+               "the set cannot be read.",
     .examples = "  vidi check crawl.state\n"
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,

@@ -1,9 +1,7 @@
 /*
- * vidi [dedup]: prints each line the first time it is seen, in input order, as it was spelled. Spellings that have one
- * canonical form are one.
+ * vidi [dedup]: prints each line the first time its URL is seen, unchanged and in input order. URLs with the same canonical form count as one.
  *
- * This file has the options and what they mean together; job.c does the work, set_options.c makes the set. Statistics come
- * after all output.
+ * This file reads the options and checks their combinations; job.c does the work, and set_options.c makes the set. Statistics are printed after all output.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ typedef struct dedup_options {
     bool seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
-/* One reads, one asks, one writes; of a single processor nothing is gained. */
+/* Three threads read, look up and write; on a single processor they would gain nothing. */
 static uint64_t default_threads(void)
 {
     cpu_set_t processors;
@@ -58,7 +56,7 @@ static int read_options(cli_job *job, const dedup_options *options)
     return CLI_OK;
 }
 
-/* What is said at the end, on stderr. */
+/* Prints the warnings and statistics at the end of a run on stderr. */
 static int report_run(const cli_job *job, const dedup_options *options)
 {
     cli_report report;
@@ -117,73 +115,72 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"state", 's', CLI_TEXT, FIELD(set.state), "STATE", "Remember the URLs in this folder, from run to run",
-     "It is made if it is not there. A URL is remembered only when it has been written: whatever ends the program, "
-     "what "
-     "the state has seen is in the output. 'vidi top' watches the run.",
+     "The folder is created if it does not exist. A URL is remembered only after it has been written: however the "
+     "program ends, every URL that the state has seen is in the output. 'vidi top' watches the run.",
      0},
     {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
-    {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Make it like another state, to merge them later",
-     "It has the other's kind, key and canonical form.", 0},
-    {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same, but remember nothing",
-     "Somebody else may be writing to the state meanwhile.", 0},
-    {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead", NULL, 0},
-    {"count", 'c', CLI_FLAG, FIELD(set.counts), NULL, "Print each URL at the end, with how often it was there",
-     "As 'uniq -c' does, in the order in which they first came; with --seen only those that came again. Keeps every "
-     "URL in memory.",
+    {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Create it like another state, to merge them later",
+     "The new state gets the other's kind, key and canonical form.", 0},
+    {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same output, but remember nothing",
+     "Another process may be writing to the state at the same time.", 0},
+    {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead of the new URLs", NULL, 0},
+    {"count", 'c', CLI_FLAG, FIELD(set.counts), NULL, "At the end, print how often each URL appeared",
+     "The format is that of 'uniq -c', in order of first appearance; with --seen, only URLs that appeared more than "
+     "once are printed. Keeps every URL in memory.",
      0},
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
-    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
+    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in a newline; also -0", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
     {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
     {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
     {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
     {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
     {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
-     CLI_CANON_DETAILS " Lines with one canonical form are one; with 'none' any lines will do.", 0},
-    {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "What is to be seen once: url, host or site [url]",
-     "'host' and 'site' are --canon key=host and --canon key=site.", 0},
+     CLI_CANON_DETAILS "  Lines with the same canonical form count as one; with 'none', lines need not be URLs.", 0},
+    {"key", 0, CLI_TEXT, FIELD(set.key), "WHAT", "Print one line per url, host or site [url]",
+     "'host' and 'site' are short for --canon key=host and --canon key=site.", 0},
     {"tracking", 0, CLI_TEXT, FIELD(set.tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
     {"invalid", 0, CLI_TEXT, FIELD(set.invalid), "WHAT", CLI_INVALID_SUMMARY,
-     "They are treated as the bytes that they are, left out, or end the run with an error.", 0},
+     "They are compared byte by byte, left out, or end the run with an error.", 0},
     {"capacity", 0, CLI_COUNT, FIELD(set.capacity), "N", "Number of different URLs to expect",
-     "A number like 1000000, 2.5e6 or 100M. Kinds that cannot grow need it. When they get more than that, they go on, "
-     "losing more and more, and a warning at the end says so.",
+     "A number like 1000000, 2.5e6 or 100M. Kinds that cannot grow need it. If they get more URLs than that, they go "
+     "on but lose more and more pages, and a warning at the end says so.",
      0},
-    {"lost", 0, CLI_AMOUNT, FIELD(set.lost), "L", "Pages that may be lost; 0: none",
-     "With --capacity or --memory, the best plan is used by which no more are expected (see 'vidi plan'); --strict "
-     "checks it.",
+    {"lost", 0, CLI_AMOUNT, FIELD(set.lost), "L", "Number of pages that may be lost; 0: none",
+     "With --capacity or --memory, uses the best plan that expects to lose no more (see 'vidi plan'). --strict checks "
+     "it at the end.",
      0},
     {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB",
-     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity, --lost or --error, the best plan "
-     "that fits is used. Alone it is a limit: the run ends with an error where it would be exceeded.",
+     "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity, --lost or --error, uses the best "
+     "plan that fits. Alone it is a limit: the run ends with an error when the set would exceed it.",
      0},
-    {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability that a new URL is taken for seen [1e-6]",
-     "Holds when the set is full. With --capacity, and without --kind, the best plan that keeps it is used.", 0},
+    {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability of mistaking a new URL for seen [1e-6]",
+     "This is the rate when the set is full. With --capacity, and without --kind, uses the best plan that keeps to it.",
+     0},
     {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set to remember the URLs in",
      "'vidi kinds' lists them, the default first. Exact kinds such as hashset lose nothing and keep every URL in "
-     "memory; the others take a few bytes a URL and lose a page now and then.",
+     "memory; the others need a few bytes per URL and lose a page now and then.",
      0},
     {"param", 0, CLI_PAIRS, FIELD(set.params), "NAME=VALUE", "Parameter of the kind; may be given several times",
      "For example '--kind classic --param k=7'.", 0},
-    {"epoch", 0, CLI_TEXT, FIELD(set.epoch), "new", "Begin the state's next epoch first, with nothing seen", NULL, 0},
-    {"sync", 0, CLI_TEXT, FIELD(set.sync), "WHEN", "State on disk: always, everysec or never [everysec]",
-     "After each commit, once a second, or when the kernel likes. Output that goes to a file is synced before each "
+    {"epoch", 0, CLI_TEXT, FIELD(set.epoch), "new", "First start a new epoch, in which no URL is seen", NULL, 0},
+    {"sync", 0, CLI_TEXT, FIELD(set.sync), "WHEN", "Sync the state: always, everysec or never [everysec]",
+     "After each commit, once a second, or when the kernel decides. Output that goes to a file is synced before each "
      "commit, except with never.",
      0},
     {"strict", 0, CLI_FLAG, FIELD(strict), NULL, "Exit with 3 if --capacity or --lost was exceeded", NULL, 0},
-    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads at most; 1 does all in one [3]", NULL, 1024},
-    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Never wait for more before writing",
-     "The output is written when the input has nothing more for the moment in any case, and on terminals as with this "
-     "option.",
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Maximum number of threads [3]", NULL, 1024},
+    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines",
+     "This is the default on terminals. Without it, output is still written before the program waits for more input.",
      0},
     {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end",
-     "On SIGUSR1 those so far are printed.", 0},
+     "On SIGUSR1, prints the statistics so far.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
-    {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Draw a line about the progress on standard error",
-     "It is drawn without this option too if standard error is a terminal and standard output is not.", 0},
-    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "No progress and no warnings, only errors", NULL, 0},
+    {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Show a progress line on standard error",
+     "This is the default if standard error is a terminal and standard output is not.", 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Show no progress and no warnings, only errors", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours on standard error: auto, always, never [auto]",
-     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
+     "'auto' uses colours on a terminal, unless NO_COLOR is set.", 0},
     {"version", 0, CLI_FLAG, FIELD(version), NULL, "Print the version", NULL, 0},
     CLI_OPTIONS_END,
 };
@@ -192,25 +189,25 @@ const cli_command cli_dedup = {
     .name = "dedup",
     .summary = "Print each URL the first time it is seen; the default command",
     .usage = "vidi [dedup] [OPTION]... [FILE]...",
-    .about = "Prints each line (a URL) the first time it is seen, in order, as it was spelled.",
+    .about = "Reads URLs, one per line, and prints each the first time it appears, unchanged and in order.",
     .details =
-        "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
+        "Reads the files one after the other, or standard input if no file is given; '-' means standard input too. "
         "Files packed with gzip, zstd, xz or bzip2 are unpacked. Lines may have any length and contain any byte. A "
         "carriage return before the end of a line is printed but is not part of the URL; a byte order mark at "
-        "the start of a file is skipped. Spellings of one page are one, "
-        "in the canonical form that --canon names. A file that has the name of a command is read as ./NAME.\n"
-        "Kinds of set that are not exact sometimes take a new URL for one that was seen, and do not print it: "
-        "that page is lost. --stats says how many pages that is expected to have cost.\n"
-        "The exit status is 0, 2 after an error, or 3 with --strict if the set was not made for so much.",
+        "the start of a file is skipped. Different spellings of the same URL count as one: they have the same "
+        "canonical form, which --canon selects. To read a file that has the same name as a command, write ./NAME.\n"
+        "Kinds of set that are not exact sometimes mistake a new URL for one already seen and do not print it: that "
+        "page is lost. --stats tells you how many pages are expected to have been lost.\n"
+        "The exit status is 0, 2 after an error, or 3 with --strict if --capacity or --lost was exceeded.",
     .examples = "  vidi urls.txt more.gz > new.txt\n"
-                "  vidi -s crawl.vidi found.txt > new.txt            what no run before has seen\n"
+                "  vidi -s crawl.vidi found.txt > new.txt            new since earlier runs\n"
                 "  tail -f links.log | vidi -s crawl.vidi | fetch\n"
                 "  vidi --json-key url < pages.jsonl > once.jsonl\n"
                 "  vidi --header -d , -f url pages.csv > once.csv\n"
                 "  vidi --capacity 1e9 --lost 1 --stats < urls.txt > new.txt\n"
                 "  vidi --kind hashset urls.txt                      no page lost, more memory\n"
-                "  vidi --canon crawl --invalid drop < urls.txt      without tracking, sessions\n"
-                "  vidi --canon none < lines.txt                     lines of any sort\n"
+                "  vidi --canon crawl --invalid drop < urls.txt      ignore tracking, sessions\n"
+                "  vidi --canon none < lines.txt                     any lines, not only URLs\n"
                 "  vidi plan --urls 1e9 --lost 1                     what will it cost?\n",
     .options = options_table,
     .common =

@@ -135,7 +135,8 @@ static int run(const cli_command *self, cli_words words)
         return CLI_ERROR;
     const char *name = words.count > 1 ? words.list[1] : "-";
     if (strcmp(name, "-") == 0 && isatty(STDOUT_FILENO))
-        return cli_error("a set is nothing to look at: name a file, or redirect standard output");
+        return cli_error(
+            "standard output is a terminal, and an exported set is binary; name a file, or redirect the output");
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
     status = cli_state_open_or_warn(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP);

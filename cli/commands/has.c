@@ -80,18 +80,18 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"invert", 'v', CLI_FLAG, FIELD(inverted), NULL, "Print the lines that were not seen", NULL, 0},
-    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; the exit status tells", NULL, 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; only set the exit status", NULL, 0},
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
-    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
+    {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in a newline; also -0", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
     {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
     {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
     {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},
     {"json-key", 0, CLI_TEXT, FIELD(extract.json_key), "NAME", CLI_JSON_KEY_SUMMARY, CLI_JSON_KEY_DETAILS, 0},
     {"invalid", 0, CLI_TEXT, FIELD(invalid), "WHAT", CLI_INVALID_SUMMARY,
-     "They are treated as the bytes that they are, are never seen, or end the run with an error.", 0},
-    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads at most; 1 does all in one [3]", NULL, 1024},
-    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Never wait for more before writing", NULL, 0},
+     "They are compared byte by byte, count as not seen and are left out, or end the run with an error.", 0},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Maximum number of threads [3]", NULL, 1024},
+    {"line-buffered", 0, CLI_FLAG, FIELD(line_buffered), NULL, "Write output without waiting for more lines", NULL, 0},
     {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
     CLI_OPTIONS_END,
@@ -101,12 +101,12 @@ const cli_command cli_has = {
     .name = "has",
     .summary = "Print which URLs a state has seen",
     .usage = "vidi has [OPTION]... STATE [FILE]...",
-    .about = "Prints the lines (URLs) that a state has seen, in order, as they were spelled. Nothing is remembered.",
-    .details =
-        "Reads the files one after the other, or standard input if there are none; '-' is standard input too. "
-        "STATE is a folder, or a file that 'vidi export' wrote. Another process may be writing to the folder; what it "
-        "adds after this command has opened the state is not seen.\n"
-        "The exit status is 0 if all were seen, 1 if something was not, or 2 after an error.",
+    .about = "Reads URLs, one per line, and prints those that a state has seen, unchanged and in order. Nothing is "
+             "remembered.",
+    .details = "Reads the files one after the other, or standard input if no file is given; '-' means standard input "
+               "too. STATE is a folder, or a file that 'vidi export' wrote. Another process may be writing to the "
+               "folder; URLs that it adds after this command has opened the state count as not seen.\n"
+               "The exit status is 0 if all URLs were seen, 1 if at least one was not, or 2 after an error.",
     .examples = "  vidi has crawl.vidi urls.txt\n"
                 "  vidi has -v crawl.vidi urls.txt > not-seen.txt\n"
                 "  echo http://example.com/ | vidi has -q crawl.vidi && echo seen\n",

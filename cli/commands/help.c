@@ -72,7 +72,7 @@ static bool is_common(const cli_command *command, const char *name)
     return false;
 }
 
-/* In full with what each does; in short so that all of it fits on a screen. */
+/* The full help has a line for each command; the short one has only their names, so that it fits on a screen. */
 static void commands_help(cli_out *out, bool full)
 {
     int column = 0;
@@ -111,7 +111,7 @@ int cli_help_print(const cli_command *command, bool full)
         cli_out_text(&out, full ? "\n'vidi help COMMAND' describes a command.\n"
                            : command->common
                                ? " 'vidi help COMMAND' describes a command.\n"
-                               : "\n'vidi help' says what each does, 'vidi help COMMAND' describes one.\n");
+                               : "\n'vidi help' lists all commands, 'vidi help COMMAND' describes one.\n");
     return cli_out_close(&out);
 }
 

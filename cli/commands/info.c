@@ -254,15 +254,14 @@ static const cli_option options_table[] = {
 
 const cli_command cli_info = {
     .name = "info",
-    .summary = "Print what a saved set is, how full, and what it has cost",
+    .summary = "Print a saved set's kind, size and expected losses",
     .usage = "vidi info [OPTION]... STATE",
     .about = "Prints the statistics of a saved set: kind, size, error rate, pages lost, epochs, files.",
-    .details =
-        "STATE is a folder with a set, or a file that 'vidi export' wrote. A large folder is mapped, not read: that "
-        "takes no time whatever its size. It may be in use; what is shown is the moment of opening. 'filter' is what "
-        "the set itself takes, 'memory' what this command took to look at it.\n"
-        "Not every byte is verified: that is what 'vidi check' is for.\n"
-        "The exit status is 0, or 2 after an error.",
+    .details = "STATE is a folder with a set, or a file that 'vidi export' wrote. A large folder is mapped, not read, "
+               "so this is fast whatever its size. The folder may be in use; the figures are those of the moment it "
+               "was opened. 'filter' is the size of the set itself, 'memory' is the memory that this command needed.\n"
+               "This command does not verify every byte; use 'vidi check' for that.\n"
+               "The exit status is 0, or 2 after an error.",
     .examples = "  vidi info crawl.state\n"
                 "  vidi info --json crawl.state | jq .expected_lost\n"
                 "  vidi info --json crawl.state | jq '.epochs[] | [.epoch, .count]'\n",

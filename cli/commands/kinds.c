@@ -78,7 +78,7 @@ const cli_command cli_kinds = {
     .about = "Lists the kinds of set for --kind, the default first, with what each can do.",
     .details =
         "Capabilities: delete (URLs can be removed), count (says how often a URL was added), merge (two sets can be "
-        "made one), iterate (can list what it holds), grow (needs no --capacity), concurrent (threads add in "
+        "combined), iterate (can list what it holds), grow (needs no --capacity), concurrent (threads add in "
         "parallel).\n"
         "The exit status is 0, or 2 after an error.",
     .options = options_table,

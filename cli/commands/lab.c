@@ -190,7 +190,7 @@ static int check_kind(const lab_options *options)
         return cli_error("a cell is of kind classic, spatial or counting, not '%s'; 'vidi lab run kinds-lost' has all",
                          kind);
     if ((kind[0] == 's') != (options->filters > 1))
-        return cli_error("--kind %s has %s, which --filters says", kind,
+        return cli_error("--kind %s has %s; change --filters", kind,
                          kind[0] == 's' ? "two filters or more" : "one filter");
     return CLI_OK;
 }
@@ -349,34 +349,35 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"runs", 0, CLI_COUNT, FIELD(runs), "N", "Runs, each with new URLs and new salts [100]", NULL, UINT32_MAX},
-    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "URLs that go in; as many others are asked [1e6]", NULL, UINT32_MAX},
-    {"seed", 0, CLI_COUNT, FIELD(seed), "S", "What all URLs and salts follow from [1]", NULL, 0},
+    {"urls", 0, CLI_COUNT, FIELD(urls), "N", "URLs to insert; as many others are looked up [1e6]", NULL, UINT32_MAX},
+    {"seed", 0, CLI_COUNT, FIELD(seed), "S", "Seed that all URLs and salts are made from [1]", NULL, 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
-     "A run of 1e6 URLs takes a third of a gigabyte. The numbers do not depend on it.", 256},
-    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Real URLs from files, one a line, not synthetic ones",
-     "May be given several times, or with several files; - is standard input. Files packed with gzip, "
+     "A run of 1e6 URLs needs a third of a gigabyte. The results are the same for any number of threads.", 256},
+    {"corpus", 0, CLI_TEXTS, FIELD(files), "FILE", "Use real URLs from files, one per line",
+     "They replace the synthetic URLs. May be given several times, or with several files; '-' means standard input. "
+     "Files packed with gzip, "
      "zstd, xz or bzip2 are unpacked. Repeats and lines of more than 216 bytes are left out. Runs need twice as many "
      "different URLs as --urls says, and half as many more where URLs are deleted.",
      0},
-    {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Begin anew, whatever an interrupted command has kept", NULL, 0},
-    {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: a line a cell, rates in per cent", NULL, 0},
+    {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Start over, ignoring runs kept by an earlier command", NULL, 0},
+    {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: one line per cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
     {"raw", 0, CLI_FLAG, FIELD(raw), NULL, "Print the counts of every run, as CSV", NULL, 0},
-    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: where it goes [standard output]", NULL, 0},
-    {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot there, as ID.svg", NULL, 0},
-    {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: of which run [1]", NULL, UINT32_MAX},
+    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: write it to this file [standard output]", NULL, 0},
+    {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot to FOLDER/ID.svg", NULL, 0},
+    {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: number of the run [1]", NULL, UINT32_MAX},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "cell: classic, spatial or counting [as --filters says]", NULL, 0},
     {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function; a+b for different ones [jenkins]", NULL, 0},
-    {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions a URL [3]", NULL, 64},
+    {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions per URL [3]", NULL, 64},
     {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "cell: M in bits = URLs * K * M [2]", NULL, 0},
     {"filters", 0, CLI_COUNT, FIELD(filters), "F", "cell: filters side by side [1]", NULL, 8},
-    {"crawls", 0, CLI_COUNT, FIELD(crawls), "E", "cell: crawls, each with salts of its own [1]", NULL, 4},
-    {"incremental", 0, CLI_FLAG, FIELD(incremental), NULL, "cell: ask each URL before it goes in", NULL, 0},
+    {"crawls", 0, CLI_COUNT, FIELD(crawls), "E", "cell: number of crawls, each with its own salts [1]", NULL, 4},
+    {"incremental", 0, CLI_FLAG, FIELD(incremental), NULL, "cell: look up each URL before it is inserted", NULL, 0},
     {"shuffled", 0, CLI_FLAG, FIELD(shuffled), NULL, "cell: incremental, later crawls in another order", NULL, 0},
     CLI_OPTIONS_END,
 };
 
-/* Whether the option was on the command line: before set_defaults. */
+/* Whether the option was on the command line. To be called before set_defaults. */
 static bool is_given(const lab_options *options, const cli_option *option)
 {
     const char *field = (const char *)options + option->offset;
@@ -394,7 +395,7 @@ static bool is_given(const lab_options *options, const cli_option *option)
     }
 }
 
-/* Who takes an option that not only measuring takes. */
+/* The actions that take an option, as text for a message. */
 static const char *takers(const char *option)
 {
     static const struct {
@@ -424,40 +425,37 @@ static const char *takers(const char *option)
     return "run, report and cell";
 }
 
-/* What would be left out of account is an error: 'run -o FILE' writes no file, and 'run --k 7' has no 7. */
+/* An option that the action would ignore is an error: 'run -o FILE' writes no file, and 'run --k 7' does not use 7. */
 static int check_options(const lab_options *options, const char *action)
 {
     for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
         if (is_given(options, option) && !strstr(takers(option->name), action))
-            return cli_error("--%s is not for 'vidi lab %s', but for %s", option->name, action, takers(option->name));
+            return cli_error("--%s is not an option of 'vidi lab %s', only of %s", option->name, action,
+                             takers(option->name));
     return CLI_OK;
 }
 
 const cli_command cli_lab = {
     .name = "lab",
-    .summary = "Run the papers' experiments again, beside theory",
+    .summary = "Repeat the papers' experiments and compare with theory",
     .usage = "vidi lab list | show ID | run|report [ID]... | cell | urls [OPTION]...",
-    .about =
-        "Measures the tables of the papers on vidi's filters and holds them against theory and the published figures.",
-    .details =
-        "'list' names the experiments, 'show' describes the cells of one, 'run' measures those that are named, or all. "
-        "'report' measures them, too, and writes a page with the claims of the papers, all tables and plots: one HTML "
-        "file "
-        "that opens from disk. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: "
-        "the first half goes in, "
-        "the second half is asked.\n"
-        "Rates are in per cent. The interval is one of 95 %. The verdict is on the published figure: it 'agrees' with "
-        "theory within its rounding and the chance of 100 independent runs; or does so only if its runs were not "
-        "independent ('dependent'); or it is 'anomalous'; or a 'misprint', an overview that differs from the table "
-        "that "
-        "it repeats; or it 'differs' from ours where chance has no part in it. Cells without a figure are 'measured'. "
-        "'fails' says that our own measurement is off. "
-        "'not built' are cells whose hash function this build lacks.\n"
-        "An interrupted 'run', 'report' or 'cell' goes on where it stopped when the same command is given again, with "
-        "the same "
-        "numbers in the end: finished runs are kept in $XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
-        "printed.\n"
-        "The exit status is 0, or 2 after an error.",
+    .about = "Repeats the experiments of the papers with vidi's filters and compares the results with theory and the "
+             "published figures.",
+    .details = "'list' names the experiments, 'show' describes the cells of one, 'run' measures the named ones, or "
+               "all. 'report' measures them too and writes one HTML file with the claims of the papers, all tables and "
+               "plots. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: the first "
+               "half is inserted, the second half is only looked up.\n"
+               "Rates are in per cent. Intervals have a confidence of 95 %. The verdict judges the published figure. "
+               "'agrees': it fits theory, within rounding and the chance of 100 independent runs. 'dependent': it fits "
+               "only if the published runs were not independent. 'anomalous': it does not fit even then. 'misprint': "
+               "an overview differs from the table that it repeats. 'differs': it is not what we measured, and chance "
+               "plays no part. 'measured': no figure was published. 'fails': our own measurement does not fit theory. "
+               "'not built': this build lacks the hash function.\n"
+               "If 'run', 'report' or 'cell' is interrupted, give the same command again: it continues where it "
+               "stopped and prints the same numbers as without the interruption. Finished runs are kept in "
+               "$XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
+               "printed.\n"
+               "The exit status is 0, or 2 after an error.",
     .examples = "  vidi lab run thesis-5.9 --runs 3\n"
                 "  vidi lab run --csv > tables.csv\n"
                 "  vidi lab report --runs 3 -o lab.html\n"

@@ -97,7 +97,7 @@ static void print_raw_line(FILE *to, const lab_book *book, size_t cell, uint64_t
     fputc('\n', to);
 }
 
-/* A number of a study: it is a count, a time or a ratio, and has no set of its own. */
+/* A number of a study is a count, a time or a ratio, and belongs to no set. */
 static void print_raw_numbers(FILE *to, const lab_numbers *numbers)
 {
     const lab_study *study = numbers->study;
@@ -141,7 +141,7 @@ static int print_to_file(cli_out *out, const lab_book *book, void (*print)(FILE 
 
 /* ---- for people ---- */
 
-#define SMALL 1e-5 /* what is below but not 0 must not look like it */
+#define SMALL 1e-5 /* smaller numbers that are not 0 must not look like 0 */
 
 /* A rate in per cent with as many digits as tell something; anything else with four. */
 static void add_real(cli_table *table, const char *unit, double value)

@@ -131,7 +131,7 @@ static int merge_all(const merging *job)
         int error = merge_one(job, i);
         if (error < 0) {
             does_not_fit(job, i, error);
-            return cli_error("%s may hold a part of them now; the same command once more completes it", job->path);
+            return cli_error("%s may hold a part of them now; run the same command again to complete it", job->path);
         }
     }
     return CLI_OK;

@@ -1,6 +1,6 @@
 /*
  * vidi plan: which kind of set to use and what it costs. The library computes and orders the plans (vidi_plan); this
- * command prints them and marks the one that `vidi` itself would use.
+ * command prints them, with an asterisk at the one that `vidi` itself would use.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -208,13 +208,13 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"urls", 0, CLI_COUNT, FIELD(urls), "N", "Number of different URLs, like 1e9 or 100M", NULL, 0},
-    {"memory", 0, CLI_BYTES, FIELD(memory), "SIZE", "Memory at most, like 500M, 2GiB or 2GB",
+    {"memory", 0, CLI_BYTES, FIELD(memory), "SIZE", "Maximum memory, like 500M, 2GiB or 2GB",
      "M and MiB are 2^20 bytes, MB is 10^6; K, G and T likewise.", 0},
-    {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability at most that a new URL is taken for seen",
-     "At the moment when the set is full.", 0},
-    {"lost", 0, CLI_AMOUNT, FIELD(lost), "L", "Pages lost at most, from empty to full [1]",
+    {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Highest probability of mistaking a new URL for seen",
+     "This is the rate when the set is full.", 0},
+    {"lost", 0, CLI_AMOUNT, FIELD(lost), "L", "Most pages lost, from empty to full [1]",
      "May be a fraction: 0.01 is one page in a hundred crawls. With 0, only exact kinds such as hashset are planned. "
-     "The default holds if nothing else limits the losses.",
+     "The default applies if nothing else limits the losses.",
      0},
     {"k", 0, CLI_COUNT, FIELD(k), "K", "Positions per URL, for kinds that have them", NULL, UINT32_MAX},
     {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "M in bits = URLs * K * M", NULL, 0},
@@ -223,33 +223,34 @@ static const cli_option options_table[] = {
     {"url-bytes", 0, CLI_REAL, FIELD(url_bytes), "N", "Average length of a URL, for kinds storing URLs [80]", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects instead of a table", NULL, 0},
     {"plot", 0, CLI_FLAG, FIELD(plot), NULL, "Draw pages lost against memory below the table",
-     "On a terminal it is drawn without this option, too.", 0},
-    {"no-plot", 0, CLI_FLAG, FIELD(no_plot), NULL, "Do not draw", NULL, 0},
+     "This is the default on a terminal.", 0},
+    {"no-plot", 0, CLI_FLAG, FIELD(no_plot), NULL, "Do not draw the plot", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours of the plot: auto, always, never [auto]",
-     "'auto' is on a terminal, unless NO_COLOR is set.", 0},
+     "'auto' uses colours on a terminal, unless NO_COLOR is set.", 0},
     CLI_OPTIONS_END,
 };
 
 const cli_command cli_plan = {
     .name = "plan",
-    .summary = "Compute what to use and what it costs in memory and pages lost",
+    .summary = "Compare kinds of set by memory and pages lost",
     .usage = "vidi plan [OPTION]...",
     .about = "Computes what each kind of set would cost you: memory, pages lost, speed. The best plan comes first.",
     .details =
-        "Give --urls, or --memory, and what limits the losses: --lost, --error, or both --urls and --memory. Without a "
+        "Give --urls or --memory, and a limit for the losses: --lost, --error, or both --urls and --memory. Without a "
         "limit, plans lose at most one page. --k and --multiplier fix the shape of Bloom filters.\n"
         "The best plan has the smallest product of memory per URL (a set below 1 MiB counts as 1 MiB), whole cache "
-        "lines per URL and, if no limit of error or losses applies, 1 + pages lost; of equal products, the plan that "
-        "can do more comes first. An asterisk marks the plan that 'vidi' itself uses, and a line below the table says "
-        "with which options.\n"
+        "lines per URL and, if neither errors nor losses are limited, 1 + pages lost; among equal products, the plan "
+        "whose kind can do more comes first. The plan that 'vidi' itself uses has an asterisk, and a line below the "
+        "table says with which options.\n"
         "The column lines/URL is a measure of speed: the cache lines that adding a URL touches, on average. The column "
-        "'can' says what a set of that kind can do, a letter each: delete, count, merge, list, grow, and add from "
-        "several threads in parallel (p). The last column is what to give as --param.\n"
+        "'can' has a letter for each thing that a set of that kind can do: delete, count, merge, list, grow, and add "
+        "from "
+        "several threads in parallel (p). The last column has the values to give as --param.\n"
         "'<=' stands before upper bounds, for kinds that lose more or less depending on how alike the URLs are. '~' "
         "stands before figures that hold for most URLs while a few URLs are lost for certain.\n"
-        "On a terminal a plot shows what more or less memory would change: a curve for each kind, of the pages lost "
-        "among as many URLs as the first plan is for. Kinds whose curves meet take turns. Kinds that lose nothing have "
-        "a symbol in the lowest row, at the memory that they need.\n"
+        "On a terminal, a plot shows what more or less memory would change: each kind has a curve of its pages lost "
+        "for the number of URLs in the first plan. Where curves meet, their symbols alternate. Kinds that lose nothing "
+        "have a symbol in the lowest row, at the memory that they need.\n"
         "The exit status is 0, or 2 after an error.",
     .examples = "  vidi plan --urls 1e9                     at most one page lost\n"
                 "  vidi plan --urls 1e9 --lost 0            no page lost\n"

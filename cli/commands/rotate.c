@@ -92,7 +92,7 @@ static const cli_option options_table[] = {
      "Those given take the place of all that the set was made with, as does another kind.", 0},
     {"capacity", 0, CLI_COUNT, FIELD(capacity), "N", "Number of different URLs to expect [last count * 1.25]", NULL, 0},
     {"error", 0, CLI_PROBABILITY, FIELD(error), "E", "Probability that a new URL is taken for seen [same]", NULL, 0},
-    {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit questions",
+    {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit lookups",
      "It takes its place on disk, and in memory, until the next rotation, which keeps that epoch in its turn.", 0},
     {"wait", 0, CLI_FLAG, FIELD(wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
     CLI_OPTIONS_END,

@@ -104,7 +104,7 @@ static void put_head(cli_out *out, const top *top)
         cli_out_format(out, "process %llu, for %llu:%02llu:%02llu\n", (unsigned long long)top->view.pid, seconds / 3600,
                        seconds / 60 % 60, seconds % 60);
     else
-        cli_out_text(out, "nobody is running 'vidi --state' on it; what is saved:\n");
+        cli_out_text(out, "no 'vidi --state' is running on it; the saved set:\n");
 }
 
 static void line_rows(cli_table *table, const top *top)
@@ -156,7 +156,7 @@ static void set_rows(cli_table *table, const vidi_stats *set)
     cli_table_cell(table, "%s, %s, epoch %s", set->kind, set->canon, cli_human_count(&number, set->epoch));
 }
 
-/* A mark for each of the last seconds, as high as that second was fast. */
+/* A bar for each of the last seconds, as high as that second was fast. */
 static void put_sparkline(cli_out *out, const cli_live_rates *rates)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -318,11 +318,11 @@ static int run(const cli_command *self, cli_words words)
     if (status != CLI_GO_ON)
         return status;
     if (options.state && words.count > 0)
-        return cli_error("--state and STATE name the same; leave out '%s'", words.list[0]);
+        return cli_error("STATE is given twice, with --state and without; leave out '%s'", words.list[0]);
     if (!options.state && cli_operands(self, words, 1, 1) != CLI_OK)
         return CLI_ERROR;
     if (options.json && !options.once)
-        return cli_error("--json needs --once: it is one object, and not one again and again");
+        return cli_error("--json prints one object, so it needs --once");
     if (cli_color_on(STDOUT_FILENO, options.color, &top.color) != CLI_OK)
         return CLI_ERROR;
     top.path = options.state ? options.state : words.list[0];
@@ -352,11 +352,11 @@ const cli_command cli_top = {
     .name = "top",
     .summary = "Watch a running vidi: rates, fill, memory, pages lost",
     .usage = "vidi top [OPTION]... STATE",
-    .about = "Shows what a running 'vidi --state STATE' is doing, and draws it anew twice a second.",
-    .details = "Lines and lines a second, the share of new ones, URLs in the set, its fill and memory, the expected "
-               "pages lost, and a mark for each of the last 60 seconds, as high as that second was fast. If nobody is "
-               "running it shows what is saved, and waits. q ends it, and so does Ctrl-C.\n"
-               "A run can be followed when it has lasted half a second. It does not notice.\n"
+    .about = "Shows what a running 'vidi --state STATE' is doing, updated twice a second.",
+    .details = "The view has the lines read, lines per second, the share of new URLs, the number of URLs in the set, "
+               "its fill and memory, the expected pages lost, and a bar for the speed in each of the last 60 seconds. "
+               "If no process is running, it shows the saved set and waits for one. Press q or Ctrl-C to end it.\n"
+               "A run becomes visible after half a second. Watching does not slow it down.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi top crawl.vidi\n"
                 "  vidi top --once --json crawl.vidi | jq .urls_per_second_now\n",

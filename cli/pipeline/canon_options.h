@@ -10,15 +10,14 @@
 #define CLI_CANON_SUMMARY "Canonical form [whatwg]"
 #define CLI_CANON_DETAILS                                                                                              \
     "One of 'none', 'whatwg' (as the URL Standard writes URLs, without the fragment), 'crawl' (the same, without "     \
-    "what seldom makes a difference to the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules " \
-    "are switched off and on by name: 'crawl,-sort', 'crawl,+www,+scheme'; 'vidi canon --rules' lists them. A number " \
-    "after the name chooses an older version: 'whatwg/1'."
+    "parts that seldom change the page), 'surt' (the key of web archives), 'key=host' and 'key=site'. Rules are "      \
+    "switched off and on by name: 'crawl,-sort', 'crawl,+www,+scheme'; 'vidi canon --rules' lists them. A number "     \
+    "after the name selects an older version: 'whatwg/1'."
 #define CLI_TRACKING_SUMMARY "List of tracking parameters for --canon crawl"
 #define CLI_TRACKING_DETAILS                                                                                           \
-    "A pattern a line, '*' for any run of characters, '#' before remarks. It replaces the list that is compiled in; "  \
-    "a "                                                                                                               \
-    "line '@builtin' in it stands for all of that."
-#define CLI_INVALID_SUMMARY "Lines that are no URLs: keep, drop or fail [keep]"
+    "The file has one pattern per line; '*' matches any run of characters, and '#' starts a comment. It replaces the " \
+    "built-in list; the line '@builtin' includes that list."
+#define CLI_INVALID_SUMMARY "Lines that are not URLs: keep, drop or fail [keep]"
 
 /* Reads "keep", "drop" or "fail"; NULL means "keep". CLI_OK, or CLI_ERROR with a message. */
 int cli_invalid_parse(const char *word, uint32_t *policy);

@@ -12,17 +12,17 @@
 
 #define CLI_FIELD_SUMMARY "The URL is this field of the line, by number or name"
 #define CLI_FIELD_DETAILS                                                                                              \
-    "Fields are counted from 1 and separated by tabs, or by what --delimiter says; a name needs --header. The whole "  \
-    "line is printed. --invalid decides about lines without that field."
-#define CLI_DELIMITER_SUMMARY "What separates fields [a tab]"
-#define CLI_DELIMITER_DETAILS "With any but a tab, fields may be quoted as in RFC 4180: \"a,\"\"b\"\"\"."
+    "Fields are numbered from 1 and separated by tabs, or by the character given with --delimiter; a name needs "      \
+    "--header. The whole line is printed. Lines without that field are handled as --invalid says."
+#define CLI_DELIMITER_SUMMARY "Character that separates fields [a tab]"
+#define CLI_DELIMITER_DETAILS "With any character but a tab, fields may be quoted as in RFC 4180: \"a,\"\"b\"\"\"."
 #define CLI_HEADER_SUMMARY "The first line of each file names its fields"
 #define CLI_HEADER_DETAILS                                                                                             \
-    "It is not taken for a URL. If lines are printed, the header of the first file is printed once, at the top."
+    "It is not treated as a URL. When lines are printed, the header of the first file is printed once, at the top."
 #define CLI_JSON_KEY_SUMMARY "The URL is the value of this key in a line of JSON"
 #define CLI_JSON_KEY_DETAILS                                                                                           \
-    "The line is an object. 'meta.url' is the key url of an object that is the value of meta. If a key occurs more "   \
-    "than once, the last one counts. --invalid decides about lines without that key."
+    "Each line is a JSON object. 'meta.url' is the key url of the object under meta. If a key occurs more than once, " \
+    "the last one counts. Lines without that key are handled as --invalid says."
 
 typedef struct cli_extract_options {
     const char *field, *delimiter, *json_key;

@@ -18,9 +18,9 @@ typedef enum cli_print {
 
 #define CLI_PRINT_SUMMARY "What to print: line, url, canonical or verdict [line]"
 #define CLI_PRINT_DETAILS                                                                                              \
-    "'line' is the whole line, 'url' the URL that --field or --json-key takes out of it, 'canonical' that URL in its " \
+    "'line' is the whole line, 'url' the URL that --field or --json-key takes from it, 'canonical' that URL in its "   \
     "canonical form. 'verdict' answers every line of input with a line 'new', 'seen' or 'invalid', so that another "   \
-    "program can write a URL, read the answer, and go on."
+    "program can write a URL and read the answer at once."
 
 /* The value of --print; NULL is CLI_PRINT_LINE. CLI_OK, or CLI_ERROR with a message. */
 int cli_print_parse(const char *word, cli_print *what);

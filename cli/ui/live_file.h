@@ -47,7 +47,7 @@ typedef struct cli_live_view {
     cli_live_rates rates;
 } cli_live_view;
 
-/* true: somebody is at it, and this is what was last heard. */
+/* True if a process is using the state; the view is then its last report. */
 bool cli_live_read(const char *path, cli_live_view *view);
 
 #endif

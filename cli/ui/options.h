@@ -35,7 +35,7 @@ typedef struct cli_option {
 
 /* The two entries that every table ends with. */
 #define CLI_OPTIONS_END                                                                                                \
-    {"help", 'h', CLI_FLAG, 0, NULL, "Print help: -h a short one, --help all of it", NULL, 0},                         \
+    {"help", 'h', CLI_FLAG, 0, NULL, "Print help: -h a summary, --help the full text", NULL, 0},                       \
     {                                                                                                                  \
         NULL, 0, CLI_FLAG, 0, NULL, NULL, NULL, 0                                                                      \
     }

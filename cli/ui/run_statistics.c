@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* Is the set so full that it takes most new URLs for seen ones? */
+/* Is the set so full that it mistakes most new URLs for seen ones? */
 static bool is_full(const vidi_stats *stats)
 {
     return stats->fp_now >= 0.5;
@@ -127,7 +127,7 @@ void cli_report_warn(const cli_report *report)
                     meaning);
     else
         cli_warning(
-            "the set is full and takes most new URLs for seen ones; expected pages lost: %s (%s); give a larger "
+            "the set is full and mistakes most new URLs for seen ones; expected pages lost: %s (%s); give a larger "
             "--capacity or a --kind that grows",
             lost.text, meaning);
 }
@@ -138,7 +138,7 @@ int cli_report_strict(const cli_report *report, double lost)
     cli_number count, limit;
 
     if (stats->capacity > 0 && stats->count > stats->capacity) {
-        cli_error("--strict: %s URLs in a set made for %s; give a larger --capacity, or begin a new epoch",
+        cli_error("--strict: %s URLs in a set made for %s; give a larger --capacity, or start a new epoch",
                   cli_human_count(&count, stats->count), cli_human_count(&limit, stats->capacity));
         return CLI_EXCEEDED;
     }

@@ -30,7 +30,7 @@ void cli_report_fields(cli_json *json, const cli_report *report);
 int cli_report_json(const cli_report *report);
 int cli_report_table(const cli_report *report);
 
-/* Warns if the set has more URLs than it was made for and cannot grow, or takes most new URLs for seen ones. */
+/* Warns if the set has more URLs than it was made for and cannot grow, or mistakes most new URLs for seen ones. */
 void cli_report_warn(const cli_report *report);
 
 /*
