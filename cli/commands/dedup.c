@@ -29,6 +29,21 @@ static uint64_t default_threads(void)
     return sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) == 1 ? 1 : 3;
 }
 
+/*
+ * --seen prints the repeats and leaves out the new URLs. A state that remembered those would have seen URLs that nobody
+ * was given, so with a state it is a dry run.
+ */
+static int imply_dry_run(dedup_options *options)
+{
+    if (!options->seen || !options->set.state || options->set.dry_run)
+        return CLI_OK;
+    if (options->set.epoch || options->set.wait)
+        return cli_error("--seen with --state is a dry run, which changes and locks nothing; leave out %s",
+                         options->set.epoch ? "--epoch" : "--wait");
+    options->set.dry_run = true;
+    return CLI_OK;
+}
+
 static int read_options(cli_job *job, const dedup_options *options)
 {
     uint32_t invalid;
@@ -74,10 +89,12 @@ static int report_run(const cli_job *job, const dedup_options *options)
     return status != CLI_OK ? status : strict;
 }
 
-static int dedup_run(cli_job *job, cli_sets *sets, const dedup_options *options, cli_words files)
+static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_words files)
 {
     int status = read_options(job, options);
 
+    if (status == CLI_OK)
+        status = imply_dry_run(options);
     if (status == CLI_OK)
         status = cli_sets_open(sets, &options->set);
     job->set = sets->set;
@@ -123,7 +140,8 @@ static const cli_option options_table[] = {
      "The new state gets the other's kind, key and canonical form.", 0},
     {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same output, but remember nothing",
      "Another process may be writing to the state at the same time.", 0},
-    {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead of the new URLs", NULL, 0},
+    {"seen", 'D', CLI_FLAG, FIELD(seen), NULL, "Print the repeats instead of the new URLs",
+     "With --state this implies --dry-run: the new URLs are not printed, so they are not remembered either.", 0},
     {"count", 'c', CLI_FLAG, FIELD(set.counts), NULL, "At the end, print how often each URL appeared",
      "The format is that of 'uniq -c', in order of first appearance; with --seen, only URLs that appeared more than "
      "once are printed. Keeps every URL in memory.",
