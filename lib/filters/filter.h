@@ -59,6 +59,7 @@ typedef struct vidi__config {
     double error;      /* 0: unknown */
     vidi__seed seed;
     const vidi__hash_fn *item_hash;
+    const vidi__hash_key *item_key; /* of item_hash; set if there is a reader, and used only during create */
     /* If not NULL, contents are loaded from here as save wrote them; params are those of describe. */
     vidi__reader *reader;
     uint64_t count; /* the count that was saved; trusted if the contents are borrowed */
@@ -210,8 +211,8 @@ int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, ui
 int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts);
 
 /*
- * Save a filter with its kind and parameters, and load it again. The caller sets memory, seed, item_hash and reader of
- * config.
+ * Save a filter with its kind and parameters, and load it again. The caller sets memory, seed, item_hash, item_key and
+ * reader of config.
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);

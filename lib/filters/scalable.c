@@ -100,8 +100,9 @@ static void advance(scalable *self)
     self->stages++;
 }
 
-static int load_stages(scalable *self, vidi__reader *reader)
+static int load_stages(scalable *self, const vidi__config *whole)
 {
+    vidi__reader *reader = whole->reader;
     uint64_t stages;
     VIDI__TRY(vidi__read_u64(reader, &stages));
     if (stages < 1 || stages > STAGES_MAX)
@@ -109,6 +110,7 @@ static int load_stages(scalable *self, vidi__reader *reader)
     for (unsigned i = 0; i < stages; i++) {
         vidi__config config = stage_config(self, i);
         config.reader = reader;
+        config.item_key = whole->item_key;
         VIDI__TRY(vidi__filter_load(&self->stage[i], &config));
         if (self->stage[i]->kind != self->inner)
             return vidi__damaged("a stage is not of the kind that the set says");
@@ -147,7 +149,7 @@ static int scalable_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_scalable, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    VIDI__TRY(config->reader ? load_stages(self, config->reader) : make_stage(self, 0));
+    VIDI__TRY(config->reader ? load_stages(self, config) : make_stage(self, 0));
     self->base.capacity = config->capacity;
     self->base.error = self->error;
     self->base.needs = self->stage[0]->needs;

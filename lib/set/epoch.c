@@ -68,6 +68,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     unsigned char key[VIDI_KEY_BYTES];
     vidi__derive_key(key, set->key, "epoch", number);
     vidi__hash_key_init(&epoch->key, key);
+    config.item_key = &epoch->key;
     memcpy(config.seed.key, key, sizeof key);
     if (set->member) {
         vidi__derive_key(config.seed.key, key, "member", set->member);

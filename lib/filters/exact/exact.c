@@ -5,8 +5,8 @@
  *
  *     number of URLs, then for each: hash (two numbers; hashset only), times (1 without multiset), length, bytes
  *
- * The hash is saved because its key belongs to the set, so a kind cannot compute it again. A forged stream can
- * therefore give its own URLs hashes by which they are never found, or found slowly, and nothing worse.
+ * A saved hash is not believed: loading computes it again and compares, because URLs with hashes of a forger's choice
+ * would never be found, or all in one slot.
  */
 #include "filters/exact/exact.h"
 
@@ -165,7 +165,6 @@ static int merge_missing(const merging *merge)
     return VIDI_OK;
 }
 
-/* A forged `from` may list one URL under several hashes, so that the sum is checked once more. */
 static void merge_times(const merging *merge)
 {
     vidi__exact *into = merge->into;
@@ -174,8 +173,7 @@ static void merge_times(const merging *merge)
     for (const vidi__pool_record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
         vidi__part url = part_for(merge, record);
         vidi__pool_record *known = into->index->find(into, &url);
-        uint64_t times = times_of(into, known), more = times_of(from, record);
-        set_times(into, known, more > UINT64_MAX - times ? UINT64_MAX : times + more);
+        set_times(into, known, times_of(into, known) + times_of(from, record));
     }
 }
 
@@ -243,8 +241,19 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
-static int load_one(vidi__exact *exact, vidi__reader *reader)
+/* Is the hash that was saved with a URL really its hash? */
+static int check_hash(const vidi__exact *exact, const vidi__config *config, const vidi__pool_record *record)
 {
+    vidi__part url = part_of(exact, record);
+    vidi__u128 hash = vidi__hash(config->item_hash, config->item_key, url.str);
+    if (hash.lo != url.hash.lo || hash.hi != url.hash.hi)
+        return vidi__damaged("the hash of a URL is not the one that is stored with it");
+    return VIDI_OK;
+}
+
+static int load_one(vidi__exact *exact, const vidi__config *config)
+{
+    vidi__reader *reader = config->reader;
     uint64_t hash[2] = {0, 0}, times, len;
     vidi__pool_record *record;
     for (unsigned i = 0; i < exact->index->hash_words; i++)
@@ -259,18 +268,18 @@ static int load_one(vidi__exact *exact, vidi__reader *reader)
     memcpy(record->words, hash, exact->index->hash_words * sizeof hash[0]);
     set_times(exact, record, times);
     counted(exact, 1);
-    return VIDI_OK;
+    return exact->index->hash_words ? check_hash(exact, config, record) : VIDI_OK;
 }
 
 /* Loads the pool. The index is created afterwards, when the number of URLs is no longer just a claim. */
-static int load(vidi__exact *exact, vidi__reader *reader)
+static int load(vidi__exact *exact, const vidi__config *config)
 {
     uint64_t urls, smallest = (exact->index->hash_words + 2) * sizeof(uint64_t);
-    VIDI__TRY(vidi__read_u64(reader, &urls));
-    if (urls > reader->left / smallest)
+    VIDI__TRY(vidi__read_u64(config->reader, &urls));
+    if (urls > config->reader->left / smallest)
         return vidi__damaged("there are more URLs than the data can hold");
     for (uint64_t i = 0; i < urls; i++)
-        VIDI__TRY(load_one(exact, reader));
+        VIDI__TRY(load_one(exact, config));
     return VIDI_OK;
 }
 
@@ -290,7 +299,7 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
     exact->multiset = exact->base.stores_every_add = multiset == 1;
     vidi__pool_init(&exact->pool, config->memory, index->hash_words + multiset);
     if (config->reader) {
-        VIDI__TRY(load(exact, config->reader));
+        VIDI__TRY(load(exact, config));
         return index->prepare(exact, config, exact->urls);
     }
     /*

@@ -6,7 +6,11 @@
  *     old  |  x  |  x  |     | h p |     | h p | …
  *                      ^ done
  *
- * h: 64 bits of the URL's keyed hash; p: its record; x: a tombstone. Linear probing, at most 3/4 full.
+ * h: 64 bits, mixed from the URL's keyed hash and a secret of this filter; p: its record; x: a tombstone. Linear
+ * probing, at most 3/4 full.
+ *
+ * The secret is drawn anew whenever a filter is made or loaded, and never written. Whoever wrote a stream knows the key
+ * in it, and can find URLs whose hashes share any 20 bits, but not which of them will share a slot.
  *
  * Growing: a table of twice the size is allocated next to the old one. Each add moves a few slots over, and `step`
  * moves as many as its time allows, so no add ever waits for the whole table. Until all slots are moved, lookups search
@@ -21,6 +25,7 @@
  * Invariants: every live record is in exactly one slot; `now` has no tombstones; the count, including URLs that are
  * still in `old`, is at most 3/4 of the slots of `now`, so every probe ends.
  */
+#include "base/random.h"
 #include "filters/exact/exact.h"
 
 #include <time.h>
@@ -37,7 +42,7 @@
 #define MOVES_PER_CLOCK_READ 256
 
 typedef struct slot {
-    uint64_t hash;             /* determines the slot, and is compared before the bytes */
+    uint64_t place;            /* place_of the record: determines the slot, and is compared before the bytes */
     vidi__pool_record *record; /* NULL if the slot is free */
 } slot;
 
@@ -51,6 +56,7 @@ typedef struct hashset {
     vidi__exact exact;
     table now, old;
     uint64_t done; /* slots of `old` that have been moved */
+    uint64_t secret[2];
 } hashset;
 
 static const vidi__index hashset_index;
@@ -145,27 +151,27 @@ static uint64_t after(const table *in, uint64_t i)
 }
 
 /* The slot that holds this record; in->slots if it is in the other table. */
-static uint64_t table_seek(const table *in, const vidi__pool_record *record)
+static uint64_t table_seek(const table *in, uint64_t place, const vidi__pool_record *record)
 {
-    uint64_t i = vidi__scale(record->words[0], in->slots);
+    uint64_t i = vidi__scale(place, in->slots);
     for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
         if (at->record == record)
             return i;
     return in->slots;
 }
 
-static vidi__pool_record *table_find(const table *in, const vidi__pool *pool, const vidi__part *url)
+static vidi__pool_record *table_find(const table *in, uint64_t place, const vidi__pool *pool, vidi_str str)
 {
-    uint64_t i = vidi__scale(url->hash.lo, in->slots);
+    uint64_t i = vidi__scale(place, in->slots);
     for (const slot *at; (at = slot_at(in, i))->record; i = after(in, i))
-        if (at->hash == url->hash.lo && at->record != &tombstone && vidi__pool_record_is(pool, at->record, url->str))
+        if (at->place == place && at->record != &tombstone && vidi__pool_record_is(pool, at->record, str))
             return at->record;
     return NULL;
 }
 
 static void table_place(table *in, slot what)
 {
-    uint64_t i = vidi__scale(what.hash, in->slots);
+    uint64_t i = vidi__scale(what.place, in->slots);
     while (slot_at(in, i)->record)
         i = after(in, i);
     *slot_at(in, i) = what;
@@ -179,7 +185,7 @@ static void table_remove(table *in, uint64_t i)
 {
     uint64_t hole = i, slots = in->slots;
     for (const slot *at; (at = slot_at(in, i = after(in, i)))->record;) {
-        uint64_t home = vidi__scale(at->hash, slots);
+        uint64_t home = vidi__scale(at->place, slots);
         uint64_t from_home = i >= home ? i - home : i + slots - home;
         uint64_t from_hole = i >= hole ? i - hole : i + slots - hole;
         if (from_home >= from_hole) {
@@ -191,6 +197,17 @@ static void table_remove(table *in, uint64_t i)
 }
 
 /* ---- both tables ---- */
+
+/* What a hash comes to under the secret. Both halves count, so only URLs with the same 128 bits must share a place. */
+static uint64_t place_of(const hashset *self, vidi__u128 hash)
+{
+    return vidi__mix((hash.hi ^ self->secret[1]) + vidi__mix(hash.lo ^ self->secret[0]));
+}
+
+static uint64_t place_of_record(const hashset *self, const vidi__pool_record *record)
+{
+    return place_of(self, (vidi__u128){record->words[0], record->words[1]});
+}
 
 /* Are there still URLs in `old`? */
 static bool moving(const hashset *self)
@@ -235,33 +252,35 @@ static int hashset_reserve(vidi__exact *exact)
 static vidi__pool_record *hashset_find(const vidi__exact *exact, const vidi__part *url)
 {
     const hashset *self = of(exact);
-    vidi__pool_record *record = table_find(&self->now, &exact->pool, url);
-    return record || !moving(self) ? record : table_find(&self->old, &exact->pool, url);
+    uint64_t place = place_of(self, url->hash);
+    vidi__pool_record *record = table_find(&self->now, place, &exact->pool, url->str);
+    return record || !moving(self) ? record : table_find(&self->old, place, &exact->pool, url->str);
 }
 
 static void hashset_link(vidi__exact *exact, vidi__pool_record *record)
 {
-    table_place(&of(exact)->now, (slot){record->words[0], record});
+    hashset *self = of(exact);
+    table_place(&self->now, (slot){place_of_record(self, record), record});
 }
 
 static void hashset_unlink(vidi__exact *exact, vidi__pool_record *record)
 {
     hashset *self = of(exact);
-    uint64_t i = table_seek(&self->now, record);
+    uint64_t place = place_of_record(self, record), i = table_seek(&self->now, place, record);
     if (i < self->now.slots)
         table_remove(&self->now, i);
     else
-        slot_at(&self->old, table_seek(&self->old, record))->record = &tombstone;
+        slot_at(&self->old, table_seek(&self->old, place, record))->record = &tombstone;
 }
 
 static void hashset_moved(void *context, vidi__pool_record *from, vidi__pool_record *to)
 {
     hashset *self = context;
-    uint64_t i = table_seek(&self->now, from);
+    uint64_t place = place_of_record(self, from), i = table_seek(&self->now, place, from);
     if (i < self->now.slots)
         slot_at(&self->now, i)->record = to;
     else
-        slot_at(&self->old, table_seek(&self->old, from))->record = to;
+        slot_at(&self->old, table_seek(&self->old, place, from))->record = to;
 }
 
 static void hashset_compact(vidi__exact *exact)
@@ -277,6 +296,7 @@ static int hashset_prepare(vidi__exact *exact, const vidi__config *config, uint6
     vidi__pool_cursor cursor = {0};
     exact->base.keyed = config->item_hash->keyed;
     VIDI__TRY(vidi__filter_check_hash(config));
+    VIDI__TRY(vidi__random(self->secret, sizeof self->secret));
     VIDI__TRY(table_init(&self->now, config->memory, slots_for(urls)));
     for (vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         vidi__part url = {vidi__pool_record_str(&exact->pool, record), {record->words[0], record->words[1]}};

@@ -68,6 +68,7 @@ static inline int create_with(fixture *f, vidi__filter **filter, const vidi__kin
     assert_int_equal(vidi__params_parse(&params, text), VIDI_OK);
     vidi__config config = {.memory = &f->memory, .params = &params, .capacity = capacity, .item_hash = f->hash};
     config.reader = reader;
+    config.item_key = &f->key;
     return vidi__filter_create(filter, kind, &config);
 }
 

@@ -27,7 +27,8 @@ static void what_is_saved_is_loaded(void **state)
     begin(&f);
     m = (model){.multiset = v->multiset};
     vidi__filter *filter = create(&f, v);
-    vidi__item longest = {.url = {.str = {long_url, sizeof long_url}, .hash = {1, 2}}};
+    vidi__item longest = {.url = {.str = {long_url, sizeof long_url}}};
+    longest.url.hash = vidi__hash(f.hash, &f.key, longest.url.str);
     save_and_load(&f, v, &filter, true);
     assert_int_equal(vidi__filter_count(filter), 0);
     for (int known = 0; known < 2; known++) {
@@ -112,6 +113,30 @@ static void a_stream_that_lies_is_refused(void **state)
             vidi__filter_destroy(filter);
             free(s.data);
         }
+    end(&f);
+}
+
+static void a_hash_that_is_not_the_urls_is_refused(void **state)
+{
+    const variant *v = *state;
+    fixture f;
+    begin(&f);
+    for (int wrong = 0; wrong < 4; wrong++) {
+        stream s = stream_new();
+        vidi__filter *filter;
+        put(&s, 2);
+        put_url(&s, &f, v, 100, 1);
+        vidi__item what = item(&f, 50);
+        what.url.hash.lo ^= wrong == 1;
+        what.url.hash.hi ^= wrong == 2 ? (uint64_t)1 << 63 : 0;
+        put(&s, wrong == 3 ? what.url.hash.hi : what.url.hash.lo);
+        put(&s, wrong == 3 ? what.url.hash.lo : what.url.hash.hi);
+        put(&s, 1);
+        assert_int_equal(vidi__write_str(&s.writer, what.url.str), VIDI_OK);
+        assert_int_equal(stream_load(&s, &f, v, wrong % 2, &filter), wrong ? VIDI_EFORMAT : VIDI_OK);
+        vidi__filter_destroy(filter);
+        free(s.data);
+    }
     end(&f);
 }
 
@@ -245,6 +270,7 @@ int main(int argc, char **argv)
     test_variants("loading survives every refused allocation", loading_survives_every_refused_allocation, false);
     test_variants("a stream cut off anywhere is refused", a_stream_cut_off_anywhere_is_refused, false);
     test_variants("a stream that lies is refused", a_stream_that_lies_is_refused, false);
+    test_add("a hash that is not the URL's is refused", a_hash_that_is_not_the_urls_is_refused, (void *)&variants[4]);
     test_variants("a lie about a length costs no memory", a_lie_about_a_length_costs_no_memory, false);
     test_variants("flipped bits are refused or harmless", flipped_bits_are_refused_or_harmless, false);
     test_variants("a url is counted no further than the counter goes",
