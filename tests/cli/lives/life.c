@@ -268,6 +268,7 @@ static void say_command(words *command, const life *self)
     say_pair(command, "--state", self->place->state);
     say_pair(command, "--kind", self->kind);
     say_pair(command, "--error", "1e-12");
+    say_pair(command, "--sync", self->sync);
     say_pair(command, "--threads", self->threads == 1 ? "1" : "3");
     if (self->way == LIFE_OUTPUT)
         say_pair(command, "--output", self->place->output);

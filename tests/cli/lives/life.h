@@ -61,6 +61,7 @@ typedef struct life_place {
 typedef struct life {
     const life_place *place;
     const char *kind; /* of the set */
+    const char *sync; /* when commits are synced */
     life_way way;
     fate fate;
     consumer consumer;

@@ -61,6 +61,7 @@ static void planted_losses_are_found(void **state)
         life plan = story_plain_life(&self);
         plan.fate = (fate){what->how, FATE_OUTPUT, number};
         story_live(&self, &plan, &end);
+        check(end.status == 0, "it ends with status %d: %s", end.status, story_name(&self));
         if (end.struck == 0) {
             story_free(&self);
             break;

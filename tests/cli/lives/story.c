@@ -15,6 +15,7 @@
 enum { LINES = 1600, HUGE = 300000 };
 
 static const char *const kinds[] = {"fingerprint", "hashset", "blocked"};
+static const char *const syncs[] = {"always", "everysec", "never"};
 
 const char *story_way(life_way way)
 {
@@ -25,8 +26,9 @@ const char *story_way(life_way way)
 const char *story_name(const story *self)
 {
     static char name[TEST_PATH + 128];
-    snprintf(name, sizeof name, "vidi %s, %s, life %llu, seed %llu; look at %s", story_way(self->way), self->kind,
-             (unsigned long long)self->lives, (unsigned long long)self->seed, self->place.folder);
+    snprintf(name, sizeof name, "vidi --sync %s %s, %s, life %llu, seed %llu; look at %s", self->sync,
+             story_way(self->way), self->kind, (unsigned long long)self->lives, (unsigned long long)self->seed,
+             self->place.folder);
     return name;
 }
 
@@ -84,10 +86,13 @@ void story_begin(story *self, life_way way, uint64_t seed, unsigned flags)
 {
     *self = (story){.way = way, .seed = seed, .random = {seed}};
     self->kind = kinds[test_below(&self->random, sizeof kinds / sizeof *kinds)];
+    self->sync = syncs[test_below(&self->random, sizeof syncs / sizeof *syncs)];
     self->leap_ms = (unsigned)test_below(&self->random, 4) * 500;
     self->threads = test_below(&self->random, 3) == 0 ? 1 : 3;
-    if (flags & STORY_LONG_LINES)
+    if (flags & STORY_LONG_LINES) {
         self->leap_ms = 2000;
+        self->sync = "always";
+    }
     life_place_new(&self->place, flags & STORY_ON_DISK);
     make_input(self, flags & STORY_LONG_LINES);
 }
@@ -114,6 +119,7 @@ life story_plain_life(const story *self)
 {
     return (life){.place = &self->place,
                   .kind = self->kind,
+                  .sync = self->sync,
                   .way = self->way,
                   .consumer = {.piece = 1 << 16, .batch = 10},
                   .leap_ms = self->leap_ms,

@@ -11,7 +11,7 @@
 
 typedef struct story {
     life_place place;
-    const char *kind;
+    const char *kind, *sync;
     life_way way;
     unsigned leap_ms, threads;
     uint64_t seed; /* printed when something fails */
@@ -31,7 +31,7 @@ typedef struct story_sums {
 
 enum {
     STORY_ON_DISK = 1,   /* where syncs cost something */
-    STORY_LONG_LINES = 2 /* each longer than what the program or a pipe takes at once, and committed alone */
+    STORY_LONG_LINES = 2 /* each longer than what the program or a pipe takes at once, and committed and synced alone */
 };
 
 void story_begin(story *self, life_way way, uint64_t seed, unsigned flags);
