@@ -89,7 +89,9 @@ enum vidi_error {
     VIDI_EFORMAT = -8,  /* what was read is not a vidi set, or is a damaged one */
     VIDI_EIO = -9,      /* a file, the sink or the source failed */
     VIDI_ESYSTEM = -10, /* the operating system refused (random numbers, locks) */
-    VIDI_EBUSY = -12    /* (-11 is not used) another process, or this one, has the set open for writing */
+    VIDI_EEXIST = -11,  /* there is a set already, or the folder holds something else */
+    VIDI_EBUSY = -12,   /* another process, or this one, has the set open for writing */
+    VIDI_EDAMAGED = -13 /* part of what was committed is gone; VIDI_ACCEPT_DAMAGE opens what is left */
 };
 
 /*
@@ -150,7 +152,9 @@ enum vidi_sync_policy {
 enum vidi_access_flags {
     VIDI_MANUAL_COMMIT = 2, /* adds and removals count only after vidi_commit */
     VIDI_READ_ONLY = 16,    /* for opening: takes no lock, so any number of readers work beside a writer */
-    VIDI_NO_MAP = 32        /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
+    VIDI_NO_MAP = 32,       /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
+    VIDI_ACCEPT_DAMAGE = 64 /* for opening: writes to a set although part of its log is damaged; what is left is saved
+                             * in a new snapshot at once */
 };
 
 /*
@@ -254,6 +258,24 @@ VIDI_API int vidi_commit(vidi_set *set);
 VIDI_API int vidi_mark(const vidi_set *set, uint64_t *mark);
 VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
 
+/* The longest note, in bytes. */
+#define VIDI_NOTE_MAX 4096
+
+/*
+ * vidi_commit_to, and the set's note is replaced, both or neither: after a crash the set has the URLs and this note, or
+ * the note before and not the URLs. A note is a few bytes of the caller's that belong to what is committed, such as the
+ * length of the file that the URLs were written to. Without VIDI_MANUAL_COMMIT it commits the note alone. An empty note
+ * removes it. VIDI_ELIMIT if it is longer than VIDI_NOTE_MAX, VIDI_ECANNOT unless the set is in a folder and open for
+ * writing. The note stays when the set rotates; vidi_write leaves it out.
+ */
+VIDI_API int vidi_commit_note(vidi_set *set, uint64_t mark, vidi_str note);
+
+/*
+ * Copies the note as last committed. *len is the room in the buffer on entry and the note's length on return, 0 if
+ * there is none. VIDI_ELIMIT if the room is too small: *len then says how much is needed.
+ */
+VIDI_API int vidi_note(const vidi_set *set, char *buffer, size_t *len);
+
 /* Returns when everything committed before is on disk and survives a crash at any later moment. */
 VIDI_API int vidi_sync(vidi_set *set);
 
@@ -297,6 +319,13 @@ VIDI_API int vidi_add(vidi_set *set, vidi_str url);
  * calls; 64 URLs or more are a good size.
  */
 VIDI_API int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
+
+/*
+ * The same, and marks[i] becomes a mark after URL i: vidi_commit_to(set, marks[i]) commits everything answered before,
+ * by any thread, up to and including URL i, and nothing answered later. A URL that is VIDI_INVALID or VIDI_UNTRIED gets
+ * the mark of the URL before it. Marks are for sets with VIDI_MANUAL_COMMIT; those of all other sets are 0.
+ */
+VIDI_API int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks);
 
 /* Looks a URL up without adding it: VIDI_SEEN, VIDI_NEW ("would be new"), VIDI_INVALID or an error. */
 VIDI_API int vidi_has(const vidi_set *set, vidi_str url);
@@ -392,6 +421,12 @@ VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t
  * if the digests are of another epoch. They must be this set's own.
  */
 VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
+/*
+ * vidi_add_digests, with marks as vidi_add_batch_marked gives them. Digests that were VIDI_NEW or VIDI_SEEN before the
+ * call keep their marks, so that a call may be repeated after an error.
+ */
+VIDI_API int vidi_add_digests_marked(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
+                                     uint8_t *verdicts, uint64_t *marks);
 VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
                               uint8_t *verdicts);
 

@@ -76,8 +76,12 @@ const char *vidi_strerror(int error)
         return "reading or writing failed";
     case VIDI_ESYSTEM:
         return "the operating system refused";
+    case VIDI_EEXIST:
+        return "there is something already";
     case VIDI_EBUSY:
         return "in use";
+    case VIDI_EDAMAGED:
+        return "part of what was committed is gone";
     case VIDI_INVALID:
         return "not a URL";
     default:

@@ -19,7 +19,7 @@ static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
 {
     uint64_t position;
     if (count)
-        vidi__record_append(set, VIDI__OP_ADD, hashes, urls, count, bytes, &position);
+        vidi__record_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, bytes, &position);
     else
         vidi__log_unreserve(set->durable->log->log, bytes);
 }
@@ -90,6 +90,7 @@ static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *h
     vidi__tally tally = {0};
     int code = VIDI_OK;
     uint8_t *verdicts = work->verdicts;
+    uint64_t *marks = set->durable->manual ? work->marks : NULL;
     size_t i = 0, n = work->count;
     for (size_t j = 0; j < n && j < PREFETCH_AHEAD; j++)
         vidi__staging_prefetch(staging, hashes[j]);
@@ -99,6 +100,8 @@ static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *h
             vidi__staging_prefetch(staging, hashes[i + PREFETCH_AHEAD]);
         if (vidi__durable_keeps(set, verdicts[i]))
             vidi__staging_add(staging, VIDI__OP_ADD, hashes[i], url_at(work, i));
+        if (marks)
+            marks[i] = vidi__staging_next(staging);
         tally.fresh += verdicts[i] == VIDI_NEW;
         tally.seen += verdicts[i] == VIDI_SEEN;
     }
@@ -144,7 +147,8 @@ static int stage_and_log(vidi_set *set, const vidi__work *work, const vidi__u128
     vidi_str staged[VIDI__RECORD_URLS];
     if (!durable->hash_only)
         vidi__staging_urls(staging, first, (size_t)(staging->count - first), staged);
-    vidi__record_append(set, VIDI__OP_ADD, staging->hash + first, staged, staging->count - first, bytes, &position);
+    vidi__record record = {VIDI__OP_ADD, staging->hash + first, staged, staging->count - first};
+    vidi__record_append(set, &record, bytes, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);
@@ -242,7 +246,7 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
     atomic_fetch_add_explicit(&set->now.removed, 1, memory_order_relaxed);
     if (durable->manual)
         return VIDI_OK;
-    vidi__record_append(set, VIDI__OP_REMOVE, &hash, &url, 1, bytes, &position);
+    vidi__record_append(set, &(vidi__record){VIDI__OP_REMOVE, &hash, &url, 1}, bytes, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);

@@ -113,7 +113,8 @@ void vidi__durable_try_apply(vidi_set *set, uint64_t to)
 
 /* ---- to the log ---- */
 
-static int log_run(vidi_set *set, uint64_t at, size_t n, uint64_t *position)
+/* Logs operations of one sort, in a group or not. */
+static int log_run(vidi_set *set, uint64_t at, size_t n, bool grouped, uint64_t *position)
 {
     vidi__staging *staging = &set->durable->staging;
     vidi_str urls[VIDI__RECORD_URLS] = {{NULL, 0}};
@@ -123,21 +124,32 @@ static int log_run(vidi_set *set, uint64_t at, size_t n, uint64_t *position)
         vidi__staging_urls(staging, at, n, urls);
     uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
     VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
-    vidi__record_append(set, staging->kind[at], staging->hash + at, urls, n, bytes, position);
+    vidi__record record = {staging->kind[at], staging->hash + at, urls, n};
+    if (grouped)
+        vidi__record_append_grouped(set, &record, bytes, position);
+    else
+        vidi__record_append(set, &record, bytes, position);
     return VIDI_OK;
 }
 
-static int log_operations(vidi_set *set, uint64_t to, uint64_t *position)
+/* Where in the staging area the operations before number `to` end. */
+static uint64_t end_of(const vidi__staging *staging, uint64_t to)
+{
+    uint64_t here = to > staging->first ? to - staging->first : 0;
+    return here < staging->count ? here : staging->count;
+}
+
+/* Logs the operations from *at up to `end`; *at is how far it came. */
+static int log_operations(vidi_set *set, uint64_t *at, uint64_t end, bool grouped, uint64_t *position)
 {
     vidi__staging *staging = &set->durable->staging;
-    uint64_t here = to > staging->first ? to - staging->first : 0, end = here < staging->count ? here : staging->count;
     uint64_t most = set->durable->hash_only ? VIDI__RECORD_HASHES : VIDI__RECORD_URLS;
     vidi__log *log = set->durable->log->log;
     bool waited = false;
     *position = vidi__log_end(log);
-    while (staging->logged < end) {
-        size_t n = run_of(staging, staging->logged, end, most);
-        int code = log_run(set, staging->logged, n, position);
+    while (*at < end) {
+        size_t n = run_of(staging, *at, end, most);
+        int code = log_run(set, *at, n, grouped, position);
         if ((code == VIDI_EMEMORY || code == VIDI_ELIMIT) && !waited) {
             /* No memory for the log's buffer. Wait until it is written, and go on in small records. */
             VIDI__TRY(vidi__log_wait(log, *position));
@@ -146,7 +158,7 @@ static int log_operations(vidi_set *set, uint64_t to, uint64_t *position)
             continue;
         }
         VIDI__TRY(code);
-        staging->logged += n;
+        *at += n;
         waited = false;
     }
     return VIDI_OK;
@@ -154,9 +166,32 @@ static int log_operations(vidi_set *set, uint64_t to, uint64_t *position)
 
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
 {
+    vidi__staging *staging = &set->durable->staging;
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    return vidi__quiet_end(&quiet, log_operations(set, to, position));
+    return vidi__quiet_end(&quiet, log_operations(set, &staging->logged, end_of(staging, to), false, position));
+}
+
+/* Operations that were taken back are still numbered, but not logged. */
+static uint64_t count_real(const vidi__staging *staging, uint64_t from, uint64_t to)
+{
+    uint64_t n = 0;
+    for (uint64_t i = from; i < to; i++)
+        n += staging->kind[i] != VIDI__OP_NONE;
+    return n;
+}
+
+int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position)
+{
+    vidi__staging *staging = &set->durable->staging;
+    uint64_t from = staging->logged, at = from, end = end_of(staging, to);
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    int code = vidi__quiet_end(&quiet, log_operations(set, &at, end, true, position));
+    *operations = code == VIDI_OK && end > from ? count_real(staging, from, end) : 0;
+    if (code == VIDI_OK && end > from)
+        staging->logged = end;
+    return code;
 }
 
 /* ---- to another set ---- */

@@ -11,19 +11,47 @@ static int check(const vidi_set *set)
     return set ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "set is NULL");
 }
 
+uint64_t vidi__durable_mark(vidi_set *set)
+{
+    vidi__durable *durable = set->durable;
+    if (!durable->manual)
+        return 0;
+    vidi__lock_shared(set);
+    pthread_mutex_lock(&durable->staging_lock);
+    uint64_t mark = vidi__staging_next(&durable->staging);
+    pthread_mutex_unlock(&durable->staging_lock);
+    vidi__unlock(set);
+    return mark;
+}
+
 int vidi_mark(const vidi_set *set, uint64_t *mark)
 {
     if (!set || !mark)
         return vidi__fail(VIDI_EARGUMENT, "set or mark is NULL");
-    *mark = 0;
-    if (!set->durable)
-        return VIDI_OK;
-    vidi__lock_shared(set);
-    pthread_mutex_lock(&set->durable->staging_lock);
-    *mark = vidi__staging_next(&set->durable->staging);
-    pthread_mutex_unlock(&set->durable->staging_lock);
-    vidi__unlock(set);
+    *mark = set->durable ? vidi__durable_mark((vidi_set *)set) : 0;
     return VIDI_OK;
+}
+
+void vidi__commit_logged(vidi_set *set, int code, vidi__pending *pending)
+{
+    vidi__durable *durable = set->durable;
+    if (code == VIDI_OK && durable->policy == VIDI__SYNC_ALWAYS) {
+        pending->log = durable->log;
+        atomic_fetch_add_explicit(&pending->log->waiting, 1, memory_order_relaxed);
+    }
+    if (!durable->frozen)
+        vidi__durable_try_apply(set, UINT64_MAX);
+}
+
+int vidi__commit_wait(vidi_set *set, int code, vidi__pending *pending)
+{
+    if (pending->log) {
+        code = vidi__log_wait(pending->log->log, pending->position);
+        atomic_fetch_sub_explicit(&pending->log->waiting, 1, memory_order_release);
+    }
+    if (code == VIDI_OK)
+        vidi__snapshot_if_due(set);
+    return code;
 }
 
 int vidi_commit(vidi_set *set)
@@ -34,7 +62,6 @@ int vidi_commit(vidi_set *set)
 int vidi_commit_to(vidi_set *set, uint64_t mark)
 {
     vidi__pending pending = {0};
-    uint64_t position = 0;
     VIDI__TRY(check(set));
     vidi__durable *durable = set->durable;
     if (!durable || set->read_only || !durable->manual)
@@ -42,21 +69,10 @@ int vidi_commit_to(vidi_set *set, uint64_t mark)
     vidi__lock_alone(set);
     int code = vidi__durable_state(set);
     if (code == VIDI_OK)
-        code = vidi__durable_log_operations(set, mark, &position);
-    if (code == VIDI_OK && durable->policy == VIDI__SYNC_ALWAYS) {
-        pending.log = durable->log;
-        atomic_fetch_add_explicit(&pending.log->waiting, 1, memory_order_relaxed);
-    }
-    if (!durable->frozen)
-        vidi__durable_try_apply(set, UINT64_MAX);
+        code = vidi__durable_log_operations(set, mark, &pending.position);
+    vidi__commit_logged(set, code, &pending);
     vidi__unlock(set);
-    if (pending.log) {
-        code = vidi__log_wait(pending.log->log, position);
-        atomic_fetch_sub_explicit(&pending.log->waiting, 1, memory_order_release);
-    }
-    if (code == VIDI_OK)
-        vidi__snapshot_if_due(set);
-    return code;
+    return vidi__commit_wait(set, code, &pending);
 }
 
 static int sync_log(vidi__open_log *log)

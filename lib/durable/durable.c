@@ -184,6 +184,7 @@ static void stat_folder(vidi_set *set, vidi_stats *stats)
 
 static const vidi__persistence persistence = {
     .add = vidi__durable_add,
+    .mark = vidi__durable_mark,
     .lookup = vidi__durable_lookup,
     .remove = vidi__durable_remove,
     .times = vidi__durable_times,
@@ -229,6 +230,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->recovery.size = sizeof durable->recovery;
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
     durable->policy = policy_of(access);
+    durable->group = 1;
     int code = init_locks(durable);
     if (code < 0) {
         vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));

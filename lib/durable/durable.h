@@ -19,6 +19,7 @@
 #ifndef VIDI_DURABLE_DURABLE_H
 #define VIDI_DURABLE_DURABLE_H
 
+#include "base/buffer.h"
 #include "durable/staging.h"
 #include "set/set.h"
 #include "store/folder.h"
@@ -54,6 +55,8 @@ typedef struct vidi__durable {
     _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
     int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE];    /* its message */
+    uint64_t group, attempt;    /* of the operations that are committed with the next note (replay.c) */
+    vidi__note *frozen_note;    /* while the filter is frozen: the note that belongs to it */
     _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
     vidi_set *previous; /* the previous epoch, if it was found in the folder */
@@ -120,28 +123,77 @@ int vidi__durable_apply(vidi_set *set, uint64_t to);
 void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
+/* The same as a group, for a note: on error none of them counts as logged. Tells how many they are. */
+int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
 /* Applies what `from` has committed but not in its filter to the filter of another set. */
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
 
 /* ---- records of the log (log_records.c) ---- */
 
-/* Payload: the tally of the epoch, and then hashes of 16 bytes, or URLs, each a u64 length and its bytes. */
-enum { VIDI__RECORD_ADD_HASHES = 1, VIDI__RECORD_ADD_URLS, VIDI__RECORD_REMOVE_HASHES, VIDI__RECORD_REMOVE_URLS };
+/*
+ * Types of records. The first four have the tally of the epoch, and then hashes of 16 bytes, or URLs, each a u64 length
+ * and its bytes. In a group (types 9 to 12) the numbers of the group come before, and no tally. A note has the numbers
+ * of the group that it ends, the number of operations in it, the tally, and the bytes of the note.
+ */
+enum {
+    VIDI__RECORD_ADD_HASHES = 1,
+    VIDI__RECORD_ADD_URLS,
+    VIDI__RECORD_REMOVE_HASHES,
+    VIDI__RECORD_REMOVE_URLS,
+    VIDI__RECORD_IN_GROUP = 8, /* is added to the types above */
+    VIDI__RECORD_NOTE = 14
+};
+enum { VIDI__RECORD_NUMBERS = 16, VIDI__NOTE_HEAD = VIDI__RECORD_NUMBERS + 8 + VIDI__RECORD_TALLY };
+
+/* Operations of one sort that go into one record. */
+typedef struct vidi__record {
+    vidi__operation kind;
+    const vidi__u128 *hashes;
+    const vidi_str *urls;
+    uint64_t n;
+} vidi__record;
+
 /* The largest number of URLs, and of hashes, in one record. */
 #define VIDI__RECORD_URLS VIDI__GROUP
 #define VIDI__RECORD_HASHES 65536
 
 /* The size of a record's payload. */
 uint64_t vidi__record_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
-/* Appends a record, for which room was reserved, with hashes or URLs, whichever the set logs. */
-void vidi__record_append(vidi_set *set, vidi__operation kind, const vidi__u128 *hashes, const vidi_str *urls,
-                         uint64_t n, uint64_t reserved, uint64_t *position);
+/* Appends a record, for which room was reserved, with hashes or URLs, whichever the set logs; the same in a group. */
+void vidi__record_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
+void vidi__record_append_grouped(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
+/* Writes the counters, and notes that they are in the log. */
+void vidi__record_store_tally(vidi_set *set, char *at);
 /* The number of answers so far, as the counters in a record tell it. */
 uint64_t vidi__record_answers(const vidi_set *set);
 /* Appends a record of the counters alone, if they have changed since the last record. */
 void vidi__record_tally(vidi_set *set);
-/* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the set. */
-int vidi__record_replay(void *context, uint32_t type, vidi_str payload);
+
+/* ---- reading them back (replay.c) ---- */
+
+/* The replay of one log. */
+typedef struct vidi__replay {
+    vidi_set *set;
+    vidi__buffer held;    /* records of operations whose note was not found yet */
+    size_t begin, closed; /* in `held`: where the last group begins; where the last incomplete one with a note ends */
+    uint64_t group, attempt; /* the last group's numbers; 0: none */
+    uint64_t operations;     /* of that group, so far */
+} vidi__replay;
+
+void vidi__replay_begin(vidi__replay *self, vidi_set *set);
+/* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the vidi__replay. */
+int vidi__replay_record(void *context, uint32_t type, vidi_str payload);
+/* Must be called in any case; `damaged`: bytes of the log that were written as a whole once are not valid now. */
+int vidi__replay_end(vidi__replay *self, bool damaged);
+
+/* ---- commits (commit.c) ---- */
+
+/* The mark after everything answered so far; 0 unless the caller commits. */
+uint64_t vidi__durable_mark(vidi_set *set);
+/* After a commit has been logged: applies what is logged, and pins the log if its sync must be waited for. */
+void vidi__commit_logged(vidi_set *set, int code, vidi__pending *pending);
+/* After the set's lock has been released: waits for that sync. */
+int vidi__commit_wait(vidi_set *set, int code, vidi__pending *pending);
 
 /* ---- snapshots (snapshot.c) ---- */
 

@@ -30,7 +30,8 @@ int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *
     *renamed = false;
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     VIDI__TRY(vidi__folder_snapshot_begin(&snapshot, &set->durable->folder, number));
-    int code = vidi__set_write(set, vidi__folder_snapshot_sink, &snapshot, generation);
+    const vidi__note *note = set->durable->frozen ? set->durable->frozen_note : set->note;
+    int code = vidi__set_write(set, vidi__folder_snapshot_sink, &snapshot, generation, note);
     if (code < 0) {
         vidi__folder_snapshot_abandon(&snapshot);
         return snapshot.error ? vidi__fail(snapshot.error, "%s", snapshot.why) : code;
@@ -78,6 +79,7 @@ static int freeze(vidi_set *set, vidi__open_log *fresh)
     durable->before = durable->log;
     durable->log = fresh;
     durable->frozen = true;
+    durable->frozen_note = set->note;
     atomic_store_explicit(&durable->log_bytes, 0, memory_order_relaxed);
     vidi__durable_ready(set);
     return VIDI_OK;
@@ -90,6 +92,9 @@ static vidi__open_log *thaw(vidi_set *set)
     vidi__open_log *before = durable->before;
     durable->before = NULL;
     durable->frozen = false;
+    if (durable->frozen_note != set->note)
+        vidi__note_free(&set->memory, durable->frozen_note);
+    durable->frozen_note = NULL;
     vidi__durable_try_apply(set, UINT64_MAX);
     vidi__staging_trim(&durable->staging); /* the burst is over */
     vidi__durable_ready(set);

@@ -3,7 +3,6 @@
 
 #include "hash/sip.h"
 
-#define VERSION 1
 #define BYTE_ORDER_MARK 0x01020304
 #define HEAD_SUM 56
 #define FOOT_MARK 16
@@ -57,11 +56,11 @@ static void free_sums(vidi__sums *self)
 
 /* ---- head, foot, and the length of everything ---- */
 
-static void make_head(unsigned char head[VIDI__HEAD_BYTES], uint64_t generation)
+static void make_head(unsigned char head[VIDI__HEAD_BYTES], uint32_t version, uint64_t generation)
 {
     memset(head, 0, VIDI__HEAD_BYTES);
     memcpy(head, magic, sizeof magic);
-    vidi__store32(head + 8, VERSION);
+    vidi__store32(head + 8, version);
     vidi__store32(head + 12, BYTE_ORDER_MARK);
     vidi__store64(head + 16, generation);
     vidi__store64(head + HEAD_SUM, vidi__frame_sum(0, 0, head, HEAD_SUM));
@@ -73,16 +72,18 @@ int vidi__frame_check_magic(const void *bytes, uint64_t size)
     return begins ? VIDI_OK : vidi__fail(VIDI_EFORMAT, VIDI__NOT_A_SET);
 }
 
-int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t *generation)
+int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t *version, uint64_t *generation)
 {
     unsigned char expected[VIDI__HEAD_BYTES];
     VIDI__TRY(vidi__frame_check_magic(head, VIDI__HEAD_BYTES));
     if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
-    if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", vidi__load32(head + 8));
+    *version = vidi__load32(head + 8);
+    if (*version < VIDI__STREAM_PLAIN || *version > VIDI__STREAM_WITH_NOTE ||
+        vidi__load32(head + 12) != BYTE_ORDER_MARK)
+        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", *version);
     *generation = vidi__load64(head + 16);
-    make_head(expected, *generation);
+    make_head(expected, *version, *generation);
     return memcmp(head, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head is invalid");
 }
 
@@ -163,7 +164,7 @@ static int frame_write(vidi__writer *writer, const void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
-int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
+int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context, uint32_t version,
                       uint64_t generation)
 {
     writer->base = (vidi__writer){frame_write, VIDI__HEAD_BYTES};
@@ -171,7 +172,7 @@ int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sin
     writer->context = context;
     writer->generation = generation;
     writer->blocks = (vidi__sums){.memory = memory};
-    make_head(writer->block, generation);
+    make_head(writer->block, version, generation);
     writer->fill = VIDI__HEAD_BYTES;
     return VIDI_OK;
 }
@@ -277,7 +278,7 @@ static int take_head(vidi__frame_reader *self)
     VIDI__TRY(code);
     VIDI__TRY(vidi__frame_check_magic(self->block, sizeof magic));
     VIDI__TRY(take(self, self->block + sizeof magic, rest));
-    return vidi__frame_check_head(self->block, &self->generation);
+    return vidi__frame_check_head(self->block, &self->version, &self->generation);
 }
 
 int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,

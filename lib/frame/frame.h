@@ -3,7 +3,7 @@
  * all of it is intact.
  *
  *     head     0  "vidi\r\n\x1a\n"       detects a file that was converted as text
- *              8  u32 version (1)        12  u32 0x01020304, the byte order
+ *              8  u32 version (1 or 2)   12  u32 0x01020304, the byte order
  *             16  u64 generation         24  zeros
  *             56  u64 checksum of the 56 bytes before
  *     payload 64  …
@@ -22,6 +22,9 @@
 #define VIDI_FRAME_FRAME_H
 
 #include "base/stream.h"
+
+/* Versions of what is in the payload; the frame around it is the same. set/serialize.c knows the difference. */
+enum { VIDI__STREAM_PLAIN = 1, VIDI__STREAM_WITH_NOTE = 2 };
 
 #define VIDI__BLOCK_BYTES 65536
 #define VIDI__HEAD_BYTES 64
@@ -45,7 +48,7 @@ typedef struct vidi__frame_writer {
 } vidi__frame_writer;
 
 /* Writes the head. The checksums are kept in `memory`. Free the writer in any case. */
-int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
+int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context, uint32_t version,
                       uint64_t generation);
 /* Writes the rest of the payload, the table and the foot. */
 int vidi__frame_end(vidi__frame_writer *writer);
@@ -55,6 +58,7 @@ typedef struct vidi__frame_reader {
     vidi__reader base;
     vidi_source source;
     void *context;
+    uint32_t version;
     uint64_t generation;
     uint64_t stream_left; /* bytes of the stream not yet read; UINT64_MAX if unknown */
     vidi__sums blocks;
@@ -82,7 +86,7 @@ int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks
 
 /* Do the first `size` bytes of a stream begin like a frame? VIDI_OK, or VIDI_EFORMAT: this is not a vidi set. */
 int vidi__frame_check_magic(const void *bytes, uint64_t size);
-int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint64_t *generation);
+int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t *version, uint64_t *generation);
 int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table,
                            uint64_t payload, uint64_t blocks);
 

@@ -30,7 +30,7 @@ int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size)
         return vidi__fail(VIDI_EARGUMENT, "a mapping must be aligned to %d bytes", VIDI__CACHE_LINE);
     VIDI__TRY(vidi__frame_check_magic(bytes, size));
     if (size >= VIDI__HEAD_BYTES)
-        VIDI__TRY(vidi__frame_check_head(bytes, &mapped->generation));
+        VIDI__TRY(vidi__frame_check_head(bytes, &mapped->version, &mapped->generation));
     VIDI__TRY(vidi__frame_shape(size, &mapped->payload, &mapped->blocks));
     mapped->base.left = mapped->payload;
     const unsigned char *table = mapped->bytes + covered(mapped), *foot = table + mapped->blocks * 8;

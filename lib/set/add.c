@@ -69,6 +69,52 @@ int vidi_add_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdi
     return add_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
+/* Is entry i answered? Before a call only digests can be, if an earlier call has failed: they keep their marks. */
+static bool is_answered(const vidi__work *batch, size_t i)
+{
+    return batch->verdicts[i] == VIDI_NEW || batch->verdicts[i] == VIDI_SEEN;
+}
+
+/* Sets that commit by themselves write no marks. */
+static void clear_marks(const vidi__work *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->urls || !is_answered(batch, i))
+            batch->marks[i] = 0;
+}
+
+/* The mark of the entries before the first answered one: what was answered before, also if that was an earlier call. */
+static uint64_t first_mark(const vidi__work *batch, uint64_t before)
+{
+    size_t i = 0;
+    while (i < batch->count && !is_answered(batch, i))
+        i++;
+    return i < batch->count && batch->marks[i] < before ? batch->marks[i] - 1 : before;
+}
+
+int vidi__run_marked(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn)
+{
+    if (!set || (batch->count && (!(batch->urls || batch->hashes) || !batch->verdicts || !batch->marks)))
+        return vidi__fail(VIDI_EARGUMENT, "set, URLs, digests, verdicts or marks is NULL");
+    uint64_t before = set->persistence ? set->persistence->mark(set) : 0;
+    clear_marks(batch);
+    int code = fn(set, batch);
+    uint64_t mark = first_mark(batch, before);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (is_answered(batch, i))
+            mark = batch->marks[i];
+        else
+            batch->marks[i] = mark;
+    }
+    return code;
+}
+
+int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts, uint64_t *marks)
+{
+    vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts, .marks = marks};
+    return vidi__run_marked(set, &batch, add_batch);
+}
+
 int vidi_add(vidi_set *set, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;

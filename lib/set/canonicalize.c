@@ -121,7 +121,7 @@ static int fill(chunk *self, const vidi_set *set, const vidi_str *urls, size_t n
     return VIDI_OK;
 }
 
-void vidi__put_back(const vidi__selection *selection, uint8_t *verdicts, vidi_digest *digests)
+void vidi__put_back(const vidi__selection *selection, const vidi__work *work)
 {
     size_t left = selection->left_out, from = selection->taken - left;
     for (size_t i = selection->taken; left > 0;) { /* from the last to the first, so nothing is overwritten */
@@ -130,9 +130,11 @@ void vidi__put_back(const vidi__selection *selection, uint8_t *verdicts, vidi_di
         from -= !left_out;
         if (left_out)
             continue;
-        verdicts[i] = verdicts[from];
-        if (digests)
-            digests[i] = digests[from];
+        work->verdicts[i] = work->verdicts[from];
+        if (work->digests)
+            work->digests[i] = work->digests[from];
+        if (work->marks)
+            work->marks[i] = work->marks[from];
     }
 }
 
@@ -175,7 +177,7 @@ static __attribute__((noinline)) int run_mixed(vidi_set *set, const vidi__work *
         work.urls = self.list;
         work.count = self.count;
         code = fn(set, &work);
-        vidi__put_back(&self.selection, part->verdicts, part->digests);
+        vidi__put_back(&self.selection, part);
         answer_invalid(&self.selection, part);
         count_invalid(set, &self, part->verdicts, counter);
     }

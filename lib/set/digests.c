@@ -62,11 +62,34 @@ static int run_chunk(vidi_set *set, const vidi__work *chunk, vidi__chunk_fn *fn)
     return code;
 }
 
+/* What the entries left out of a chunk keep. */
+typedef struct kept {
+    uint8_t verdicts[VIDI__HASHES_MAX];
+    uint64_t marks[VIDI__HASHES_MAX];
+} kept;
+
+static void keep(kept *self, const vidi__work *chunk, size_t at, size_t i)
+{
+    self->verdicts[at] = chunk->verdicts[i];
+    if (chunk->marks)
+        self->marks[at] = chunk->marks[i];
+}
+
+static void restore(const kept *self, const vidi__work *chunk, const vidi__selection *selection)
+{
+    for (size_t at = 0; at < selection->left_out; at++) {
+        size_t i = selection->places[at];
+        chunk->verdicts[i] = self->verdicts[at];
+        if (chunk->marks)
+            chunk->marks[i] = self->marks[at];
+    }
+}
+
 /* Not inlined: its frame is large, and it is for the rare chunk in which some entries have no digest. */
 static __attribute__((noinline)) int run_selected(vidi_set *set, const vidi__work *chunk, vidi__chunk_fn *fn)
 {
     vidi_digest list[VIDI__HASHES_MAX];
-    uint8_t left_out[VIDI__HASHES_MAX]; /* verdicts, which stay */
+    kept left_out;
     vidi__selection selection;
     selection.taken = chunk->count;
     selection.left_out = 0;
@@ -75,15 +98,16 @@ static __attribute__((noinline)) int run_selected(vidi_set *set, const vidi__wor
         if (chunk->verdicts[i] == VIDI_DIGESTED) {
             list[count++] = chunk->hashes[i];
         } else {
-            left_out[selection.left_out] = chunk->verdicts[i];
+            keep(&left_out, chunk, selection.left_out, i);
             selection.places[selection.left_out++] = (uint16_t)i;
         }
     }
-    vidi__work work = {.hashes = list, .epoch = chunk->epoch, .count = count, .verdicts = chunk->verdicts};
+    vidi__work work = *chunk;
+    work.hashes = list;
+    work.count = count;
     int code = run_chunk(set, &work, fn);
-    vidi__put_back(&selection, chunk->verdicts, NULL);
-    for (size_t i = 0; i < selection.left_out; i++)
-        chunk->verdicts[selection.places[i]] = left_out[i]; /* cppcheck-suppress uninitvar; as many were set above */
+    vidi__put_back(&selection, chunk);
+    restore(&left_out, chunk, &selection);
     return code;
 }
 
@@ -106,10 +130,21 @@ static int for_digests(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *f
     return VIDI_OK;
 }
 
+static int add_digests(vidi_set *set, const vidi__work *batch)
+{
+    return for_digests(set, batch, vidi__add_work);
+}
+
 int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)
 {
-    vidi__work batch = {.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts};
-    return for_digests(set, &batch, vidi__add_work);
+    return add_digests(set, &(vidi__work){.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts});
+}
+
+int vidi_add_digests_marked(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts,
+                            uint64_t *marks)
+{
+    vidi__work batch = {.hashes = digests, .epoch = epoch, .count = n, .verdicts = verdicts, .marks = marks};
+    return vidi__run_marked(set, &batch, add_digests);
 }
 
 int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts)

@@ -10,7 +10,7 @@ static int map_into(vidi_set *set, const void *bytes, uint64_t size)
     VIDI__TRY(vidi__frame_map(&set->mapped, bytes, size));
     set->memory.borrowed = bytes;
     set->memory.borrowed_bytes = size;
-    VIDI__TRY(vidi__set_read_from(set, &set->mapped.base));
+    VIDI__TRY(vidi__set_read_from(set, &set->mapped.base, set->mapped.version));
     return vidi__mapped_close(&set->mapped);
 }
 

@@ -7,6 +7,7 @@
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
  *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
  *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
+ *     u64     length of the note, and its bytes; in version 2 alone, which is written where there is a note
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
  * A text is a u64 length followed by that many bytes. The recipe is what the user asked for; the next epoch is made
@@ -84,23 +85,26 @@ static int write_history(vidi__writer *writer, const vidi_set *set)
     return vidi__write_u64(writer, set->previous_last);
 }
 
-int vidi__set_write_to(const vidi_set *set, vidi__writer *writer)
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__note *note)
 {
     VIDI__TRY(write_identity(writer, set));
     VIDI__TRY(write_recipe(writer, &set->recipe));
     VIDI__TRY(write_tally(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
+    if (note)
+        VIDI__TRY(vidi__write_str(writer, (vidi_str){note->bytes, note->len}));
     return vidi__filter_save(set->now.filter, writer);
 }
 
-int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation)
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation, const vidi__note *note)
 {
     vidi__frame_writer *frame;
+    uint32_t version = note ? VIDI__STREAM_WITH_NOTE : VIDI__STREAM_PLAIN;
     vidi__memory *memory = &((vidi_set *)set)->memory;
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, generation);
+    int code = vidi__frame_begin(frame, memory, sink, context, version, generation);
     if (code == VIDI_OK)
-        code = vidi__set_write_to(set, &frame->base);
+        code = vidi__set_write_to(set, &frame->base, note);
     if (code == VIDI_OK)
         code = vidi__frame_end(frame);
     vidi__frame_writer_free(frame);
@@ -118,7 +122,7 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
     vidi__lock_still(set);
     int code = set->persistence ? set->persistence->check_whole(set) : VIDI_OK;
     if (code == VIDI_OK)
-        code = vidi__set_write(set, sink, context, generation);
+        code = vidi__set_write(set, sink, context, generation, NULL);
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;
@@ -250,12 +254,25 @@ static int read_history(vidi__reader *reader, vidi_set *set)
     return VIDI_OK;
 }
 
-static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, const char *hash)
+static int read_note(vidi__reader *reader, vidi_set *set)
+{
+    char bytes[VIDI_NOTE_MAX];
+    uint64_t len;
+    VIDI__TRY(vidi__read_u64(reader, &len));
+    if (len > sizeof bytes)
+        return vidi__damaged("the note is too long");
+    VIDI__TRY(vidi__read(reader, bytes, len));
+    return vidi__note_make(&set->memory, (vidi_str){bytes, (size_t)len}, &set->note);
+}
+
+static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uint64_t number, const char *hash)
 {
     uint64_t tally[5] = {0};
     double lost = 0;
     VIDI__TRY(read_tally(reader, tally, &lost));
     VIDI__TRY(read_history(reader, set));
+    if (version >= VIDI__STREAM_WITH_NOTE)
+        VIDI__TRY(read_note(reader, set));
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
     if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
         return vidi__damaged("kind or hash are not those of the set");
@@ -269,14 +286,14 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint64_t number, cons
     return VIDI_OK;
 }
 
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader)
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
 {
     char hash[24];
     uint64_t epoch = 0;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(read_recipe(reader, &set->recipe));
     VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options)VIDI_OPTIONS_INIT)));
-    return vidi__blame_data(read_epoch(reader, set, epoch, hash));
+    return vidi__blame_data(read_epoch(reader, set, version, epoch, hash));
 }
 
 static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes)
@@ -285,7 +302,7 @@ static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t 
     VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
     int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
     if (code == VIDI_OK)
-        code = vidi__set_read_from(set, &frame->base);
+        code = vidi__set_read_from(set, &frame->base, frame->version);
     if (code == VIDI_OK)
         code = vidi__frame_close(frame);
     vidi__frame_reader_free(frame);

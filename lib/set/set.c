@@ -86,6 +86,7 @@ void vidi_close(vidi_set *set)
     vidi__epoch_free(&set->now);
     vidi__epoch_free(&set->previous);
     vidi_canon_close(set->canon);
+    vidi__note_free(&set->memory, set->note);
     if (set->unmap)
         set->unmap(set->mapped.bytes, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
@@ -159,7 +160,7 @@ const vidi_canon *vidi_canon_of(const vidi_set *set)
 
 int vidi__access_take(vidi_access *mine, const vidi_access *access)
 {
-    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP;
+    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP | VIDI_ACCEPT_DAMAGE;
     *mine = (vidi_access)VIDI_ACCESS_INIT;
     if (access)
         VIDI__TRY(vidi__struct_in(mine, sizeof *mine, access, "vidi_access"));
@@ -224,6 +225,23 @@ int vidi__set_create(vidi_set **set, const vidi_options *options, const vidi_acc
         *set = NULL;
     }
     return code;
+}
+
+int vidi__note_make(vidi__memory *memory, vidi_str bytes, vidi__note **note)
+{
+    *note = NULL;
+    if (!bytes.len)
+        return VIDI_OK;
+    VIDI__TRY(vidi__alloc(memory, note, sizeof **note + bytes.len, _Alignof(vidi__note)));
+    (*note)->len = bytes.len;
+    memcpy((*note)->bytes, bytes.ptr, bytes.len);
+    return VIDI_OK;
+}
+
+void vidi__note_free(vidi__memory *memory, vidi__note *note)
+{
+    if (note)
+        vidi__release(memory, note, sizeof *note + note->len, _Alignof(vidi__note));
 }
 
 int vidi__set_writable(const vidi_set *set)

@@ -47,6 +47,12 @@ typedef struct vidi__epoch {
     _Atomic uint64_t lost_bits; /* the bits of expected_lost, a double */
 } vidi__epoch;
 
+/* The note of a set in a folder (vidi_commit_note). It is never changed, only replaced. */
+typedef struct vidi__note {
+    size_t len; /* at least 1 */
+    char bytes[];
+} vidi__note;
+
 typedef struct vidi__persistence vidi__persistence;
 
 struct vidi_set {
@@ -60,6 +66,7 @@ struct vidi_set {
     const vidi__persistence *persistence;            /* NULL: the set lives in memory */
     struct vidi__durable *durable;                   /* for persistence, and NULL without it */
     uint64_t previous_first, previous_last;          /* numbers of the previous epoch's files; 0: none */
+    vidi__note *note;                                /* NULL: none */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
@@ -84,6 +91,7 @@ typedef struct vidi__work {
     uint64_t epoch;           /* that the hashes belong to */
     size_t count;
     uint8_t *verdicts;          /* VIDI_UNTRIED on entry */
+    uint64_t *marks;            /* where the marks of adds go; NULL unless the caller asked for them */
     vidi_digest *digests;       /* for vidi_digest_batch: where the hashes of the URLs go; otherwise NULL */
     const vidi__epoch *hashing; /* for vidi_digest_batch: what they are hashed with */
     bool single;                /* the caller returns the verdict, so vidi_message() must explain VIDI_INVALID */
@@ -147,8 +155,8 @@ typedef struct vidi__selection {
     uint16_t places[VIDI__HASHES_MAX]; /* of entries that are not URLs, in ascending order */
 } vidi__selection;
 
-/* Moves verdicts, and digests unless NULL, to their places. The places left out are the caller's to fill. */
-void vidi__put_back(const vidi__selection *selection, uint8_t *verdicts, vidi_digest *digests);
+/* Moves the work's verdicts, digests and marks to their places. The places left out are the caller's to fill. */
+void vidi__put_back(const vidi__selection *selection, const vidi__work *work);
 
 /* What to do with a chunk: add it, look it up, or hash it. */
 typedef int vidi__chunk_fn(vidi_set *set, const vidi__work *work);
@@ -166,6 +174,9 @@ int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t 
 
 /* The chunk functions of all adds and of all lookups (add.c, lookup.c). */
 vidi__chunk_fn vidi__add_work, vidi__lookup_work;
+
+/* Runs `fn`, which adds a batch with marks, and gives each entry that was not added the mark of the one before it. */
+int vidi__run_marked(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn);
 
 /* ---- what a set does differently when it lives in a folder ---- */
 
@@ -190,6 +201,8 @@ struct vidi__persistence {
     int (*lookup_previous)(vidi_set *set, const vidi__work *work);
     /* Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. */
     int (*settle)(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts);
+    /* The mark after everything answered so far; 0 unless the caller commits. No lock. */
+    uint64_t (*mark)(vidi_set *set);
     /* Called after adds, without a lock: starts a snapshot in the background if the log has grown long. */
     void (*added)(vidi_set *set);
 
@@ -236,15 +249,20 @@ void vidi__set_canon(vidi_set *set, vidi_canon *canon);
 int vidi__set_writable(const vidi_set *set);
 
 /*
- * What vidi_write writes, in a frame with this generation, and without a frame. The filter must not change meanwhile.
+ * What vidi_write writes, in a frame with this generation, and without a frame; with a note unless that is NULL. The
+ * filter must not change meanwhile.
  */
-int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation);
-int vidi__set_write_to(const vidi_set *set, vidi__writer *writer);
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation, const vidi__note *note);
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__note *note);
 
 /* Makes a set in memory from a stream: vidi_read without a path. */
 int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);
-/* Reads into a set without an epoch. */
-int vidi__set_read_from(vidi_set *set, vidi__reader *reader);
+/* Reads the payload of a stream of this version into a set without an epoch. */
+int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version);
+
+/* Makes a note; *note is NULL for an empty one. */
+int vidi__note_make(vidi__memory *memory, vidi_str bytes, vidi__note **note);
+void vidi__note_free(vidi__memory *memory, vidi__note *note);
 
 /*
  * Makes a set over a stream in memory, such as a mapped file, which must stay there unchanged as long as the set. Such

@@ -22,6 +22,7 @@ vidi__work vidi__work_part(const vidi__work *work, size_t done, size_t count)
     part.hashes = work->hashes ? work->hashes + done : NULL;
     part.digests = work->digests ? work->digests + done : NULL;
     part.verdicts = work->verdicts ? work->verdicts + done : NULL;
+    part.marks = work->marks ? work->marks + done : NULL;
     part.count = work->count - done < count ? work->count - done : count;
     return part;
 }

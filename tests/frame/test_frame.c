@@ -23,7 +23,7 @@ static void write_bytes(test_stream *stream, size_t bytes, unsigned salt)
     fill(data, bytes, salt);
     *stream = (test_stream){0};
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, stream, salt), VIDI_OK);
+    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, stream, VIDI__STREAM_PLAIN, salt), VIDI_OK);
     for (size_t at = 0, piece = 1; at < bytes; at += piece, piece = piece * 3 + 1) {
         piece = piece < bytes - at ? piece : bytes - at;
         assert_int_equal(vidi__write(&writer->base, data + at, piece), VIDI_OK);
@@ -286,10 +286,10 @@ static void other_files_and_versions_are_refused_by_name(void **state)
     assert_int_equal(read_bytes(&stream, 10, 1, 0), VIDI_EFORMAT);
     assert_non_null(strstr(vidi_message(), "not a vidi set"));
     stream.data[0] = 'v';
-    stream.data[8] = 2;
+    stream.data[8] = 3;
     vidi__store64(stream.data + 56, vidi__frame_sum(0, 0, stream.data, 56));
     assert_int_equal(map_bytes(&stream, false), VIDI_EFORMAT);
-    assert_non_null(strstr(vidi_message(), "version 2"));
+    assert_non_null(strstr(vidi_message(), "version 3"));
     stream.data[8] = 1;
     stream.data[40] = 1; /* what is reserved is zero */
     vidi__store64(stream.data + 56, vidi__frame_sum(0, 0, stream.data, 56));
@@ -304,7 +304,7 @@ static void a_failing_sink_or_source_is_an_io_error(void **state)
     vidi__frame_writer *writer = malloc(sizeof *writer);
     (void)state;
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, &stream, 0), VIDI_OK);
+    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, &stream, VIDI__STREAM_PLAIN, 0), VIDI_OK);
     assert_int_equal(vidi__frame_end(writer), VIDI_EIO);
     vidi__frame_writer_free(writer);
     free(writer);

@@ -107,7 +107,7 @@ void test_forge_take(test_forge *forge, const vidi_set *set)
 {
     recorder to = {{record, 1}, forge, false};
     memset(forge, 0, sizeof *forge);
-    assert_int_equal(vidi__set_write_to(set, &to.base), VIDI_OK);
+    assert_int_equal(vidi__set_write_to(set, &to.base, NULL), VIDI_OK);
 }
 
 void test_forge_copy(test_forge *to, const test_forge *from)
@@ -215,7 +215,7 @@ void test_forge_seal(const test_forge *forge, test_stream *stream)
     vidi__memory memory;
     memset(stream, 0, sizeof *stream);
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(&writer, &memory, test_stream_sink, stream, 4711), VIDI_OK);
+    assert_int_equal(vidi__frame_begin(&writer, &memory, test_stream_sink, stream, VIDI__STREAM_PLAIN, 4711), VIDI_OK);
     size_t done = 0;
     for (size_t i = 0; i < forge->array_count && forge->arrays[i].at < forge->size; i++) {
         assert_int_equal(vidi__write(&writer.base, forge->bytes + done, forge->arrays[i].at - done), VIDI_OK);

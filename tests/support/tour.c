@@ -108,6 +108,7 @@ typedef struct lines {
     size_t count;
     char *longest;
     uint8_t *verdicts;
+    uint64_t *marks;
     vidi_digest *digests;
 } lines;
 
@@ -120,8 +121,9 @@ static void make_lines(lines *made, uint64_t n)
     made->list = calloc(made->count, sizeof *made->list);
     made->verdicts = calloc(made->count, 1);
     made->digests = calloc(made->count, sizeof *made->digests);
+    made->marks = calloc(made->count, sizeof *made->marks);
     made->longest = malloc(LONGEST);
-    assert_true(made->list && made->verdicts && made->digests && made->longest);
+    assert_true(made->list && made->verdicts && made->digests && made->marks && made->longest);
     memcpy(made->list, made->batch.urls, (size_t)n * sizeof *made->list);
     memset(made->longest, 'x', LONGEST);
     memcpy(made->longest, "HTTP://h/", 9);
@@ -137,6 +139,7 @@ static void free_lines(lines *made)
     free(made->list);
     free(made->verdicts);
     free(made->digests);
+    free(made->marks);
     free(made->longest);
 }
 
@@ -151,6 +154,7 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
     VISIT(vidi_commit(set));
     VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_mark(set, &mark));
+    VISIT(vidi_add_batch_marked(set, made->list, made->count, made->verdicts, made->marks));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
     VISIT(vidi_add_digests(set, epoch, made->digests, made->count, made->verdicts));
@@ -161,7 +165,10 @@ static void visit_adds(const test_tour *tour, vidi_set *set, const lines *made)
         if (can & VIDI_CAN_DELETE)
             VISIT(vidi_remove(set, made->list[i]));
     }
+    VISIT(vidi_digest_batch(set, made->list, made->count, made->digests, made->verdicts, &epoch));
+    VISIT(vidi_add_digests_marked(set, epoch, made->digests, made->count, made->verdicts, made->marks));
     VISIT(vidi_commit_to(set, mark));
+    VISIT(vidi_commit_note(set, made->marks[0], test_str("a note")));
     VISIT(vidi_commit(set));
     VISIT(vidi_step(set, 1000000));
     VISIT(vidi_sync(set));
@@ -178,7 +185,10 @@ static int visit_entry(void *context, const vidi_entry *entry)
 static void visit_reads(const test_tour *tour, const vidi_set *set, const lines *made)
 {
     vidi_stats stats = {.size = sizeof stats};
+    char note[VIDI_NOTE_MAX];
+    size_t len;
     VISIT(vidi_stat(set, &stats));
+    VISIT((len = sizeof note, vidi_note(set, note, &len)));
     VISIT(vidi_has(set, made->list[0]));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_verify(set));
