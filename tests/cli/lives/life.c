@@ -265,6 +265,10 @@ static void consume(consuming *self)
 static void say_command(words *command, const life *self)
 {
     say(command, "vidi");
+    if (self->takes_snapshot) {
+        say_pair(command, "snapshot", self->place->state);
+        return;
+    }
     say_pair(command, "--state", self->place->state);
     say_pair(command, "--kind", self->kind);
     say_pair(command, "--error", "1e-12");
@@ -297,7 +301,8 @@ static void end_tally(const life *self, life_end *end)
 
 static void run_with_file(const life *self, const words *command, life_end *end)
 {
-    const char *path = self->device ? self->device : self->way == LIFE_APPENDS ? self->place->output : "/dev/null";
+    bool appends = self->way == LIFE_APPENDS && !self->takes_snapshot;
+    const char *path = self->device ? self->device : appends ? self->place->output : "/dev/null";
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     assert_true(file >= 0);
     pid_t pid = fork_child();
@@ -340,7 +345,7 @@ void life_run(const life *self, life_end *end)
     *end = (life_end){0};
     say_command(&command, self);
     begin_tally(self);
-    if (self->way == LIFE_PIPE || self->way == LIFE_ACK)
+    if (!self->takes_snapshot && (self->way == LIFE_PIPE || self->way == LIFE_ACK))
         run_with_consumer(self, &command, end);
     else
         run_with_file(self, &command, end);

@@ -63,6 +63,7 @@ typedef struct life {
     const char *kind; /* of the set */
     const char *sync; /* when commits are synced */
     life_way way;
+    bool takes_snapshot; /* vidi snapshot STATE */
     fate fate;
     consumer consumer;
     unsigned leap_ms;    /* see FATE_LEAP_VARIABLE */

@@ -12,11 +12,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "small_disk.h"
 #include "story.h"
 #include "support/env.h"
 #include "support/runner.h"
 
 static const life_way all_ways[] = {LIFE_APPENDS};
+enum { WAYS = sizeof all_ways / sizeof *all_ways, DISK_ROOM = 64 << 10 };
 
 static void report(const story_sums *sums)
 {
@@ -131,7 +133,7 @@ static void nothing_is_lost_whichever_call_it_is(void **state)
 
 static consumer random_consumer(story *self)
 {
-    consumer made = {.piece = 1 + test_below(&self->random, UINT64_C(2) << test_below(&self->random, 17)),
+    consumer made = {.piece = 1 + test_below(&self->random, UINT64_C(64) << test_below(&self->random, 12)),
                      .batch = 1 + test_below(&self->random, 50)};
     if (self->way != LIFE_PIPE && self->way != LIFE_ACK)
         return made;
@@ -141,34 +143,45 @@ static consumer random_consumer(story *self)
     return made;
 }
 
+/* Something happens to most lives: to the program, to its consumer, or to both. */
 static life random_life(story *self, uint64_t calls)
 {
     life plan = story_plain_life(self);
     plan.consumer = random_consumer(self);
-    if (plan.consumer.end == CONSUMER_STAYS || test_below(&self->random, 4) == 0) {
+    uint64_t sort = test_below(&self->random, 8);
+    if (sort == 0) {
+        plan.file_limit = 1 + test_below(&self->random, 2 * self->input.length);
+        plan.limit_kills = test_below(&self->random, 2);
+    } else if (sort < 3 || plan.consumer.end == CONSUMER_STAYS) {
         plan.fate.how = (fate_how)test_below(&self->random, FATE_HOWS);
         plan.fate.where = test_below(&self->random, 3) == 0 ? FATE_OUTPUT : FATE_ANYWHERE;
         plan.fate.number = 1 + test_below(&self->random, 1 + test_below(&self->random, calls));
-    } else if (test_below(&self->random, 6) == 0) {
-        plan.file_limit = 1 + test_below(&self->random, 2 * self->input.length);
-        plan.limit_kills = test_below(&self->random, 2);
     }
     return plan;
 }
 
+/* Sometimes a snapshot is taken between two lives; it has a fate, too. */
+static void take_snapshot(story *self, story_sums *sums)
+{
+    life plan = random_life(self, 20);
+    plan.takes_snapshot = true;
+    plan.consumer.end = CONSUMER_STAYS;
+    (void)story_live_well(self, &plan, sums);
+    sums->snapshots++;
+}
+
+/* Lives until everything was handed over, or until there were enough of them. */
 static void live_a_story(life_way way, uint64_t seed, story_sums *sums)
 {
     story self;
     story_begin(&self, way, seed, seed % 8 ? 0 : STORY_ON_DISK);
     uint64_t lives = 2 + test_below(&self.random, 10);
-    for (uint64_t i = 0; i < lives; i++) {
+    do {
         life plan = random_life(&self, 40);
         (void)story_live_well(&self, &plan, sums);
-        if (self.made && test_below(&self.random, 4) == 0) {
-            assert_int_equal(life_command(&self.place, "snapshot"), 0);
-            sums->snapshots++;
-        }
-    }
+        if (self.made && test_below(&self.random, 4) == 0)
+            take_snapshot(&self, sums);
+    } while (self.lives < lives && self.report.fresh > 0);
     story_end_well(&self, sums);
     story_free(&self);
 }
@@ -183,7 +196,7 @@ static void nothing_is_lost_in_life_after_life(void **state)
 {
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
-    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 60) / LIFE_WAYS;
+    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 60) / WAYS;
     uint64_t only = number_from("VIDI_TEST_SEED", 0), seed = only;
     if (!only)
         assert_int_equal(getrandom(&seed, sizeof seed, 0), sizeof seed);
@@ -216,6 +229,46 @@ static void nothing_that_a_full_device_refused_is_seen(void **state)
     report(&sums);
 }
 
+/* A disk that gets a little more room after each life. */
+static void nothing_is_lost_on_a_small_disk(void **state)
+{
+    const char *folder = *state;
+    story_sums sums = {0};
+    for (uint64_t seed = 1; seed <= (test_long() ? 40 : 4); seed++) {
+        story self;
+        story_begin(&self, all_ways[seed % WAYS], seed, 0);
+        story_move(&self, folder);
+        uint64_t room = DISK_ROOM;
+        assert_int_equal(small_disk_resize(folder, room), 0);
+        do {
+            life plan = story_plain_life(&self);
+            plan.disk_is_small = true;
+            (void)story_live_well(&self, &plan, &sums);
+            room += test_below(&self.random, self.input.length / 2);
+            assert_int_equal(small_disk_resize(folder, room), 0);
+        } while (self.report.fresh > 0);
+        story_end_well(&self, &sums);
+        story_free(&self);
+    }
+    report(&sums);
+    check(sums.failed > 0, "the disk was never full");
+}
+
+/* Runs this program once more, for the test above alone. */
+static void start_with_a_small_disk(void **state)
+{
+    char folder[TEST_PATH];
+    (void)state;
+    test_folder_new(folder, true);
+    int status = small_disk_run("--small-disk", folder, DISK_ROOM);
+    test_folder_remove(folder);
+    if (status == SMALL_DISK_FORBIDDEN) {
+        print_message("# skipped: this system lets nobody mount a file system of a limited size\n");
+        skip();
+    }
+    check(status == 0, "the test on a small disk ends with status %d", status);
+}
+
 /* ---- all of it ---- */
 
 static void add_test(const char *promise, life_way way, CMUnitTestFunction function, const void *state)
@@ -228,12 +281,17 @@ static void add_test(const char *promise, life_way way, CMUnitTestFunction funct
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    if (argc == 3 && strcmp(argv[1], "--small-disk") == 0) {
+        test_add("nothing is lost on a small disk", nothing_is_lost_on_a_small_disk, argv[2]);
+        return test_run("lives", 1, argv);
+    }
     for (size_t i = 0; i < sizeof plants / sizeof *plants; i++)
         add_test("the checker finds planted losses", plants[i].way, planted_losses_are_found, &plants[i]);
     add_test("the checker finds a line that a crash has torn", LIFE_APPENDS, a_line_torn_by_a_crash_is_found, NULL);
     add_test("nothing that /dev/full has refused is seen", LIFE_APPENDS, nothing_that_a_full_device_refused_is_seen,
              NULL);
-    for (size_t i = 0; i < sizeof all_ways / sizeof *all_ways; i++) {
+    test_add("nothing is lost on a disk that is full and gets more room", start_with_a_small_disk, NULL);
+    for (size_t i = 0; i < WAYS; i++) {
         add_test("nothing is lost, whichever call it is", all_ways[i], nothing_is_lost_whichever_call_it_is,
                  &all_ways[i]);
         add_test("nothing is lost in life after life", all_ways[i], nothing_is_lost_in_life_after_life, &all_ways[i]);

@@ -36,6 +36,9 @@ enum {
 
 void story_begin(story *self, life_way way, uint64_t seed, unsigned flags);
 
+/* The state and the output lie in this folder. */
+void story_move(story *self, const char *folder);
+
 /* One life without a judgement. */
 void story_live(story *self, const life *plan, life_end *end);
 
