@@ -153,8 +153,11 @@ enum vidi_access_flags {
     VIDI_MANUAL_COMMIT = 2, /* adds and removals count only after vidi_commit */
     VIDI_READ_ONLY = 16,    /* for opening: takes no lock, so any number of readers work beside a writer */
     VIDI_NO_MAP = 32,       /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
-    VIDI_ACCEPT_DAMAGE = 64 /* for opening: writes to a set although part of its log is damaged; what is left is saved
-                             * in a new snapshot at once */
+    /*
+     * For opening to write: opens a set although its logs are damaged or missing (VIDI_EDAMAGED without this flag), and
+     * writes a snapshot of what is left at once. vidi_recovered tells what is gone: those URLs are new again.
+     */
+    VIDI_ACCEPT_DAMAGE = 64
 };
 
 /*

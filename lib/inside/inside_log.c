@@ -42,9 +42,9 @@ static int close_content(int file)
     return file == HANDLE ? 0 : refuse();
 }
 
-static int size_content(int file, uint64_t *bytes)
+static int stat_content(int file, vidi__file_state *state)
 {
-    *bytes = content_size;
+    *state = (vidi__file_state){.bytes = content_size, .links = 1, .regular = true};
     return file == HANDLE ? 0 : refuse();
 }
 
@@ -87,7 +87,7 @@ int vidi__inside_log_read(const void *bytes, size_t size, int (*visit)(void *con
     VIDI__TRY(vidi__memory_init(&memory, NULL, size + MEMORY_MORE));
     in_memory.open = open_content;
     in_memory.close = close_content;
-    in_memory.size = size_content;
+    in_memory.stat = stat_content;
     in_memory.pread = read_content;
     content = bytes;
     content_size = size;

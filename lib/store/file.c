@@ -27,12 +27,18 @@ static int real_unlink(int folder, const char *name)
     return unlinkat(folder, name, 0);
 }
 
-static int real_size(int file, uint64_t *bytes)
+static int real_stat(int file, vidi__file_state *state)
 {
     struct stat is;
     if (fstat(file, &is) != 0)
         return -1;
-    *bytes = (uint64_t)is.st_size;
+    *state = (vidi__file_state){
+        .bytes = (uint64_t)is.st_size,
+        .links = is.st_nlink,
+        .device = is.st_dev,
+        .inode = is.st_ino,
+        .regular = S_ISREG(is.st_mode),
+    };
     return 0;
 }
 
@@ -92,11 +98,12 @@ const vidi__system vidi__system_real = {
     .close = close,
     .write = write,
     .pread = pread,
+    .pwrite = pwrite,
     .fsync = fsync,
     .rename = real_rename,
     .unlink = real_unlink,
     .mkdir = mkdir,
-    .size = real_size,
+    .stat = real_stat,
     .lock = real_lock,
     .truncate = real_truncate,
     .map = real_map,
@@ -114,16 +121,35 @@ static int refused(const char *name, const char *what)
     return vidi__fail(VIDI_EIO, "%s cannot be %s: %s", name, what, strerror(errno));
 }
 
+/* Whoever may write to the folder could have put anything there: a link to another file, a pipe that nobody reads. */
+static int check_regular(vidi__file *file)
+{
+    vidi__file_state state;
+    int code = vidi__file_stat(file, &state);
+    if (code == VIDI_OK && !state.regular)
+        code = vidi__fail(VIDI_EFORMAT, "%s is not a regular file", file->name);
+    if (code < 0) {
+        (void)vidi__system_now->close(file->handle);
+        file->handle = -1;
+    }
+    return code;
+}
+
 int vidi__file_open(vidi__file *file, int folder, const char *name, int flags)
 {
+    const int always = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK; /* O_NONBLOCK: a pipe without a reader does not block */
     snprintf(file->name, sizeof file->name, "%.*s", (int)sizeof file->name - 1, name);
     do
-        file->handle = vidi__system_now->open(folder, name, flags | O_CLOEXEC, VIDI__FILE_MODE);
+        file->handle = vidi__system_now->open(folder, name, flags | always, VIDI__FILE_MODE);
     while (file->handle < 0 && errno == EINTR);
     if (file->handle >= 0)
-        return VIDI_OK;
+        return check_regular(file);
     if (errno == ENOENT)
         return vidi__fail(VIDI_EABSENT, "%s does not exist", file->name);
+    if (errno == ELOOP)
+        return vidi__fail(VIDI_EFORMAT, "%s is a symbolic link, which is not followed", file->name);
+    if (errno == ENXIO || errno == EISDIR)
+        return vidi__fail(VIDI_EFORMAT, "%s is not a regular file", file->name);
     return refused(file->name, flags & O_CREAT ? "created" : "opened");
 }
 
@@ -154,6 +180,24 @@ int vidi__file_write(const vidi__file *file, const void *data, size_t bytes)
     return VIDI_OK;
 }
 
+int vidi__file_overwrite(const vidi__file *file, const void *data, size_t bytes, uint64_t offset)
+{
+    const unsigned char *at = data;
+    while (bytes) {
+        ssize_t done = vidi__system_now->pwrite(file->handle, at, bytes, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done == 0)
+            errno = EIO;
+        if (done <= 0)
+            return refused(file->name, "written");
+        at += done;
+        bytes -= (size_t)done;
+        offset += (uint64_t)done;
+    }
+    return VIDI_OK;
+}
+
 int vidi__file_read(const vidi__file *file, void *data, size_t bytes, uint64_t offset)
 {
     unsigned char *at = data;
@@ -180,10 +224,18 @@ int vidi__file_sync(const vidi__file *file)
     return VIDI_OK;
 }
 
+int vidi__file_stat(const vidi__file *file, vidi__file_state *state)
+{
+    if (vidi__system_now->stat(file->handle, state) != 0)
+        return refused(file->name, "measured");
+    return VIDI_OK;
+}
+
 int vidi__file_size(const vidi__file *file, uint64_t *bytes)
 {
-    if (vidi__system_now->size(file->handle, bytes) != 0)
-        return refused(file->name, "measured");
+    vidi__file_state state;
+    VIDI__TRY(vidi__file_stat(file, &state));
+    *bytes = state.bytes;
     return VIDI_OK;
 }
 

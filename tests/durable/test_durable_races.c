@@ -47,10 +47,10 @@ static ssize_t hooked_pread(int file, void *data, size_t bytes, off_t offset)
     return vidi__system_real.pread(file, data, bytes, offset);
 }
 
-static int hooked_size(int file, uint64_t *bytes)
+static int hooked_stat(int file, vidi__file_state *state)
 {
     count_call();
-    return vidi__system_real.size(file, bytes);
+    return vidi__system_real.stat(file, state);
 }
 
 static void *hooked_map(int file, size_t bytes)
@@ -166,7 +166,7 @@ static void a_reader_is_never_confused(void **state)
     vidi__system hooked = vidi__system_real;
     hooked.open = hooked_open;
     hooked.pread = hooked_pread;
-    hooked.size = hooked_size;
+    hooked.stat = hooked_stat;
     hooked.map = hooked_map;
     hooked.list = hooked_list;
     for (int variant = 0; variant < 4; variant++) {

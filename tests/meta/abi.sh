@@ -25,7 +25,7 @@ finds() {
 
 check "the interface is the committed one" is_committed "$header"
 check "a field inserted into vidi_stats is found" finds 's/^    uint64_t epoch; .*/&\n    uint64_t inserted;/'
-check "a changed number is found" finds 's/VIDI_EBUSY = -12/VIDI_EBUSY = -13/'
+check "a changed number is found" finds 's/VIDI_EBUSY = -12/VIDI_EBUSY = -14/'
 check "a changed parameter is found" finds 's/vidi_count\(const vidi_set \*set, vidi_str url, uint64_t/vidi_count(const vidi_set *set, vidi_str url, uint32_t/'
 check "a function that is gone is found" finds '/^VIDI_API int vidi_sync\(/d'
 finish

@@ -200,7 +200,7 @@ static bool fail_nth(const test_case *which, disk_call call, uint64_t n)
 static void a_failing_disk_is_told_or_not(void **state)
 {
     static const disk_call calls[] = {DISK_OPEN, DISK_CLOSE, DISK_PREAD,    DISK_RENAME, DISK_UNLINK, DISK_MKDIR,
-                                      DISK_SIZE, DISK_LOCK,  DISK_TRUNCATE, DISK_MAP,    DISK_LIST};
+                                      DISK_STAT, DISK_LOCK,  DISK_TRUNCATE, DISK_MAP,    DISK_LIST};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         uint64_t n = 1;
         while (fail_nth(*state, calls[i], n))

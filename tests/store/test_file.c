@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/file.h"
 #include "support/check.h"
@@ -50,6 +51,47 @@ static void files_are_for_their_owner_alone(void **state)
     assert_int_equal(is.st_mode & 0777, VIDI__FILE_MODE);
     assert_true(fcntl(file.handle, F_GETFD) & FD_CLOEXEC);
     assert_int_equal(vidi__file_close(&file), VIDI_OK);
+}
+
+/* Links are not followed, and pipes, folders and devices are refused at once: a pipe without a reader would wait. */
+static void only_regular_files_are_opened(void **state)
+{
+    (void)state;
+    static const int flags[] = {O_RDONLY, O_RDWR, O_WRONLY, O_RDWR | O_CREAT, O_RDWR | O_APPEND};
+    test_file_save(&folder, "target", "precious", 8);
+    assert_int_equal(symlinkat("target", folder.handle, "link"), 0);
+    assert_int_equal(symlinkat("nowhere", folder.handle, "dangling"), 0);
+    assert_int_equal(mkfifoat(folder.handle, "pipe", 0600), 0);
+    for (size_t i = 0; i < VIDI__COUNT(flags); i++) {
+        static const char *const names[] = {"link", "dangling", "pipe", "."};
+        for (size_t k = 0; k < VIDI__COUNT(names); k++) {
+            vidi__file file;
+            int code = vidi__file_open(&file, folder.handle, names[k], flags[i]);
+            check(code == VIDI_EFORMAT && strstr(vidi_message(), names[k]), "%s, flags %d: %d, %s", names[k], flags[i],
+                  code, vidi_message());
+            assert_int_equal(file.handle, -1);
+        }
+    }
+    assert_false(test_file_exists(&folder, "nowhere"));
+    test_scratch_empty(&folder);
+}
+
+static void a_file_knows_its_links(void **state)
+{
+    (void)state;
+    vidi__file file;
+    vidi__file_state is;
+    assert_int_equal(vidi__file_open(&file, folder.handle, "linked", O_RDWR | O_CREAT), VIDI_OK);
+    assert_int_equal(vidi__file_stat(&file, &is), VIDI_OK);
+    assert_true(is.regular && is.links == 1);
+    assert_int_equal(linkat(folder.handle, "linked", folder.handle, "again", 0), 0);
+    assert_int_equal(vidi__file_stat(&file, &is), VIDI_OK);
+    assert_int_equal(is.links, 2);
+    assert_int_equal(vidi__file_unlink(folder.handle, "linked"), VIDI_OK);
+    assert_int_equal(vidi__file_unlink(folder.handle, "again"), VIDI_OK);
+    assert_int_equal(vidi__file_stat(&file, &is), VIDI_OK);
+    assert_int_equal(is.links, 0);
+    vidi__file_close(&file);
 }
 
 static void names_change_and_vanish(void **state)
@@ -118,6 +160,7 @@ static int life(vidi__file *file, char *back)
     const void *start;
     VIDI__TRY(vidi__file_open(file, folder.handle, "life", O_RDWR | O_CREAT | O_TRUNC));
     VIDI__TRY(vidi__file_write(file, "0123456789", 10));
+    VIDI__TRY(vidi__file_overwrite(file, "012345", 6, 0));
     VIDI__TRY(vidi__file_read(file, back, 10, 0));
     VIDI__TRY(vidi__file_size(file, &bytes));
     VIDI__TRY(vidi__file_map(file, bytes, &start));
@@ -133,7 +176,7 @@ static void interruptions_and_short_pieces_are_no_errors(void **state)
 {
     (void)state;
     static const int kinds[] = {EINTR, DISK_SHORT};
-    static const disk_call calls[] = {DISK_OPEN, DISK_WRITE, DISK_PREAD, DISK_TRUNCATE, DISK_CLOSE};
+    static const disk_call calls[] = {DISK_OPEN, DISK_WRITE, DISK_PREAD, DISK_PWRITE, DISK_TRUNCATE, DISK_CLOSE};
     for (size_t call = 0; call < VIDI__COUNT(calls); call++) {
         for (size_t kind = 0; kind < VIDI__COUNT(kinds); kind++) {
             char back[11] = "";
@@ -158,7 +201,7 @@ static void every_call_that_fails_is_told(void **state)
         disk_fail(DISK_ANY, ++n, EIO, 1);
         int code = life(&file, back);
         failed = disk_failed();
-        bool unmap = disk_calls(DISK_UNMAP) == 1 && n == 6;
+        bool unmap = disk_calls(DISK_UNMAP) == 1 && n == 8;
         check(code == (failed && !unmap ? VIDI_EIO : VIDI_OK), "call %d: %d", (int)n, code);
         if (code != VIDI_OK)
             assert_non_null(strstr(vidi_message(), strerror(EIO)));
@@ -253,6 +296,38 @@ static void the_test_disk_loses_what_was_not_synced_and_only_that(void **state)
     test_scratch_empty(&folder);
 }
 
+/* Overwriting a sector leaves the one or the other, and overwriting two leaves any mixture of whole sectors. */
+static void the_test_disk_tears_what_is_overwritten_between_sectors(void **state)
+{
+    (void)state;
+    test_scratch out;
+    vidi__file file;
+    static char before[1024], after[1024];
+    bool mixed = false;
+    memset(before, 'b', sizeof before);
+    memset(after, 'a', sizeof after);
+    test_scratch_make(&out);
+    test_file_save(&folder, "end", before, sizeof before);
+    disk_begin(&folder);
+    assert_int_equal(vidi__file_open(&file, folder.handle, "end", O_RDWR), VIDI_OK);
+    assert_int_equal(vidi__file_overwrite(&file, after, sizeof after, 0), VIDI_OK);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        size_t bytes;
+        disk_crash_state(seed, &out);
+        unsigned char *data = test_file_load(&out, "end", &bytes);
+        assert_int_equal(bytes, sizeof before);
+        for (size_t at = 0; at < bytes; at += 512)
+            assert_true(memcmp(data + at, before, 512) == 0 || memcmp(data + at, after, 512) == 0);
+        mixed |= data[0] != data[512];
+        free(data);
+    }
+    assert_true(mixed);
+    vidi__file_close(&file);
+    disk_end();
+    test_scratch_remove(&out);
+    test_scratch_empty(&folder);
+}
+
 static void the_test_disk_does_not_make_up_for_a_failed_sync(void **state)
 {
     (void)state;
@@ -277,6 +352,8 @@ int main(int argc, char **argv)
     test_scratch_make(&folder);
     test_add("what is written is read", what_is_written_is_read, NULL);
     test_add("files are for their owner alone", files_are_for_their_owner_alone, NULL);
+    test_add("only regular files are opened", only_regular_files_are_opened, NULL);
+    test_add("a file knows its links", a_file_knows_its_links, NULL);
     test_add("names change and vanish", names_change_and_vanish, NULL);
     test_scratch_empty(&folder);
     test_add("a lock is for one", a_lock_is_for_one, NULL);
@@ -285,6 +362,8 @@ int main(int argc, char **argv)
     test_add("a sync is not tried twice", a_sync_is_not_tried_twice, NULL);
     test_add("the test disk loses what was not synced and only that",
              the_test_disk_loses_what_was_not_synced_and_only_that, NULL);
+    test_add("the test disk tears what is overwritten between sectors",
+             the_test_disk_tears_what_is_overwritten_between_sectors, NULL);
     test_add("a folder is listed again and again", a_folder_is_listed_again_and_again, NULL);
     test_add("the test disk does not make up for a failed sync", the_test_disk_does_not_make_up_for_a_failed_sync,
              NULL);

@@ -234,7 +234,7 @@ static int begin(disk_call call)
     uint64_t index = disk.calls[disk.fail_call];
     if (index < disk.fail_at || index - disk.fail_at >= disk.fail_times)
         return 0;
-    if (disk.fail_error < 0 && call != DISK_WRITE && call != DISK_PREAD)
+    if (disk.fail_error < 0 && call != DISK_WRITE && call != DISK_PREAD && call != DISK_PWRITE)
         return 0;
     disk.failed++;
     if (disk.fail_error == DISK_FULL && (disk.failed > 1 || call == DISK_PREAD))
@@ -313,6 +313,21 @@ static ssize_t disk_write(int file, const void *data, size_t size)
     return done;
 }
 
+static ssize_t disk_pwrite(int file, const void *data, size_t size, off_t offset)
+{
+    int error = begin(DISK_PWRITE);
+    if (error > 0)
+        return end(-1, error);
+    if (error == DISK_SHORT && size > 1)
+        size /= 2;
+    ssize_t done = vidi__system_real.pwrite(file, data, size, offset);
+    error = errno;
+    if (done > 0 && inode_of(file))
+        add_change(disk.handles[file] - 1, (uint64_t)offset, data, (size_t)done);
+    end(0, error);
+    return done;
+}
+
 static ssize_t disk_pread(int file, void *data, size_t size, off_t offset)
 {
     int error = begin(DISK_PREAD);
@@ -371,10 +386,10 @@ static int disk_mkdir(const char *path, mode_t mode)
     return end(result, error ? error : errno);
 }
 
-static int disk_size(int file, uint64_t *size)
+static int disk_stat(int file, vidi__file_state *state)
 {
-    int error = begin(DISK_SIZE);
-    int result = error ? -1 : vidi__system_real.size(file, size);
+    int error = begin(DISK_STAT);
+    int result = error ? -1 : vidi__system_real.stat(file, state);
     return end(result, error ? error : errno);
 }
 
@@ -425,11 +440,12 @@ static const vidi__system disk_system = {
     .close = disk_close,
     .write = disk_write,
     .pread = disk_pread,
+    .pwrite = disk_pwrite,
     .fsync = disk_fsync,
     .rename = disk_rename,
     .unlink = disk_unlink,
     .mkdir = disk_mkdir,
-    .size = disk_size,
+    .stat = disk_stat,
     .lock = disk_lock,
     .truncate = disk_truncate,
     .map = disk_map,

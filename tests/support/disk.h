@@ -30,11 +30,12 @@ typedef enum disk_call {
     DISK_CLOSE, /* closes the file even if it fails, as Linux does */
     DISK_WRITE,
     DISK_PREAD,
+    DISK_PWRITE,
     DISK_FSYNC,
     DISK_RENAME,
     DISK_UNLINK,
     DISK_MKDIR,
-    DISK_SIZE,
+    DISK_STAT,
     DISK_LOCK,
     DISK_TRUNCATE,
     DISK_MAP,
@@ -43,7 +44,7 @@ typedef enum disk_call {
     DISK_CALLS
 } disk_call;
 
-/* Used instead of an errno. Both affect only write and pread. */
+/* Used instead of an errno. Both affect only write, pwrite and pread. */
 enum {
     DISK_SHORT = -1, /* transfers half of the request */
     DISK_FULL = -2   /* transfers half, then ENOSPC */
