@@ -115,7 +115,7 @@ _vidi_options() {
         echo "--kind --param --capacity --error --keep-previous --wait -h --help"
         ;;
     merge)
-        echo "--wait -h --help"
+        echo "--force --wait -h --help"
         ;;
     snapshot)
         echo "--wait -h --help"

@@ -151,6 +151,7 @@ complete -c vidi -n '__vidi_is rotate' -l keep-previous -d 'Keep the epoch that 
 complete -c vidi -n '__vidi_is rotate' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if far more pages are lost than asked'
 complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a summary, --help the full text'
 

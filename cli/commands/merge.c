@@ -17,6 +17,7 @@ typedef struct merging {
     const char *path; /* of the set that the others are merged into */
     bool fresh;       /* it does not exist yet */
     bool wait;        /* while another process has it locked */
+    unsigned flags;   /* for vidi_merge_with */
     vidi_set *into;
     cli_words from; /* the paths of the others */
     vidi_set **sets;
@@ -69,6 +70,18 @@ static int empty_like(vidi_set **set, const vidi_set *like)
     return vidi_create(set, &options);
 }
 
+static const char *advice(int error)
+{
+    switch (error) {
+    case VIDI_EDIFFERS:
+        return "; 'vidi --state STATE --like OTHER' makes a set that fits";
+    case VIDI_ERATE:
+        return "; --force merges them all the same";
+    default:
+        return "";
+    }
+}
+
 static int does_not_fit(const merging *job, size_t i, int error)
 {
     const char *other = job->fresh ? job->from.list[0] : job->path;
@@ -76,8 +89,7 @@ static int does_not_fit(const merging *job, size_t i, int error)
     bool alone = job->fresh && i == 0;
 
     return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other, alone ? "" : " and ", job->from.list[i],
-                     *message ? message : vidi_strerror(error),
-                     error == VIDI_EDIFFERS ? "; 'vidi --state STATE --like OTHER' makes a set that fits" : "");
+                     *message ? message : vidi_strerror(error), advice(error));
 }
 
 /* Without memory for the trial, the merge itself will report what is wrong. */
@@ -116,11 +128,11 @@ static int create_target(merging *job)
 static int merge_one(const merging *job, size_t i)
 {
     vidi_set *copy;
-    int error = vidi_merge(job->into, job->sets[i]);
+    int error = vidi_merge_with(job->into, job->sets[i], job->flags);
 
     if (error != VIDI_ECANNOT || vidi_open(&copy, job->from.list[i], VIDI_READ_ONLY | VIDI_NO_MAP) < 0)
         return error;
-    error = vidi_merge(job->into, copy);
+    error = vidi_merge_with(job->into, copy, job->flags);
     vidi_close(copy);
     return error;
 }
@@ -131,7 +143,10 @@ static int merge_all(const merging *job)
         int error = merge_one(job, i);
         if (error < 0) {
             does_not_fit(job, i, error);
-            return cli_error("%s may hold a part of them now; run the same command again to complete it", job->path);
+            if (error == VIDI_ERATE && i == 0)
+                return CLI_ERROR;
+            return cli_error("%s may hold a part of them now; run the same command again%s to complete it", job->path,
+                             error == VIDI_ERATE ? " with --force" : "");
         }
     }
     return CLI_OK;
@@ -169,7 +184,7 @@ static int merge(merging *job)
 }
 
 typedef struct merge_options {
-    bool wait;
+    bool wait, force;
 } merge_options;
 
 static int run(const cli_command *self, cli_words words)
@@ -181,7 +196,10 @@ static int run(const cli_command *self, cli_words words)
         return status;
     if (cli_operands(self, words, 2, SIZE_MAX) != CLI_OK)
         return CLI_ERROR;
-    merging job = {.path = words.list[0], .wait = options.wait, .from = {words.list + 1, words.count - 1}};
+    merging job = {.path = words.list[0],
+                   .wait = options.wait,
+                   .flags = options.force ? VIDI_MERGE_FORCE : 0,
+                   .from = {words.list + 1, words.count - 1}};
     job.sets = calloc(job.from.count, sizeof *job.sets);
     if (!job.sets)
         return cli_error("out of memory");
@@ -194,6 +212,11 @@ static int run(const cli_command *self, cli_words words)
 }
 
 static const cli_option options_table[] = {
+    {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL,
+     "Merge even if far more pages are lost than asked",
+     "Without it, a merge that would raise the error rate to more than twice the one that the sets were made for is "
+     "refused.",
+     0},
     {"wait", 0, CLI_FLAG, offsetof(merge_options, wait), NULL, "Wait while another process has OUT locked",
      CLI_WAIT_DETAILS, 0},
     CLI_OPTIONS_END,
@@ -214,6 +237,9 @@ const cli_command cli_merge = {
         "All sets are opened, verified and compared before the first is merged. If two do not fit together, an "
         "error says what differs. Pages that one of the sets lost stay lost, and the expected losses add "
         "up.\n"
+        "A set that was made for n URLs loses far more pages with those of two such sets in it. If the error rate "
+        "would become more than twice the one that was asked for, the merge is refused. Make the sets with a "
+        "capacity for all URLs together, or merge them with --force.\n"
         "The exit status is 0, or 2 after an error.",
     .examples = "  vidi merge all.state one.state two.state three.state\n"
                 "  vidi merge all.state from-other-machines/*.vidi\n",

@@ -83,15 +83,16 @@ enum vidi_error {
     VIDI_EOPTION = -2,   /* an option or parameter that is unknown or out of range */
     VIDI_EMEMORY = -3,   /* the allocator refused */
     VIDI_ELIMIT = -4, /* a limit would be exceeded: of the set's or the machine's memory, or of what a kind can count */
-    VIDI_EABSENT = -5,  /* what was asked for is not there */
-    VIDI_ECANNOT = -6,  /* this kind cannot do that; see vidi_stats.can */
-    VIDI_EDIFFERS = -7, /* the two sets do not fit together */
-    VIDI_EFORMAT = -8,  /* what was read is not a vidi set, or is a damaged one */
-    VIDI_EIO = -9,      /* a file, the sink or the source failed */
-    VIDI_ESYSTEM = -10, /* the operating system refused (random numbers, locks) */
-    VIDI_EEXIST = -11,  /* there is a set already, or the folder holds something else */
-    VIDI_EBUSY = -12,   /* another process, or this one, has the set open for writing */
-    VIDI_EDAMAGED = -13 /* part of what was committed is gone; VIDI_ACCEPT_DAMAGE opens what is left */
+    VIDI_EABSENT = -5,   /* what was asked for is not there */
+    VIDI_ECANNOT = -6,   /* this kind cannot do that; see vidi_stats.can */
+    VIDI_EDIFFERS = -7,  /* the two sets do not fit together */
+    VIDI_EFORMAT = -8,   /* what was read is not a vidi set, or is a damaged one */
+    VIDI_EIO = -9,       /* a file, the sink or the source failed */
+    VIDI_ESYSTEM = -10,  /* the operating system refused (random numbers, locks) */
+    VIDI_EEXIST = -11,   /* there is a set already, or the folder holds something else */
+    VIDI_EBUSY = -12,    /* another process, or this one, has the set open for writing */
+    VIDI_EDAMAGED = -13, /* part of what was committed is gone; VIDI_ACCEPT_DAMAGE opens what is left */
+    VIDI_ERATE = -14     /* the merged set would lose many more pages than was asked for; see VIDI_MERGE_FORCE */
 };
 
 /*
@@ -371,10 +372,22 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may
  * differ. All other sets must agree in each of these, which sets that were created with `like` do.
  *
- * Takes time linear in the size of `from`; adds to either set wait. On error `into` may hold part of `from`; calling
- * again completes it, except that sets which store every add may then count some URLs twice.
+ * A filter that was made for n URLs has a far higher error rate with those of two such filters in it. VIDI_ERATE, with
+ * nothing changed, if the merge would raise vidi_stats.fp_now to more than twice the error rate that the set was made
+ * for. It never refuses sets that are exact, or whose size was given by parameters (m, bits), or a merge after which the
+ * rate is no higher than that of one of the two sets before.
+ *
+ * Takes time linear in the size of `from`; adds to either set wait. On any other error `into` may hold part of `from`;
+ * calling again completes it, except that sets which store every add may then count some URLs twice.
  */
 VIDI_API int vidi_merge(vidi_set *into, const vidi_set *from);
+
+enum vidi_merge_flags {
+    VIDI_MERGE_FORCE = 1 /* merge even if the error rate becomes much higher than the one that was asked for */
+};
+
+/* The same with flags. */
+VIDI_API int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags);
 
 /* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
 typedef struct vidi_entry {

@@ -82,6 +82,8 @@ const char *vidi_strerror(int error)
         return "in use";
     case VIDI_EDAMAGED:
         return "part of what was committed is gone";
+    case VIDI_ERATE:
+        return "the merged set would lose many more pages than was asked for";
     case VIDI_INVALID:
         return "not a URL";
     default:

@@ -196,20 +196,41 @@ int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, ui
 
 /* ---- to another set ---- */
 
+/* The i-th operation as work on another set. */
+static vidi__work work_at(const vidi_set *from, uint64_t i, const vidi_str *url, uint8_t *verdict)
+{
+    bool hash_only = from->durable->hash_only;
+    return (vidi__work){.urls = hash_only ? NULL : url,
+                        .hashes = hash_only ? &from->durable->staging.hash[i] : NULL,
+                        .count = 1,
+                        .verdicts = verdict};
+}
+
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from)
 {
     const vidi__staging *staging = &from->durable->staging;
-    bool hash_only = from->durable->hash_only;
     vidi__tally tally = {0};
     for (uint64_t i = 0; i < staging->logged; i++) {
         vidi_str url = vidi__staging_url(staging, i);
         uint8_t verdict;
-        vidi__work work = {.urls = hash_only ? NULL : &url,
-                           .hashes = hash_only ? &staging->hash[i] : NULL,
-                           .count = 1,
-                           .verdicts = &verdict};
+        vidi__work work = work_at(from, i, &url, &verdict);
         if (staging->kind[i] != VIDI__OP_NONE)
             VIDI__TRY(vidi__durable_operate(into, staging->kind[i], &work, &tally));
+    }
+    return VIDI_OK;
+}
+
+int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing)
+{
+    const vidi__staging *staging = &from->durable->staging;
+    for (uint64_t i = 0; i < staging->logged; i++) {
+        vidi_str url = vidi__staging_url(staging, i);
+        uint8_t verdict;
+        vidi__work work = work_at(from, i, &url, &verdict);
+        if (staging->kind[i] != VIDI__OP_ADD)
+            continue;
+        VIDI__TRY(vidi__epoch_lookup(&into->memory, &into->now, &work));
+        *missing += verdict == VIDI_NEW;
     }
     return VIDI_OK;
 }

@@ -198,6 +198,7 @@ static const vidi__persistence persistence = {
     .iterate = vidi__durable_iterate,
     .check_whole = check_whole,
     .merge_into = vidi__durable_merge_into,
+    .count_missing = vidi__durable_count_missing,
     .merged = vidi__snapshot_take,
     .rotated = vidi__snapshot_rotate,
     .drop_previous = drop_previous,

@@ -127,6 +127,7 @@ int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
 int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
 /* Applies what `from` has committed but not in its filter to the filter of another set. */
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
+int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing);
 
 /* ---- records of the log (log_records.c) ---- */
 

@@ -63,3 +63,11 @@ void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
     into->words[words_of(into->m) - 1] &= last_bits(into->m); /* borrowed bits may be anything there */
     into->ones = vidi__popcount(into->words, words_of(into->m));
 }
+
+uint64_t vidi__bitmap_union(const vidi__bitmap *a, const vidi__bitmap *b)
+{
+    uint64_t last = words_of(a->m) - 1, sum = 0;
+    for (uint64_t i = 0; i < last; i++)
+        sum += (uint64_t)__builtin_popcountll(a->words[i] | b->words[i]);
+    return sum + (uint64_t)__builtin_popcountll((a->words[last] | b->words[last]) & last_bits(a->m));
+}

@@ -24,6 +24,9 @@ int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer);
 /* Sets all bits of `into` that are set in `from`. Both must have the same m. */
 void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from);
 
+/* How many bits are set in at least one of two arrays with the same m. */
+uint64_t vidi__bitmap_union(const vidi__bitmap *a, const vidi__bitmap *b);
+
 /* Bytes that m bits take, in whole cache lines. */
 static inline uint64_t vidi__bitmap_bytes(uint64_t m)
 {

@@ -101,10 +101,16 @@ uint64_t vidi__bloom_estimate(uint64_t ones, uint64_t m, unsigned k)
     return (uint64_t)llround(log1p(-(double)ones / (double)m) / log1p(-1 / (double)m) / k);
 }
 
-void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t ones, uint64_t m, unsigned k)
+double vidi__bloom_fp_after(uint64_t ones, uint64_t m, unsigned k, uint64_t more)
 {
-    uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from);
-    uint64_t count = vidi__bloom_estimate(ones, m, k), least = a > b ? a : b;
+    double empty = (1 - (double)ones / (double)m) * exp((double)more * k * log1p(-1 / (double)m));
+    return vidi__power(more ? 1 - empty : (double)ones / (double)m, k);
+}
+
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k)
+{
+    uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from), least = a > b ? a : b;
+    uint64_t count = a + vidi__bloom_estimate(ones.after, m, k) - vidi__bloom_estimate(ones.before, m, k);
     if (count > a + b)
         count = a + b;
     atomic_store_explicit(&into->count, count > least ? count : least, memory_order_relaxed);

@@ -8,7 +8,6 @@
 
 #include "filters/filter.h"
 
-#define VIDI__DEFAULT_ERROR 1e-6
 #define VIDI__PLACES_MAX (UINT64_C(1) << 48)
 
 /*
@@ -71,7 +70,18 @@ void vidi__bloom_planned(const vidi__want *want, const vidi__bloom *shape, vidi_
 /* Estimates how many URLs have set this many places. */
 uint64_t vidi__bloom_estimate(uint64_t ones, uint64_t m, unsigned k);
 
-/* Sets the count after a merge: the estimate, but at least the larger of the two counts and at most their sum. */
-void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, uint64_t ones, uint64_t m, unsigned k);
+/*
+ * Sets the count after a merge in which the number of places that are set grew from `before` to `after`: the old count
+ * plus an estimate of how many URLs set so many more, but at least the larger of the two counts and at most their sum.
+ * So merging the same filter twice does not change the count.
+ */
+typedef struct vidi__bloom_growth {
+    uint64_t before, after;
+} vidi__bloom_growth;
+
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k);
+
+/* Probability of a false "seen" when `ones` of m places are set and `more` URLs were added after that. */
+double vidi__bloom_fp_after(uint64_t ones, uint64_t m, unsigned k, uint64_t more);
 
 #endif

@@ -181,9 +181,19 @@ static int classic_verify(const vidi__filter *filter)
 static int classic_merge(vidi__filter *into, const vidi__filter *from)
 {
     classic *self = (classic *)into;
+    uint64_t before = self->bits.ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->bits, &((const classic *)from)->bits);
-    vidi__bloom_merged(into, from, self->bits.ones, self->shape.m, self->shape.k);
+    vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->bits.ones}, self->shape.m, self->shape.k);
+    return VIDI_OK;
+}
+
+static int classic_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const classic *self = (const classic *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    uint64_t ones = vidi__bitmap_union(&self->bits, &((const classic *)from)->bits);
+    *fp = vidi__bloom_fp_after(ones, self->shape.m, self->shape.k, more);
     return VIDI_OK;
 }
 
@@ -219,4 +229,5 @@ const vidi__kind vidi__kind_classic = {
     .verify = classic_verify,
     .plan = classic_plan,
     .merge = classic_merge,
+    .fp_merged = classic_fp_merged,
 };

@@ -226,6 +226,7 @@ static int counting_save(const vidi__filter *filter, vidi__writer *writer)
 static int counting_merge(vidi__filter *into, const vidi__filter *from)
 {
     counting *self = (counting *)into;
+    uint64_t before = self->used;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     self->used = 0;
     for (uint64_t place = 0; place < self->shape.m; place++) {
@@ -233,7 +234,18 @@ static int counting_merge(vidi__filter *into, const vidi__filter *from)
         put(self, place, sum < self->limit ? sum : self->limit);
         self->used += sum != 0;
     }
-    vidi__bloom_merged(into, from, self->used, self->shape.m, self->shape.k);
+    vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->used}, self->shape.m, self->shape.k);
+    return VIDI_OK;
+}
+
+static int counting_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const counting *self = (const counting *)into, *other = (const counting *)from;
+    uint64_t used = 0;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    for (uint64_t place = 0; place < self->shape.m; place++)
+        used += get(self, place) != 0 || get(other, place) != 0;
+    *fp = vidi__bloom_fp_after(used, self->shape.m, self->shape.k, more);
     return VIDI_OK;
 }
 
@@ -275,4 +287,5 @@ const vidi__kind vidi__kind_counting = {
     .remove = counting_remove,
     .times = counting_times,
     .merge = counting_merge,
+    .fp_merged = counting_fp_merged,
 };

@@ -194,10 +194,20 @@ static int eigen_verify(const vidi__filter *filter)
 static int eigen_merge(vidi__filter *into, const vidi__filter *from)
 {
     eigen *self = (eigen *)into;
+    uint64_t before = self->first.ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     vidi__bitmap_merge(&self->first, &((const eigen *)from)->first);
     vidi__bitmap_merge(&self->second, &((const eigen *)from)->second);
-    vidi__bloom_merged(into, from, self->first.ones, self->first.m, self->shape.k);
+    vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->first.ones}, self->first.m, self->shape.k);
+    return VIDI_OK;
+}
+
+static int eigen_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const eigen *self = (const eigen *)into;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    uint64_t ones = vidi__bitmap_union(&self->first, &((const eigen *)from)->first);
+    *fp = vidi__bloom_fp_after(ones, self->first.m, self->shape.k, more);
     return VIDI_OK;
 }
 
@@ -245,4 +255,5 @@ const vidi__kind vidi__kind_eigen = {
     .verify = eigen_verify,
     .plan = eigen_plan,
     .merge = eigen_merge,
+    .fp_merged = eigen_fp_merged,
 };

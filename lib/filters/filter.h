@@ -25,6 +25,9 @@
 /* The largest capacity that a set may have. */
 #define VIDI__CAPACITY_MAX (UINT64_C(1) << 62)
 
+/* The error rate of a set for which the user gives neither a rate nor a size. */
+#define VIDI__DEFAULT_ERROR 1e-6
+
 /* The parts of an item that a kind may need. */
 enum {
     VIDI__NEED_HASH = 1,     /* the 128-bit keyed hash */
@@ -157,6 +160,11 @@ struct vidi__kind {
     int (*remove)(vidi__filter *filter, const vidi__item *item);
     int (*times)(const vidi__filter *filter, const vidi__item *item, uint64_t *times);
     int (*merge)(vidi__filter *into, const vidi__filter *from);
+    /*
+     * Tells what fp_now of `into` would be after a merge and `more` URLs added to the result. Changes nothing. NULL if
+     * the kind is exact.
+     */
+    int (*fp_merged)(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp);
     /*
      * Only for kinds that keep the URLs: merges from any such kind, by inserting its URLs. Their hashes may have
      * another key or another hash function; `key` is the key of `into`.

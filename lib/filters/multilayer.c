@@ -201,10 +201,21 @@ static int multilayer_verify(const vidi__filter *filter)
 static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
 {
     multilayer *self = (multilayer *)into;
+    const vidi__bitmap *last = &self->bits[self->layers];
+    uint64_t before = last->ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     for (unsigned i = 0; i <= self->layers; i++)
         vidi__bitmap_merge(&self->bits[i], &((const multilayer *)from)->bits[i]);
-    vidi__bloom_merged(into, from, self->bits[self->layers].ones, self->shape.m, self->shape.k);
+    vidi__bloom_merged(into, from, (vidi__bloom_growth){before, last->ones}, self->shape.m, self->shape.k);
+    return VIDI_OK;
+}
+
+static int multilayer_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const multilayer *self = (const multilayer *)into, *other = (const multilayer *)from;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    uint64_t ones = vidi__bitmap_union(&self->bits[self->layers], &other->bits[self->layers]);
+    *fp = vidi__bloom_fp_after(ones, self->shape.m, self->shape.k, more);
     return VIDI_OK;
 }
 
@@ -251,4 +262,5 @@ const vidi__kind vidi__kind_multilayer = {
     .verify = multilayer_verify,
     .plan = multilayer_plan,
     .merge = multilayer_merge,
+    .fp_merged = multilayer_fp_merged,
 };

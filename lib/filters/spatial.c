@@ -253,18 +253,39 @@ static int spatial_verify(const vidi__filter *filter)
     return VIDI_OK;
 }
 
+/*
+ * The member that has learnt most tells how many URLs were unknown, because a URL that one member falsely takes for
+ * seen is new to another.
+ */
 static int spatial_merge(vidi__filter *into, const vidi__filter *from)
 {
     spatial *self = (spatial *)into;
     const spatial *other = (const spatial *)from;
     VIDI__TRY(vidi__filter_same_shape(into, from));
-    uint64_t count = 0, most = vidi__filter_count(into) + vidi__filter_count(from);
+    uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from), more = 0;
     for (unsigned i = 0; i < self->members; i++) {
+        uint64_t before = vidi__filter_count(self->member[i]);
         VIDI__TRY(self->member[i]->kind->merge(self->member[i], other->member[i]));
-        uint64_t here = vidi__filter_count(self->member[i]);
-        count = here > count ? here : count;
+        uint64_t grown = vidi__filter_count(self->member[i]) - before;
+        more = grown > more ? grown : more;
     }
-    atomic_store(&into->count, count < most ? count : most);
+    uint64_t count = a + (more < b ? more : b);
+    atomic_store(&into->count, count > b ? count : b);
+    return VIDI_OK;
+}
+
+static int spatial_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const spatial *self = (const spatial *)into, *other = (const spatial *)from;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    *fp = 1;
+    for (unsigned i = 0; i < self->members; i++) {
+        const vidi__filter *member = self->member[i];
+        double own = 0;
+        if (member->kind->fp_merged)
+            VIDI__TRY(member->kind->fp_merged(member, other->member[i], more, &own));
+        *fp *= own;
+    }
     return VIDI_OK;
 }
 
@@ -331,6 +352,7 @@ const vidi__kind vidi__kind_spatial = {
     .remove = spatial_remove,
     .times = spatial_times,
     .merge = spatial_merge,
+    .fp_merged = spatial_fp_merged,
     .iterate = spatial_iterate,
     .kept_hash = spatial_kept_hash,
     .step = spatial_step,

@@ -5,6 +5,8 @@
  * that keep the URLs themselves merge by inserting the URLs of one into the other. Then only the canonical form must be
  * the same: key, hash function, kind, epoch and member may differ.
  */
+#include <math.h>
+
 #include "set/set.h"
 
 static bool both_keep_urls(const vidi_set *into, const vidi_set *from)
@@ -55,7 +57,57 @@ static int merge_filters(vidi_set *into, const vidi_set *from)
     return filter->kind->merge(filter, from->now.filter);
 }
 
-static int merge(vidi_set *into, const vidi_set *from)
+/* ---- the error rate ---- */
+
+/*
+ * How often the rate that was asked for may be exceeded. Chance alone takes small filters a quarter above it, and a
+ * twentieth more URLs than expected doubles the rate of a Bloom filter.
+ */
+#define RATE_TOLERANCE 2.0
+
+static bool has_either(const vidi__params *params, const char *name, const char *inner)
+{
+    return vidi__params_has(params, name) || vidi__params_has(params, inner);
+}
+
+/* The error rate that the user asked for, or 0 if the user gave the size instead. */
+static double rate_asked(const vidi__recipe *recipe)
+{
+    vidi__params params;
+    if (recipe->error > 0)
+        return recipe->error;
+    if (vidi__params_parse(&params, recipe->params) < 0)
+        return 0;
+    bool sized = has_either(&params, "m", "inner.m") || has_either(&params, "bits", "inner.bits") ||
+                 (has_either(&params, "M", "inner.M") && has_either(&params, "k", "inner.k"));
+    return sized ? 0 : VIDI__DEFAULT_ERROR;
+}
+
+/* Would the merge raise the error rate much above what was asked for? */
+static int check_rate(vidi_set *into, const vidi_set *from)
+{
+    const vidi__filter *a = into->now.filter, *b = from->now.filter;
+    double asked = rate_asked(&into->recipe), merged, one, other;
+    uint64_t more = 0;
+    if (!asked || !a->kind->fp_merged || both_keep_urls(into, from))
+        return VIDI_OK;
+    if (from->persistence)
+        VIDI__TRY(from->persistence->count_missing(into, from, &more));
+    VIDI__TRY(a->kind->fp_merged(a, b, more, &merged));
+    if (merged <= RATE_TOLERANCE * asked)
+        return VIDI_OK;
+    /* The rates before, computed in the same way, so that they can be compared. */
+    VIDI__TRY(a->kind->fp_merged(a, a, 0, &one));
+    VIDI__TRY(b->kind->fp_merged(b, b, more, &other));
+    if (merged <= fmax(one, other))
+        return VIDI_OK;
+    return vidi__fail(VIDI_ERATE,
+                      "together the sets would answer \"seen\" falsely with probability %.2g, but they were made for "
+                      "%.2g",
+                      merged, asked);
+}
+
+static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
 {
     VIDI__TRY(check_fit(into, from));
     /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */
@@ -63,6 +115,8 @@ static int merge(vidi_set *into, const vidi_set *from)
         VIDI__TRY(from->persistence->check_listable(from));
     if (from->mapped.bytes) /* unverified contents would do no harm, but spoil the numbers of the other set */
         VIDI__TRY(vidi__set_verify_contents(from));
+    if (!(flags & VIDI_MERGE_FORCE))
+        VIDI__TRY(check_rate(into, from));
     VIDI__TRY(merge_filters(into, from));
     if (from->persistence)
         VIDI__TRY(from->persistence->merge_into(into, from));
@@ -70,10 +124,12 @@ static int merge(vidi_set *into, const vidi_set *from)
     return VIDI_OK;
 }
 
-int vidi_merge(vidi_set *into, const vidi_set *from)
+int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags)
 {
     if (!into || !from)
         return vidi__fail(VIDI_EARGUMENT, "a set is NULL");
+    if (flags & ~(unsigned)VIDI_MERGE_FORCE)
+        return vidi__fail(VIDI_EARGUMENT, "unknown flags %u", flags & ~(unsigned)VIDI_MERGE_FORCE);
     VIDI__TRY(vidi__set_writable(into));
     if (into == from)
         return VIDI_OK;
@@ -86,11 +142,16 @@ int vidi_merge(vidi_set *into, const vidi_set *from)
         vidi__lock_still(from);
         vidi__lock_alone(into);
     }
-    int code = merge(into, from);
+    int code = merge(into, from, flags);
     vidi__unlock(into);
     vidi__unlock(from);
     if (code == VIDI_OK && into->persistence)
         code = into->persistence->merged(into);
     vidi__turn_end(into);
     return code;
+}
+
+int vidi_merge(vidi_set *into, const vidi_set *from)
+{
+    return vidi_merge_with(into, from, 0);
 }

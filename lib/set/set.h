@@ -219,6 +219,8 @@ struct vidi__persistence {
     int (*check_whole)(const vidi_set *set);
     /* Inserts into another set what is committed here but not in the filter; both locked. */
     int (*merge_into)(vidi_set *into, const vidi_set *from);
+    /* How many URLs that would add to the other set's filter; both locked. */
+    int (*count_missing)(vidi_set *into, const vidi_set *from, uint64_t *missing);
     /* Makes a merge into this set durable; turn, no lock. */
     int (*merged)(vidi_set *set);
 

@@ -225,9 +225,11 @@ static void estimate_inverts_the_fill(void **state)
     assert_int_equal(vidi__bloom_estimate(0, 100, 3), 0);
     assert_true(vidi__bloom_estimate(100, 100, 3) > 0);
     vidi__filter into = {.count = 10}, from = {.count = 20};
-    vidi__bloom_merged(&into, &from, 0, 1000, 3);
+    vidi__bloom_merged(&into, &from, (vidi__bloom_growth){0, 0}, 1000, 3);
     assert_int_equal(vidi__filter_count(&into), 20);
-    vidi__bloom_merged(&into, &from, 1000, 1000, 3);
+    vidi__bloom_merged(&into, &from, (vidi__bloom_growth){0, 1000}, 1000, 3);
+    assert_int_equal(vidi__filter_count(&into), 40);
+    vidi__bloom_merged(&into, &from, (vidi__bloom_growth){500, 500}, 1000, 3);
     assert_int_equal(vidi__filter_count(&into), 40);
 }
 

@@ -272,8 +272,10 @@ static void visit_merge(const test_tour *tour, const vidi_set *set, const lines 
     vidi_set *twin = create(tour, "twin", set);
     VISIT(vidi_add_batch(twin, made->list + made->count / 2, made->count / 2, made->verdicts));
     VISIT(vidi_commit(twin));
-    if (test_stat(set).can & VIDI_CAN_MERGE)
+    if (test_stat(set).can & VIDI_CAN_MERGE) {
         VISIT(vidi_merge(twin, set));
+        VISIT(vidi_merge_with(twin, set, VIDI_MERGE_FORCE));
+    }
     VISIT_VOID(vidi_close(twin));
 }
 

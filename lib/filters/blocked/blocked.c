@@ -394,6 +394,14 @@ static int blocked_merge(vidi__filter *filter, const vidi__filter *other)
     return VIDI_OK;
 }
 
+/* URLs that are added later make the filter grow, which keeps the error rate. */
+static int blocked_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    (void)more;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    return vidi__layers_fp_merged(&((const blocked *)into)->layers, &((const blocked *)from)->layers, fp);
+}
+
 static int blocked_step(vidi__filter *filter, uint64_t budget_ns)
 {
     return vidi__layers_step(&((blocked *)filter)->layers, budget_ns);
@@ -455,5 +463,6 @@ const vidi__kind vidi__kind_blocked = {
     .verify = blocked_verify,
     .plan = vidi__blocked_plan_for,
     .merge = blocked_merge,
+    .fp_merged = blocked_fp_merged,
     .step = blocked_step,
 };

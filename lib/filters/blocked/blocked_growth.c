@@ -247,3 +247,23 @@ int vidi__layers_merge(vidi__layers *into, const vidi__layers *from)
         atomic_store(&into->in_use, count);
     return VIDI_OK;
 }
+
+static double fp_of_partition(const vidi__layers *into, const vidi__layers *from, unsigned partition)
+{
+    unsigned a = vidi__layers_count(into), b = vidi__layers_count(from);
+    double fp = 0;
+    for (unsigned i = 0; i < a || i < b; i++) {
+        const vidi__layer *one = i < a ? into->at[i] : from->at[i], *other = i < b ? from->at[i] : one;
+        fp += (1 - fp) * vidi__layer_fp_merged(one, other, partition);
+    }
+    return fp;
+}
+
+int vidi__layers_fp_merged(const vidi__layers *into, const vidi__layers *from, double *fp)
+{
+    VIDI__TRY(check_alike(into, from));
+    *fp = 0;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        *fp += fp_of_partition(into, from, i) / VIDI__PARTITIONS;
+    return VIDI_OK;
+}

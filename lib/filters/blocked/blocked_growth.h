@@ -75,4 +75,7 @@ int vidi__layers_verify(const vidi__layers *layers);
 /* Merges layers of the same plan. VIDI_EDIFFERS if some layers differ in shape. */
 int vidi__layers_merge(vidi__layers *into, const vidi__layers *from);
 
+/* The probability of a false "seen" after such a merge. */
+int vidi__layers_fp_merged(const vidi__layers *into, const vidi__layers *from, double *fp);
+
 #endif

@@ -198,15 +198,31 @@ static double estimate(const vidi__layer *layer)
         bool more = vidi__layer_rows(layer, i) > layer->rows / VIDI__PARTITIONS;
         sum += vidi__blocked_urls(&layer->chance[more], layer->lines, (double)atomic_load(&layer->ones[i]));
     }
-    return ceil(sum);
+    return sum;
 }
 
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from)
 {
     uint64_t a = atomic_load(&into->count), b = atomic_load(&from->count), words = vidi__layer_bytes(into) / 8;
+    double before = estimate(into);
     for (uint64_t i = 0; i < words; i++)
         into->words[i] |= from->words[i];
     count_ones(into);
     double least = (double)(a > b ? a : b), most = fmin((double)(a + b), (double)vidi__layer_ones(into));
-    set_count(into, (uint64_t)fmin(fmax(estimate(into), least), most));
+    set_count(into, (uint64_t)fmin(fmax((double)a + ceil(estimate(into) - before), least), most));
+}
+
+/* The number of bits of a partition that are set in at least one of two layers. */
+static uint64_t union_of(const vidi__layer *a, const vidi__layer *b, unsigned partition)
+{
+    uint64_t row_words = (uint64_t)a->lines * VIDI__LINE_WORDS, sum = 0;
+    uint64_t from = vidi__layer_row(a, partition) * row_words, to = vidi__layer_row(a, partition + 1) * row_words;
+    for (uint64_t i = from; i < to; i++)
+        sum += (uint64_t)__builtin_popcountll(a->words[i] | b->words[i]);
+    return sum;
+}
+
+double vidi__layer_fp_merged(const vidi__layer *a, const vidi__layer *b, unsigned partition)
+{
+    return vidi__layer_fp(a, partition, (double)union_of(a, b, partition));
 }

@@ -272,6 +272,35 @@ static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
     return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
 }
 
+typedef struct counting_missing {
+    const vidi__table *into;
+    uint64_t missing;
+} counting_missing;
+
+static int count_missing(void *context, uint64_t hash, uint64_t times)
+{
+    counting_missing *self = context;
+    const vidi__place place = vidi__table_place(self->into, hash);
+    (void)times;
+    self->missing += !place.table || !vidi__subtable_has(place.table, place.hash, &place.spot);
+    return 0;
+}
+
+/* Counting the hashes that `into` lacks takes as long as merging them, so it is done only if it may matter. */
+static int fingerprint_fp_merged(const vidi__filter *into, const vidi__filter *from, uint64_t more, double *fp)
+{
+    const vidi__table *table = &((const fingerprint *)into)->table;
+    counting_missing self = {.into = table, .missing = vidi__filter_count(from)};
+    double known = (double)(vidi__filter_count(into) + more), hashes = (double)table->hashes;
+    VIDI__TRY(vidi__filter_same_shape(into, from));
+    if ((known + (double)self.missing) / hashes > (into->error > 0 ? into->error : VIDI__DEFAULT_ERROR)) {
+        self.missing = 0;
+        VIDI__TRY(vidi__table_walk(&((const fingerprint *)from)->table, count_missing, &self));
+    }
+    *fp = (known + (double)self.missing) / hashes;
+    return VIDI_OK;
+}
+
 static double fingerprint_fp_now(const vidi__filter *filter)
 {
     return (double)vidi__filter_count(filter) / (double)((const fingerprint *)filter)->table.hashes;
@@ -515,6 +544,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .remove = fingerprint_remove,
     .times = fingerprint_times,
     .merge = fingerprint_merge,
+    .fp_merged = fingerprint_fp_merged,
     .iterate = fingerprint_iterate,
     .kept_hash = fingerprint_kept_hash,
 };
