@@ -598,7 +598,9 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 /*
  * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do questions of kinds
  * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
- * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written.
+ * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written. Of a set in a folder the
+ * stream holds everything committed: a commit that had no memory to reach the filter is applied first, and if there is
+ * still no memory, this fails.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 

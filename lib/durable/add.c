@@ -192,24 +192,26 @@ int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pend
 }
 
 /*
- * Undoes the operations of a call that could not be brought to disk. What a snapshot has moved into the filter since
- * cannot be undone: then the verdicts stand, and the caller must go by them.
+ * Undoes the operations of a call that could not be brought to disk. What the filter has taken since, for a snapshot or
+ * for vidi_write, cannot be undone: then the verdict stands, and the caller must go by it.
  */
 static void take_back(vidi_set *set, const vidi__pending *pending, size_t n, uint8_t *verdicts)
 {
-    uint64_t fresh = 0, seen = 0;
-    if (pending->from < set->durable->staging.first)
-        return;
-    vidi__staging_undo(&set->durable->staging, pending->from, pending->to);
-    for (size_t i = 0; i < n; i++)
-        if (vidi__durable_keeps(set, verdicts[i])) {
+    vidi__staging *staging = &set->durable->staging;
+    uint64_t fresh = 0, seen = 0, number = pending->from;
+    for (size_t i = 0; i < n; i++) {
+        if (!vidi__durable_keeps(set, verdicts[i]))
+            continue;
+        if (vidi__staging_undo(staging, number, number + 1)) {
             fresh += verdicts[i] == VIDI_NEW;
             seen += verdicts[i] == VIDI_SEEN;
             verdicts[i] = VIDI_UNTRIED;
         }
+        number++;
+    }
     atomic_fetch_sub_explicit(&set->now.answered_new, fresh, memory_order_relaxed);
     atomic_fetch_sub_explicit(&set->now.answered_seen, seen, memory_order_relaxed);
-    if (!n) /* it was a removal */
+    if (!n && vidi__staging_undo(staging, pending->from, pending->to)) /* it was a removal */
         atomic_fetch_sub_explicit(&set->now.removed, 1, memory_order_relaxed);
 }
 

@@ -160,6 +160,16 @@ static bool is_frozen(const vidi_set *set)
     return set->durable->frozen;
 }
 
+static bool is_behind(const vidi_set *set)
+{
+    return !set->mapped.bytes && set->durable->staging.logged;
+}
+
+static int catch_up(vidi_set *set)
+{
+    return is_behind(set) ? vidi__durable_apply(set, UINT64_MAX) : VIDI_OK;
+}
+
 /* Everything committed must be in the filter. The filter of a mapped set cannot take what is in the log. */
 static int check_whole(const vidi_set *set)
 {
@@ -194,6 +204,8 @@ static const vidi__persistence persistence = {
     .turn_begin = begin_turn,
     .turn_end = end_turn,
     .is_frozen = is_frozen,
+    .is_behind = is_behind,
+    .catch_up = catch_up,
     .check_listable = vidi__durable_check_listable,
     .iterate = vidi__durable_iterate,
     .check_whole = check_whole,

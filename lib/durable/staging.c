@@ -190,15 +190,20 @@ void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 
     count_operation(staging, i, delta_of((unsigned char)kind));
 }
 
-void vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to)
+uint64_t vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to)
 {
+    uint64_t undone = 0;
     for (uint64_t number = from < staging->first ? staging->first : from; number < to; number++) {
         uint64_t i = number - staging->first;
         if (i >= staging->count)
             break;
+        if (staging->kind[i] == VIDI__OP_NONE)
+            continue;
         count_operation(staging, i, -delta_of(staging->kind[i]));
         staging->kind[i] = VIDI__OP_NONE;
+        undone++;
     }
+    return undone;
 }
 
 void vidi__staging_trim(vidi__staging *staging)

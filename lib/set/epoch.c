@@ -151,10 +151,13 @@ static int rotate(vidi_set *set, const vidi_options *next)
 {
     vidi__recipe recipe;
     vidi__epoch fresh;
+    int code = set->persistence ? set->persistence->catch_up(set) : VIDI_OK;
     vidi_epoch_stats record = record_of(&set->now);
     VIDI__TRY(next_recipe(set, next, &recipe));
+    if (recipe.flags & VIDI_KEEP_PREVIOUS)
+        VIDI__TRY(code); /* what is kept must be whole */
     VIDI__TRY(vidi__epoch_make(set, &recipe, set->now.number + 1, NULL, &fresh));
-    int code = VIDI_OK;
+    code = VIDI_OK;
     if (fresh.filter->combination && fresh.filter->combination == set->now.filter->combination)
         code =
             vidi__fail(VIDI_EOPTION, "the next epoch would use the same hash functions without salts, and so lose the "

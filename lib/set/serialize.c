@@ -119,8 +119,9 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
         return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     vidi__turn_begin(set);
-    vidi__lock_still(set);
-    int code = set->persistence ? set->persistence->check_whole(set) : VIDI_OK;
+    int code = vidi__lock_whole(set);
+    if (code == VIDI_OK && set->persistence)
+        code = set->persistence->check_whole(set);
     if (code == VIDI_OK)
         code = vidi__set_write(set, sink, context, generation, NULL);
     vidi__unlock(set);

@@ -40,6 +40,16 @@ void vidi__lock_still(const vidi_set *set)
     vidi__lock_alone(set);
 }
 
+int vidi__lock_whole(const vidi_set *set)
+{
+    vidi__lock_still(set);
+    if (!set->persistence || !set->persistence->is_behind(set))
+        return VIDI_OK;
+    vidi__unlock(set);
+    vidi__lock_alone(set);
+    return set->persistence->catch_up((vidi_set *)set);
+}
+
 void vidi__turn_begin(const vidi_set *set)
 {
     if (set->persistence)
@@ -277,10 +287,11 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     if (!set || !visitor)
         return vidi__fail(VIDI_EARGUMENT, "set or visitor is NULL");
     vidi__turn_begin(set);
-    vidi__lock_still(set);
+    int whole = vidi__lock_whole(set);
     const vidi__filter *filter = set->now.filter;
     visit hashing = {&set->now, visitor, context};
-    int whole = set->persistence ? set->persistence->check_listable(set) : VIDI_OK;
+    if (whole == VIDI_OK && set->persistence)
+        whole = set->persistence->check_listable(set);
     if (whole < 0)
         code = whole;
     else if (!(filter->can & VIDI_CAN_ITERATE))

@@ -212,10 +212,14 @@ struct vidi__persistence {
     /* Is the filter being written, so that it must not change? Any lock. */
     bool (*is_frozen)(const vidi_set *set);
 
+    /* Is something committed that is not in the filter and could be? While the filter stands still. */
+    bool (*is_behind)(const vidi_set *set);
+    /* Applies everything committed to the filter; turn and exclusive lock. On error some of it is not there yet. */
+    int (*catch_up)(vidi_set *set);
     /* Lists what is committed but not in the filter; exclusive lock, or shared if the kind is not concurrent. */
     int (*check_listable)(const vidi_set *set);
     int (*iterate)(const vidi_set *set, vidi_visitor visitor, void *context);
-    /* VIDI_ECANNOT if the filter does not hold all that is committed; same lock. */
+    /* VIDI_ECANNOT if the filter is mapped and cannot take what is committed; same lock. */
     int (*check_whole)(const vidi_set *set);
     /* Inserts into another set what is committed here but not in the filter; both locked. */
     int (*merge_into)(vidi_set *into, const vidi_set *from);
@@ -308,6 +312,8 @@ void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
 /* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
 void vidi__lock_still(const vidi_set *set);
+/* The same, and the filter holds everything committed, unless it is mapped. Locked even on error. The caller has `turn`. */
+int vidi__lock_whole(const vidi_set *set);
 void vidi__unlock(const vidi_set *set);
 
 /* Around calls that must not overlap with a snapshot. Taken before the lock; nothing to do for sets in memory. */
