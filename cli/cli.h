@@ -19,6 +19,7 @@ enum cli_status {
     CLI_UNSEEN = 1,            /* vidi has: some lines were not seen */
     CLI_ERROR = 2,             /* the message has already been printed */
     CLI_EXCEEDED = 3,          /* --strict: a limit was exceeded */
+    CLI_UNACKED = 4,           /* --ack: the acknowledgements ended before all output was acknowledged */
     CLI_SIGNAL = 128,          /* plus a signal's number: main ends the process with that signal */
     CLI_PIPE = CLI_SIGNAL + 13 /* SIGPIPE: the reader of our output has gone */
 };

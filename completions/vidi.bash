@@ -5,6 +5,8 @@
 _vidi_values() {
     case $1 in
     dedup:-s | dedup:--state) echo "FOLDER" ;;
+    dedup:-o | dedup:--output) echo "FILE" ;;
+    dedup:--ack) echo "ANY" ;;
     dedup:--like) echo "FOLDER" ;;
     dedup:--print) echo "line url canonical verdict" ;;
     dedup:-f | dedup:--field) echo "ANY" ;;
@@ -76,10 +78,10 @@ _vidi_values() {
 _vidi_options() {
     case $1 in
     dedup)
-        echo "-s --state --wait --like -n --dry-run -D --seen -c --count --print -z --null -f --field
-            -d --delimiter --header --json-key --canon --key --tracking --invalid --capacity --lost --memory
-            --error --kind --param --epoch --sync --strict --threads --line-buffered --stats --json
-            --progress -q --quiet --color --version -h --help"
+        echo "-s --state -o --output --output-new --ack --wait --like -n --dry-run -D --seen -c --count --print
+            -z --null -f --field -d --delimiter --header --json-key --canon --key --tracking --invalid
+            --capacity --lost --memory --error --kind --param --epoch --sync --strict --threads
+            --line-buffered --stats --json --progress -q --quiet --color --version -h --help"
         ;;
     has)
         echo "-v --invert -q --quiet --print -z --null -f --field -d --delimiter --header --json-key --invalid

@@ -17,9 +17,9 @@
 typedef struct dedup_options {
     cli_set_options set;
     cli_extract_options extract;
-    const char *print, *color;
+    const char *print, *color, *output, *ack;
     uint64_t threads;
-    bool seen, null, quiet, stats, json, progress, line_buffered, strict, version;
+    bool output_new, seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
 /* Three threads read, look up and write; on a single processor they would gain nothing. */
@@ -44,6 +44,51 @@ static int imply_dry_run(dedup_options *options)
     return CLI_OK;
 }
 
+/* A dry run must leave the file alone that holds the output of a state; and there is nothing to acknowledge. */
+static int check_dry_run(const dedup_options *options)
+{
+    const char *why = options->seen ? "--seen with --state is a dry run" : "a dry run remembers nothing";
+
+    if (options->ack)
+        return cli_error("%s, so leave out --ack", why);
+    return cli_error("%s, and leaves the output file alone; instead of --output, redirect with '> FILE'", why);
+}
+
+/* Is what is said about the output possible? To be asked before anything is opened. */
+static int check_output(const dedup_options *options, cli_words files)
+{
+    const char *state = options->set.state, *number = options->ack;
+
+    if (options->output_new && (!options->output || !state))
+        return cli_error("--output-new needs --output and --state; without a state, --output begins a new file anyway");
+    if (options->ack && !state)
+        return cli_error("--ack needs --state: what is acknowledged is remembered there");
+    if (state && options->set.dry_run && (options->ack || options->output))
+        return check_dry_run(options);
+    bool from_stdin = files.count == 0;
+    for (size_t i = 0; i < files.count; i++)
+        from_stdin = from_stdin || strcmp(files.list[i], "-") == 0;
+    if (number && from_stdin && *number && number[strspn(number, "0")] == 0)
+        return cli_error("--ack 0 is standard input, from which the URLs are read");
+    return options->output ? cli_output_check(options->output, files) : CLI_OK;
+}
+
+/* Opens the output file, if there is to be one. */
+static int open_output(cli_job *job, const cli_sets *sets, const dedup_options *options)
+{
+    cli_output_terms terms = {.set = sets->set,
+                              .state = options->set.state,
+                              .fresh = options->output_new,
+                              .wait = options->set.wait,
+                              .syncs = job->delivery.syncs,
+                              .end = job->printer.end};
+
+    if (!options->output)
+        return CLI_OK;
+    return sets->durable ? cli_output_resume(&job->delivery.file, options->output, &terms)
+                         : cli_output_replace(&job->delivery.file, options->output);
+}
+
 static int read_options(cli_job *job, const dedup_options *options)
 {
     uint32_t invalid;
@@ -66,8 +111,9 @@ static int read_options(cli_job *job, const dedup_options *options)
     job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
     job->threads = options->threads ? options->threads : default_threads();
-    job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO));
-    job->syncs_output = !options->set.sync || strcmp(options->set.sync, "never") != 0;
+    bool hidden = options->output || !isatty(STDOUT_FILENO); /* the output does not get in the way of a progress line */
+    job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && hidden);
+    job->delivery.syncs = !options->set.sync || strcmp(options->set.sync, "never") != 0;
     return CLI_OK;
 }
 
@@ -96,12 +142,18 @@ static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_w
     if (status == CLI_OK)
         status = imply_dry_run(options);
     if (status == CLI_OK)
+        status = check_output(options, files);
+    if (status == CLI_OK && options->ack) /* first, so that no file of ours has the number that the user means */
+        status = cli_acks_open(&job->delivery.acks, options->ack);
+    if (status == CLI_OK)
         status = cli_sets_open(sets, &options->set);
     job->set = sets->set;
     job->also = sets->also;
     job->commits = sets->durable;
     job->live.path = sets->durable ? options->set.state : NULL;
     job->printer.form = vidi_canon_of(sets->set);
+    if (status == CLI_OK)
+        status = open_output(job, sets, options);
     if (status != CLI_OK)
         return status;
     status = cli_job_run(job, files);
@@ -132,8 +184,21 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"state", 's', CLI_TEXT, FIELD(set.state), "STATE", "Remember the URLs in this folder, from run to run",
-     "The folder is created if it does not exist. A URL is remembered only after it has been written: however the "
-     "program ends, every URL that the state has seen is in the output. 'vidi top' watches the run.",
+     "The folder is created if it does not exist. A URL is remembered only after its line was delivered, however the "
+     "program ends; use it with --output. 'vidi top' watches the run.",
+     0},
+    {"output", 'o', CLI_TEXT, FIELD(output), "FILE", "Write to this file; with --state, go on at its end",
+     "Recommended with --state: the state remembers how long the file was, together with the URLs. After a crash, a "
+     "kill or a full disk, the next run cuts off what was not remembered, such as a torn line, and keeps it in the "
+     "folder of the state. A file that was changed or replaced meanwhile is an error. A header is written only at the "
+     "beginning of the file. Without --state, the file is emptied first.",
+     0},
+    {"output-new", 0, CLI_FLAG, FIELD(output_new), NULL, "Begin a new --output file for the state",
+     "The file must be absent or empty. Needed when the file of the last run was moved away.", 0},
+    {"ack", 0, CLI_TEXT, FIELD(ack), "PATH|FD", "Remember only what the consumer acknowledges here",
+     "From this FIFO or file descriptor, vidi reads lines with one number each: how many lines of output, from the "
+     "first on, are done. The number never decreases. At the end vidi waits for the rest; if the acknowledgements end "
+     "before that, the rest is not remembered, and the exit status is 4.",
      0},
     {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
     {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Create it like another state, to merge them later",
@@ -216,9 +281,13 @@ const cli_command cli_dedup = {
         "canonical form, which --canon selects. To read a file that has the same name as a command, write ./NAME.\n"
         "Kinds of set that are not exact sometimes mistake a new URL for one already seen and do not print it: that "
         "page is lost. --stats tells you how many pages are expected to have been lost.\n"
-        "The exit status is 0, 2 after an error, or 3 with --strict if --capacity or --lost was exceeded.",
+        "With --state, a URL is remembered when its line is: acknowledged, with --ack; in the file and synced, with "
+        "--output; taken out of the pipe by its reader, if the output is a pipe; or else written. If the output is a "
+        "pipe, vidi ends only when the pipe is empty or its reader has gone.\n"
+        "The exit status is 0, 2 after an error, 3 with --strict if --capacity or --lost was exceeded, or 4 if the "
+        "acknowledgements ended too early.",
     .examples = "  vidi urls.txt more.gz > new.txt\n"
-                "  vidi -s crawl.vidi found.txt > new.txt            new since earlier runs\n"
+                "  vidi -s crawl.vidi -o new.txt found.txt           new since earlier runs\n"
                 "  tail -f links.log | vidi -s crawl.vidi | fetch\n"
                 "  vidi --json-key url < pages.jsonl > once.jsonl\n"
                 "  vidi --header -d , -f url pages.csv > once.csv\n"
@@ -228,8 +297,8 @@ const cli_command cli_dedup = {
                 "  vidi --canon none < lines.txt                     any lines, not only URLs\n"
                 "  vidi plan --urls 1e9 --lost 1                     what will it cost?\n",
     .options = options_table,
-    .common =
-        "state dry-run seen count null field json-key canon invalid capacity lost kind stats json quiet version help",
+    .common = "state output dry-run seen count null field json-key canon invalid capacity lost kind stats json quiet "
+              "version help",
     .operand = "FILE",
     .run = run,
 };

@@ -4,24 +4,18 @@
  */
 #include "pipeline/job.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ui/progress.h"
 
 enum {
-    COMMIT_URLS = 1 << 18,
-    COMMIT_MS = 1000,
     DRAW_MS = 200,
     PUBLISH_MS = 500,
-    PIPE_ROOM = 1 << 20,
     LOOK_FROM = 40,      /* the first estimate comes after 1/40 of the input */
     TRUST_FROM = 10,     /* estimates are trusted from 1/10 of the input on */
     HINT_TIMES = 8,      /* before that, up to so many times the URLs in the set */
@@ -176,10 +170,26 @@ static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t 
 /* Adds, removes or looks up n URLs from the first-th on. */
 static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
+    const vidi_str *urls = slot->urls + first;
+    uint8_t *verdicts = slot->verdicts + first;
+
     if (job->action == CLI_REMOVE)
         return remove_urls(job, slot, first, n);
-    return job->action == CLI_ADD ? vidi_add_batch(job->set, slot->urls + first, n, slot->verdicts + first)
-                                  : vidi_has_batch(job->set, slot->urls + first, n, slot->verdicts + first);
+    if (job->action == CLI_LOOK_UP)
+        return vidi_has_batch(job->set, urls, n, verdicts);
+    return slot->marks ? vidi_add_batch_marked(job->set, urls, n, verdicts, slot->marks + first)
+                       : vidi_add_batch(job->set, urls, n, verdicts);
+}
+
+/* Adds the URLs whose digests are known. */
+static int add_digested(cli_job *job, cli_slot *slot)
+{
+    size_t n = slot->digested;
+
+    if (n == 0)
+        return VIDI_OK;
+    return slot->marks ? vidi_add_digests_marked(job->set, slot->epoch, slot->digests, n, slot->verdicts, slot->marks)
+                       : vidi_add_digests(job->set, slot->epoch, slot->digests, n, slot->verdicts);
 }
 
 /* Lines without a URL are passed over: they are not asked about. */
@@ -195,6 +205,8 @@ static int ask_between_gaps(cli_job *job, cli_slot *slot)
         error = first < i ? ask_run(job, slot, first, i - first) : VIDI_OK;
         for (; error == VIDI_OK && i < n && cli_extract_is_none(slot->urls[i]); i++) {
             slot->verdicts[i] = VIDI_INVALID;
+            if (slot->marks)
+                slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
             job->invalid += job->action == CLI_ADD; /* a set that is added to counts invalid lines, but not those */
         }
     }
@@ -204,7 +216,7 @@ static int ask_between_gaps(cli_job *job, cli_slot *slot)
 static int ask_set(cli_job *job, cli_slot *slot)
 {
     size_t done = slot->digested, n = slot->lookups - done;
-    int error = done ? vidi_add_digests(job->set, slot->epoch, slot->digests, done, slot->verdicts) : VIDI_OK;
+    int error = add_digested(job, slot);
 
     if (slot->gaps)
         error = ask_between_gaps(job, slot);
@@ -268,10 +280,27 @@ static int give_hint(cli_job *job, const cli_slot *slot)
     return expect(job, (double)(count + (more < HINT_PIPE ? more : HINT_PIPE)));
 }
 
+/* Room for a mark after each line, if lines are delivered one by one. The first mark is that before all of them. */
+static int prepare_marks(cli_job *job, cli_slot *slot)
+{
+    if (!job->delivery.tracks)
+        return CLI_OK;
+    if (!slot->marks)
+        slot->marks = malloc(CLI_BLOCK_LINES * sizeof *slot->marks);
+    if (!slot->marks)
+        return cli_error("out of memory");
+    int error = vidi_mark(job->set, &slot->mark);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
 static int ask(void *context, cli_slot *slot)
 {
     cli_job *job = context;
 
+    if (prepare_marks(job, slot) != CLI_OK) {
+        slot->block.count = slot->digested = 0;
+        return CLI_ERROR;
+    }
     memset(slot->verdicts + slot->digested, VIDI_UNTRIED, slot->block.count - slot->digested);
     int error = ask_set(job, slot);
     int status = error != VIDI_OK ? complain(job, slot, error) : give_hint(job, slot);
@@ -301,36 +330,10 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
     return counts[job->action == CLI_REMOVE ? VIDI_SEEN : VIDI_NEW];
 }
 
-/* ---- committing ---- */
-
-/* Writes all output so far, syncs it if it is a regular file, and only then commits the URLs that it is about. */
-static int commit(cli_job *job)
-{
-    int status = cli_out_flush(&job->printer.out);
-
-    job->committed_at = nanoseconds();
-    if (status != CLI_OK || !job->commits)
-        return status;
-    if (job->syncs_output && job->uncommitted > 0 && fsync(job->printer.out.fd) != 0) {
-        job->printer.out.error = errno;
-        return CLI_ERROR;
-    }
-    int error = vidi_commit_to(job->set, job->mark);
-    job->uncommitted = 0;
-    return error < 0 ? cli_library_error(error) : CLI_OK;
-}
-
-static bool is_due(const cli_job *job)
-{
-    if (!job->commits || job->uncommitted == 0)
-        return false;
-    return job->uncommitted >= COMMIT_URLS || nanoseconds() - job->committed_at >= COMMIT_MS * UINT64_C(1000000);
-}
-
 static int lull(void *context)
 {
     cli_job *job = context;
-    return job->uncommitted > 0 ? commit(job) : CLI_OK;
+    return cli_delivery_is_open(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
 }
 
 /* With a single thread, the reader notices that no input comes. */
@@ -344,15 +347,14 @@ static void reader_lull(void *context)
 static int put(void *context, cli_slot *slot)
 {
     cli_job *job = context;
+    uint64_t changes = count_verdicts(job, slot);
     int status = job->lull_status;
 
-    job->uncommitted += count_verdicts(job, slot);
-    job->mark = slot->mark;
     if (status == CLI_OK)
         status = cli_printer_put(&job->printer, slot);
     if (status == CLI_OK && (job->printer.out.error != 0 || job->eager || slot->block.waits))
         status = cli_out_flush(&job->printer.out);
-    return status == CLI_OK && is_due(job) ? commit(job) : status;
+    return status == CLI_OK ? cli_delivery_put(&job->delivery, changes, slot->mark) : status;
 }
 
 /* ---- in the background ---- */
@@ -365,6 +367,17 @@ static void stop_reading(void *context)
     job->reader.stop = true;
     if (job->reader.wake >= 0)
         (void)!write(job->reader.wake, &one, sizeof one);
+}
+
+/* A signal also ends the waiting for somebody to take the output. */
+static void stop_all(void *context)
+{
+    cli_job *job = context;
+    const uint64_t one = 1;
+
+    stop_reading(job);
+    if (job->delivery.wake >= 0)
+        (void)!write(job->delivery.wake, &one, sizeof one);
 }
 
 int cli_job_report(const cli_job *job, cli_report *report)
@@ -412,34 +425,48 @@ static void tick(void *context)
 void cli_job_init(cli_job *job)
 {
     *job = (cli_job){.reader = {.wake = -1, .in = {.fd = -1}}, .live = {.fd = -1}};
+    cli_delivery_init(&job->delivery);
     cli_watch_hold(&job->watch);
 }
 
-static bool is_regular(int fd)
+/* Where the output goes, and what must have happened to it before the set is committed. */
+static int begin_output(cli_job *job)
 {
-    struct stat about;
-    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    cli_delivery *delivery = &job->delivery;
+    cli_printer *printer = &job->printer;
+    bool to_file = delivery->file.fd >= 0;
+
+    cli_out_init(&printer->out, to_file ? delivery->file.fd : STDOUT_FILENO);
+    printer->out.name = to_file ? delivery->file.path : NULL;
+    printer->header_put = delivery->file.start > 0;
+    job->eager = job->eager || isatty(printer->out.fd);
+    delivery->set = job->commits ? job->set : NULL;
+    delivery->prints = printer->what != CLI_PRINT_NOTHING;
+    delivery->end = printer->end;
+    delivery->caught = &job->watch.caught;
+    delivery->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int status = cli_delivery_begin(delivery, &printer->out);
+    printer->lines = delivery->tracks ? &delivery->lines : NULL;
+    return status;
 }
 
 static int begin(cli_job *job, cli_words files)
 {
-    job->started = job->committed_at = nanoseconds();
+    job->started = nanoseconds();
     job->before.size = sizeof job->before;
     int error = vidi_stat(job->set, &job->before);
     if (error < 0)
         return cli_library_error(error);
     if (cli_reader_init(&job->reader, files, job->printer.end) != CLI_OK)
         return CLI_ERROR;
-    cli_out_init(&job->printer.out, STDOUT_FILENO);
-    (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_ROOM); /* fails if it is not a pipe */
-    job->eager = job->eager || isatty(STDOUT_FILENO);
-    job->syncs_output = job->syncs_output && is_regular(STDOUT_FILENO);
+    if (begin_output(job) != CLI_OK)
+        return CLI_ERROR;
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     job->reader.context = job;
     job->reader.header = job->extract.header ? take_header : NULL;
     if (job->commits) {
         job->reader.lull = reader_lull;
-        job->reader.lull_ms = COMMIT_MS;
+        job->reader.lull_ms = CLI_COMMIT_MS;
     }
     if (job->also && !(job->others = malloc(CLI_BLOCK_LINES)))
         return cli_error("out of memory");
@@ -448,18 +475,18 @@ static int begin(cli_job *job, cli_words files)
                                .ask = ask,
                                .put = put,
                                .lull = lull,
-                               .lull_ms = job->commits ? COMMIT_MS : 0,
+                               .lull_ms = job->commits ? CLI_COMMIT_MS : 0,
                                .quit = stop_reading,
                                .threads = job->threads};
     job->watch.context = job;
-    job->watch.stop = stop_reading;
+    job->watch.stop = stop_all;
     job->watch.tell = tell;
     job->watch.tick = job->progress || job->live.path ? tick : NULL;
     job->watch.tick_ms = job->progress ? DRAW_MS : PUBLISH_MS;
     return CLI_OK;
 }
 
-/* The last output and the last commit. After a failed write nothing is committed: what was not written is not seen. */
+/* The last output and the last commit. After a failed write, what was not written is not seen. */
 static int finish(cli_job *job, int status)
 {
     bool failed = job->stream.put_failed || job->lull_status != CLI_OK;
@@ -467,19 +494,17 @@ static int finish(cli_job *job, int status)
     status = job->lull_status != CLI_OK ? job->lull_status : status;
     if (!failed && status == CLI_OK && job->printer.counts)
         status = cli_printer_put_counts(&job->printer, job->set, &job->extract);
-    if (!failed)
-        cli_printer_put_header(&job->printer); /* of input that has nothing else */
-    int written = failed ? cli_out_flush(&job->printer.out) : commit(job);
-    if (!failed && written == CLI_OK && job->commits) {
-        int error = vidi_sync(job->set);
-        written = error < 0 ? cli_library_error(error) : CLI_OK;
-    }
+    if (!failed) /* a header may be all that there is */
+        failed = cli_printer_put_header(&job->printer) != CLI_OK;
+    int written = cli_delivery_end(&job->delivery, failed);
     int closed = cli_out_close(&job->printer.out);
     if (job->complaint)
         cli_error("%s", job->complaint);
     else if (closed == CLI_OK)
         cli_lacking_warn(&job->extract.lacking, &job->extract.lookup);
-    return closed != CLI_OK ? closed : status != CLI_OK ? status : written;
+    if (written == CLI_UNACKED || closed != CLI_OK)
+        return written == CLI_UNACKED ? written : closed;
+    return status != CLI_OK ? status : written;
 }
 
 int cli_job_run(cli_job *job, cli_words files)
@@ -506,6 +531,7 @@ void cli_job_free(cli_job *job)
         close(job->reader.wake);
     cli_watch_end(&job->watch);
     cli_printer_free(&job->printer);
+    cli_delivery_free(&job->delivery);
     free(job->complaint);
     free(job->others);
 }

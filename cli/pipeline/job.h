@@ -2,14 +2,14 @@
  * The part that `dedup`, `has` and `remove` share: every line of the files is added to a set, looked up in it or
  * removed from it, and what came of it is printed.
  *
- * A set that lives in a folder is committed only up to where the output was written. After each block of lines the job
- * asks the set for a mark; when the block's output has been written (and synced, if it goes to a regular file), it
- * commits the set up to that mark. So whatever ends the program, every URL that the set has seen afterwards is in the
- * output. Commits come after COMMIT_URLS changes, after a second, and at the end.
+ * A set that lives in a folder is committed only up to where the output was delivered: see delivery.h. For this the set
+ * is asked for a mark after each block of lines, or after each line. So whatever ends the program, every URL that the
+ * set has seen afterwards is in the user's hands.
  */
 #ifndef VIDI_CLI_PIPELINE_JOB_H
 #define VIDI_CLI_PIPELINE_JOB_H
 
+#include "pipeline/delivery.h"
 #include "pipeline/print.h"
 #include "ui/live_file.h"
 #include "ui/run_statistics.h"
@@ -22,12 +22,12 @@ typedef struct cli_job {
     /* what to do */
     vidi_set *set;
     cli_action action;
-    bool fails_invalid;  /* CLI_REMOVE: a line that is not a URL ends the run; for the others the set knows */
-    vidi_set *also;      /* looked up too: what it has seen counts as seen; NULL: none */
-    bool commits;        /* the set lives in a folder and is changed */
-    bool syncs_output;   /* sync output to a regular file before each commit */
-    cli_printer printer; /* its `end` is also how the lines of the input end */
-    bool eager;          /* write after every block */
+    bool fails_invalid;    /* CLI_REMOVE: a line that is not a URL ends the run; for the others the set knows */
+    vidi_set *also;        /* looked up too: what it has seen counts as seen; NULL: none */
+    bool commits;          /* the set lives in a folder and is changed */
+    cli_delivery delivery; /* where the output goes: acknowledgements, file, and whether to sync */
+    cli_printer printer;   /* its `end` is also how the lines of the input end */
+    bool eager;            /* write after every block */
     cli_extract extract;
     uint64_t threads;
     bool progress;
@@ -42,8 +42,7 @@ typedef struct cli_job {
     cli_stream stream;
     cli_reader reader;
     cli_watch watch;
-    uint64_t started, committed_at; /* nanoseconds */
-    uint64_t uncommitted, mark;
+    uint64_t started;            /* nanoseconds */
     uint64_t asked, asked_bytes; /* lines passed to the set, and their bytes */
     uint64_t look_at, looked_read,
         looked_fresh; /* when to estimate next, in bytes of input, and the counts at the last estimate */

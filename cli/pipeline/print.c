@@ -16,20 +16,70 @@ int cli_print_parse(const char *word, cli_print *what)
     return word ? cli_error("--print is 'line', 'url', 'canonical' or 'verdict', not '%s'", word) : CLI_OK;
 }
 
-void cli_printer_put_header(cli_printer *printer)
+/* ---- lines on their way ---- */
+
+/* Where the next byte of output goes. */
+static uint64_t position(const cli_printer *printer)
+{
+    return printer->out.written + printer->out.used;
+}
+
+/* The mark before the URL of a line. */
+static uint64_t mark_before(const cli_printer *printer, const cli_slot *slot, size_t i)
+{
+    return i > 0 ? slot->marks[i - 1] : printer->lines->mark;
+}
+
+static int add_line(cli_printer *printer, uint64_t end, uint64_t mark)
+{
+    return cli_undelivered_add(printer->lines, end, mark) ? CLI_OK : cli_error("out of memory");
+}
+
+/* Adds a run of lines that will be printed as they are. */
+static int add_run(cli_printer *printer, const cli_slot *slot, size_t first, size_t after)
+{
+    const vidi_str *lines = slot->block.lines;
+    uint64_t begin = position(printer);
+    int status = CLI_OK;
+
+    for (size_t i = first; printer->lines && i < after && status == CLI_OK; i++)
+        status = add_line(printer, begin + (uint64_t)(cli_line_end(lines[i]) - lines[first].ptr),
+                          mark_before(printer, slot, i));
+    return status;
+}
+
+/* Adds the output of one URL. The text of a JSON string can have ends of lines in it: then it is several lines. */
+static int add_text(cli_printer *printer, const cli_slot *slot, size_t i, vidi_str text)
+{
+    uint64_t begin = position(printer), mark;
+    const char *at = text.ptr, *end = text.ptr + text.len;
+
+    if (!printer->lines)
+        return CLI_OK;
+    mark = mark_before(printer, slot, i);
+    while (at < end && (at = memchr(at, printer->end, (size_t)(end - at))) != NULL)
+        if (add_line(printer, begin + (uint64_t)(++at - text.ptr), mark) != CLI_OK)
+            return CLI_ERROR;
+    return add_line(printer, begin + text.len + 1, mark);
+}
+
+int cli_printer_put_header(cli_printer *printer)
 {
     if (!printer->header || printer->header_put || printer->what != CLI_PRINT_LINE)
-        return;
+        return CLI_OK;
     if (printer->counts)
         cli_out_format(&printer->out, "%7s ", "count");
+    if (printer->lines && add_line(printer, position(printer) + printer->header_length, printer->lines->mark) != CLI_OK)
+        return CLI_ERROR;
     cli_out_bytes(&printer->out, printer->header, printer->header_length);
     printer->header_put = true;
+    return CLI_OK;
 }
 
 /* ---- lines and URLs ---- */
 
 /* Copies the lines with the wanted verdict, a run of neighbours at a time. */
-static void put_lines(cli_printer *printer, const cli_slot *slot)
+static int put_lines(cli_printer *printer, const cli_slot *slot)
 {
     const vidi_str *lines = slot->block.lines;
     size_t n = slot->block.count;
@@ -40,9 +90,12 @@ static void put_lines(cli_printer *printer, const cli_slot *slot)
             i++;
         if (i > first) {
             const char *begin = lines[first].ptr;
+            if (add_run(printer, slot, first, i) != CLI_OK)
+                return CLI_ERROR;
             cli_out_bytes(&printer->out, begin, (size_t)(cli_line_end(lines[i - 1]) - begin));
         }
     }
+    return CLI_OK;
 }
 
 static void put_text(cli_printer *printer, vidi_str text)
@@ -75,6 +128,8 @@ static int put_urls(cli_printer *printer, const cli_slot *slot)
             vidi_str url = slot->urls[i];
             if (printer->what == CLI_PRINT_CANONICAL && make_form(printer, url, &url) != CLI_OK)
                 return CLI_ERROR;
+            if (add_text(printer, slot, i, url) != CLI_OK)
+                return CLI_ERROR;
             put_text(printer, url);
         }
     return CLI_OK;
@@ -83,15 +138,19 @@ static int put_urls(cli_printer *printer, const cli_slot *slot)
 /* ---- verdicts ---- */
 
 /* Lines that were not looked up, because an error came before them, get no answer. */
-static void put_verdicts(cli_printer *printer, const cli_slot *slot)
+static int put_verdicts(cli_printer *printer, const cli_slot *slot)
 {
     static const char *const words[] = {[VIDI_NEW] = "new", [VIDI_SEEN] = "seen", [VIDI_INVALID] = "invalid"};
 
     for (size_t i = 0; i < slot->block.count; i++)
         if (slot->verdicts[i] != VIDI_UNTRIED) {
             const char *word = words[slot->verdicts[i]];
-            put_text(printer, (vidi_str){word, strlen(word)});
+            vidi_str text = {word, strlen(word)};
+            if (add_text(printer, slot, i, text) != CLI_OK)
+                return CLI_ERROR;
+            put_text(printer, text);
         }
+    return CLI_OK;
 }
 
 /* ---- counts ---- */
@@ -147,9 +206,8 @@ int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_
 {
     cli_unquoted unquoted = {0};
     cli_lookup lookup = extract->lookup;
-    int status = CLI_OK;
+    int status = cli_printer_put_header(printer);
 
-    cli_printer_put_header(printer);
     for (size_t at = 0; at < printer->kept_used && status == CLI_OK;) {
         kept_line about;
         memcpy(&about, printer->kept + at, sizeof about);
@@ -171,17 +229,16 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot)
 {
     if (printer->counts)
         return keep_lines(printer, slot);
-    cli_printer_put_header(printer);
+    if (cli_printer_put_header(printer) != CLI_OK)
+        return CLI_ERROR;
     switch (printer->what) {
     case CLI_PRINT_LINE:
-        put_lines(printer, slot);
-        return CLI_OK;
+        return put_lines(printer, slot);
     case CLI_PRINT_URL:
     case CLI_PRINT_CANONICAL:
         return put_urls(printer, slot);
     case CLI_PRINT_VERDICT:
-        put_verdicts(printer, slot);
-        return CLI_OK;
+        return put_verdicts(printer, slot);
     case CLI_PRINT_NOTHING:
         break;
     }

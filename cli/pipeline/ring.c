@@ -37,6 +37,7 @@ static void slot_free(cli_slot *slot)
     free(slot->why);
     free(slot->verdicts);
     free(slot->digests);
+    free(slot->marks);
 }
 
 /* The slot for a turn; its memory is allocated when it is first needed. */

@@ -27,7 +27,8 @@ typedef struct cli_slot {
     vidi_digest *digests; /* of the first `digested` URLs; NULL until it is needed */
     uint64_t epoch;       /* of the digests */
     size_t digested;
-    uint64_t mark; /* commit mark of the set after these lines */
+    uint64_t mark;   /* commit mark of the set after these lines */
+    uint64_t *marks; /* after each line; NULL until it is needed */
 } cli_slot;
 
 typedef struct cli_stream {

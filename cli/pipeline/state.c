@@ -174,11 +174,7 @@ int cli_state_check_folder(const char *path)
 
 /* ---- locks ---- */
 
-/*
- * Sleeps for a moment: CLI_GO_ON, or CLI_SIGNAL plus the number of a signal that came, even if it is blocked. A signal
- * that was ignored when the program started stays ignored.
- */
-static int sleep_a_moment(void)
+int cli_wait_a_moment(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM};
     const struct timespec moment = {.tv_nsec = WAIT_MS * 1000000L};
@@ -204,7 +200,7 @@ int cli_state_locked(const char *path, bool wait, bool *told, const char *advice
     if (!*told)
         cli_warning("%s%s%s; waiting until it is free", path, between, message);
     *told = true;
-    return sleep_a_moment();
+    return cli_wait_a_moment();
 }
 
 /* ---- folders ---- */

@@ -43,6 +43,12 @@ int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access 
 int cli_state_locked(const char *path, bool wait, bool *told, const char *advice);
 
 /*
+ * Waits a little for something that another process has locked: CLI_GO_ON, or CLI_SIGNAL plus the number of a signal
+ * that came, even if it is blocked. A signal that was ignored when the program started stays ignored.
+ */
+int cli_wait_a_moment(void);
+
+/*
  * Reads an exported set, "-" from standard input, into memory, or into a folder unless that is NULL. Otherwise as
  * cli_state_open.
  */

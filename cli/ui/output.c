@@ -17,14 +17,15 @@ enum { OUT_ROOM = 256 * 1024 };
 
 /* ---- writing ---- */
 
-/* Writes everything, in as many calls as the kernel needs. 0 or errno. */
-static int write_all(int fd, const char *bytes, size_t length)
+/* Writes everything, in as many calls as the kernel needs, and counts it in *written. 0 or errno. */
+static int write_all(int fd, const char *bytes, size_t length, uint64_t *written)
 {
     while (length > 0) {
         ssize_t wrote = write(fd, bytes, length);
         if (wrote >= 0) {
             bytes += wrote;
             length -= (size_t)wrote;
+            *written += (uint64_t)wrote;
         } else if (errno == EAGAIN) {
             struct pollfd wait = {.fd = fd, .events = POLLOUT};
             (void)poll(&wait, 1, -1);
@@ -33,6 +34,11 @@ static int write_all(int fd, const char *bytes, size_t length)
         }
     }
     return 0;
+}
+
+static int send_all(cli_out *out, const char *bytes, size_t length)
+{
+    return out->send ? out->send(out, bytes, length) : write_all(out->fd, bytes, length, &out->written);
 }
 
 void cli_out_init(cli_out *out, int fd)
@@ -45,7 +51,7 @@ void cli_out_init(cli_out *out, int fd)
 int cli_out_flush(cli_out *out)
 {
     if (out->error == 0 && out->used > 0)
-        out->error = write_all(out->fd, out->buffer, out->used);
+        out->error = send_all(out, out->buffer, out->used);
     out->used = 0;
     return out->error == 0 ? CLI_OK : out->error == EPIPE ? CLI_PIPE : CLI_ERROR;
 }
@@ -57,7 +63,7 @@ void cli_out_bytes(cli_out *out, const char *bytes, size_t length)
     if (out->error != 0)
         return;
     if (length > OUT_ROOM) {
-        out->error = write_all(out->fd, bytes, length);
+        out->error = send_all(out, bytes, length);
         return;
     }
     memcpy(out->buffer + out->used, bytes, length);
@@ -89,9 +95,10 @@ int cli_out_close(cli_out *out)
 {
     int status = cli_out_flush(out);
 
+    const char *stream = out->fd == STDOUT_FILENO ? "standard output" : "standard error";
+
     if (status == CLI_ERROR)
-        cli_error("cannot write %s: %s", out->fd == STDOUT_FILENO ? "standard output" : "standard error",
-                  strerror(out->error));
+        cli_error("cannot write %s: %s", out->name ? out->name : stream, strerror(out->error));
     free(out->buffer);
     out->buffer = NULL;
     return status;
@@ -129,6 +136,7 @@ __attribute__((format(printf, 3, 0))) static void say(const char *sort, const ch
                                                       va_list arguments)
 {
     char *message, *line;
+    uint64_t ignored = 0;
 
     if (vasprintf(&message, format, arguments) < 0)
         return;
@@ -139,7 +147,7 @@ __attribute__((format(printf, 3, 0))) static void say(const char *sort, const ch
     free(message);
     if (length < 0)
         return;
-    (void)write_all(STDERR_FILENO, line, (size_t)length);
+    (void)write_all(STDERR_FILENO, line, (size_t)length, &ignored);
     free(line);
 }
 

@@ -1,0 +1,420 @@
+/*
+ * The output file: see output_file.h. First opening and locking, then the note, then what a state finds when it comes
+ * back to its file.
+ */
+#include "pipeline/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pipeline/state.h"
+#include "ui/output.h"
+
+enum {
+    CHECKED_BYTES = 4096,
+    COPY_BYTES = 1 << 16,
+    PATH_SHOWN = 1024 /* bytes of the path that the note keeps, for messages */
+};
+
+/* ---- before anything is opened ---- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int cli_output_check(const char *path, cli_words inputs)
+{
+    struct stat about, input;
+
+    if (strcmp(path, "-") == 0)
+        return cli_error("--output needs a file; leave it out to write to standard output");
+    if (stat(path, &about) != 0) /* if it cannot be made, opening it will tell */
+        return CLI_OK;
+    if (S_ISDIR(about.st_mode))
+        return cli_error("cannot write %s: it is a folder", path);
+    if (!S_ISREG(about.st_mode))
+        return cli_error("cannot write %s: --output takes regular files only; redirect with '> %s'", path, path);
+    bool from_stdin = inputs.count == 0;
+    for (size_t i = 0; i < inputs.count; i++) {
+        bool dash = strcmp(inputs.list[i], "-") == 0;
+        if (!dash && stat(inputs.list[i], &input) == 0 && is_same(&about, &input))
+            return cli_error("cannot write %s: it is also an input file", path);
+        from_stdin = from_stdin || dash;
+    }
+    if (from_stdin && fstat(STDIN_FILENO, &input) == 0 && is_same(&about, &input))
+        return cli_error("cannot write %s: it is also standard input", path);
+    return CLI_OK;
+}
+
+/* ---- opening and locking ---- */
+
+static int cannot(const cli_output_file *file, const char *what)
+{
+    return cli_error("cannot %s %s: %s", what, *file->path ? file->path : "''", strerror(errno));
+}
+
+void cli_output_close(cli_output_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* Opens the file. CLI_OK with a descriptor of -1 if it is not there and `create` is false. */
+static int open_regular(cli_output_file *file, bool create, struct stat *about)
+{
+    int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (create ? O_CREAT : 0);
+
+    file->fd = open(file->path, flags, 0666);
+    if (file->fd < 0)
+        return errno == ENOENT && !create ? CLI_OK : cannot(file, "write");
+    if (fstat(file->fd, about) != 0)
+        return cannot(file, "write");
+    return S_ISREG(about->st_mode) ? CLI_OK : cli_error("cannot write %s: it is not a regular file", file->path);
+}
+
+/* Locks the file. CLI_OK, CLI_GO_ON if somebody else has it locked and a moment was waited for, or an exit status. */
+static int try_lock(const cli_output_file *file, bool wait, bool *told)
+{
+    while (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR)
+            continue;
+        if (errno != EWOULDBLOCK)
+            return cannot(file, "lock");
+        if (!wait)
+            return cli_error("%s is locked: another process writes to it; name another --output%s", file->path,
+                             file->noted ? ", or wait for it with --wait" : "");
+        if (!*told)
+            cli_warning("%s is locked: another process writes to it; waiting until it is free", file->path);
+        *told = true;
+        return cli_wait_a_moment();
+    }
+    return CLI_OK;
+}
+
+/* Opens and locks. The name may have gone to another file before the lock was there; then it is done again. */
+static int open_locked(cli_output_file *file, bool create, bool wait, struct stat *about)
+{
+    bool told = false;
+    int status = CLI_GO_ON;
+
+    while (status == CLI_GO_ON) {
+        struct stat now;
+        cli_output_close(file);
+        status = open_regular(file, create, about);
+        if (status != CLI_OK || file->fd < 0)
+            return status;
+        status = try_lock(file, wait, &told);
+        if (status == CLI_OK && (stat(file->path, &now) != 0 || !is_same(&now, about)))
+            status = CLI_GO_ON;
+    }
+    if (status == CLI_OK && fstat(file->fd, about) != 0) /* it may have grown meanwhile */
+        return cannot(file, "write");
+    return status;
+}
+
+int cli_output_replace(cli_output_file *file, const char *path)
+{
+    struct stat about;
+
+    *file = (cli_output_file){.path = path, .fd = -1};
+    int status = open_locked(file, true, false, &about);
+    if (status == CLI_OK && ftruncate(file->fd, 0) != 0)
+        return cannot(file, "write");
+    return status;
+}
+
+/* ---- the note ---- */
+
+#define NOTE_FORM "vidi output 1 %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 " "
+#define NOTE_SCAN "vidi output 1 %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64 " %n"
+
+typedef struct note {
+    bool present;
+    uint64_t device, inode, length, checksum;
+    char path[PATH_SHOWN + 1]; /* as it was when the note was made, for messages */
+} note;
+
+/* 64-bit FNV-1a of the last bytes before `length`. */
+static int checksum_before(const cli_output_file *file, uint64_t length, uint64_t *checksum)
+{
+    unsigned char bytes[CHECKED_BYTES];
+    size_t n = length < CHECKED_BYTES ? (size_t)length : CHECKED_BYTES, have = 0;
+
+    while (have < n) {
+        ssize_t got = pread(file->fd, bytes + have, n - have, (off_t)(length - n + have));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return cannot(file, "read");
+        if (got == 0)
+            return cli_error("cannot read %s: it became shorter", file->path);
+        have += (size_t)got;
+    }
+    *checksum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        *checksum = (*checksum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return CLI_OK;
+}
+
+static int read_note(const cli_output_terms *terms, note *found)
+{
+    char text[VIDI_NOTE_MAX + 1];
+    size_t length = VIDI_NOTE_MAX;
+    int at = 0, error = vidi_note(terms->set, text, &length);
+
+    *found = (note){0};
+    if (error < 0)
+        return cli_state_error(terms->state, error);
+    if (length == 0)
+        return CLI_OK;
+    text[length] = 0;
+    int fields = sscanf(text, NOTE_SCAN, &found->device, &found->inode, &found->length, &found->checksum, &at);
+    if (fields != 4 || at == 0)
+        return cli_error("%s has a note that is not about an output file; use it without --output", terms->state);
+    snprintf(found->path, sizeof found->path, "%s", text + at);
+    found->present = true;
+    return CLI_OK;
+}
+
+/* Is the file what this run has made it? */
+static int check_unchanged(const cli_output_file *file, uint64_t written, struct stat *about)
+{
+    if (fstat(file->fd, about) != 0)
+        return cannot(file, "look at");
+    if (about->st_nlink == 0)
+        return cli_error("%s was deleted while it was being written; what was not committed yet will be new again",
+                         file->path);
+    if ((uint64_t)about->st_size != file->start + written)
+        return cli_error(
+            "%s was changed by another program while it was being written; what was not committed yet will "
+            "be new again",
+            file->path);
+    return CLI_OK;
+}
+
+int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
+{
+    char text[PATH_SHOWN + 128], resolved[PATH_MAX];
+    uint64_t length = file->start + covered, checksum;
+    struct stat about;
+
+    if (check_unchanged(file, written, &about) != CLI_OK || checksum_before(file, length, &checksum) != CLI_OK)
+        return CLI_ERROR;
+    const char *path = realpath(file->path, resolved) ? resolved : file->path;
+    int used = snprintf(text, sizeof text, NOTE_FORM "%.*s", (uint64_t)about.st_dev, (uint64_t)about.st_ino, length,
+                        checksum, PATH_SHOWN, path);
+    int error = vidi_commit_note(set, mark, (vidi_str){text, (size_t)used});
+    if (error < 0)
+        return cli_library_error(error);
+    file->length = length;
+    return CLI_OK;
+}
+
+void cli_output_cut_back(cli_output_file *file, uint64_t written)
+{
+    struct stat about;
+
+    if (file->fd >= 0 && file->noted && fstat(file->fd, &about) == 0 &&
+        (uint64_t)about.st_size == file->start + written && file->length < (uint64_t)about.st_size)
+        (void)!ftruncate(file->fd, (off_t)file->length); /* if that fails, the next run does it */
+}
+
+/* ---- coming back to a file ---- */
+
+static int sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = fd < 0 || fsync(fd) != 0 ? errno : 0;
+
+    if (fd >= 0)
+        close(fd);
+    return error == 0 ? CLI_OK : cli_error("cannot sync the folder %s: %s", path, strerror(error));
+}
+
+/* The folder of a file; the text is the caller's. */
+static char *folder_of(const char *path, char text[PATH_MAX])
+{
+    snprintf(text, PATH_MAX, "%s", path);
+    return dirname(text);
+}
+
+static int check_outside(const char *path, const char *state)
+{
+    char text[PATH_MAX];
+    struct stat folder, set;
+
+    if (strlen(path) >= PATH_MAX)
+        return cli_error("cannot write %s: %s", path, strerror(ENAMETOOLONG));
+    if (stat(folder_of(path, text), &folder) == 0 && stat(state, &set) == 0 && is_same(&folder, &set))
+        return cli_error("cannot write %s: it is in the folder of the state; name a file elsewhere", path);
+    return CLI_OK;
+}
+
+/* Makes a new file cut.N in the folder of the state. */
+static int create_cut(const char *state, char path[PATH_MAX])
+{
+    for (unsigned n = 1; n > 0; n++) {
+        if (snprintf(path, PATH_MAX, "%s/cut.%u", state, n) >= PATH_MAX) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+/* Copies everything from the offset on. 0 or errno. */
+static int copy_tail(int from, off_t offset, int to)
+{
+    char bytes[COPY_BYTES];
+    ssize_t got;
+
+    while ((got = pread(from, bytes, sizeof bytes, offset)) != 0) {
+        if (got < 0 && errno != EINTR)
+            return errno;
+        for (ssize_t done = 0, wrote; done < got; done += wrote) {
+            wrote = write(to, bytes + done, (size_t)(got - done));
+            if (wrote < 0 && errno != EINTR)
+                return errno;
+            wrote = wrote < 0 ? 0 : wrote;
+        }
+        offset += got > 0 ? got : 0;
+    }
+    return 0;
+}
+
+/* Keeps what is behind the noted length in the folder of the state, and cuts it off. */
+static int cut_tail(cli_output_file *file, const cli_output_terms *terms, uint64_t size)
+{
+    char path[PATH_MAX];
+    cli_number bytes;
+    int fd = create_cut(terms->state, path);
+    int error = fd < 0 ? errno : copy_tail(file->fd, (off_t)file->length, fd);
+
+    if (error == 0 && terms->syncs && fsync(fd) != 0)
+        error = errno;
+    if (fd >= 0 && close(fd) != 0 && error == 0)
+        error = errno;
+    if (error != 0) {
+        if (fd >= 0)
+            unlink(path);
+        return cli_error("cannot keep what must be cut off %s in %s: %s", file->path, path, strerror(error));
+    }
+    if (terms->syncs && sync_folder(terms->state) != CLI_OK)
+        return CLI_ERROR;
+    if (ftruncate(file->fd, (off_t)file->length) != 0 || (terms->syncs && fsync(file->fd) != 0))
+        return cannot(file, "cut back");
+    cli_warning("%s: the last %s bytes are from a run that ended before it had committed them; they were cut off and "
+                "are in %s, and their URLs are new again",
+                file->path, cli_human_count(&bytes, size - file->length), path);
+    return CLI_OK;
+}
+
+#define WAY_OUT ", or move this one away and begin a new file with --output-new"
+
+/* Finds the noted bytes in the file, and cuts off the rest. */
+static int take_noted(cli_output_file *file, const cli_output_terms *terms, const note *had, const struct stat *about)
+{
+    uint64_t size = (uint64_t)about->st_size, checksum;
+    cli_number is, was;
+
+    if (about->st_ino != had->inode)
+        return cli_error(
+            "%s is another file than the one that %s has written to (%s, %s bytes); put that one back" WAY_OUT,
+            file->path, terms->state, had->path, cli_human_count(&was, had->length));
+    if (size < had->length)
+        return cli_error("%s has %s bytes, but %s has committed %s: output is missing; put it back" WAY_OUT, file->path,
+                         cli_human_count(&is, size), terms->state, cli_human_count(&was, had->length));
+    if (checksum_before(file, had->length, &checksum) != CLI_OK)
+        return CLI_ERROR;
+    if (checksum != had->checksum)
+        return cli_error("%s was changed since %s has written to it; put it back as it was" WAY_OUT, file->path,
+                         terms->state);
+    file->length = had->length;
+    return size > had->length ? cut_tail(file, terms, size) : CLI_OK;
+}
+
+/* Goes on behind what is in a file that the state does not know, if that ends in whole lines. */
+static int take_unknown(cli_output_file *file, const cli_output_terms *terms, const struct stat *about)
+{
+    char last = terms->end;
+
+    if (about->st_size > 0 && pread(file->fd, &last, 1, about->st_size - 1) != 1)
+        return cannot(file, "read");
+    if (last != terms->end)
+        return cli_error(
+            "%s does not end with a whole line: end or remove its last line first, or name another --output",
+            file->path);
+    file->length = (uint64_t)about->st_size;
+    return CLI_OK;
+}
+
+static int take_fresh(const cli_output_file *file, const struct stat *about)
+{
+    cli_number bytes;
+
+    if (about->st_size == 0)
+        return CLI_OK;
+    return cli_error("--output-new begins a new file, but %s has %s bytes; move it away, or name another --output",
+                     file->path, cli_human_count(&bytes, (uint64_t)about->st_size));
+}
+
+/*
+ * The first note, as soon as the file is known: if the run is killed before its first commit, the next one knows what
+ * to cut off.
+ */
+static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
+{
+    char text[PATH_MAX];
+    uint64_t mark;
+
+    if (terms->syncs && (fsync(file->fd) != 0))
+        return cannot(file, "sync");
+    if (terms->syncs && sync_folder(folder_of(file->path, text)) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_mark(terms->set, &mark);
+    if (error < 0)
+        return cli_library_error(error);
+    if (cli_output_commit(file, terms->set, mark, 0, 0) != CLI_OK)
+        return CLI_ERROR;
+    error = terms->syncs ? vidi_sync(terms->set) : VIDI_OK;
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_output_resume(cli_output_file *file, const char *path, const cli_output_terms *terms)
+{
+    note had;
+    struct stat about;
+    cli_number bytes;
+
+    *file = (cli_output_file){.path = path, .fd = -1, .noted = true};
+    if (check_outside(path, terms->state) != CLI_OK || read_note(terms, &had) != CLI_OK)
+        return CLI_ERROR;
+    int status = open_locked(file, terms->fresh || had.length == 0, terms->wait, &about);
+    if (status != CLI_OK)
+        return status;
+    if (file->fd < 0)
+        return cli_error(
+            "%s is not there, but %s has committed %s bytes of output (%s); put it back, or begin a new file "
+            "with --output-new",
+            path, terms->state, cli_human_count(&bytes, had.length), had.path);
+    bool known = had.present && !terms->fresh && (had.length > 0 || had.inode == about.st_ino);
+    status = terms->fresh ? take_fresh(file, &about)
+             : known      ? take_noted(file, terms, &had, &about)
+                          : take_unknown(file, terms, &about);
+    file->start = file->length;
+    return status != CLI_OK || known ? status : note_beginning(file, terms);
+}

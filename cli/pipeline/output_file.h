@@ -1,0 +1,64 @@
+/*
+ * The output file of a run (-o), and how a state and its output stay together.
+ *
+ * With a state, the set's note says how far the output file belongs to what is committed: which file it is (device and
+ * inode), its length, and a checksum of the last 4 KiB before that length. The note is committed together with the URLs,
+ * after the lines were written and synced. So whatever ends a run, the next one finds at least the noted bytes, all
+ * lines of which are seen; what comes behind them belongs to URLs that are new again, and is cut off:
+ *
+ *     | lines of committed URLs                          | lines that were not committed, the last one perhaps torn |
+ *     0                            length - 4 KiB      length                                                size of file
+ *
+ * Bytes that are cut off are kept in the folder of the state, in a file `cut.1`, `cut.2`, …
+ *
+ * Device numbers may change when the machine is started again, so a file that differs only in that is the same file.
+ */
+#ifndef VIDI_CLI_PIPELINE_OUTPUT_FILE_H
+#define VIDI_CLI_PIPELINE_OUTPUT_FILE_H
+
+#include "cli.h"
+
+typedef struct cli_output_file {
+    const char *path;
+    int fd;          /* -1: there is none */
+    uint64_t start;  /* its length when this run began to write */
+    uint64_t length; /* as in the note */
+    bool noted;      /* it belongs to a state */
+} cli_output_file;
+
+/* How to go on with the output file of a state. */
+typedef struct cli_output_terms {
+    vidi_set *set;
+    const char *state; /* the folder of the set */
+    bool fresh;        /* begin a new file */
+    bool wait;         /* until nobody else has it locked */
+    bool syncs;
+    char end; /* of lines */
+} cli_output_terms;
+
+/* Is it a file that can be written, and none of those that are read? To be asked before anything else is opened. */
+int cli_output_check(const char *path, cli_words inputs);
+
+/* Opens and locks the file of a run without a state, and empties it. CLI_OK, or CLI_ERROR with a message. */
+int cli_output_replace(cli_output_file *file, const char *path);
+
+/*
+ * Opens and locks the file of a run with a state, compares it with the set's note, cuts off what is not committed, and
+ * makes the first note. CLI_OK, CLI_ERROR with a message, or CLI_SIGNAL plus a number if a signal ended the waiting.
+ */
+int cli_output_resume(cli_output_file *file, const char *path, const cli_output_terms *terms);
+
+/*
+ * Commits the set up to the mark, with a note that covers the first `covered` bytes of this run's output. `written` is
+ * all that this run has written: if the file does not have exactly that, somebody else has changed or deleted it, and
+ * nothing is committed. CLI_OK, or CLI_ERROR with a message.
+ */
+int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written);
+
+/* After a write that failed: cuts the file back to what is committed, if nobody else has changed it. */
+void cli_output_cut_back(cli_output_file *file, uint64_t written);
+
+/* Also for one that was never opened. */
+void cli_output_close(cli_output_file *file);
+
+#endif

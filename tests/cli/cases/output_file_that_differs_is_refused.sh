@@ -1,0 +1,30 @@
+# A file that is not what the state has written is never touched, and nothing is remembered.
+urls a b > in
+urls c > more
+refused()
+{
+    [ -e out ] && cp -p out before
+    try vidi -s st -o out more | sed "s|($PWD|(PWD|"
+    [ ! -e out ] || cmp out before
+    vidi has st more
+}
+vidi -s st -o out in
+cp out good
+echo "-- shorter"
+truncate -s 5 out
+refused
+cat good > out # the same file again
+echo "-- changed"
+printf X | dd of=out conv=notrunc status=none
+refused
+cat good > out
+echo "-- replaced by a copy"
+cp out copy && mv copy out
+refused
+try vidi -s st -o out --output-new more
+echo "-- gone"
+rm out
+refused
+echo "-- begin anew"
+try vidi -s st -o out --output-new more
+cat out
