@@ -15,6 +15,7 @@ exec 8>> out
 flock 8
 try vidi -o out in
 try vidi -s st -o out in
+: > err
 vidi -s st -o out --wait <(urls b) 2> err 8>&- &
 until grep -q waiting err; do sleep 0.02; done
 exec 8>&-
