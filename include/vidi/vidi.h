@@ -225,7 +225,10 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share
  * one copy, and reads what the log adds. The set is as it was at that moment; later commits of the writer are not seen.
  * Nothing in the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no
- * other harm.
+ * other harm. If the file is truncated or its disk fails while it is mapped, the kernel sends SIGBUS, for which the
+ * library installs a handler with the first mapping: from then on the calls that read from this set return VIDI_EIO.
+ * SIGBUS for any other reason goes on to the handler that was installed before. A handler that is installed later must
+ * pass on what is not its own, and threads that use such a set must not block SIGBUS; VIDI_NO_MAP does without.
  */
 VIDI_API int vidi_open(vidi_set **set, const char *path, unsigned flags);
 

@@ -53,7 +53,7 @@ int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work)
     vidi_set *previous = set->durable->previous;
     if (!previous)
         return VIDI_ECANNOT;
-    VIDI__TRY(vidi__epoch_lookup(&previous->memory, &previous->now, work));
+    VIDI__TRY(vidi__set_intact(previous, vidi__epoch_lookup(&previous->memory, &previous->now, work)));
     VIDI__TRY(vidi__durable_lookup(previous, work));
     atomic_fetch_add_explicit(&previous->now.asked, work->count, memory_order_relaxed);
     return VIDI_OK;

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "store/guard.h"
+
 /*
  * A reader that finds a file missing, or the log of another epoch, starts again: a writer has put a newer snapshot in
  * force. After so many tries it is damage.
@@ -65,6 +67,31 @@ static int load(vidi_set **set, const vidi__folder *folder, uint64_t number, con
     return code < 0 ? vidi__fail_in(source.file.name, code) : code;
 }
 
+static void unmap(const void *start, uint64_t bytes)
+{
+    vidi__guard_remove(start);
+    vidi__file_unmap(start, bytes);
+}
+
+/* Makes a set over a mapping. The file may be truncated by others even while this reads its head. */
+static int over_mapping(vidi_set **set, const void *start, uint64_t bytes, const vidi_access *access)
+{
+    const _Atomic bool *lost = NULL;
+    if (start)
+        VIDI__TRY(vidi__guard_add(start, (size_t)bytes, &lost));
+    int code = vidi__set_map(set, start, bytes, access);
+    if (lost && *lost) {
+        vidi_close(*set);
+        *set = NULL;
+        code = vidi__fail(VIDI_EIO, "it was truncated, or could not be read, while it was opened");
+    }
+    if (code < 0)
+        vidi__guard_remove(start);
+    else
+        (*set)->lost = lost;
+    return code;
+}
+
 /* Maps a snapshot. */
 static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, const vidi_access *access, uint64_t *bytes)
 {
@@ -75,12 +102,12 @@ static int map(vidi_set **set, const vidi__folder *folder, uint64_t number, cons
     int code = vidi__file_map(&source.file, source.left, &start);
     (void)vidi__file_close(&source.file);
     VIDI__TRY(code);
-    code = vidi__set_map(set, start, *bytes, access);
+    code = over_mapping(set, start, *bytes, access);
     if (code < 0) {
         vidi__file_unmap(start, *bytes);
         return vidi__fail_in(source.file.name, code);
     }
-    (*set)->unmap = vidi__file_unmap;
+    (*set)->unmap = unmap;
     return VIDI_OK;
 }
 

@@ -5,9 +5,12 @@
 static int lookup_group(vidi_set *set, const vidi__work *group)
 {
     VIDI__TRY(vidi__work_check(&set->now, group));
-    VIDI__TRY(vidi__epoch_lookup(&set->memory, &set->now, group));
-    if (set->persistence)
-        VIDI__TRY(set->persistence->lookup(set, group));
+    int code = vidi__set_intact(set, vidi__epoch_lookup(&set->memory, &set->now, group));
+    if (code == VIDI_OK && set->persistence)
+        code = set->persistence->lookup(set, group);
+    if (code == VIDI_EIO)
+        memset(group->verdicts, VIDI_UNTRIED, group->count);
+    VIDI__TRY(code);
     atomic_fetch_add_explicit(&set->now.asked, group->count, memory_order_relaxed);
     return VIDI_OK;
 }
@@ -83,7 +86,7 @@ static int count_locked(vidi_set *set, vidi_str url, uint64_t *times)
 {
     if (!(set->now.filter->can & VIDI_CAN_COUNT))
         return vidi__cannot(set, "count");
-    VIDI__TRY(vidi__epoch_times(&set->memory, &set->now, url, NULL, times));
+    VIDI__TRY(vidi__set_intact(set, vidi__epoch_times(&set->memory, &set->now, url, NULL, times)));
     return set->persistence ? set->persistence->times(set, url, times) : VIDI_OK;
 }
 

@@ -49,9 +49,16 @@ int vidi__set_verify(const vidi_set *set)
     return vidi__set_verify_contents(set);
 }
 
+int vidi__set_is_lost(void)
+{
+    return vidi__fail(VIDI_EIO, "the snapshot was truncated, or could not be read, while it was in use; open the set "
+                                "again");
+}
+
 int vidi_verify(const vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    return set->mapped.bytes ? vidi__set_verify(set) : VIDI_OK; /* other sets were verified while they were read */
+    return set->mapped.bytes ? vidi__set_intact(set, vidi__set_verify(set))
+                             : VIDI_OK; /* other sets were verified while they were read */
 }

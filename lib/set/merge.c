@@ -114,10 +114,10 @@ static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
     if (from->persistence && !from->now.filter->stores_every_add)
         VIDI__TRY(from->persistence->check_listable(from));
     if (from->mapped.bytes) /* unverified contents would do no harm, but spoil the numbers of the other set */
-        VIDI__TRY(vidi__set_verify_contents(from));
+        VIDI__TRY(vidi__set_intact(from, vidi__set_verify_contents(from)));
     if (!(flags & VIDI_MERGE_FORCE))
         VIDI__TRY(check_rate(into, from));
-    VIDI__TRY(merge_filters(into, from));
+    VIDI__TRY(vidi__set_intact(from, merge_filters(into, from)));
     if (from->persistence)
         VIDI__TRY(from->persistence->merge_into(into, from));
     vidi__epoch_lose(&into->now, vidi__epoch_lost(&from->now)); /* the pages that either has lost */

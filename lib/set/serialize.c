@@ -104,7 +104,7 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
     int code = vidi__frame_begin(frame, memory, sink, context, version, generation);
     if (code == VIDI_OK)
-        code = vidi__set_write_to(set, &frame->base, note);
+        code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, note));
     if (code == VIDI_OK)
         code = vidi__frame_end(frame);
     vidi__frame_writer_free(frame);

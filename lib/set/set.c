@@ -265,20 +265,29 @@ int vidi__cannot(const vidi_set *set, const char *what)
     return vidi__fail(VIDI_ECANNOT, "kind %s cannot %s", filter->kind->name, what);
 }
 
-/* A visitor, and the epoch that gives its entries their hashes. */
+/* A visitor, and the set that is listed. */
 typedef struct visit {
-    const vidi__epoch *epoch;
+    const vidi_set *set;
     vidi_visitor visitor;
     void *context;
 } visit;
 
-/* For kinds that keep URLs but no hashes. */
+/* Passes an entry on, unless it comes from a place that could not be read. */
+static int visit_entry(void *context, const vidi_entry *entry)
+{
+    const visit *self = context;
+    VIDI__TRY(vidi__set_intact(self->set, VIDI_OK));
+    return self->visitor(self->context, entry);
+}
+
+/* The same for kinds that keep URLs but no hashes. */
 static int visit_hashed(void *context, const vidi_entry *entry)
 {
     const visit *self = context;
-    vidi__u128 hash = vidi__hash(self->epoch->hash, &self->epoch->key, entry->url);
+    const vidi__epoch *epoch = &self->set->now;
+    vidi__u128 hash = vidi__hash(epoch->hash, &epoch->key, entry->url);
     vidi_entry whole = {entry->url, {hash.lo, hash.hi}, entry->times};
-    return self->visitor(self->context, &whole);
+    return visit_entry(context, &whole);
 }
 
 int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
@@ -289,7 +298,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     vidi__turn_begin(set);
     int whole = vidi__lock_whole(set);
     const vidi__filter *filter = set->now.filter;
-    visit hashing = {&set->now, visitor, context};
+    visit visit = {set, visitor, context};
     if (whole == VIDI_OK && set->persistence)
         whole = set->persistence->check_listable(set);
     if (whole < 0)
@@ -297,9 +306,10 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     else if (!(filter->can & VIDI_CAN_ITERATE))
         code = vidi__cannot(set, "list what it holds");
     else if (filter->needs.what & VIDI__NEED_HASH)
-        code = filter->kind->iterate(filter, visitor, context);
+        code = filter->kind->iterate(filter, visit_entry, &visit);
     else
-        code = filter->kind->iterate(filter, visit_hashed, &hashing);
+        code = filter->kind->iterate(filter, visit_hashed, &visit);
+    code = vidi__set_intact(set, code);
     if (code == VIDI_OK && set->persistence)
         code = set->persistence->iterate(set, visitor, context);
     vidi__unlock(set);

@@ -63,10 +63,11 @@ struct vidi_set {
     bool read_only;
     vidi__mapped mapped;                             /* where the contents are, if the set does not own them */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
-    const vidi__persistence *persistence;            /* NULL: the set lives in memory */
-    struct vidi__durable *durable;                   /* for persistence, and NULL without it */
-    uint64_t previous_first, previous_last;          /* numbers of the previous epoch's files; 0: none */
-    vidi__note *note;                                /* NULL: none */
+    const _Atomic bool *lost; /* becomes true when a part of the mapping could not be read; NULL: nobody looks */
+    const vidi__persistence *persistence;   /* NULL: the set lives in memory */
+    struct vidi__durable *durable;          /* for persistence, and NULL without it */
+    uint64_t previous_first, previous_last; /* numbers of the previous epoch's files; 0: none */
+    vidi__note *note;                       /* NULL: none */
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
@@ -283,6 +284,19 @@ uint64_t vidi__set_blocks(const vidi_set *set);
 int vidi__set_verify_blocks(const vidi_set *set, uint64_t from, uint64_t count);
 int vidi__set_verify_contents(const vidi_set *set);
 int vidi__set_verify(const vidi_set *set);
+
+/* The error for a set whose mapped file could not be read. */
+int vidi__set_is_lost(void);
+
+/*
+ * To be called when something was read from the set, before the result is believed: `code`, or VIDI_EIO if a part of a
+ * mapped file could not be read.
+ */
+static inline int vidi__set_intact(const vidi_set *set, int code)
+{
+    return VIDI__UNLIKELY(set->lost && atomic_load_explicit(set->lost, memory_order_relaxed)) ? vidi__set_is_lost()
+                                                                                              : code;
+}
 
 /* Must be called when set->now has changed: notes whether adds may run in parallel. */
 void vidi__set_ready(vidi_set *set);

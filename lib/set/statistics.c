@@ -51,6 +51,7 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     if (set->persistence)
         set->persistence->stat((vidi_set *)set, &mine);
     vidi__unlock(set);
+    VIDI__TRY(vidi__set_intact(set, VIDI_OK));
     snprintf(mine.canon, sizeof mine.canon, "%s", vidi_canon_name(set->canon));
     return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");
 }
