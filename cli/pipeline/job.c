@@ -496,11 +496,13 @@ static int finish(cli_job *job, int status)
         status = cli_printer_put_counts(&job->printer, job->set, &job->extract);
     if (!failed) /* a header may be all that there is */
         failed = cli_printer_put_header(&job->printer) != CLI_OK;
+    if (job->complaint && !failed)
+        (void)cli_out_flush(&job->printer.out);
+    if (job->complaint) /* before the output is waited for: nobody knows how long that takes */
+        cli_error("%s", job->complaint);
     int written = cli_delivery_end(&job->delivery, failed);
     int closed = cli_out_close(&job->printer.out);
-    if (job->complaint)
-        cli_error("%s", job->complaint);
-    else if (closed == CLI_OK)
+    if (!job->complaint && closed == CLI_OK)
         cli_lacking_warn(&job->extract.lacking, &job->extract.lookup);
     if (written == CLI_UNACKED || closed != CLI_OK)
         return written == CLI_UNACKED ? written : closed;

@@ -47,3 +47,16 @@ until vidi has -q st <(head -n 1 many) 2> /dev/null; do sleep 0.05; done
 { kill -KILL $!; wait $!; } 2> /dev/null
 exec 4<&-
 vidi has st many | sort -u | comm -23 - <(sort -u taken) | wc -l
+echo "-- an error is told before the reader is waited for"
+rm -rf st
+{ urls a b; echo "not a URL"; } > bad
+vidi -s st --invalid fail bad > pipe 2> err &
+pid=$!
+exec 4< pipe
+wait_until grep -q . err
+cat err
+cat <&4
+wait $pid
+echo "status $?"
+exec 4<&-
+vidi has st bad 2> /dev/null
