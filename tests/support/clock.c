@@ -1,5 +1,7 @@
 #include "support/clock.h"
 
+#include <dirent.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -8,6 +10,7 @@ typedef struct sleeper {
     pthread_cond_t *condition;
     pthread_mutex_t *lock; /* the lock of the condition */
     uint64_t until;
+    uint64_t round; /* in which it began to wait */
     struct sleeper *next;
 } sleeper;
 
@@ -20,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* signalled when the list changes */
 static sleeper *sleepers;
 static uint64_t time_now;
+static uint64_t rounds; /* of test_clock_settle */
 
 /* False if that time has already come. */
 static bool enter(sleeper *self)
@@ -27,6 +31,7 @@ static bool enter(sleeper *self)
     pthread_mutex_lock(&lock);
     bool sleeps = self->until > time_now;
     if (sleeps) {
+        self->round = rounds;
         self->next = sleepers;
         sleepers = self;
         pthread_cond_broadcast(&changed);
@@ -47,7 +52,7 @@ static void leave(const sleeper *self)
 
 static void wait_on_clock(pthread_cond_t *condition, pthread_mutex_t *its_lock, uint64_t until)
 {
-    sleeper self = {condition, its_lock, until, NULL};
+    sleeper self = {condition, its_lock, until, 0, NULL};
     if (!enter(&self))
         return;
     pthread_cond_wait(condition, its_lock);
@@ -75,6 +80,15 @@ uint64_t test_clock_now(void)
     return now;
 }
 
+static void wake(const sleeper *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        pthread_mutex_lock(list[i].lock);
+        pthread_cond_broadcast(list[i].condition);
+        pthread_mutex_unlock(list[i].lock);
+    }
+}
+
 /* Moves the clock and copies the sleepers whose time has come. Returns their number. */
 static size_t move(uint64_t nanoseconds, sleeper *due, size_t room)
 {
@@ -91,12 +105,7 @@ static size_t move(uint64_t nanoseconds, sleeper *due, size_t room)
 void test_clock_forward(uint64_t nanoseconds)
 {
     sleeper due[16];
-    size_t count = move(nanoseconds, due, sizeof due / sizeof *due);
-    for (size_t i = 0; i < count; i++) {
-        pthread_mutex_lock(due[i].lock);
-        pthread_cond_broadcast(due[i].condition);
-        pthread_mutex_unlock(due[i].lock);
-    }
+    wake(due, move(nanoseconds, due, sizeof due / sizeof *due));
 }
 
 static unsigned asleep_until(uint64_t until)
@@ -121,4 +130,48 @@ void test_clock_await(uint64_t until, unsigned threads)
     while (asleep_until(until) < threads)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
+}
+
+/* ---- settling ---- */
+
+/* The number of threads of this process. A thread that has ended is not among them, even if nobody has joined it. */
+static size_t threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    size_t count = 0;
+    for (const struct dirent *task; tasks && (task = readdir(tasks)) != NULL;)
+        count += task->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+/* Begins a round and copies all sleepers. Returns their number. */
+static size_t begin_round(sleeper *list, size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    rounds++;
+    for (const sleeper *at = sleepers; at && count < room; at = at->next)
+        list[count++] = *at;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static bool all_have_looked(size_t others)
+{
+    size_t looked = 0;
+    pthread_mutex_lock(&lock);
+    for (const sleeper *at = sleepers; at; at = at->next)
+        looked += at->round == rounds;
+    pthread_mutex_unlock(&lock);
+    return looked == others;
+}
+
+void test_clock_settle(void)
+{
+    sleeper list[16];
+    wake(list, begin_round(list, sizeof list / sizeof *list));
+    while (!all_have_looked(threads() - 1))
+        sched_yield();
 }

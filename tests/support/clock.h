@@ -30,4 +30,10 @@ unsigned test_clock_sleepers(uint64_t until);
 /* Waits until there are this many. */
 void test_clock_await(uint64_t until, unsigned threads);
 
+/*
+ * Waits until all threads of the process but the caller sleep on this clock and have nothing left to do: each is woken
+ * once, and has looked. What they do at all then depends on the calls alone, not on the scheduler.
+ */
+void test_clock_settle(void);
+
 #endif

@@ -175,16 +175,35 @@ static size_t add_inode(bytes synced)
 
 /* ---- syncs ---- */
 
+/*
+ * Takes from a lost write what a later change, which is synced now, has cut off or written over: of those bytes only the
+ * later ones can be on disk. Of a write that is partly overwritten nothing stays.
+ */
+static void supersede(change *lost, const change *later)
+{
+    uint64_t end = lost->offset + lost->bytes;
+    if (!later->data && later->offset < end)
+        lost->bytes = later->offset > lost->offset ? (size_t)(later->offset - lost->offset) : 0;
+    else if (later->data && later->offset < end && lost->offset < later->offset + later->bytes)
+        lost->bytes = 0;
+}
+
 static void sync_file(inode *file, bool failed)
 {
     size_t kept = 0;
     for (size_t i = 0; i < file->count; i++) {
         change *next = &file->changes[i];
         next->lost |= failed;
+        if (next->lost && next->data && !next->bytes) {
+            free(next->data);
+            continue;
+        }
         if (next->lost) {
             file->changes[kept++] = *next;
             continue;
         }
+        for (size_t k = 0; k < kept; k++)
+            supersede(&file->changes[k], next);
         apply_change(&file->synced, next);
         free(next->data);
     }
@@ -592,7 +611,8 @@ static void leave_file(uint64_t seed, uint64_t mood, const entry *of, const test
     const inode *file = &disk.inodes[of->inode];
     bytes content = {copied(file->synced.data, file->synced.size), file->synced.size};
     for (size_t i = 0; i < file->count; i++)
-        suffer(&content, &file->changes[i], fate_of(seed, mood, random), random);
+        if (!file->changes[i].data || file->changes[i].bytes)
+            suffer(&content, &file->changes[i], fate_of(seed, mood, random), random);
     test_file_save(out, of->name, content.data, content.size);
     free(content.data);
 }
