@@ -261,59 +261,110 @@ static int check_outside(const char *path, const char *state)
     return CLI_OK;
 }
 
-/* Makes a new file cut.N in the folder of the state. */
-static int create_cut(const char *state, char path[PATH_MAX])
+/* Reads up to n bytes at the offset; fewer only at the end of the file. -1 with errno after an error. */
+static ssize_t read_at(int fd, char *bytes, size_t n, uint64_t offset)
 {
-    for (unsigned n = 1; n > 0; n++) {
-        if (snprintf(path, PATH_MAX, "%s/cut.%u", state, n) >= PATH_MAX) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+    size_t have = 0;
+
+    while (have < n) {
+        ssize_t got = pread(fd, bytes + have, n - have, (off_t)(offset + have));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -1 : (ssize_t)have;
+        have += (size_t)got;
     }
-    return -1;
+    return (ssize_t)have;
+}
+
+/* Does the file behind `offset` begin as the cut file does, as far as both go? *length is that of the cut file. */
+static bool begins_alike(int from, uint64_t offset, int cut, uint64_t *length)
+{
+    char ours[COPY_BYTES], kept[COPY_BYTES];
+    ssize_t n, got;
+
+    *length = 0;
+    do {
+        n = read_at(cut, kept, sizeof kept, *length);
+        got = read_at(from, ours, sizeof ours, offset + *length);
+        if (n < 0 || got < 0 || memcmp(ours, kept, (size_t)(n < got ? n : got)) != 0)
+            return false;
+        *length += (uint64_t)n;
+    } while (n == COPY_BYTES);
+    return true;
 }
 
 /* Copies everything from the offset on. 0 or errno. */
-static int copy_tail(int from, off_t offset, int to)
+static int copy_tail(int from, uint64_t offset, int to)
 {
     char bytes[COPY_BYTES];
     ssize_t got;
 
-    while ((got = pread(from, bytes, sizeof bytes, offset)) != 0) {
-        if (got < 0 && errno != EINTR)
-            return errno;
+    while ((got = read_at(from, bytes, sizeof bytes, offset)) > 0) {
         for (ssize_t done = 0, wrote; done < got; done += wrote) {
             wrote = write(to, bytes + done, (size_t)(got - done));
             if (wrote < 0 && errno != EINTR)
                 return errno;
             wrote = wrote < 0 ? 0 : wrote;
         }
-        offset += got > 0 ? got : 0;
+        offset += (uint64_t)got;
     }
-    return 0;
+    return got < 0 ? errno : 0;
 }
 
-/* Keeps what is behind the noted length in the folder of the state, and cuts it off. */
-static int cut_tail(cli_output_file *file, const cli_output_terms *terms, uint64_t size)
+static void name_cut(char path[PATH_MAX], const char *state, unsigned number)
 {
-    char path[PATH_MAX];
-    cli_number bytes;
-    int fd = create_cut(terms->state, path);
-    int error = fd < 0 ? errno : copy_tail(file->fd, (off_t)file->length, fd);
+    if (snprintf(path, PATH_MAX, "%s/cut.%u", state, number) >= PATH_MAX)
+        *path = 0; /* opening it will fail */
+}
+
+/*
+ * Opens the last of the files cut.1, cut.2, … if it holds the beginning of what must be kept, and a new one otherwise.
+ * A run that fails again and again over the same lines thus leaves one file. *have is how many bytes are in it already.
+ * The lock on the state makes sure that nobody else does the same.
+ */
+static int open_cut(const cli_output_file *file, const char *state, char path[PATH_MAX], uint64_t *have)
+{
+    const int flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    unsigned number = 1;
+
+    name_cut(path, state, number);
+    while (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        name_cut(path, state, ++number);
+    name_cut(path, state, number - 1);
+    int last = open(path, flags); /* there is no cut.0 */
+    if (last >= 0 && begins_alike(file->fd, file->length, last, have))
+        return last;
+    if (last >= 0)
+        close(last);
+    *have = 0;
+    name_cut(path, state, number);
+    return open(path, flags | O_CREAT | O_EXCL, 0600);
+}
+
+/* Keeps what is behind the noted length in the folder of the state. CLI_OK, or CLI_ERROR with a message. */
+static int keep_tail(const cli_output_file *file, const cli_output_terms *terms, char path[PATH_MAX])
+{
+    uint64_t have = 0;
+    int fd = open_cut(file, terms->state, path, &have);
+    int error = fd < 0 ? errno : copy_tail(file->fd, file->length + have, fd);
 
     if (error == 0 && terms->syncs && fsync(fd) != 0)
         error = errno;
     if (fd >= 0 && close(fd) != 0 && error == 0)
         error = errno;
-    if (error != 0) {
-        if (fd >= 0)
-            unlink(path);
+    if (error != 0)
         return cli_error("cannot keep what must be cut off %s in %s: %s", file->path, path, strerror(error));
-    }
-    if (terms->syncs && sync_folder(terms->state) != CLI_OK)
+    return terms->syncs ? sync_folder(terms->state) : CLI_OK;
+}
+
+/* Cuts off what is behind the noted length, when a copy of it is safe. */
+static int cut_tail(cli_output_file *file, const cli_output_terms *terms, uint64_t size)
+{
+    char path[PATH_MAX];
+    cli_number bytes;
+
+    if (keep_tail(file, terms, path) != CLI_OK)
         return CLI_ERROR;
     if (ftruncate(file->fd, (off_t)file->length) != 0 || (terms->syncs && fsync(file->fd) != 0))
         return cannot(file, "cut back");

@@ -25,3 +25,11 @@ vidi -s st3 -o out2 <(printf '')
 rm out2
 try vidi -s st3 -o out2 in
 cat out2
+echo "-- the same lines again and again are kept once"
+vidi -s st4 -o out4 in
+for tail in 'http://c.ex' 'http://c.example/' 'http://c.example/\nhttp://d.e' 'http://c' 'x'; do
+    # shellcheck disable=SC2059
+    printf "$tail" >> out4
+    try vidi -s st4 -o out4 in
+done
+head -n 3 st4/cut.*
