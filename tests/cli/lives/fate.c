@@ -99,6 +99,8 @@ static fate_how decide(fate_where where)
         strike();
     if (mine.how == FATE_KILL)
         die();
+    if (mine.how == FATE_TERMINATE)
+        kill(getpid(), SIGTERM);
     return mine.how == FATE_SHORT && number > mine.number ? FATE_FAIL : mine.how;
 }
 
@@ -152,14 +154,24 @@ static bool put_with_fault(const writing *to, const char *bytes, size_t length)
 
     if (!last)
         return false;
-    size_t half = (size_t)(last - line) / 2;
     put_all(to, bytes, (size_t)(line - bytes) - (mine.how == FATE_GLUE_LINES));
-    if (mine.how == FATE_REPEAT_LINE)
-        put_all(to, line, (size_t)(last + 1 - line));
-    if (mine.how == FATE_DROP_LINE)
+    switch (mine.how) {
+    case FATE_DROP_LINE:
         line = last + 1;
-    if (mine.how == FATE_TEAR_LINE)
-        line += half;
+        break;
+    case FATE_TEAR_LINE:
+        line += (last - line) / 2;
+        break;
+    case FATE_SPOIL_LINE:
+        put_all(to, "?", 1);
+        line++;
+        break;
+    case FATE_REPEAT_LINE:
+        put_all(to, line, (size_t)(last + 1 - line));
+        break;
+    default:
+        break;
+    }
     put_all(to, line, (size_t)(end - line));
     return true;
 }
@@ -167,12 +179,9 @@ static bool put_with_fault(const writing *to, const char *bytes, size_t length)
 /* A write that the program believes to have succeeded. true: it is done. */
 static bool put_planted(const writing *to, fate_where where, const char *bytes, size_t length)
 {
-    bool done = false;
-
-    if (mine.how == FATE_FORGET)
-        done = where == FATE_STATE;
-    else if (where == FATE_OUTPUT && atomic_load(&tally->struck) == 0)
-        done = mine.how == FATE_SWALLOW_WRITE || (mine.how < FATE_SWALLOW_WRITE && put_with_fault(to, bytes, length));
+    if (where != FATE_OUTPUT || atomic_load(&tally->struck) > 0 || mine.how == FATE_ALL_TAKEN)
+        return false;
+    bool done = mine.how == FATE_SWALLOW_WRITE || put_with_fault(to, bytes, length);
     if (done)
         strike();
     return done;

@@ -25,17 +25,18 @@ typedef enum fate_how {
     FATE_KILL_INSIDE, /* kill -9 when half of the bytes are written; other calls are done before it */
     FATE_FAIL,        /* the call fails: the disk is full */
     FATE_FAIL_ALWAYS, /* the same for all calls from this one on */
+    FATE_TERMINATE,   /* SIGTERM comes during the call */
     FATE_SHORT,       /* half of the bytes are written, and all later writes fail: the disk is full */
     FATE_HOWS,
 
     /* Planted faults of the program, which the checker must find. Number: the first write to the output that can. */
     FATE_DROP_LINE = FATE_HOWS,
     FATE_TEAR_LINE,
+    FATE_SPOIL_LINE, /* one byte is another one */
     FATE_GLUE_LINES,
     FATE_REPEAT_LINE,
     FATE_SWALLOW_WRITE, /* says that it is written */
-    FATE_ALL_TAKEN,     /* says that the reader of a pipe has taken everything */
-    FATE_FORGET         /* what is written to the log does not arrive */
+    FATE_ALL_TAKEN      /* says that the reader of a pipe has taken everything */
 } fate_how;
 
 typedef enum fate_where { FATE_ELSEWHERE, FATE_OUTPUT, FATE_STATE, FATE_ANYWHERE, FATE_PLACES } fate_where;

@@ -73,6 +73,8 @@ void life_place_new(life_place *place, bool on_disk)
     test_folder_new(place->folder, on_disk);
     test_path(place->state, place->folder, "state");
     test_path(place->output, place->folder, "output");
+    test_path(place->acks, place->folder, "acks");
+    assert_int_equal(mkfifo(place->acks, 0600), 0);
     test_path(place->tally, place->folder, "tally");
     test_path(place->messages, place->folder, "messages");
     for (size_t i = 0; i < LIFE_FILES; i++) {
@@ -114,12 +116,12 @@ static void say_files(words *to, const life_place *place)
 }
 
 /* In the child. Nothing returns from here. */
-static void become(const words *command, int output, const char *messages)
+static void become(const words *command, int input, int output, const char *messages)
 {
     char program[TEST_PATH];
     int file = open(messages, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     signal(SIGPIPE, SIG_DFL);
-    if (file < 0 || dup2(file, STDERR_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
+    if (file < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
         _exit(126);
     execv(built(program, "vidi"), (char **)(uintptr_t)command->list);
     _exit(127);
@@ -139,6 +141,47 @@ static int wait_for(pid_t pid)
     while (waitpid(pid, &status, 0) != pid)
         assert_int_equal(errno, EINTR);
     return status;
+}
+
+/* ---- input ---- */
+
+typedef struct feeder {
+    pid_t pid;
+    int input; /* what the program reads */
+} feeder;
+
+static void pour(const life_place *place, size_t at_once, int into)
+{
+    text all = {0};
+    signal(SIGPIPE, SIG_DFL); /* it ends with the program */
+    for (size_t i = 0; i < LIFE_FILES; i++)
+        text_read_file(&all, place->files[i]);
+    for (size_t done = 0; done < all.length;) {
+        ssize_t wrote = write(into, all.at + done, all.length - done < at_once ? all.length - done : at_once);
+        if (wrote < 0)
+            _exit(1);
+        done += (size_t)wrote;
+    }
+    _exit(0);
+}
+
+/* To be called before other pipes are made: the feeder would keep them open. */
+static feeder feed(const life *self)
+{
+    int ends[2] = {-1, -1};
+    if (self->poured == 0 || self->takes_snapshot) {
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        assert_true(nothing >= 0);
+        return (feeder){0, nothing};
+    }
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t pid = fork_child();
+    if (pid == 0) {
+        close(ends[0]);
+        pour(self->place, self->poured, ends[1]);
+    }
+    close(ends[1]);
+    return (feeder){pid, ends[0]};
 }
 
 /* ---- fates and limits, in the child ---- */
@@ -185,13 +228,13 @@ typedef struct consuming {
     uint64_t acknowledged;
 } consuming;
 
-static void acknowledge(consuming *self)
+static void acknowledge(consuming *self, uint64_t lines)
 {
     char line[24];
-    int length = snprintf(line, sizeof line, "%llu\n", (unsigned long long)(self->lines + self->plan->lie));
-    if (self->ack < 0 || self->acknowledged == self->lines)
+    int length = snprintf(line, sizeof line, "%llu\n", (unsigned long long)lines);
+    if (self->ack < 0 || self->acknowledged == lines)
         return;
-    self->acknowledged = self->lines;
+    self->acknowledged = lines;
     ssize_t wrote = write(self->ack, line, (size_t)length); /* fails if the program is dead */
     assert_true(wrote == length || errno == EPIPE);
 }
@@ -204,7 +247,7 @@ static void do_lines(consuming *self, uint64_t lag)
         self->done += (size_t)((const char *)memchr(from, '\n', self->taken.length - self->done) + 1 - from);
         self->lines++;
         if (self->lines - self->acknowledged >= self->plan->batch)
-            acknowledge(self);
+            acknowledge(self, self->lines);
     }
 }
 
@@ -220,9 +263,9 @@ static bool take(consuming *self, uint64_t bytes)
     static char piece[1 << 16];
     while (self->taken.length < bytes) {
         size_t room = self->plan->piece < sizeof piece ? self->plan->piece : sizeof piece;
-        if (!something_waits(self->from)) {
+        if (!self->plan->lies && !something_waits(self->from)) {
             do_lines(self, 0);
-            acknowledge(self);
+            acknowledge(self, self->lines);
         }
         uint64_t left = bytes - self->taken.length;
         ssize_t got = read(self->from, piece, left < room ? (size_t)left : room);
@@ -232,7 +275,7 @@ static bool take(consuming *self, uint64_t bytes)
         text_add(&self->taken, piece, (size_t)got);
         for (ssize_t i = 0; i < got; i++)
             self->whole += piece[i] == '\n';
-        do_lines(self, self->plan->lag);
+        do_lines(self, self->plan->lies ? UINT64_MAX : self->plan->lag);
     }
     return false;
 }
@@ -252,8 +295,10 @@ static void consume(consuming *self)
     }
     if (end != CONSUMER_DIES && end != CONSUMER_DIES_TOO) {
         do_lines(self, 0);
-        acknowledge(self);
+        acknowledge(self, self->lines);
     }
+    if (self->plan->lies)
+        acknowledge(self, self->whole);
     close(self->from);
     if (self->ack >= 0)
         close(self->ack);
@@ -277,8 +322,9 @@ static void say_command(words *command, const life *self)
     if (self->way == LIFE_OUTPUT)
         say_pair(command, "--output", self->place->output);
     if (self->way == LIFE_ACK)
-        say_pair(command, "--ack", "3");
-    say_files(command, self->place);
+        say_pair(command, "--ack", self->acks_to_fifo ? self->place->acks : "3");
+    if (self->poured == 0)
+        say_files(command, self->place);
 }
 
 static void begin_tally(const life *self)
@@ -299,7 +345,7 @@ static void end_tally(const life *self, life_end *end)
     end->struck = tally.struck;
 }
 
-static void run_with_file(const life *self, const words *command, life_end *end)
+static void run_with_file(const life *self, const words *command, feeder *input, life_end *end)
 {
     bool appends = self->way == LIFE_APPENDS && !self->takes_snapshot;
     const char *path = self->device ? self->device : appends ? self->place->output : "/dev/null";
@@ -309,31 +355,53 @@ static void run_with_file(const life *self, const words *command, life_end *end)
     if (pid == 0) {
         take_fate(self);
         take_limit(self);
-        become(command, file, self->place->messages);
+        become(command, input->input, file, self->place->messages);
     }
     close(file);
+    close(input->input);
     end->status = wait_for(pid);
 }
 
-static void run_with_consumer(const life *self, const words *command, life_end *end)
+/* Sets both ends of the way for acknowledgements. ends[0]: what the program inherits, or -1. */
+static void open_acks(const life *self, int ends[2])
 {
-    int out[2], ack[2] = {-1, -1};
+    ends[0] = ends[1] = -1;
+    if (self->way != LIFE_ACK)
+        return;
+    if (!self->acks_to_fifo) {
+        assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+        return;
+    }
+    ends[1] = open(self->place->acks, O_RDWR | O_CLOEXEC); /* to write to; it waits for nobody */
+    assert_true(ends[1] >= 0);
+}
+
+/* In the child: the pipe for acknowledgements gets its number. */
+static void inherit_acks(int acks)
+{
+    int kept = acks >= 0 ? fcntl(acks, F_DUPFD_CLOEXEC, 64) : -1;
+    if (kept >= 0 && dup2(kept, ACK_FD) < 0)
+        _exit(126);
+}
+
+static void run_with_consumer(const life *self, const words *command, feeder *input, life_end *end)
+{
+    int out[2], acks[2];
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    if (self->way == LIFE_ACK)
-        assert_int_equal(pipe2(ack, O_CLOEXEC), 0);
+    open_acks(self, acks);
     pid_t pid = fork_child();
     if (pid == 0) {
         take_fate(self);
         take_limit(self);
-        int kept = ack[0] >= 0 ? fcntl(ack[0], F_DUPFD_CLOEXEC, 64) : -1, written = fcntl(out[1], F_DUPFD_CLOEXEC, 64);
-        if (kept >= 0 && dup2(kept, ACK_FD) < 0)
-            _exit(126);
-        become(command, written, self->place->messages);
+        int kept = fcntl(input->input, F_DUPFD_CLOEXEC, 64), output = fcntl(out[1], F_DUPFD_CLOEXEC, 64);
+        inherit_acks(acks[0]);
+        become(command, kept, output, self->place->messages);
     }
     close(out[1]);
-    if (ack[0] >= 0)
-        close(ack[0]);
-    consuming consumer = {.plan = &self->consumer, .program = pid, .from = out[0], .ack = ack[1]};
+    close(input->input);
+    if (acks[0] >= 0)
+        close(acks[0]);
+    consuming consumer = {.plan = &self->consumer, .program = pid, .from = out[0], .ack = acks[1]};
     consume(&consumer);
     end->status = wait_for(pid);
     end->done = consumer.taken;
@@ -345,14 +413,30 @@ void life_run(const life *self, life_end *end)
     *end = (life_end){0};
     say_command(&command, self);
     begin_tally(self);
+    feeder input = feed(self);
     if (!self->takes_snapshot && (self->way == LIFE_PIPE || self->way == LIFE_ACK))
-        run_with_consumer(self, &command, end);
+        run_with_consumer(self, &command, &input, end);
     else
-        run_with_file(self, &command, end);
+        run_with_file(self, &command, &input, end);
+    if (input.pid > 0)
+        (void)wait_for(input.pid);
     end_tally(self, end);
 }
 
 /* ---- looking ---- */
+
+/* Starts a command without a fate; closes `output`, where it writes to. */
+static pid_t start(const words *command, int output, const char *messages)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(nothing >= 0);
+    pid_t pid = fork_child();
+    if (pid == 0)
+        become(command, nothing, output, messages);
+    close(nothing);
+    close(output);
+    return pid;
+}
 
 void life_fresh(const life *self, text *fresh)
 {
@@ -365,10 +449,7 @@ void life_fresh(const life *self, text *fresh)
     say(&command, "--dry-run");
     say_files(&command, self->place);
     assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    pid_t pid = fork_child();
-    if (pid == 0)
-        become(&command, out[1], self->place->messages);
-    close(out[1]);
+    pid_t pid = start(&command, out[1], self->place->messages);
     text_read(fresh, out[0]);
     close(out[0]);
     int status = wait_for(pid);
@@ -383,10 +464,6 @@ int life_command(const life_place *place, const char *command)
     assert_true(nowhere >= 0);
     say_pair(&all, "vidi", command);
     say(&all, place->state);
-    pid_t pid = fork_child();
-    if (pid == 0)
-        become(&all, nowhere, place->messages);
-    close(nowhere);
-    int status = wait_for(pid);
+    int status = wait_for(start(&all, nowhere, place->messages));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + status;
 }

@@ -47,14 +47,15 @@ typedef struct consumer {
     size_t piece;   /* it reads at most so many bytes at a time */
     uint64_t batch; /* it acknowledges after so many lines, and when nothing is waiting for it */
     uint64_t lag;   /* it has up to so many lines in its hands that it has not done; they die with it */
-    uint64_t lie;   /* planted: it acknowledges so many lines more than it has done */
+    bool lies;      /* planted: it does nothing, acknowledges all lines that it has taken, and dies */
 } consumer;
 
 enum { LIFE_FILES = 12 };
 
 /* Where everything is. */
 typedef struct life_place {
-    char folder[TEST_PATH], state[TEST_PATH], output[TEST_PATH], tally[TEST_PATH], messages[TEST_PATH];
+    char folder[TEST_PATH], state[TEST_PATH], output[TEST_PATH], acks[TEST_PATH];
+    char tally[TEST_PATH], messages[TEST_PATH];
     char files[LIFE_FILES][TEST_PATH]; /* the input */
 } life_place;
 
@@ -68,6 +69,8 @@ typedef struct life {
     consumer consumer;
     unsigned leap_ms;    /* see FATE_LEAP_VARIABLE */
     unsigned threads;    /* of the program */
+    size_t poured;       /* the input comes through a pipe, so many bytes at a time; 0: the program reads the files */
+    bool acks_to_fifo;   /* which has a name; otherwise to a pipe that the program inherits */
     uint64_t file_limit; /* no file may become longer (RLIMIT_FSIZE); 0: any */
     bool limit_kills;    /* SIGXFSZ is not ignored */
     const char *device;  /* >> this device instead of the file; NULL: the file */

@@ -20,7 +20,10 @@ typedef struct story {
     text *handed; /* a text per life with a consumer, or the output file */
     size_t texts;
     uint64_t lives;
-    bool made; /* the state was there after one of the lives */
+    size_t poured;
+    bool acks_to_fifo;
+    uint64_t torn; /* lives after which >> FILE did not end with a line */
+    bool made;     /* the state was there after one of the lives */
     checker_report report;
 } story;
 
@@ -45,8 +48,9 @@ void story_live(story *self, const life *plan, life_end *end);
 /* A life with the story's settings, and nothing that happens to it. */
 life story_plain_life(const story *self);
 
-/* What the checker says now. */
+/* What the checker says now, or if these lines were fresh. */
 void story_judge(story *self);
+void story_judge_with(story *self, checker_text fresh);
 
 /* A life, and everything that was promised about what it leaves behind. Returns how often its fate struck. */
 uint64_t story_live_well(story *self, const life *plan, story_sums *sums);
