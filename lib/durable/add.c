@@ -14,12 +14,12 @@ bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
     return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
 
-/* Logs what the filter has taken: one record, for which `bytes` are reserved. */
+/* Logs what the filter has taken: one write, for which `bytes` are reserved. */
 static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t bytes)
 {
     uint64_t position;
     if (count)
-        vidi__record_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, bytes, &position);
+        vidi__write_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, bytes, &position);
     else
         vidi__log_unreserve(set->durable->log->log, bytes);
 }
@@ -28,7 +28,7 @@ static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *u
 static int add_hashes(vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
 {
     vidi__tally tally = {0};
-    uint64_t bytes = vidi__record_bytes(set->durable, NULL, work->count);
+    uint64_t bytes = vidi__write_bytes(set->durable, NULL, work->count);
     size_t count = 0;
     vidi__durable_hash(set, work, hashes);
     VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
@@ -48,7 +48,7 @@ static int add_urls(vidi_set *set, const vidi__work *work)
 {
     vidi_str kept[VIDI__GROUP];
     vidi__tally tally = {0};
-    uint64_t bytes = vidi__record_bytes(set->durable, work->urls, work->count);
+    uint64_t bytes = vidi__write_bytes(set->durable, work->urls, work->count);
     size_t count = 0;
     VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
     int code = vidi__durable_operate(set, VIDI__OP_ADD, work, &tally);
@@ -83,10 +83,14 @@ static vidi_str url_at(const vidi__work *work, size_t i)
 /*
  * Turns the filter's verdicts into those of filter and staging area together, one after the other, and stages each add
  * that is kept.
+ *
+ * Losses are charged now, because now the filter was asked: at its present error rate, since it does not change while
+ * URLs are staged. The staging area compares whole hashes, so what is staged costs nothing until the filter has it.
  */
-static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *hashes)
+static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *hashes, vidi__pending *pending)
 {
     vidi__staging *staging = &set->durable->staging;
+    const vidi__filter *filter = set->now.filter;
     vidi__tally tally = {0};
     int code = VIDI_OK;
     uint8_t *verdicts = work->verdicts;
@@ -106,6 +110,8 @@ static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *h
         tally.seen += verdicts[i] == VIDI_SEEN;
     }
     memset(verdicts + i, VIDI_UNTRIED, n - i);
+    pending->lost_each = vidi__filter_lost(filter->kind->fp_now(filter));
+    tally.lost = (double)tally.fresh * pending->lost_each;
     vidi__epoch_count(&set->now, &tally);
     return code;
 }
@@ -126,29 +132,29 @@ static void wait_later(vidi_set *set, vidi__pending *pending, uint64_t position)
     atomic_fetch_add_explicit(&pending->log->waiting, 1, memory_order_relaxed);
 }
 
-/* With autocommit the operations go to the log at once, in one record; room for it is reserved before any is staged. */
+/* With autocommit the operations go to the log at once; room for them is reserved before any is staged. */
 static int stage_and_log(vidi_set *set, const vidi__work *work, const vidi__u128 *hashes, vidi__pending *pending)
 {
     vidi__durable *durable = set->durable;
     vidi__staging *staging = &durable->staging;
-    uint64_t position, bytes = vidi__record_bytes(durable, work->urls, work->count), first = staging->count;
+    uint64_t position, bytes = vidi__write_bytes(durable, work->urls, work->count), first = staging->count;
     int code = vidi__log_reserve(durable->log->log, bytes);
     if (code < 0) {
         memset(work->verdicts, VIDI_UNTRIED, work->count);
         return code;
     }
     pending->from = vidi__staging_next(staging);
-    code = stage_adds(set, work, hashes);
+    code = stage_adds(set, work, hashes, pending);
     pending->to = vidi__staging_next(staging);
     if (staging->count == first) {
         vidi__log_unreserve(durable->log->log, bytes);
         return code;
     }
-    vidi_str staged[VIDI__RECORD_URLS];
+    vidi_str staged[VIDI__GROUP];
     if (!durable->hash_only)
         vidi__staging_urls(staging, first, (size_t)(staging->count - first), staged);
     vidi__record record = {VIDI__OP_ADD, staging->hash + first, staged, staging->count - first};
-    vidi__record_append(set, &record, bytes, &position);
+    vidi__write_append(set, &record, bytes, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);
@@ -177,7 +183,7 @@ static int add_to_staging(vidi_set *set, const vidi__work *work, vidi__pending *
     int code = vidi__staging_reserve(&durable->staging, work->count, bytes_of(&durable->staging, work));
     if (code == VIDI_OK) {
         memcpy(work->verdicts, answers, work->count);
-        code = durable->manual ? stage_adds(set, work, hashes) : stage_and_log(set, work, hashes, pending);
+        code = durable->manual ? stage_adds(set, work, hashes, pending) : stage_and_log(set, work, hashes, pending);
     }
     pthread_mutex_unlock(&durable->staging_lock);
     return code;
@@ -211,6 +217,7 @@ static void take_back(vidi_set *set, const vidi__pending *pending, size_t n, uin
     }
     atomic_fetch_sub_explicit(&set->now.answered_new, fresh, memory_order_relaxed);
     atomic_fetch_sub_explicit(&set->now.answered_seen, seen, memory_order_relaxed);
+    vidi__epoch_lose(&set->now, -(double)fresh * pending->lost_each);
     if (!n && vidi__staging_undo(staging, pending->from, pending->to)) /* it was a removal */
         atomic_fetch_sub_explicit(&set->now.removed, 1, memory_order_relaxed);
 }
@@ -238,7 +245,7 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
 {
     vidi__durable *durable = set->durable;
     vidi__staging *staging = &durable->staging;
-    uint64_t position, bytes = vidi__record_bytes(durable, &url, 1);
+    uint64_t position, bytes = vidi__write_bytes(durable, &url, 1);
     VIDI__TRY(vidi__staging_reserve(staging, 1, staging->keeps_bytes ? url.len : 0));
     if (!durable->manual)
         VIDI__TRY(vidi__log_reserve(durable->log->log, bytes));
@@ -248,7 +255,7 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
     atomic_fetch_add_explicit(&set->now.removed, 1, memory_order_relaxed);
     if (durable->manual)
         return VIDI_OK;
-    vidi__record_append(set, &(vidi__record){VIDI__OP_REMOVE, &hash, &url, 1}, bytes, &position);
+    vidi__write_append(set, &(vidi__record){VIDI__OP_REMOVE, &hash, &url, 1}, bytes, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);

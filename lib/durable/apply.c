@@ -75,7 +75,7 @@ int vidi__durable_apply(vidi_set *set, uint64_t to)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t end = to - staging->first < staging->logged ? to - staging->first : staging->logged, at = 0;
-    vidi__tally tally = {0};
+    vidi__tally tally = {0}; /* not used: the answers were counted when they were given */
     int code = VIDI_OK;
     if (to <= staging->first)
         return VIDI_OK;
@@ -97,7 +97,6 @@ int vidi__durable_apply(vidi_set *set, uint64_t to)
         }
         at += n;
     }
-    vidi__epoch_lose(&set->now, tally.lost);
     vidi__staging_drop(staging, at);
     vidi__durable_ready(set);
     return code;
@@ -113,23 +112,25 @@ void vidi__durable_try_apply(vidi_set *set, uint64_t to)
 
 /* ---- to the log ---- */
 
-/* Logs operations of one sort, in a group or not. */
-static int log_run(vidi_set *set, uint64_t at, size_t n, bool grouped, uint64_t *position)
+/* A record is not larger than this, unless a single URL is. */
+#define RECORD_BYTES (UINT64_C(4) << 20)
+
+/* Logs a record of operations of one sort, at most n, from the i-th on. Tells how many they are. */
+static int log_run(vidi_set *set, uint64_t i, size_t *n, vidi__record_form form, uint64_t *position)
 {
     vidi__staging *staging = &set->durable->staging;
-    vidi_str urls[VIDI__RECORD_URLS] = {{NULL, 0}};
-    if (staging->kind[at] == VIDI__OP_NONE)
+    vidi_str urls[VIDI__RECORD_MOST] = {{NULL, 0}};
+    uint64_t bytes = 0;
+    if (staging->kind[i] == VIDI__OP_NONE)
         return VIDI_OK;
-    if (!set->durable->hash_only)
-        vidi__staging_urls(staging, at, n, urls);
-    uint64_t bytes = vidi__record_bytes(set->durable, urls, n);
-    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
-    vidi__record record = {staging->kind[at], staging->hash + at, urls, n};
-    if (grouped)
-        vidi__record_append_grouped(set, &record, bytes, position);
-    else
-        vidi__record_append(set, &record, bytes, position);
-    return VIDI_OK;
+    if (staging->keeps_bytes) {
+        vidi__staging_urls(staging, i, *n, urls);
+        for (size_t j = 0; j < *n; j++)
+            if ((bytes += urls[j].len) > RECORD_BYTES && j)
+                *n = j;
+    }
+    vidi__record record = {staging->kind[i], staging->hash + i, urls, *n};
+    return vidi__record_append(set, form, &record, position);
 }
 
 /* Where in the staging area the operations before number `to` end. */
@@ -139,21 +140,22 @@ static uint64_t end_of(const vidi__staging *staging, uint64_t to)
     return here < staging->count ? here : staging->count;
 }
 
-/* Logs the operations from *at up to `end`; *at is how far it came. */
-static int log_operations(vidi_set *set, uint64_t *at, uint64_t end, bool grouped, uint64_t *position)
+/*
+ * Logs the operations from *at up to `end`; *at is how far it came. `last` is the form of the last record, and `form`
+ * that of the others.
+ */
+static int log_operations(vidi_set *set, uint64_t *at, uint64_t end, vidi__record_form form, vidi__record_form last,
+                          uint64_t *position)
 {
-    vidi__staging *staging = &set->durable->staging;
-    uint64_t most = set->durable->hash_only ? VIDI__RECORD_HASHES : VIDI__RECORD_URLS;
+    const vidi__staging *staging = &set->durable->staging;
     vidi__log *log = set->durable->log->log;
     bool waited = false;
     *position = vidi__log_end(log);
     while (*at < end) {
-        size_t n = run_of(staging, *at, end, most);
-        int code = log_run(set, *at, n, grouped, position);
+        size_t n = run_of(staging, *at, end, VIDI__RECORD_MOST);
+        int code = log_run(set, *at, &n, *at + n < end ? form : last, position);
         if ((code == VIDI_EMEMORY || code == VIDI_ELIMIT) && !waited) {
-            /* No memory for the log's buffer. Wait until it is written, and go on in small records. */
-            VIDI__TRY(vidi__log_wait(log, *position));
-            most = VIDI__RECORD_URLS;
+            VIDI__TRY(vidi__log_wait(log, *position)); /* no memory for the log's buffer: wait until it is written */
             waited = true;
             continue;
         }
@@ -169,7 +171,8 @@ int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position)
     vidi__staging *staging = &set->durable->staging;
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    return vidi__quiet_end(&quiet, log_operations(set, &staging->logged, end_of(staging, to), false, position));
+    return vidi__quiet_end(&quiet, log_operations(set, &staging->logged, end_of(staging, to),
+                                                  VIDI__RECORD_WITHOUT_TALLY, VIDI__RECORD_WITH_TALLY, position));
 }
 
 /* Operations that were taken back are still numbered, but not logged. */
@@ -187,7 +190,8 @@ int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, ui
     uint64_t from = staging->logged, at = from, end = end_of(staging, to);
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    int code = vidi__quiet_end(&quiet, log_operations(set, &at, end, true, position));
+    int code =
+        vidi__quiet_end(&quiet, log_operations(set, &at, end, VIDI__RECORD_IN_GROUP, VIDI__RECORD_IN_GROUP, position));
     *operations = code == VIDI_OK && end > from ? count_real(staging, from, end) : 0;
     if (code == VIDI_OK && end > from)
         staging->logged = end;

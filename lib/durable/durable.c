@@ -106,7 +106,7 @@ static void end(vidi_set *set)
     vidi__snapshot_join(set);
     if (durable->log && durable->snapshot &&
         !durable->broken) /* a folder without a snapshot must stay without records */
-        vidi__record_tally(set);
+        vidi__write_tally(set);
     (void)vidi__durable_end_log(set, durable->before);
     (void)vidi__durable_end_log(set, durable->log);
     vidi__folder_close(&durable->folder);

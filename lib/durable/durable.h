@@ -25,7 +25,7 @@
 #include "store/folder.h"
 #include "store/log.h"
 
-/* Bytes of the counters that every record of the log begins with. */
+/* Bytes of the counters in the log. */
 #define VIDI__RECORD_TALLY 48
 
 /* A log, and how many callers wait for it without holding a lock. It is closed when the last one is done. */
@@ -132,21 +132,28 @@ int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *
 /* ---- records of the log (log_records.c) ---- */
 
 /*
- * Types of records. The first four have the tally of the epoch, and then hashes of 16 bytes, or URLs, each a u64 length
- * and its bytes. In a group (types 9 to 12) the numbers of the group come before, and no tally. A note has the numbers
- * of the group that it ends, the number of operations in it, the tally, and the bytes of the note.
+ * Types of records: one of the first four, and the form that is added to it. The payload is a list of operations: hashes
+ * of 16 bytes, or URLs, each a u64 length and its bytes. The form says what comes before the list.
  */
 enum {
     VIDI__RECORD_ADD_HASHES = 1,
     VIDI__RECORD_ADD_URLS,
     VIDI__RECORD_REMOVE_HASHES,
     VIDI__RECORD_REMOVE_URLS,
-    VIDI__RECORD_IN_GROUP = 8, /* is added to the types above */
-    VIDI__RECORD_NOTE = 14
+    VIDI__RECORD_NOTE = 14 /* numbers of the group that it ends, u64 operations in it, tally, bytes of the note */
 };
+typedef enum vidi__record_form {
+    VIDI__RECORD_OLD = 0,           /* of version 1: a tally, whose losses are not those of its own operations */
+    VIDI__RECORD_WITHOUT_TALLY = 4, /* nothing */
+    VIDI__RECORD_IN_GROUP = 8,      /* the two numbers of the group: replay.c */
+    VIDI__RECORD_WITH_TALLY = 16    /* the tally: the epoch's counters at that moment */
+} vidi__record_form;
 enum { VIDI__RECORD_NUMBERS = 16, VIDI__NOTE_HEAD = VIDI__RECORD_NUMBERS + 8 + VIDI__RECORD_TALLY };
 
-/* Operations of one sort that go into one record. */
+/* The largest number of operations in a record: what one damaged byte can cost. */
+#define VIDI__RECORD_MOST 64
+
+/* Operations of one sort. */
 typedef struct vidi__record {
     vidi__operation kind;
     const vidi__u128 *hashes;
@@ -154,21 +161,21 @@ typedef struct vidi__record {
     uint64_t n;
 } vidi__record;
 
-/* The largest number of URLs, and of hashes, in one record. */
-#define VIDI__RECORD_URLS VIDI__GROUP
-#define VIDI__RECORD_HASHES 65536
-
-/* The size of a record's payload. */
-uint64_t vidi__record_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
-/* Appends a record, for which room was reserved, with hashes or URLs, whichever the set logs; the same in a group. */
-void vidi__record_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
-void vidi__record_append_grouped(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
-/* Writes the counters, and notes that they are in the log. */
+/* Appends one record with at most VIDI__RECORD_MOST operations, hashes or URLs, whichever the set logs. */
+int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position);
+/* Stores the counters in a record, and remembers that they are in the log. */
 void vidi__record_store_tally(vidi_set *set, char *at);
 /* The number of answers so far, as the counters in a record tell it. */
 uint64_t vidi__record_answers(const vidi_set *set);
+
+/*
+ * A write of any number of operations, with one tally: in as many records as it takes. vidi__write_bytes is what must be
+ * reserved before, so that nothing can fail here.
+ */
+uint64_t vidi__write_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
+void vidi__write_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
 /* Appends a record of the counters alone, if they have changed since the last record. */
-void vidi__record_tally(vidi_set *set);
+void vidi__write_tally(vidi_set *set);
 
 /* ---- reading them back (replay.c) ---- */
 
@@ -179,13 +186,19 @@ typedef struct vidi__replay {
     size_t begin, closed; /* in `held`: where the last group begins; where the last incomplete one with a note ends */
     uint64_t group, attempt; /* the last group's numbers; 0: none */
     uint64_t operations;     /* of that group, so far */
+    vidi__operation kind;    /* of the hashes below */
+    size_t n;                /* hashes of one record or of several that are not in the filter yet */
+    vidi__u128 hashes[VIDI__HASHES_MAX];
 } vidi__replay;
 
 void vidi__replay_begin(vidi__replay *self, vidi_set *set);
 /* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the vidi__replay. */
 int vidi__replay_record(void *context, uint32_t type, vidi_str payload);
-/* Must be called in any case; `damaged`: bytes of the log that were written as a whole once are not valid now. */
-int vidi__replay_end(vidi__replay *self, bool damaged);
+/*
+ * Must be called in any case, with the result of the reading; an error is returned as it is. `damaged`: some bytes of
+ * the log that were on disk once are not valid now.
+ */
+int vidi__replay_end(vidi__replay *self, int code, bool damaged);
 
 /* ---- commits (commit.c) ---- */
 

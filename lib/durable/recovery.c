@@ -167,9 +167,7 @@ static int replay_log(vidi_set *set, const vidi__folder *folder, uint64_t number
     vidi__replay replay;
     vidi__replay_begin(&replay, set);
     int code = vidi__log_read(&set->memory, folder->handle, &id, vidi__replay_record, &replay, &found);
-    int ended = vidi__replay_end(&replay, code == VIDI_OK && found.damaged);
-    if (code == VIDI_OK)
-        code = ended;
+    code = vidi__replay_end(&replay, code, found.damaged);
     if (code == VIDI_EDIFFERS && last && is_leftover(folder, number)) {
         found = (vidi__log_found){.headless = true};
         code = VIDI_OK;

@@ -23,65 +23,72 @@
 
 /* ---- operations ---- */
 
-/* The operations of a record that is being replayed, as many at a time as fit. */
+/* Operations of one sort that are replayed together, and whether the filter's losses are counted. */
 typedef struct batch {
-    vidi_set *set;
     vidi__operation kind;
     size_t n;
-    vidi__u128 hashes[VIDI__HASHES_MAX];
-    vidi_str urls[VIDI__HASHES_MAX];
+    const vidi__u128 *hashes;
+    const vidi_str *urls; /* NULL if hashes are all that is logged */
+    bool charged;
 } batch;
 
-static int stage_batch(batch *self)
+static int stage_batch(vidi_set *set, const batch *what)
 {
-    vidi__staging *staging = &self->set->durable->staging;
+    vidi__staging *staging = &set->durable->staging;
     uint64_t bytes = 0;
-    for (size_t i = 0; i < self->n; i++)
-        bytes += self->urls[i].len;
-    VIDI__TRY(vidi__staging_reserve(staging, self->n, bytes));
-    for (size_t i = 0; i < self->n; i++)
-        vidi__staging_prefetch(staging, self->hashes[i]);
-    for (size_t i = 0; i < self->n; i++)
-        vidi__staging_add(staging, self->kind, self->hashes[i], self->urls[i]);
+    for (size_t i = 0; what->urls && i < what->n; i++)
+        bytes += what->urls[i].len;
+    VIDI__TRY(vidi__staging_reserve(staging, what->n, bytes));
+    for (size_t i = 0; i < what->n; i++)
+        vidi__staging_prefetch(staging, what->hashes[i]);
+    for (size_t i = 0; i < what->n; i++)
+        vidi__staging_add(staging, what->kind, what->hashes[i], what->urls ? what->urls[i] : (vidi_str){NULL, 0});
     staging->logged = staging->count;
     return VIDI_OK;
 }
 
-static int apply_batch(batch *self)
+static int apply_batch(vidi_set *set, const batch *what)
 {
     vidi__tally tally = {0}; /* the counters come from the log itself */
     uint8_t verdicts[VIDI__HASHES_MAX];
-    bool hash_only = self->set->durable->hash_only;
-    vidi__work work = {.urls = hash_only ? NULL : self->urls,
-                       .hashes = hash_only ? self->hashes : NULL,
-                       .count = self->n,
-                       .verdicts = verdicts};
-    int code = vidi__durable_operate(self->set, self->kind, &work, &tally);
-    vidi__epoch_lose(&self->set->now, tally.lost);
+    vidi__work work = {
+        .urls = what->urls, .hashes = what->urls ? NULL : what->hashes, .count = what->n, .verdicts = verdicts};
+    int code = vidi__durable_operate(set, what->kind, &work, &tally);
+    if (what->charged)
+        vidi__epoch_lose(&set->now, tally.lost);
     return code;
 }
 
-static int flush(batch *self)
+static int replay_batch(vidi_set *set, const batch *what)
 {
-    if (!self->n)
+    if (!what->n)
         return VIDI_OK;
-    self->set->durable->recovery.urls += self->n;
-    int code = self->set->mapped.bytes ? stage_batch(self) : apply_batch(self);
-    self->n = 0;
-    return code;
+    set->durable->recovery.urls += what->n;
+    return set->mapped.bytes ? stage_batch(set, what) : apply_batch(set, what);
 }
 
-static int replay_hashes(batch *self, vidi_str list)
+/* Brings the hashes that were gathered to the filter. */
+static int flush(vidi__replay *self, bool charged)
+{
+    batch what = {.kind = self->kind, .n = self->n, .hashes = self->hashes, .charged = charged};
+    self->n = 0;
+    return replay_batch(self->set, &what);
+}
+
+/* Hashes of several records are gathered, because the filter is much faster with many. */
+static int replay_hashes(vidi__replay *self, vidi__operation kind, vidi_str list, bool charged)
 {
     if (list.len % sizeof(vidi__u128))
         return vidi__damaged("a record of the log has an impossible size");
+    if (kind != self->kind || charged)
+        VIDI__TRY(flush(self, false));
+    self->kind = kind;
     for (size_t at = 0; at < list.len; at += sizeof(vidi__u128)) {
         memcpy(&self->hashes[self->n], list.ptr + at, sizeof(vidi__u128));
-        self->urls[self->n] = (vidi_str){NULL, 0};
         if (++self->n == VIDI__HASHES_MAX)
-            VIDI__TRY(flush(self));
+            VIDI__TRY(flush(self, charged));
     }
-    return flush(self);
+    return charged ? flush(self, charged) : VIDI_OK;
 }
 
 /* Takes the next URL off the list. */
@@ -96,16 +103,20 @@ static int next_url(vidi_str *list, vidi_str *url)
     return VIDI_OK;
 }
 
-static int replay_urls(batch *self, vidi_str list)
+static int replay_urls(vidi_set *set, vidi__operation kind, vidi_str list, bool charged)
 {
+    vidi_str urls[VIDI__GROUP];
+    vidi__u128 hashes[VIDI__GROUP];
+    batch what = {.kind = kind, .hashes = hashes, .urls = urls, .charged = charged};
     while (list.len) {
-        vidi_str *url = &self->urls[self->n];
-        VIDI__TRY(next_url(&list, url));
-        self->hashes[self->n] = vidi__durable_url_hash(&self->set->now, *url);
-        if (++self->n == VIDI__GROUP)
-            VIDI__TRY(flush(self));
+        VIDI__TRY(next_url(&list, &urls[what.n]));
+        hashes[what.n] = vidi__durable_url_hash(&set->now, urls[what.n]);
+        if (++what.n < VIDI__GROUP)
+            continue;
+        VIDI__TRY(replay_batch(set, &what));
+        what.n = 0;
     }
-    return flush(self);
+    return replay_batch(set, &what);
 }
 
 static bool has_hashes(uint32_t sort)
@@ -114,14 +125,11 @@ static bool has_hashes(uint32_t sort)
 }
 
 /* `sort` is one of the first four types. */
-static int replay_operations(vidi_set *set, uint32_t sort, vidi_str list)
+static int replay_operations(vidi__replay *self, uint32_t sort, vidi_str list, bool charged)
 {
-    batch self; /* not initialised as a whole: most records are much smaller */
-    self.set = set;
-    self.n = 0;
     bool adds = sort == VIDI__RECORD_ADD_HASHES || sort == VIDI__RECORD_ADD_URLS;
-    self.kind = adds ? VIDI__OP_ADD : VIDI__OP_REMOVE;
-    return has_hashes(sort) ? replay_hashes(&self, list) : replay_urls(&self, list);
+    vidi__operation kind = adds ? VIDI__OP_ADD : VIDI__OP_REMOVE;
+    return has_hashes(sort) ? replay_hashes(self, kind, list, charged) : replay_urls(self->set, kind, list, charged);
 }
 
 /* The number of operations in a list; VIDI_EFORMAT if it is not one. */
@@ -138,12 +146,17 @@ static int count_operations(uint32_t sort, vidi_str list, uint64_t *n)
 
 /* ---- counters ---- */
 
+static void raise(_Atomic uint64_t *counter, uint64_t count)
+{
+    if (count > atomic_load_explicit(counter, memory_order_relaxed))
+        atomic_store_explicit(counter, count, memory_order_relaxed);
+}
+
 /*
- * Counters only go up, but records of several threads may be out of order, so the larger value wins. Losses are
- * different: a record from the staging area does not include the losses of its own URLs. If the filter has taken these
- * URLs, it has counted them already.
+ * Counters only go up, but records of several threads may be out of order, so the larger value wins. So it is with
+ * losses, whose bits are in the order of the numbers, because these are not negative.
  */
-static int load_tally(vidi__epoch *epoch, const char *at, bool applied)
+static int load_tally(vidi__epoch *epoch, const char *at, bool with_losses)
 {
     _Atomic uint64_t *counters[] = {&epoch->answered_new, &epoch->answered_seen, &epoch->answered_invalid,
                                     &epoch->asked, &epoch->removed};
@@ -152,13 +165,10 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool applied)
     memcpy(&lost, &bits, sizeof lost);
     if (!(lost >= 0 && isfinite(lost)))
         return vidi__damaged("a record of the log has an impossible tally");
-    for (size_t i = 0; i < VIDI__COUNT(counters); i++) {
-        uint64_t count = vidi__load64(at + 8 * i);
-        if (count > atomic_load_explicit(counters[i], memory_order_relaxed))
-            atomic_store_explicit(counters[i], count, memory_order_relaxed);
-    }
-    if (!applied)
-        atomic_store_explicit(&epoch->lost_bits, bits, memory_order_relaxed);
+    for (size_t i = 0; i < VIDI__COUNT(counters); i++)
+        raise(counters[i], vidi__load64(at + 8 * i));
+    if (with_losses && !signbit(lost))
+        raise(&epoch->lost_bits, bits);
     return VIDI_OK;
 }
 
@@ -198,7 +208,7 @@ static int replay_note(vidi_set *set, vidi_str payload)
 {
     vidi_str bytes = {payload.ptr + VIDI__NOTE_HEAD, payload.len - VIDI__NOTE_HEAD};
     vidi__note *note;
-    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY, !set->mapped.bytes));
+    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY, true));
     VIDI__TRY(vidi__note_make(&set->memory, bytes, &note));
     vidi__note_free(&set->memory, set->note);
     set->note = note;
@@ -215,7 +225,7 @@ static int release_held(vidi__replay *self, size_t end)
         vidi_str payload = {record + HELD_HEAD, (size_t)vidi__load64(record + 8)};
         vidi_str list = {payload.ptr + VIDI__RECORD_NUMBERS, payload.len - VIDI__RECORD_NUMBERS};
         code = type == VIDI__RECORD_NOTE ? replay_note(self->set, payload)
-                                         : replay_operations(self->set, type - VIDI__RECORD_IN_GROUP, list);
+                                         : replay_operations(self, type - VIDI__RECORD_IN_GROUP, list, false);
         at += HELD_HEAD + payload.len;
     }
     self->held.len = self->begin = self->closed = 0;
@@ -253,36 +263,70 @@ static int take_note(vidi__replay *self, vidi_str payload)
 
 /* ---- records ---- */
 
-/* A record of version 1: counters and operations. */
-static int take_with_tally(vidi_set *set, uint32_t type, vidi_str payload)
+/*
+ * A record of version 1. Its tally does not have the losses of its own operations if these came from the staging area:
+ * they were charged when the filter took them, which is now. If they are staged again, the tally is all that is known.
+ */
+static int take_old(vidi__replay *self, uint32_t sort, vidi_str tally, vidi_str list)
 {
-    if (payload.len < VIDI__RECORD_TALLY)
+    VIDI__TRY(replay_operations(self, sort, list, true));
+    return load_tally(&self->set->now, tally.ptr, self->set->mapped.bytes != NULL);
+}
+
+/* Operations that are not in a group. */
+static int take_plain(vidi__replay *self, uint32_t sort, vidi__record_form form, vidi_str payload)
+{
+    size_t begin = form == VIDI__RECORD_WITHOUT_TALLY ? 0 : VIDI__RECORD_TALLY;
+    if (payload.len < begin)
         return vidi__damaged("a record of the log has an impossible size");
-    vidi_str list = {payload.ptr + VIDI__RECORD_TALLY, payload.len - VIDI__RECORD_TALLY};
-    VIDI__TRY(replay_operations(set, type, list));
-    return load_tally(&set->now, payload.ptr, !set->mapped.bytes);
+    vidi_str list = {payload.ptr + begin, payload.len - begin};
+    if (form == VIDI__RECORD_OLD)
+        return take_old(self, sort, payload, list);
+    VIDI__TRY(replay_operations(self, sort, list, false));
+    return begin ? load_tally(&self->set->now, payload.ptr, true) : VIDI_OK;
 }
 
 void vidi__replay_begin(vidi__replay *self, vidi_set *set)
 {
-    *self = (vidi__replay){.set = set, .held = vidi__buffer_in(NULL, 0, &set->memory)};
+    self->set = set;
+    self->held = vidi__buffer_in(NULL, 0, &set->memory);
+    self->begin = self->closed = self->n = 0;
+    self->group = self->attempt = self->operations = 0;
+    self->kind = VIDI__OP_NONE; /* the hashes need no value: most logs are small */
+}
+
+/* Splits a type into its form and what is left, 1 to 4. False if there is no such type. */
+static bool split_type(uint32_t type, vidi__record_form *form, uint32_t *sort)
+{
+    static const vidi__record_form forms[] = {VIDI__RECORD_OLD, VIDI__RECORD_WITHOUT_TALLY, VIDI__RECORD_IN_GROUP,
+                                              VIDI__RECORD_WITH_TALLY};
+    for (size_t i = 0; i < VIDI__COUNT(forms); i++) {
+        *form = forms[i];
+        *sort = type - forms[i];
+        if (type >= forms[i] + (uint32_t)VIDI__RECORD_ADD_HASHES && *sort <= VIDI__RECORD_REMOVE_URLS)
+            return true;
+    }
+    return false;
 }
 
 int vidi__replay_record(void *context, uint32_t type, vidi_str payload)
 {
     vidi__replay *self = context;
-    uint32_t sort = type > VIDI__RECORD_IN_GROUP ? type - VIDI__RECORD_IN_GROUP : type;
+    vidi__record_form form;
+    uint32_t sort;
     if (type == VIDI__RECORD_NOTE)
         return take_note(self, payload);
-    if (sort < VIDI__RECORD_ADD_HASHES || sort > VIDI__RECORD_REMOVE_URLS ||
-        has_hashes(sort) != self->set->durable->hash_only)
+    if (!split_type(type, &form, &sort) || has_hashes(sort) != self->set->durable->hash_only)
         return vidi__damaged("the log has a record that does not belong there");
-    return sort == type ? take_with_tally(self->set, type, payload) : take_grouped(self, type, payload);
+    return form == VIDI__RECORD_IN_GROUP ? take_grouped(self, type, payload) : take_plain(self, sort, form, payload);
 }
 
-int vidi__replay_end(vidi__replay *self, bool damaged)
+int vidi__replay_end(vidi__replay *self, int code, bool damaged)
 {
-    int code = damaged ? release_held(self, self->closed) : VIDI_OK;
+    if (code == VIDI_OK && damaged)
+        code = release_held(self, self->closed);
+    if (code == VIDI_OK)
+        code = flush(self, false);
     vidi__buffer_free(&self->held);
     return code;
 }

@@ -25,7 +25,7 @@ void vidi__epoch_lose(vidi__epoch *epoch, double more)
     do {
         double lost;
         memcpy(&lost, &old, sizeof lost);
-        lost += more;
+        lost = fmax(lost + more, 0);
         memcpy(&sum, &lost, sizeof sum);
     } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
                                                     memory_order_relaxed));

@@ -186,6 +186,7 @@ typedef struct vidi__pending {
     struct vidi__open_log *log; /* NULL: nothing */
     uint64_t position;          /* in the log */
     uint64_t from, to;          /* the numbers of its operations */
+    double lost_each;           /* expected losses that each VIDI_NEW of it was charged */
 } vidi__pending;
 
 /* lib/durable installs this table. The comment at each function says which lock the caller holds. */
@@ -315,6 +316,7 @@ int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 /* Adds a tally to the epoch's counters. */
 void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally);
 double vidi__epoch_lost(const vidi__epoch *epoch);
+/* Adds to the expected losses, which never fall below 0. */
 void vidi__epoch_lose(vidi__epoch *epoch, double more);
 
 /* The error for a kind that lacks a capability. */

@@ -363,56 +363,114 @@ static void heads_that_lie(const sample *of)
     }
 }
 
-static void records_that_lie(const sample *of, bool hashes)
+/* What a record of each form begins with. */
+static const struct {
+    vidi__record_form form;
+    size_t begin;
+    bool tally;
+} forms[] = {{VIDI__RECORD_OLD, VIDI__RECORD_TALLY, true},
+             {VIDI__RECORD_WITHOUT_TALLY, 0, false},
+             {VIDI__RECORD_IN_GROUP, VIDI__RECORD_NUMBERS, false},
+             {VIDI__RECORD_WITH_TALLY, VIDI__RECORD_TALLY, true}};
+
+static void one_record(const sample *of, uint32_t type, const void *payload, size_t size, const char *what,
+                       bool may_open)
 {
-    unsigned char payload[VIDI__RECORD_TALLY + 256] = {0}, *list = payload + VIDI__RECORD_TALLY;
-    uint32_t add = hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS, remove = add + 2;
     forged log;
-    struct {
-        const char *what;
-        uint32_t type;
-        size_t size;
-        bool may_open;
-    } lies[] = {
-        {"type 0", 0, sizeof payload, false},
-        {"type 5", 5, sizeof payload, false},
-        {"type 2^32 - 1", UINT32_MAX, sizeof payload, false},
-        {"the other kind of record", hashes ? add + 1 : add - 1, VIDI__RECORD_TALLY + 64, false},
-        {"no tally", add, 0, false},
-        {"half a tally", add, VIDI__RECORD_TALLY - 1, false},
-        {"nothing but a tally", add, VIDI__RECORD_TALLY, true},
-        {"a removal of nothing", remove, VIDI__RECORD_TALLY, true},
-    };
-    for (size_t i = 0; i < VIDI__COUNT(lies); i++) {
-        begin_log(&log, of, &(vidi__log_id){0});
-        add_record(&log, lies[i].type, payload, lies[i].size, lies[i].size);
-        try_forged(of, &log, lies[i].what, lies[i].may_open);
+    begin_log(&log, of, &(vidi__log_id){0});
+    add_record(&log, type, payload, size, size);
+    try_forged(of, &log, what, may_open);
+}
+
+static void types_that_lie(const sample *of, bool hashes)
+{
+    static const uint32_t unknown[] = {0, 13, 15, 16, 21, UINT32_MAX};
+    unsigned char payload[VIDI__RECORD_TALLY + 256] = {0};
+    for (size_t i = 0; i < VIDI__COUNT(unknown); i++)
+        one_record(of, unknown[i], payload, sizeof payload, "a type that is none", false);
+    for (size_t i = 0; i < VIDI__COUNT(forms); i++) {
+        uint32_t other = forms[i].form + (hashes ? VIDI__RECORD_ADD_URLS : VIDI__RECORD_ADD_HASHES);
+        one_record(of, other, payload, forms[i].begin + 64, "the other kind of record", false);
     }
-    for (size_t extra = 1; extra < 40; extra++) { /* hashes are 16 bytes; no URL ends so */
-        begin_log(&log, of, &(vidi__log_id){0});
-        memset(list, 0x7f, 64);
-        add_record(&log, add, payload, VIDI__RECORD_TALLY + extra, VIDI__RECORD_TALLY + extra);
-        try_forged(of, &log, "a list that does not come out even", hashes && extra % 16 == 0);
-    }
+}
+
+static void lists_that_lie(const sample *of, bool hashes, uint32_t form, size_t begin)
+{
+    unsigned char payload[VIDI__RECORD_TALLY + 256] = {0}, *list = payload + begin;
+    uint32_t add = form + (hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS), remove = add + 2;
     static const uint64_t lengths[] = {249, 1 << 20, UINT64_C(1) << 32, UINT64_MAX - 7, UINT64_MAX};
-    for (size_t i = 0; !hashes && i < VIDI__COUNT(lengths); i++) {
-        begin_log(&log, of, &(vidi__log_id){0});
-        vidi__store64(list, lengths[i]);
-        add_record(&log, add, payload, sizeof payload, sizeof payload);
-        try_forged(of, &log, "a URL longer than its record", false);
+    if (begin) {
+        one_record(of, add, payload, 0, "nothing before the list", false);
+        one_record(of, add, payload, begin - 1, "less before the list", false);
     }
+    one_record(of, add, payload, begin, "an empty list", true);
+    one_record(of, remove, payload, begin, "a removal of nothing", true);
+    memset(list, 0x7f, 64);
+    for (size_t extra = 1; extra < 40; extra++) /* hashes are 16 bytes; no URL ends so */
+        one_record(of, add, payload, begin + extra, "a list that does not come out even", hashes && extra % 16 == 0);
+    for (size_t i = 0; !hashes && i < VIDI__COUNT(lengths); i++) {
+        vidi__store64(list, lengths[i]);
+        one_record(of, add, payload, begin + 256, "a URL longer than its record", false);
+    }
+    forged log;
     memset(list, 0, 256);
     begin_log(&log, of, &(vidi__log_id){0});
-    add_record(&log, add, payload, sizeof payload, sizeof payload); /* 32 empty URLs, or 16 equal hashes */
-    add_record(&log, remove, payload, sizeof payload, sizeof payload);
+    add_record(&log, add, payload, begin + 256, begin + 256); /* 32 empty URLs, or 16 equal hashes */
+    add_record(&log, remove, payload, begin + 256, begin + 256);
     try_forged(of, &log, "many of the same", true);
+}
+
+static void tallies_that_lie(const sample *of, bool hashes, uint32_t form)
+{
     static const double tallies[] = {NAN, INFINITY, -INFINITY, -1, -1e-300};
+    unsigned char payload[VIDI__RECORD_TALLY + 256] = {0};
+    uint32_t add = form + (hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS);
     for (size_t i = 0; i < VIDI__COUNT(tallies); i++) {
-        begin_log(&log, of, &(vidi__log_id){0});
         put_double(payload + 40, tallies[i]);
-        add_record(&log, add, payload, sizeof payload, sizeof payload);
-        try_forged(of, &log, "an impossible number of lost pages", false);
+        one_record(of, add, payload, sizeof payload, "an impossible number of lost pages", false);
     }
+    put_double(payload + 40, -0.0);
+    one_record(of, add, payload, sizeof payload, "no lost pages, with a sign", true);
+}
+
+static void records_that_lie(const sample *of, bool hashes)
+{
+    types_that_lie(of, hashes);
+    for (size_t i = 0; i < VIDI__COUNT(forms); i++) {
+        lists_that_lie(of, hashes, forms[i].form, forms[i].begin);
+        if (forms[i].tally)
+            tallies_that_lie(of, hashes, forms[i].form);
+    }
+}
+
+/* A group of 16 equal hashes, or 32 empty URLs, and a note that ends it, with these numbers and this length. */
+static void try_note(const sample *of, bool hashes, uint64_t group, uint64_t operations, size_t size, bool may_open)
+{
+    unsigned char payload[VIDI__NOTE_HEAD + VIDI_NOTE_MAX + 8] = {0};
+    uint32_t add = VIDI__RECORD_IN_GROUP + (hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS);
+    forged log;
+    vidi__store64(payload, 1);
+    vidi__store64(payload + 8, 1);
+    begin_log(&log, of, &(vidi__log_id){0});
+    add_record(&log, add, payload, VIDI__RECORD_NUMBERS + 256, VIDI__RECORD_NUMBERS + 256);
+    vidi__store64(payload, group);
+    vidi__store64(payload + VIDI__RECORD_NUMBERS, operations);
+    add_record(&log, VIDI__RECORD_NOTE, payload, size, size);
+    add_record(&log, add, payload, VIDI__RECORD_NUMBERS + 256, VIDI__RECORD_NUMBERS + 256);
+    try_forged(of, &log, "a note", may_open);
+}
+
+static void notes_that_lie(const sample *of, bool hashes)
+{
+    static const uint64_t numbers[] = {0, 1, 2, 16, 32, UINT64_MAX};
+    for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
+        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
+            try_note(of, hashes, numbers[i], numbers[j], VIDI__NOTE_HEAD + 3, true);
+    try_note(of, hashes, 1, 16, 0, false);
+    try_note(of, hashes, 1, 16, VIDI__NOTE_HEAD - 1, false);
+    try_note(of, hashes, 1, 16, VIDI__NOTE_HEAD, true);
+    try_note(of, hashes, 1, 16, VIDI__NOTE_HEAD + VIDI_NOTE_MAX, true);
+    try_note(of, hashes, 1, 16, VIDI__NOTE_HEAD + VIDI_NOTE_MAX + 1, false);
 }
 
 /* Heads of records with right marks: longer than the file, or than anything. They are skipped, and reported. */
@@ -451,6 +509,7 @@ static void logs_that_lie_do_no_harm(void **state)
     vidi_close(set);
     heads_that_lie(&of);
     records_that_lie(&of, hashes);
+    notes_that_lie(&of, hashes);
     lengths_that_lie(&of);
     free_sample(&of);
 }

@@ -1,0 +1,9 @@
+# What two sets have lost, the merged one has lost too, although their logs alone know of it.
+lost() { vidi info --json "$1" | jq .expected_lost; }
+for part in 1 2 3; do
+    seq -f "http://a.example/$part/%.0f" 1000 | vidi -q -s one.state --kind classic --param m=20000 --param k=1 > out
+    seq -f "http://b.example/$part/%.0f" 1000 | vidi -q -s two.state --like one.state > out
+done
+try vidi merge all.state one.state two.state | sed 's/[0-9,]* URLs/all URLs/'
+jq -n --argjson one "$(lost one.state)" --argjson two "$(lost two.state)" --argjson all "$(lost all.state)" \
+    '($one > 10) and ($two > 10) and ($one + $two - $all | fabs) < 1e-6'
