@@ -126,7 +126,7 @@ _vidi_options() {
         echo "-h --help"
         ;;
     import)
-        echo "-h --help"
+        echo "--new-key -h --help"
         ;;
     bench)
         echo "--urls --kind --json -h --help"

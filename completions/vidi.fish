@@ -163,6 +163,7 @@ complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a summa
 
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is import' -l new-key -d 'Give the new set a key of its own'
 complete -c vidi -n '__vidi_is import' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is bench' -l urls -x -d 'Maximum number of URLs, all in memory [2e6]'

@@ -108,12 +108,25 @@ static int write_device(const vidi_set *set, const char *path, const char *name)
     return status;
 }
 
+/* The shell has made the file, with the mode that the user's umask gives. */
+static void warn_of_readers(void)
+{
+    struct stat about;
+
+    if (fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) && about.st_mode & (S_IRGRP | S_IROTH))
+        cli_warning("others may read the file that standard output goes to (mode %03o), and the set's key is in it; "
+                    "'vidi export STATE FILE' makes a file for its owner only",
+                    (unsigned)about.st_mode & 0777);
+}
+
 static int write_file(const vidi_set *set, const char *path, const char *name)
 {
     struct stat about;
 
-    if (strcmp(name, "-") == 0)
+    if (strcmp(name, "-") == 0) {
+        warn_of_readers();
         return write_set(set, path, STDOUT_FILENO, "standard output");
+    }
     if (stat(name, &about) != 0)
         return replace_file(set, path, name, name);
     if (!S_ISREG(about.st_mode))
@@ -158,8 +171,8 @@ const cli_command cli_export = {
                "way. Takes as much memory as the set.\n"
                "FILE gets its name when it is whole and on disk; until then it is FILE.new, and a file that was there "
                "stays as it is. It is for its owner only (mode 0600), because the set's key is inside: whoever has it "
-               "can choose which pages you lose. An epoch that was kept with 'vidi rotate --keep-previous' is left "
-               "out.\n"
+               "can choose which pages you lose. If standard output is a file that others may read, there is a "
+               "warning. An epoch that was kept with 'vidi rotate --keep-previous' is left out.\n"
                "'vidi import' makes a set of it again; 'vidi info', 'vidi check' and 'vidi merge' take the file as it "
                "is.\n"
                "The exit status is 0, or 2 after an error.",

@@ -1,6 +1,10 @@
 /*
- * vidi import: makes a state from an exported set, after the whole stream was read and verified.
+ * vidi import: makes a state from an exported set, after the whole stream was read and verified. With --new-key its URLs
+ * go to a new set, which is hashed with another key.
  */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "ui/options.h"
@@ -30,35 +34,108 @@ static int check_absent(const char *path)
     return error == VIDI_OK ? cli_error("there is a set at %s already", path) : CLI_OK;
 }
 
+typedef struct import_options {
+    bool new_key;
+} import_options;
+
+/* An empty set like another one but with a key of its own; in memory if path is NULL. */
+static int create_with_new_key(vidi_set **set, const vidi_set *like, const char *path)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    vidi_options options = VIDI_OPTIONS_INIT;
+
+    *set = NULL;
+    if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key)
+        return cli_error("cannot draw a random key: %s", strerror(errno));
+    options.like = like;
+    options.key = key;
+    options.path = path;
+    int error = vidi_create(set, &options);
+    return error < 0 ? cli_state_error(path ? path : "import", error) : CLI_OK;
+}
+
+/* Only sets that keep their URLs can be merged under another key: tried with empty ones, before a folder is made. */
+static int check_keeps_urls(const vidi_set *set, const char *name)
+{
+    vidi_set *one, *other = NULL;
+    vidi_stats stats;
+    int error = VIDI_OK, status = cli_state_stat(set, name, &stats);
+
+    if (status != CLI_OK)
+        return status;
+    status = create_with_new_key(&one, set, NULL);
+    if (status == CLI_OK)
+        status = create_with_new_key(&other, set, NULL);
+    if (status == CLI_OK)
+        error = vidi_merge(one, other);
+    if (error < 0)
+        status = cli_error("%s is of kind %s, which keeps no URLs that could be hashed with another key; only sets of "
+                           "the kinds hashset, sorted and list can get a new one",
+                           name, stats.kind);
+    vidi_close(one);
+    vidi_close(other);
+    return status;
+}
+
+static int import_with_new_key(vidi_set **set, const char *name, const char *path)
+{
+    vidi_set *old;
+    int status = cli_state_read(&old, name, NULL, NULL, NULL);
+
+    *set = NULL;
+    if (status == CLI_OK)
+        status = check_keeps_urls(old, strcmp(name, "-") == 0 ? "the set" : name);
+    if (status == CLI_OK)
+        status = create_with_new_key(set, old, path);
+    if (status == CLI_OK) {
+        int error = vidi_merge(*set, old);
+        if (error < 0)
+            status = cli_state_error(path, error);
+    }
+    vidi_close(old);
+    return status;
+}
+
 static int run(const cli_command *self, cli_words words)
 {
+    import_options options = {0};
     vidi_set *set;
-    int error, status = cli_options_parse(self, &words, NULL);
+    int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
     if (cli_operands(self, words, 1, 2) != CLI_OK || check_absent(words.list[0]) != CLI_OK)
         return CLI_ERROR;
-    status = cli_state_read(&set, words.count > 1 ? words.list[1] : "-", words.list[0], NULL, &error);
+    const char *path = words.list[0], *name = words.count > 1 ? words.list[1] : "-";
+    status = options.new_key ? import_with_new_key(&set, name, path) : cli_state_read(&set, name, path, NULL, NULL);
     if (status == CLI_OK)
-        status = print(set, words.list[0]);
+        status = print(set, path);
     vidi_close(set);
     return status;
 }
 
-static const cli_option options_table[] = {CLI_OPTIONS_END};
+static const cli_option options_table[] = {
+    {"new-key", 0, CLI_FLAG, offsetof(import_options, new_key), NULL, "Give the new set a key of its own",
+     "Whoever wrote the file knows the key in it, and with it can choose URLs that the set finds slowly. This is for "
+     "sets of the kinds hashset, sorted and list, which keep the URLs, so that they can be hashed again. The new set "
+     "has the URLs, but not the statistics and the past epochs. It takes memory for both sets.",
+     0},
+    CLI_OPTIONS_END,
+};
 
 const cli_command cli_import = {
     .name = "import",
     .summary = "Make a saved set from an exported file",
-    .usage = "vidi import STATE [FILE]",
+    .usage = "vidi import [OPTION]... STATE [FILE]",
     .about = "Makes the folder STATE, with a set in it, from a file that 'vidi export' wrote, or from standard input.",
-    .details = "Everything is verified before the folder is made: after an error in the input nothing is there. A "
-               "folder that holds a set already is refused; an empty one is taken.\n"
-               "The new set is the same as the one that was exported, with its key, its epoch and its history, so "
-               "that the two can be merged later. An epoch that was kept with 'vidi rotate --keep-previous' is not in "
-               "the file.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "Everything is verified before the folder is made: after an error in the input nothing is there. A "
+        "folder that holds a set already is refused; an empty one is taken.\n"
+        "The new set is the same as the one that was exported, with its key, its epoch and its history, so "
+        "that the two can be merged later. So whoever wrote the file knows the key; --new-key draws another one for "
+        "sets that keep their URLs. An epoch that was kept with 'vidi rotate --keep-previous' is not in "
+        "the file.\n"
+        "The exit status is 0, or 2 after an error.",
     .examples = "  vidi import crawl.state crawl.vidi\n"
                 "  ssh other vidi export crawl.state | vidi import copy.state\n",
     .options = options_table,

@@ -117,7 +117,9 @@ int cli_state_read(vidi_set **set, const char *path, const char *folder, const v
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
     source from = {.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)};
+    vidi_access mine = access ? *access : (vidi_access)VIDI_ACCESS_INIT;
 
+    mine.flags |= VIDI_READ_TO_END; /* two exported sets in one file are a mistake that must not go unnoticed */
     error = error ? error : &ignored;
     *error = VIDI_OK;
     *set = NULL;
@@ -129,7 +131,7 @@ int cli_state_read(vidi_set **set, const char *path, const char *folder, const v
             close(from.fd);
         return status;
     }
-    *error = vidi_read(set, read_some, &from, bytes_left(from.fd), folder, access);
+    *error = vidi_read(set, read_some, &from, bytes_left(from.fd), folder, &mine);
     if (!standard)
         close(from.fd);
     if (from.error != 0)

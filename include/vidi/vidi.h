@@ -158,7 +158,9 @@ enum vidi_access_flags {
      * For opening to write: opens a set although its logs are damaged or missing (VIDI_EDAMAGED without this flag), and
      * writes a snapshot of what is left at once. vidi_recovered tells what is gone: those URLs are new again.
      */
-    VIDI_ACCEPT_DAMAGE = 64
+    VIDI_ACCEPT_DAMAGE = 64,
+    /* for vidi_read: the source must end with the stream; if it gives more bytes, that is VIDI_EFORMAT */
+    VIDI_READ_TO_END = 128
 };
 
 /*
@@ -193,7 +195,7 @@ typedef struct vidi_options {
     const char *params;        /* "name=value,name=value", as docs/KINDS.md lists them */
     uint64_t capacity;         /* number of URLs expected; 0: unknown, which needs a kind that grows */
     double error;              /* false-positive probability at capacity; 0: 1e-6 */
-    const unsigned char *key;  /* VIDI_KEY_BYTES of secret; NULL: random */
+    const unsigned char *key;  /* VIDI_KEY_BYTES of secret; NULL: random, or with `like` the same */
     const vidi_set *like;      /* same kind, parameters, key, epoch and form, so that the two can be merged */
     double headroom;           /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
     uint32_t member;           /* 1..: this set is that member of a spatial set which lives elsewhere */
@@ -611,7 +613,8 @@ VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
  * Makes a set from such a stream, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
- * in memory. access may be NULL. A set whose canonical form is not known to this version, or to this build, is
+ * in memory. access may be NULL. Reads no further than the end of the stream, unless told to make sure that nothing
+ * follows (VIDI_READ_TO_END). A set whose canonical form is not known to this version, or to this build, is
  * VIDI_EFORMAT too.
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,

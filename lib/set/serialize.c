@@ -297,6 +297,16 @@ int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
     return vidi__blame_data(read_epoch(reader, set, version, epoch, hash));
 }
 
+/* Does the source end with the stream? */
+static int check_end(vidi_source source, void *context)
+{
+    char more;
+    int64_t got = source(context, &more, 1);
+    if (got < 0)
+        return vidi__fail(VIDI_EIO, "the source failed behind the end of the stream");
+    return got ? vidi__damaged("there is unexpected data at the end") : VIDI_OK;
+}
+
 static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes)
 {
     vidi__frame_reader *frame;
@@ -316,6 +326,8 @@ int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t s
     *set = NULL;
     VIDI__TRY(vidi__set_alloc(set, access));
     int code = read_into(*set, source, context, stream_bytes);
+    if (code == VIDI_OK && access->flags & VIDI_READ_TO_END)
+        code = check_end(source, context);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;

@@ -170,7 +170,7 @@ const vidi_canon *vidi_canon_of(const vidi_set *set)
 
 int vidi__access_take(vidi_access *mine, const vidi_access *access)
 {
-    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP | VIDI_ACCEPT_DAMAGE;
+    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP | VIDI_ACCEPT_DAMAGE | VIDI_READ_TO_END;
     *mine = (vidi_access)VIDI_ACCESS_INIT;
     if (access)
         VIDI__TRY(vidi__struct_in(mine, sizeof *mine, access, "vidi_access"));
@@ -188,16 +188,16 @@ static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *e
 {
     const vidi_set *like = options->like;
     vidi_canon *canon;
-    if (options->kind || options->params || options->capacity || options->error != 0 || options->key ||
-        options->member || options->canon || options->tracking)
-        return vidi__fail(VIDI_EOPTION, "like says it all: kind, params, capacity, error, key, member, canon and "
-                                        "tracking must be unset");
+    if (options->kind || options->params || options->capacity || options->error != 0 || options->member ||
+        options->canon || options->tracking)
+        return vidi__fail(VIDI_EOPTION, "like says it all: kind, params, capacity, error, member, canon and tracking "
+                                        "must be unset");
     VIDI__TRY(vidi__canon_copy(&canon, &set->memory, like->canon));
     vidi__set_canon(set, canon);
     vidi__lock_shared(like);
     set->recipe = like->recipe;
     set->member = like->member;
-    memcpy(set->key, like->key, sizeof set->key);
+    memcpy(set->key, options->key ? options->key : like->key, sizeof set->key);
     *epoch = like->now.number;
     vidi__unlock(like);
     return VIDI_OK;

@@ -68,6 +68,44 @@ static void like_takes_over_key_and_epoch(void **state)
     vidi_close(second);
 }
 
+/* Everything else is the same: the same shape, and for sets that keep URLs that is enough to be merged. */
+static void like_with_a_key_is_the_same_under_that_key(void **state)
+{
+    const test_case *which = *state;
+    test_options made;
+    vidi_set *set, *same, *other;
+    unsigned char key[VIDI_KEY_BYTES];
+    vidi_digest digests[3];
+    uint8_t verdict;
+    uint64_t epoch;
+    const vidi_str url = test_str("http://example.org/");
+    test_case_options(&made, which, 1000, 1);
+    assert_int_equal(vidi_create(&set, &made.options), VIDI_OK);
+    test_key(key, 2);
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.like = set;
+    assert_int_equal(vidi_create(&same, &options), VIDI_OK);
+    options.key = key;
+    assert_int_equal(vidi_create(&other, &options), VIDI_OK);
+    vidi_stats a = test_stat(set), b = test_stat(other);
+    assert_string_equal(a.kind, b.kind);
+    assert_string_equal(a.params, b.params);
+    assert_string_equal(a.canon, b.canon);
+    assert_int_equal(a.capacity, b.capacity);
+    if (vidi_digest_batch(set, &url, 1, &digests[0], &verdict, &epoch) == VIDI_OK && !(which->traits & TEST_WEAK)) {
+        assert_int_equal(vidi_digest_batch(same, &url, 1, &digests[1], &verdict, &epoch), VIDI_OK);
+        assert_int_equal(vidi_digest_batch(other, &url, 1, &digests[2], &verdict, &epoch), VIDI_OK);
+        assert_memory_equal(&digests[0], &digests[1], sizeof digests[0]);
+        assert_memory_not_equal(&digests[0], &digests[2], sizeof digests[0]);
+    }
+    assert_true(vidi_add(set, url) == VIDI_NEW);
+    if (a.can & VIDI_CAN_MERGE)
+        assert_int_equal(vidi_merge(other, set), which->traits & TEST_EXACT ? VIDI_OK : VIDI_EDIFFERS);
+    vidi_close(set);
+    vidi_close(same);
+    vidi_close(other);
+}
+
 static void the_same_key_gives_the_same_answers(void **state)
 {
     vidi_set *first = test_case_set(*state, 500, 3, NULL);
@@ -251,6 +289,7 @@ int main(int argc, char **argv)
     char promise[128];
     test_add_cases("like gives the same answers", like_gives_the_same_answers, NULL);
     test_add_cases("like takes over key and epoch", like_takes_over_key_and_epoch, is_for_all);
+    test_add_cases("like with a key is the same under that key", like_with_a_key_is_the_same_under_that_key, NULL);
     test_add_cases("the same key gives the same answers", the_same_key_gives_the_same_answers, NULL);
     for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
         snprintf(promise, sizeof promise, "another key gives other answers: %s", hashes[i]);

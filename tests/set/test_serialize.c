@@ -340,6 +340,32 @@ static bool is_small_format(const test_case *which)
     return !(which->traits & TEST_LIBCRYPTO);
 }
 
+/* A source that has more than the set: nothing of it is read, unless the end is asked for. */
+static void what_follows_a_stream_is_left_or_refused(void **state)
+{
+    (void)state;
+    for (int length_known = 0; length_known < 2; length_known++)
+        for (int more = 0; more < 2; more++)
+            for (int to_end = 0; to_end < 2; to_end++) {
+                test_stream stream = {0};
+                vidi_access access = VIDI_ACCESS_INIT;
+                vidi_set *set, *copy;
+                assert_int_equal(vidi_create(&set, NULL), VIDI_OK);
+                assert_int_equal(vidi_add(set, test_str("http://example.org/")), VIDI_NEW);
+                test_stream_write(&stream, set);
+                size_t size = stream.size;
+                if (more)
+                    assert_int_equal(test_stream_sink(&stream, "vidi", 4), 0);
+                access.flags = to_end ? VIDI_READ_TO_END : 0;
+                int result = test_stream_read(&stream, &copy, length_known ? size : 0, &access);
+                assert_int_equal(result, more && to_end ? VIDI_EFORMAT : VIDI_OK);
+                assert_true(stream.at == size || (more && to_end && stream.at == size + 1));
+                vidi_close(set);
+                vidi_close(copy);
+                test_stream_free(&stream);
+            }
+}
+
 int main(int argc, char **argv)
 {
     test_add_cases("no truncation gets through", no_truncation_gets_through, is_small_format);
@@ -356,5 +382,6 @@ int main(int argc, char **argv)
     test_add_cases("a limit holds for reading", a_limit_holds_for_reading, NULL);
     test_add_cases("other options are refused in reading", a_bad_access_is_refused_in_reading, NULL);
     test_add("the previous epoch is not written", the_previous_epoch_is_not_written, NULL);
+    test_add("what follows a stream is left or refused", what_follows_a_stream_is_left_or_refused, NULL);
     return test_run("stream", argc, argv);
 }
