@@ -25,10 +25,11 @@ const char *story_way(life_way way)
 
 const char *story_name(const story *self)
 {
-    static char name[TEST_PATH + 128];
-    snprintf(name, sizeof name, "vidi --sync %s %s, %s, life %llu, seed %llu; look at %s", self->sync,
-             story_way(self->way), self->kind, (unsigned long long)self->lives, (unsigned long long)self->seed,
-             self->place.folder);
+    static char name[TEST_PATH + 160];
+    snprintf(name, sizeof name, "vidi --sync %s %s, %s, seed %llu, life %llu, last fate \"%d %d %llu\"; look at %s",
+             self->sync, story_way(self->way), self->kind, (unsigned long long)self->seed,
+             (unsigned long long)self->lives, (int)self->fate.how, (int)self->fate.where,
+             (unsigned long long)self->fate.number, self->place.folder);
     return name;
 }
 
@@ -155,6 +156,8 @@ void story_live(story *self, const life *plan, life_end *end)
 {
     life_run(plan, end);
     self->lives++;
+    if (plan->fate.how != FATE_NOTHING)
+        self->fate = plan->fate;
     if (plan->takes_snapshot)
         return;
     if (has_consumer(self)) {

@@ -20,6 +20,7 @@ typedef struct story {
     text *handed; /* a text per life with a consumer, or the output file */
     size_t texts;
     uint64_t lives;
+    fate fate; /* of the last life that had one */
     size_t poured;
     bool acks_to_fifo;
     uint64_t torn; /* lives after which >> FILE did not end with a line */
