@@ -425,7 +425,8 @@ static int take_fresh(const cli_output_file *file, const struct stat *about)
 
 /*
  * The first note, as soon as the file is known: if the run is killed before its first commit, the next one knows what
- * to cut off.
+ * to cut off. The log keeps what it is given for a moment, so the set is synced even if the user wants no syncs: the
+ * note has to be out of this process before the first byte of output.
  */
 static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
 {
@@ -441,7 +442,7 @@ static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
         return cli_library_error(error);
     if (cli_output_commit(file, terms->set, mark, 0, 0) != CLI_OK)
         return CLI_ERROR;
-    error = terms->syncs ? vidi_sync(terms->set) : VIDI_OK;
+    error = vidi_sync(terms->set);
     return error < 0 ? cli_library_error(error) : CLI_OK;
 }
 

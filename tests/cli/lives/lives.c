@@ -163,23 +163,31 @@ static void a_torn_line_costs_no_other(void **state)
 
 /* ---- a fate for every call ---- */
 
+/* The fate at every step-th call there; each time a new story, with a life after it. */
+static void sweep(life_way way, fate each, uint64_t step, story_sums *sums)
+{
+    for (bool struck = true; struck; each.number += step) {
+        story self;
+        story_begin(&self, way, each.number, each.number % 8 ? 0 : STORY_ON_DISK);
+        life plan = story_plain_life(&self);
+        plan.fate = each;
+        struck = story_live_well(&self, &plan, sums) > 0;
+        story_end_well(&self, sums);
+        story_free(&self);
+    }
+}
+
 static void nothing_is_lost_whichever_call_it_is(void **state)
 {
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
     bool file = way == LIFE_APPENDS || way == LIFE_OUTPUT; /* pipes take many writes */
     uint64_t step = test_long() ? 1 : file ? 23 : 97;
-    for (fate_how how = FATE_KILL; how < FATE_HOWS; how++) {
-        bool struck = true;
-        for (uint64_t number = 1 + ((uint64_t)way * 7 + how * 3) % step; struck; number += step) {
-            story self;
-            story_begin(&self, way, number, number % 8 ? 0 : STORY_ON_DISK);
-            life plan = story_plain_life(&self);
-            plan.fate = (fate){how, FATE_ANYWHERE, number};
-            struck = story_live_well(&self, &plan, &sums) > 0;
-            story_end_well(&self, &sums);
-            story_free(&self);
-        }
+    for (fate_how how = FATE_KILL; how < FATE_HOWS; how++)
+        sweep(way, (fate){how, FATE_ANYWHERE, 1 + ((uint64_t)way * 7 + how * 3) % step}, step, &sums);
+    if (file) {
+        sweep(way, (fate){FATE_KILL, FATE_OUTPUT, 1}, 1, &sums);
+        sweep(way, (fate){FATE_KILL_INSIDE, FATE_OUTPUT, 1}, 1, &sums);
     }
     report(&sums);
 }
