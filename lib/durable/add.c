@@ -197,32 +197,67 @@ int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pend
     return add_directly(set, work);
 }
 
+/* ---- when the disk fails ---- */
+
 /*
- * Undoes the operations of a call that could not be brought to disk. What the filter has taken since, for a snapshot or
- * for vidi_write, cannot be undone: then the verdict stands, and the caller must go by it.
+ * Undoes the adds of a call that could not be brought to disk. What the filter has taken since, for a snapshot or for
+ * vidi_write, cannot be undone: then the verdict stands, and the caller must go by it.
  */
-static void take_back(vidi_set *set, const vidi__pending *pending, size_t n, uint8_t *verdicts)
+static void take_back(vidi_set *set, const vidi__pending *pending, const vidi__work *work)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t fresh = 0, seen = 0, number = pending->from;
-    for (size_t i = 0; i < n; i++) {
-        if (!vidi__durable_keeps(set, verdicts[i]))
+    for (size_t i = 0; i < work->count; i++) {
+        if (!vidi__durable_keeps(set, work->verdicts[i]))
             continue;
         if (vidi__staging_undo(staging, number, number + 1)) {
-            fresh += verdicts[i] == VIDI_NEW;
-            seen += verdicts[i] == VIDI_SEEN;
-            verdicts[i] = VIDI_UNTRIED;
+            fresh += work->verdicts[i] == VIDI_NEW;
+            seen += work->verdicts[i] == VIDI_SEEN;
+            work->verdicts[i] = VIDI_UNTRIED;
         }
         number++;
     }
     atomic_fetch_sub_explicit(&set->now.answered_new, fresh, memory_order_relaxed);
     atomic_fetch_sub_explicit(&set->now.answered_seen, seen, memory_order_relaxed);
     vidi__epoch_lose(&set->now, -(double)fresh * pending->lost_each);
-    if (!n && vidi__staging_undo(staging, pending->from, pending->to)) /* it was a removal */
+}
+
+/* Is the i-th URL still there? If there is no memory to ask, it counts as not there: the caller tries again. */
+static bool is_there(vidi_set *set, const vidi__work *work, size_t i)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    vidi__u128 hash;
+    vidi__work one = vidi__work_part(work, i, 1);
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    one.verdicts = &verdict;
+    vidi__durable_hash(set, &one, &hash);
+    int code = ask_filter(set, &one, &hash, &verdict);
+    if (code == VIDI_OK)
+        code = vidi__durable_joint_verdict(set, url_at(work, i), hash, &verdict);
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return code == VIDI_OK && verdict == VIDI_SEEN;
+}
+
+/* A URL that was seen only because it stands twice in a call that was taken back has not been tried either. */
+static void take_back_repeats(vidi_set *set, const vidi__work *work)
+{
+    uint64_t seen = 0;
+    for (size_t i = 0; i < work->count; i++)
+        if (work->verdicts[i] == VIDI_SEEN && !is_there(set, work, i)) {
+            work->verdicts[i] = VIDI_UNTRIED;
+            seen++;
+        }
+    atomic_fetch_sub_explicit(&set->now.answered_seen, seen, memory_order_relaxed);
+}
+
+static void take_back_removal(vidi_set *set, const vidi__pending *pending)
+{
+    if (vidi__staging_undo(&set->durable->staging, pending->from, pending->to))
         atomic_fetch_sub_explicit(&set->now.removed, 1, memory_order_relaxed);
 }
 
-int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts)
+int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work *work)
 {
     if (!pending->log)
         return VIDI_OK;
@@ -230,10 +265,14 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_
     atomic_fetch_sub_explicit(&pending->log->waiting, 1, memory_order_release);
     pending->log = NULL;
     vidi__lock_alone(set);
-    if (code < 0)
-        take_back(set, pending, n, verdicts);
-    else if (!set->durable->frozen)
+    if (code < 0 && work) {
+        take_back(set, pending, work);
+        take_back_repeats(set, work);
+    } else if (code < 0) {
+        take_back_removal(set, pending);
+    } else if (!set->durable->frozen) {
         vidi__durable_try_apply(set, pending->to);
+    }
     vidi__unlock(set);
     return code;
 }

@@ -89,7 +89,7 @@ vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t
 /* ---- adds and lookups (add.c, lookup.c): the functions of vidi__persistence of that name ---- */
 
 int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending);
-int vidi__durable_settle(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts);
+int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work *work);
 int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
 int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
 int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work);

@@ -32,7 +32,52 @@ typedef struct batch {
     bool charged;
 } batch;
 
-static int stage_batch(vidi_set *set, const batch *what)
+static vidi_str url_of(const batch *what, size_t i)
+{
+    return what->urls ? what->urls[i] : (vidi_str){NULL, 0};
+}
+
+/* How often the filter, which is mapped, has the i-th URL; a plain set has it once. */
+static int times_in_filter(vidi_set *set, const batch *what, size_t i, int64_t *times)
+{
+    const vidi__u128 *hash = what->urls ? NULL : &what->hashes[i];
+    vidi_str url = url_of(what, i);
+    uint8_t verdict = VIDI_UNTRIED;
+    uint64_t count;
+    if (set->now.filter->stores_every_add && set->now.filter->can & VIDI_CAN_COUNT) {
+        VIDI__TRY(vidi__epoch_times(&set->memory, &set->now, url, hash, &count));
+        *times = count < INT32_MAX ? (int64_t)count : INT32_MAX;
+        return VIDI_OK;
+    }
+    vidi__work work = {.urls = hash ? NULL : &url, .hashes = hash, .count = 1, .verdicts = &verdict};
+    VIDI__TRY(vidi__epoch_lookup(&set->memory, &set->now, &work));
+    *times = verdict == VIDI_SEEN;
+    return VIDI_OK;
+}
+
+/*
+ * A filter ignores the removal of a URL that it does not have, and a plain set does not have one twice, although it may
+ * have been added twice. The staging area adds operations up, so it is given as many removals as come to that.
+ */
+static int stage_removed(vidi_set *set, const batch *what)
+{
+    vidi__staging *staging = &set->durable->staging;
+    for (size_t i = 0; i < what->n; i++) {
+        int64_t times;
+        VIDI__TRY(times_in_filter(set, what, i, &times));
+        times += vidi__staging_delta(staging, what->hashes[i]);
+        if (set->now.filter->stores_every_add && times > 1)
+            times = 1;
+        for (; times > 0; times--) {
+            VIDI__TRY(vidi__staging_reserve(staging, 1, url_of(what, i).len));
+            vidi__staging_add(staging, VIDI__OP_REMOVE, what->hashes[i], url_of(what, i));
+        }
+    }
+    staging->logged = staging->count;
+    return VIDI_OK;
+}
+
+static int stage_added(vidi_set *set, const batch *what)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t bytes = 0;
@@ -42,7 +87,7 @@ static int stage_batch(vidi_set *set, const batch *what)
     for (size_t i = 0; i < what->n; i++)
         vidi__staging_prefetch(staging, what->hashes[i]);
     for (size_t i = 0; i < what->n; i++)
-        vidi__staging_add(staging, what->kind, what->hashes[i], what->urls ? what->urls[i] : (vidi_str){NULL, 0});
+        vidi__staging_add(staging, VIDI__OP_ADD, what->hashes[i], url_of(what, i));
     staging->logged = staging->count;
     return VIDI_OK;
 }
@@ -64,7 +109,9 @@ static int replay_batch(vidi_set *set, const batch *what)
     if (!what->n)
         return VIDI_OK;
     set->durable->recovery.urls += what->n;
-    return set->mapped.bytes ? stage_batch(set, what) : apply_batch(set, what);
+    if (!set->mapped.bytes)
+        return apply_batch(set, what);
+    return what->kind == VIDI__OP_ADD ? stage_added(set, what) : stage_removed(set, what);
 }
 
 /* Brings the hashes that were gathered to the filter. */

@@ -39,7 +39,7 @@ static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
     if (code == VIDI_OK)
         code = persistence ? persistence->add(set, &group, &pending) : add_to_filter(set, &group);
     vidi__unlock(set);
-    int settled = persistence ? persistence->settle(set, &pending, *size, group.verdicts) : VIDI_OK;
+    int settled = persistence ? persistence->settle(set, &pending, &group) : VIDI_OK;
     return code < 0 ? code : settled;
 }
 
@@ -143,7 +143,7 @@ static int remove_url(vidi_set *set, vidi_str url, uint64_t *unused)
     vidi__lock_alone(set);
     int code = remove_locked(set, url, &pending);
     vidi__unlock(set);
-    int settled = set->persistence ? set->persistence->settle(set, &pending, 0, NULL) : VIDI_OK;
+    int settled = set->persistence ? set->persistence->settle(set, &pending, NULL) : VIDI_OK;
     return code < 0 ? code : settled;
 }
 

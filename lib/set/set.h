@@ -201,8 +201,11 @@ struct vidi__persistence {
     int (*times)(vidi_set *set, vidi_str url, uint64_t *times);
     /* Asks the previous epoch that was found in the folder; shared lock. VIDI_ECANNOT if there is none. */
     int (*lookup_previous)(vidi_set *set, const vidi__work *work);
-    /* Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. */
-    int (*settle)(vidi_set *set, vidi__pending *pending, size_t n, uint8_t *verdicts);
+    /*
+     * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. work
+     * is what was added; NULL: it was a removal.
+     */
+    int (*settle)(vidi_set *set, vidi__pending *pending, const vidi__work *work);
     /* The mark after everything answered so far; 0 unless the caller commits. No lock. */
     uint64_t (*mark)(vidi_set *set);
     /* Called after adds, without a lock: starts a snapshot in the background if the log has grown long. */

@@ -315,6 +315,44 @@ static void an_add_that_fails_late_leaves_no_trace(void **state)
     }
 }
 
+/* ---- repeats ---- */
+
+static int fail_sync(int file)
+{
+    if (!late.armed)
+        return vidi__system_real.fsync(file);
+    errno = EIO;
+    return -1;
+}
+
+/* A URL that was seen because it stands twice in the batch is as unknown as the first of them. */
+static void repeats_in_a_batch_that_fails_are_untried_too(void **state)
+{
+    const way *which = *state;
+    vidi__system hooked = vidi__system_real;
+    char rooms[3][TEST_URL_ROOM];
+    hooked.fsync = fail_sync;
+    moody_begin(1);
+    open_moody(&late.at, which);
+    assert_int_equal(add_nth(late.at.set, 2), VIDI_NEW);
+    vidi_str a = nth(rooms[0], 0), b = nth(rooms[1], 1), known = nth(rooms[2], 2), urls[] = {a, a, b, known, a, b};
+    uint8_t verdicts[6];
+    late.armed = true;
+    vidi__system_now = &hooked;
+    assert_int_equal(vidi_add_batch(late.at.set, urls, 6, verdicts), VIDI_EIO);
+    late.armed = false;
+    vidi__system_now = &vidi__system_real;
+    for (size_t i = 0; i < 6; i++) {
+        int right = urls[i].ptr == known.ptr ? VIDI_SEEN : VIDI_UNTRIED;
+        check(verdicts[i] == right, "URL %zu is answered %u", i, verdicts[i]);
+    }
+    assert_int_equal(vidi_has(late.at.set, a), VIDI_NEW);
+    assert_int_equal(test_stat(late.at.set).answered_new, 1);
+    assert_int_equal(test_stat(late.at.set).answered_seen, 1);
+    home_end(&late.at);
+    test_allocator_finish(&moody.checked);
+}
+
 int main(int argc, char **argv)
 {
     char name[200];
@@ -329,5 +367,9 @@ int main(int argc, char **argv)
     test_add("at its limit a set is written whole or not at all", at_its_limit_a_set_is_written_whole_or_not, NULL);
     test_add("an add that fails late leaves no trace: hashset", an_add_that_fails_late_leaves_no_trace, &ways[3]);
     test_add("an add that fails late leaves no trace: fingerprint", an_add_that_fails_late_leaves_no_trace, &ways[2]);
+    test_add("repeats in a batch that fails are untried too: hashset", repeats_in_a_batch_that_fails_are_untried_too,
+             &ways[3]);
+    test_add("repeats in a batch that fails are untried too: fingerprint",
+             repeats_in_a_batch_that_fails_are_untried_too, &ways[2]);
     return test_run("durable_behind", argc, argv);
 }

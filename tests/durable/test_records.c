@@ -176,6 +176,57 @@ static void a_flipped_bit_costs_at_most_one_record(void **state)
     }
 }
 
+/* ---- operations that change nothing ---- */
+
+/* Logs an operation on a URL as it is, whether the set has the URL or not. */
+static void log_operation(vidi_set *set, vidi__operation kind, uint64_t index)
+{
+    char room[TEST_URL_ROOM];
+    vidi_str url = nth(room, index);
+    vidi__u128 hash;
+    uint64_t position;
+    vidi__durable_hash(set, &(vidi__work){.urls = &url, .count = 1}, &hash);
+    must(vidi__record_append(set, VIDI__RECORD_WITH_TALLY, &(vidi__record){kind, &hash, &url, 1}, &position));
+}
+
+/*
+ * A power failure can take single records away, so that what follows them adds what is there, or removes what is not.
+ * A reader that maps the snapshot must answer as one that has read it.
+ */
+static void a_mapped_reader_answers_as_a_filter(void **state)
+{
+    const test_case *which = *state;
+    enum { FEW = 6 };
+    test_random random = {3};
+    for (int trial = 0; trial < 40; trial++) {
+        home at;
+        home_make(&at, which->kind, which->params, 0);
+        for (uint64_t i = 0; i < FEW; i += 2)
+            assert_int_equal(add_nth(at.set, i), VIDI_NEW);
+        must(vidi_snapshot(at.set));
+        for (int i = 0; i < 20; i++)
+            log_operation(at.set, test_below(&random, 2) ? VIDI__OP_ADD : VIDI__OP_REMOVE, test_below(&random, FEW));
+        must(vidi_sync(at.set));
+        vidi_set *mapped = must_open(at.path, VIDI_READ_ONLY), *read = must_open(at.path, VIDI_READ_ONLY | VIDI_NO_MAP);
+        for (uint64_t i = 0; i < FEW; i++) {
+            check(has_nth(mapped, i) == has_nth(read, i), "trial %d: URL %llu is answered %d, and %d if mapped", trial,
+                  (unsigned long long)i, has_nth(read, i), has_nth(mapped, i));
+            if (which->traits & TEST_MULTISET)
+                assert_int_equal(times_nth(mapped, i), times_nth(read, i));
+        }
+        vidi_close(mapped);
+        vidi_close(read);
+        home_end(&at);
+    }
+}
+
+static const test_case removing[] = {
+    {.kind = "fingerprint"},
+    {.kind = "hashset"},
+    {.kind = "fingerprint", .params = "multiset=on", .traits = TEST_MULTISET},
+    {.kind = "hashset", .params = "multiset=on", .traits = TEST_MULTISET},
+};
+
 /* ---- version 1 ---- */
 
 /*
@@ -256,6 +307,11 @@ int main(int argc, char **argv)
         test_add(name, a_flipped_bit_costs_at_most_one_record, kinds[i]);
         snprintf(name, sizeof name, "version 1 is read and gone on with: %s", old_folders[i].name);
         test_add(name, version_1_is_read_and_gone_on_with, &old_folders[i]);
+    }
+    for (size_t i = 0; i < sizeof removing / sizeof *removing; i++) {
+        snprintf(name, sizeof name, "a mapped reader answers as a filter: %s %s", removing[i].kind,
+                 removing[i].params ? removing[i].params : "");
+        test_add(name, a_mapped_reader_answers_as_a_filter, &removing[i]);
     }
     test_add("long URLs have records of their own", long_urls_have_records_of_their_own, NULL);
     return test_run("records", argc, argv);
