@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/world.h"
+#include "model/views.h"
 #include "support/cases.h"
 #include "support/streams.h"
 
@@ -242,7 +242,7 @@ static void check_read(model_world *world, vidi_set *set, const char *how)
 {
     model_view view;
     model_truth_committed(&world->truth, &view);
-    model_check_set(world, set, &view, how);
+    model_check_view(world, set, &view, how, NULL);
     vidi_close(set);
 }
 

@@ -6,7 +6,8 @@
  *     universe.c   the URLs
  *     calls_*.c    the calls, and what each means to the model
  *     faults.c     what goes wrong
- *     views.c      what is compared: the open set, what it writes, readers, copies of the folder, power failures
+ *     views.c      what is compared: the open set and what it writes,
+ *     folders.c    readers beside it, copies of its folder, and what power failures leave
  *     life.c       how the set is made, opened and killed
  *
  * A sequence follows from its seed alone, and each step of it from the seed and the step's number, so steps can be left

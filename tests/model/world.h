@@ -126,7 +126,7 @@ bool model_is_excused(const model_world *world, int code);
 /* Fails unless the code is VIDI_OK or above, or an error with an excuse. */
 void model_check_excuse(const model_world *world, const char *call, int code);
 
-/* ---- comparisons (views.c) ---- */
+/* ---- comparisons (views.c, folders.c) ---- */
 
 /* Compares everything with the model: the open set, what it writes, readers, and copies of the folder. */
 void model_compare(model_world *world);
@@ -144,8 +144,6 @@ vidi_str model_spelling(model_world *world, size_t url);
 uint8_t model_times(const model_world *world, size_t url);
 /* The text of a note follows from its number. Some are empty, as that of note 0. Returns its length. */
 size_t model_note_text(uint64_t seed, uint32_t number, char text[VIDI_NOTE_MAX]);
-/* Compares what a set says of all URLs. */
-void model_check_set(model_world *world, const vidi_set *set, const model_view *view, const char *how);
 
 /* ---- life (life.c) ---- */
 

@@ -1,0 +1,241 @@
+/*
+ * What is found in the set's folder, compared with the model: by readers beside the writer, in copies, after power
+ * failures, and when the set is opened again.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/views.h"
+
+/* ---- the note ---- */
+
+size_t model_note_text(uint64_t seed, uint32_t number, char text[VIDI_NOTE_MAX])
+{
+    test_random random = {seed ^ ((uint64_t)number << 40)};
+    static const size_t lengths[] = {20, 20, 20, 300, 700, VIDI_NOTE_MAX};
+    if (number == 0 || test_below(&random, 8) == 0)
+        return 0;
+    size_t len = lengths[test_below(&random, 6)];
+    snprintf(text, VIDI_NOTE_MAX, "note %u: ", number);
+    for (size_t i = strlen(text); i < len; i++)
+        text[i] = (char)('a' + test_below(&random, 26));
+    return len;
+}
+
+static bool note_is(const model_world *world, uint32_t number, const char *text, size_t len)
+{
+    char expected[VIDI_NOTE_MAX];
+    return model_note_text(world->seed, number, expected) == len && memcmp(expected, text, len) == 0;
+}
+
+static size_t read_note(const model_world *world, const vidi_set *set, const char *how, char text[VIDI_NOTE_MAX])
+{
+    size_t len = VIDI_NOTE_MAX;
+    int code = vidi_note(set, text, &len);
+    model_check(world, code == VIDI_OK, "%s: vidi_note: %d, %s", how, code, vidi_message());
+    return len;
+}
+
+/*
+ * What may be in a folder in which this set was found, by its note; *number is that of the note, the last if several are
+ * empty.
+ */
+static void view_of_folder(const model_world *world, const vidi_set *set, const char *how, uint32_t *number,
+                           model_view *view)
+{
+    char text[VIDI_NOTE_MAX];
+    vidi_recovery recovery = {.size = sizeof recovery};
+    size_t len = read_note(world, set, how, text);
+    bool any = false, torn = vidi_recovered(set, &recovery) == VIDI_OK && recovery.damaged_bytes;
+    memset(view, 0, sizeof *view);
+    for (uint32_t i = 0; i <= world->truth.notes; i++) {
+        model_view with_this;
+        if (!world->truth.note_on_disk[i] || !note_is(world, i, text, len))
+            continue;
+        any = true;
+        *number = i;
+        model_truth_found(&world->truth, torn ? UINT32_MAX : i, &with_this);
+        for (size_t k = 0; k < MODEL_URLS; k++)
+            view->counts[k] |= with_this.counts[k];
+    }
+    model_check(world, any, "%s: the note \"%.*s\" is not the last, nor one that may be found", how,
+                (int)(len < 40 ? len : 40), text);
+}
+
+void model_check_note(const model_world *world)
+{
+    char text[VIDI_NOTE_MAX];
+    size_t len = read_note(world, world->set, "the set", text);
+    model_check(world, note_is(world, world->truth.note, text, len), "the set's note is \"%.*s\", not note %u",
+                (int)(len < 40 ? len : 40), text, world->truth.note);
+}
+
+/* ---- the folder ---- */
+
+/* Compares a set that was opened from the folder or a copy of it. Returns false if it is in the next epoch. */
+static bool check_folder(model_world *world, const vidi_set *set, const char *how, uint8_t found[MODEL_URLS],
+                         uint32_t *note)
+{
+    model_truth *truth = &world->truth;
+    model_view view, empty = {{0}};
+    uint64_t epoch = model_stat(world, set, how).epoch;
+    view_of_folder(world, set, how, note, &view);
+    if (truth->epoch_unsure && epoch == truth->epoch + 1) {
+        for (size_t i = 0; i < MODEL_URLS; i++)
+            empty.counts[i] = 1;
+        model_check_view(world, set, &empty, how, found);
+        model_check_previous(world, set, truth->next_keeps ? MODEL_MUST : MODEL_NO, &view, truth->one_sided, how);
+        return false;
+    }
+    model_check(world, epoch == truth->epoch, "%s: epoch %d, not %d", how, (int)epoch, (int)truth->epoch);
+    model_check_view(world, set, &view, how, found);
+    model_check_previous(world, set, truth->previous_on_disk, &truth->previous_disk, truth->previous_one_sided, how);
+    return true;
+}
+
+static void check_whole(const model_world *world, const vidi_set *set, const char *how)
+{
+    vidi_recovery recovery = {.size = sizeof recovery};
+    int code = vidi_recovered(set, &recovery);
+    model_check(world, world->torn || (code == VIDI_OK && recovery.damaged_bytes == 0), "%s: %d bytes are damaged", how,
+                (int)recovery.damaged_bytes);
+}
+
+static int open_at(const model_world *world, vidi_set **set, const char *path, unsigned flags)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.invalid = world->config.invalid;
+    access.sync = world->config.sync;
+    access.flags = flags | (world->config.manual && !(flags & VIDI_READ_ONLY) ? VIDI_MANUAL_COMMIT : 0);
+    return vidi_open_with(set, path, &access);
+}
+
+/* A reader beside the writer sees what is written: a first part of what is committed, and all that is synced. */
+static void compare_reader(model_world *world, unsigned flags, const char *how)
+{
+    vidi_set *reader;
+    uint8_t found[MODEL_URLS];
+    uint32_t note;
+    model_view view;
+    int code = open_at(world, &reader, world->folder.path, flags);
+    model_check(world, code == VIDI_OK, "%s: %d, %s", how, code, vidi_message());
+    if (check_folder(world, reader, how, found, &note)) {
+        model_check(world, model_truth_is_prefix(&world->truth, found), "%s: not a first part of what is committed",
+                    how);
+        for (size_t i = 0; i < MODEL_URLS; i++)
+            view.counts[i] = UINT64_C(1) << found[i];
+        model_check_listing(world, reader, &view, how, !(flags & VIDI_NO_MAP));
+        check_whole(world, reader, how);
+    }
+    code = vidi_verify(reader);
+    model_check(world, code == VIDI_OK, "%s: vidi_verify: %d, %s", how, code, vidi_message());
+    vidi_close(reader);
+}
+
+/* The set in a copy is used and closed, and is what it should be once more. */
+static void use_copy(model_world *world, vidi_set *set, const char *how)
+{
+    vidi_str url = {"https://after.example/the-crash", 31};
+    uint8_t found[MODEL_URLS];
+    uint32_t note;
+    int code = vidi_add(set, url), verdict = code;
+    model_check(world, code == VIDI_NEW || (world->truth.one_sided && code == VIDI_SEEN), "%s: vidi_add: %d, %s", how,
+                code, vidi_message());
+    model_check(world, vidi_commit(set) == VIDI_OK && vidi_sync(set) == VIDI_OK, "%s: %s", how, vidi_message());
+    vidi_close(set);
+    code = open_at(world, &set, world->copy.path, VIDI_READ_ONLY);
+    model_check(world, code == VIDI_OK, "%s, opened again: %d, %s", how, code, vidi_message());
+    check_folder(world, set, how, found, &note);
+    model_check(world, verdict == VIDI_SEEN || vidi_has(set, url) == VIDI_SEEN,
+                "%s: what was added after the crash is missing", how);
+    vidi_close(set);
+}
+
+/* A copy of the folder, as the system has it or as a power failure leaves it. */
+static void compare_copy(model_world *world, uint64_t power, const char *how)
+{
+    vidi_set *set;
+    uint8_t found[MODEL_URLS];
+    uint32_t note;
+    disk_crash_state(power, &world->copy);
+    int code = open_at(world, &set, world->copy.path, 0);
+    bool gone = code == VIDI_EFORMAT || code == VIDI_EDAMAGED || code == VIDI_EABSENT;
+    if (gone && power != 1 && world->truth.tainted)
+        return; /* a sync had failed before the set was opened, so the disk has lost what this process takes for synced */
+    model_check(world, code == VIDI_OK, "%s: %d, %s", how, code, vidi_message());
+    bool same = check_folder(world, set, how, found, &note);
+    if (power == 1) {
+        model_check(world, !same || model_truth_is_prefix(&world->truth, found),
+                    "%s: not a first part of what is committed", how);
+        check_whole(world, set, how);
+    }
+    if (model_chance(world, 25))
+        use_copy(world, set, how);
+    else
+        vidi_close(set);
+}
+
+void model_compare(model_world *world)
+{
+    char how[60];
+    if (!world->config.in_memory)
+        model_settle();
+    model_compare_live(world);
+    if (model_chance(world, world->config.write_share))
+        model_compare_written(world);
+    if (world->config.in_memory)
+        return;
+    compare_reader(world, VIDI_READ_ONLY, "a reader that maps");
+    if (model_chance(world, 30))
+        compare_reader(world, VIDI_READ_ONLY | VIDI_NO_MAP, "a reader");
+    if (model_chance(world, 40))
+        compare_copy(world, 1, "a copy of the folder");
+    uint64_t power = model_chance(world, 30) ? 0 : test_next(&world->random) | 2;
+    snprintf(how, sizeof how, "after power failure %llx", (unsigned long long)power);
+    model_shown_now->powerless++;
+    compare_copy(world, power, how);
+}
+
+/* ---- after opening ---- */
+
+static void adopt_counters(model_world *world)
+{
+    vidi_stats stats = model_stat(world, world->set, "the opened set");
+    world->counters =
+        (model_counters){stats.answered_new, stats.answered_seen, stats.answered_invalid, stats.asked, stats.removed};
+}
+
+static void adopt_previous(model_world *world, bool certain)
+{
+    model_truth *truth = &world->truth;
+    bool there = vidi_has_previous(world->set, model_url(0, 0)) > 0;
+    truth->previous_live = there ? MODEL_MUST : MODEL_NO;
+    truth->previous = truth->previous_disk;
+    if (certain)
+        truth->previous_on_disk = truth->previous_live;
+}
+
+void model_take_over(model_world *world)
+{
+    uint8_t found[MODEL_URLS];
+    uint32_t note;
+    bool certain = !world->sync_failed;
+    model_truth_drop_staged(&world->truth);
+    bool same = check_folder(world, world->set, "opened again", found, &note);
+    if (!same)
+        model_truth_next_found(&world->truth);
+    else if (world->closed_well) {
+        model_view view;
+        model_truth_written(&world->truth, &view);
+        model_check_view(world, world->set, &view, "opened again after vidi_close", NULL);
+    } else {
+        model_check(world, world->power_failed || model_truth_is_prefix(&world->truth, found),
+                    "opened again: not a first part of what is committed");
+    }
+    world->truth.epoch_unsure &= !certain && same;
+    world->found_next = !same;
+    adopt_previous(world, certain);
+    model_truth_opened(&world->truth, found, note, certain);
+    adopt_counters(world);
+    world->closed_well = world->power_failed = false;
+}
