@@ -160,6 +160,26 @@ void model_call_inspect(model_world *world)
     }
 }
 
+/* Opens a reader that stays, instead of the one before. */
+void model_call_read_beside(model_world *world)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    uint64_t times[MODEL_URLS];
+    if (world->config.in_memory)
+        return;
+    model_close_reader(world);
+    access.invalid = world->config.invalid;
+    access.flags = VIDI_READ_ONLY | (model_chance(world, 30) ? VIDI_NO_MAP : 0);
+    int code = MODEL_CALL(world, vidi_open_with(&world->reader, world->folder.path, &access));
+    if (world->incident.killed) { /* it was the reader that died; its files do no harm */
+        model_close_reader(world);
+        return;
+    }
+    model_check_excuse(world, "vidi_open_with", code);
+    if (code == VIDI_OK)
+        model_look(world, world->reader, "a reader", world->reader_saw, times);
+}
+
 /* Growth ahead of time, and hints. */
 void model_call_tend(model_world *world)
 {

@@ -5,7 +5,7 @@
 
 #include "model/world.h"
 
-enum { MOST = 40 };
+enum { MOST = 2100, FEW = 40 };
 
 /* URLs of one call. Few are chosen from a small part of the universe, so that repeats are frequent. */
 typedef struct batch {
@@ -21,11 +21,14 @@ typedef struct batch {
 static void draw(model_world *world, batch *of, size_t n)
 {
     size_t from = model_below(world, MODEL_URLS), width = model_chance(world, 50) ? 12 : MODEL_URLS;
+    model_view live;
+    model_truth_live(&world->truth, &live);
     of->n = 0;
     for (size_t i = 0; i < n; i++) {
         size_t url = (from + model_below(world, width)) % MODEL_URLS;
-        if (world->truth.stores_every_add && model_times(world, url) + n >= MODEL_MOST_TIMES)
+        if (world->truth.stores_every_add && live.counts[url] >> MODEL_MOST_TIMES)
             continue;
+        live.counts[url] <<= 1;
         of->urls[of->n] = (uint16_t)url;
         of->texts[of->n++] = model_spelling(world, url);
     }
@@ -123,7 +126,7 @@ static void count_invalid(model_world *world, const batch *of, int code)
 
 void model_call_add(model_world *world)
 {
-    batch of;
+    static batch of;
     draw(world, &of, 1);
     if (!of.n)
         return;
@@ -165,8 +168,8 @@ static void check_stop(const model_world *world, const batch *of)
 
 static void say_urls(model_world *world, const batch *of)
 {
-    char text[MOST * 4 + 1] = "";
-    for (size_t i = 0, at = 0; i < of->n; i++) {
+    char text[FEW * 4 + 1] = "";
+    for (size_t i = 0, at = 0; i < of->n && i < FEW; i++) {
         unsigned url = of->urls[i];
         text[at++] = ' ';
         if (url > 9)
@@ -174,18 +177,20 @@ static void say_urls(model_world *world, const batch *of)
         text[at++] = (char)('0' + url % 10);
         text[at] = 0;
     }
-    model_say(world, "URLs%s", text);
+    model_say(world, "%zu URLs:%s%s", of->n, text, of->n > FEW ? " ..." : "");
 }
 
 static size_t size_of_batch(model_world *world)
 {
-    static const size_t sizes[] = {1, 2, 3, 5, 9, 17, MOST};
+    static const size_t sizes[] = {1, 2, 3, 5, 9, 17, FEW, 150};
+    if (model_chance(world, 2) && world->truth.n_ops < MODEL_OPS / 4)
+        return MOST;
     return sizes[model_below(world, sizeof sizes / sizeof *sizes)];
 }
 
 void model_call_add_batch(model_world *world)
 {
-    batch of;
+    static batch of;
     draw(world, &of, size_of_batch(world));
     say_urls(world, &of);
     expect_adds(world, &of);
@@ -210,7 +215,7 @@ void model_call_add_batch(model_world *world)
 /* Makes digests, which a later call uses, maybe in another epoch. */
 void model_call_digest(model_world *world)
 {
-    batch of;
+    static batch of;
     draw(world, &of, 1 + model_below(world, MODEL_DIGESTS - 1));
     world->n_digests = 0;
     int code = MODEL_CALL(
@@ -234,7 +239,8 @@ void model_call_digest(model_world *world)
 
 void model_call_add_digests(model_world *world)
 {
-    batch of = {.n = world->n_digests};
+    static batch of;
+    of.n = world->n_digests;
     if (!of.n)
         return;
     uint64_t n = of.n;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/views.h"
+#include "support/streams.h"
 
 /* ---- the note ---- */
 
@@ -110,6 +111,25 @@ static int open_at(const model_world *world, vidi_set **set, const char *path, u
     return vidi_open_with(set, path, &access);
 }
 
+/* What a reader writes is what it sees. A mapped one refuses if its log is not empty. */
+static void compare_copied(model_world *world, const vidi_set *reader, const model_view *view, const char *how,
+                           bool may_refuse)
+{
+    test_stream stream = {0};
+    vidi_set *read;
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.invalid = world->config.invalid;
+    int code = vidi_write(reader, test_stream_sink, &stream);
+    if (code != VIDI_ECANNOT || !may_refuse) {
+        model_check(world, code == VIDI_OK, "%s: vidi_write: %d, %s", how, code, vidi_message());
+        code = test_stream_read(&stream, &read, stream.size, &access);
+        model_check(world, code == VIDI_OK, "%s: what it wrote: %d, %s", how, code, vidi_message());
+        model_check_view(world, read, view, how, NULL);
+        vidi_close(read);
+    }
+    test_stream_free(&stream);
+}
+
 /* A reader beside the writer sees what is written: a first part of what is committed, and all that is synced. */
 static void compare_reader(model_world *world, unsigned flags, const char *how)
 {
@@ -125,11 +145,26 @@ static void compare_reader(model_world *world, unsigned flags, const char *how)
         for (size_t i = 0; i < MODEL_URLS; i++)
             view.counts[i] = UINT64_C(1) << found[i];
         model_check_listing(world, reader, &view, how, !(flags & VIDI_NO_MAP));
+        if (model_chance(world, 30))
+            compare_copied(world, reader, &view, how, !(flags & VIDI_NO_MAP));
         check_whole(world, reader, how);
     }
     code = vidi_verify(reader);
     model_check(world, code == VIDI_OK, "%s: vidi_verify: %d, %s", how, code, vidi_message());
     vidi_close(reader);
+}
+
+/* The reader that was opened earlier still sees what it saw then. */
+static void compare_old_reader(model_world *world)
+{
+    uint8_t verdicts[MODEL_URLS];
+    uint64_t times[MODEL_URLS];
+    if (!world->reader)
+        return;
+    model_look(world, world->reader, "the reader that stays", verdicts, times);
+    for (size_t i = 0; i < MODEL_URLS; i++)
+        model_check(world, verdicts[i] == world->reader_saw[i], "the reader that stays has changed its mind on URL %zu",
+                    i);
 }
 
 /* The set in a copy is used and closed, and is what it should be once more. */
@@ -188,6 +223,7 @@ void model_compare(model_world *world)
     compare_reader(world, VIDI_READ_ONLY, "a reader that maps");
     if (model_chance(world, 30))
         compare_reader(world, VIDI_READ_ONLY | VIDI_NO_MAP, "a reader");
+    compare_old_reader(world);
     if (model_chance(world, 40))
         compare_copy(world, 1, "a copy of the folder");
     uint64_t power = model_chance(world, 30) ? 0 : test_next(&world->random) | 2;

@@ -60,7 +60,7 @@ void model_begin(model_world *world, uint64_t seed)
     world->seed = seed;
     world->random = (test_random){seed};
     world->step = 0;
-    world->set = NULL;
+    world->set = world->reader = NULL;
     world->created = world->broken = world->sync_failed = world->torn = world->merged = false;
     world->closed_well = world->power_failed = world->found_next = false;
     world->incident = (model_incident){0};
@@ -82,8 +82,15 @@ void model_begin(model_world *world, uint64_t seed)
     model_open(world);
 }
 
+void model_close_reader(model_world *world)
+{
+    vidi_close(world->reader);
+    world->reader = NULL;
+}
+
 void model_end(model_world *world)
 {
+    model_close_reader(world);
     if (world->set)
         vidi_close(world->set);
     world->set = NULL;
@@ -208,6 +215,7 @@ void model_close(model_world *world)
 static void fail_power(model_world *world)
 {
     uint64_t seed = model_chance(world, 20) ? 0 : test_next(&world->random) | 2;
+    model_close_reader(world);
     disk_crash_state(seed, &world->copy);
     disk_end();
     test_scratch left = world->copy;

@@ -24,7 +24,7 @@
 
 #include "model/universe.h"
 
-enum { MODEL_MOST_TIMES = 40, MODEL_OPS = 8192, MODEL_NOTES = 512 };
+enum { MODEL_MOST_TIMES = 50, MODEL_OPS = 8192, MODEL_NOTES = 512 };
 
 typedef enum model_fate {
     MODEL_STAGED,    /* answered and not committed */

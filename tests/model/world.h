@@ -62,6 +62,8 @@ typedef struct model_world {
     test_allocator allocator;
     test_scratch folder, copy, other;
     vidi_set *set;
+    vidi_set *reader; /* was opened some calls ago, and goes on seeing what it saw then */
+    uint8_t reader_saw[MODEL_URLS];
     bool created;                /* vidi_create has returned VIDI_OK */
     bool broken;                 /* a call of the system has failed since the last snapshot: commits may fail */
     bool sync_failed;            /* … and it was a sync, or may have been one */
@@ -156,6 +158,7 @@ void model_access(const model_world *world, vidi_access *access, unsigned flags)
 /* Makes or opens the set, meeting faults on the way, until that succeeds. */
 void model_open(model_world *world);
 void model_close(model_world *world);
+void model_close_reader(model_world *world);
 /* The process has died. `power`: and the power has failed. */
 void model_die(model_world *world, bool power);
 
@@ -176,6 +179,7 @@ void model_call_snapshot(model_world *world);
 void model_call_pass_time(model_world *world);
 void model_call_reopen(model_world *world);
 void model_call_kill(model_world *world);
+void model_call_read_beside(model_world *world);
 
 void model_call_rotate(model_world *world);
 void model_call_drop_previous(model_world *world);
