@@ -63,16 +63,28 @@ static void ask_note(model_world *world, uint32_t number, const char *text, size
         world->truth.note = number;
 }
 
+/* May a note that is empty be found in the folder? Then another one could not be told from it. */
+static bool is_empty_possible(const model_world *world)
+{
+    char text[VIDI_NOTE_MAX];
+    bool possible = model_note_text(world->seed, world->truth.note, text) == 0;
+    for (uint32_t i = 0; i <= world->truth.notes; i++)
+        possible |= world->truth.note_on_disk[i] && model_note_text(world->seed, i, text) == 0;
+    return possible;
+}
+
 void model_call_commit_note(model_world *world)
 {
     char text[VIDI_NOTE_MAX];
     model_mark mark = {UINT64_MAX, UINT64_MAX};
     model_truth *truth = &world->truth;
-    if (truth->notes + 1 == MODEL_NOTES)
+    if (truth->notes + 20 > MODEL_NOTES)
         return;
     if (world->n_marks && model_chance(world, 60))
         mark = world->marks[model_below(world, world->n_marks)];
     uint32_t number = world->config.in_memory ? 0 : ++truth->notes;
+    while (!world->config.in_memory && is_empty_possible(world) && !model_note_text(world->seed, number, text))
+        number = ++truth->notes;
     vidi_str note = {text, model_note_text(world->seed, number, text)};
     model_say(world, "note %u of %zu bytes, operations before %llu of %llu", number, note.len,
               (unsigned long long)mark.serial, (unsigned long long)truth->next_serial);

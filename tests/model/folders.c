@@ -37,30 +37,17 @@ static size_t read_note(const model_world *world, const vidi_set *set, const cha
     return len;
 }
 
-/*
- * What may be in a folder in which this set was found, by its note; *number is that of the note, the last if several are
- * empty.
- */
-static void view_of_folder(const model_world *world, const vidi_set *set, const char *how, uint32_t *number,
-                           model_view *view)
+/* The number of the note that was found in the folder. All that may be there have different texts. */
+static uint32_t find_note(const model_world *world, const vidi_set *set, const char *how)
 {
     char text[VIDI_NOTE_MAX];
-    vidi_recovery recovery = {.size = sizeof recovery};
     size_t len = read_note(world, set, how, text);
-    bool any = false, torn = vidi_recovered(set, &recovery) == VIDI_OK && recovery.damaged_bytes;
-    memset(view, 0, sizeof *view);
-    for (uint32_t i = 0; i <= world->truth.notes; i++) {
-        model_view with_this;
-        if (!world->truth.note_on_disk[i] || !note_is(world, i, text, len))
-            continue;
-        any = true;
-        *number = i;
-        model_truth_found(&world->truth, torn ? UINT32_MAX : i, &with_this);
-        for (size_t k = 0; k < MODEL_URLS; k++)
-            view->counts[k] |= with_this.counts[k];
-    }
-    model_check(world, any, "%s: the note \"%.*s\" is not the last, nor one that may be found", how,
+    uint32_t i = 0;
+    while (i <= world->truth.notes && !(world->truth.note_on_disk[i] && note_is(world, i, text, len)))
+        i++;
+    model_check(world, i <= world->truth.notes, "%s: the note \"%.*s\" is not the last, nor one that may be found", how,
                 (int)(len < 40 ? len : 40), text);
+    return i;
 }
 
 void model_check_note(const model_world *world)
@@ -80,7 +67,10 @@ static bool check_folder(model_world *world, const vidi_set *set, const char *ho
     model_truth *truth = &world->truth;
     model_view view, empty = {{0}};
     uint64_t epoch = model_stat(world, set, how).epoch;
-    view_of_folder(world, set, how, note, &view);
+    vidi_recovery recovery = {.size = sizeof recovery};
+    bool torn = vidi_recovered(set, &recovery) == VIDI_OK && recovery.damaged_bytes;
+    *note = find_note(world, set, how);
+    model_truth_found(truth, torn ? UINT32_MAX : *note, &view);
     if (truth->epoch_unsure && epoch == truth->epoch + 1) {
         for (size_t i = 0; i < MODEL_URLS; i++)
             empty.counts[i] = 1;
