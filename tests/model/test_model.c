@@ -160,10 +160,11 @@ static unsigned shrink(uint64_t seed)
 static void report(uint64_t seed)
 {
     char first[sizeof model_shown_now->sentence];
+    uint64_t steps = model_shown_now->steps;
     memcpy(first, model_shown_now->sentence, sizeof first);
     unsigned last = shrink(seed);
-    printf("# seed %llu: %s\n# the steps that it takes: --seed %llu --only ", (unsigned long long)seed, first,
-           (unsigned long long)seed);
+    printf("# seed %llu, after %llu steps in all: %s\n# the steps that it takes: --seed %llu --only ",
+           (unsigned long long)seed, (unsigned long long)steps, first, (unsigned long long)seed);
     for (unsigned i = 1; i <= last; i++)
         if (!left_out[i])
             printf("%u%s", i, i < last ? "," : "\n");
