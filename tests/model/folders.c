@@ -206,8 +206,13 @@ void model_compare(model_world *world)
     if (!world->config.in_memory)
         model_settle();
     model_compare_live(world);
+    bool lists_first = model_chance(world, 50);
+    if (lists_first && model_chance(world, world->config.write_share))
+        model_compare_listed(world);
     if (model_chance(world, world->config.write_share))
         model_compare_written(world);
+    if (!lists_first && model_chance(world, world->config.write_share))
+        model_compare_listed(world);
     if (world->config.in_memory)
         return;
     compare_reader(world, VIDI_READ_ONLY, "a reader that maps");

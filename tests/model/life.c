@@ -51,7 +51,7 @@ static void draw_config(model_world *world)
     config->canon = canons[model_below(world, sizeof canons / sizeof *canons)];
     config->memory_limit = model_chance(world, 15) ? limits[model_below(world, 3)] : 0;
     config->fault_share = model_chance(world, 20) ? 0 : model_chance(world, 50) ? 20 : 60;
-    config->write_share = model_chance(world, 70) ? 100 : 20;
+    config->write_share = model_chance(world, 60) ? 100 : 15;
     world->limit = config->memory_limit;
 }
 

@@ -216,6 +216,11 @@ void model_compare_live(model_world *world)
         model_check_note(world);
     model_check_previous(world, world->set, world->truth.previous_live, &world->truth.previous,
                          world->truth.previous_one_sided, "the set");
+}
+
+void model_compare_listed(model_world *world)
+{
+    model_view view;
     model_truth_committed(&world->truth, &view);
     model_check_listing(world, world->set, &view, "the set", false);
 }

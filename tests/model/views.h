@@ -19,8 +19,9 @@ void model_check_listing(const model_world *world, const vidi_set *set, const mo
 /* The note of the open set. */
 void model_check_note(const model_world *world);
 
-/* The open set, and what it writes. */
+/* The open set, what it writes, and what it lists. The last two may change it: they finish what a commit has begun. */
 void model_compare_live(model_world *world);
+void model_compare_listed(model_world *world);
 void model_compare_written(model_world *world);
 
 #endif
