@@ -28,8 +28,8 @@ void model_settle(void)
 
 static void refuse_memory(model_world *world)
 {
-    uint64_t n = 1 + model_below(world, model_chance(world, 50) ? 3 : 25);
-    bool on = model_chance(world, 50);
+    uint64_t n = 1 + model_below(world, model_chance(world, 60) ? 2 : 25);
+    bool on = model_chance(world, 60);
     test_allocator_fail(&world->allocator, n, on);
     model_say(world, "  [allocation %d%s refused]", (int)n, on ? " and all after it" : "");
 }
