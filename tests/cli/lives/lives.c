@@ -3,7 +3,7 @@
  * consumer that acknowledges. What users hold afterwards is judged by a checker that knows nothing of the library
  * (checker.c), and that is itself proven on planted losses.
  *
- *   VIDI_TEST_LIVES   lives with random fates (60; with VIDI_TEST_LONG 1000)
+ *   VIDI_TEST_LIVES   lives with random fates (100; with VIDI_TEST_LONG 1000)
  *   VIDI_TEST_SEED    the seed that a failure has printed, to repeat it: only the story with this seed is run
  */
 #include <signal.h>
@@ -194,6 +194,16 @@ static void nothing_is_lost_whichever_call_it_is(void **state)
 
 /* ---- random fates ---- */
 
+/* The consumer's last byte: mostly at the end of a line or just before it, where one line too many would show. */
+static uint64_t random_last_byte(story *self)
+{
+    const text *next = &self->fresh;
+    size_t at = next->length ? (size_t)test_below(&self->random, 1 + test_below(&self->random, next->length)) : 0;
+    const char *end = at < next->length ? memchr(next->at + at, '\n', next->length - at) : NULL;
+    bool anywhere = !end || test_below(&self->random, 4) == 0;
+    return anywhere ? at : (uint64_t)(end + 1 - next->at) - test_below(&self->random, 4);
+}
+
 static consumer random_consumer(story *self)
 {
     consumer made = {.piece = 1 + test_below(&self->random, UINT64_C(64) << test_below(&self->random, 12)),
@@ -201,9 +211,30 @@ static consumer random_consumer(story *self)
     if (self->way != LIFE_PIPE && self->way != LIFE_ACK)
         return made;
     made.end = (consumer_end)test_below(&self->random, CONSUMER_ENDS);
-    made.bytes = test_below(&self->random, 1 + test_below(&self->random, self->input.length / 2));
+    made.bytes = random_last_byte(self);
     made.lag = self->way == LIFE_ACK ? test_below(&self->random, 100) : 0;
     return made;
+}
+
+/* Not one line more, and not one less. */
+static void what_a_dead_consumer_has_taken_is_seen(void **state)
+{
+    story_sums sums = {0};
+    (void)state;
+    for (uint64_t seed = 1; seed <= (test_long() ? 200 : 20); seed++) {
+        story self;
+        story_begin(&self, LIFE_PIPE, seed, 0);
+        story_judge(&self);
+        life plan = story_plain_life(&self);
+        plan.consumer.end = CONSUMER_DIES;
+        plan.consumer.bytes = random_last_byte(&self);
+        (void)story_live_well(&self, &plan, &sums);
+        check(self.report.again == 0, "%llu lines were taken and are new: %s", (unsigned long long)self.report.again,
+              story_name(&self));
+        story_end_well(&self, &sums);
+        story_free(&self);
+    }
+    report(&sums);
 }
 
 /* Something happens to most lives: to the program, to its consumer, or to both. */
@@ -239,6 +270,7 @@ static void live_a_story(life_way way, uint64_t seed, story_sums *sums)
     story self;
     story_begin(&self, way, seed, seed % 8 ? 0 : STORY_ON_DISK);
     uint64_t lives = 2 + test_below(&self.random, 10);
+    story_judge(&self);
     do {
         life plan = random_life(&self, 40);
         (void)story_live_well(&self, &plan, sums);
@@ -259,7 +291,7 @@ static void nothing_is_lost_in_life_after_life(void **state)
 {
     life_way way = *(const life_way *)*state;
     story_sums sums = {0};
-    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 60) / WAYS;
+    uint64_t lives = number_from("VIDI_TEST_LIVES", test_long() ? 1000 : 100) / WAYS;
     uint64_t only = number_from("VIDI_TEST_SEED", 0), seed = only;
     if (!only)
         assert_int_equal(getrandom(&seed, sizeof seed, 0), sizeof seed);
@@ -363,6 +395,7 @@ int main(int argc, char **argv)
     test_add("the checker finds any line that is missing, torn or glued",
              any_line_that_is_missing_torn_or_glued_is_found, NULL);
     add_test("a line that a crash has torn costs no other", LIFE_APPENDS, a_torn_line_costs_no_other, NULL);
+    add_test("exactly what a dead consumer has taken is seen", LIFE_PIPE, what_a_dead_consumer_has_taken_is_seen, NULL);
     add_test("nothing that /dev/full has refused is seen", LIFE_APPENDS, nothing_that_a_full_device_refused_is_seen,
              NULL);
     test_add("nothing is lost on a disk that is full and gets more room", start_with_a_small_disk, NULL);

@@ -120,6 +120,7 @@ void story_free(story *self)
 {
     drop_handed(self);
     text_free(&self->input);
+    text_free(&self->fresh);
     test_folder_remove(self->place.state);
     unlink(self->place.output);
     test_folder_remove(self->place.folder);
@@ -185,11 +186,10 @@ void story_judge_with(story *self, checker_text fresh)
 
 void story_judge(story *self)
 {
-    text fresh = {0};
     life plan = story_plain_life(self);
-    life_fresh(&plan, &fresh);
-    story_judge_with(self, (checker_text){fresh.at, fresh.length});
-    text_free(&fresh);
+    text_free(&self->fresh);
+    life_fresh(&plan, &self->fresh);
+    story_judge_with(self, (checker_text){self->fresh.at, self->fresh.length});
 }
 
 static bool exited(int status, int code)

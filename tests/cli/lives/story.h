@@ -19,6 +19,7 @@ typedef struct story {
     text input;
     text *handed; /* a text per life with a consumer, or the output file */
     size_t texts;
+    text fresh; /* what the last judgement found: the next life will print just that */
     uint64_t lives;
     fate fate; /* of the last life that had one */
     size_t poured;
