@@ -36,15 +36,31 @@ static int bytes_in_pipe(const cli_delivery *delivery)
     return ioctl(delivery->out->fd, FIONREAD, &unread) == 0 ? unread : -1;
 }
 
+/* Everything before the first line that was not delivered is safe. */
+static void remember_safe(cli_delivery *delivery)
+{
+    delivery->safe_mark = cli_undelivered_mark(&delivery->lines);
+    delivery->safe_end = delivery->lines.end;
+}
+
+/* The lines that lie wholly in the first `length` bytes of the output are delivered. */
+static void take_lines_in(cli_delivery *delivery, uint64_t length)
+{
+    uint64_t end;
+
+    while (cli_undelivered_first(&delivery->lines, &end) && end <= length)
+        cli_undelivered_take(&delivery->lines);
+    remember_safe(delivery);
+}
+
 static void take_what_left_the_pipe(cli_delivery *delivery)
 {
     int unread = bytes_in_pipe(delivery);
-    uint64_t written = delivery->out->written, end;
+    uint64_t written = delivery->out->written;
 
     if (unread >= 0 && (uint64_t)unread <= written && written - (uint64_t)unread > delivery->taken)
         delivery->taken = written - (uint64_t)unread;
-    while (cli_undelivered_first(&delivery->lines, &end) && end <= delivery->taken)
-        cli_undelivered_take(&delivery->lines);
+    take_lines_in(delivery, delivery->taken);
 }
 
 /* Only what was written can be done. */
@@ -71,12 +87,6 @@ static int tell_unacked(const cli_delivery *delivery)
     return CLI_UNACKED;
 }
 
-static void remember_safe(cli_delivery *delivery)
-{
-    delivery->safe_mark = cli_undelivered_mark(&delivery->lines);
-    delivery->safe_end = delivery->lines.end;
-}
-
 /* Reads what has been acknowledged. A line that is wrong counts for nothing, those before it count. */
 static int look_at_acks(cli_delivery *delivery)
 {
@@ -100,14 +110,15 @@ static int look(cli_delivery *delivery)
 {
     if (delivery->status != CLI_OK)
         return delivery->status;
-    if (!delivery->tracks) {
+    if (delivery->acks.fd >= 0) {
+        delivery->status = look_at_acks(delivery);
+    } else if (delivery->to == CLI_TO_PIPE && delivery->tracks) {
+        take_what_left_the_pipe(delivery);
+    } else if (delivery->tracks) {
+        take_lines_in(delivery, delivery->out->written);
+    } else {
         delivery->safe_mark = delivery->lines.mark;
         delivery->safe_end = delivery->out->written;
-    } else if (delivery->acks.fd >= 0) {
-        delivery->status = look_at_acks(delivery);
-    } else {
-        take_what_left_the_pipe(delivery);
-        remember_safe(delivery);
     }
     return delivery->status;
 }
@@ -296,7 +307,8 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
                        : S_ISFIFO(about.st_mode) ? CLI_TO_PIPE
                        : S_ISSOCK(about.st_mode) ? CLI_TO_SOCKET
                                                  : CLI_TO_OTHER;
-    delivery->tracks = delivery->acks.fd >= 0 || (delivery->to == CLI_TO_PIPE && bytes_in_pipe(delivery) >= 0);
+    delivery->tracks =
+        delivery->acks.fd >= 0 || delivery->file.noted || (delivery->to == CLI_TO_PIPE && bytes_in_pipe(delivery) >= 0);
     if (delivery->tracks && delivery->to != CLI_TO_FILE) {
         out->send = send_patiently;
         out->context = delivery;
@@ -367,21 +379,51 @@ static int end_in_order(cli_delivery *delivery)
     return status == CLI_OK ? commit_safe(delivery) : status;
 }
 
-/* Without a way to tell what of the output was delivered, nothing of it is committed. */
-static void end_after_failure(cli_delivery *delivery)
+/*
+ * After a full disk: the whole lines that were written are kept, as far as the state can remember them. The log needs room
+ * for that, perhaps on the same disk, so half of the output that is not committed yet is given up.
+ */
+static void keep_what_fits(cli_delivery *delivery)
 {
     cli_out *out = delivery->out;
+    cli_output_file *file = &delivery->file;
+    uint64_t done = file->length - file->start, rest = out->written - done;
 
-    if (delivery->status == CLI_OK)
-        (void)cli_out_flush(out);
-    if (delivery->tracks && !delivery->broken) {
+    take_lines_in(delivery, out->error == EFBIG ? out->written : done + rest / 2);
+    if (!cli_output_cut(file, delivery->safe_end, out->written))
+        return;
+    out->written = delivery->safe_end;
+    (void)commit_safe(delivery);
+}
+
+/* Commits what is known to be delivered in spite of the failure. Where nothing tells, that is nothing. */
+static void commit_after_failure(cli_delivery *delivery)
+{
+    int error = delivery->out->error;
+
+    if (!delivery->tracks || delivery->broken)
+        return;
+    if (delivery->file.noted && delivery->acks.fd < 0 && error != 0) {
+        if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+            keep_what_fits(delivery);
+    } else {
         (void)look(delivery);
         (void)commit_safe(delivery);
     }
+}
+
+static void end_after_failure(cli_delivery *delivery)
+{
+    cli_out *out = delivery->out;
+    cli_output_file *file = &delivery->file;
+
+    if (delivery->status == CLI_OK)
+        (void)cli_out_flush(out);
+    commit_after_failure(delivery);
     if (delivery->acks.fd >= 0 && delivery->status == CLI_OK && out->error == EPIPE)
         delivery->status = tell_unacked(delivery);
-    if (out->error != 0)
-        cli_output_cut_back(&delivery->file, out->written);
+    if (out->error != 0 && file->noted && !delivery->broken)
+        (void)cli_output_cut(file, file->length - file->start, out->written);
     if (delivery->status != CLI_OK || out->error == ECANCELED) { /* the rest is dropped, and the user knows why */
         out->error = 0;
         out->used = 0;

@@ -221,13 +221,14 @@ int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint6
     return CLI_OK;
 }
 
-void cli_output_cut_back(cli_output_file *file, uint64_t written)
+bool cli_output_cut(cli_output_file *file, uint64_t kept, uint64_t written)
 {
     struct stat about;
 
-    if (file->fd >= 0 && file->noted && fstat(file->fd, &about) == 0 &&
-        (uint64_t)about.st_size == file->start + written && file->length < (uint64_t)about.st_size)
-        (void)!ftruncate(file->fd, (off_t)file->length); /* if that fails, the next run does it */
+    if (kept == written)
+        return true;
+    return fstat(file->fd, &about) == 0 && (uint64_t)about.st_size == file->start + written &&
+           ftruncate(file->fd, (off_t)(file->start + kept)) == 0;
 }
 
 /* ---- coming back to a file ---- */

@@ -55,8 +55,11 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
  */
 int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written);
 
-/* After a write that failed: cuts the file back to what is committed, if nobody else has changed it. */
-void cli_output_cut_back(cli_output_file *file, uint64_t written);
+/*
+ * After a write that failed: of the `written` bytes of this run's output, keeps the first `kept`. Not if somebody else has
+ * changed the file. false: it was not cut, and the next run will do it.
+ */
+bool cli_output_cut(cli_output_file *file, uint64_t kept, uint64_t written);
 
 /* Also for one that was never opened. */
 void cli_output_close(cli_output_file *file);
