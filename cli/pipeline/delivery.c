@@ -381,7 +381,8 @@ static int end_in_order(cli_delivery *delivery)
 
 /*
  * After a full disk: the whole lines that were written are kept, as far as the state can remember them. The log needs room
- * for that, perhaps on the same disk, so half of the output that is not committed yet is given up.
+ * for that, perhaps on the same disk, and some kinds log more bytes than a line has. So only a quarter of the output that
+ * is not committed yet is kept.
  */
 static void keep_what_fits(cli_delivery *delivery)
 {
@@ -389,7 +390,7 @@ static void keep_what_fits(cli_delivery *delivery)
     cli_output_file *file = &delivery->file;
     uint64_t done = file->length - file->start, rest = out->written - done;
 
-    take_lines_in(delivery, out->error == EFBIG ? out->written : done + rest / 2);
+    take_lines_in(delivery, out->error == EFBIG ? out->written : done + rest / 4);
     if (!cli_output_cut(file, delivery->safe_end, out->written))
         return;
     out->written = delivery->safe_end;
