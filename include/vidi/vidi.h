@@ -18,7 +18,9 @@
  *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
  *    lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write and vidi_close on a set in
- *    memory, if no call was running on the set at the fork; no other function, and none on a set in a folder.
+ *    memory, if no call was running on the set at the fork; no other function, and none on a set in a folder. The child
+ *    does not keep the lock of a set that its parent writes to, and its calls on it are VIDI_ECANNOT; vidi_close does
+ *    nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with

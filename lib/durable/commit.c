@@ -8,7 +8,7 @@
 
 static int check(const vidi_set *set)
 {
-    return set ? VIDI_OK : vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    return set ? vidi__set_here(set) : vidi__fail(VIDI_EARGUMENT, "set is NULL");
 }
 
 uint64_t vidi__durable_mark(vidi_set *set)
@@ -28,6 +28,7 @@ int vidi_mark(const vidi_set *set, uint64_t *mark)
 {
     if (!set || !mark)
         return vidi__fail(VIDI_EARGUMENT, "set or mark is NULL");
+    VIDI__TRY(vidi__set_here(set));
     *mark = set->durable ? vidi__durable_mark((vidi_set *)set) : 0;
     return VIDI_OK;
 }
@@ -111,6 +112,7 @@ int vidi_recovered(const vidi_set *set, vidi_recovery *recovery)
 {
     if (!set || !recovery)
         return vidi__fail(VIDI_EARGUMENT, "set or recovery is NULL");
+    VIDI__TRY(vidi__set_here(set));
     if (!set->durable)
         return vidi__fail(VIDI_ECANNOT, "the set lives in memory");
     return vidi__struct_out(recovery, &set->durable->recovery, sizeof *recovery, "vidi_recovery");

@@ -251,6 +251,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     }
     set->durable = durable;
     set->persistence = &persistence;
+    set->process = access->flags & VIDI_READ_ONLY ? 0 : atomic_load(&vidi__fork_generation);
     vidi__durable_restage(set);
     return VIDI_OK;
 }

@@ -82,6 +82,7 @@ int vidi_note(const vidi_set *set, char *buffer, size_t *len)
 {
     if (!set || !len || (*len && !buffer))
         return vidi__fail(VIDI_EARGUMENT, "set, buffer or len is NULL");
+    VIDI__TRY(vidi__set_here(set));
     size_t room = *len;
     vidi__lock_shared(set);
     const vidi__note *note = set->durable ? set->note : NULL;

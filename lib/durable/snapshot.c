@@ -161,6 +161,7 @@ int vidi_snapshot(vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_here(set));
     if (!set->durable || set->read_only)
         return vidi__fail(VIDI_ECANNOT, "the set %s", set->durable ? "is open for reading only" : "lives in memory");
     pthread_mutex_lock(&set->durable->turn);

@@ -35,6 +35,7 @@ int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_
     vidi__epoch copy;
     if (!set || !epoch || (n && (!urls || !digests || !verdicts)))
         return vidi__fail(VIDI_EARGUMENT, "set, urls, digests, verdicts or epoch is NULL");
+    VIDI__TRY(vidi__set_here(set));
     if (n)
         memset(verdicts, VIDI_UNTRIED, n);
     VIDI__TRY(copy_epoch(self, &copy));
@@ -123,6 +124,7 @@ static int for_digests(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *f
 {
     if (!set || (batch->count && (!batch->hashes || !batch->verdicts)))
         return vidi__fail(VIDI_EARGUMENT, "set, digests or verdicts is NULL");
+    VIDI__TRY(vidi__set_here(set));
     for (size_t done = 0; done < batch->count; done += VIDI__HASHES_MAX) {
         vidi__work chunk = vidi__work_part(batch, done, VIDI__HASHES_MAX);
         VIDI__TRY(all_digested(&chunk) ? run_chunk(set, &chunk, fn) : run_selected(set, &chunk, fn));

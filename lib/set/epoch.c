@@ -224,6 +224,7 @@ int vidi_epoch_stat(const vidi_set *set, uint64_t index, vidi_epoch_stats *stats
 {
     if (!set || !stats)
         return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
+    VIDI__TRY(vidi__set_here(set));
     vidi__lock_shared(set);
     int code;
     if (index < set->history_count)

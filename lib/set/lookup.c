@@ -34,6 +34,7 @@ static int lookup_batch(const vidi_set *set, const vidi__work *batch)
     vidi_set *self = (vidi_set *)set; /* lookups are counted */
     if (!set || (batch->count && (!batch->urls || !batch->verdicts)))
         return vidi__fail(VIDI_EARGUMENT, "set, urls or verdicts is NULL");
+    VIDI__TRY(vidi__set_here(set));
     if (batch->count)
         memset(batch->verdicts, VIDI_UNTRIED, batch->count);
     bool kept = set->invalid == VIDI_KEEP_INVALID; /* lines that are kept go through lookup_group, which counts them */
@@ -78,6 +79,7 @@ int vidi_has_previous(const vidi_set *set, vidi_str url)
     uint64_t verdict = VIDI_UNTRIED;
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
+    VIDI__TRY(vidi__set_here(set));
     int code = vidi__for_single((vidi_set *)set, url, lookup_previous, &verdict);
     return code ? vidi__answer(code) : (int)verdict;
 }
@@ -102,5 +104,6 @@ int vidi_count(const vidi_set *set, vidi_str url, uint64_t *times)
 {
     if (!set || !times)
         return vidi__fail(VIDI_EARGUMENT, "set or times is NULL");
+    VIDI__TRY(vidi__set_here(set));
     return vidi__answer(vidi__for_single((vidi_set *)set, url, count_url, times));
 }

@@ -131,6 +131,7 @@ int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags)
     if (flags & ~(unsigned)VIDI_MERGE_FORCE)
         return vidi__fail(VIDI_EARGUMENT, "unknown flags %u", flags & ~(unsigned)VIDI_MERGE_FORCE);
     VIDI__TRY(vidi__set_writable(into));
+    VIDI__TRY(vidi__set_here(from));
     if (into == from)
         return VIDI_OK;
     vidi__turn_begin(into);

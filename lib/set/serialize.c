@@ -117,6 +117,7 @@ int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
     uint64_t generation;
     if (!set || !sink)
         return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
+    VIDI__TRY(vidi__set_here(set));
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     vidi__turn_begin(set);
     int code = vidi__lock_whole(set);

@@ -89,8 +89,8 @@ int vidi__set_alloc(vidi_set **set, const vidi_access *access)
 
 void vidi_close(vidi_set *set)
 {
-    if (!set)
-        return;
+    if (!set || (set->process && set->process != atomic_load(&vidi__fork_generation)))
+        return; /* it belongs to a parent, whose threads and files are not here */
     if (set->persistence)
         set->persistence->close(set);
     vidi__epoch_free(&set->now);
@@ -192,6 +192,7 @@ static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *e
         options->canon || options->tracking)
         return vidi__fail(VIDI_EOPTION, "like says it all: kind, params, capacity, error, member, canon and tracking "
                                         "must be unset");
+    VIDI__TRY(vidi__set_here(like));
     VIDI__TRY(vidi__canon_copy(&canon, &set->memory, like->canon));
     vidi__set_canon(set, canon);
     vidi__lock_shared(like);
@@ -254,8 +255,15 @@ void vidi__note_free(vidi__memory *memory, vidi__note *note)
         vidi__release(memory, note, sizeof *note + note->len, _Alignof(vidi__note));
 }
 
+int vidi__set_is_elsewhere(void)
+{
+    return vidi__fail(VIDI_ECANNOT, "the set belongs to the process that opened it for writing, and this is a child of "
+                                    "it; open the set here, when the other has closed it, or for reading");
+}
+
 int vidi__set_writable(const vidi_set *set)
 {
+    VIDI__TRY(vidi__set_here(set));
     return VIDI__LIKELY(!set->read_only) ? VIDI_OK : vidi__fail(VIDI_ECANNOT, "the set is read-only");
 }
 
@@ -295,6 +303,7 @@ int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *context)
     int code;
     if (!set || !visitor)
         return vidi__fail(VIDI_EARGUMENT, "set or visitor is NULL");
+    VIDI__TRY(vidi__set_here(set));
     vidi__turn_begin(set);
     int whole = vidi__lock_whole(set);
     const vidi__filter *filter = set->now.filter;

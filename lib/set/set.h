@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 
+#include "base/fork.h"
 #include "filters/filter.h"
 #include "frame/mapped.h"
 #include "url/canon.h"
@@ -61,7 +62,8 @@ struct vidi_set {
     pthread_rwlock_t lock;
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
-    vidi__mapped mapped;                             /* where the contents are, if the set does not own them */
+    unsigned process;    /* vidi__fork_generation of the process that writes to its folder; 0: no matter which one */
+    vidi__mapped mapped; /* where the contents are, if the set does not own them */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
     const _Atomic bool *lost; /* becomes true when a part of the mapping could not be read; NULL: nobody looks */
     const vidi__persistence *persistence;   /* NULL: the set lives in memory */
@@ -256,8 +258,18 @@ int vidi__access_take(vidi_access *mine, const vidi_access *access);
 /* Gives the set its canonical form, which it owns from then on. */
 void vidi__set_canon(vidi_set *set, vidi_canon *canon);
 
-/* VIDI_ECANNOT if the set is read-only. */
+/* The error for a set that belongs to a parent of this process. */
+int vidi__set_is_elsewhere(void);
+
+/* VIDI_ECANNOT if the set is read-only, or not this process's. */
 int vidi__set_writable(const vidi_set *set);
+
+/* VIDI_ECANNOT in a child of the process that has the set open for writing. To be called before anything is locked. */
+static inline int vidi__set_here(const vidi_set *set)
+{
+    bool here = !set->process || set->process == atomic_load_explicit(&vidi__fork_generation, memory_order_relaxed);
+    return VIDI__LIKELY(here) ? VIDI_OK : vidi__set_is_elsewhere();
+}
 
 /*
  * What vidi_write writes, in a frame with this generation, and without a frame; with a note unless that is NULL. The

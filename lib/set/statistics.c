@@ -35,6 +35,7 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     vidi_stats mine = {.size = sizeof mine};
     if (!set || !stats)
         return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
+    VIDI__TRY(vidi__set_here(set));
     vidi__lock_shared(set);
     const vidi__epoch *now = &set->now;
     of_filter(now->filter, &mine);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fork.h"
 #include "store/log.h"
 
 #define LOCK_NAME "lock"
@@ -98,9 +99,15 @@ int vidi__folder_create(vidi__folder *folder, const char *path)
     return code;
 }
 
+static void close_lock(vidi__folder *folder)
+{
+    vidi__fork_forget(folder->lock.handle);
+    (void)vidi__file_close(&folder->lock);
+}
+
 void vidi__folder_close(vidi__folder *folder)
 {
-    (void)vidi__file_close(&folder->lock);
+    close_lock(folder);
     if (folder->handle >= 0)
         (void)vidi__system_now->close(folder->handle);
     folder->handle = -1;
@@ -122,7 +129,7 @@ static long holder(const vidi__file *file)
 static int refuse(vidi__folder *folder)
 {
     long other = holder(&folder->lock);
-    (void)vidi__file_close(&folder->lock);
+    close_lock(folder);
     if (other > 0)
         return vidi__fail(VIDI_EBUSY, "the set is locked by process %ld", other);
     return vidi__fail(VIDI_EBUSY, "the set is locked by another process");
@@ -132,11 +139,12 @@ int vidi__folder_lock(vidi__folder *folder)
 {
     char text[24];
     VIDI__TRY(vidi__file_open(&folder->lock, folder->handle, LOCK_NAME, O_RDWR | O_CREAT));
+    vidi__fork_watch(folder->lock.handle);
     if (vidi__system_now->lock(folder->lock.handle) != 0) {
         if (errno == EWOULDBLOCK)
             return refuse(folder);
         int code = vidi__fail(VIDI_EIO, "cannot lock the set: %s", strerror(errno));
-        (void)vidi__file_close(&folder->lock);
+        close_lock(folder);
         return code;
     }
     /* For people only: the lock itself belongs to the kernel and ends with the process. */
