@@ -26,6 +26,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+enum { SECTOR = 512 };
+
 typedef int timed_wait(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 
 static fate mine;
@@ -187,6 +189,12 @@ static bool put_planted(const writing *to, fate_where where, const char *bytes, 
     return done;
 }
 
+/* Neither a kill nor a full disk tears what is written to a place within one sector. */
+static bool can_be_torn(const writing *to, size_t length)
+{
+    return length > 1 && (to->at < 0 || to->at / SECTOR != (to->at + (off_t)length - 1) / SECTOR);
+}
+
 static ssize_t write_fated(const writing *to, const char *bytes, size_t length)
 {
     fate_where where = place_of(to->fd);
@@ -196,7 +204,9 @@ static ssize_t write_fated(const writing *to, const char *bytes, size_t length)
         return refuse();
     if (how >= FATE_HOWS && put_planted(to, where, bytes, length))
         return (ssize_t)length;
-    bool half = (how == FATE_KILL_INSIDE || how == FATE_SHORT) && length > 1;
+    bool half = (how == FATE_KILL_INSIDE || how == FATE_SHORT) && can_be_torn(to, length);
+    if (how == FATE_SHORT && !half)
+        return refuse();
     ssize_t wrote = put(to, bytes, half ? length / 2 : length);
     if (how == FATE_KILL_INSIDE)
         die();
