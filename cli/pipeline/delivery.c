@@ -14,18 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ui/clock.h"
+
 enum {
     COMMIT_URLS = 1 << 18,
     SHORTEST_WAIT_US = 100, /* between two looks into the pipe at the end; doubled each time */
     LONGEST_WAIT_US = 100000
 };
-
-static uint64_t nanoseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* ---- what is delivered ---- */
 
@@ -136,11 +131,12 @@ static int commit_safe(cli_delivery *delivery)
 {
     cli_out *out = delivery->out;
 
-    delivery->committed_at = nanoseconds();
+    delivery->committed_at = cli_nanoseconds();
     if (delivery->safe_mark == delivery->mark && !has_uncommitted_output(delivery))
         return CLI_OK;
     if (delivery->syncs && delivery->to == CLI_TO_FILE && fsync(out->fd) != 0) {
-        out->error = errno;
+        out->error = errno; /* another sync that succeeds would prove nothing, so no more is committed */
+        delivery->broken = true;
         return CLI_ERROR;
     }
     int status = CLI_OK;
@@ -169,7 +165,7 @@ static bool is_due(const cli_delivery *delivery)
     if (!cli_delivery_is_open(delivery))
         return false;
     return delivery->changes >= COMMIT_URLS ||
-           nanoseconds() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
+           cli_nanoseconds() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
 }
 
 int cli_delivery_commit(cli_delivery *delivery)
@@ -293,7 +289,7 @@ int cli_delivery_begin(cli_delivery *delivery, cli_out *out)
     bool known = fstat(out->fd, &about) == 0;
 
     delivery->out = out;
-    delivery->committed_at = nanoseconds();
+    delivery->committed_at = cli_nanoseconds();
     if (!delivery->set)
         return CLI_OK;
     int error = vidi_mark(delivery->set, &delivery->mark);

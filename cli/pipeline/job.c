@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ui/clock.h"
 #include "ui/progress.h"
 
 enum {
@@ -24,13 +24,6 @@ enum {
 };
 
 #define LOOK_MARGIN 1.02 /* a set that is a little too small would have to grow once more at the end */
-
-static uint64_t nanoseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 /* ---- lookups and changes ---- */
 
@@ -384,7 +377,7 @@ int cli_job_report(const cli_job *job, cli_report *report)
 {
     *report = (cli_report){.read = job->read, .fresh = job->fresh, .seen = job->seen, .bytes = job->reader.bytes};
     report->set.size = sizeof report->set;
-    report->seconds = (double)(nanoseconds() - job->started) / 1e9;
+    report->seconds = (double)(cli_nanoseconds() - job->started) / 1e9;
     int error = vidi_stat(job->set, &report->set);
     if (error < 0)
         return cli_library_error(error);
@@ -452,7 +445,7 @@ static int begin_output(cli_job *job)
 
 static int begin(cli_job *job, cli_words files)
 {
-    job->started = nanoseconds();
+    job->started = cli_nanoseconds();
     job->before.size = sizeof job->before;
     int error = vidi_stat(job->set, &job->before);
     if (error < 0)

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "ui/clock.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -218,13 +220,6 @@ static int read_slice(cli_reader *reader, cli_block *block, size_t *got)
     return status;
 }
 
-static uint64_t nanoseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Should the block be returned now? Sets `full` or `waits`. */
 static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *since)
 {
@@ -239,7 +234,7 @@ static bool is_enough(const cli_reader *reader, split_state *split, uint64_t *si
     if (reader->in.regular)
         return false;
     block->waits = !cli_input_ready(&reader->in);
-    uint64_t now = nanoseconds();
+    uint64_t now = cli_nanoseconds();
     *since = *since ? *since : now;
     return block->waits || now - *since > HOLD_NS;
 }

@@ -136,8 +136,8 @@ int cli_output_replace(cli_output_file *file, const char *path)
 
 /* ---- the note ---- */
 
-#define NOTE_FORM "vidi output 1 %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 " "
-#define NOTE_SCAN "vidi output 1 %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64 " %n"
+#define NOTE_BEGIN "vidi output 1 "
+#define NOTE_FORM NOTE_BEGIN "%" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 " "
 
 typedef struct note {
     bool present;
@@ -167,23 +167,42 @@ static int checksum_before(const cli_output_file *file, uint64_t length, uint64_
     return CLI_OK;
 }
 
+/* Takes a number and the space behind it. */
+static bool take_number(const char **at, int base, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(*at, &end, base);
+    bool taken = errno == 0 && end > *at && *end == ' ';
+    *at = end + taken;
+    return taken;
+}
+
+static bool parse_note(const char *text, note *found)
+{
+    const char *at = text + strlen(NOTE_BEGIN);
+
+    found->present = strncmp(text, NOTE_BEGIN, strlen(NOTE_BEGIN)) == 0 && take_number(&at, 10, &found->device) &&
+                     take_number(&at, 10, &found->inode) && take_number(&at, 10, &found->length) &&
+                     take_number(&at, 16, &found->checksum);
+    if (found->present)
+        snprintf(found->path, sizeof found->path, "%s", at);
+    return found->present;
+}
+
 static int read_note(const cli_output_terms *terms, note *found)
 {
     char text[VIDI_NOTE_MAX + 1];
     size_t length = VIDI_NOTE_MAX;
-    int at = 0, error = vidi_note(terms->set, text, &length);
+    int error = vidi_note(terms->set, text, &length);
 
     *found = (note){0};
     if (error < 0)
         return cli_state_error(terms->state, error);
-    if (length == 0)
-        return CLI_OK;
     text[length] = 0;
-    int fields = sscanf(text, NOTE_SCAN, &found->device, &found->inode, &found->length, &found->checksum, &at);
-    if (fields != 4 || at == 0)
+    if (length > 0 && !parse_note(text, found))
         return cli_error("%s has a note that is not about an output file; use it without --output", terms->state);
-    snprintf(found->path, sizeof found->path, "%s", text + at);
-    found->present = true;
     return CLI_OK;
 }
 

@@ -8,6 +8,7 @@
  *   --kind NAME, --params TEXT, --capacity N, --canon FORM    as in vidi_options
  *   --key N          a key of 16 bytes N; 1 if not given, so that states can be merged
  *   --like STATE     makes it like that one, instead of all these
+ *   --note TEXT      leaves this note at the end
  *   --open           goes on with one that is there
  *   --hold           says "held" as soon as it has the state, which it keeps until the end of the input
  *   --list           prints what is in it, sorted, and reads no lines
@@ -22,7 +23,7 @@ enum { ROOM = 65536 };
 
 typedef struct wanted {
     vidi_options options;
-    const char *like;
+    const char *like, *note;
     int key;
     int open, hold, list;
     const char *path;
@@ -63,6 +64,8 @@ static int parse(int count, char **words, wanted *want)
             want->key = atoi(value);
         else if (strcmp(word, "--like") == 0)
             want->like = value;
+        else if (strcmp(word, "--note") == 0)
+            want->note = value;
         else
             return fail(word);
     }
@@ -148,6 +151,8 @@ int main(int count, char **words)
         fflush(stdout);
     }
     int status = want.list ? list(set) : take_lines(set);
+    if (want.note && vidi_commit_note(set, 0, (vidi_str){want.note, strlen(want.note)}) < 0)
+        status = fail("note");
     vidi_close(set);
     return status;
 }
