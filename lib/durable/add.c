@@ -189,9 +189,21 @@ static int add_to_staging(vidi_set *set, const vidi__work *work, vidi__pending *
     return code;
 }
 
+static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
+{
+    for (size_t i = 0; i < n && !set->durable->hash_only; i++)
+        if (urls[i].len > VIDI__LOGGED_URL_MAX)
+            return vidi__fail(VIDI_ELIMIT,
+                              "a URL of %s is too long for a set in a folder, whose log takes less than %s",
+                              vidi__human_bytes(urls[i].len).text, vidi__human_bytes(VIDI__LOG_RECORD_MAX).text);
+    return VIDI_OK;
+}
+
+/* What cannot be logged is refused before it is staged: it could never be committed, and nothing behind it could. */
 int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending)
 {
     VIDI__TRY(vidi__durable_state(set));
+    VIDI__TRY(check_length(set, work->urls, work->count));
     if (atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed))
         return add_to_staging(set, work, pending);
     return add_directly(set, work);
@@ -314,6 +326,7 @@ int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending)
     VIDI__TRY(vidi__durable_joint_verdict(set, url, hash, &verdict));
     if (verdict == VIDI_NEW)
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set");
+    VIDI__TRY(check_length(set, &url, 1));
     VIDI__TRY(stage_removal(set, url, hash, pending));
     vidi__durable_ready(set);
     return VIDI_OK;

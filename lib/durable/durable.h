@@ -153,6 +153,9 @@ enum { VIDI__RECORD_NUMBERS = 16, VIDI__NOTE_HEAD = VIDI__RECORD_NUMBERS + 8 + V
 /* The largest number of operations in a record: what one damaged byte can cost. */
 #define VIDI__RECORD_MOST 64
 
+/* The longest URL that fits into a record with everything else that may be in it. */
+#define VIDI__LOGGED_URL_MAX (VIDI__LOG_RECORD_MAX - 4096)
+
 /* Operations of one sort. */
 typedef struct vidi__record {
     vidi__operation kind;

@@ -7,6 +7,9 @@
  */
 #include "set/set.h"
 
+/* URLs of a group have no more bytes together, unless it is one URL: a log reserves room for a group at once. */
+#define GROUP_BYTES (UINT64_C(4) << 20)
+
 /* Fewer hashes than this are not worth sorting, so they go in as items. */
 #define HASHES_LEAST 16
 
@@ -29,8 +32,13 @@ vidi__work vidi__work_part(const vidi__work *work, size_t done, size_t count)
 
 size_t vidi__work_group(const vidi__epoch *epoch, const vidi__work *work)
 {
-    size_t most = takes_hashes(epoch->filter, work->count) ? VIDI__HASHES_MAX : VIDI__GROUP;
-    return work->count < most ? work->count : most;
+    if (takes_hashes(epoch->filter, work->count))
+        return work->count < VIDI__HASHES_MAX ? work->count : VIDI__HASHES_MAX;
+    size_t most = work->count < VIDI__GROUP ? work->count : VIDI__GROUP, n = most < 1 ? most : 1;
+    uint64_t bytes = work->urls && n ? work->urls[0].len : 0;
+    while (n < most && (!work->urls || (bytes += work->urls[n].len) <= GROUP_BYTES))
+        n++;
+    return n;
 }
 
 int vidi__work_check(const vidi__epoch *epoch, const vidi__work *work)
