@@ -303,13 +303,17 @@ VIDI_API int vidi_verify(const vidi_set *set);
 /* What vidi_open found. */
 typedef struct vidi_recovery {
     size_t size;
-    uint64_t logs;             /* log files read */
-    uint64_t records;          /* records replayed from them */
-    uint64_t urls;             /* URLs that the records added or removed */
-    uint64_t unfinished_bytes; /* at the end of a log: what a crash has left of the last write */
-    uint64_t damaged_bytes;    /* between valid records: their URLs are forgotten and will be new again */
-    uint64_t damaged_places;   /* number of damaged stretches */
-    char damaged_log[40];      /* name of the first damaged file; empty: none */
+    uint64_t logs;    /* log files read */
+    uint64_t records; /* records replayed from them */
+    uint64_t urls;    /* URLs that the records added or removed */
+    uint64_t
+        unfinished_bytes;    /* what a crash has left of the last writes, of which nobody was told that they are safe */
+    uint64_t damaged_bytes;  /* that were on disk once: their URLs are forgotten and will be new again */
+    uint64_t damaged_places; /* number of damaged stretches */
+    char damaged_log[40];    /* name of the first damaged log; empty: none */
+    uint64_t damaged_at;     /* offset in that log of its first damaged byte */
+    uint64_t missing_files;  /* files that are missing, or damaged so that nothing in them can be read */
+    char missing_file[40];   /* name of the first of them; empty: none */
 } vidi_recovery;
 
 VIDI_API int vidi_recovered(const vidi_set *set, vidi_recovery *recovery);

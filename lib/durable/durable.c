@@ -34,13 +34,18 @@ static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi_
     if (code < 0) {
         vidi__release(&set->memory, *log, sizeof **log, _Alignof(vidi__open_log));
         *log = NULL;
+        return code;
     }
-    return code;
+    vidi__log_report_to((*log)->log, &set->durable->end);
+    return VIDI_OK;
 }
 
 int vidi__durable_new_log(vidi_set *set, uint64_t number, uint64_t epoch, vidi__open_log **log)
 {
+    vidi__end *end = &set->durable->end;
     vidi__log_id id = vidi__durable_log_id(set, number, epoch);
+    VIDI__TRY(vidi__end_drop_log(end, number)); /* a log that could not be removed may be left from an earlier try */
+    id.before = vidi__end_known(end, number - 1);
     return open_log(set, &id, 0, log);
 }
 
@@ -109,6 +114,7 @@ static void end(vidi_set *set)
         vidi__write_tally(set);
     (void)vidi__durable_end_log(set, durable->before);
     (void)vidi__durable_end_log(set, durable->log);
+    vidi__end_close(&durable->end, durable->policy != VIDI__SYNC_NO);
     vidi__folder_close(&durable->folder);
     vidi__quiet_end(&quiet, VIDI_OK);
     vidi_close(durable->previous);
@@ -121,9 +127,9 @@ static void end(vidi_set *set)
 }
 
 /*
- * The snapshot in force still names the previous epoch's files. So its snapshot is removed first and the folder synced:
- * without that file the epoch counts as dropped, while a missing log would count as damage. If this fails, the files
- * stay until the next snapshot, which does not name them.
+ * The snapshot in force still names the previous epoch's files. So `end` says first that they are needed no more: after
+ * that they may be missing. Then the epoch's snapshot is removed and the folder synced: without that file the epoch
+ * counts as dropped. If any of this fails, the files stay until the next snapshot, which does not name them.
  */
 static void drop_previous(vidi_set *set)
 {
@@ -138,7 +144,9 @@ static void drop_previous(vidi_set *set)
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
     vidi__folder_snapshot_name(name, first);
-    if (vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
+    uint64_t snapshot = durable->snapshot;
+    if (vidi__end_take_snapshot(&durable->end, snapshot, snapshot, snapshot, VIDI__LOG_HEAD) == VIDI_OK &&
+        vidi__file_unlink(durable->folder.handle, name) == VIDI_OK && vidi__folder_sync(&durable->folder) == VIDI_OK)
         vidi__folder_tidy(&durable->folder, durable->snapshot, 0, 0);
     vidi__quiet_end(&quiet, VIDI_OK);
 }
@@ -244,7 +252,9 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
     durable->policy = policy_of(access);
     durable->group = 1;
-    int code = init_locks(durable);
+    int code = vidi__end_init(&durable->end);
+    if (code == VIDI_OK && (code = init_locks(durable)) < 0)
+        vidi__end_close(&durable->end, false);
     if (code < 0) {
         vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
         return code;
@@ -256,18 +266,42 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     return VIDI_OK;
 }
 
+/* Makes the files of a new set in the order that store/folder.h describes. */
+static int make_files(vidi_set *set, bool *renamed)
+{
+    vidi__durable *durable = set->durable;
+    const uint64_t number = 1;
+    vidi__end_contents end = {.identity = identity_of(set), .snapshot = number, .first = number};
+    vidi__folder_snapshot snapshot = {0};
+    VIDI__TRY(vidi__snapshot_save(set, number, &snapshot));
+    VIDI__TRY(vidi__folder_sync(&durable->folder));
+    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
+    vidi__end_append(&end, number, VIDI__LOG_HEAD);
+    vidi__end_begin(&durable->end, durable->folder.handle, &end);
+    VIDI__TRY(vidi__end_put(&durable->end));
+    int code = vidi__folder_snapshot_finish(&snapshot);
+    *renamed = snapshot.renamed;
+    if (code == VIDI_OK)
+        vidi__snapshot_in_force(set, number, snapshot.bytes);
+    return code;
+}
+
 static int attach(vidi_set *set, const char *path, const vidi_access *access)
 {
     VIDI__TRY(vidi__durable_alloc(set, access));
     vidi__durable *durable = set->durable;
+    bool renamed = false;
+    char why[VIDI__MESSAGE];
     VIDI__TRY(vidi__folder_create(&durable->folder, path));
-    uint64_t number = 1, bytes = 0;
-    bool renamed;
     set->previous_first = set->previous_last = 0;
-    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
-    VIDI__TRY(vidi__snapshot_write(set, number, &bytes, &renamed));
-    vidi__snapshot_in_force(set, number, bytes);
-    return VIDI_OK;
+    int code = make_files(set, &renamed);
+    if (code == VIDI_OK || renamed)
+        return code;
+    snprintf(why, sizeof why, "%s", vidi__sentence());
+    (void)vidi__durable_end_log(set, durable->log);
+    durable->log = NULL;
+    (void)vidi__folder_clear(&durable->folder);
+    return vidi__fail(code, "%s", why);
 }
 
 int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access)

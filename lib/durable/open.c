@@ -4,6 +4,8 @@
  */
 #include "durable/durable.h"
 
+#include <stdio.h>
+
 /* Gives the set a folder if there is a path. On error the set is closed. */
 static int settle_in(vidi_set **set, const char *path, const vidi_access *access)
 {
@@ -84,12 +86,13 @@ static int open_or_create(vidi_set **set, const vidi_options *options)
     code = vidi_create(set, &mine);
     if (code == VIDI_OK)
         return VIDI_OK;
-    vidi__quiet quiet;
-    vidi__quiet_begin(&quiet);
-    bool open =
-        vidi_open_with(set, mine.path, mine.access) == VIDI_OK; /* another process was faster, and has closed it */
-    vidi__quiet_end(&quiet, VIDI_OK);
-    return open ? VIDI_OK : code;
+    if (code != VIDI_EEXIST && code != VIDI_EBUSY)
+        return code;
+    /* Another process may have been faster: then its set is opened, or is busy. */
+    char why[VIDI__MESSAGE];
+    snprintf(why, sizeof why, "%s", vidi__sentence());
+    int again = vidi_open_with(set, mine.path, mine.access);
+    return again == VIDI_EABSENT ? vidi__fail(code, "%s", why) : again;
 }
 
 int vidi_open_or_create(vidi_set **set, const vidi_options *options)

@@ -2,6 +2,10 @@
  * From a folder back to a set: the snapshot in force, then every record of the logs that follow it. A writer reads the
  * snapshot into memory. A reader maps it, so that many processes share one copy, and keeps the logs' operations in its
  * staging area.
+ *
+ * If something that was committed is gone, a reader opens what is left and tells (vidi_recovered). A writer refuses and
+ * changes nothing, unless the caller accepts the damage: what it writes next would make the loss look like a set that
+ * never held more.
  */
 #include "durable/durable.h"
 
@@ -11,8 +15,8 @@
 #include "store/guard.h"
 
 /*
- * A reader that finds a file missing, or the log of another epoch, starts again: a writer has put a newer snapshot in
- * force. After so many tries it is damage.
+ * A reader that finds something wrong looks whether a writer has changed the files meanwhile, and starts again if so.
+ * After so many tries it takes what it has found.
  */
 #define TRIES 100
 
@@ -120,211 +124,217 @@ static int load_or_map(vidi_set **set, const vidi__folder *folder, uint64_t numb
     return VIDI_OK;
 }
 
-/* ---- the logs ---- */
-
-static void add_up(vidi_recovery *recovery, uint64_t number, const vidi__log_found *found)
-{
-    if (found->damaged && !recovery->damaged_bytes)
-        vidi__log_name(recovery->damaged_log, number);
-    recovery->logs += !found->headless;
-    recovery->records += found->records;
-    recovery->damaged_bytes += found->damaged;
-    recovery->damaged_places += found->stretches;
-    recovery->unfinished_bytes += found->unfinished;
-}
-
-/* A rotation makes the new epoch's log first. If it was interrupted then, a log without records is left over. */
-static bool is_leftover(const vidi__folder *folder, uint64_t number)
-{
-    char name[40];
-    vidi__file file;
-    uint64_t bytes = UINT64_MAX;
-    vidi__log_name(name, number);
-    if (vidi__file_open(&file, folder->handle, name, O_RDONLY) < 0)
-        return false;
-    int code = vidi__file_size(&file, &bytes);
-    (void)vidi__file_close(&file);
-    return code == VIDI_OK && bytes <= VIDI__LOG_HEAD;
-}
-
-static int missing(uint64_t number)
-{
-    char name[40];
-    vidi__log_name(name, number);
-    return vidi__fail(VIDI_EFORMAT, "damaged: %s is missing", name);
-}
-
-/* Where the logs end. */
-typedef struct tail {
-    uint64_t number; /* of the last log */
-    vidi__log_found found;
-} tail;
-
-static int replay_log(vidi_set *set, const vidi__folder *folder, uint64_t number, bool last, tail *end)
-{
-    vidi__log_found found = {0};
-    vidi__log_id id = vidi__durable_log_id(set, number, set->now.number);
-    vidi__replay replay;
-    vidi__replay_begin(&replay, set);
-    int code = vidi__log_read(&set->memory, folder->handle, &id, vidi__replay_record, &replay, &found);
-    code = vidi__replay_end(&replay, code, found.damaged);
-    if (code == VIDI_EDIFFERS && last && is_leftover(folder, number)) {
-        found = (vidi__log_found){.headless = true};
-        code = VIDI_OK;
-    }
-    if (code == VIDI_EABSENT)
-        return code;
-    VIDI__TRY(code);
-    if (found.headless && !last)
-        return missing(number);
-    add_up(&set->durable->recovery, number, &found);
-    atomic_fetch_add_explicit(&set->durable->log_bytes, found.bytes, memory_order_relaxed);
-    *end = (tail){number, found};
-    return VIDI_OK;
-}
-
-static int replay_logs(vidi_set *set, const vidi__folder *folder, uint64_t first, uint64_t last, tail *end)
-{
-    *end = (tail){0};
-    if (last < first) /* every snapshot has a log, which is made before it: it will be found missing */
-        last = first;
-    for (uint64_t number = first; number <= last; number++) {
-        int code = replay_log(set, folder, number, number == last, end);
-        if (code == VIDI_EABSENT)
-            return set->read_only ? code : missing(number);
-        VIDI__TRY(code);
-    }
-    return VIDI_OK;
-}
-
-/* Commits go to the last log if it ends cleanly, and to a new one otherwise. */
-static int go_on(vidi_set *set, const tail *end)
-{
-    vidi__durable *durable = set->durable;
-    uint64_t epoch = set->now.number;
-    if (end->found.headless || end->found.damaged || end->found.unfinished)
-        return vidi__durable_new_log(set, end->number + !end->found.headless, epoch, &durable->log);
-    return vidi__durable_old_log(set, end->number, end->found.bytes, &durable->log);
-}
-
-/*
- * Syncs the logs before the open one. The process that wrote them may have died before it synced them, and no vidi_sync
- * will ask for them again. The open log was synced when it was opened.
- */
-static int sync_logs(const vidi__folder *folder, uint64_t first, uint64_t open)
-{
-    for (uint64_t number = first; number < open; number++) {
-        char name[40];
-        vidi__file file;
-        vidi__log_name(name, number);
-        VIDI__TRY(vidi__file_open(&file, folder->handle, name, O_RDONLY));
-        int code = vidi__file_sync(&file);
-        (void)vidi__system_now->close(file.handle);
-        VIDI__TRY(code);
-    }
-    return VIDI_OK;
-}
-
 /* ---- the previous epoch ---- */
 
 /* Damage counts in whichever epoch it is. */
 static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
 {
+    if (!*to->damaged_log) {
+        memcpy(to->damaged_log, from->damaged_log, sizeof to->damaged_log);
+        to->damaged_at = from->damaged_at;
+    }
+    if (!*to->missing_file)
+        memcpy(to->missing_file, from->missing_file, sizeof to->missing_file);
     to->logs += from->logs;
     to->records += from->records;
     to->urls += from->urls;
     to->unfinished_bytes += from->unfinished_bytes;
     to->damaged_bytes += from->damaged_bytes;
     to->damaged_places += from->damaged_places;
-    if (!*to->damaged_log)
-        memcpy(to->damaged_log, from->damaged_log, sizeof to->damaged_log);
+    to->missing_files += from->missing_files;
 }
 
-/* Loads the previous epoch as a set of its own. If its files are gone, it was dropped. */
-static int load_previous(vidi_set *set, const vidi_access *access)
+/* The previous epoch's snapshot is gone: it was dropped, unless `end` says that it is still needed. */
+static void lose_previous(vidi_set *set, const vidi__logs *logs)
+{
+    char name[40];
+    vidi__folder_snapshot_name(name, set->previous_first);
+    if (logs->has_end && logs->known.first <= set->previous_first)
+        vidi__logs_lost(&set->durable->recovery, name);
+    set->previous_first = set->previous_last = 0; /* so that its other files are removed too */
+}
+
+/* Loads the previous epoch as a set of its own. */
+static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *logs)
 {
     vidi_set *previous;
     vidi__durable *durable = set->durable;
     uint64_t bytes;
-    tail end;
     if (!set->previous_first)
         return VIDI_OK;
     int code = load_or_map(&previous, &durable->folder, set->previous_first, access, &bytes);
     if (code == VIDI_EABSENT) {
-        set->previous_first = set->previous_last = 0; /* so that its other files are removed too */
+        lose_previous(set, logs);
         return VIDI_OK;
     }
     VIDI__TRY(code);
-    previous->read_only = set->read_only; /* for a reader, missing files are not damage */
     code = vidi__durable_alloc(previous, access);
     if (code == VIDI_OK)
-        code = replay_logs(previous, &durable->folder, set->previous_first, set->previous_last, &end);
+        code = vidi__logs_replay(previous, logs, set->previous_first, set->previous_last);
     if (code < 0) {
         vidi_close(previous);
         return vidi__fail_in("the previous epoch", code);
     }
+    logs->ragged = false;          /* these logs are not written to any more */
     vidi__durable_ready(previous); /* a mapped set has its logs' operations in the staging area */
-    durable->previous = previous;
     add_recovery(&durable->recovery, &previous->durable->recovery);
+    if (previous->durable->recovery.missing_files && !set->read_only) { /* if that is accepted, the epoch is dropped */
+        vidi_close(previous);
+        set->previous_first = set->previous_last = 0;
+        logs->found.count = 0;
+        return VIDI_OK;
+    }
+    durable->previous = previous;
     return VIDI_OK;
+}
+
+/* ---- damage ---- */
+
+static bool is_damaged(const vidi_recovery *recovery)
+{
+    return recovery->damaged_bytes || recovery->missing_files;
+}
+
+static int refuse_damage(const vidi_recovery *recovery)
+{
+    if (recovery->missing_files)
+        return vidi__fail(VIDI_EDAMAGED, "part of what was committed is gone: %s is missing or damaged",
+                          recovery->missing_file);
+    return vidi__fail(VIDI_EDAMAGED, "part of what was committed is gone: %s is damaged: %llu bytes, from byte %llu on",
+                      recovery->damaged_log, (unsigned long long)recovery->damaged_bytes,
+                      (unsigned long long)recovery->damaged_at);
 }
 
 /* ---- opening ---- */
 
-static int take_over(vidi_set *set, vidi__folder *folder, const vidi__folder_contents *contents, uint64_t bytes,
-                     const vidi_access *access)
-{
-    tail end;
-    VIDI__TRY(vidi__durable_alloc(set, access));
-    vidi__durable *durable = set->durable;
-    durable->folder = *folder;
-    folder->handle = folder->lock.handle = -1;
-    durable->snapshot = contents->snapshot;
-    durable->snapshot_bytes = bytes;
-    VIDI__TRY(replay_logs(set, &durable->folder, contents->snapshot, contents->last_log, &end));
-    VIDI__TRY(load_previous(set, access));
-    vidi__durable_ready(set);
-    if (set->read_only)
-        return VIDI_OK;
-    VIDI__TRY(go_on(set, &end));
-    atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
-    VIDI__TRY(sync_logs(&durable->folder, contents->snapshot, durable->log->number));
-    VIDI__TRY(
-        vidi__folder_sync(&durable->folder)); /* the process that renamed the snapshot may have died before this */
-    vidi__snapshot_set_due(durable);
-    vidi__folder_tidy(&durable->folder, contents->snapshot, set->previous_first, set->previous_last);
-    return VIDI_OK;
-}
+/* What an opening has to go by. */
+typedef struct opening {
+    const char *path;
+    const vidi_access *access;
+    vidi__folder folder;
+    vidi__folder_contents contents;
+    vidi__logs logs;
+} opening;
 
-static int list(const vidi__folder *folder, const char *path, vidi__folder_contents *contents)
+/* Commits go to the last log if it ends cleanly and is of this version, and to a new one otherwise. */
+static int go_on(vidi_set *set, const vidi__logs *logs)
 {
-    VIDI__TRY(vidi__folder_list(folder, contents));
-    return contents->snapshot ? VIDI_OK
-                              : vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", path);
+    vidi__durable *durable = set->durable;
+    const vidi__log_found *tail = &logs->tail;
+    if (!tail->headless && !tail->unfinished && tail->version > 1)
+        return vidi__durable_old_log(set, logs->last, tail->bytes, &durable->log);
+    uint64_t number = logs->last + !tail->headless;
+    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
+    int code = vidi__end_add_log(&durable->end, number, VIDI__LOG_HEAD);
+    if (code < 0) { /* a log that may not be listed must stay without records */
+        (void)vidi__durable_end_log(set, durable->log);
+        durable->log = NULL;
+    }
+    return code;
 }
 
 /*
- * With several logs there could be a hole: the first was read before its last records were written, and the second
- * after that. But a writer that starts a log before the one before it is written out puts a snapshot in between. So it
- * is enough to check that the snapshot is still the same.
+ * Readies the folder for writing. If something is gone, or a log is ragged, a snapshot replaces the logs at once:
+ * recovery could not tell such a log from a damaged one the next time.
  */
-static int check_still(const vidi_set *set, const vidi__folder_contents *then)
+static int start_writing(vidi_set *set, opening *self)
 {
-    vidi__folder_contents contents;
-    VIDI__TRY(vidi__folder_list(&set->durable->folder, &contents));
-    return contents.snapshot == then->snapshot ? VIDI_OK
-                                               : vidi__fail(VIDI_EABSENT, "the set has changed while it was opened");
+    vidi__durable *durable = set->durable;
+    vidi__logs *logs = &self->logs;
+    uint64_t listed = vidi__end_last(&logs->known), last = self->contents.last_log;
+    logs->found.identity = vidi__durable_log_id(set, 0, 0).identity;
+    logs->found.snapshot = durable->snapshot;
+    logs->found.first = set->previous_first ? set->previous_first : durable->snapshot;
+    vidi__end_begin(&durable->end, durable->folder.handle, &logs->found);
+    atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
+    if (is_damaged(&durable->recovery) || logs->ragged)
+        return vidi__snapshot_replace(set, (listed > last ? listed : last) + 1);
+    VIDI__TRY(vidi__logs_sync(logs, durable->snapshot));
+    VIDI__TRY(
+        vidi__folder_sync(&durable->folder)); /* the process that renamed the snapshot may have died before this */
+    VIDI__TRY(vidi__end_put(&durable->end));
+    return go_on(set, logs);
 }
 
-static int open_once(vidi_set **set, vidi__folder *folder, const char *path, const vidi_access *access)
+static int take_over(vidi_set *set, opening *self, uint64_t bytes)
 {
-    vidi__folder_contents contents;
+    VIDI__TRY(vidi__durable_alloc(set, self->access));
+    vidi__durable *durable = set->durable;
+    vidi__logs *logs = &self->logs;
+    uint64_t first = self->contents.snapshot, last = self->contents.last_log, listed = vidi__end_last(&logs->known);
+    durable->folder = self->folder;
+    self->folder.handle = self->folder.lock.handle = -1;
+    logs->folder = &durable->folder;
+    durable->snapshot = first;
+    durable->snapshot_bytes = bytes;
+    VIDI__TRY(load_previous(set, self->access, logs));
+    VIDI__TRY(vidi__logs_replay(set, logs, first, listed > last ? listed : last));
+    vidi__logs_check_end(set, logs);
+    vidi__durable_ready(set);
+    if (set->read_only)
+        return VIDI_OK;
+    if (is_damaged(&durable->recovery) && !(self->access->flags & VIDI_ACCEPT_DAMAGE))
+        return refuse_damage(&durable->recovery);
+    VIDI__TRY(start_writing(set, self));
+    vidi__snapshot_set_due(durable);
+    vidi__folder_tidy(&durable->folder, durable->snapshot, set->previous_first, set->previous_last);
+    return VIDI_OK;
+}
+
+static int missing_snapshot(uint64_t number)
+{
+    char name[40];
+    vidi__folder_snapshot_name(name, number);
+    return vidi__fail(VIDI_EFORMAT,
+                      "damaged: %s is missing; it was deleted, or the folder is a copy that was interrupted", name);
+}
+
+/* Lists the folder. VIDI_EABSENT if there is no set, VIDI_EFORMAT if there was one. */
+static int look(opening *self)
+{
+    vidi__folder_sort sort;
+    VIDI__TRY(vidi__logs_begin(&self->logs, &self->folder));
+    VIDI__TRY(vidi__folder_look(&self->folder, &self->contents, &sort));
+    uint64_t named = self->logs.known.snapshot;
+    if (sort == VIDI__FOLDER_SET)
+        return named > self->contents.snapshot ? missing_snapshot(named) : VIDI_OK;
+    if (sort == VIDI__FOLDER_REMAINS)
+        return missing_snapshot(named ? named : 1);
+    return vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", self->path);
+}
+
+static bool are_same(const vidi__end_contents *a, const vidi__end_contents *b)
+{
+    bool same =
+        a->identity == b->identity && a->snapshot == b->snapshot && a->first == b->first && a->count == b->count;
+    for (uint64_t i = 0; same && i < a->count; i++)
+        same = a->logs[i].number == b->logs[i].number;
+    return same;
+}
+
+/* Has a writer changed which files there are, since this opening looked? */
+static bool has_changed(const opening *self, const char *path)
+{
+    opening now = {.path = path};
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    bool changed = true;
+    if (vidi__folder_open(&now.folder, path) == VIDI_OK) {
+        (void)look(&now);
+        changed = now.contents.snapshot != self->contents.snapshot ||
+                  now.contents.last_log != self->contents.last_log || now.logs.has_end != self->logs.has_end ||
+                  !are_same(&now.logs.known, &self->logs.known);
+        vidi__folder_close(&now.folder);
+    }
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return changed;
+}
+
+static int open_once(vidi_set **set, opening *self)
+{
     uint64_t bytes;
-    VIDI__TRY(list(folder, path, &contents));
-    VIDI__TRY(load_or_map(set, folder, contents.snapshot, access, &bytes));
-    int code = take_over(*set, folder, &contents, bytes, access);
-    if (code == VIDI_OK && (*set)->read_only && contents.last_log > contents.snapshot)
-        code = check_still(*set, &contents);
+    VIDI__TRY(load_or_map(set, &self->folder, self->contents.snapshot, self->access, &bytes));
+    int code = take_over(*set, self, bytes);
     if (code < 0) {
         vidi_close(*set);
         *set = NULL;
@@ -332,27 +342,54 @@ static int open_once(vidi_set **set, vidi__folder *folder, const char *path, con
     return code;
 }
 
+/* Opens the folder, and looks before anything is written to one that holds no set. */
+static int open_and_look(opening *self, bool writes)
+{
+    VIDI__TRY(vidi__folder_open(&self->folder, self->path));
+    VIDI__TRY(look(self));
+    if (!writes)
+        return VIDI_OK;
+    VIDI__TRY(vidi__folder_lock(&self->folder));
+    return look(self); /* another process may have changed everything before it gave up the lock */
+}
+
+/*
+ * A reader may have looked at files of different moments. With several logs there could even be a hole: the first was
+ * read before its last records were written, and the second after that. But a writer that starts a log before the one
+ * before it is written out changes the list of logs. So it is enough that the files are still the same.
+ */
+static bool is_of_one_moment(const opening *self, const vidi_set *set, int code)
+{
+    bool fine =
+        code == VIDI_OK && !is_damaged(&set->durable->recovery) && self->contents.last_log == self->contents.snapshot;
+    bool settled = code != VIDI_OK && code != VIDI_EABSENT && code != VIDI_EDIFFERS && code != VIDI_EFORMAT;
+    return fine || settled || !has_changed(self, self->path);
+}
+
 static int open_folder(vidi_set **set, const char *path, const vidi_access *access)
 {
-    bool reads = access->flags & VIDI_READ_ONLY, found = false;
+    bool reads = access->flags & VIDI_READ_ONLY, settled = false;
     int code = VIDI_EABSENT;
-    for (int i = 0; i < TRIES && (code == VIDI_EABSENT || code == VIDI_EDIFFERS); i++) {
-        vidi__folder folder;
-        vidi__folder_contents contents;
-        VIDI__TRY(vidi__folder_open(&folder, path));
-        code = list(&folder, path, &contents); /* before anything is written to a folder that holds no set */
-        found = found || code == VIDI_OK;
-        if (code == VIDI_OK && !reads)
-            code = vidi__folder_lock(&folder);
+    for (int i = 0; i < TRIES && !settled; i++) {
+        opening self = {.path = path, .access = access};
+        vidi_close(*set);
+        *set = NULL;
+        self.folder.handle = self.folder.lock.handle = -1;
+        code = open_and_look(&self, !reads);
+        bool found = self.contents.snapshot > 0;
         if (code == VIDI_OK)
-            code = open_once(set, &folder, path, access);
-        vidi__folder_close(&folder);
-        if (!reads)
-            break;
+            code = open_once(set, &self);
+        vidi__folder_close(&self.folder);
+        settled = !reads || is_of_one_moment(&self, *set, code);
+        if (code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found))
+            code = vidi__fail_in("damaged", VIDI_EFORMAT);
     }
-    bool wrong =
-        code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found); /* after so many tries no writer is changing it */
-    return wrong ? vidi__fail_in("damaged", VIDI_EFORMAT) : code;
+    if (!settled && code == VIDI_OK) {
+        vidi_close(*set);
+        *set = NULL;
+        code = vidi__fail(VIDI_EBUSY, "the set has changed each time that it was opened");
+    }
+    return code;
 }
 
 int vidi__durable_open(vidi_set **set, const char *path, const vidi_access *access)

@@ -1,11 +1,11 @@
 /*
  * Snapshots: the filter is written to a file beside the one in force, while adds go on.
  *
- *     1  make a new log
+ *     1  make a new log, and list it in `end`
  *     2  exclusive lock: apply what is logged to the filter; freeze the filter; from here on commits go to the new log
  *     3  write the filter, sync it and rename it; operations committed meanwhile wait in the staging area
  *     4  exclusive lock: thaw the filter and apply what was logged meanwhile
- *     5  remove the old log and the old snapshot
+ *     5  name the snapshot in `end`; remove the old log and the old snapshot
  *
  * A crash before the renaming in 3 leaves the old snapshot, the old log and the new one. A crash after it leaves the
  * new snapshot and the new log. If anything fails, everything stays as it was, with one log more.
@@ -23,24 +23,36 @@
 
 enum { NONE, RUNNING, OVER };
 
-int vidi__snapshot_write(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed)
+int vidi__snapshot_save(vidi_set *set, uint64_t number, vidi__folder_snapshot *snapshot)
 {
-    vidi__folder_snapshot snapshot;
     uint64_t generation, answers = vidi__record_answers(set); /* answers during the writing may be in it too */
-    *renamed = false;
     VIDI__TRY(vidi__random(&generation, sizeof generation));
-    VIDI__TRY(vidi__folder_snapshot_begin(&snapshot, &set->durable->folder, number));
+    VIDI__TRY(vidi__folder_snapshot_begin(snapshot, &set->durable->folder, number));
     const vidi__note *note = set->durable->frozen ? set->durable->frozen_note : set->note;
-    int code = vidi__set_write(set, vidi__folder_snapshot_sink, &snapshot, generation, note);
+    int code = vidi__set_write(set, vidi__folder_snapshot_sink, snapshot, generation, note);
     if (code < 0) {
-        vidi__folder_snapshot_abandon(&snapshot);
-        return snapshot.error ? vidi__fail(snapshot.error, "%s", snapshot.why) : code;
+        vidi__folder_snapshot_abandon(snapshot);
+        return snapshot->error ? vidi__fail(snapshot->error, "%s", snapshot->why) : code;
     }
-    *bytes = snapshot.bytes;
-    code = vidi__folder_snapshot_finish(&snapshot);
-    *renamed = snapshot.renamed;
+    code = vidi__folder_snapshot_seal(snapshot);
     if (code == VIDI_OK)
         atomic_store_explicit(&set->durable->tallied, answers, memory_order_relaxed);
+    return code;
+}
+
+/* Writes the set as it is, and puts the snapshot in force. */
+static int write_snapshot(vidi_set *set, uint64_t number, uint64_t *bytes, bool *renamed)
+{
+    vidi__folder_snapshot snapshot;
+    *renamed = false;
+    VIDI__TRY(vidi__snapshot_save(set, number, &snapshot));
+    *bytes = snapshot.bytes;
+    int code = vidi__folder_snapshot_finish(&snapshot);
+    *renamed = snapshot.renamed;
+    if (code < 0 && !*renamed)
+        vidi__folder_snapshot_abandon(&snapshot);
+    if (code < 0) /* the counters are not saved, so the log gets them */
+        atomic_store_explicit(&set->durable->tallied, UINT64_MAX, memory_order_relaxed);
     return code;
 }
 
@@ -63,12 +75,23 @@ void vidi__snapshot_in_force(vidi_set *set, uint64_t number, uint64_t bytes)
     vidi__snapshot_set_due(durable);
 }
 
+/* Removes a log to which nothing was appended. It stays if it cannot be taken off the list in `end`. */
 static void remove_log(vidi_set *set, vidi__open_log *log)
 {
     char name[40];
-    vidi__log_name(name, log->number);
+    uint64_t number = log->number;
+    vidi__log_name(name, number);
     (void)vidi__durable_end_log(set, log);
-    (void)vidi__file_unlink(set->durable->folder.handle, name);
+    if (vidi__end_drop_log(&set->durable->end, number) == VIDI_OK)
+        (void)vidi__file_unlink(set->durable->folder.handle, name);
+}
+
+/* Names the snapshot in `end`, and no logs but its own and those of the previous epoch. */
+static int name_snapshot(vidi_set *set, uint64_t number)
+{
+    uint64_t first = set->previous_first ? set->previous_first : number;
+    uint64_t until = set->previous_first ? set->previous_last + 1 : number;
+    return vidi__end_take_snapshot(&set->durable->end, number, first, until, VIDI__LOG_HEAD);
 }
 
 /* Number 2 of the list above. */
@@ -115,22 +138,31 @@ static void keep_log(vidi_set *set, vidi__open_log *before)
     vidi__unlock(set);
 }
 
+/* Numbers 1 and 2. On error everything is as before. */
+static int begin(vidi_set *set, uint64_t number)
+{
+    vidi__open_log *fresh;
+    atomic_store_explicit(&set->durable->end.linked, false, memory_order_relaxed);
+    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &fresh));
+    int code = vidi__end_add_log(&set->durable->end, number, VIDI__LOG_HEAD);
+    if (code == VIDI_OK) {
+        vidi__lock_alone(set);
+        code = freeze(set, fresh);
+        vidi__unlock(set);
+    }
+    if (code < 0)
+        remove_log(set, fresh);
+    return code;
+}
+
 static int take(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    vidi__open_log *fresh;
     uint64_t number = durable->log->number + 1, bytes = 0;
     bool renamed;
     char why[VIDI__MESSAGE] = "";
-    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &fresh));
-    vidi__lock_alone(set);
-    int code = freeze(set, fresh);
-    vidi__unlock(set);
-    if (code < 0) {
-        remove_log(set, fresh);
-        return code;
-    }
-    code = vidi__snapshot_write(set, number, &bytes, &renamed); /* the logs fit both, whether it was renamed or not */
+    VIDI__TRY(begin(set, number));
+    int code = write_snapshot(set, number, &bytes, &renamed); /* the logs fit both, whether it was renamed or not */
     if (code < 0) {
         snprintf(why, sizeof why, "%s", vidi__sentence());
         /* After thaw, vidi_sync syncs the new log only, so the old one must be on disk before. */
@@ -146,7 +178,30 @@ static int take(vidi_set *set)
         return vidi__fail(code, "%s", why);
     }
     (void)vidi__durable_end_log(set, before); /* an error does not matter: the snapshot has its contents */
+    code = name_snapshot(set, number);        /* if it fails, the old `end` still tells the truth about the new log */
     vidi__folder_tidy(&durable->folder, number, set->previous_first, set->previous_last);
+    return code;
+}
+
+int vidi__snapshot_replace(vidi_set *set, uint64_t number)
+{
+    vidi__durable *durable = set->durable;
+    uint64_t bytes = 0;
+    bool renamed;
+    VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
+    int code = write_snapshot(set, number, &bytes, &renamed);
+    if (code == VIDI_OK)
+        code = name_snapshot(set, number);
+    if (code < 0) {
+        if (renamed)
+            (void)vidi__durable_end_log(set, durable->log); /* it stays: the renamed snapshot needs it */
+        else
+            remove_log(set, durable->log);
+        durable->log = NULL;
+        return code;
+    }
+    atomic_store_explicit(&durable->log_bytes, 0, memory_order_relaxed);
+    vidi__snapshot_in_force(set, number, bytes);
     return VIDI_OK;
 }
 
@@ -192,9 +247,10 @@ void vidi__snapshot_if_due(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
     int state = atomic_load_explicit(&durable->background, memory_order_acquire);
-    if (atomic_load_explicit(&durable->log_bytes, memory_order_relaxed) <
-            atomic_load_explicit(&durable->due_at, memory_order_relaxed) ||
-        state == RUNNING || !atomic_compare_exchange_strong(&durable->background, &state, RUNNING))
+    bool due = atomic_load_explicit(&durable->log_bytes, memory_order_relaxed) >=
+               atomic_load_explicit(&durable->due_at, memory_order_relaxed);
+    bool linked = atomic_load_explicit(&durable->end.linked, memory_order_relaxed); /* a copy shares the log */
+    if ((!due && !linked) || state == RUNNING || !atomic_compare_exchange_strong(&durable->background, &state, RUNNING))
         return;
     if (state == OVER)
         pthread_join(durable->thread, NULL);
@@ -219,7 +275,9 @@ static int take_rotated(vidi_set *set, bool keep)
     set->previous_first = keep ? durable->snapshot : 0;
     set->previous_last = keep ? old->number : 0;
     bool renamed;
-    int code = vidi__snapshot_write(set, number, &bytes, &renamed);
+    int code = write_snapshot(set, number, &bytes, &renamed);
+    if (code == VIDI_OK)
+        code = name_snapshot(set, number);
     if (code < 0) {
         if (renamed) { /* a crash could find either epoch, so nothing can be committed before the next snapshot */
             (void)vidi__durable_break(set, code);

@@ -93,7 +93,7 @@ int vidi__inside_log_read(const void *bytes, size_t size, int (*visit)(void *con
     content_size = size;
     strayed = false;
     vidi__system_now = &in_memory;
-    int code = vidi__log_read(&memory, -1, &id, visit, context, &inner);
+    int code = vidi__log_read(&memory, -1, &id, VIDI__LOG_UNKNOWN, visit, context, &inner);
     vidi__system_now = &vidi__system_real;
     *found = (vidi__inside_log_found){
         .records = inner.records,

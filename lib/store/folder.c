@@ -8,12 +8,20 @@
 #include <unistd.h>
 
 #include "base/fork.h"
+#include "store/end.h"
 #include "store/log.h"
 
 #define LOCK_NAME "lock"
 #define SET_PREFIX "set."
 #define LOG_PREFIX "log."
 #define NEW_SUFFIX ".new"
+
+/* The number that the files of a new set have. */
+#define FIRST 1
+
+/* How often a lock that was replaced meanwhile is tried again, and a listing without a snapshot repeated. */
+#define LOCK_TRIES 100
+#define LOOK_TRIES 3
 
 /* While a snapshot is written, it is synced each time this much has accumulated. So the last sync is short. */
 #define SYNC_EVERY (UINT64_C(64) << 20)
@@ -81,24 +89,6 @@ static int sync_parent(const char *path)
     return code;
 }
 
-int vidi__folder_create(vidi__folder *folder, const char *path)
-{
-    vidi__folder_contents contents;
-    folder->handle = folder->lock.handle = -1;
-    if (vidi__system_now->mkdir(path, VIDI__FOLDER_MODE) != 0 && errno != EEXIST)
-        return failed("cannot make the folder", path);
-    VIDI__TRY(sync_parent(path));
-    VIDI__TRY(vidi__folder_open(folder, path));
-    int code = vidi__folder_lock(folder);
-    if (code == VIDI_OK)
-        code = vidi__folder_list(folder, &contents);
-    if (code == VIDI_OK && contents.snapshot)
-        code = vidi__fail(VIDI_EIO, "there is a set at %s already", path);
-    if (code < 0)
-        vidi__folder_close(folder);
-    return code;
-}
-
 static void close_lock(vidi__folder *folder)
 {
     vidi__fork_forget(folder->lock.handle);
@@ -135,18 +125,64 @@ static int refuse(vidi__folder *folder)
     return vidi__fail(VIDI_EBUSY, "the set is locked by another process");
 }
 
+/* Opens the lock file and locks it. */
+static int open_and_lock(vidi__folder *folder)
+{
+    VIDI__TRY(vidi__file_open(&folder->lock, folder->handle, LOCK_NAME, O_RDWR | O_CREAT));
+    vidi__fork_watch(folder->lock.handle);
+    if (vidi__system_now->lock(folder->lock.handle) == 0)
+        return VIDI_OK;
+    if (errno == EWOULDBLOCK)
+        return refuse(folder);
+    int code = vidi__fail(VIDI_EIO, "cannot lock the set: %s", strerror(errno));
+    close_lock(folder);
+    return code;
+}
+
+/*
+ * Is the locked file still the one with this name, and has it no other name? A file with a second name belongs to a copy
+ * that was made of links, or is not ours at all; it is replaced by a new one.
+ */
+static int check_lock(vidi__folder *folder, bool *good)
+{
+    vidi__file named;
+    vidi__file_state mine, now;
+    *good = false;
+    int code = vidi__file_open(&named, folder->handle, LOCK_NAME, O_RDONLY);
+    if (code == VIDI_EABSENT)
+        return VIDI_OK;
+    VIDI__TRY(code);
+    code = vidi__file_stat(&named, &now);
+    (void)vidi__system_now->close(named.handle);
+    VIDI__TRY(code);
+    VIDI__TRY(vidi__file_stat(&folder->lock, &mine));
+    if (mine.device != now.device || mine.inode != now.inode)
+        return VIDI_OK;
+    *good = mine.links == 1;
+    return *good ? VIDI_OK : vidi__file_unlink(folder->handle, LOCK_NAME);
+}
+
+/* Closes the lock file without a message, which would hide the cause. */
+static void drop_lock(vidi__folder *folder)
+{
+    vidi__fork_forget(folder->lock.handle);
+    (void)vidi__system_now->close(folder->lock.handle);
+    folder->lock.handle = -1;
+}
+
 int vidi__folder_lock(vidi__folder *folder)
 {
     char text[24];
-    VIDI__TRY(vidi__file_open(&folder->lock, folder->handle, LOCK_NAME, O_RDWR | O_CREAT));
-    vidi__fork_watch(folder->lock.handle);
-    if (vidi__system_now->lock(folder->lock.handle) != 0) {
-        if (errno == EWOULDBLOCK)
-            return refuse(folder);
-        int code = vidi__fail(VIDI_EIO, "cannot lock the set: %s", strerror(errno));
-        close_lock(folder);
-        return code;
+    bool good = false;
+    for (int i = 0; i < LOCK_TRIES && !good; i++) {
+        VIDI__TRY(open_and_lock(folder));
+        int code = check_lock(folder, &good);
+        if (code < 0 || !good)
+            drop_lock(folder);
+        VIDI__TRY(code);
     }
+    if (!good)
+        return vidi__fail(VIDI_EBUSY, "the set is being locked by many processes at once");
     /* For people only: the lock itself belongs to the kernel and ends with the process. */
     int len = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (vidi__file_truncate(&folder->lock, 0) == VIDI_OK)
@@ -154,14 +190,23 @@ int vidi__folder_lock(vidi__folder *folder)
     return VIDI_OK;
 }
 
+/* ---- what is in it ---- */
+
 static int see(void *context, const char *name)
 {
     vidi__folder_contents *contents = context;
     uint64_t snapshot = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
+    uint64_t unfinished = number_in(name, SET_PREFIX, NEW_SUFFIX);
+    bool is_end = strcmp(name, VIDI__END_NAME) == 0, is_new_end = strcmp(name, VIDI__END_NEW) == 0;
     if (snapshot > contents->snapshot)
         contents->snapshot = snapshot;
     if (log > contents->last_log)
         contents->last_log = log;
+    if (unfinished > contents->last_new)
+        contents->last_new = unfinished;
+    contents->has_end |= is_end;
+    if (!snapshot && !log && !unfinished && !is_end && !is_new_end && strcmp(name, LOCK_NAME) != 0)
+        contents->has_others = true;
     return 0;
 }
 
@@ -172,6 +217,111 @@ int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *content
         return vidi__fail(VIDI_EIO, "cannot list the folder: %s", strerror(errno));
     return VIDI_OK;
 }
+
+/* Is the log of the first snapshot missing, or without a record? */
+static int has_no_records(const vidi__folder *folder, bool *none)
+{
+    char name[40];
+    vidi__file file;
+    uint64_t bytes = 0;
+    vidi__log_name(name, FIRST);
+    int code = vidi__file_open(&file, folder->handle, name, O_RDONLY);
+    *none = true;
+    if (code == VIDI_EABSENT)
+        return VIDI_OK;
+    VIDI__TRY(code);
+    code = vidi__file_size(&file, &bytes);
+    (void)vidi__system_now->close(file.handle);
+    *none = bytes <= VIDI__LOG_HEAD;
+    return code;
+}
+
+/* Does `end`, if it is there, say that nothing was ever committed? */
+static int ends_at_the_beginning(const vidi__folder *folder, bool *yes)
+{
+    vidi__end_contents end;
+    int code = vidi__end_read(folder->handle, &end);
+    *yes = code == VIDI_EABSENT || (code == VIDI_OK && end.snapshot == FIRST && vidi__end_last(&end) == FIRST &&
+                                    vidi__end_length(&end, FIRST) <= VIDI__LOG_HEAD);
+    return code == VIDI_EIO ? code : VIDI_OK;
+}
+
+static int look_once(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort)
+{
+    bool none = false, first = false;
+    VIDI__TRY(vidi__folder_list(folder, contents));
+    *sort = contents->snapshot ? VIDI__FOLDER_SET : VIDI__FOLDER_REMAINS;
+    if (contents->snapshot)
+        return VIDI_OK;
+    if (!contents->last_log && !contents->last_new && !contents->has_end)
+        *sort = VIDI__FOLDER_BARE;
+    if (contents->last_new != FIRST || contents->last_log > FIRST)
+        return VIDI_OK;
+    VIDI__TRY(has_no_records(folder, &none));
+    VIDI__TRY(ends_at_the_beginning(folder, &first));
+    if (none && first)
+        *sort = VIDI__FOLDER_BEGUN;
+    return VIDI_OK;
+}
+
+/* A listing may miss a file that is renamed meanwhile, so it is repeated before a snapshot counts as missing. */
+int vidi__folder_look(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort)
+{
+    *sort = VIDI__FOLDER_REMAINS;
+    for (int i = 0; i < LOOK_TRIES && *sort == VIDI__FOLDER_REMAINS; i++)
+        VIDI__TRY(look_once(folder, contents, sort));
+    return VIDI_OK;
+}
+
+/* ---- making one ---- */
+
+/* VIDI_EEXIST unless a set may be made here. */
+static int check_free(const vidi__folder *folder, const char *path)
+{
+    vidi__folder_contents contents;
+    vidi__folder_sort sort;
+    VIDI__TRY(vidi__folder_look(folder, &contents, &sort));
+    if (sort == VIDI__FOLDER_SET)
+        return vidi__fail(VIDI_EEXIST, "there is a set at %s already", path);
+    if (sort == VIDI__FOLDER_REMAINS)
+        return vidi__fail(VIDI_EEXIST, "%s holds part of a set, whose snapshot is missing", path);
+    if (contents.has_others)
+        return vidi__fail(VIDI_EEXIST, "%s holds other files; a set needs a folder of its own", path);
+    return VIDI_OK;
+}
+
+int vidi__folder_clear(const vidi__folder *folder)
+{
+    char log[40], snapshot[40];
+    vidi__log_name(log, FIRST);
+    new_name(snapshot, FIRST);
+    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__END_NEW));
+    VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__END_NAME));
+    VIDI__TRY(vidi__file_unlink(folder->handle, log));
+    VIDI__TRY(vidi__folder_sync(folder));
+    return vidi__file_unlink(folder->handle, snapshot);
+}
+
+int vidi__folder_create(vidi__folder *folder, const char *path)
+{
+    folder->handle = folder->lock.handle = -1;
+    if (vidi__system_now->mkdir(path, VIDI__FOLDER_MODE) != 0 && errno != EEXIST)
+        return failed("cannot make the folder", path);
+    VIDI__TRY(sync_parent(path));
+    VIDI__TRY(vidi__folder_open(folder, path));
+    int code = check_free(folder, path); /* before anything is written to a folder that is not ours */
+    if (code == VIDI_OK)
+        code = vidi__folder_lock(folder);
+    if (code == VIDI_OK)
+        code = check_free(folder, path);
+    if (code == VIDI_OK)
+        code = vidi__folder_clear(folder);
+    if (code < 0)
+        vidi__folder_close(folder);
+    return code;
+}
+
+/* ---- tidying ---- */
 
 typedef struct tidying {
     const vidi__folder *folder;
@@ -207,7 +357,8 @@ int vidi__folder_snapshot_begin(vidi__folder_snapshot *snapshot, const vidi__fol
     char name[40];
     *snapshot = (vidi__folder_snapshot){.folder = folder, .number = number};
     new_name(name, number);
-    return vidi__file_open(&snapshot->file, folder->handle, name, O_WRONLY | O_CREAT | O_TRUNC);
+    VIDI__TRY(vidi__file_unlink(folder->handle, name)); /* what a crash has left may have a second name */
+    return vidi__file_open(&snapshot->file, folder->handle, name, O_WRONLY | O_CREAT | O_EXCL);
 }
 
 static int sink(vidi__folder_snapshot *self, const void *data, size_t bytes)
@@ -229,20 +380,24 @@ int vidi__folder_snapshot_sink(void *context, const void *data, size_t bytes)
     return self->error;
 }
 
+int vidi__folder_snapshot_seal(vidi__folder_snapshot *snapshot)
+{
+    char name[40];
+    new_name(name, snapshot->number);
+    int code = vidi__file_sync(&snapshot->file), closed = vidi__file_close(&snapshot->file);
+    if (code == VIDI_OK)
+        code = closed;
+    if (code < 0)
+        (void)vidi__file_unlink(snapshot->folder->handle, name);
+    return code;
+}
+
 int vidi__folder_snapshot_finish(vidi__folder_snapshot *snapshot)
 {
     char from[40], to[40];
     new_name(from, snapshot->number);
     vidi__folder_snapshot_name(to, snapshot->number);
-    int code = vidi__file_sync(&snapshot->file), closed = vidi__file_close(&snapshot->file);
-    if (code == VIDI_OK)
-        code = closed;
-    if (code == VIDI_OK)
-        code = vidi__file_rename(snapshot->folder->handle, from, to);
-    if (code < 0) {
-        (void)vidi__file_unlink(snapshot->folder->handle, from);
-        return code;
-    }
+    VIDI__TRY(vidi__file_rename(snapshot->folder->handle, from, to));
     snapshot->renamed = true;
     return vidi__folder_sync(snapshot->folder);
 }

@@ -5,11 +5,17 @@
  *     set.<number>              a snapshot: the stream that vidi_write writes (docs/FORMAT.md)
  *     set.<number>.new          a snapshot that is being written, or that a crash has left behind
  *     log.<number>              what was committed after the snapshot of that number was begun
+ *     end                       what of all this must be there, and how much of each log is on disk (end.h)
+ *     end.new                   the next one, or what a crash has left of it
  *
  * Numbers are 16 hexadecimal digits and increase by one. A snapshot contains everything up to the beginning of the log
  * with the same number. So the set is the snapshot with the highest number plus all logs from that number on, in order.
  * A snapshot gets its name by renaming, after it is complete and on disk; from that moment on it replaces the previous
  * one. Everything older is then removed, except what a snapshot names as its previous epoch.
+ *
+ * A new set is made in this order: set.1.new, log.1, end, and last set.1.new gets its name. Each is on disk before the
+ * next begins. So without a snapshot set.1.new tells an interrupted creation, where nothing is lost, from a copy that
+ * was interrupted or a snapshot that was deleted.
  */
 #ifndef VIDI_STORE_FOLDER_H
 #define VIDI_STORE_FOLDER_H
@@ -25,10 +31,29 @@ typedef struct vidi__folder {
 typedef struct vidi__folder_contents {
     uint64_t snapshot; /* the highest number of a snapshot; 0 if there is none */
     uint64_t last_log; /* the highest number of a log; 0 if there is none */
+    uint64_t last_new; /* the highest number of an unfinished snapshot; 0 if there is none */
+    bool has_end;      /* `end` is there */
+    bool has_others;   /* files that a set does not have when it is made */
 } vidi__folder_contents;
 
-/* Creates the folder, or takes an existing one without a set, and syncs its parent. VIDI_EIO if it contains a set. */
+/* What the contents come to. */
+typedef enum vidi__folder_sort {
+    VIDI__FOLDER_BARE,   /* no file of a set */
+    VIDI__FOLDER_BEGUN,  /* what an interrupted creation has left */
+    VIDI__FOLDER_SET,    /* a set, maybe a damaged one */
+    VIDI__FOLDER_REMAINS /* part of a set: the snapshot is missing */
+} vidi__folder_sort;
+
+/*
+ * Creates the folder, or takes an existing one that is empty or holds what an interrupted creation has left; locks it,
+ * and syncs its parent. Otherwise VIDI_EEXIST, and nothing in the folder has changed.
+ */
 int vidi__folder_create(vidi__folder *folder, const char *path);
+/*
+ * Removes what an interrupted creation has left, in an order that a crash cannot turn into damage. Nothing else may be
+ * in the folder.
+ */
+int vidi__folder_clear(const vidi__folder *folder);
 
 /* VIDI_EABSENT if there is no such folder. */
 int vidi__folder_open(vidi__folder *folder, const char *path);
@@ -38,6 +63,8 @@ void vidi__folder_close(vidi__folder *folder);
 int vidi__folder_lock(vidi__folder *folder);
 
 int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents);
+/* The same, and says what it comes to. */
+int vidi__folder_look(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort);
 int vidi__folder_sync(const vidi__folder *folder);
 
 /*
@@ -65,7 +92,12 @@ typedef struct vidi__folder_snapshot {
 int vidi__folder_snapshot_begin(vidi__folder_snapshot *snapshot, const vidi__folder *folder, uint64_t number);
 /* A vidi_sink; its context is the snapshot. */
 int vidi__folder_snapshot_sink(void *context, const void *data, size_t bytes);
-/* Syncs the file, renames it and syncs the folder. After VIDI_OK the snapshot is in force and survives any crash. */
+/* Syncs the file and closes it. On error it is removed. */
+int vidi__folder_snapshot_seal(vidi__folder_snapshot *snapshot);
+/*
+ * Renames a sealed file and syncs the folder. After VIDI_OK the snapshot is in force and survives any crash. On error
+ * the file may have either name.
+ */
 int vidi__folder_snapshot_finish(vidi__folder_snapshot *snapshot);
 /* Gives up, and removes what was written. */
 void vidi__folder_snapshot_abandon(vidi__folder_snapshot *snapshot);

@@ -27,6 +27,7 @@
 
 #include "base/random.h"
 #include "store/clock.h"
+#include "store/end.h"
 #include "store/log_format.h"
 
 #define MS UINT64_C(1000000)
@@ -51,7 +52,9 @@ typedef struct buffer {
 struct vidi__log {
     vidi__memory *memory;
     vidi__file file;
+    uint64_t number;
     uint64_t generation;
+    vidi__end *reports_to; /* is told how much is on disk; may be NULL */
     vidi__log_policy policy;
 
     pthread_t thread;
@@ -173,17 +176,43 @@ static void write_out(vidi__log *log)
         pthread_cond_broadcast(&log->done);
 }
 
+/*
+ * Looks at the file's names. A log without a name is lost with the process. A second name means that somebody has copied
+ * the folder by linking its files: what is appended from now on would be appended to the copy too.
+ */
+static int look_at_links(vidi__log *log)
+{
+    vidi__file_state state;
+    VIDI__TRY(vidi__file_stat(&log->file, &state));
+    if (state.links == 0)
+        return vidi__fail(VIDI_EIO, "%s was removed while it was in use", log->file.name);
+    if (state.links > 1)
+        atomic_store_explicit(&log->reports_to->linked, true, memory_order_relaxed);
+    return VIDI_OK;
+}
+
+/* Syncs the file and tells `end` about it. What is synced stays synced, even if that cannot be written down. */
+static int sync_to(vidi__log *log, uint64_t target, bool *synced)
+{
+    VIDI__TRY(vidi__file_sync(&log->file));
+    *synced = true;
+    if (!log->reports_to)
+        return VIDI_OK;
+    VIDI__TRY(look_at_links(log));
+    return vidi__end_synced(log->reports_to, log->number, target);
+}
+
 static void sync_out(vidi__log *log)
 {
     uint64_t target = log->written;
+    bool synced = false;
     pthread_mutex_unlock(&log->lock);
-    int code = vidi__file_sync(&log->file);
+    int code = sync_to(log, target, &synced);
     pthread_mutex_lock(&log->lock);
-    if (code < 0) {
+    if (synced)
+        log->synced = target;
+    if (code < 0)
         keep_error(log, code);
-        return;
-    }
-    log->synced = target;
     pthread_cond_broadcast(&log->done);
 }
 
@@ -317,28 +346,34 @@ static int make(vidi__log **out, vidi__memory *memory, vidi__log_policy policy)
     return code;
 }
 
-/* Opens a file that is new or the leftover of a crash; *ours tells whether it may be removed again. */
-static int open_new(vidi__log *log, int folder, const char *name, bool *ours)
+/* Removes the leftover of a crash, which may have a second name and so must not be written to. */
+static int remove_leftover(vidi__log *log, int folder, const char *name)
 {
     uint64_t bytes;
-    int code = vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND);
-    if (code == VIDI_EABSENT) {
-        VIDI__TRY(vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL));
-        *ours = true;
+    int code = vidi__file_open(&log->file, folder, name, O_RDONLY);
+    if (code == VIDI_EABSENT)
         return VIDI_OK;
-    }
     VIDI__TRY(code);
     VIDI__TRY(vidi__file_size(&log->file, &bytes));
     if (bytes > VIDI__LOG_HEAD)
         return vidi__fail(VIDI_EIO, "%s already exists and holds records", name);
+    (void)vidi__file_close(&log->file);
+    return vidi__file_unlink(folder, name);
+}
+
+/* Opens a new file; *ours tells whether it may be removed again. */
+static int open_new(vidi__log *log, int folder, const char *name, bool *ours)
+{
+    VIDI__TRY(remove_leftover(log, folder, name));
     *ours = true;
-    return vidi__file_truncate(&log->file, 0);
+    return vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL);
 }
 
 static int create(vidi__log *log, int folder, const char *name, const vidi__log_id *id, bool *ours)
 {
     unsigned char head[VIDI__LOG_HEAD];
     const vidi__file the_folder = {folder, "the folder"};
+    log->number = id->number;
     VIDI__TRY(vidi__random(&log->generation, sizeof log->generation));
     VIDI__TRY(open_new(log, folder, name, ours));
     vidi__log_head_write(head, id, log->generation);
@@ -370,7 +405,9 @@ static int go_on(vidi__log *log, int folder, const vidi__log_id *id, uint64_t by
 {
     char name[40];
     unsigned char head[VIDI__LOG_HEAD];
+    vidi__log_head read;
     uint64_t size;
+    log->number = id->number;
     vidi__log_name(name, id->number);
     VIDI__TRY(vidi__file_open(&log->file, folder, name, O_RDWR | O_APPEND));
     VIDI__TRY(vidi__file_size(&log->file, &size));
@@ -378,7 +415,8 @@ static int go_on(vidi__log *log, int folder, const vidi__log_id *id, uint64_t by
         return vidi__fail(VIDI_EFORMAT, "cannot append to %s: it has %llu bytes, not %llu", name,
                           (unsigned long long)size, (unsigned long long)bytes);
     VIDI__TRY(vidi__file_read(&log->file, head, sizeof head, 0));
-    VIDI__TRY(vidi__log_head_read(head, id, name, &log->generation));
+    VIDI__TRY(vidi__log_head_read(head, id, name, &read));
+    log->generation = read.generation;
     VIDI__TRY(vidi__file_sync(&log->file));
     log->end = log->written = log->synced = bytes;
     return start(log);
@@ -394,6 +432,13 @@ int vidi__log_continue(vidi__log **log, vidi__memory *memory, int folder, const 
         *log = NULL;
     }
     return code;
+}
+
+void vidi__log_report_to(vidi__log *log, struct vidi__end *end)
+{
+    pthread_mutex_lock(&log->lock);
+    log->reports_to = end;
+    pthread_mutex_unlock(&log->lock);
 }
 
 int vidi__log_close(vidi__log *log)

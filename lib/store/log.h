@@ -1,9 +1,10 @@
 /*
  * The log: what was committed since the last snapshot, in the order of the commits.
  *
- *     head    0  "vidilog\n"             8  u32 version (1)          12  u32 0x01020304, the byte order
+ *     head    0  "vidilog\n"             8  u32 version (2)          12  u32 0x01020304, the byte order
  *            16  u64 generation, random 24  u64 number of the log    32  u64 epoch
- *            40  u64 identity of the set 48  u64 0                    56  u64 checksum of the 56 bytes before
+ *            40  u64 identity of the set 48  u64 length of the log before this one that was on disk when this one began
+ *            56  u64 checksum of the 56 bytes before
  *     record  0  u32 check value         4  u32 type                   8  u64 bytes of payload
  *            16  payload, and zeros up to a multiple of 8
  *             …  u64 checksum of generation, the record's offset in the file, and all of the record before
@@ -15,8 +16,8 @@
  * again: a new one, with the next number, takes over.
  *
  * Reading hands out every record whose checksum is right, in order, even behind a damaged stretch: no valid record is
- * discarded. Skipped bytes are counted. A stretch that reaches to the end of the file is what a crash leaves of the
- * last write. One with records behind it is damage, or writes that the disk had reordered when the power failed.
+ * discarded. Skipped bytes are counted. Below the length that is known to have been on disk (end.h) they are damage.
+ * Above it they are what a crash has left of the last writes, which the disk may have reordered.
  *
  * Appending never waits for the disk: records go to a buffer in memory. The log's thread writes the buffer at least
  * every 100 ms and syncs according to the policy; vidi__log_wait waits for that. After the first error nothing more is
@@ -42,6 +43,7 @@ typedef struct vidi__log_id {
     uint64_t number;
     uint64_t epoch;
     uint64_t identity;
+    uint64_t before; /* of a new log: how much of the log before it is on disk; not compared when it is read */
 } vidi__log_id;
 
 typedef enum vidi__log_policy {
@@ -59,6 +61,10 @@ typedef struct vidi__log vidi__log;
  */
 int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vidi__log_id *id,
                      vidi__log_policy policy);
+
+/* The log tells this `end` how much of it is on disk, and whether it has got a second name; before the first append. */
+struct vidi__end;
+void vidi__log_report_to(vidi__log *log, struct vidi__end *end);
 
 /*
  * Continues at the end of a log that vidi__log_read found intact. `bytes` is the size that it reported; VIDI_EFORMAT if
@@ -100,12 +106,19 @@ int vidi__log_state(vidi__log *log);
 
 /* ---- reading ---- */
 
+/* The length of a log that is on disk, if nobody has written it down: then only bytes between records are damage. */
+#define VIDI__LOG_UNKNOWN UINT64_MAX
+
 typedef struct vidi__log_found {
+    uint32_t version;
     uint64_t records;
+    uint64_t intact;     /* length of the file up to the first byte that is not part of a valid record */
     uint64_t bytes;      /* length of the file up to the end of the last valid record */
-    uint64_t damaged;    /* bytes skipped between valid records */
-    uint64_t stretches;  /* number of places where bytes were skipped */
-    uint64_t unfinished; /* bytes after the last valid record */
+    uint64_t damaged;    /* bytes that were on disk and are not part of a valid record, or are missing from the file */
+    uint64_t damaged_at; /* where the first of them is */
+    uint64_t stretches;  /* number of places where there are such bytes */
+    uint64_t unfinished; /* other bytes that are not part of a valid record: what a crash has left of the last writes */
+    uint64_t links;      /* names that the file has */
     /*
      * not longer than a head, and without a valid one: what a crash in vidi__log_create leaves; the other fields are 0
      */
@@ -116,14 +129,18 @@ typedef struct vidi__log_found {
 typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
 
 /*
- * Reads a log from the first to the last valid record. VIDI_EABSENT if there is no such file, VIDI_EDIFFERS if it has
- * another id, VIDI_EFORMAT if the head is damaged and something follows it. Allocates memory for the largest record in
+ * Reads a log from the first to the last valid record. `known` is the length that was on disk, or VIDI__LOG_UNKNOWN.
+ * VIDI_EABSENT if there is no such file, VIDI_EDIFFERS if it has another id, VIDI_EDAMAGED if the head is damaged and
+ * something follows it. Allocates memory for the largest record in
  * the file, never more than the length of the file plus 1 MiB. A log that is being written to is read up to some
  * record. The search for records behind damage takes time linear in the file's size. A file that was forged to take
  * longer is VIDI_EFORMAT, after the records before that point have been handed out.
  */
-int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, vidi__log_visit *visit, void *context,
-                   vidi__log_found *found);
+int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
+                   void *context, vidi__log_found *found);
+
+/* The length of the log before this one that its head tells; 0 if it cannot be read, or is of version 1. */
+uint64_t vidi__log_length_before(int folder, const vidi__log_id *id);
 
 /* "log.000000000000002a" */
 void vidi__log_name(char name[40], uint64_t number);

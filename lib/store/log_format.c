@@ -8,7 +8,7 @@
 
 #include "hash/sip.h"
 
-#define VERSION 1
+#define VERSION 2
 #define BYTE_ORDER_MARK 0x01020304
 
 static const char magic[8] = {'v', 'i', 'd', 'i', 'l', 'o', 'g', '\n'};
@@ -25,17 +25,18 @@ void vidi__log_name(char name[40], uint64_t number)
     snprintf(name, 40, "log.%016llx", (unsigned long long)number);
 }
 
-void vidi__log_head_write(unsigned char head[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation)
+void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation)
 {
-    memset(head, 0, VIDI__LOG_HEAD);
-    memcpy(head, magic, sizeof magic);
-    vidi__store32(head + 8, VERSION);
-    vidi__store32(head + 12, BYTE_ORDER_MARK);
-    vidi__store64(head + 16, generation);
-    vidi__store64(head + 24, id->number);
-    vidi__store64(head + 32, id->epoch);
-    vidi__store64(head + 40, id->identity);
-    vidi__store64(head + 56, checksum(NULL, 0, head, 56));
+    memset(bytes, 0, VIDI__LOG_HEAD);
+    memcpy(bytes, magic, sizeof magic);
+    vidi__store32(bytes + 8, VERSION);
+    vidi__store32(bytes + 12, BYTE_ORDER_MARK);
+    vidi__store64(bytes + 16, generation);
+    vidi__store64(bytes + 24, id->number);
+    vidi__store64(bytes + 32, id->epoch);
+    vidi__store64(bytes + 40, id->identity);
+    vidi__store64(bytes + 48, id->before);
+    vidi__store64(bytes + 56, checksum(NULL, 0, bytes, 56));
 }
 
 static int differs(const char *name, const char *what, uint64_t is, uint64_t expected)
@@ -44,23 +45,24 @@ static int differs(const char *name, const char *what, uint64_t is, uint64_t exp
                       what, (unsigned long long)is, (unsigned long long)expected);
 }
 
-int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
-                        uint64_t *generation)
+int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
+                        vidi__log_head *head)
 {
-    if (memcmp(head, magic, sizeof magic) != 0)
-        return vidi__fail(VIDI_EFORMAT, "%s is not a vidi log", name);
-    if (vidi__load64(head + 56) != checksum(NULL, 0, head, 56))
-        return vidi__fail(VIDI_EFORMAT, "%s is damaged: the checksum of its head is wrong", name);
-    if (vidi__load32(head + 8) != VERSION || vidi__load32(head + 12) != BYTE_ORDER_MARK)
+    uint32_t version = vidi__load32(bytes + 8);
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return vidi__fail(VIDI_EDAMAGED, "%s is not a vidi log", name);
+    if (vidi__load64(bytes + 56) != checksum(NULL, 0, bytes, 56))
+        return vidi__fail(VIDI_EDAMAGED, "%s is damaged: the checksum of its head is wrong", name);
+    if (version < 1 || version > VERSION || vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
         return vidi__fail(VIDI_EFORMAT, "%s has log format version %u, which is unknown to this version of vidi", name,
-                          vidi__load32(head + 8));
-    if (vidi__load64(head + 40) != id->identity)
-        return differs(name, "set", vidi__load64(head + 40), id->identity);
-    if (vidi__load64(head + 24) != id->number)
-        return differs(name, "number", vidi__load64(head + 24), id->number);
-    if (vidi__load64(head + 32) != id->epoch)
-        return differs(name, "epoch", vidi__load64(head + 32), id->epoch);
-    *generation = vidi__load64(head + 16);
+                          version);
+    if (vidi__load64(bytes + 40) != id->identity)
+        return differs(name, "set", vidi__load64(bytes + 40), id->identity);
+    if (vidi__load64(bytes + 24) != id->number)
+        return differs(name, "number", vidi__load64(bytes + 24), id->number);
+    if (vidi__load64(bytes + 32) != id->epoch)
+        return differs(name, "epoch", vidi__load64(bytes + 32), id->epoch);
+    *head = (vidi__log_head){version, vidi__load64(bytes + 16), version > 1 ? vidi__load64(bytes + 48) : 0};
     return VIDI_OK;
 }
 

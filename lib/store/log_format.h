@@ -11,11 +11,21 @@ static inline uint64_t vidi__log_record_bytes(uint64_t payload)
     return VIDI__LOG_RECORD_HEAD + vidi__round_up(payload, 8) + VIDI__LOG_CHECK;
 }
 
-void vidi__log_head_write(unsigned char head[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation);
+/* What a head says beyond the identity of its log. */
+typedef struct vidi__log_head {
+    uint32_t version;
+    uint64_t generation;
+    uint64_t before; /* vidi__log_id.before; 0 in version 1 */
+} vidi__log_head;
 
-/* VIDI_EFORMAT if this is not a head, VIDI_EDIFFERS if it belongs to another log; `name` is for the message. */
-int vidi__log_head_read(const unsigned char head[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
-                        uint64_t *generation);
+void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, uint64_t generation);
+
+/*
+ * VIDI_EDAMAGED if this is not a head, VIDI_EFORMAT if its version is unknown, VIDI_EDIFFERS if it belongs to another
+ * log; `name` is for the message.
+ */
+int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
+                        vidi__log_head *head);
 
 /*
  * The check value of a record's type, length and position. When the reader searches for records behind damage it tests

@@ -20,9 +20,11 @@
 typedef struct reader {
     vidi__memory *memory;
     vidi__file file;
-    uint64_t size;       /* of the file when reading began */
-    uint64_t generation; /* from the head */
-    uint64_t allowance;  /* bytes that may still be checksummed in vain */
+    uint64_t size;  /* of the file when reading began */
+    uint64_t links; /* names that the file has */
+    uint64_t known; /* of the file that was on disk, or VIDI__LOG_UNKNOWN */
+    vidi__log_head head;
+    uint64_t allowance; /* bytes that may still be checksummed in vain */
     unsigned char *window;
     uint64_t room;  /* size of the window */
     uint64_t start; /* offset in the file of the window's first byte */
@@ -80,9 +82,12 @@ static int open_reader(reader *self, vidi__memory *memory, int folder, const vid
     vidi__log_name(name, id->number);
     *self = (reader){.memory = memory, .file.handle = -1};
     VIDI__TRY(vidi__file_open(&self->file, folder, name, O_RDONLY));
-    int code = vidi__file_size(&self->file, &self->size);
+    vidi__file_state state = {0};
+    int code = vidi__file_stat(&self->file, &state);
     if (code < 0)
         close_reader(self);
+    self->size = state.bytes;
+    self->links = state.links;
     self->allowance = self->size > (UINT64_MAX - ALLOWANCE_MORE) / ALLOWANCE_TIMES
                           ? UINT64_MAX
                           : self->size * ALLOWANCE_TIMES + ALLOWANCE_MORE;
@@ -100,8 +105,8 @@ static int read_head(reader *self, const vidi__log_id *id, bool *headless)
     if (*headless)
         return VIDI_OK;
     VIDI__TRY(look(self, 0, VIDI__LOG_HEAD, &head));
-    int code = vidi__log_head_read(head, id, self->file.name, &self->generation);
-    if (code != VIDI_EFORMAT || self->size > VIDI__LOG_HEAD)
+    int code = vidi__log_head_read(head, id, self->file.name, &self->head);
+    if (code != VIDI_EDAMAGED || self->size > VIDI__LOG_HEAD)
         return code;
     *headless = true;
     return VIDI_OK;
@@ -128,22 +133,47 @@ static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *pa
     if (length > VIDI__LOG_RECORD_MAX || vidi__log_record_bytes(length) > left)
         return VIDI_OK;
     *type = vidi__load32(at + 4);
-    if (vidi__load32(at) != vidi__log_check_value(self->generation, offset, *type, length))
+    if (vidi__load32(at) != vidi__log_check_value(self->head.generation, offset, *type, length))
         return VIDI_OK;
     uint64_t whole = vidi__log_record_bytes(length), body = whole - VIDI__LOG_CHECK;
     VIDI__TRY(look(self, offset, whole, &at));
-    if (vidi__load64(at + body) != vidi__log_checksum(self->generation, offset, at, body))
+    if (vidi__load64(at + body) != vidi__log_checksum(self->head.generation, offset, at, body))
         return use_allowance(self, body);
     *payload = (vidi_str){(const char *)at + VIDI__LOG_RECORD_HEAD, (size_t)length};
     *bytes = whole;
     return VIDI_OK;
 }
 
-/* found->bytes is always the end of the last valid record: what lies between it and the next one is damage. */
+/*
+ * Counts bytes that are not part of a valid record: those below the known length as damage, the others as unfinished.
+ * `behind` tells whether a valid record follows, for logs whose length nobody knows.
+ */
+static void count_skipped(const reader *self, uint64_t from, uint64_t to, bool behind, vidi__log_found *found)
+{
+    uint64_t known = self->known != VIDI__LOG_UNKNOWN ? self->known : behind ? to : from;
+    uint64_t limit = known < from ? from : known < to ? known : to;
+    if (limit > from) {
+        if (!found->damaged)
+            found->damaged_at = from;
+        found->damaged += limit - from;
+        found->stretches++;
+    }
+    found->unfinished += to - limit;
+}
+
+/* The file may end before the length that was on disk. */
+static void count_missing(const reader *self, vidi__log_found *found)
+{
+    bool shorter = self->known != VIDI__LOG_UNKNOWN && self->known > self->size;
+    uint64_t end = shorter ? self->known : self->size;
+    count_skipped(self, found->bytes, end, false, found);
+}
+
+/* found->bytes is always the end of the last valid record. */
 static int read_records(reader *self, vidi__log_visit *visit, void *context, vidi__log_found *found)
 {
     uint64_t offset = VIDI__LOG_HEAD;
-    found->bytes = offset;
+    found->bytes = found->intact = offset;
     while (self->size - offset >= VIDI__LOG_RECORD_HEAD + VIDI__LOG_CHECK) {
         uint32_t type;
         vidi_str payload;
@@ -157,24 +187,50 @@ static int read_records(reader *self, vidi__log_visit *visit, void *context, vid
         if (code != VIDI_OK)
             return code;
         found->records++;
-        found->damaged += offset - found->bytes;
-        found->stretches += offset != found->bytes;
+        if (offset != found->bytes)
+            count_skipped(self, found->bytes, offset, true, found);
+        else if (found->intact == offset)
+            found->intact += bytes;
         offset += bytes;
         found->bytes = offset;
     }
-    found->unfinished = self->size - found->bytes;
+    count_missing(self, found);
     return VIDI_OK;
 }
 
-int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, vidi__log_visit *visit, void *context,
-                   vidi__log_found *found)
+int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
+                   void *context, vidi__log_found *found)
 {
     reader self;
     *found = (vidi__log_found){0};
     VIDI__TRY(open_reader(&self, memory, folder, id));
+    self.known = known;
     int code = read_head(&self, id, &found->headless);
-    if (code == VIDI_OK && !found->headless)
+    if (code == VIDI_OK && !found->headless) {
+        found->version = self.head.version;
+        found->links = self.links;
         code = read_records(&self, visit, context, found);
+    }
     close_reader(&self);
     return code;
+}
+
+uint64_t vidi__log_length_before(int folder, const vidi__log_id *id)
+{
+    unsigned char bytes[VIDI__LOG_HEAD];
+    char name[40];
+    vidi__file file;
+    vidi__log_head head = {0};
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    vidi__log_name(name, id->number);
+    int code = vidi__file_open(&file, folder, name, O_RDONLY);
+    if (code == VIDI_OK) {
+        code = vidi__file_read(&file, bytes, sizeof bytes, 0);
+        (void)vidi__file_close(&file);
+    }
+    if (code == VIDI_OK && vidi__log_head_read(bytes, id, name, &head) != VIDI_OK)
+        head.before = 0;
+    vidi__quiet_end(&quiet, VIDI_OK);
+    return code == VIDI_OK ? head.before : 0;
 }

@@ -45,6 +45,26 @@ static void must_hold_no_set(home *at, const char *what)
     home_end(at);
 }
 
+/* Something else is there, or what is left of a set: neither opening nor making a set changes it. */
+static void must_be_left_alone(home *at, int code, const char *what)
+{
+    vidi_set *set = (vidi_set *)at;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.path = at->path;
+    size_t files = test_folder_count(at->path, "");
+    for (unsigned flags = 0; flags <= VIDI_READ_ONLY; flags += VIDI_READ_ONLY) {
+        int got = test_open(&set, at->path, flags);
+        check(got == code, "%s: %d, %s", what, got, vidi_message());
+        assert_null(set);
+    }
+    int got = vidi_create(&set, &options);
+    check(got == VIDI_EEXIST && strstr(vidi_message(), at->path), "%s: %d, %s", what, got, vidi_message());
+    got = vidi_open_or_create(&set, &options);
+    check(got == (code == VIDI_EABSENT ? VIDI_EEXIST : code), "%s: %d, %s", what, got, vidi_message());
+    check(test_folder_count(at->path, "") == files, "%s: something was written", what);
+    home_end(at);
+}
+
 /* Creation that fails at each of its system calls in turn, with all after it: as a crash would leave it. */
 static uint64_t fail_from;
 
@@ -152,15 +172,28 @@ static void leftovers_of_a_creation_are_no_set(void **state)
     char name[TEST_PATH];
     test_path(name, at.path, "set.0000000000000001");
     unlink(name);
-    must_hold_no_set(&at, "a log without a snapshot");
+    must_be_left_alone(&at, VIDI_EFORMAT, "a log without a snapshot");
 
-    static const char *const names[] = {"lock", "set.0000000000000001.new", "set.0000000000000009.new",
-                                        "log.0000000000000001", "notes.txt"};
+    static const char *const names[] = {"lock", "set.0000000000000001.new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         home_begin(&at);
         assert_int_equal(mkdir(at.path, 0700), 0);
         test_file_write(at.path, names[i], "x", 1);
         must_hold_no_set(&at, names[i]);
+    }
+    static const struct {
+        const char *name;
+        int code;
+    } others[] = {{"set.0000000000000009.new", VIDI_EFORMAT},
+                  {"log.0000000000000001", VIDI_EFORMAT},
+                  {"end", VIDI_EFORMAT},
+                  {"notes.txt", VIDI_EABSENT},
+                  {"cut.1", VIDI_EABSENT}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        home_begin(&at);
+        assert_int_equal(mkdir(at.path, 0700), 0);
+        test_file_write(at.path, others[i].name, "x", 1);
+        must_be_left_alone(&at, others[i].code, others[i].name);
     }
 }
 
@@ -191,10 +224,13 @@ static void the_only_log_is_missed(void **state)
     at.set = NULL;
     test_path(path, at.path, "log.0000000000000001");
     assert_int_equal(unlink(path), 0);
-    for (unsigned flags = 0; flags <= VIDI_READ_ONLY; flags += VIDI_READ_ONLY) {
-        assert_int_equal(test_open(&set, at.path, flags), VIDI_EFORMAT);
-        check(strstr(vidi_message(), "log.0000000000000001") != NULL, "%s", vidi_message());
-    }
+    assert_int_equal(test_open(&set, at.path, 0), VIDI_EDAMAGED);
+    check(strstr(vidi_message(), "log.0000000000000001") != NULL, "%s", vidi_message());
+    vidi_recovery found = {.size = sizeof found};
+    at.set = must_open(at.path, VIDI_READ_ONLY);
+    must(vidi_recovered(at.set, &found));
+    assert_int_equal(found.missing_files, 1);
+    assert_string_equal(found.missing_file, "log.0000000000000001");
     home_end(&at);
 }
 

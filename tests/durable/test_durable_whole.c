@@ -144,10 +144,14 @@ static void damage_in_the_previous_epoch_is_told(void **state)
     assert_int_equal(fseek(log, 100, SEEK_SET), 0);
     assert_int_equal(fputc('?', log), '?');
     fclose(log);
-    at.set = must_open(at.path, 0);
+    assert_int_equal(vidi_open(&at.set, at.path, 0), VIDI_EDAMAGED);
+    at.set = must_open(at.path, VIDI_ACCEPT_DAMAGE);
     must(vidi_recovered(at.set, &found));
     check(found.damaged_bytes > 0, "nothing is said to be damaged");
     assert_string_equal(found.damaged_log, "log.0000000000000001");
+    home_reopen(&at, 0); /* what was accepted once is not damage any more */
+    must(vidi_recovered(at.set, &found));
+    assert_int_equal(found.damaged_bytes, 0);
     home_end(&at);
 }
 

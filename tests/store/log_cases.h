@@ -98,7 +98,7 @@ static inline int log_read(const test_scratch *folder, log_seen *seen, vidi__log
     vidi__memory memory = log_memory();
     seen->count = 0;
     seen->wrong = false;
-    int code = vidi__log_read(&memory, folder->handle, &log_id, log_see, seen, found);
+    int code = vidi__log_read(&memory, folder->handle, &log_id, VIDI__LOG_UNKNOWN, log_see, seen, found);
     assert_int_equal(vidi__memory_used(&memory), 0);
     assert_false(seen->wrong);
     return code;

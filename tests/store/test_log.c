@@ -73,7 +73,8 @@ static void records_have_any_size(void **state)
         vidi__log_append(log, UINT32_MAX, &only.expected, 1, size, &position);
         assert_int_equal(position % 8, 0);
         assert_int_equal(vidi__log_close(log), VIDI_OK);
-        assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, see_one, &only, &found), VIDI_OK);
+        assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, VIDI__LOG_UNKNOWN, see_one, &only, &found),
+                         VIDI_OK);
         assert_int_equal(only.count, 1);
         assert_int_equal(found.bytes, position);
         assert_int_equal(vidi__memory_used(&memory), 0);

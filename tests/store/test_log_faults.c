@@ -321,7 +321,8 @@ static void a_reservation_holds_without_memory(void **state)
     vidi__log_found found;
     size_t records = 0;
     memory = log_memory();
-    assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, count_record, &records, &found), VIDI_OK);
+    assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, VIDI__LOG_UNKNOWN, count_record, &records, &found),
+                     VIDI_OK);
     assert_int_equal(records, 2);
 }
 

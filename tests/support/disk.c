@@ -256,7 +256,7 @@ static int begin(disk_call call)
     if (disk.fail_error < 0 && call != DISK_WRITE && call != DISK_PREAD && call != DISK_PWRITE)
         return 0;
     disk.failed++;
-    if (disk.fail_error == DISK_FULL && (disk.failed > 1 || call == DISK_PREAD))
+    if (disk.fail_error == DISK_FULL && (disk.failed > 1 || call == DISK_PREAD || call == DISK_PWRITE))
         return ENOSPC;
     return disk.fail_error == DISK_FULL ? DISK_SHORT : disk.fail_error;
 }
@@ -337,8 +337,8 @@ static ssize_t disk_pwrite(int file, const void *data, size_t size, off_t offset
     int error = begin(DISK_PWRITE);
     if (error > 0)
         return end(-1, error);
-    if (error == DISK_SHORT && size > 1)
-        size /= 2;
+    if (error == DISK_SHORT && size > SECTOR) /* a sector is written as a whole or not at all */
+        size = size / SECTOR / 2 * SECTOR;
     ssize_t done = vidi__system_real.pwrite(file, data, size, offset);
     error = errno;
     if (done > 0 && inode_of(file))

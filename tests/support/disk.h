@@ -46,7 +46,7 @@ typedef enum disk_call {
 
 /* Used instead of an errno. Both affect only write, pwrite and pread. */
 enum {
-    DISK_SHORT = -1, /* transfers half of the request */
+    DISK_SHORT = -1, /* transfers half of the request; of what is overwritten, only whole sectors */
     DISK_FULL = -2   /* transfers half, then ENOSPC */
 };
 

@@ -1,0 +1,158 @@
+/*
+ * The logs of a folder when a set is opened: which of them must be there, how much of each was on disk, and what is
+ * missing. Their records are replayed in order (replay.c), and a log that cannot be read does not keep the others from
+ * being replayed. Whether a set that has lost something may be opened is decided in recovery.c.
+ *
+ * The length that was on disk is written in `end`. If a log is not listed there, because the list was full, the head of
+ * the log after it tells. Folders of version 1 have neither; then bytes that are not valid count as damage if valid
+ * records follow.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "durable/durable.h"
+
+/* With more missing logs than this the folder is not what is left of a set. */
+#define MISSING_MOST 64
+
+void vidi__logs_lost(vidi_recovery *recovery, const char *name)
+{
+    if (!recovery->missing_files++)
+        snprintf(recovery->missing_file, sizeof recovery->missing_file, "%.39s", name);
+}
+
+static void lost_log(vidi_set *set, uint64_t number)
+{
+    char name[40];
+    vidi__log_name(name, number);
+    vidi__logs_lost(&set->durable->recovery, name);
+}
+
+int vidi__logs_begin(vidi__logs *logs, const vidi__folder *folder)
+{
+    *logs = (vidi__logs){.folder = folder};
+    int code = vidi__end_read(folder->handle, &logs->known);
+    logs->has_end = code == VIDI_OK;
+    logs->end_is_damaged = code == VIDI_EDAMAGED;
+    return code == VIDI_EABSENT || code == VIDI_EDAMAGED ? VIDI_OK : code;
+}
+
+static void add_up(vidi_recovery *recovery, uint64_t number, const vidi__log_found *found)
+{
+    if (found->damaged && !recovery->damaged_bytes) {
+        vidi__log_name(recovery->damaged_log, number);
+        recovery->damaged_at = found->damaged_at;
+    }
+    recovery->logs += !found->headless;
+    recovery->records += found->records;
+    recovery->damaged_bytes += found->damaged;
+    recovery->damaged_places += found->stretches;
+    recovery->unfinished_bytes += found->unfinished;
+}
+
+/* How much of a log was on disk. */
+static uint64_t length_of(const vidi_set *set, const vidi__logs *logs, uint64_t number)
+{
+    vidi__log_id next = vidi__durable_log_id(set, number + 1, set->now.number);
+    uint64_t length = vidi__end_length(&logs->known, number);
+    if (!length)
+        length = vidi__log_length_before(logs->folder->handle, &next);
+    return length ? length : VIDI__LOG_UNKNOWN;
+}
+
+/* A rotation makes the new epoch's log first. If it was interrupted then, a log without records is left over. */
+static bool is_leftover(const vidi__folder *folder, uint64_t number)
+{
+    char name[40];
+    vidi__file file;
+    uint64_t bytes = UINT64_MAX;
+    vidi__log_name(name, number);
+    if (vidi__file_open(&file, folder->handle, name, O_RDONLY) < 0)
+        return false;
+    int code = vidi__file_size(&file, &bytes);
+    (void)vidi__file_close(&file);
+    return code == VIDI_OK && bytes <= VIDI__LOG_HEAD;
+}
+
+static int read_log(vidi_set *set, const vidi__logs *logs, uint64_t number, vidi__log_found *found)
+{
+    vidi__log_id id = vidi__durable_log_id(set, number, set->now.number);
+    vidi__replay replay;
+    vidi__replay_begin(&replay, set);
+    int code = vidi__log_read(&set->memory, logs->folder->handle, &id, length_of(set, logs, number),
+                              vidi__replay_record, &replay, found);
+    return vidi__replay_end(&replay, code, found->damaged);
+}
+
+/* Everything of the log has been replayed. */
+static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const vidi__log_found *found)
+{
+    bool listed = vidi__end_length(&logs->known, number) > 0;
+    logs->newer |= found->version > 1;
+    logs->unlisted |= found->version > 1 && found->records && number > vidi__end_last(&logs->known) && !listed;
+    logs->ragged |= found->intact != found->bytes || found->links > 1;
+    add_up(&set->durable->recovery, number, found);
+    atomic_fetch_add_explicit(&set->durable->log_bytes, found->bytes, memory_order_relaxed);
+    vidi__end_append(&logs->found, number, found->intact);
+}
+
+/* `last`: of all logs. Then it may be what a crash has left of a log that was just being made. */
+static int replay_log(vidi_set *set, vidi__logs *logs, uint64_t number, bool last)
+{
+    vidi__log_found found = {0};
+    bool empty = last && vidi__end_length(&logs->known, number) <= VIDI__LOG_HEAD;
+    int code = read_log(set, logs, number, &found);
+    if (code == VIDI_EDIFFERS && empty && is_leftover(logs->folder, number)) {
+        found = (vidi__log_found){.headless = true};
+        code = VIDI_OK;
+    }
+    bool lost = code == VIDI_EABSENT || code == VIDI_EDAMAGED || (code == VIDI_OK && found.headless && !empty);
+    if (lost) {
+        lost_log(set, number);
+        return VIDI_OK;
+    }
+    VIDI__TRY(code);
+    logs->last = number;
+    logs->tail = found;
+    if (!found.headless)
+        take_found(set, logs, number, &found);
+    return VIDI_OK;
+}
+
+int vidi__logs_replay(vidi_set *set, vidi__logs *logs, uint64_t first, uint64_t last)
+{
+    uint64_t before = set->durable->recovery.missing_files;
+    if (last < first) /* every snapshot has a log, which is made before it: it will be found missing */
+        last = first;
+    for (uint64_t number = first;; number++) {
+        VIDI__TRY(replay_log(set, logs, number, number == last));
+        if (number == last)
+            return VIDI_OK;
+        if (set->durable->recovery.missing_files - before > MISSING_MOST) /* a name with some number, and no log */
+            return vidi__damaged("too many logs are missing");
+    }
+}
+
+void vidi__logs_check_end(vidi_set *set, const vidi__logs *logs)
+{
+    bool foreign = logs->has_end && logs->known.identity != vidi__durable_log_id(set, 0, 0).identity;
+    bool missing = logs->newer && !logs->has_end;
+    if (foreign || missing || logs->unlisted || logs->end_is_damaged)
+        vidi__logs_lost(&set->durable->recovery, VIDI__END_NAME);
+}
+
+int vidi__logs_sync(const vidi__logs *logs, uint64_t first)
+{
+    for (uint64_t i = 0; i < logs->found.count; i++) {
+        char name[40];
+        vidi__file file;
+        if (logs->found.logs[i].number < first)
+            continue;
+        vidi__log_name(name, logs->found.logs[i].number);
+        VIDI__TRY(vidi__file_open(&file, logs->folder->handle, name, O_RDONLY));
+        int code = vidi__file_sync(&file);
+        (void)vidi__system_now->close(file.handle);
+        VIDI__TRY(code);
+    }
+    return VIDI_OK;
+}

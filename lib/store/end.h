@@ -1,0 +1,95 @@
+/*
+ * The file `end`: which snapshot and which logs a folder must hold, and how much of each log is on disk.
+ *
+ *      0  "vidiend\n"                  8  u32 version (1)               12  u32 0x01020304, the byte order
+ *     16  u64 identity of the set     24  u64 snapshot in force         32  u64 first: the oldest number still needed
+ *     40  u64 number of logs that are listed, at most VIDI__END_LOGS    48  u64 0
+ *     56  of each log, in ascending order: u64 number, u64 synced length; then zeros
+ *    504  u64 checksum of the 504 bytes before
+ *
+ * Without it a log that a crash has cut off and one that lost its last records look the same. What is invalid below the
+ * length that is written here is damage. What is invalid above it is what a crash has left of the last writes.
+ *
+ * The file has one sector of 512 bytes, which a disk writes as a whole or not at all. After each sync of a log its new
+ * length is written over the old one, in place and without a sync of its own. So after a crash of the machine `end` may
+ * be older than the logs, and then tells less than the truth, but never something wrong. A change of the snapshot or of
+ * the list of logs makes a new file, synced and renamed, so that each file lists the same logs as long as it lives: a
+ * hard link that somebody has made of it never learns of logs that came later.
+ *
+ * Order of events: a log is made and synced, then listed, then written to. A log is taken off the list before it is
+ * removed. A snapshot is renamed and the folder synced before `end` names it.
+ */
+#ifndef VIDI_STORE_END_H
+#define VIDI_STORE_END_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/file.h"
+
+#define VIDI__END_NAME "end"
+#define VIDI__END_NEW "end.new"
+
+enum { VIDI__END_BYTES = 512, VIDI__END_LOGS = 28 };
+
+typedef struct vidi__end_log {
+    uint64_t number;
+    uint64_t length;
+} vidi__end_log;
+
+typedef struct vidi__end_contents {
+    uint64_t identity; /* as in vidi__log_id */
+    uint64_t snapshot;
+    uint64_t first; /* files with lower numbers are left over */
+    uint64_t count;
+    vidi__end_log logs[VIDI__END_LOGS];
+} vidi__end_contents;
+
+/* The synced length of a log; 0 if it is not listed. */
+uint64_t vidi__end_length(const vidi__end_contents *contents, uint64_t number);
+/* The number of the last log that is listed; 0 if there is none. */
+uint64_t vidi__end_last(const vidi__end_contents *contents);
+/* Appends a log, whose number must be higher than that of the last one. If the list is full, the oldest is dropped. */
+void vidi__end_append(vidi__end_contents *contents, uint64_t number, uint64_t length);
+
+/*
+ * Reads the file. VIDI_EABSENT if there is none, VIDI_EDAMAGED if its checksum is wrong, VIDI_EFORMAT if it has another
+ * version. A writer may overwrite it meanwhile: then it is read again.
+ */
+int vidi__end_read(int folder, vidi__end_contents *contents);
+
+/* The writer's `end`. All functions but init and close may be called from any thread. */
+typedef struct vidi__end {
+    pthread_mutex_t lock;
+    int folder;
+    vidi__file file; /* closed until the first vidi__end_put */
+    vidi__end_contents now;
+    bool dirty;          /* overwritten since its last sync */
+    _Atomic bool linked; /* a log has got a second name: it is time for new files */
+} vidi__end;
+
+int vidi__end_init(vidi__end *end);
+/* Syncs the file if `sync`, and closes it. */
+void vidi__end_close(vidi__end *end, bool sync);
+
+/* Says what the folder holds, without writing it down yet. */
+void vidi__end_begin(vidi__end *end, int folder, const vidi__end_contents *contents);
+/* Makes a new file with what is known, syncs it, renames it and syncs the folder. On error either file may be there. */
+int vidi__end_put(vidi__end *end);
+
+/* Lists another log, which ends after its head. */
+int vidi__end_add_log(vidi__end *end, uint64_t number, uint64_t length);
+/* Takes the last log off the list if it is this one, so that it can be removed. */
+int vidi__end_drop_log(vidi__end *end, uint64_t number);
+/*
+ * Names another snapshot, and lists the log of its number, with this length, unless it is listed already. Logs below
+ * `first` are dropped, and so are those from `until` on that are below the snapshot.
+ */
+int vidi__end_take_snapshot(vidi__end *end, uint64_t snapshot, uint64_t first, uint64_t until, uint64_t log_length);
+
+/* The log of this number has been synced up to this length. Ignored if it is not listed. */
+int vidi__end_synced(vidi__end *end, uint64_t number, uint64_t length);
+/* What was last written about this log; 0 if it is not listed. */
+uint64_t vidi__end_known(vidi__end *end, uint64_t number);
+
+#endif
