@@ -50,6 +50,7 @@ typedef struct vidi__durable {
     vidi__staging staging;
     pthread_mutex_t turn;
     uint64_t snapshot;          /* number of the snapshot in force */
+    uint64_t renamed;           /* number of a snapshot that was renamed and may be in force all the same */
     uint64_t snapshot_bytes;    /* its size */
     uint64_t snapshots;         /* how many this handle has taken */
     _Atomic uint64_t log_bytes; /* of all logs since the snapshot in force */

@@ -96,11 +96,22 @@ static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const v
     vidi__end_append(&logs->found, number, found->intact);
 }
 
-/* `last`: of all logs. Then it may be what a crash has left of a log that was just being made. */
+/*
+ * May this log be what a crash has left of one that was being made, or of a rotation that failed? Then nothing was ever
+ * committed to it: `end` does not list it, or with its head alone.
+ */
+static bool may_be_empty(const vidi__logs *logs, uint64_t number, bool last)
+{
+    uint64_t length = vidi__end_length(&logs->known, number);
+    bool in_list = logs->known.count && number > logs->known.logs[0].number; /* the list may be full */
+    return length ? length <= VIDI__LOG_HEAD : last || in_list;
+}
+
+/* `last`: of all logs. */
 static int replay_log(vidi_set *set, vidi__logs *logs, uint64_t number, bool last)
 {
     vidi__log_found found = {0};
-    bool empty = last && vidi__end_length(&logs->known, number) <= VIDI__LOG_HEAD;
+    bool empty = may_be_empty(logs, number, last);
     int code = read_log(set, logs, number, &found);
     if (code == VIDI_EDIFFERS && empty && is_leftover(logs->folder, number)) {
         found = (vidi__log_found){.headless = true};

@@ -138,6 +138,13 @@ static void keep_log(vidi_set *set, vidi__open_log *before)
     vidi__unlock(set);
 }
 
+/* The number of the next log and snapshot. Files that an unfinished rotation may have left keep theirs. */
+static uint64_t next_number(const vidi__durable *durable)
+{
+    uint64_t number = durable->log->number;
+    return (number > durable->renamed ? number : durable->renamed) + 1;
+}
+
 /* Numbers 1 and 2. On error everything is as before. */
 static int begin(vidi_set *set, uint64_t number)
 {
@@ -158,7 +165,7 @@ static int begin(vidi_set *set, uint64_t number)
 static int take(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    uint64_t number = durable->log->number + 1, bytes = 0;
+    uint64_t number = next_number(durable), bytes = 0;
     bool renamed;
     char why[VIDI__MESSAGE] = "";
     VIDI__TRY(begin(set, number));
@@ -268,7 +275,7 @@ static int take_rotated(vidi_set *set, bool keep)
 {
     vidi__durable *durable = set->durable;
     vidi__open_log *fresh, *old = durable->log;
-    uint64_t number = old->number + 1, bytes = 0, first = set->previous_first, last = set->previous_last;
+    uint64_t number = next_number(durable), bytes = 0, first = set->previous_first, last = set->previous_last;
     if (keep)
         VIDI__TRY(vidi__log_wait(old->log, vidi__log_end(old->log)));
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &fresh));
@@ -282,6 +289,7 @@ static int take_rotated(vidi_set *set, bool keep)
         if (renamed) { /* a crash could find either epoch, so nothing can be committed before the next snapshot */
             (void)vidi__durable_break(set, code);
             (void)vidi__durable_end_log(set, fresh); /* it stays: the renamed snapshot needs it */
+            durable->renamed = number;
         } else {
             remove_log(set, fresh);
         }

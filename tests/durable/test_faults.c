@@ -166,7 +166,7 @@ static bool create(script *self)
         return true;
     bool over = is_over(self);
     int code = ledger_create(of);
-    if (code == VIDI_EIO && strstr(vidi_message(), "already")) { /* it was made, but not known to be on disk */
+    if (code == VIDI_EEXIST && strstr(vidi_message(), "already")) { /* it was made, but not known to be on disk */
         code = ledger_open(of);
         of->created |= code == VIDI_OK;
     }
