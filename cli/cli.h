@@ -17,6 +17,7 @@ enum cli_status {
     CLI_GO_ON = -1, /* not an exit status: nothing has ended yet */
     CLI_OK = 0,
     CLI_UNSEEN = 1,            /* vidi has: some lines were not seen */
+    CLI_DAMAGED = 1,           /* vidi check: something is gone, and the rest can be used */
     CLI_ERROR = 2,             /* the message has already been printed */
     CLI_EXCEEDED = 3,          /* --strict: a limit was exceeded */
     CLI_UNACKED = 4,           /* --ack: the acknowledgements ended before all output was acknowledged */

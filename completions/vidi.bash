@@ -78,18 +78,18 @@ _vidi_values() {
 _vidi_options() {
     case $1 in
     dedup)
-        echo "-s --state -o --output --output-new --ack --wait --like -n --dry-run -D --seen -c --count --print
-            -z --null -f --field -d --delimiter --header --json-key --canon --key --tracking --invalid
-            --capacity --lost --memory --error --kind --param --epoch --sync --strict --threads
-            --line-buffered --stats --json --progress -q --quiet --color --version -h --help"
+        echo "-s --state -o --output --output-new --ack --wait --accept-damage --like -n --dry-run -D --seen
+            -c --count --print -z --null -f --field -d --delimiter --header --json-key --canon --key
+            --tracking --invalid --capacity --lost --memory --error --kind --param --epoch --sync --strict
+            --threads --line-buffered --stats --json --progress -q --quiet --color --version -h --help"
         ;;
     has)
         echo "-v --invert -q --quiet --print -z --null -f --field -d --delimiter --header --json-key --invalid
             --threads --line-buffered --stats --json -h --help"
         ;;
     remove)
-        echo "-z --null -f --field -d --delimiter --header --json-key --invalid --wait --stats --json
-            -q --quiet -h --help"
+        echo "-z --null -f --field -d --delimiter --header --json-key --invalid --wait --accept-damage --stats
+            --json -q --quiet -h --help"
         ;;
     list)
         echo "--hashes --json -z --null -h --help"
@@ -114,13 +114,13 @@ _vidi_options() {
         echo "-q --quiet -h --help"
         ;;
     rotate)
-        echo "--kind --param --capacity --error --keep-previous --wait -h --help"
+        echo "--kind --param --capacity --error --keep-previous --wait --accept-damage -h --help"
         ;;
     merge)
-        echo "--force --wait -h --help"
+        echo "--force --wait --accept-damage -h --help"
         ;;
     snapshot)
-        echo "--wait -h --help"
+        echo "--wait --accept-damage -h --help"
         ;;
     export)
         echo "-h --help"

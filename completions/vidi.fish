@@ -39,6 +39,7 @@ complete -c vidi -n '__vidi_is dedup' -s o -l output -r -F -d 'Write to this fil
 complete -c vidi -n '__vidi_is dedup' -l output-new -d 'Begin a new --output file for the state'
 complete -c vidi -n '__vidi_is dedup' -l ack -x -d 'Remember only what the consumer acknowledges here'
 complete -c vidi -n '__vidi_is dedup' -l wait -d 'Wait while another process has the state locked'
+complete -c vidi -n '__vidi_is dedup' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is dedup' -l like -x -a '(__fish_complete_directories)' -d 'Create it like another state, to merge them later'
 complete -c vidi -n '__vidi_is dedup' -s n -l dry-run -d 'Print the same output, but remember nothing'
 complete -c vidi -n '__vidi_is dedup' -s D -l seen -d 'Print the repeats instead of the new URLs'
@@ -94,6 +95,7 @@ complete -c vidi -n '__vidi_is remove' -l header -d 'The first line of each file
 complete -c vidi -n '__vidi_is remove' -l json-key -x -d 'The URL is the value of this key in a line of JSON'
 complete -c vidi -n '__vidi_is remove' -l invalid -x -a 'keep drop fail' -d 'Lines that are not URLs: keep, drop or fail [keep]'
 complete -c vidi -n '__vidi_is remove' -l wait -d 'Wait while another process has the state locked'
+complete -c vidi -n '__vidi_is remove' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is remove' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is remove' -l json -d 'Print the statistics as one line of JSON'
 complete -c vidi -n '__vidi_is remove' -s q -l quiet -d 'Print no result and no warnings, only errors'
@@ -152,13 +154,16 @@ complete -c vidi -n '__vidi_is rotate' -l capacity -x -d 'Number of different UR
 complete -c vidi -n '__vidi_is rotate' -l error -x -d 'Probability that a new URL is taken for seen [same]'
 complete -c vidi -n '__vidi_is rotate' -l keep-previous -d 'Keep the epoch that ends, for explicit lookups'
 complete -c vidi -n '__vidi_is rotate' -l wait -d 'Wait while another process has the state locked'
+complete -c vidi -n '__vidi_is rotate' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if far more pages are lost than asked'
 complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
+complete -c vidi -n '__vidi_is merge' -l accept-damage -d 'Go on although part of OUT is damaged'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is snapshot' -l wait -d 'Wait while another process has the state locked'
+complete -c vidi -n '__vidi_is snapshot' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary, --help the full text'

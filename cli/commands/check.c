@@ -2,7 +2,7 @@
  * vidi check: reads every byte of a state and says whether all is well. The set is built in memory as a writer would
  * build it, so what passes here opens there.
  *
- * What a crash has left of a last write is not damage: nobody had been told that it was on disk.
+ * What a crash has left of the last writes is not damage: nobody had been told that it was on disk.
  */
 #include <string.h>
 #include <unistd.h>
@@ -27,20 +27,18 @@ static int print_good(const char *path, const vidi_stats *stats, const vidi_reco
     cli_out_text(&out, "\n");
     if (found->unfinished_bytes)
         cli_out_format(&out,
-                       "%s: the log ends in %s unfinished bytes: a write that is going on, or one that a crash has "
-                       "cut off, of which nobody was told that it is on disk; if there was neither, it is damage\n",
+                       "%s: the log has %s unfinished bytes, of which nobody was told that they are on disk: from a "
+                       "write that is going on, or one that a crash has cut off\n",
                        path, cli_human_count(&unfinished, found->unfinished_bytes));
     return cli_out_close(&out);
 }
 
-static int damaged_log(const char *path, const vidi_recovery *found)
+static int report_damage(const char *path, const cli_damage *damage)
 {
-    cli_number bytes, places;
-
-    return cli_error("%s: %s is damaged: %s bytes in %s %s; the URLs in them are forgotten and will be new again, all "
-                     "others are intact; restore a backup, or use 'vidi snapshot' to write the set without them",
-                     path, found->damaged_log, cli_human_count(&bytes, found->damaged_bytes),
-                     cli_human_count(&places, found->damaged_places), found->damaged_places == 1 ? "place" : "places");
+    cli_error("%s: %s; URLs that are gone with it will be new again, all others are intact; restore a backup, or use "
+              "'vidi snapshot --accept-damage' to write the set without them",
+              path, damage->text);
+    return CLI_DAMAGED;
 }
 
 /* Says what to do about a set that cannot be opened because its files are damaged. */
@@ -69,8 +67,9 @@ static int check(const char *path, bool quiet)
     vidi_recovery found = cli_state_recovered(set);
     status = cli_state_stat(set, path, &stats);
     vidi_close(set);
-    if (status == CLI_OK && found.damaged_bytes)
-        return damaged_log(path, &found);
+    cli_damage damage = cli_state_damage(&found);
+    if (status == CLI_OK && *damage.text)
+        return report_damage(path, &damage);
     return status == CLI_OK && !quiet ? print_good(path, &stats, &found) : status;
 }
 
@@ -99,12 +98,14 @@ const cli_command cli_check = {
     .about = "Verifies every byte of a saved set and reports damage.",
     .details = "STATE is a folder with a set, which may be in use, or a file that 'vidi export' wrote. This needs as "
                "much memory as the set and changes nothing.\n"
-               "For each damage, a message names the file and says what you can do. If a log is damaged between two "
-               "good records, only the URLs in that place are forgotten; they will be new again. Unfinished bytes at "
-               "the end of a log are not reported as damage: they come from a write in progress, or from one that a "
-               "crash interrupted. If neither happened, they are damage, but the file cannot show which.\n"
-               "The exit status is 0 if there is no damage (unfinished bytes are none), and 2 if there is damage or "
-               "the set cannot be read.",
+               "A message names the first damaged or missing file and says what you can do. If a log is damaged, only "
+               "the URLs in that place are forgotten; they will be new again. Bytes of a log that were never known to "
+               "be on disk are not damage: they come from a write in progress, or from one that a crash interrupted. "
+               "With '--sync never', and in sets that version 0.1 wrote last, that is all that follows the last good "
+               "record.\n"
+               "The exit status is 0 if there is no damage, 1 if something is damaged or missing and the rest can be "
+               "used, and 2 if the set cannot be read.",
+
     .examples = "  vidi check crawl.state\n"
                 "  vidi check -q backup.vidi && cp backup.vidi /mnt/safe\n",
     .options = options_table,

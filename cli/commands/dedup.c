@@ -201,6 +201,7 @@ static const cli_option options_table[] = {
      "before that, the rest is not remembered, and the exit status is 4.",
      0},
     {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, FIELD(set.accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
     {"like", 0, CLI_TEXT, FIELD(set.like), "STATE2", "Create it like another state, to merge them later",
      "The new state gets the other's kind, key and canonical form.", 0},
     {"dry-run", 'n', CLI_FLAG, FIELD(set.dry_run), NULL, "Print the same output, but remember nothing",

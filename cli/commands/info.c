@@ -73,6 +73,10 @@ static void print_folder(cli_json *json, const info *of)
     cli_json_count(json, "unfinished_bytes", of->view.found.unfinished_bytes);
     cli_json_count(json, "damaged_bytes", of->view.found.damaged_bytes);
     cli_json_count(json, "damaged_places", of->view.found.damaged_places);
+    cli_json_string(json, "damaged_log", of->view.found.damaged_log);
+    cli_json_count(json, "damaged_at", of->view.found.damaged_at);
+    cli_json_count(json, "missing_files", of->view.found.missing_files);
+    cli_json_string(json, "missing_file", of->view.found.missing_file);
     cli_json_close(json, '}');
 }
 
@@ -137,7 +141,8 @@ static void bytes_row(cli_table *table, const char *label, uint64_t value)
 static void folder_rows(cli_table *table, const info *of)
 {
     const vidi_recovery *found = &of->view.found;
-    cli_number log, urls, bytes, places;
+    cli_number log, urls, bytes;
+    cli_damage damage = cli_state_damage(found);
 
     bytes_row(table, "snapshot", of->view.stats.snapshot_bytes);
     cli_table_cell(table, "log");
@@ -145,14 +150,10 @@ static void folder_rows(cli_table *table, const info *of)
                    cli_human_urls(&urls, found->urls));
     if (found->unfinished_bytes) {
         cli_table_cell(table, "unfinished");
-        cli_table_cell(table, "%s bytes at the end of the log", cli_human_count(&bytes, found->unfinished_bytes));
+        cli_table_cell(table, "%s bytes of the log", cli_human_count(&bytes, found->unfinished_bytes));
     }
-    if (found->damaged_bytes) {
-        cli_table_cell(table, "damaged");
-        cli_table_cell(table, "%s bytes in %s %s; see 'vidi check'", cli_human_count(&bytes, found->damaged_bytes),
-                       cli_human_count(&places, found->damaged_places),
-                       found->damaged_places == 1 ? "place" : "places");
-    }
+    if (*damage.text)
+        text_row(table, "damage", damage.text);
 }
 
 static int print_table(cli_out *out, const info *of)

@@ -17,6 +17,7 @@ typedef struct merging {
     const char *path; /* of the set that the others are merged into */
     bool fresh;       /* it does not exist yet */
     bool wait;        /* while another process has it locked */
+    bool accepts;     /* that part of it is damaged */
     unsigned flags;   /* for vidi_merge_with */
     vidi_set *into;
     cli_words from; /* the paths of the others */
@@ -59,7 +60,9 @@ static int open_target(merging *job)
     job->fresh = access(job->path, F_OK) != 0;
     if (job->fresh)
         return CLI_OK;
-    return cli_state_open_to_write(&job->into, job->path, &(vidi_access)VIDI_ACCESS_INIT, job->wait);
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.flags = job->accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    return cli_state_open_to_write(&job->into, job->path, &access, job->wait);
 }
 
 static int empty_like(vidi_set **set, const vidi_set *like)
@@ -184,7 +187,7 @@ static int merge(merging *job)
 }
 
 typedef struct merge_options {
-    bool wait, force;
+    bool wait, force, accepts;
 } merge_options;
 
 static int run(const cli_command *self, cli_words words)
@@ -198,6 +201,7 @@ static int run(const cli_command *self, cli_words words)
         return CLI_ERROR;
     merging job = {.path = words.list[0],
                    .wait = options.wait,
+                   .accepts = options.accepts,
                    .flags = options.force ? VIDI_MERGE_FORCE : 0,
                    .from = {words.list + 1, words.count - 1}};
     job.sets = calloc(job.from.count, sizeof *job.sets);
@@ -212,13 +216,14 @@ static int run(const cli_command *self, cli_words words)
 }
 
 static const cli_option options_table[] = {
-    {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL,
-     "Merge even if far more pages are lost than asked",
+    {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL, "Merge even if far more pages are lost than asked",
      "Without it, a merge that would raise the error rate to more than twice the one that the sets were made for is "
      "refused.",
      0},
     {"wait", 0, CLI_FLAG, offsetof(merge_options, wait), NULL, "Wait while another process has OUT locked",
      CLI_WAIT_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, accepts), NULL, "Go on although part of OUT is damaged",
+     CLI_DAMAGE_DETAILS, 0},
     CLI_OPTIONS_END,
 };
 

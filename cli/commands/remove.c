@@ -14,7 +14,7 @@
 typedef struct remove_options {
     cli_extract_options extract;
     const char *invalid;
-    bool null, quiet, stats, json, wait;
+    bool null, quiet, stats, json, wait, accepts;
 } remove_options;
 
 static int check_kind(const vidi_set *set, const char *path)
@@ -116,7 +116,7 @@ static int remove_run(cli_job *job, const remove_options *options, cli_words wor
         return CLI_ERROR;
     if (options->quiet)
         cli_warnings_off();
-    access.flags = VIDI_MANUAL_COMMIT;
+    access.flags = VIDI_MANUAL_COMMIT | (options->accepts ? VIDI_ACCEPT_DAMAGE : 0);
     int status = cli_state_open_to_write(&job->set, path, &access, options->wait);
     if (status == CLI_OK)
         status = check_kind(job->set, path);
@@ -165,6 +165,7 @@ static const cli_option options_table[] = {
      "error.",
      0},
     {"wait", 0, CLI_FLAG, FIELD(wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, FIELD(accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
     {"stats", 0, CLI_FLAG, FIELD(stats), NULL, "Print statistics on standard error at the end", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the statistics as one line of JSON", "Implies --stats.", 0},
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print no result and no warnings, only errors", NULL, 0},

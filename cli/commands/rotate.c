@@ -14,7 +14,7 @@ typedef struct rotate_options {
     char *params;
     uint64_t capacity;
     double error;
-    bool keep_previous, wait;
+    bool keep_previous, wait, accepts;
 } rotate_options;
 
 static int print(const vidi_set *set, const char *path, const char *old_kind)
@@ -62,10 +62,12 @@ static int rotate(vidi_set *set, const char *path, const rotate_options *options
 static int rotate_run(const cli_command *self, cli_words words, const rotate_options *options)
 {
     vidi_set *set;
+    vidi_access access = VIDI_ACCESS_INIT;
 
     if (cli_operands(self, words, 1, 1) != CLI_OK)
         return CLI_ERROR;
-    int status = cli_state_open_to_write(&set, words.list[0], &(vidi_access)VIDI_ACCESS_INIT, options->wait);
+    access.flags = options->accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    int status = cli_state_open_to_write(&set, words.list[0], &access, options->wait);
     if (status != CLI_OK)
         return status;
     status = rotate(set, words.list[0], options);
@@ -95,6 +97,7 @@ static const cli_option options_table[] = {
     {"keep-previous", 0, CLI_FLAG, FIELD(keep_previous), NULL, "Keep the epoch that ends, for explicit lookups",
      "It takes its place on disk, and in memory, until the next rotation, which keeps that epoch in its turn.", 0},
     {"wait", 0, CLI_FLAG, FIELD(wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, FIELD(accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS, 0},
     CLI_OPTIONS_END,
 };
 

@@ -34,20 +34,22 @@ static int snapshot(vidi_set *set, const char *path)
 }
 
 typedef struct snapshot_options {
-    bool wait;
+    bool wait, accepts;
 } snapshot_options;
 
 static int run(const cli_command *self, cli_words words)
 {
     vidi_set *set;
     snapshot_options options = {0};
+    vidi_access access = VIDI_ACCESS_INIT;
     int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
     if (cli_operands(self, words, 1, 1) != CLI_OK)
         return CLI_ERROR;
-    status = cli_state_open_to_write(&set, words.list[0], &(vidi_access)VIDI_ACCESS_INIT, options.wait);
+    access.flags = options.accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    status = cli_state_open_to_write(&set, words.list[0], &access, options.wait);
     if (status != CLI_OK)
         return status;
     status = snapshot(set, words.list[0]);
@@ -57,6 +59,8 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"wait", 0, CLI_FLAG, offsetof(snapshot_options, wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, offsetof(snapshot_options, accepts), NULL, CLI_DAMAGE_SUMMARY, CLI_DAMAGE_DETAILS,
+     0},
     CLI_OPTIONS_END,
 };
 
@@ -66,8 +70,8 @@ const cli_command cli_snapshot = {
     .usage = "vidi snapshot [OPTION]... STATE",
     .about = "Writes a new snapshot of a saved set, with all that its log holds, and begins a new log.",
     .details = "That happens by itself whenever the log has grown to half of the snapshot, and to 32 MiB. By hand it "
-               "makes the next opening faster, and writes a set anew whose log 'vidi check' found damaged. The old "
-               "snapshot stays in force until the new one is on disk.\n"
+               "makes the next opening faster, and with --accept-damage writes a set anew that 'vidi check' found "
+               "damaged. The old snapshot stays in force until the new one is on disk.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi snapshot crawl.state\n",
     .options = options_table,

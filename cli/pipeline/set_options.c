@@ -73,7 +73,7 @@ static int canon_of(const cli_set_options *options, const char **canon)
 /* How the set is used, but for its memory: --sync and --invalid. */
 static int access_of(const cli_set_options *options, vidi_access *access)
 {
-    access->flags = VIDI_MANUAL_COMMIT;
+    access->flags = VIDI_MANUAL_COMMIT | (options->accepts ? VIDI_ACCEPT_DAMAGE : 0);
     if (!options->sync || strcmp(options->sync, "everysec") == 0)
         access->sync = VIDI_SYNC_EVERY_SECOND;
     else if (strcmp(options->sync, "always") == 0)
@@ -200,7 +200,10 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     reading.flags = VIDI_READ_ONLY;
     if (cli_invalid_parse(invalid, &reading.invalid) != CLI_OK)
         return CLI_ERROR;
-    return cli_state_open_with(set, path, &reading, NULL);
+    int status = cli_state_open_with(set, path, &reading, NULL);
+    if (status == CLI_OK)
+        cli_state_warn_of_damage(*set, path);
+    return status;
 }
 
 /* Does an existing state fit the options? */
@@ -249,7 +252,8 @@ static bool is_remains(const char *name)
 {
     size_t length = strlen(name);
 
-    return strcmp(name, "lock") == 0 || strncmp(name, "log.", 4) == 0 ||
+    return strcmp(name, "lock") == 0 || strcmp(name, "end") == 0 || strcmp(name, "end.new") == 0 ||
+           strncmp(name, "log.", 4) == 0 ||
            (strncmp(name, "set.", 4) == 0 && length > 4 && strcmp(name + length - 4, ".new") == 0);
 }
 
@@ -272,6 +276,7 @@ static int take_state(cli_sets *sets, const cli_set_options *options)
 {
     int status = check_state(sets, sets->set, options);
 
+    cli_state_warn_of_damage(sets->set, options->state);
     if (status == CLI_OK)
         cli_warn_no_effect(options, sets->set);
     if (status != CLI_OK || !options->epoch)
@@ -332,6 +337,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
         return check_free(options->state) == CLI_OK ? create(sets, options, NULL, NULL) : CLI_ERROR;
     if (error < 0)
         return cli_state_error(options->state, error);
+    cli_state_warn_of_damage(sets->also, options->state);
     if (check_state(sets, sets->also, options) != CLI_OK)
         return CLI_ERROR;
     cli_warn_no_effect(options, sets->also);

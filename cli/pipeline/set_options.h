@@ -18,6 +18,7 @@ typedef struct cli_set_options {
     bool counts;  /* the set must count every URL without error */
     bool dry_run; /* remember nothing */
     bool wait;    /* wait while another process has the state locked */
+    bool accepts; /* go on although part of the state is damaged */
 } cli_set_options;
 
 typedef struct cli_sets {

@@ -29,6 +29,7 @@ int cli_operands(const cli_command *self, cli_words words, size_t least, size_t 
 static bool names(const char *message, const char *path)
 {
     static const char *const forms[][2] = {{"", " is not a vidi set"},
+                                           {"", " holds "},
                                            {"there is a set at ", " already"},
                                            {"cannot open the set ", ": "},
                                            {"cannot make the folder ", ": "}};
@@ -62,6 +63,8 @@ int cli_state_error(const char *path, int error)
 
     if (cli_state_is_none(error))
         return cli_error("%s is not a vidi set", path);
+    if (error == VIDI_EDAMAGED)
+        return cli_error("%s: %s; restore a backup, or go on without it with --accept-damage", path, message);
     if (begins_with_set)
         return cli_error("%s%s", path, message);
     return names(message, path) ? cli_error("%s", message) : cli_error("%s: %s", path, message);
@@ -264,14 +267,33 @@ vidi_recovery cli_state_recovered(const vidi_set *set)
     return recovery;
 }
 
-static void warn_of_damage(const vidi_set *set, const char *path)
+cli_damage cli_state_damage(const vidi_recovery *found)
 {
-    cli_number bytes;
-    vidi_recovery found = cli_state_recovered(set);
+    cli_damage damage = {""};
+    cli_number files, bytes, places, at;
+    size_t used = 0;
 
-    if (found.damaged_bytes)
-        cli_warning("%s: %s is damaged: the URLs in %s bytes of it are forgotten, and will be new once more", path,
-                    found.damaged_log, cli_human_count(&bytes, found.damaged_bytes));
+    if (found->missing_files == 1)
+        snprintf(damage.text, sizeof damage.text, "%s is missing or unreadable", found->missing_file);
+    else if (found->missing_files)
+        snprintf(damage.text, sizeof damage.text, "%s files are missing or unreadable, the first is %s",
+                 cli_human_count(&files, found->missing_files), found->missing_file);
+    used = strlen(damage.text);
+    if (found->damaged_bytes)
+        snprintf(damage.text + used, sizeof damage.text - used, "%s%s is damaged: %s bytes in %s %s, from byte %s on",
+                 used ? "; " : "", found->damaged_log, cli_human_count(&bytes, found->damaged_bytes),
+                 cli_human_count(&places, found->damaged_places), found->damaged_places == 1 ? "place" : "places",
+                 cli_human_count(&at, found->damaged_at));
+    return damage;
+}
+
+void cli_state_warn_of_damage(const vidi_set *set, const char *path)
+{
+    vidi_recovery found = cli_state_recovered(set);
+    cli_damage damage = cli_state_damage(&found);
+
+    if (*damage.text)
+        cli_warning("%s: %s; URLs that are gone with it will be new once more", path, damage.text);
 }
 
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
@@ -279,7 +301,7 @@ int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
     int status = cli_state_open(set, path, flags, NULL);
 
     if (status == CLI_OK)
-        warn_of_damage(*set, path);
+        cli_state_warn_of_damage(*set, path);
     return status;
 }
 
@@ -288,7 +310,7 @@ int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access 
     int status = open_any(set, path, access, wait, NULL);
 
     if (status == CLI_OK)
-        warn_of_damage(*set, path);
+        cli_state_warn_of_damage(*set, path);
     return status;
 }
 

@@ -21,7 +21,7 @@ int cli_state_open_with(vidi_set **set, const char *path, const vidi_access *acc
 /* The same, with flags alone (vidi_access_flags). */
 int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error);
 
-/* The same, and warns if damage was found in the log. */
+/* The same, and warns if something of the set is damaged or gone. */
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
 
 /*
@@ -30,6 +30,22 @@ int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
  * number.
  */
 int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait);
+
+/* Warns if something of an open set is damaged or gone. */
+void cli_state_warn_of_damage(const vidi_set *set, const char *path);
+
+/*
+ * What of a set is gone: "log.0000000000000001 is damaged: 104 bytes in 1 place, from byte 168 on". Empty if nothing is.
+ */
+typedef struct cli_damage {
+    char text[256];
+} cli_damage;
+cli_damage cli_state_damage(const vidi_recovery *found);
+
+#define CLI_DAMAGE_SUMMARY "Go on although part of the state is damaged"
+#define CLI_DAMAGE_DETAILS                                                                                             \
+    "Without this option, a state of which something is damaged or missing is an error, and is left as it is. With "   \
+    "it, the state is saved at once without what is gone; URLs that are gone will be new again."
 
 #define CLI_WAIT_SUMMARY "Wait while another process has the state locked"
 #define CLI_WAIT_DETAILS "Without this option, a state that another process is writing to is an error."

@@ -197,9 +197,10 @@ static bool is_damaged(const vidi_recovery *recovery)
 
 static int refuse_damage(const vidi_recovery *recovery)
 {
+    bool is_end = strcmp(recovery->missing_file, VIDI__END_NAME) == 0; /* then nobody knows what should be there */
     if (recovery->missing_files)
-        return vidi__fail(VIDI_EDAMAGED, "part of what was committed is gone: %s is missing or damaged",
-                          recovery->missing_file);
+        return vidi__fail(VIDI_EDAMAGED, "part of what was committed %s gone: %s is missing or damaged",
+                          is_end ? "may be" : "is", recovery->missing_file);
     return vidi__fail(VIDI_EDAMAGED, "part of what was committed is gone: %s is damaged: %llu bytes, from byte %llu on",
                       recovery->damaged_log, (unsigned long long)recovery->damaged_bytes,
                       (unsigned long long)recovery->damaged_at);

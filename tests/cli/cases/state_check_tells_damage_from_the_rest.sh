@@ -1,5 +1,5 @@
 urls a b c d e f | make_state --kind hashset good
-for name in snapshot log head end gone; do
+for name in snapshot log head cut end missing none gone crash; do
     cp -r good $name
 done
 try vidi check good
@@ -19,15 +19,49 @@ vidi info log | sed -n '/^snapshot/,$p'
 echo "-- and in a second place"
 damage log/log.0000000000000001 400
 try vidi check log
-vidi info log | grep ^damaged
+vidi info log | grep ^damage
+vidi info --json log | grep -o '"recovery.*'
 echo "-- the log's head"
 damage head/log.0000000000000001 10
 try vidi check head
-echo "-- a log that was cut off: no damage"
-truncate -s -10 end/log.0000000000000001
+echo "-- a log that was cut off"
+truncate -s -10 cut/log.0000000000000001
+try vidi check cut
+try vidi check -q cut
+vidi info cut | sed -n '/^snapshot/,$p'
+echo "-- a log that is gone, and all of them"
+rm missing/log.0000000000000001
+try vidi check missing
+vidi info missing | grep ^damage
+echo "-- the file end"
+damage end/end 100
 try vidi check end
-try vidi check -q end
-vidi info end | sed -n '/^snapshot/,$p'
+rm none/end
+try vidi check none
+echo "-- what a crash has left of a last write is not damage"
+printf 'half a rec' >> crash/log.0000000000000001
+try vidi check crash
+try vidi check -q crash
+vidi info crash | sed -n '/^snapshot/,$p'
+echo "-- what is damaged is not written to, and can be asked"
+urls a b c d e f > in
+find cut end missing -type f ! -name lock -exec md5sum {} + | sort > before
+for name in cut end missing; do
+    try vidi -s $name in
+    try vidi remove $name in
+    try vidi rotate $name
+    try vidi merge $name good
+    try vidi has -q $name in
+    try vidi -n -s $name in
+done
+find cut end missing -type f ! -name lock -exec md5sum {} + | sort | cmp - before && echo untouched
+echo "-- unless that is accepted"
+try vidi -s cut --accept-damage in
+try vidi check cut
+try vidi remove --accept-damage end in
+try vidi check end
+try vidi merge --accept-damage missing good
+try vidi check missing
 echo "-- the snapshot is gone"
 rm gone/set.*
 try vidi check gone

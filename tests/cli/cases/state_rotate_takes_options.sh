@@ -23,3 +23,4 @@ echo "-- a damaged log is told"
 urls a b c d e f | make_state --open s
 damage "$(echo s/log.* | sed 's/.* //')" 180
 try vidi rotate s
+try vidi rotate --accept-damage s

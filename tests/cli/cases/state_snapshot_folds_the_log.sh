@@ -8,5 +8,6 @@ echo "-- also one that is damaged, without what is lost"
 urls d e f g h | make_state --open s
 damage "$(echo s/log.*)" 180
 try vidi snapshot s
+try vidi snapshot --accept-damage s
 try vidi check s
 make_state --list s
