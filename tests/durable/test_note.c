@@ -217,9 +217,10 @@ static void a_log_cut_anywhere_has_urls_and_note_or_neither(void **state)
     char path[TEST_PATH];
     home at;
     uint64_t most = 0;
-    home_make(&at, kind, NULL, VIDI_MANUAL_COMMIT);
+    home_make(&at, kind, NULL, VIDI_MANUAL_COMMIT | TEST_SYNC_NEVER); /* so that a cut log is not damage */
     make_commits(at.set);
-    must(vidi_sync(at.set));
+    vidi_close(at.set);
+    at.set = NULL;
     uint64_t size = log_size(&at);
     for (uint64_t cut = 64; cut <= size; cut += cut + 97 < size || cut == size ? 97 : size - cut) {
         test_folder_remove(at.copy);
@@ -292,7 +293,7 @@ static struct {
 /* Just before the snapshot gets its name, a note is committed, and just after it the log has not got it yet. */
 static int rename_and_copy(int folder, const char *from, const char *to)
 {
-    if (during.inside)
+    if (during.inside || strncmp(from, "set.", 4) != 0)
         return vidi__system_real.rename(folder, from, to);
     during.inside = true;
     commit_note(during.at.set, "second");

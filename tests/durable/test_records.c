@@ -56,7 +56,7 @@ static contents contents_of(home *at)
     vidi__log_id id = vidi__durable_log_id(at->set, durable->log->number, at->set->now.number);
     vidi__log_found found;
     must(vidi_sync(at->set));
-    must(vidi__log_read(&at->set->memory, durable->folder.handle, &id, look, &self, &found));
+    must(vidi__log_read(&at->set->memory, durable->folder.handle, &id, VIDI__LOG_UNKNOWN, look, &self, &found));
     return self;
 }
 
