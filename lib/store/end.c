@@ -136,6 +136,8 @@ int vidi__end_init(vidi__end *end)
 {
     *end = (vidi__end){.folder = -1, .file.handle = -1};
     int code = pthread_mutex_init(&end->lock, NULL);
+    if (code == 0 && (code = pthread_cond_init(&end->done, NULL)) != 0)
+        pthread_mutex_destroy(&end->lock);
     return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
 }
 
@@ -144,6 +146,7 @@ void vidi__end_close(vidi__end *end, bool sync)
     if (sync && end->dirty && end->file.handle >= 0)
         (void)vidi__file_sync(&end->file); /* if it fails, the file may be older than the logs, which is no harm */
     (void)vidi__file_close(&end->file);
+    pthread_cond_destroy(&end->done);
     pthread_mutex_destroy(&end->lock);
 }
 
@@ -166,17 +169,69 @@ static int write_new(int folder, const vidi__end_contents *contents, vidi__file 
     return code;
 }
 
-static int put(vidi__end *end, const vidi__end_contents *contents)
+static int overwrite(vidi__end *end)
+{
+    unsigned char bytes[VIDI__END_BYTES];
+    encode(bytes, &end->now);
+    end->dirty = true;
+    return vidi__file_overwrite(&end->file, bytes, sizeof bytes, 0);
+}
+
+/* Lengths that have changed while a new file was made are taken over from `now`. */
+static bool take_over_lengths(vidi__end_contents *contents, const vidi__end_contents *now)
+{
+    bool changed = false;
+    for (uint64_t i = 0; i < now->count; i++) {
+        vidi__end_log *log = find(contents, now->logs[i].number);
+        if (log && log->length != now->logs[i].length) {
+            log->length = now->logs[i].length;
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* Puts the new file in the place of the old one. The caller holds the lock. */
+static int replace(vidi__end *end, const vidi__file *file, vidi__end_contents *contents)
+{
+    bool changed = take_over_lengths(contents, &end->now);
+    (void)vidi__file_close(&end->file);
+    end->file = *file;
+    snprintf(end->file.name, sizeof end->file.name, VIDI__END_NAME);
+    end->now = *contents;
+    end->dirty = false;
+    return changed ? overwrite(end) : VIDI_OK;
+}
+
+/* The caller holds the lock and has begun to make a file; see begin_making. */
+static int put(vidi__end *end, vidi__end_contents *contents)
 {
     vidi__file file;
     const vidi__file the_folder = {end->folder, "the folder"};
-    VIDI__TRY(write_new(end->folder, contents, &file));
-    (void)vidi__file_close(&end->file);
-    snprintf(file.name, sizeof file.name, VIDI__END_NAME);
-    end->file = file;
-    end->now = *contents;
-    end->dirty = false;
-    return vidi__file_sync(&the_folder);
+    pthread_mutex_unlock(&end->lock);
+    int code = write_new(end->folder, contents, &file);
+    int synced = code == VIDI_OK ? vidi__file_sync(&the_folder) : code;
+    pthread_mutex_lock(&end->lock);
+    if (code == VIDI_OK)
+        code = replace(end, &file, contents);
+    return code < 0 ? code : synced;
+}
+
+/* Takes the lock, and waits while another thread makes a new file. */
+static void begin_making(vidi__end *end)
+{
+    pthread_mutex_lock(&end->lock);
+    while (end->making)
+        pthread_cond_wait(&end->done, &end->lock);
+    end->making = true;
+}
+
+static int end_making(vidi__end *end, int code)
+{
+    end->making = false;
+    pthread_cond_broadcast(&end->done);
+    pthread_mutex_unlock(&end->lock);
+    return code;
 }
 
 void vidi__end_begin(vidi__end *end, int folder, const vidi__end_contents *contents)
@@ -187,39 +242,32 @@ void vidi__end_begin(vidi__end *end, int folder, const vidi__end_contents *conte
 
 int vidi__end_put(vidi__end *end)
 {
-    pthread_mutex_lock(&end->lock);
+    begin_making(end);
     vidi__end_contents same = end->now;
-    int code = put(end, &same);
-    pthread_mutex_unlock(&end->lock);
-    return code;
+    return end_making(end, put(end, &same));
 }
 
 int vidi__end_add_log(vidi__end *end, uint64_t number, uint64_t length)
 {
-    pthread_mutex_lock(&end->lock);
+    begin_making(end);
     vidi__end_contents next = end->now;
     vidi__end_append(&next, number, length);
-    int code = put(end, &next);
-    pthread_mutex_unlock(&end->lock);
-    return code;
+    return end_making(end, put(end, &next));
 }
 
 int vidi__end_drop_log(vidi__end *end, uint64_t number)
 {
-    int code = VIDI_OK;
-    pthread_mutex_lock(&end->lock);
-    if (vidi__end_last(&end->now) == number) {
-        vidi__end_contents next = end->now;
-        next.count--;
-        code = put(end, &next);
-    }
-    pthread_mutex_unlock(&end->lock);
-    return code;
+    begin_making(end);
+    if (vidi__end_last(&end->now) != number)
+        return end_making(end, VIDI_OK);
+    vidi__end_contents next = end->now;
+    next.count--;
+    return end_making(end, put(end, &next));
 }
 
 int vidi__end_take_snapshot(vidi__end *end, uint64_t snapshot, uint64_t first, uint64_t until, uint64_t log_length)
 {
-    pthread_mutex_lock(&end->lock);
+    begin_making(end);
     vidi__end_contents next = {.identity = end->now.identity, .snapshot = snapshot, .first = first};
     for (uint64_t i = 0; i < end->now.count; i++) {
         const vidi__end_log *log = &end->now.logs[i];
@@ -228,27 +276,25 @@ int vidi__end_take_snapshot(vidi__end *end, uint64_t snapshot, uint64_t first, u
     }
     if (!find(&next, snapshot))
         vidi__end_append(&next, snapshot, log_length);
-    int code = put(end, &next);
-    pthread_mutex_unlock(&end->lock);
-    return code;
+    return end_making(end, put(end, &next));
 }
 
 /*
  * If the file has got another name, or none, a new one takes its place: a copy made of links must not change any more,
  * and a set without the file would count as damaged.
  */
-static int overwrite(vidi__end *end)
+static int write_length(vidi__end *end)
 {
-    unsigned char bytes[VIDI__END_BYTES];
     vidi__file_state state;
     VIDI__TRY(vidi__file_stat(&end->file, &state));
-    if (state.links != 1) {
-        vidi__end_contents same = end->now;
-        return put(end, &same);
-    }
-    encode(bytes, &end->now);
-    end->dirty = true;
-    return vidi__file_overwrite(&end->file, bytes, sizeof bytes, 0);
+    if (state.links == 1)
+        return overwrite(end);
+    end->making = true;
+    vidi__end_contents same = end->now;
+    int code = put(end, &same);
+    end->making = false;
+    pthread_cond_broadcast(&end->done);
+    return code;
 }
 
 int vidi__end_synced(vidi__end *end, uint64_t number, uint64_t length)
@@ -258,7 +304,8 @@ int vidi__end_synced(vidi__end *end, uint64_t number, uint64_t length)
     vidi__end_log *log = find(&end->now, number);
     if (log) {
         log->length = length;
-        code = overwrite(end);
+        if (!end->making)
+            code = write_length(end);
     }
     pthread_mutex_unlock(&end->lock);
     return code;

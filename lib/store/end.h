@@ -60,10 +60,12 @@ int vidi__end_read(int folder, vidi__end_contents *contents);
 
 /* The writer's `end`. All functions but init and close may be called from any thread. */
 typedef struct vidi__end {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* is not held while a new file is made, so that no commit waits for that */
+    pthread_cond_t done;  /* signalled when `making` has become false */
     int folder;
     vidi__file file; /* closed until the first vidi__end_put */
     vidi__end_contents now;
+    bool making;         /* a new file is being made; it takes over lengths that change meanwhile */
     bool dirty;          /* overwritten since its last sync */
     _Atomic bool linked; /* a log has got a second name: it is time for new files */
 } vidi__end;
