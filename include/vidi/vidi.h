@@ -297,7 +297,10 @@ VIDI_API int vidi_sync(vidi_set *set);
  */
 VIDI_API int vidi_snapshot(vidi_set *set);
 
-/* Checks every byte of a mapped snapshot; may run in a thread of its own. VIDI_EFORMAT says what is wrong. */
+/*
+ * Checks every byte of a mapped snapshot, and of the previous epoch's if it is kept; may run in a thread of its own.
+ * VIDI_EFORMAT says what is wrong.
+ */
 VIDI_API int vidi_verify(const vidi_set *set);
 
 /* What vidi_open found. */

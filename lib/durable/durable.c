@@ -207,6 +207,7 @@ static const vidi__persistence persistence = {
     .remove = vidi__durable_remove,
     .times = vidi__durable_times,
     .lookup_previous = vidi__durable_lookup_previous,
+    .verify_previous = vidi__durable_verify_previous,
     .settle = vidi__durable_settle,
     .added = vidi__snapshot_if_due,
     .turn_begin = begin_turn,

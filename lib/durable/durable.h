@@ -96,6 +96,7 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work
 int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
 int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
 int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work);
+int vidi__durable_verify_previous(const vidi_set *set);
 int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times);
 int vidi__durable_check_listable(const vidi_set *set);
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context);

@@ -59,6 +59,13 @@ int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work)
     return VIDI_OK;
 }
 
+int vidi__durable_verify_previous(const vidi_set *set)
+{
+    const vidi_set *previous = set->read_only ? set->durable->previous : NULL;
+    int code = previous ? vidi_verify(previous) : VIDI_OK;
+    return code < 0 ? vidi__fail_in("the previous epoch", code) : VIDI_OK;
+}
+
 int vidi__durable_check_listable(const vidi_set *set)
 {
     const vidi__staging *staging = &set->durable->staging;

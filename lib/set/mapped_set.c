@@ -59,6 +59,7 @@ int vidi_verify(const vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    return set->mapped.bytes ? vidi__set_intact(set, vidi__set_verify(set))
-                             : VIDI_OK; /* other sets were verified while they were read */
+    if (set->mapped.bytes) /* other sets were verified while they were read */
+        VIDI__TRY(vidi__set_intact(set, vidi__set_verify(set)));
+    return set->persistence ? set->persistence->verify_previous(set) : VIDI_OK;
 }

@@ -203,6 +203,8 @@ struct vidi__persistence {
     int (*times)(vidi_set *set, vidi_str url, uint64_t *times);
     /* Asks the previous epoch that was found in the folder; shared lock. VIDI_ECANNOT if there is none. */
     int (*lookup_previous)(vidi_set *set, const vidi__work *work);
+    /* Verifies the previous epoch if it was mapped with this one, which never changes then; no lock. */
+    int (*verify_previous)(const vidi_set *set);
     /*
      * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. work
      * is what was added; NULL: it was a removal.
