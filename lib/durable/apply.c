@@ -184,14 +184,14 @@ static uint64_t count_real(const vidi__staging *staging, uint64_t from, uint64_t
     return n;
 }
 
-int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position)
+int vidi__durable_log_bundle(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position)
 {
     vidi__staging *staging = &set->durable->staging;
     uint64_t from = staging->logged, at = from, end = end_of(staging, to);
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    int code =
-        vidi__quiet_end(&quiet, log_operations(set, &at, end, VIDI__RECORD_IN_GROUP, VIDI__RECORD_IN_GROUP, position));
+    int code = vidi__quiet_end(&quiet,
+                               log_operations(set, &at, end, VIDI__RECORD_IN_BUNDLE, VIDI__RECORD_IN_BUNDLE, position));
     *operations = code == VIDI_OK && end > from ? count_real(staging, from, end) : 0;
     if (code == VIDI_OK && end > from)
         staging->logged = end;

@@ -252,7 +252,7 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->recovery.size = sizeof durable->recovery;
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
     durable->policy = policy_of(access);
-    durable->group = 1;
+    durable->bundle = 1;
     int code = vidi__end_init(&durable->end);
     if (code == VIDI_OK && (code = init_locks(durable)) < 0)
         vidi__end_close(&durable->end, false);

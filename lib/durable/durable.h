@@ -58,7 +58,7 @@ typedef struct vidi__durable {
     _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
     int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE];    /* its message */
-    uint64_t group, attempt;    /* of the operations that are committed with the next note (replay.c) */
+    uint64_t bundle, attempt;   /* of the operations that are committed with the next note (replay.c) */
     vidi__note *frozen_note;    /* while the filter is frozen: the note that belongs to it */
     _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
@@ -127,8 +127,8 @@ int vidi__durable_apply(vidi_set *set, uint64_t to);
 void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
-/* The same as a group, for a note: on error none of them counts as logged. Tells how many they are. */
-int vidi__durable_log_group(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
+/* The same as a bundle, for a note: on error none of them counts as logged. Tells how many they are. */
+int vidi__durable_log_bundle(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
 /* Applies what `from` has committed but not in its filter to the filter of another set. */
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
 int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *missing);
@@ -144,12 +144,12 @@ enum {
     VIDI__RECORD_ADD_URLS,
     VIDI__RECORD_REMOVE_HASHES,
     VIDI__RECORD_REMOVE_URLS,
-    VIDI__RECORD_NOTE = 14 /* numbers of the group that it ends, u64 operations in it, tally, bytes of the note */
+    VIDI__RECORD_NOTE = 14 /* numbers of the bundle that it ends, u64 operations in it, tally, bytes of the note */
 };
 typedef enum vidi__record_form {
     VIDI__RECORD_OLD = 0,           /* of version 1: a tally, whose losses are not those of its own operations */
     VIDI__RECORD_WITHOUT_TALLY = 4, /* nothing */
-    VIDI__RECORD_IN_GROUP = 8,      /* the two numbers of the group: replay.c */
+    VIDI__RECORD_IN_BUNDLE = 8,     /* the two numbers of the bundle: replay.c */
     VIDI__RECORD_WITH_TALLY = 16    /* the tally: the epoch's counters at that moment */
 } vidi__record_form;
 enum { VIDI__RECORD_NUMBERS = 16, VIDI__NOTE_HEAD = VIDI__RECORD_NUMBERS + 8 + VIDI__RECORD_TALLY };
@@ -190,11 +190,11 @@ void vidi__write_tally(vidi_set *set);
 typedef struct vidi__replay {
     vidi_set *set;
     vidi__buffer held;    /* records of operations whose note was not found yet */
-    size_t begin, closed; /* in `held`: where the last group begins; where the last incomplete one with a note ends */
-    uint64_t group, attempt; /* the last group's numbers; 0: none */
-    uint64_t operations;     /* of that group, so far */
-    vidi__operation kind;    /* of the hashes below */
-    size_t n;                /* hashes of one record or of several that are not in the filter yet */
+    size_t begin, closed; /* in `held`: where the last bundle begins; where the last incomplete one with a note ends */
+    uint64_t bundle, attempt; /* the last bundle's numbers; 0: none */
+    uint64_t operations;      /* of that bundle, so far */
+    vidi__operation kind;     /* of the hashes below */
+    size_t n;                 /* hashes of one record or of several that are not in the filter yet */
     vidi__u128 hashes[VIDI__HASHES_MAX];
 } vidi__replay;
 

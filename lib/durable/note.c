@@ -1,16 +1,16 @@
 /*
  * The note: a few bytes of the caller's that are committed together with URLs.
  *
- * The operations go to the log as records of a group, and the note ends the group; replay.c explains how they are
+ * The operations go to the log as records of a bundle, and the note ends the bundle; replay.c explains how they are
  * brought together again. The note of the snapshot in force is in that snapshot.
  */
 #include "durable/durable.h"
 
-/* Appends the record that ends the group, for which room was reserved. */
+/* Appends the record that ends the bundle, for which room was reserved. */
 static void append_note(vidi_set *set, vidi_str note, uint64_t operations, uint64_t *position)
 {
     char head[VIDI__NOTE_HEAD];
-    vidi__store64(head, set->durable->group);
+    vidi__store64(head, set->durable->bundle);
     vidi__store64(head + 8, set->durable->attempt);
     vidi__store64(head + VIDI__RECORD_NUMBERS, operations);
     vidi__record_store_tally(set, head + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY);
@@ -20,21 +20,21 @@ static void append_note(vidi_set *set, vidi_str note, uint64_t operations, uint6
     atomic_fetch_add_explicit(&set->durable->log_bytes, sizeof head + note.len, memory_order_relaxed);
 }
 
-/* Logs the operations before `mark` and the note. On error the group stays without its end, and nothing is committed. */
-static int log_group(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *position)
+/* Logs the operations before `mark` and the note. On error the bundle stays without its end, and nothing is committed. */
+static int log_bundle(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *position)
 {
     vidi__durable *durable = set->durable;
     vidi__log *log = durable->log->log;
     uint64_t operations = 0, bytes = VIDI__NOTE_HEAD + note.len;
     durable->attempt++;
-    VIDI__TRY(vidi__log_reserve(log, bytes)); /* so that the end of the group cannot fail */
-    int code = durable->manual ? vidi__durable_log_group(set, mark, &operations, position) : VIDI_OK;
+    VIDI__TRY(vidi__log_reserve(log, bytes)); /* so that the end of the bundle cannot fail */
+    int code = durable->manual ? vidi__durable_log_bundle(set, mark, &operations, position) : VIDI_OK;
     if (code < 0) {
         vidi__log_unreserve(log, bytes);
         return code;
     }
     append_note(set, note, operations, position);
-    durable->group++;
+    durable->bundle++;
     durable->attempt = 0;
     return VIDI_OK;
 }
@@ -53,7 +53,7 @@ static int commit(vidi_set *set, uint64_t mark, vidi_str bytes, uint64_t *positi
     vidi__note *note;
     VIDI__TRY(vidi__durable_state(set));
     VIDI__TRY(vidi__note_make(&set->memory, bytes, &note));
-    int code = log_group(set, mark, bytes, position);
+    int code = log_bundle(set, mark, bytes, position);
     if (code < 0)
         vidi__note_free(&set->memory, note);
     else

@@ -1,16 +1,16 @@
 /*
  * Reading the log back: each record is applied to the filter, or, if that is mapped, staged.
  *
- * Operations that were committed with a note come in records of a group, which the note ends. They are held until the
- * note is found, so that the set has both or neither. A group has two numbers: the writer counts `group` up with each
- * note that it has written, and `attempt` with each time that it tries. What another attempt at the same group has left
+ * Operations that were committed with a note come in records of a bundle, which the note ends. They are held until the
+ * note is found, so that the set has both or neither. A bundle has two numbers: the writer counts `bundle` up with each
+ * note that it has written, and `attempt` with each time that it tries. What another attempt at the same bundle has left
  * was never committed, and is dropped:
  *
- *     group 4.1   group 4.1   note 4.1   group 5.1 (the process ended)   group 5.2   note 5.2
- *     \-- held ----------/  --> applied  \------ dropped -----------/    \- held -/  --> applied
+ *     bundle 4.1   bundle 4.1   note 4.1   bundle 5.1 (the process ended)   bundle 5.2   note 5.2
+ *     \------- held -------/ -> applied    \---------- dropped ---------/   \- held -/ -> applied
  *
- * A note says how many operations its group has. If some are missing, the writing was torn by a crash, or the log is
- * damaged. Such a group stays held: the next note that is whole brings it along, because it was committed later. At the
+ * A note says how many operations its bundle has. If some are missing, the writing was torn by a crash, or the log is
+ * damaged. Such a bundle stays held: the next note that is whole brings it along, because it was committed later. At the
  * end of the log, what is still held is dropped, unless the log is damaged: then it was written as a whole once, and
  * what is left of it counts.
  *
@@ -219,7 +219,7 @@ static int load_tally(vidi__epoch *epoch, const char *at, bool with_losses)
     return VIDI_OK;
 }
 
-/* ---- groups and notes ---- */
+/* ---- bundles and notes ---- */
 
 enum { HELD_HEAD = 16 }; /* of a held record: u64 type, u64 bytes of payload */
 
@@ -235,19 +235,19 @@ static int hold(vidi__replay *self, uint32_t type, vidi_str payload)
     return VIDI_OK;
 }
 
-/* A record of this group has been found. */
-static void enter_group(vidi__replay *self, const char *numbers)
+/* A record of this bundle has been found. */
+static void enter_bundle(vidi__replay *self, const char *numbers)
 {
-    uint64_t group = vidi__load64(numbers), attempt = vidi__load64(numbers + 8);
-    if (group == self->group && attempt == self->attempt)
+    uint64_t bundle = vidi__load64(numbers), attempt = vidi__load64(numbers + 8);
+    if (bundle == self->bundle && attempt == self->attempt)
         return;
-    if (group == self->group)
+    if (bundle == self->bundle)
         self->held.len = self->begin;
     self->begin = self->held.len;
-    self->group = group;
+    self->bundle = bundle;
     self->attempt = attempt;
     self->operations = 0;
-    self->set->durable->group = group;
+    self->set->durable->bundle = bundle;
     self->set->durable->attempt = attempt;
 }
 
@@ -272,21 +272,21 @@ static int release_held(vidi__replay *self, size_t end)
         vidi_str payload = {record + HELD_HEAD, (size_t)vidi__load64(record + 8)};
         vidi_str list = {payload.ptr + VIDI__RECORD_NUMBERS, payload.len - VIDI__RECORD_NUMBERS};
         code = type == VIDI__RECORD_NOTE ? replay_note(self->set, payload)
-                                         : replay_operations(self, type - VIDI__RECORD_IN_GROUP, list, false);
+                                         : replay_operations(self, type - VIDI__RECORD_IN_BUNDLE, list, false);
         at += HELD_HEAD + payload.len;
     }
     self->held.len = self->begin = self->closed = 0;
     return code;
 }
 
-static int take_grouped(vidi__replay *self, uint32_t type, vidi_str payload)
+static int take_bundled(vidi__replay *self, uint32_t type, vidi_str payload)
 {
     uint64_t n = 0;
     if (payload.len < VIDI__RECORD_NUMBERS)
         return vidi__damaged("a record of the log has an impossible size");
     vidi_str list = {payload.ptr + VIDI__RECORD_NUMBERS, payload.len - VIDI__RECORD_NUMBERS};
-    VIDI__TRY(count_operations(type - VIDI__RECORD_IN_GROUP, list, &n));
-    enter_group(self, payload.ptr);
+    VIDI__TRY(count_operations(type - VIDI__RECORD_IN_BUNDLE, list, &n));
+    enter_bundle(self, payload.ptr);
     self->operations += n;
     return hold(self, type, payload);
 }
@@ -295,9 +295,9 @@ static int take_note(vidi__replay *self, vidi_str payload)
 {
     if (payload.len < VIDI__NOTE_HEAD || payload.len > VIDI__NOTE_HEAD + VIDI_NOTE_MAX)
         return vidi__damaged("a note in the log has an impossible size");
-    enter_group(self, payload.ptr);
+    enter_bundle(self, payload.ptr);
     bool whole = self->operations == vidi__load64(payload.ptr + VIDI__RECORD_NUMBERS);
-    self->set->durable->group = self->group + 1;
+    self->set->durable->bundle = self->bundle + 1;
     self->set->durable->attempt = 0;
     if (whole) {
         VIDI__TRY(release_held(self, self->held.len));
@@ -320,7 +320,7 @@ static int take_old(vidi__replay *self, uint32_t sort, vidi_str tally, vidi_str 
     return load_tally(&self->set->now, tally.ptr, self->set->mapped.bytes != NULL);
 }
 
-/* Operations that are not in a group. */
+/* Operations that are not in a bundle. */
 static int take_plain(vidi__replay *self, uint32_t sort, vidi__record_form form, vidi_str payload)
 {
     size_t begin = form == VIDI__RECORD_WITHOUT_TALLY ? 0 : VIDI__RECORD_TALLY;
@@ -338,14 +338,14 @@ void vidi__replay_begin(vidi__replay *self, vidi_set *set)
     self->set = set;
     self->held = vidi__buffer_in(NULL, 0, &set->memory);
     self->begin = self->closed = self->n = 0;
-    self->group = self->attempt = self->operations = 0;
+    self->bundle = self->attempt = self->operations = 0;
     self->kind = VIDI__OP_NONE; /* the hashes need no value: most logs are small */
 }
 
 /* Splits a type into its form and what is left, 1 to 4. False if there is no such type. */
 static bool split_type(uint32_t type, vidi__record_form *form, uint32_t *sort)
 {
-    static const vidi__record_form forms[] = {VIDI__RECORD_OLD, VIDI__RECORD_WITHOUT_TALLY, VIDI__RECORD_IN_GROUP,
+    static const vidi__record_form forms[] = {VIDI__RECORD_OLD, VIDI__RECORD_WITHOUT_TALLY, VIDI__RECORD_IN_BUNDLE,
                                               VIDI__RECORD_WITH_TALLY};
     for (size_t i = 0; i < VIDI__COUNT(forms); i++) {
         *form = forms[i];
@@ -365,7 +365,7 @@ int vidi__replay_record(void *context, uint32_t type, vidi_str payload)
         return take_note(self, payload);
     if (!split_type(type, &form, &sort) || has_hashes(sort) != self->set->durable->hash_only)
         return vidi__damaged("the log has a record that does not belong there");
-    return form == VIDI__RECORD_IN_GROUP ? take_grouped(self, type, payload) : take_plain(self, sort, form, payload);
+    return form == VIDI__RECORD_IN_BUNDLE ? take_bundled(self, type, payload) : take_plain(self, sort, form, payload);
 }
 
 int vidi__replay_end(vidi__replay *self, int code, bool damaged)

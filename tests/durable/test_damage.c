@@ -367,7 +367,7 @@ static const struct {
     bool tally;
 } forms[] = {{VIDI__RECORD_OLD, VIDI__RECORD_TALLY, true},
              {VIDI__RECORD_WITHOUT_TALLY, 0, false},
-             {VIDI__RECORD_IN_GROUP, VIDI__RECORD_NUMBERS, false},
+             {VIDI__RECORD_IN_BUNDLE, VIDI__RECORD_NUMBERS, false},
              {VIDI__RECORD_WITH_TALLY, VIDI__RECORD_TALLY, true}};
 
 static void one_record(const sample *of, uint32_t type, const void *payload, size_t size, const char *what,
@@ -440,17 +440,17 @@ static void records_that_lie(const sample *of, bool hashes)
     }
 }
 
-/* A group of 16 equal hashes, or 32 empty URLs, and a note that ends it, with these numbers and this length. */
-static void try_note(const sample *of, bool hashes, uint64_t group, uint64_t operations, size_t size, bool may_open)
+/* A bundle of 16 equal hashes, or 32 empty URLs, and a note that ends it, with these numbers and this length. */
+static void try_note(const sample *of, bool hashes, uint64_t bundle, uint64_t operations, size_t size, bool may_open)
 {
     unsigned char payload[VIDI__NOTE_HEAD + VIDI_NOTE_MAX + 8] = {0};
-    uint32_t add = VIDI__RECORD_IN_GROUP + (hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS);
+    uint32_t add = VIDI__RECORD_IN_BUNDLE + (hashes ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS);
     forged log;
     vidi__store64(payload, 1);
     vidi__store64(payload + 8, 1);
     begin_log(&log, of, &(vidi__log_id){0});
     add_record(&log, add, payload, VIDI__RECORD_NUMBERS + 256, VIDI__RECORD_NUMBERS + 256);
-    vidi__store64(payload, group);
+    vidi__store64(payload, bundle);
     vidi__store64(payload + VIDI__RECORD_NUMBERS, operations);
     add_record(&log, VIDI__RECORD_NOTE, payload, size, size);
     add_record(&log, add, payload, VIDI__RECORD_NUMBERS + 256, VIDI__RECORD_NUMBERS + 256);

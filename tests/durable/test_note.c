@@ -138,7 +138,7 @@ static void a_note_is_not_exported(void **state)
 
 /* ---- both or neither ---- */
 
-/* Three commits with notes, one without, and the URLs of each; the groups take several records. */
+/* Three commits with notes, one without, and the URLs of each; the bundles take several records. */
 enum { EACH = 300, COMMITS = 4 };
 static const char *const notes[COMMITS + 1] = {"", "first", "second", "second", "fourth"};
 
@@ -192,7 +192,7 @@ static uint64_t log_size(const home *at)
 
 /*
  * URLs that a cut has made new again are staged and not committed, when another one is committed with a note: that must
- * not bring back what was left of the group that was cut.
+ * not bring back what was left of the bundle that was cut.
  */
 static void go_on(home *at, uint64_t commits)
 {
@@ -282,7 +282,7 @@ static void a_refused_commit_commits_neither(void **state)
     }
 }
 
-/* ---- groups that are torn ---- */
+/* ---- bundles that are torn ---- */
 
 /* The records of a log. */
 typedef struct records {
@@ -334,7 +334,7 @@ static size_t first_note(const records *self)
 }
 
 /* A power failure may take any record of what was not synced. Without all of its URLs, a note is none. */
-static void a_torn_group_is_dropped_with_its_note(void **state)
+static void a_torn_bundle_is_dropped_with_its_note(void **state)
 {
     const char *kind = *state;
     static records log;
@@ -347,20 +347,20 @@ static void a_torn_group_is_dropped_with_its_note(void **state)
     for (size_t i = 0; i <= note; i++) {
         replay_without(&replayed, &log, i, note + 1, false, kind);
         assert_int_equal(seen_of(replayed.set, 0), 0);
-        must_note(replayed.set, "", "of a torn group");
+        must_note(replayed.set, "", "of a torn bundle");
         home_end(&replayed);
         replay_without(&replayed, &log, i, log.count, false, kind); /* it was committed before the next one */
         uint64_t seen = seen_of(replayed.set, 0);
         check(i == note ? seen == EACH : seen < EACH && seen >= EACH - VIDI__RECORD_MOST, "%llu of %d URLs are there",
               (unsigned long long)seen, EACH);
         assert_int_equal(seen_of(replayed.set, EACH), EACH);
-        must_note(replayed.set, "fourth", "behind a torn group");
+        must_note(replayed.set, "fourth", "behind a torn bundle");
         home_end(&replayed);
     }
     for (size_t i = 0; i < note; i++) { /* what was whole once counts as far as it is left */
         replay_without(&replayed, &log, i, note + 1, true, kind);
         assert_true(seen_of(replayed.set, 0) >= EACH - VIDI__RECORD_MOST);
-        must_note(replayed.set, "first", "of a damaged group");
+        must_note(replayed.set, "first", "of a damaged bundle");
         home_end(&replayed);
     }
     for (size_t i = 0; i < log.count; i++)
@@ -437,7 +437,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < KINDS; i++) {
         test_add("a log cut anywhere has URLs and note, or neither", a_log_cut_anywhere_has_urls_and_note_or_neither,
                  kinds[i]);
-        test_add("a torn group is dropped with its note", a_torn_group_is_dropped_with_its_note, kinds[i]);
+        test_add("a torn bundle is dropped with its note", a_torn_bundle_is_dropped_with_its_note, kinds[i]);
         test_add("a refused commit commits neither", a_refused_commit_commits_neither, kinds[i]);
     }
     test_add("a snapshot has the note that belongs to it", a_snapshot_has_the_note_that_belongs_to_it, NULL);

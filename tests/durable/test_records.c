@@ -34,9 +34,9 @@ static uint64_t operations_in(const contents *self, vidi_str list)
 static int look(void *context, uint32_t type, vidi_str payload)
 {
     contents *self = context;
-    size_t begin = type > VIDI__RECORD_WITH_TALLY ? VIDI__RECORD_TALLY
-                   : type > VIDI__RECORD_IN_GROUP ? VIDI__RECORD_NUMBERS
-                                                  : 0;
+    size_t begin = type > VIDI__RECORD_WITH_TALLY  ? VIDI__RECORD_TALLY
+                   : type > VIDI__RECORD_IN_BUNDLE ? VIDI__RECORD_NUMBERS
+                                                   : 0;
     self->records++;
     self->notes += type == VIDI__RECORD_NOTE;
     self->tallies += type == VIDI__RECORD_NOTE || begin == VIDI__RECORD_TALLY;
@@ -159,7 +159,7 @@ static void a_flipped_bit_costs_at_most_one_record(void **state)
         must(noted ? vidi_commit_note(at.set, UINT64_MAX, test_str("note")) : vidi_commit(at.set));
         must(vidi_sync(at.set));
         uint64_t size = vidi__log_end(at.set->durable->log->log);
-        uint64_t end = noted ? size - VIDI__NOTE_HEAD - 64 : size; /* without its note a group is nothing */
+        uint64_t end = noted ? size - VIDI__NOTE_HEAD - 64 : size; /* without its note a bundle is nothing */
         for (int i = 0; i < 200; i++) {
             uint64_t offset = 64 + test_below(&random, end - 64), missing = 0;
             test_folder_remove(at.copy);
