@@ -29,6 +29,7 @@ static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi_
     vidi__log_policy policy = set->durable->policy;
     VIDI__TRY(vidi__alloc_zeroed(&set->memory, log, sizeof **log, _Alignof(vidi__open_log)));
     (*log)->number = id->number;
+    (*log)->bundle = bytes ? set->durable->replayed : (vidi__bundle){1, 0};
     int code = bytes ? vidi__log_continue(&(*log)->log, &set->memory, folder, id, policy, bytes)
                      : vidi__log_create(&(*log)->log, &set->memory, folder, id, policy);
     if (code < 0) {
@@ -252,7 +253,6 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     durable->recovery.size = sizeof durable->recovery;
     durable->manual = access->flags & VIDI_MANUAL_COMMIT;
     durable->policy = policy_of(access);
-    durable->bundle = 1;
     int code = vidi__end_init(&durable->end);
     if (code == VIDI_OK && (code = init_locks(durable)) < 0)
         vidi__end_close(&durable->end, false);

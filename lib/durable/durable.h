@@ -29,10 +29,16 @@
 /* Bytes of the counters in the log. */
 #define VIDI__RECORD_TALLY 48
 
+/* The two numbers of the operations that are committed with the next note; replay.c says what for. */
+typedef struct vidi__bundle {
+    uint64_t number, attempt;
+} vidi__bundle;
+
 /* A log, and how many callers wait for it without holding a lock. It is closed when the last one is done. */
 typedef struct vidi__open_log {
     vidi__log *log;
     uint64_t number;
+    vidi__bundle bundle;
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
@@ -58,7 +64,7 @@ typedef struct vidi__durable {
     _Atomic uint64_t tallied;   /* vidi__record_answers at the last record */
     int broken;                 /* the error after which nothing can be committed, until a snapshot succeeds */
     char why[VIDI__MESSAGE];    /* its message */
-    uint64_t bundle, attempt;   /* of the operations that are committed with the next note (replay.c) */
+    vidi__bundle replayed;      /* how the numbers go on in the log that was replayed last */
     vidi__note *frozen_note;    /* while the filter is frozen: the note that belongs to it */
     _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
@@ -192,6 +198,7 @@ typedef struct vidi__replay {
     vidi__buffer held;    /* records of operations whose note was not found yet */
     size_t begin, closed; /* in `held`: where the last bundle begins; where the last incomplete one with a note ends */
     uint64_t bundle, attempt; /* the last bundle's numbers; 0: none */
+    uint64_t taken;           /* bundles that were applied, from the first on */
     uint64_t operations;      /* of that bundle, so far */
     vidi__operation kind;     /* of the hashes below */
     size_t n;                 /* hashes of one record or of several that are not in the filter yet */

@@ -86,8 +86,8 @@ static vidi_str begin_of(vidi_set *set, vidi__record_form form, char room[BEGIN_
         vidi__record_store_tally(set, room);
         return (vidi_str){room, VIDI__RECORD_TALLY};
     }
-    vidi__store64(room, set->durable->bundle);
-    vidi__store64(room + 8, set->durable->attempt);
+    vidi__store64(room, set->durable->log->bundle.number);
+    vidi__store64(room + 8, set->durable->log->bundle.attempt);
     return (vidi_str){room, VIDI__RECORD_NUMBERS};
 }
 

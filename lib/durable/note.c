@@ -10,8 +10,8 @@
 static void append_note(vidi_set *set, vidi_str note, uint64_t operations, uint64_t *position)
 {
     char head[VIDI__NOTE_HEAD];
-    vidi__store64(head, set->durable->bundle);
-    vidi__store64(head + 8, set->durable->attempt);
+    vidi__store64(head, set->durable->log->bundle.number);
+    vidi__store64(head + 8, set->durable->log->bundle.attempt);
     vidi__store64(head + VIDI__RECORD_NUMBERS, operations);
     vidi__record_store_tally(set, head + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY);
     const vidi_str pieces[] = {{head, sizeof head}, note};
@@ -25,8 +25,9 @@ static int log_bundle(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *pos
 {
     vidi__durable *durable = set->durable;
     vidi__log *log = durable->log->log;
+    vidi__bundle *bundle = &durable->log->bundle;
     uint64_t operations = 0, bytes = VIDI__NOTE_HEAD + note.len;
-    durable->attempt++;
+    bundle->attempt++;
     VIDI__TRY(vidi__log_reserve(log, bytes)); /* so that the end of the bundle cannot fail */
     int code = durable->manual ? vidi__durable_log_bundle(set, mark, &operations, position) : VIDI_OK;
     if (code < 0) {
@@ -34,8 +35,7 @@ static int log_bundle(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *pos
         return code;
     }
     append_note(set, note, operations, position);
-    durable->bundle++;
-    durable->attempt = 0;
+    *bundle = (vidi__bundle){bundle->number + 1, 0};
     return VIDI_OK;
 }
 

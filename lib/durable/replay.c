@@ -2,20 +2,19 @@
  * Reading the log back: each record is applied to the filter, or, if that is mapped, staged.
  *
  * Operations that were committed with a note come in records of a bundle, which the note ends. They are held until the
- * note is found, so that the set has both or neither. A bundle has two numbers: the writer counts `bundle` up with each
- * note that it has written, and `attempt` with each time that it tries. What another attempt at the same bundle has left
- * was never committed, and is dropped:
+ * note is found, so that the set has both or neither. A bundle has two numbers: the writer of a log counts `bundle` up,
+ * from 1 on, with each note that it has written, and `attempt` with each time that it tries. What another attempt at the
+ * same bundle has left was never committed, and is dropped:
  *
- *     bundle 4.1   bundle 4.1   note 4.1   bundle 5.1 (the process ended)   bundle 5.2   note 5.2
+ *     bundle 1.1   bundle 1.1   note 1.1   bundle 2.1 (the process ended)   bundle 2.2   note 2.2
  *     \------- held -------/ -> applied    \---------- dropped ---------/   \- held -/ -> applied
  *
- * A note says how many operations its bundle has. If some are missing, the writing was torn by a crash, or the log is
- * damaged. Such a bundle stays held: the next note that is whole brings it along, because it was committed later. At the
- * end of the log, what is still held is dropped, unless the log is damaged: then it was written as a whole once, and
- * what is left of it counts.
+ * A note says how many operations its bundle has. If some are missing, or if a whole bundle is, then a crash has torn
+ * what was not synced: that bundle and all after it stay held, and are dropped at the end of the log, because each note
+ * stands for everything before it. But if the log is damaged, all of it was there once, and what is left of it counts.
  *
- *     held     records of 5.1 | records of 6.1, note 6.1 | records of 7.1
- *                                                 closed ^  begin ^
+ *     held     records of 2.1, note 2.1 | records of 4.1, note 4.1 | records of 5.1
+ *                                                           closed ^  begin ^
  */
 #include <math.h>
 
@@ -247,8 +246,6 @@ static void enter_bundle(vidi__replay *self, const char *numbers)
     self->bundle = bundle;
     self->attempt = attempt;
     self->operations = 0;
-    self->set->durable->bundle = bundle;
-    self->set->durable->attempt = attempt;
 }
 
 static int replay_note(vidi_set *set, vidi_str payload)
@@ -297,15 +294,12 @@ static int take_note(vidi__replay *self, vidi_str payload)
         return vidi__damaged("a note in the log has an impossible size");
     enter_bundle(self, payload.ptr);
     bool whole = self->operations == vidi__load64(payload.ptr + VIDI__RECORD_NUMBERS);
-    self->set->durable->bundle = self->bundle + 1;
-    self->set->durable->attempt = 0;
-    if (whole) {
-        VIDI__TRY(release_held(self, self->held.len));
-        return replay_note(self->set, payload);
-    }
     VIDI__TRY(hold(self, VIDI__RECORD_NOTE, payload));
     self->begin = self->closed = self->held.len;
-    return VIDI_OK;
+    if (!whole || self->bundle != self->taken + 1)
+        return VIDI_OK;
+    self->taken++;
+    return release_held(self, self->closed);
 }
 
 /* ---- records ---- */
@@ -338,7 +332,7 @@ void vidi__replay_begin(vidi__replay *self, vidi_set *set)
     self->set = set;
     self->held = vidi__buffer_in(NULL, 0, &set->memory);
     self->begin = self->closed = self->n = 0;
-    self->bundle = self->attempt = self->operations = 0;
+    self->bundle = self->attempt = self->operations = self->taken = 0;
     self->kind = VIDI__OP_NONE; /* the hashes need no value: most logs are small */
 }
 
@@ -375,5 +369,6 @@ int vidi__replay_end(vidi__replay *self, int code, bool damaged)
     if (code == VIDI_OK)
         code = flush(self, false);
     vidi__buffer_free(&self->held);
+    self->set->durable->replayed = (vidi__bundle){self->taken + 1, self->bundle > self->taken ? self->attempt : 0};
     return code;
 }
