@@ -446,4 +446,7 @@ void cli_delivery_free(cli_delivery *delivery)
     cli_undelivered_free(&delivery->lines);
     cli_acks_close(&delivery->acks);
     cli_output_close(&delivery->file);
+    if (delivery->wake > STDERR_FILENO)
+        close(delivery->wake);
+    delivery->wake = -1;
 }
