@@ -27,7 +27,9 @@ void model_make_call(model_world *world)
     model_shown_now->calls[i]++;
     calls[i].make(world);
     if (world->incident.killed && world->set) { /* the call never returned */
+        world->died_inside = true;
         model_die(world, model_chance(world, 40));
         model_open(world);
+        world->died_inside = false;
     }
 }

@@ -1,9 +1,10 @@
 /*
  * Calls that add and remove URLs.
  */
+#include <math.h>
 #include <string.h>
 
-#include "model/world.h"
+#include "model/views.h"
 
 enum { MOST = 2100, FEW = 40 };
 
@@ -16,6 +17,7 @@ typedef struct batch {
     uint64_t marks[MOST];
     uint64_t serials[MOST]; /* of the next operation after each */
     size_t first_op;        /* operations of the model before the call */
+    double rate;            /* fp_now before the call */
 } batch;
 
 static void draw(model_world *world, batch *of, size_t n)
@@ -43,6 +45,7 @@ static model_fate fate_of(const model_world *world)
 /* From now on a crash may find them, unless they have to be committed first. */
 static void expect_adds(model_world *world, batch *of)
 {
+    of->rate = model_stat(world, world->set, "the set").fp_now;
     of->first_op = world->truth.n_ops;
     for (size_t i = 0; i < of->n && !world->config.manual; i++)
         if (model_is_taken(world, of->urls[i]))
@@ -66,8 +69,7 @@ static void take_answer(model_world *world, const batch *of, size_t i, uint8_t t
     uint8_t verdict = of->verdicts[i];
     bool seen = times[url] > 0;
     if (!seen && verdict == VIDI_SEEN)
-        model_check(world, world->truth.one_sided || world->incident.failed,
-                    "URL %zu is answered as seen, but must be new", url);
+        model_check(world, world->truth.one_sided, "URL %zu is answered as seen, but must be new", url);
     else
         model_check(world, verdict == (seen ? VIDI_SEEN : VIDI_NEW), "URL %zu is answered %d, but is %s", url, verdict,
                     seen ? "seen" : "new");
@@ -80,11 +82,26 @@ static void take_answer(model_world *world, const batch *of, size_t i, uint8_t t
     world->truth.epoch_unsure &= world->config.manual; /* nothing is committed while another epoch may be found */
 }
 
+/* Each new URL costs p/(1-p) pages, where p is about the rate before the call, the one after it, or in between. */
+static void charge(model_world *world, const batch *of, uint64_t fresh, bool whole)
+{
+    vidi_stats stats = model_stat(world, world->set, "the set");
+    double low = fmin(of->rate, stats.fp_now), high = fmax(of->rate, stats.fp_now);
+    double more = stats.expected_lost - world->counters.lost;
+    double least = 0.5 * (double)fresh * low / (1 - low), most = 2 * (double)fresh * high / (1 - high);
+    double rounding = 1e-12 * stats.expected_lost;
+    if (whole && high < 0.9)
+        model_check(world, more >= least - rounding && more <= most + rounding,
+                    "%d new URLs cost %g pages, which is not between %g and %g", (int)fresh, more, least, most);
+    world->counters.lost = stats.expected_lost;
+}
+
 /* Tells the model which URLs were answered. `untried`: the verdict of those that the call has not reached. */
 static void tell(model_world *world, batch *of, uint8_t untried, bool may_leave)
 {
     model_view live;
     uint8_t times[MODEL_URLS];
+    uint64_t fresh = world->counters.fresh;
     world->truth.n_ops = of->first_op;
     model_truth_live(&world->truth, &live);
     for (size_t i = 0; i < MODEL_URLS; i++)
@@ -104,6 +121,7 @@ static void tell(model_world *world, batch *of, uint8_t untried, bool may_leave)
         of->serials[i] = world->truth.next_serial;
     }
     settle(world, of->first_op);
+    charge(world, of, world->counters.fresh - fresh, !may_leave);
 }
 
 static bool is_invalid(const model_world *world, size_t url)
@@ -295,17 +313,6 @@ static size_t draw_for_removal(model_world *world)
     return url;
 }
 
-/* A merge has failed, so URLs are in the set that neither the snapshot nor the log has. */
-static bool is_half_merged(const model_world *world)
-{
-    bool merged = false;
-    for (size_t i = 0; i < world->truth.n_ops; i++)
-        merged |= world->truth.ops[i].fate == MODEL_MERGED;
-    for (size_t i = 0; i < MODEL_URLS; i++)
-        merged |= world->truth.disk.counts[i] != UINT64_C(1) << world->truth.base[i];
-    return merged;
-}
-
 void model_call_remove(model_world *world)
 {
     vidi_stats stats = {.size = sizeof stats};
@@ -314,8 +321,6 @@ void model_call_remove(model_world *world)
     bool can = vidi_stat(world->set, &stats) == VIDI_OK && (stats.can & VIDI_CAN_DELETE);
     if (can && !times && world->truth.one_sided)
         return; /* the header forbids it: the URL may be falsely seen */
-    if (world->torn || is_half_merged(world))
-        return;
     if (can && times && !world->config.manual)
         model_truth_push(&world->truth, url, true, MODEL_GHOST);
     model_say(world, "URL %zu", url);

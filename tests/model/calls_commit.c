@@ -125,7 +125,7 @@ void model_call_snapshot(model_world *world)
     if (code < 0)
         return;
     model_truth_snapshot_taken(&world->truth);
-    world->broken = world->sync_failed = world->torn = false;
+    world->broken = world->sync_failed = false;
 }
 
 /* Time passes: the log is written after 100 ms, and synced within a second, if that is the policy. */

@@ -55,7 +55,7 @@ void model_call_rotate(model_world *world)
     world->config.kind = world->next_kind;
     world->keeps_previous = keeps;
     world->counters = (model_counters){0};
-    world->broken = world->sync_failed = world->torn = world->merged = false;
+    world->broken = world->sync_failed = world->merged = false;
 }
 
 void model_call_drop_previous(model_world *world)
@@ -170,7 +170,7 @@ static void merged(model_world *world, const source *from)
     for (size_t i = world->truth.n_ops - from->n; i < world->truth.n_ops; i++)
         world->truth.ops[i].fate = MODEL_MERGED;
     model_truth_snapshot_taken(&world->truth);
-    world->broken = world->sync_failed = world->torn = false;
+    world->broken = world->sync_failed = false;
     world->merged = true;
 }
 
@@ -191,6 +191,7 @@ static void merge(model_world *world, const source *from)
     }
     model_check_excuse(world, "vidi_merge", code);
     world->merged = true;
+    world->counters.lost = lost_of(world->set, &count);
     if (code < 0) {
         ask_what_arrived(world, from);
         return;
@@ -203,7 +204,7 @@ static void merge(model_world *world, const source *from)
         return;
     code = vidi_merge(world->set, from->set);
     model_check_excuse(world, "vidi_merge again", code);
-    (void)lost_of(world->set, &again);
+    world->counters.lost = lost_of(world->set, &again);
     model_check(world, code < 0 || again == count, "merging the same set again makes %d URLs of %d", (int)again,
                 (int)count);
 }

@@ -2,8 +2,11 @@
  * What is found in the set's folder, compared with the model: by readers beside the writer, in copies, after power
  * failures, and when the set is opened again.
  */
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/views.h"
 #include "support/streams.h"
@@ -67,10 +70,8 @@ static bool check_folder(model_world *world, const vidi_set *set, const char *ho
     model_truth *truth = &world->truth;
     model_view view, empty = {{0}};
     uint64_t epoch = model_stat(world, set, how).epoch;
-    vidi_recovery recovery = {.size = sizeof recovery};
-    bool torn = vidi_recovered(set, &recovery) == VIDI_OK && recovery.damaged_bytes;
     *note = find_note(world, set, how);
-    model_truth_found(truth, torn ? UINT32_MAX : *note, &view);
+    model_truth_found(truth, *note, &view);
     if (truth->epoch_unsure && epoch == truth->epoch + 1) {
         for (size_t i = 0; i < MODEL_URLS; i++)
             empty.counts[i] = 1;
@@ -84,12 +85,14 @@ static bool check_folder(model_world *world, const vidi_set *set, const char *ho
     return true;
 }
 
+/* Nothing is damaged or missing, as far as a set knows that was just opened. */
 static void check_whole(const model_world *world, const vidi_set *set, const char *how)
 {
     vidi_recovery recovery = {.size = sizeof recovery};
     int code = vidi_recovered(set, &recovery);
-    model_check(world, world->torn || (code == VIDI_OK && recovery.damaged_bytes == 0), "%s: %d bytes are damaged", how,
-                (int)recovery.damaged_bytes);
+    model_check(world, code == VIDI_OK && !recovery.damaged_bytes && !recovery.missing_files,
+                "%s: %d bytes of %s are damaged, %d files like %s are missing", how, (int)recovery.damaged_bytes,
+                recovery.damaged_log, (int)recovery.missing_files, recovery.missing_file);
 }
 
 static int open_at(const model_world *world, vidi_set **set, const char *path, unsigned flags)
@@ -192,12 +195,134 @@ static void compare_copy(model_world *world, uint64_t power, const char *how)
     if (power == 1) {
         model_check(world, !same || model_truth_is_prefix(&world->truth, found),
                     "%s: not a first part of what is committed", how);
-        check_whole(world, set, how);
     }
+    if (!world->truth.tainted)
+        check_whole(world, set, how);
     if (model_chance(world, 25))
         use_copy(world, set, how);
     else
         vidi_close(set);
+}
+
+/* ---- damage ---- */
+
+/* Is everything committed known to be on disk? Then damage cannot be taken for what a crash has left. */
+static bool is_settled(const model_world *world)
+{
+    const model_truth *truth = &world->truth;
+    bool settled = !truth->tainted && !truth->epoch_unsure && !world->broken && !world->sync_failed;
+    for (size_t i = 0; i < truth->n_ops; i++)
+        settled &= truth->ops[i].fate == MODEL_STAGED;
+    for (size_t i = 0; i < MODEL_URLS; i++)
+        settled &= truth->disk.counts[i] == UINT64_C(1) << truth->base[i];
+    for (uint32_t i = 0; i <= truth->notes; i++)
+        settled &= truth->note_on_disk[i] == (i == truth->note);
+    return settled;
+}
+
+/* Names of the set's files, in the order of the alphabet so that a seed always finds the same. */
+typedef struct file_names {
+    size_t n;
+    char name[16][60];
+} file_names;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void list_files(const test_scratch *folder, file_names *files)
+{
+    DIR *open = opendir(folder->path);
+    files->n = 0;
+    for (const struct dirent *entry; open && (entry = readdir(open)) != NULL;)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lock") != 0 && files->n < 16)
+            snprintf(files->name[files->n++], sizeof *files->name, "%.59s", entry->d_name);
+    if (open)
+        closedir(open);
+    qsort(files->name, files->n, sizeof *files->name, by_text);
+}
+
+/* Removes a file of the copy, cuts it or flips a bit in it. */
+static void damage_copy(model_world *world, char *what, size_t room)
+{
+    file_names files;
+    size_t bytes;
+    list_files(&world->copy, &files);
+    model_check(world, files.n > 0, "the folder is empty");
+    const char *name = files.name[model_below(world, files.n)];
+    unsigned char *data = test_file_load(&world->copy, name, &bytes);
+    uint64_t way = bytes ? model_below(world, 3) : 0, at = bytes ? model_below(world, bytes) : 0;
+    if (way == 0) {
+        unlinkat(world->copy.handle, name, 0);
+    } else {
+        data[at] ^= (unsigned char)(way == 1 ? 1u << model_below(world, 8) : 0);
+        test_file_save(&world->copy, name, data, way == 1 ? bytes : at);
+    }
+    free(data);
+    snprintf(what, room, "%s %s at %llu", name,
+             way == 0   ? "removed"
+             : way == 1 ? "flipped"
+                        : "cut",
+             (unsigned long long)at);
+}
+
+/* The set has everything that was committed. The previous epoch may be missing: without its files it was dropped. */
+static void check_undamaged(model_world *world, const vidi_set *set, const char *how)
+{
+    model_view view;
+    model_truth_found(&world->truth, world->truth.note, &view);
+    model_check_view(world, set, &view, how, NULL);
+    model_presence presence = world->truth.previous_on_disk == MODEL_NO ? MODEL_NO : MODEL_MAY;
+    model_check_previous(world, set, presence, &world->truth.previous_disk, world->truth.previous_one_sided, how);
+    model_check(world, find_note(world, set, how) == world->truth.note, "%s: an older note", how);
+}
+
+static void read_damaged(model_world *world, const char *how)
+{
+    vidi_set *set;
+    vidi_recovery recovery = {.size = sizeof recovery};
+    int code = open_at(world, &set, world->copy.path, VIDI_READ_ONLY);
+    if (code < 0)
+        return;
+    model_check(world, vidi_recovered(set, &recovery) == VIDI_OK, "%s: %s", how, vidi_message());
+    if (!recovery.damaged_bytes && !recovery.missing_files && vidi_verify(set) == VIDI_OK)
+        check_undamaged(world, set, how);
+    vidi_close(set);
+}
+
+/* What is left after damage was accepted is a set like any other. */
+static void accept_damage(model_world *world, const char *how)
+{
+    vidi_set *set;
+    int code = open_at(world, &set, world->copy.path, VIDI_ACCEPT_DAMAGE);
+    if (code == VIDI_EFORMAT)
+        return; /* there is no snapshot to begin with */
+    model_check(world, code == VIDI_OK, "%s: accepted: %d, %s", how, code, vidi_message());
+    vidi_close(set);
+    code = open_at(world, &set, world->copy.path, 0);
+    model_check(world, code == VIDI_OK, "%s: after it was accepted: %d, %s", how, code, vidi_message());
+    check_whole(world, set, how);
+    vidi_close(set);
+}
+
+/* Damage is never taken for an empty or a smaller set: it is refused, or nothing that was committed is missing. */
+static void compare_damaged(model_world *world)
+{
+    char what[100], how[140];
+    vidi_set *set;
+    disk_crash_state(1, &world->copy);
+    damage_copy(world, what, sizeof what);
+    snprintf(how, sizeof how, "damaged (%s)", what);
+    read_damaged(world, how);
+    int code = open_at(world, &set, world->copy.path, 0);
+    if (code == VIDI_OK) {
+        check_undamaged(world, set, how);
+        vidi_close(set);
+        return;
+    }
+    model_check(world, code == VIDI_EFORMAT || code == VIDI_EDAMAGED, "%s: %d, %s", how, code, vidi_message());
+    accept_damage(world, how);
 }
 
 void model_compare(model_world *world)
@@ -225,15 +350,30 @@ void model_compare(model_world *world)
     snprintf(how, sizeof how, "after power failure %llx", (unsigned long long)power);
     model_shown_now->powerless++;
     compare_copy(world, power, how);
+    if (model_chance(world, 20) && is_settled(world))
+        compare_damaged(world);
 }
 
 /* ---- after opening ---- */
 
-static void adopt_counters(model_world *world)
+static void adopt_counters(model_world *world, bool same)
 {
     vidi_stats stats = model_stat(world, world->set, "the opened set");
-    world->counters =
-        (model_counters){stats.answered_new, stats.answered_seen, stats.answered_invalid, stats.asked, stats.removed};
+    model_counters *was = &world->counters;
+    bool less = stats.answered_new < was->fresh || stats.answered_seen < was->seen || stats.removed < was->removed ||
+                stats.expected_lost < was->lost * (1 - 1e-9);
+    bool more = stats.answered_new > was->fresh || stats.answered_seen > was->seen || stats.removed > was->removed ||
+                stats.expected_lost > was->lost * (1 + 1e-9);
+    model_check(world, !(world->closed_well && world->closed_whole) || !less,
+                "after vidi_close: %d new, %d seen, %d removed, %g lost, not %d, %d, %d, %g", (int)stats.answered_new,
+                (int)stats.answered_seen, (int)stats.removed, stats.expected_lost, (int)was->fresh, (int)was->seen,
+                (int)was->removed, was->lost);
+    model_check(world, !same || !more || world->died_inside || world->broken,
+                "opened again: %d new, %d seen, %d removed, %g lost, more than %d, %d, %d, %g", (int)stats.answered_new,
+                (int)stats.answered_seen, (int)stats.removed, stats.expected_lost, (int)was->fresh, (int)was->seen,
+                (int)was->removed, was->lost);
+    *was = (model_counters){stats.answered_new, stats.answered_seen, stats.answered_invalid,
+                            stats.asked,        stats.removed,       stats.expected_lost};
 }
 
 static void adopt_previous(model_world *world, bool certain)
@@ -267,6 +407,6 @@ void model_take_over(model_world *world)
     world->found_next = !same;
     adopt_previous(world, certain);
     model_truth_opened(&world->truth, found, note, certain);
-    adopt_counters(world);
+    adopt_counters(world, same);
     world->closed_well = world->power_failed = false;
 }

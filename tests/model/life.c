@@ -61,8 +61,8 @@ void model_begin(model_world *world, uint64_t seed)
     world->random = (test_random){seed};
     world->step = 0;
     world->set = world->reader = NULL;
-    world->created = world->broken = world->sync_failed = world->torn = world->merged = false;
-    world->closed_well = world->power_failed = world->found_next = false;
+    world->created = world->broken = world->sync_failed = world->merged = false;
+    world->closed_well = world->power_failed = world->found_next = world->died_inside = false;
     world->incident = (model_incident){0};
     world->n_marks = world->n_digests = 0;
     world->counters = (model_counters){0};
@@ -141,7 +141,7 @@ static void heal(model_world *world)
     model_say(world, "vidi_snapshot = %d", code);
     model_check_excuse(world, "vidi_snapshot after opening", code);
     if (code == VIDI_OK) {
-        world->broken = world->sync_failed = world->torn = false;
+        world->broken = world->sync_failed = false;
         model_truth_snapshot_taken(&world->truth);
     }
 }
@@ -205,6 +205,9 @@ void model_close(model_world *world)
         model_die(world, model_chance(world, 30));
         return;
     }
+    world->closed_whole = true;
+    for (size_t i = 0; i < world->truth.n_ops; i++)
+        world->closed_whole &= world->truth.ops[i].fate == MODEL_COMMITTED;
     model_truth_drop_staged(&world->truth);
     world->closed_well = !world->incident.failed && !world->broken && !world->incident.refused;
     if (world->closed_well && world->config.sync != VIDI_SYNC_NEVER)
@@ -222,7 +225,7 @@ static void fail_power(model_world *world)
     world->copy = world->folder;
     world->folder = left;
     disk_begin(&world->folder);
-    world->power_failed = world->torn = true;
+    world->power_failed = true;
     world->sync_failed = false;
     model_shown_now->powerless++;
     model_say(world, "the power fails: %llx", (unsigned long long)seed);

@@ -1,6 +1,7 @@
 /*
  * Comparisons of everything that can be seen of a set with the model. They run without faults.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,8 @@ static void check_numbers(const model_world *world, const model_view *live)
     static const char *const names[] = {"answered_new", "answered_seen", "answered_invalid", "asked", "removed"};
     for (size_t i = 0; i < 5; i++)
         model_check(world, is[i] == must[i], "%s is %d, not %d", names[i], (int)is[i], (int)must[i]);
+    model_check(world, fabs(stats.expected_lost - counters->lost) <= 1e-9 * counters->lost, "%g pages lost, not %g",
+                stats.expected_lost, counters->lost);
 }
 
 void model_compare_live(model_world *world)

@@ -46,6 +46,7 @@ typedef struct model_incident {
 /* The counters of vidi_stats that follow from the answers. */
 typedef struct model_counters {
     uint64_t fresh, seen, invalid, asked, removed;
+    double lost; /* expected_lost */
 } model_counters;
 
 typedef struct model_mark {
@@ -69,8 +70,9 @@ typedef struct model_world {
     bool sync_failed;            /* … and it was a sync, or may have been one */
     bool merged;                 /* counts of kinds that keep no URLs are estimates after a merge */
     bool closed_well;            /* the last vidi_close met no fault: what was committed is in the folder */
+    bool died_inside;            /* the process died inside a call that may have counted something */
+    bool closed_whole;           /* … and nothing was staged */
     bool power_failed;           /* before the set was opened again */
-    bool torn;                   /* the power has failed, and the logs may have gaps until the next snapshot */
     bool found_next;             /* the set was opened and found in the next epoch, after a rotation had failed */
     const model_kind *next_kind; /* of the last rotation that was tried */
     model_incident incident;
