@@ -451,14 +451,15 @@ VIDI_API int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t
  * if the digests are of another epoch. They must be this set's own.
  */
 VIDI_API int vidi_add_digests(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n, uint8_t *verdicts);
+VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
+                              uint8_t *verdicts);
+
 /*
  * vidi_add_digests, with marks as vidi_add_batch_marked gives them. Digests that were VIDI_NEW or VIDI_SEEN before the
  * call keep their marks, so that a call may be repeated after an error.
  */
 VIDI_API int vidi_add_digests_marked(vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
                                      uint8_t *verdicts, uint64_t *marks);
-VIDI_API int vidi_has_digests(const vidi_set *set, uint64_t epoch, const vidi_digest *digests, size_t n,
-                              uint8_t *verdicts);
 
 /*
  * A hint: how many URLs the set is expected to hold in the end. Kinds that grow piece by piece then grow in larger

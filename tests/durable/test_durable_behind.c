@@ -154,41 +154,40 @@ static void must_be_whole(home *at, uint64_t seed)
     test_stream_free(&stream);
 }
 
-static void nothing_committed_is_missing_after_refusals(void **state)
+/* A rotation that no other call has prepared. */
+static void must_rotate_whole(home *at, uint64_t seed)
 {
-    const way *which = *state;
+    char room[TEST_URL_ROOM];
+    INSIST(vidi_rotate(at->set, &(vidi_options){.size = sizeof(vidi_options), .flags = VIDI_KEEP_PREVIOUS}));
+    moody.refuses = false;
+    for (uint64_t i = 0; i < URLS; i++)
+        check(vidi_has_previous(at->set, nth(room, i)) == VIDI_SEEN, "seed %llu: URL %llu is missing",
+              (unsigned long long)seed, (unsigned long long)i);
+}
+
+static void live_with_refusals(const way *which, void (*then)(home *at, uint64_t seed))
+{
     for (uint64_t seed = 1; seed <= 40; seed++) {
         home at;
         moody_begin(seed);
         open_moody(&at, which);
         moody.refuses = true;
         commit_all(&at, seed);
-        must_be_whole(&at, seed);
+        then(&at, seed);
         moody.refuses = false;
         home_end(&at);
         test_allocator_finish(&moody.checked);
     }
 }
 
-/* The same for a rotation that no other call has prepared. */
+static void nothing_committed_is_missing_after_refusals(void **state)
+{
+    live_with_refusals(*state, must_be_whole);
+}
+
 static void a_rotation_keeps_all_that_was_committed(void **state)
 {
-    const way *which = *state;
-    char room[TEST_URL_ROOM];
-    for (uint64_t seed = 1; seed <= 40; seed++) {
-        home at;
-        moody_begin(seed);
-        open_moody(&at, which);
-        moody.refuses = true;
-        commit_all(&at, seed);
-        INSIST(vidi_rotate(at.set, &(vidi_options){.size = sizeof(vidi_options), .flags = VIDI_KEEP_PREVIOUS}));
-        moody.refuses = false;
-        for (uint64_t i = 0; i < URLS; i++)
-            check(vidi_has_previous(at.set, nth(room, i)) == VIDI_SEEN, "seed %llu: URL %llu is missing",
-                  (unsigned long long)seed, (unsigned long long)i);
-        home_end(&at);
-        test_allocator_finish(&moody.checked);
-    }
+    live_with_refusals(*state, must_rotate_whole);
 }
 
 /* ---- at the limit of memory ---- */
