@@ -19,6 +19,7 @@ _vidi_values() {
     dedup:--capacity) echo "ANY" ;;
     dedup:--lost) echo "ANY" ;;
     dedup:--memory) echo "ANY" ;;
+    dedup:--max-line) echo "ANY" ;;
     dedup:--error) echo "ANY" ;;
     dedup:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     dedup:--param) echo "ANY" ;;
@@ -27,11 +28,13 @@ _vidi_values() {
     dedup:--threads) echo "ANY" ;;
     dedup:--color) echo "auto always never" ;;
     has:--print) echo "line url canonical verdict" ;;
+    has:--max-line) echo "ANY" ;;
     has:-f | has:--field) echo "ANY" ;;
     has:-d | has:--delimiter) echo "ANY" ;;
     has:--json-key) echo "ANY" ;;
     has:--invalid) echo "keep drop fail" ;;
     has:--threads) echo "ANY" ;;
+    remove:--max-line) echo "ANY" ;;
     remove:-f | remove:--field) echo "ANY" ;;
     remove:-d | remove:--delimiter) echo "ANY" ;;
     remove:--json-key) echo "ANY" ;;
@@ -80,16 +83,17 @@ _vidi_options() {
     dedup)
         echo "-s --state -o --output --output-new --ack --wait --accept-damage --like -n --dry-run -D --seen
             -c --count --print -z --null -f --field -d --delimiter --header --json-key --canon --key
-            --tracking --invalid --capacity --lost --memory --error --kind --param --epoch --sync --strict
-            --threads --line-buffered --stats --json --progress -q --quiet --color --version -h --help"
+            --tracking --invalid --capacity --lost --memory --max-line --error --kind --param --epoch --sync
+            --strict --threads --line-buffered --stats --json --progress -q --quiet --color --version
+            -h --help"
         ;;
     has)
-        echo "-v --invert -q --quiet --print -z --null -f --field -d --delimiter --header --json-key --invalid
-            --threads --line-buffered --stats --json -h --help"
+        echo "-v --invert -q --quiet --print -z --null --max-line -f --field -d --delimiter --header --json-key
+            --invalid --threads --line-buffered --stats --json -h --help"
         ;;
     remove)
-        echo "-z --null -f --field -d --delimiter --header --json-key --invalid --wait --accept-damage --stats
-            --json -q --quiet -h --help"
+        echo "-z --null --max-line -f --field -d --delimiter --header --json-key --invalid --wait
+            --accept-damage --stats --json -q --quiet -h --help"
         ;;
     list)
         echo "--hashes --json -z --null -h --help"

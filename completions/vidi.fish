@@ -57,6 +57,7 @@ complete -c vidi -n '__vidi_is dedup' -l invalid -x -a 'keep drop fail' -d 'Line
 complete -c vidi -n '__vidi_is dedup' -l capacity -x -d 'Number of different URLs to expect'
 complete -c vidi -n '__vidi_is dedup' -l lost -x -d 'Number of pages that may be lost; 0: none'
 complete -c vidi -n '__vidi_is dedup' -l memory -x -d 'Memory for the set, like 500M, 2GiB or 2GB'
+complete -c vidi -n '__vidi_is dedup' -l max-line -x -d 'Maximum length of a line; a longer one is an error'
 complete -c vidi -n '__vidi_is dedup' -l error -x -d 'Probability of mistaking a new URL for seen [1e-6]'
 complete -c vidi -n '__vidi_is dedup' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'Kind of set to remember the URLs in'
 complete -c vidi -n '__vidi_is dedup' -l param -x -d 'Parameter of the kind; may be given several times'
@@ -77,6 +78,7 @@ complete -c vidi -n '__vidi_is has' -s v -l invert -d 'Print the lines that were
 complete -c vidi -n '__vidi_is has' -s q -l quiet -d 'Print nothing; only set the exit status'
 complete -c vidi -n '__vidi_is has' -l print -x -a 'line url canonical verdict' -d 'What to print: line, url, canonical or verdict [line]'
 complete -c vidi -n '__vidi_is has' -s z -l null -d 'Lines end in NUL, not in a newline; also -0'
+complete -c vidi -n '__vidi_is has' -l max-line -x -d 'Maximum length of a line; a longer one is an error'
 complete -c vidi -n '__vidi_is has' -s f -l field -x -d 'The URL is this field of the line, by number or name'
 complete -c vidi -n '__vidi_is has' -s d -l delimiter -x -d 'Character that separates fields [a tab]'
 complete -c vidi -n '__vidi_is has' -l header -d 'The first line of each file names its fields'
@@ -89,6 +91,7 @@ complete -c vidi -n '__vidi_is has' -l json -d 'Print the statistics as one line
 complete -c vidi -n '__vidi_is has' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is remove' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
+complete -c vidi -n '__vidi_is remove' -l max-line -x -d 'Maximum length of a line; a longer one is an error'
 complete -c vidi -n '__vidi_is remove' -s f -l field -x -d 'The URL is this field of the line, by number or name'
 complete -c vidi -n '__vidi_is remove' -s d -l delimiter -x -d 'Character that separates fields [a tab]'
 complete -c vidi -n '__vidi_is remove' -l header -d 'The first line of each file names its fields'

@@ -18,7 +18,7 @@ typedef struct dedup_options {
     cli_set_options set;
     cli_extract_options extract;
     const char *print, *color, *output, *ack;
-    uint64_t threads;
+    uint64_t threads, max_line;
     bool output_new, seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
@@ -110,6 +110,7 @@ static int read_options(cli_job *job, const dedup_options *options)
     job->printer.repeats_only = options->seen;
     job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
+    job->limit = cli_line_limit_of(options->max_line, options->set.memory);
     job->threads = options->threads ? options->threads : default_threads();
     bool hidden = options->output || !isatty(STDOUT_FILENO); /* the output does not get in the way of a progress line */
     job->progress = options->progress || (!options->quiet && isatty(STDERR_FILENO) && hidden);
@@ -236,8 +237,11 @@ static const cli_option options_table[] = {
      0},
     {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB",
      "G and GiB are 2^30 bytes, GB is 10^9; K, M and T likewise. With --capacity, --lost or --error, uses the best "
-     "plan that fits. Alone it is a limit: the run ends with an error when the set would exceed it.",
+     "plan that fits. Alone it is a limit: the run ends with an error when the set would exceed it. Lines may have a "
+     "sixteenth of it, or 1 MiB if that is more, unless --max-line says otherwise.",
      0},
+    {"max-line", 0, CLI_BYTES, FIELD(max_line), "SIZE", CLI_MAX_LINE_SUMMARY,
+     "Without this option and without --memory, lines may have any length.", 0},
     {"error", 0, CLI_PROBABILITY, FIELD(set.error), "E", "Probability of mistaking a new URL for seen [1e-6]",
      "This is the rate when the set is full. With --capacity, and without --kind, uses the best plan that keeps to it.",
      0},

@@ -12,7 +12,7 @@
 typedef struct has_options {
     cli_extract_options extract;
     const char *invalid, *print;
-    uint64_t threads;
+    uint64_t threads, max_line;
     bool inverted, quiet, null, stats, json, line_buffered;
 } has_options;
 
@@ -43,6 +43,7 @@ static int read_options(cli_job *job, const has_options *options)
     job->printer.wanted = options->inverted ? VIDI_NEW : VIDI_SEEN;
     job->printer.end = options->null ? 0 : '\n';
     job->eager = options->line_buffered;
+    job->limit = cli_line_limit_of(options->max_line, 0);
     job->threads = options->threads ? options->threads : 3;
     return CLI_OK;
 }
@@ -84,6 +85,8 @@ static const cli_option options_table[] = {
     {"print", 0, CLI_TEXT, FIELD(print), "WHAT", CLI_PRINT_SUMMARY, CLI_PRINT_DETAILS, 0},
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in a newline; also -0", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    {"max-line", 0, CLI_BYTES, FIELD(max_line), "SIZE", CLI_MAX_LINE_SUMMARY,
+     "Without this option, lines may have any length.", 0},
     {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
     {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
     {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},

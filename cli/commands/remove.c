@@ -12,6 +12,7 @@
 #include "ui/options.h"
 
 typedef struct remove_options {
+    uint64_t max_line;
     cli_extract_options extract;
     const char *invalid;
     bool null, quiet, stats, json, wait, accepts;
@@ -127,6 +128,7 @@ static int remove_run(cli_job *job, const remove_options *options, cli_words wor
     job->commits = true;
     job->printer.what = CLI_PRINT_NOTHING;
     job->printer.end = options->null ? 0 : '\n';
+    job->limit = cli_line_limit_of(options->max_line, 0);
     job->threads = 1;
     status = cli_job_run(job, (cli_words){words.list + 1, words.count - 1});
     if (status == CLI_OK) /* otherwise the last removals may not be committed */
@@ -156,6 +158,8 @@ static int run(const cli_command *self, cli_words words)
 static const cli_option options_table[] = {
     {"null", 'z', CLI_FLAG, FIELD(null), NULL, "Lines end in NUL, not in newlines; -0 is the same", NULL, 0},
     {"null", '0', CLI_FLAG, FIELD(null), NULL, NULL, NULL, 0},
+    {"max-line", 0, CLI_BYTES, FIELD(max_line), "SIZE", CLI_MAX_LINE_SUMMARY,
+     "Without this option, lines may have any length.", 0},
     {"field", 'f', CLI_TEXT, FIELD(extract.field), "FIELD", CLI_FIELD_SUMMARY, CLI_FIELD_DETAILS, 0},
     {"delimiter", 'd', CLI_TEXT, FIELD(extract.delimiter), "C", CLI_DELIMITER_SUMMARY, CLI_DELIMITER_DETAILS, 0},
     {"header", 0, CLI_FLAG, FIELD(extract.header), NULL, CLI_HEADER_SUMMARY, CLI_HEADER_DETAILS, 0},

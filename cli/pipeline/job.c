@@ -23,6 +23,9 @@ enum {
     HINT_BYTES = 16      /* under a memory limit, a URL is taken to need so much, which is plenty */
 };
 
+/* URLs from this length on may be too long for a set: their canonical form may be three times as long. */
+#define ABSURD_URL ((size_t)256 << 20)
+
 #define LOOK_MARGIN 1.02 /* a set that is a little too small would have to grow once more at the end */
 
 /* ---- lookups and changes ---- */
@@ -160,18 +163,54 @@ static int remove_urls(const cli_job *job, cli_slot *slot, size_t first, size_t 
     return VIDI_OK;
 }
 
-/* Adds, removes or looks up n URLs from the first-th on. */
-static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+static int add_urls(cli_job *job, cli_slot *slot, size_t first, size_t n)
 {
     const vidi_str *urls = slot->urls + first;
     uint8_t *verdicts = slot->verdicts + first;
 
+    return slot->marks ? vidi_add_batch_marked(job->set, urls, n, verdicts, slot->marks + first)
+                       : vidi_add_batch(job->set, urls, n, verdicts);
+}
+
+/* Tells the user that the set could not take a line, which is then treated as an invalid one. */
+static void refuse_line(cli_job *job, cli_slot *slot, size_t i)
+{
+    cli_error("%s:%llu: %s", slot->block.name, (unsigned long long)(slot->block.first + i), vidi_message());
+    slot->verdicts[i] = VIDI_INVALID;
+    if (slot->marks)
+        slot->marks[i] = i > 0 ? slot->marks[i - 1] : slot->mark;
+    job->invalid++;
+    job->refused = true;
+}
+
+/*
+ * Adds URLs. One that is so long that the set cannot take it is refused, and the run goes on behind it: otherwise one
+ * absurd line would stop a crawl for ever.
+ */
+static int add_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
+    size_t end = first + n;
+
+    for (;;) {
+        int error = add_urls(job, slot, first, end - first);
+        while (first < end && slot->verdicts[first] != VIDI_UNTRIED)
+            first++;
+        if (error != VIDI_ELIMIT || first == end || slot->urls[first].len < ABSURD_URL)
+            return error;
+        refuse_line(job, slot, first++);
+        if (first == end)
+            return VIDI_OK;
+    }
+}
+
+/* Adds, removes or looks up n URLs from the first-th on. */
+static int ask_run(cli_job *job, cli_slot *slot, size_t first, size_t n)
+{
     if (job->action == CLI_REMOVE)
         return remove_urls(job, slot, first, n);
     if (job->action == CLI_LOOK_UP)
-        return vidi_has_batch(job->set, urls, n, verdicts);
-    return slot->marks ? vidi_add_batch_marked(job->set, urls, n, verdicts, slot->marks + first)
-                       : vidi_add_batch(job->set, urls, n, verdicts);
+        return vidi_has_batch(job->set, slot->urls + first, n, slot->verdicts + first);
+    return add_run(job, slot, first, n);
 }
 
 /* Adds the URLs whose digests are known. */
@@ -456,6 +495,7 @@ static int begin(cli_job *job, cli_words files)
         return CLI_ERROR;
     job->reader.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     job->reader.context = job;
+    job->reader.limit = job->limit;
     job->reader.header = job->extract.header ? take_header : NULL;
     if (job->commits) {
         job->reader.lull = reader_lull;
@@ -499,7 +539,8 @@ static int finish(cli_job *job, int status)
         cli_lacking_warn(&job->extract.lacking, &job->extract.lookup);
     if (written == CLI_UNACKED || closed != CLI_OK)
         return written == CLI_UNACKED ? written : closed;
-    return status != CLI_OK ? status : written;
+    status = status != CLI_OK ? status : written;
+    return status == CLI_OK && job->refused ? CLI_ERROR : status;
 }
 
 int cli_job_run(cli_job *job, cli_words files)

@@ -30,13 +30,15 @@ typedef struct cli_job {
     bool eager;            /* write after every block */
     cli_extract extract;
     uint64_t threads;
+    cli_line_limit limit;
     bool progress;
     cli_live live; /* its path is the folder through which `vidi top` follows the run; NULL: none */
     double lost;   /* pages that may be lost, for the progress line; 0: not given */
 
     /* results */
     _Atomic uint64_t read, fresh, seen, invalid;
-    int signal; /* the signal that ended the job; 0: none */
+    int signal;   /* the signal that ended the job; 0: none */
+    bool refused; /* the set could not take a line, and the user was told */
 
     /* private */
     cli_stream stream;

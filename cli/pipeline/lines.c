@@ -1,7 +1,8 @@
 /*
  * Lines from files: see lines.h. Bytes are read into the block in slices, which are split while they are in the cache.
  * The bytes after the last whole line go to the front of the next block. A block grows only for a line that does not
- * fit, so lines may have any length, and each byte is copied and scanned a constant number of times on average.
+ * fit, so lines may have any length unless the reader has a limit, and each byte is copied and scanned a constant number
+ * of times on average.
  */
 #include "pipeline/lines.h"
 
@@ -12,6 +13,7 @@
 #include <time.h>
 
 #include "ui/clock.h"
+#include "ui/output.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -153,6 +155,52 @@ static int too_long(const cli_reader *reader, size_t length)
                      (unsigned long long)reader->line + 1, length);
 }
 
+/* ---- the limit ---- */
+
+/*
+ * Each of some ten blocks may hold one line, with as much room again. So this share keeps all of them below the memory
+ * that the user allows for the set.
+ */
+enum { MEMORY_SHARE = 16 };
+
+cli_line_limit cli_line_limit_of(uint64_t max_line, uint64_t memory)
+{
+    uint64_t share = memory / MEMORY_SHARE > CLI_BLOCK_BYTES ? memory / MEMORY_SHARE : CLI_BLOCK_BYTES;
+
+    if (max_line || !memory)
+        return (cli_line_limit){.bytes = max_line};
+    return (cli_line_limit){.bytes = share, .from_memory = true};
+}
+
+/* Refuses the line after those in the block. */
+static int refuse_line(const cli_reader *reader, const cli_block *block)
+{
+    cli_number most;
+
+    return cli_error("%s: line %llu is longer than %s, the limit %s", reader->in.name,
+                     (unsigned long long)(reader->line + block->count + 1), cli_human_bytes(&most, reader->limit.bytes),
+                     reader->limit.from_memory ? "that follows from --memory; --max-line SIZE sets another"
+                                               : "of --max-line");
+}
+
+/* Are the lines of the block, and the one that was begun, short enough? If not, the block ends before the long one. */
+static int check_lengths(const cli_reader *reader, const split_state *split)
+{
+    cli_block *block = split->block;
+    uint64_t most = reader->limit.bytes;
+
+    if (!most || most >= block->used)
+        return CLI_OK;
+    for (size_t i = 0; i < block->count; i++)
+        if (block->lines[i].len > most) {
+            block->count = i;
+            return refuse_line(reader, block);
+        }
+    return block->used - split->begin > most + 1 && split->scanned == block->used ? refuse_line(reader, block) : CLI_OK;
+}
+
+/* ---- blocks ---- */
+
 /* Begins the block with the rest of the one before. */
 static int take_rest(cli_reader *reader, cli_block *block, split_state *split)
 {
@@ -278,6 +326,8 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
     for (;;) {
         size_t got = 1;
         split_lines(split, reader->end);
+        if (check_lengths(reader, split) != CLI_OK)
+            return CLI_ERROR;
         if (is_enough(reader, split, &since))
             return keep_rest(reader, split);
         if (block->count == 0 && block->room - block->used < CLI_BLOCK_BYTES / 16 &&
@@ -292,6 +342,8 @@ static int fill_from_file(cli_reader *reader, cli_block *block, split_state *spl
             if (status == CLI_OK)
                 end_last_line(reader, split);
             split_lines(split, reader->end);
+            if (status == CLI_OK)
+                status = check_lengths(reader, split);
             if (status == CLI_OK && split->begin < block->used)
                 return keep_rest(reader, split); /* no room for all lines: the end of the file is met again */
             cli_input_close(&reader->in);

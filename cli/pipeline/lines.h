@@ -30,6 +30,17 @@ typedef struct cli_block {
     bool waits;       /* no more input is ready, so output should be flushed now */
 } cli_block;
 
+/* The longest line that is read. */
+typedef struct cli_line_limit {
+    uint64_t bytes;   /* 0: any length */
+    bool from_memory; /* it follows from --memory; otherwise the user gave it */
+} cli_line_limit;
+
+#define CLI_MAX_LINE_SUMMARY "Maximum length of a line; a longer one is an error"
+
+/* What --max-line (0: not given) and --memory (0: not given) come to. */
+cli_line_limit cli_line_limit_of(uint64_t max_line, uint64_t memory);
+
 typedef struct cli_reader {
     cli_words files; /* not yet opened */
     char end;        /* of a line: '\n' or 0 */
@@ -40,6 +51,7 @@ typedef struct cli_reader {
     _Atomic uint64_t bytes; /* of text read from all files */
     _Atomic uint64_t taken; /* of the files themselves, perhaps packed, read so far */
     uint64_t size;          /* of all files together; 0: unknown */
+    cli_line_limit limit;   /* set after cli_reader_init */
     int wake;               /* a file descriptor that ends all waiting when it becomes readable; -1: none */
     _Atomic bool stop;      /* end here as if the input had ended */
     int lull_ms;            /* call lull each time no input has come for so long */

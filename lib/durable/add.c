@@ -194,8 +194,8 @@ static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
     for (size_t i = 0; i < n && !set->durable->hash_only; i++)
         if (urls[i].len > VIDI__LOGGED_URL_MAX)
             return vidi__fail(VIDI_ELIMIT,
-                              "a URL of %s is too long for a set in a folder, whose log takes less than %s",
-                              vidi__human_bytes(urls[i].len).text, vidi__human_bytes(VIDI__LOG_RECORD_MAX).text);
+                              "a URL of %zu bytes is too long for a set in a folder, whose log takes %llu at most",
+                              urls[i].len, (unsigned long long)VIDI__LOGGED_URL_MAX);
     return VIDI_OK;
 }
 
