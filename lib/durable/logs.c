@@ -107,11 +107,11 @@ static bool may_be_empty(const vidi__logs *logs, uint64_t number, bool last)
     return length ? length <= VIDI__LOG_HEAD : last || in_list;
 }
 
-/* `last`: of all logs. */
-static int replay_log(vidi_set *set, vidi__logs *logs, uint64_t number, bool last)
+/* `first`: the log of the snapshot, which was on disk before the snapshot got its name. `last`: of all logs. */
+static int replay_log(vidi_set *set, vidi__logs *logs, uint64_t number, bool first, bool last)
 {
     vidi__log_found found = {0};
-    bool empty = may_be_empty(logs, number, last);
+    bool empty = !first && may_be_empty(logs, number, last);
     int code = read_log(set, logs, number, &found);
     if (code == VIDI_EDIFFERS && empty && is_leftover(logs->folder, number)) {
         found = (vidi__log_found){.headless = true};
@@ -136,7 +136,7 @@ int vidi__logs_replay(vidi_set *set, vidi__logs *logs, uint64_t first, uint64_t 
     if (last < first) /* every snapshot has a log, which is made before it: it will be found missing */
         last = first;
     for (uint64_t number = first;; number++) {
-        VIDI__TRY(replay_log(set, logs, number, number == last));
+        VIDI__TRY(replay_log(set, logs, number, number == first, number == last));
         if (number == last)
             return VIDI_OK;
         if (set->durable->recovery.missing_files - before > MISSING_MOST) /* a name with some number, and no log */

@@ -243,6 +243,7 @@ static int start_writing(vidi_set *set, opening *self)
     vidi__durable *durable = set->durable;
     vidi__logs *logs = &self->logs;
     uint64_t listed = vidi__end_last(&logs->known), last = self->contents.last_log;
+    last = last > durable->snapshot ? last : durable->snapshot;
     logs->found.identity = vidi__durable_log_id(set, 0, 0).identity;
     logs->found.snapshot = durable->snapshot;
     logs->found.first = set->previous_first ? set->previous_first : durable->snapshot;

@@ -276,8 +276,10 @@ static int take_rotated(vidi_set *set, bool keep)
     vidi__durable *durable = set->durable;
     vidi__open_log *fresh, *old = durable->log;
     uint64_t number = next_number(durable), bytes = 0, first = set->previous_first, last = set->previous_last;
-    if (keep)
+    if (keep) { /* the epoch is kept as it is on disk, so everything committed must be there */
+        VIDI__TRY(vidi__durable_state(set));
         VIDI__TRY(vidi__log_wait(old->log, vidi__log_end(old->log)));
+    }
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &fresh));
     set->previous_first = keep ? durable->snapshot : 0;
     set->previous_last = keep ? old->number : 0;

@@ -122,6 +122,38 @@ static void a_changed_head_without_records_is_a_leftover(void **state)
     free(whole.data);
 }
 
+/* What is invalid below the length that was on disk is damage, and above it what a crash has left. */
+static void damage_is_what_was_on_disk(void **state)
+{
+    (void)state;
+    image whole = make_image(RECORDS);
+    vidi__memory memory = log_memory();
+    vidi__log_found found;
+    size_t from = whole.ends[3], to = whole.ends[4];
+    whole.data[from + 20] ^= 1;
+    test_file_save(&folder, LOG_NAME, whole.data, whole.size);
+    for (size_t i = 0; i <= RECORDS; i++) {
+        seen.count = 0;
+        assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, whole.ends[i], log_see, &seen, &found),
+                         VIDI_OK);
+        assert_int_equal(seen.count, RECORDS - 1); /* no valid record is left out in either case */
+        assert_int_equal(found.damaged, whole.ends[i] > from ? to - from : 0);
+        assert_int_equal(found.damaged_at, found.damaged ? from : 0);
+        assert_int_equal(found.unfinished, found.damaged ? 0 : to - from);
+        assert_int_equal(found.intact, from);
+    }
+    whole.data[from + 20] ^= 1; /* a file that ends before that length */
+    for (size_t i = 0; i < RECORDS; i++) {
+        seen.count = 0;
+        test_file_save(&folder, LOG_NAME, whole.data, whole.ends[i]);
+        assert_int_equal(vidi__log_read(&memory, folder.handle, &log_id, whole.size, log_see, &seen, &found), VIDI_OK);
+        assert_int_equal(found.damaged, whole.size - whole.ends[i]);
+        assert_int_equal(found.damaged_at, whole.ends[i]);
+        assert_int_equal(found.unfinished, 0);
+    }
+    free(whole.data);
+}
+
 static void what_follows_the_last_record_is_unfinished(void **state)
 {
     (void)state;
@@ -452,6 +484,7 @@ int main(int argc, char **argv)
     test_add("a cut loses only what was cut", a_cut_loses_only_what_was_cut, NULL);
     test_add("a changed bit loses one record", a_changed_bit_loses_one_record, NULL);
     test_add("a changed head without records is a leftover", a_changed_head_without_records_is_a_leftover, NULL);
+    test_add("damage is what was on disk", damage_is_what_was_on_disk, NULL);
     test_add("what follows the last record is unfinished", what_follows_the_last_record_is_unfinished, NULL);
     test_add("records behind damage are found", records_behind_damage_are_found, NULL);
     test_add("records of another log do not fit", records_of_another_log_do_not_fit, NULL);
