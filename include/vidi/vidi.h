@@ -214,20 +214,24 @@ typedef struct vidi_options {
     }
 
 /*
- * Makes an empty set, in memory or in the folder options->path, which must not hold a set; options may be NULL.
+ * Makes an empty set, in memory or in the folder options->path; options may be NULL. The folder must be absent or empty,
+ * or hold what an interrupted call has left: VIDI_EEXIST otherwise, and nothing in it is changed.
  * Allocates for the capacity asked for. On error *set is NULL.
  */
 VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
 
 /*
  * Opens a set that lives in a folder. flags are vidi_access_flags. VIDI_EABSENT if there is no set there, VIDI_EBUSY
- * (the message names the process) if another process has it open for writing, VIDI_EFORMAT if it is damaged.
+ * (the message names the process) if another process has it open for writing, VIDI_EFORMAT if it cannot be read.
  *
- * For writing: reads the snapshot into memory and replays the log. Every valid record is replayed, also behind a
- * damaged place; vidi_recovered says what was found.
+ * For writing: reads the snapshot into memory and replays the log. VIDI_EDAMAGED if something that was committed is
+ * damaged or missing: then nothing has changed. With VIDI_ACCEPT_DAMAGE everything that is left is taken, also behind a
+ * damaged place, and saved at once. What a crash has cut off, and nobody was told to be on disk, is not damage.
+ * vidi_recovered says what was found.
  *
  * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share
- * one copy, and reads what the log adds. The set is as it was at that moment; later commits of the writer are not seen.
+ * one copy, and reads what the log adds. If something is damaged or missing in the log, the rest is read, and
+ * vidi_recovered tells. The set is as it was at that moment; later commits of the writer are not seen.
  * Nothing in the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no
  * other harm. If the file is truncated or its disk fails while it is mapped, the kernel sends SIGBUS, for which the
  * library installs a handler with the first mapping: from then on the calls that read from this set return VIDI_EIO.

@@ -278,7 +278,7 @@ static int make_files(vidi_set *set, bool *renamed)
     VIDI__TRY(vidi__folder_sync(&durable->folder));
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
     vidi__end_append(&end, number, VIDI__LOG_HEAD);
-    vidi__end_begin(&durable->end, durable->folder.handle, &end);
+    vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &end);
     VIDI__TRY(vidi__end_put(&durable->end));
     int code = vidi__folder_snapshot_finish(&snapshot);
     *renamed = snapshot.renamed;

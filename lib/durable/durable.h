@@ -254,7 +254,7 @@ typedef struct vidi__logs {
     bool has_end, end_is_damaged;
     bool newer;    /* there is a log of version 2: then there must be an `end` */
     bool unlisted; /* there is a log with records that `end` should list and does not */
-    bool ragged;   /* a log has unfinished bytes before valid records, or a second name */
+    bool ragged;   /* a log has unfinished bytes before valid records, or a second name, or is of version 1 */
 } vidi__logs;
 
 /* Reads `end`. This comes before anything else is looked at: a writer may be adding to the logs. */

@@ -90,7 +90,7 @@ static void take_found(vidi_set *set, vidi__logs *logs, uint64_t number, const v
     bool listed = vidi__end_length(&logs->known, number) > 0;
     logs->newer |= found->version > 1;
     logs->unlisted |= found->version > 1 && found->records && number > vidi__end_last(&logs->known) && !listed;
-    logs->ragged |= found->intact != found->bytes || found->links > 1;
+    logs->ragged |= found->intact != found->bytes || found->links > 1 || found->version == 1;
     add_up(&set->durable->recovery, number, found);
     atomic_fetch_add_explicit(&set->durable->log_bytes, found->bytes, memory_order_relaxed);
     vidi__end_append(&logs->found, number, found->intact);

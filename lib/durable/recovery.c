@@ -217,12 +217,12 @@ typedef struct opening {
     vidi__logs logs;
 } opening;
 
-/* Commits go to the last log if it ends cleanly and is of this version, and to a new one otherwise. */
+/* Commits go to the last log if it ends cleanly, and to a new one otherwise. */
 static int go_on(vidi_set *set, const vidi__logs *logs)
 {
     vidi__durable *durable = set->durable;
     const vidi__log_found *tail = &logs->tail;
-    if (!tail->headless && !tail->unfinished && tail->version > 1)
+    if (!tail->headless && !tail->unfinished)
         return vidi__durable_old_log(set, logs->last, tail->bytes, &durable->log);
     uint64_t number = logs->last + !tail->headless;
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
@@ -236,7 +236,8 @@ static int go_on(vidi_set *set, const vidi__logs *logs)
 
 /*
  * Readies the folder for writing. If something is gone, or a log is ragged, a snapshot replaces the logs at once:
- * recovery could not tell such a log from a damaged one the next time.
+ * recovery could not tell such a log from a damaged one the next time. And a folder in which only logs of version 1 are
+ * left of what there was would look whole, so such logs do not stay either.
  */
 static int start_writing(vidi_set *set, opening *self)
 {
@@ -247,7 +248,7 @@ static int start_writing(vidi_set *set, opening *self)
     logs->found.identity = vidi__durable_log_id(set, 0, 0).identity;
     logs->found.snapshot = durable->snapshot;
     logs->found.first = set->previous_first ? set->previous_first : durable->snapshot;
-    vidi__end_begin(&durable->end, durable->folder.handle, &logs->found);
+    vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &logs->found);
     atomic_store_explicit(&durable->tallied, vidi__record_answers(set), memory_order_relaxed);
     if (is_damaged(&durable->recovery) || logs->ragged)
         return vidi__snapshot_replace(set, (listed > last ? listed : last) + 1);
@@ -283,10 +284,12 @@ static int take_over(vidi_set *set, opening *self, uint64_t bytes)
     return VIDI_OK;
 }
 
+/* `number` is 0 if nobody knows which one it was. */
 static int missing_snapshot(uint64_t number)
 {
-    char name[40];
-    vidi__folder_snapshot_name(name, number);
+    char name[40] = "the snapshot";
+    if (number)
+        vidi__folder_snapshot_name(name, number);
     return vidi__fail(VIDI_EFORMAT,
                       "damaged: %s is missing; it was deleted, or the folder is a copy that was interrupted", name);
 }
@@ -301,7 +304,7 @@ static int look(opening *self)
     if (sort == VIDI__FOLDER_SET)
         return named > self->contents.snapshot ? missing_snapshot(named) : VIDI_OK;
     if (sort == VIDI__FOLDER_REMAINS)
-        return missing_snapshot(named ? named : 1);
+        return missing_snapshot(named);
     return vidi__fail(VIDI_EABSENT, "%s is not a vidi set: the folder holds no snapshot", self->path);
 }
 

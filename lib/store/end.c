@@ -134,7 +134,7 @@ int vidi__end_read(int folder, vidi__end_contents *contents)
 
 int vidi__end_init(vidi__end *end)
 {
-    *end = (vidi__end){.folder = -1, .file.handle = -1};
+    *end = (vidi__end){.folder = -1, .lock_file = -1, .file.handle = -1};
     int code = pthread_mutex_init(&end->lock, NULL);
     if (code == 0 && (code = pthread_cond_init(&end->done, NULL)) != 0)
         pthread_mutex_destroy(&end->lock);
@@ -234,9 +234,10 @@ static int end_making(vidi__end *end, int code)
     return code;
 }
 
-void vidi__end_begin(vidi__end *end, int folder, const vidi__end_contents *contents)
+void vidi__end_begin(vidi__end *end, int folder, int lock, const vidi__end_contents *contents)
 {
     end->folder = folder;
+    end->lock_file = lock;
     end->now = *contents;
 }
 
@@ -297,8 +298,20 @@ static int write_length(vidi__end *end)
     return code;
 }
 
+static int check_lock(const vidi__end *end)
+{
+    vidi__file_state state;
+    if (end->lock_file < 0)
+        return VIDI_OK;
+    VIDI__TRY(vidi__file_stat(&(vidi__file){end->lock_file, "lock"}, &state));
+    return state.links ? VIDI_OK
+                       : vidi__fail(VIDI_EIO, "the file lock was removed while the set was in use, so another process "
+                                              "may be writing to it too");
+}
+
 int vidi__end_synced(vidi__end *end, uint64_t number, uint64_t length)
 {
+    VIDI__TRY(check_lock(end));
     int code = VIDI_OK;
     pthread_mutex_lock(&end->lock);
     vidi__end_log *log = find(&end->now, number);

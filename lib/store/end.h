@@ -63,6 +63,7 @@ typedef struct vidi__end {
     pthread_mutex_t lock; /* is not held while a new file is made, so that no commit waits for that */
     pthread_cond_t done;  /* signalled when `making` has become false */
     int folder;
+    int lock_file;   /* the set's lock, whose name is looked at with each sync; -1: none */
     vidi__file file; /* closed until the first vidi__end_put */
     vidi__end_contents now;
     bool making;         /* a new file is being made; it takes over lengths that change meanwhile */
@@ -74,8 +75,8 @@ int vidi__end_init(vidi__end *end);
 /* Syncs the file if `sync`, and closes it. */
 void vidi__end_close(vidi__end *end, bool sync);
 
-/* Says what the folder holds, without writing it down yet. */
-void vidi__end_begin(vidi__end *end, int folder, const vidi__end_contents *contents);
+/* Says what the folder holds, without writing it down yet. `lock` is the handle of the locked file. */
+void vidi__end_begin(vidi__end *end, int folder, int lock, const vidi__end_contents *contents);
 /* Makes a new file with what is known, syncs it, renames it and syncs the folder. On error either file may be there. */
 int vidi__end_put(vidi__end *end);
 
@@ -89,7 +90,10 @@ int vidi__end_drop_log(vidi__end *end, uint64_t number);
  */
 int vidi__end_take_snapshot(vidi__end *end, uint64_t snapshot, uint64_t first, uint64_t until, uint64_t log_length);
 
-/* The log of this number has been synced up to this length. Ignored if it is not listed. */
+/*
+ * The log of this number has been synced up to this length. Ignored if it is not listed. VIDI_EIO if the set's lock was
+ * removed: another process may be writing to the same files.
+ */
 int vidi__end_synced(vidi__end *end, uint64_t number, uint64_t length);
 /* What was last written about this log; 0 if it is not listed. */
 uint64_t vidi__end_known(vidi__end *end, uint64_t number);

@@ -282,18 +282,31 @@ static void a_folder_of_version_1_is_converted(void **state)
     }
 }
 
-/* From then on damage is found in the old log too. */
-static void the_log_of_version_1_is_watched_over_too(void **state)
+/* No old log stays, so that without the new files the folder cannot be taken for one that was never converted. */
+static void nothing_of_version_1_stays(void **state)
 {
     home at;
-    char path[TEST_PATH];
-    vidi_set *set;
     (void)state;
     copy_old(&at, "v1-plain");
     vidi_close(must_open(at.path, 0));
-    test_path(path, at.path, names[2]);
-    assert_int_equal(truncate(path, (off_t)size_of(at.path, names[2]) - 8), 0);
-    assert_int_equal(vidi_open(&set, at.path, 0), VIDI_EDAMAGED);
+    assert_int_equal(size_of(at.path, names[2]), SIZE_MAX);
+    assert_int_equal(size_of(at.path, names[3]), SIZE_MAX);
+    assert_int_equal(test_folder_count(at.path, "set."), 1);
+    home_end(&at);
+}
+
+/* Without the lock a second writer would append to the same log. */
+static void a_deleted_lock_is_an_error(void **state)
+{
+    home at;
+    char path[TEST_PATH];
+    (void)state;
+    home_make(&at, "hashset", NULL, 0);
+    add_all(at.set, 0, 20, VIDI_NEW);
+    test_path(path, at.path, "lock");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(vidi_sync(at.set), VIDI_EIO);
+    check(strstr(vidi_message(), "lock") != NULL, "%s", vidi_message());
     home_end(&at);
 }
 
@@ -308,6 +321,7 @@ int main(int argc, char **argv)
     test_add("a deleted end is made again", a_deleted_end_is_made_again, NULL);
     test_add("other files stay", other_files_stay, NULL);
     test_add("a folder of version 1 is converted", a_folder_of_version_1_is_converted, NULL);
-    test_add("the log of version 1 is watched over too", the_log_of_version_1_is_watched_over_too, NULL);
+    test_add("nothing of version 1 stays", nothing_of_version_1_stays, NULL);
+    test_add("a deleted lock is an error", a_deleted_lock_is_an_error, NULL);
     return test_run("folder_files", argc, argv);
 }
