@@ -36,6 +36,10 @@ void model_call_rotate(model_world *world)
 {
     vidi_options next = VIDI_OPTIONS_INIT;
     model_truth *truth = &world->truth;
+    if (model_chance(world, 40)) /* what was committed just before, maybe without memory, belongs to the old epoch */
+        model_call_commit(world);
+    if (world->incident.killed)
+        return;
     bool plain = model_chance(world, 20) && !world->config.kind->capacity;
     world->next_kind = world->config.kind;
     if (!plain)
