@@ -115,6 +115,43 @@ static int try_fit(const merging *job)
     return status;
 }
 
+/* Can the sets lose pages at all? If not, there is no rate to try. */
+static bool can_lose(const merging *job)
+{
+    static const char *const exact[] = {"hashset", "sorted", "list"};
+    vidi_stats stats = {.size = sizeof stats};
+
+    if (vidi_stat(job->sets[0], &stats) != VIDI_OK)
+        return true;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (strcmp(stats.kind, exact[i]) == 0)
+            return false;
+    return true;
+}
+
+/*
+ * Would all sets together lose far more pages than was asked for? A single merge is refused by the library before
+ * anything changes. Several are tried in memory, so that OUT is not left with some of them.
+ */
+static int try_rate(const merging *job)
+{
+    vidi_set *all;
+    int status = CLI_OK, error = VIDI_OK;
+
+    if (job->flags & VIDI_MERGE_FORCE || job->from.count < 2 || !can_lose(job) ||
+        empty_like(&all, job->fresh ? job->sets[0] : job->into) < 0)
+        return CLI_OK;
+    if (!job->fresh)
+        error = vidi_merge(all, job->into);
+    for (size_t i = 0; i < job->from.count && error == VIDI_OK; i++) {
+        error = vidi_merge(all, job->sets[i]);
+        if (error == VIDI_ERATE)
+            status = does_not_fit(job, i, error);
+    }
+    vidi_close(all);
+    return status;
+}
+
 static int create_target(merging *job)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -179,6 +216,8 @@ static int merge(merging *job)
         status = open_all(job);
     if (status == CLI_OK)
         status = try_fit(job);
+    if (status == CLI_OK)
+        status = try_rate(job);
     if (status == CLI_OK)
         status = create_target(job);
     if (status == CLI_OK)

@@ -51,8 +51,8 @@ int vidi__set_verify(const vidi_set *set)
 
 int vidi__set_is_lost(void)
 {
-    return vidi__fail(VIDI_EIO, "the snapshot was truncated, or could not be read, while it was in use; open the set "
-                                "again");
+    return vidi__fail(VIDI_EIO, "the set's snapshot was truncated, or could not be read, while it was in use; open the "
+                                "set again, or run the command again");
 }
 
 int vidi_verify(const vidi_set *set)

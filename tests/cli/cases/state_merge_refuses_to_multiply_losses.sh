@@ -8,6 +8,9 @@ done
 try vidi merge one.state two.state
 vidi has one.state two.txt | wc -l
 try vidi merge all.state one.state two.state
+ls -d all.state 2>&1
+make_state --kind blocked all.state < /dev/null
+try vidi merge all.state one.state two.state
 vidi has all.state one.txt | wc -l
 try vidi merge --force one.state two.state
 vidi has one.state one.txt two.txt | wc -l
