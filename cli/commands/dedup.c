@@ -80,8 +80,7 @@ static int open_output(cli_job *job, const cli_sets *sets, const dedup_options *
                               .state = options->set.state,
                               .fresh = options->output_new,
                               .wait = options->set.wait,
-                              .syncs = job->delivery.syncs,
-                              .end = job->printer.end};
+                              .syncs = job->delivery.syncs};
 
     if (!options->output)
         return CLI_OK;

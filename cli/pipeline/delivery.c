@@ -434,11 +434,12 @@ int cli_delivery_end(cli_delivery *delivery, bool failed)
     if (failed || status != CLI_OK)
         end_after_failure(delivery);
     status = delivery->status != CLI_OK ? delivery->status : status;
-    if (delivery->set && !delivery->broken) {
-        int error = vidi_sync(delivery->set);
-        status = error < 0 ? cli_library_error(error) : status;
-    }
-    return status;
+    if (!delivery->set || delivery->broken)
+        return status;
+    if (delivery->file.noted && cli_output_finish(&delivery->file, delivery->set, delivery->mark) != CLI_OK)
+        return CLI_ERROR;
+    int error = vidi_sync(delivery->set);
+    return error < 0 ? cli_library_error(error) : status;
 }
 
 void cli_delivery_free(cli_delivery *delivery)

@@ -137,10 +137,13 @@ int cli_output_replace(cli_output_file *file, const char *path)
 /* ---- the note ---- */
 
 #define NOTE_BEGIN "vidi output 1 "
-#define NOTE_FORM NOTE_BEGIN "%" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 " "
+#define NOTE_OPEN "open "
+#define NOTE_CLOSED "closed "
+#define NOTE_FORM NOTE_BEGIN "%s%" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 " "
 
 typedef struct note {
     bool present;
+    bool closed; /* the last run ended in order: it left nothing behind the noted length */
     uint64_t device, inode, length, checksum;
     char path[PATH_SHOWN + 1]; /* as it was when the note was made, for messages */
 } note;
@@ -167,6 +170,15 @@ static int checksum_before(const cli_output_file *file, uint64_t length, uint64_
     return CLI_OK;
 }
 
+/* Takes a word if it comes next. */
+static bool take_word(const char **at, const char *word)
+{
+    bool is = strncmp(*at, word, strlen(word)) == 0;
+
+    *at += is ? strlen(word) : 0;
+    return is;
+}
+
 /* Takes a number and the space behind it. */
 static bool take_number(const char **at, int base, uint64_t *value)
 {
@@ -181,9 +193,11 @@ static bool take_number(const char **at, int base, uint64_t *value)
 
 static bool parse_note(const char *text, note *found)
 {
-    const char *at = text + strlen(NOTE_BEGIN);
+    const char *at = text;
+    bool ours = take_word(&at, NOTE_BEGIN);
 
-    found->present = strncmp(text, NOTE_BEGIN, strlen(NOTE_BEGIN)) == 0 && take_number(&at, 10, &found->device) &&
+    found->closed = ours && take_word(&at, NOTE_CLOSED);
+    found->present = ours && (found->closed || take_word(&at, NOTE_OPEN)) && take_number(&at, 10, &found->device) &&
                      take_number(&at, 10, &found->inode) && take_number(&at, 10, &found->length) &&
                      take_number(&at, 16, &found->checksum);
     if (found->present)
@@ -222,22 +236,41 @@ static int check_unchanged(const cli_output_file *file, uint64_t written, struct
     return CLI_OK;
 }
 
-int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
+/* Commits the set up to the mark with a note of this length. `about` is what fstat says of the file. */
+static int commit_note(const cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t length, bool closed,
+                       const struct stat *about)
 {
     char text[PATH_SHOWN + 128], resolved[PATH_MAX];
-    uint64_t length = file->start + covered, checksum;
-    struct stat about;
+    uint64_t checksum;
 
-    if (check_unchanged(file, written, &about) != CLI_OK || checksum_before(file, length, &checksum) != CLI_OK)
+    if (checksum_before(file, length, &checksum) != CLI_OK)
         return CLI_ERROR;
     const char *path = realpath(file->path, resolved) ? resolved : file->path;
-    int used = snprintf(text, sizeof text, NOTE_FORM "%.*s", (uint64_t)about.st_dev, (uint64_t)about.st_ino, length,
-                        checksum, PATH_SHOWN, path);
+    int used = snprintf(text, sizeof text, NOTE_FORM "%.*s", closed ? NOTE_CLOSED : NOTE_OPEN, (uint64_t)about->st_dev,
+                        (uint64_t)about->st_ino, length, checksum, PATH_SHOWN, path);
     int error = vidi_commit_note(set, mark, (vidi_str){text, (size_t)used});
-    if (error < 0)
-        return cli_library_error(error);
+    return error < 0 ? cli_library_error(error) : CLI_OK;
+}
+
+int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written)
+{
+    uint64_t length = file->start + covered;
+    struct stat about;
+
+    if (check_unchanged(file, written, &about) != CLI_OK ||
+        commit_note(file, set, mark, length, false, &about) != CLI_OK)
+        return CLI_ERROR;
     file->length = length;
     return CLI_OK;
+}
+
+int cli_output_finish(const cli_output_file *file, vidi_set *set, uint64_t mark)
+{
+    struct stat about;
+
+    if (fstat(file->fd, &about) != 0 || (uint64_t)about.st_size != file->length)
+        return CLI_OK; /* lines that are not committed are left, and the next run will cut them off */
+    return commit_note(file, set, mark, file->length, true, &about);
 }
 
 bool cli_output_cut(cli_output_file *file, uint64_t kept, uint64_t written)
@@ -415,32 +448,29 @@ static int take_noted(cli_output_file *file, const cli_output_terms *terms, cons
         return cli_error("%s was changed since %s has written to it; put it back as it was" WAY_OUT, file->path,
                          terms->state);
     file->length = had->length;
+    if (size > had->length && had->closed)
+        return cli_error("%s has %s bytes more than %s has written to it: somebody else has added them; take them "
+                         "out" WAY_OUT,
+                         file->path, cli_human_count(&is, size - had->length), terms->state);
     return size > had->length ? cut_tail(file, terms, size) : CLI_OK;
 }
 
-/* Goes on behind what is in a file that the state does not know, if that ends in whole lines. */
-static int take_unknown(cli_output_file *file, const cli_output_terms *terms, const struct stat *about)
-{
-    char last = terms->end;
-
-    if (about->st_size > 0 && pread(file->fd, &last, 1, about->st_size - 1) != 1)
-        return cannot(file, "read");
-    if (last != terms->end)
-        return cli_error(
-            "%s does not end with a whole line: end or remove its last line first, or name another --output",
-            file->path);
-    file->length = (uint64_t)about->st_size;
-    return CLI_OK;
-}
-
-static int take_fresh(const cli_output_file *file, const struct stat *about)
+/*
+ * A file that the state has not written to must be empty: what is in it may be another state's output, which that state
+ * would cut off, together with ours, if its last run was killed.
+ */
+static int take_new(const cli_output_file *file, const cli_output_terms *terms, const struct stat *about)
 {
     cli_number bytes;
 
     if (about->st_size == 0)
         return CLI_OK;
-    return cli_error("--output-new begins a new file, but %s has %s bytes; move it away, or name another --output",
-                     file->path, cli_human_count(&bytes, (uint64_t)about->st_size));
+    cli_human_count(&bytes, (uint64_t)about->st_size);
+    if (terms->fresh)
+        return cli_error("--output-new begins a new file, but %s has %s bytes; move it away, or name another --output",
+                         file->path, bytes.text);
+    return cli_error("%s has %s bytes that %s has not written; move it away, or name another --output", file->path,
+                     bytes.text, terms->state);
 }
 
 /*
@@ -484,9 +514,7 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
             "with --output-new",
             path, terms->state, cli_human_count(&bytes, had.length), had.path);
     bool known = had.present && !terms->fresh && (had.length > 0 || had.inode == about.st_ino);
-    status = terms->fresh ? take_fresh(file, &about)
-             : known      ? take_noted(file, terms, &had, &about)
-                          : take_unknown(file, terms, &about);
+    status = known ? take_noted(file, terms, &had, &about) : take_new(file, terms, &about);
     file->start = file->length;
-    return status != CLI_OK || known ? status : note_beginning(file, terms);
+    return status != CLI_OK || (known && !had.closed) ? status : note_beginning(file, terms);
 }

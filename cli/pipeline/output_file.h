@@ -11,6 +11,9 @@
  *
  * Bytes that are cut off are kept in the folder of the state, in a file `cut.1`, `cut.2`, …
  *
+ * The note is `open` from before the first byte of a run, and `closed` when the run has ended and left nothing behind the
+ * length. After a closed note, more bytes are somebody else's: the file is refused, and nothing is cut off.
+ *
  * Device numbers may change when the machine is started again, so a file that differs only in that is the same file.
  */
 #ifndef VIDI_CLI_PIPELINE_OUTPUT_FILE_H
@@ -33,7 +36,6 @@ typedef struct cli_output_terms {
     bool fresh;        /* begin a new file */
     bool wait;         /* until nobody else has it locked */
     bool syncs;
-    char end; /* of lines */
 } cli_output_terms;
 
 /* Is it a file that can be written, and none of those that are read? To be asked before anything else is opened. */
@@ -54,6 +56,9 @@ int cli_output_resume(cli_output_file *file, const char *path, const cli_output_
  * nothing is committed. CLI_OK, or CLI_ERROR with a message.
  */
 int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint64_t covered, uint64_t written);
+
+/* The last note of a run, if the file ends where the note says. CLI_OK, or CLI_ERROR with a message. */
+int cli_output_finish(const cli_output_file *file, vidi_set *set, uint64_t mark);
 
 /*
  * After a write that failed: of the `written` bytes of this run's output, keeps the first `kept`. Not if somebody else has

@@ -68,6 +68,14 @@ make_state()
     "$VIDI_BUILD/tests/make_state" "$@"
 }
 
+# Makes a state whose last run has ended look as if that run had been killed before it could close its output file.
+as_if_killed() # STATE
+{
+    local note
+    note=$(make_state --tell-note "$1")
+    make_state --open --note "${note/ closed / open }" "$1" < /dev/null
+}
+
 # Lines for it: a URL for each word.
 urls()
 {

@@ -12,6 +12,7 @@
  *   --open           goes on with one that is there
  *   --hold           says "held" as soon as it has the state, which it keeps until the end of the input
  *   --list           prints what is in it, sorted, and reads no lines
+ *   --tell-note      prints the note, and reads no lines
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ typedef struct wanted {
     vidi_options options;
     const char *like, *note;
     int key;
-    int open, hold, list;
+    int open, hold, list, tell_note;
     const char *path;
 } wanted;
 
@@ -39,10 +40,11 @@ static int parse(int count, char **words, wanted *want)
 {
     for (int i = 1; i < count; i++) {
         const char *word = words[i], *value = i + 1 < count ? words[i + 1] : "";
-        int *flag = strcmp(word, "--open") == 0   ? &want->open
-                    : strcmp(word, "--hold") == 0 ? &want->hold
-                    : strcmp(word, "--list") == 0 ? &want->list
-                                                  : NULL;
+        int *flag = strcmp(word, "--open") == 0        ? &want->open
+                    : strcmp(word, "--hold") == 0      ? &want->hold
+                    : strcmp(word, "--list") == 0      ? &want->list
+                    : strcmp(word, "--tell-note") == 0 ? &want->tell_note
+                                                       : NULL;
         if (flag) {
             *flag = 1;
             continue;
@@ -77,8 +79,9 @@ static int make(vidi_set **set, wanted *want)
     unsigned char key[VIDI_KEY_BYTES];
     vidi_set *like = NULL;
     int code;
-    if (want->open || want->list)
-        return vidi_open(set, want->path, want->list ? VIDI_READ_ONLY : 0);
+    int reads = want->list || want->tell_note;
+    if (want->open || reads)
+        return vidi_open(set, want->path, reads ? VIDI_READ_ONLY : 0);
     memset(key, want->key, sizeof key);
     want->options.path = want->path;
     if (want->like) {
@@ -124,6 +127,16 @@ static int list(const vidi_set *set)
     return 0;
 }
 
+static int tell_note(const vidi_set *set)
+{
+    char note[VIDI_NOTE_MAX];
+    size_t length = sizeof note;
+    if (vidi_note(set, note, &length) < 0)
+        return fail("note");
+    printf("%.*s\n", (int)length, note);
+    return 0;
+}
+
 /* All there are. */
 static int take_lines(vidi_set *set)
 {
@@ -150,7 +163,7 @@ int main(int count, char **words)
         puts("held");
         fflush(stdout);
     }
-    int status = want.list ? list(set) : take_lines(set);
+    int status = want.list ? list(set) : want.tell_note ? tell_note(set) : take_lines(set);
     if (want.note && vidi_commit_note(set, 0, (vidi_str){want.note, strlen(want.note)}) < 0)
         status = fail("note");
     vidi_close(set);

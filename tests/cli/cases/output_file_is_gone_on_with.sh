@@ -15,13 +15,6 @@ urls g | try vidi -s st -o out | sed "s|($PWD|(PWD|"
 urls g | try vidi -s st -o out --output-new
 urls h | try vidi -s st -o out
 cat out
-echo "-- a file that the state does not know is gone on with, if its last line is whole"
-urls x > known
-urls a | vidi -s st2 -o known
-cat known
-printf 'torn' > torn
-urls a | try vidi -s st3 -o torn
-cat torn; echo
 echo "-- without a state it is emptied first, also for counts"
 try vidi -o plain first
 try vidi -o plain second

@@ -16,6 +16,7 @@ for begin in nothing torn; do
         rm -rf st out
         if [ $begin = torn ]; then
             head -n 100 in | vidi -s st -o out
+            as_if_killed st
             printf 'http://torn.exa' >> out
         fi
         killed_at $n vidi --threads 1 -s st -o out in
