@@ -127,7 +127,7 @@ _vidi_options() {
         echo "--wait --accept-damage -h --help"
         ;;
     export)
-        echo "-h --help"
+        echo "--accept-damage -h --help"
         ;;
     import)
         echo "--new-key -h --help"

@@ -162,13 +162,14 @@ complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a summary
 
 complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if far more pages are lost than asked'
 complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
-complete -c vidi -n '__vidi_is merge' -l accept-damage -d 'Go on although part of OUT is damaged'
+complete -c vidi -n '__vidi_is merge' -l accept-damage -d 'Go on although part of a set is damaged'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is snapshot' -l wait -d 'Wait while another process has the state locked'
 complete -c vidi -n '__vidi_is snapshot' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is export' -l accept-damage -d 'Go on although part of the set is damaged'
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is import' -l new-key -d 'Give the new set a key of its own'

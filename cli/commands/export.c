@@ -137,10 +137,15 @@ static int write_file(const vidi_set *set, const char *path, const char *name)
     return status;
 }
 
+typedef struct export_options {
+    bool accepts; /* that part of the set is damaged */
+} export_options;
+
 static int run(const cli_command *self, cli_words words)
 {
     vidi_set *set;
-    int status = cli_options_parse(self, &words, NULL);
+    export_options options = {0};
+    int status = cli_options_parse(self, &words, &options);
 
     if (status != CLI_GO_ON)
         return status;
@@ -152,7 +157,7 @@ static int run(const cli_command *self, cli_words words)
             "standard output is a terminal, and an exported set is binary; name a file, or redirect the output");
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
-    status = cli_state_open_or_warn(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP);
+    status = cli_state_open_whole(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP, options.accepts);
     if (status != CLI_OK)
         return status;
     status = write_file(set, words.list[0], name);
@@ -160,12 +165,16 @@ static int run(const cli_command *self, cli_words words)
     return status;
 }
 
-static const cli_option options_table[] = {CLI_OPTIONS_END};
+static const cli_option options_table[] = {
+    {"accept-damage", 0, CLI_FLAG, offsetof(export_options, accepts), NULL, "Go on although part of the set is damaged",
+     "Without this option, a set of which something is damaged or missing is an error, and no file is written.", 0},
+    CLI_OPTIONS_END,
+};
 
 const cli_command cli_export = {
     .name = "export",
     .summary = "Write a saved set as one file, for backups and other machines",
-    .usage = "vidi export STATE [FILE]",
+    .usage = "vidi export [OPTION]... STATE [FILE]",
     .about = "Writes a saved set as one file that any machine can read, to FILE or standard output.",
     .details = "The set may be in use: what was committed when this began is in the file. All of it is verified on the "
                "way. Takes as much memory as the set.\n"

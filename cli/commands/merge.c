@@ -17,7 +17,7 @@ typedef struct merging {
     const char *path; /* of the set that the others are merged into */
     bool fresh;       /* it does not exist yet */
     bool wait;        /* while another process has it locked */
-    bool accepts;     /* that part of it is damaged */
+    bool accepts;     /* that part of a set is damaged */
     unsigned flags;   /* for vidi_merge_with */
     vidi_set *into;
     cli_words from; /* the paths of the others */
@@ -46,7 +46,7 @@ static int check_places(const merging *job)
 static int open_all(merging *job)
 {
     for (size_t i = 0; i < job->from.count; i++) {
-        if (cli_state_open_or_warn(&job->sets[i], job->from.list[i], VIDI_READ_ONLY) != CLI_OK)
+        if (cli_state_open_whole(&job->sets[i], job->from.list[i], VIDI_READ_ONLY, job->accepts) != CLI_OK)
             return CLI_ERROR;
         int error = vidi_verify(job->sets[i]);
         if (error < 0)
@@ -261,8 +261,10 @@ static const cli_option options_table[] = {
      0},
     {"wait", 0, CLI_FLAG, offsetof(merge_options, wait), NULL, "Wait while another process has OUT locked",
      CLI_WAIT_DETAILS, 0},
-    {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, accepts), NULL, "Go on although part of OUT is damaged",
-     CLI_DAMAGE_DETAILS, 0},
+    {"accept-damage", 0, CLI_FLAG, offsetof(merge_options, accepts), NULL, "Go on although part of a set is damaged",
+     "Without this option, a set of which something is damaged or missing is an error, and OUT is left as it is. URLs "
+     "that are gone will be new again.",
+     0},
     CLI_OPTIONS_END,
 };
 

@@ -305,6 +305,23 @@ int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)
     return status;
 }
 
+int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool accepts)
+{
+    int status = cli_state_open(set, path, flags, NULL);
+
+    if (status != CLI_OK)
+        return status;
+    vidi_recovery found = cli_state_recovered(*set);
+    cli_damage damage = cli_state_damage(&found);
+    if (!*damage.text || accepts) {
+        cli_state_warn_of_damage(*set, path);
+        return CLI_OK;
+    }
+    vidi_close(*set);
+    *set = NULL;
+    return cli_error("%s: %s; restore a backup, or go on without it with --accept-damage", path, damage.text);
+}
+
 int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait)
 {
     int status = open_any(set, path, access, wait, NULL);

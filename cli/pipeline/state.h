@@ -24,6 +24,9 @@ int cli_state_open(vidi_set **set, const char *path, unsigned flags, int *error)
 /* The same, and warns if something of the set is damaged or gone. */
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags);
 
+/* The same, but damage is an error unless it is accepted: for commands whose result others take for the whole set. */
+int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool accepts);
+
 /*
  * Opens the set in the folder path for writing, with the same options and the same warning. If another process has it
  * locked and `wait` is true, waits until it is free; a signal that ends the waiting is returned as CLI_SIGNAL plus its

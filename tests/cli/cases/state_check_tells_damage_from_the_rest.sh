@@ -55,7 +55,13 @@ for name in cut end missing; do
     try vidi -n -s $name in
 done
 find cut end missing -type f ! -name lock -exec md5sum {} + | sort | cmp - before && echo untouched
+try vidi export cut file
+try vidi merge new cut
+[ ! -e file ] && [ ! -e new ] && echo "neither was made"
 echo "-- unless that is accepted"
+try vidi export --accept-damage cut file
+try vidi check file
+rm file
 try vidi -s cut --accept-damage in
 try vidi check cut
 try vidi remove --accept-damage end in
