@@ -19,8 +19,8 @@
  *    lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write and vidi_close on a set in
  *    memory, if no call was running on the set at the fork; no other function, and none on a set in a folder. The child
- *    does not keep the lock of a set that its parent writes to, and its calls on it are VIDI_ECANNOT; vidi_close does
- *    nothing.
+ *    does not keep the lock of a set that its parent writes to. Its calls on that set return VIDI_ECANNOT, and
+ *    vidi_close does nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
@@ -91,7 +91,7 @@ enum vidi_error {
     VIDI_EFORMAT = -8,   /* what was read is not a vidi set, or is a damaged one */
     VIDI_EIO = -9,       /* a file, the sink or the source failed */
     VIDI_ESYSTEM = -10,  /* the operating system refused (random numbers, locks) */
-    VIDI_EEXIST = -11,   /* there is a set already, or the folder holds something else */
+    VIDI_EEXIST = -11,   /* the folder holds a set already, or something else */
     VIDI_EBUSY = -12,    /* another process, or this one, has the set open for writing */
     VIDI_EDAMAGED = -13, /* part of what was committed is gone; VIDI_ACCEPT_DAMAGE opens what is left */
     VIDI_ERATE = -14     /* the merged set would lose many more pages than was asked for; see VIDI_MERGE_FORCE */
@@ -103,8 +103,8 @@ enum vidi_error {
 VIDI_API const char *vidi_strerror(int error);
 
 /*
- * What was wrong in this thread's last call that returned an error or VIDI_INVALID: one sentence. Other calls, and other
- * threads, leave it as it is. Empty before the first. Never NULL.
+ * What was wrong in this thread's last call that returned an error or VIDI_INVALID: one sentence. Other calls, and
+ * other threads, leave it as it is. Empty before the first. Never NULL.
  */
 VIDI_API const char *vidi_message(void);
 
@@ -157,8 +157,8 @@ enum vidi_access_flags {
     VIDI_READ_ONLY = 16,    /* for opening: takes no lock, so any number of readers work beside a writer */
     VIDI_NO_MAP = 32,       /* with VIDI_READ_ONLY: reads and verifies the whole snapshot instead of mapping it */
     /*
-     * For opening to write: opens a set although its logs are damaged or missing (VIDI_EDAMAGED without this flag), and
-     * writes a snapshot of what is left at once. vidi_recovered tells what is gone: those URLs are new again.
+     * For opening to write: opens a set although its logs are damaged or missing (without this flag: VIDI_EDAMAGED),
+     * and at once writes a snapshot of what is left. vidi_recovered tells what is gone; those URLs are new again.
      */
     VIDI_ACCEPT_DAMAGE = 64,
     /* for vidi_read: the source must end with the stream; if it gives more bytes, that is VIDI_EFORMAT */
@@ -197,7 +197,7 @@ typedef struct vidi_options {
     const char *params;        /* "name=value,name=value", as docs/KINDS.md lists them */
     uint64_t capacity;         /* number of URLs expected; 0: unknown, which needs a kind that grows */
     double error;              /* false-positive probability at capacity; 0: 1e-6 */
-    const unsigned char *key;  /* VIDI_KEY_BYTES of secret; NULL: random, or with `like` the same */
+    const unsigned char *key;  /* VIDI_KEY_BYTES of secret; NULL: random, or that of `like` */
     const vidi_set *like;      /* same kind, parameters, key, epoch and form, so that the two can be merged */
     double headroom;           /* 1 to 1000: next epoch's capacity = last count * headroom; 0: 1.25 */
     uint32_t member;           /* 1..: this set is that member of a spatial set which lives elsewhere */
@@ -236,7 +236,7 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * other harm. If the file is truncated or its disk fails while it is mapped, the kernel sends SIGBUS, for which the
  * library installs a handler with the first mapping: from then on the calls that read from this set return VIDI_EIO.
  * SIGBUS for any other reason goes on to the handler that was installed before. A handler that is installed later must
- * pass on what is not its own, and threads that use such a set must not block SIGBUS; VIDI_NO_MAP does without.
+ * pass on what is not its own, and threads that use such a set must not block SIGBUS. VIDI_NO_MAP needs none of this.
  */
 VIDI_API int vidi_open(vidi_set **set, const char *path, unsigned flags);
 
@@ -277,11 +277,11 @@ VIDI_API int vidi_commit_to(vidi_set *set, uint64_t mark);
 #define VIDI_NOTE_MAX 4096
 
 /*
- * vidi_commit_to, and the set's note is replaced, both or neither: after a crash the set has the URLs and this note, or
- * the note before and not the URLs. A note is a few bytes of the caller's that belong to what is committed, such as the
- * length of the file that the URLs were written to. Without VIDI_MANUAL_COMMIT it commits the note alone. An empty note
- * removes it. VIDI_ELIMIT if it is longer than VIDI_NOTE_MAX, VIDI_ECANNOT unless the set is in a folder and open for
- * writing. The note stays when the set rotates; vidi_write leaves it out.
+ * Commits as vidi_commit_to does and replaces the set's note, both or neither: after a crash the set has the URLs and
+ * this note, or neither and the note before. A note is a few bytes that belong to what is committed, such as the length
+ * of the file that the URLs were written to. Without VIDI_MANUAL_COMMIT it commits the note alone. An empty note
+ * removes the old one. VIDI_ELIMIT if it is longer than VIDI_NOTE_MAX, VIDI_ECANNOT unless the set is in a folder and
+ * open for writing. Rotating keeps the note; vidi_write leaves it out.
  */
 VIDI_API int vidi_commit_note(vidi_set *set, uint64_t mark, vidi_str note);
 
@@ -310,17 +310,16 @@ VIDI_API int vidi_verify(const vidi_set *set);
 /* What vidi_open found. */
 typedef struct vidi_recovery {
     size_t size;
-    uint64_t logs;    /* log files read */
-    uint64_t records; /* records replayed from them */
-    uint64_t urls;    /* URLs that the records added or removed */
-    uint64_t
-        unfinished_bytes;    /* what a crash has left of the last writes, of which nobody was told that they are safe */
-    uint64_t damaged_bytes;  /* that were on disk once: their URLs are forgotten and will be new again */
-    uint64_t damaged_places; /* number of damaged stretches */
-    char damaged_log[40];    /* name of the first damaged log; empty: none */
-    uint64_t damaged_at;     /* offset in that log of its first damaged byte */
-    uint64_t missing_files;  /* files that are missing, or damaged so that nothing in them can be read */
-    char missing_file[40];   /* name of the first of them; empty: none */
+    uint64_t logs;             /* log files read */
+    uint64_t records;          /* records replayed from them */
+    uint64_t urls;             /* URLs that the records added or removed */
+    uint64_t unfinished_bytes; /* what a crash has left of the last writes; nobody was told that they were safe */
+    uint64_t damaged_bytes;    /* bytes that were on disk once: their URLs are forgotten and will be new again */
+    uint64_t damaged_places;   /* number of damaged stretches */
+    char damaged_log[40];      /* name of the first damaged log; empty: none */
+    uint64_t damaged_at;       /* offset in that log of its first damaged byte */
+    uint64_t missing_files;    /* files that are missing, or of which nothing can be read */
+    char missing_file[40];     /* name of the first of them; empty: none */
 } vidi_recovery;
 
 VIDI_API int vidi_recovered(const vidi_set *set, vidi_recovery *recovery);
@@ -390,10 +389,10 @@ VIDI_API int vidi_drop_previous(vidi_set *set);
  * multiset: the URLs of one are inserted into the other, so kind, size, key, hash function, epoch and member may
  * differ. All other sets must agree in each of these, which sets that were created with `like` do.
  *
- * A filter that was made for n URLs has a far higher error rate with those of two such filters in it. VIDI_ERATE, with
- * nothing changed, if the merge would raise vidi_stats.fp_now to more than twice the error rate that the set was made
- * for. It never refuses sets that are exact, or whose size was given by parameters (m, bits), or a merge after which the
- * rate is no higher than that of one of the two sets before.
+ * A filter that was made for n URLs has a far higher error rate when it holds those of two such filters. If the merge
+ * would raise vidi_stats.fp_now to more than twice the error rate that the set was made for, the result is VIDI_ERATE
+ * and nothing has changed. Sets that are exact, or whose size was given by parameters (m, bits), are never refused; nor
+ * is a merge after which the rate is no higher than one of the two sets had before.
  *
  * Takes time linear in the size of `from`; adds to either set wait. On any other error `into` may hold part of `from`;
  * calling again completes it, except that sets which store every add may then count some URLs twice.
@@ -615,11 +614,11 @@ typedef int (*vidi_sink)(void *context, const void *data, size_t size);
 typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
 
 /*
- * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do questions of kinds
+ * Writes the set as a stream of bytes, in pieces of at most 64 KiB. Adds wait meanwhile, and so do lookups of kinds
  * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
  * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written. Of a set in a folder the
- * stream holds everything committed: a commit that had no memory to reach the filter is applied first, and if there is
- * still no memory, this fails.
+ * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
+ * and this fails if there is still none.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 
@@ -647,9 +646,10 @@ VIDI_API int vidi_kind(size_t index, vidi_kind_info *info);
 /*
  * URLs, as the URL Standard (https://url.spec.whatwg.org/) and so every browser reads them. These functions need no set
  * and keep nothing: any thread may call them at any time. Input is any bytes; what is not UTF-8 becomes U+FFFD, as in
- * the standard (canonical forms, below, keep such bytes apart). Time is linear in the input's length for every input. Nothing is allocated for a base and a reference of up to about 1,000
- * bytes that fit into the caller's buffer, besides what ICU takes for internationalised hosts. Of those, names of more
- * than 1,024 bytes are refused, more than any that the DNS knows; and all in a build without ICU.
+ * the standard (canonical forms, below, keep such bytes apart). Time is linear in the input's length for every input.
+ * Nothing is allocated for a base and a reference of up to about 1,000 bytes that fit into the caller's buffer, besides
+ * what ICU takes for internationalised hosts. Of those, names of more than 1,024 bytes are refused, more than any that
+ * the DNS knows; and all in a build without ICU.
  */
 
 enum vidi_url_host {
@@ -733,9 +733,9 @@ VIDI_API void vidi_canon_close(vidi_canon *canon);
 
 /*
  * The name, the version, and the rules that differ from the default: "whatwg/2", "crawl/2,-sort", or
- * "crawl/2,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for every
- * URL, except `key=site`, which depends on the machine's Public Suffix List. vidi_canon_create takes such names too (with
- * the list, if there was one) and refuses versions that it does not know. Valid until vidi_canon_close.
+ * "crawl/2,tracking=5d1c…" with a digest of the caller's list. Two forms with the same name give the same text for
+ * every URL, except `key=site`, which depends on the machine's Public Suffix List. vidi_canon_create takes such names
+ * too (with the list, if there was one) and refuses versions that it does not know. Valid until vidi_canon_close.
  */
 VIDI_API const char *vidi_canon_name(const vidi_canon *canon);
 
@@ -777,8 +777,8 @@ typedef struct vidi_canon_info {
 } vidi_canon_info;
 
 /*
- * The index-th rule of all profiles in their newest version, in the order in which they are applied; VIDI_EABSENT beyond
- * the last.
+ * The index-th rule of all profiles in their newest version, in the order in which they are applied; VIDI_EABSENT
+ * beyond the last.
  */
 VIDI_API int vidi_canon_rule(size_t index, vidi_canon_info *info);
 

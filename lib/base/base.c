@@ -77,7 +77,7 @@ const char *vidi_strerror(int error)
     case VIDI_ESYSTEM:
         return "the operating system refused";
     case VIDI_EEXIST:
-        return "there is something already";
+        return "the folder is not empty";
     case VIDI_EBUSY:
         return "in use";
     case VIDI_EDAMAGED:

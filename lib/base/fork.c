@@ -1,6 +1,6 @@
 /*
- * See fork.h. The files to close are bits, by their number: no lock that another thread may hold at the fork, and no
- * memory to allocate. Files with larger numbers than there are bits are not closed.
+ * See fork.h. The files to close are bits in an array, by descriptor. So a child needs no lock, which another thread
+ * might have held at the fork, and no memory. Descriptors beyond the array are not closed.
  */
 #include "base/fork.h"
 

@@ -1,10 +1,10 @@
 /*
- * What fork() leaves a child of sets that its parent writes to.
+ * What happens in a child that fork() makes of a process that writes to sets.
  *
- * The lock of a folder belongs to the open file, which the child shares: as long as the child lived, the set would stay
- * locked after its writer has ended. So the child closes its copies of the locks, which does not unlock them in the
- * parent. And it has none of the threads that write the set's log, so its calls on such a set must fail. They notice by
- * a number that grows with each fork, at the cost of a load.
+ * The lock of a folder belongs to the open file, which the child shares: if the writer ended, the set would stay locked
+ * until the child ends too. So the child closes its copies of the locks, which does not unlock them in the parent. And
+ * it has none of the threads that write the set's log, so its calls on such a set must fail. They compare a number that
+ * grows with each fork, which costs one load.
  */
 #ifndef VIDI_BASE_FORK_H
 #define VIDI_BASE_FORK_H

@@ -62,10 +62,10 @@ struct vidi_set {
     pthread_rwlock_t lock;
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
-    unsigned process;    /* vidi__fork_generation of the process that writes to its folder; 0: no matter which one */
+    unsigned process;    /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
     vidi__mapped mapped; /* where the contents are, if the set does not own them */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
-    const _Atomic bool *lost; /* becomes true when a part of the mapping could not be read; NULL: nobody looks */
+    const _Atomic bool *lost; /* becomes true when a part of the mapping cannot be read; NULL: not watched */
     const vidi__persistence *persistence;   /* NULL: the set lives in memory */
     struct vidi__durable *durable;          /* for persistence, and NULL without it */
     uint64_t previous_first, previous_last; /* numbers of the previous epoch's files; 0: none */
@@ -94,7 +94,7 @@ typedef struct vidi__work {
     uint64_t epoch;           /* that the hashes belong to */
     size_t count;
     uint8_t *verdicts;          /* VIDI_UNTRIED on entry */
-    uint64_t *marks;            /* where the marks of adds go; NULL unless the caller asked for them */
+    uint64_t *marks;            /* where adds put their marks; NULL: nowhere */
     vidi_digest *digests;       /* for vidi_digest_batch: where the hashes of the URLs go; otherwise NULL */
     const vidi__epoch *hashing; /* for vidi_digest_batch: what they are hashed with */
     bool single;                /* the caller returns the verdict, so vidi_message() must explain VIDI_INVALID */
@@ -188,7 +188,7 @@ typedef struct vidi__pending {
     struct vidi__open_log *log; /* NULL: nothing */
     uint64_t position;          /* in the log */
     uint64_t from, to;          /* the numbers of its operations */
-    double lost_each;           /* expected losses that each VIDI_NEW of it was charged */
+    double lost_each;           /* expected pages lost that were counted for each VIDI_NEW */
 } vidi__pending;
 
 /* lib/durable installs this table. The comment at each function says which lock the caller holds. */
@@ -206,8 +206,8 @@ struct vidi__persistence {
     /* Verifies the previous epoch if it was mapped with this one, which never changes then; no lock. */
     int (*verify_previous)(const vidi_set *set);
     /*
-     * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED. work
-     * is what was added; NULL: it was a removal.
+     * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED.
+     * work is what was added; NULL: it was a removal.
      */
     int (*settle)(vidi_set *set, vidi__pending *pending, const vidi__work *work);
     /* The mark after everything answered so far; 0 unless the caller commits. No lock. */
@@ -221,9 +221,9 @@ struct vidi__persistence {
     /* Is the filter being written, so that it must not change? Any lock. */
     bool (*is_frozen)(const vidi_set *set);
 
-    /* Is something committed that is not in the filter and could be? While the filter stands still. */
+    /* Is something committed that the filter could take and has not? Any lock, while the filter does not change. */
     bool (*is_behind)(const vidi_set *set);
-    /* Applies everything committed to the filter; turn and exclusive lock. On error some of it is not there yet. */
+    /* Applies everything committed to the filter; turn and exclusive lock. On error part of it stays staged. */
     int (*catch_up)(vidi_set *set);
     /* Lists what is committed but not in the filter; exclusive lock, or shared if the kind is not concurrent. */
     int (*check_listable)(const vidi_set *set);
@@ -232,7 +232,7 @@ struct vidi__persistence {
     int (*check_whole)(const vidi_set *set);
     /* Inserts into another set what is committed here but not in the filter; both locked. */
     int (*merge_into)(vidi_set *into, const vidi_set *from);
-    /* How many URLs that would add to the other set's filter; both locked. */
+    /* How many URLs merge_into would add to the other filter; both locked. */
     int (*count_missing)(vidi_set *into, const vidi_set *from, uint64_t *missing);
     /* Makes a merge into this set durable; turn, no lock. */
     int (*merged)(vidi_set *set);
@@ -345,7 +345,10 @@ void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
 /* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
 void vidi__lock_still(const vidi_set *set);
-/* The same, and the filter holds everything committed, unless it is mapped. Locked even on error. The caller has `turn`. */
+/*
+ * The same, and unless the filter is mapped, everything committed is brought to it first. The caller holds `turn`. The
+ * set is locked even after an error.
+ */
 int vidi__lock_whole(const vidi_set *set);
 void vidi__unlock(const vidi_set *set);
 

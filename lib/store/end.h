@@ -7,12 +7,12 @@
  *     56  of each log, in ascending order: u64 number, u64 synced length; then zeros
  *    504  u64 checksum of the 504 bytes before
  *
- * Without it a log that a crash has cut off and one that lost its last records look the same. What is invalid below the
- * length that is written here is damage. What is invalid above it is what a crash has left of the last writes.
+ * Without it, a log that a crash has cut off and one that has lost its last records look the same. Below the length
+ * that is written here, invalid bytes are damage. Above it, they are what a crash has left of the last writes.
  *
  * The file has one sector of 512 bytes, which a disk writes as a whole or not at all. After each sync of a log its new
  * length is written over the old one, in place and without a sync of its own. So after a crash of the machine `end` may
- * be older than the logs, and then tells less than the truth, but never something wrong. A change of the snapshot or of
+ * be older than the logs: it may tell too little, but nothing wrong. A change of the snapshot or of
  * the list of logs makes a new file, synced and renamed, so that each file lists the same logs as long as it lives: a
  * hard link that somebody has made of it never learns of logs that came later.
  *
@@ -60,7 +60,7 @@ int vidi__end_read(int folder, vidi__end_contents *contents);
 
 /* The writer's `end`. All functions but init and close may be called from any thread. */
 typedef struct vidi__end {
-    pthread_mutex_t lock; /* is not held while a new file is made, so that no commit waits for that */
+    pthread_mutex_t lock; /* not held while a new file is made, so that no commit waits for that */
     pthread_cond_t done;  /* signalled when `making` has become false */
     int folder;
     int lock_file;   /* the set's lock, whose name is looked at with each sync; -1: none */

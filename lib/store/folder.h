@@ -5,7 +5,7 @@
  *     set.<number>              a snapshot: the stream that vidi_write writes (docs/FORMAT.md)
  *     set.<number>.new          a snapshot that is being written, or that a crash has left behind
  *     log.<number>              what was committed after the snapshot of that number was begun
- *     end                       what of all this must be there, and how much of each log is on disk (end.h)
+ *     end                       which of these files must be there, and how much of each log is on disk (end.h)
  *     end.new                   the next one, or what a crash has left of it
  *
  * Numbers are 16 hexadecimal digits and increase by one. A snapshot contains everything up to the beginning of the log
@@ -13,9 +13,9 @@
  * A snapshot gets its name by renaming, after it is complete and on disk; from that moment on it replaces the previous
  * one. Everything older is then removed, except what a snapshot names as its previous epoch.
  *
- * A new set is made in this order: set.1.new, log.1, end, and last set.1.new gets its name. Each is on disk before the
- * next begins. So without a snapshot set.1.new tells an interrupted creation, where nothing is lost, from a copy that
- * was interrupted or a snapshot that was deleted.
+ * A new set is made in this order: set.1.new, log.1, end; last, set.1.new is renamed to set.1. Each is on disk before
+ * the next is begun. So if there is no snapshot, set.1.new tells an interrupted creation, where nothing is lost, from
+ * an interrupted copy or a deleted snapshot.
  */
 #ifndef VIDI_STORE_FOLDER_H
 #define VIDI_STORE_FOLDER_H
@@ -36,7 +36,7 @@ typedef struct vidi__folder_contents {
     bool has_others;   /* files that a set does not have when it is made */
 } vidi__folder_contents;
 
-/* What the contents come to. */
+/* What a folder is, judged by its contents. */
 typedef enum vidi__folder_sort {
     VIDI__FOLDER_BARE,   /* no file of a set */
     VIDI__FOLDER_BEGUN,  /* what an interrupted creation has left */
@@ -63,7 +63,7 @@ void vidi__folder_close(vidi__folder *folder);
 int vidi__folder_lock(vidi__folder *folder);
 
 int vidi__folder_list(const vidi__folder *folder, vidi__folder_contents *contents);
-/* The same, and says what it comes to. */
+/* The same, and tells what the folder is. */
 int vidi__folder_look(const vidi__folder *folder, vidi__folder_contents *contents, vidi__folder_sort *sort);
 int vidi__folder_sync(const vidi__folder *folder);
 

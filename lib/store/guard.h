@@ -3,8 +3,8 @@
  * access, which would end the whole process. The guard turns that into an error of the set that was mapped.
  *
  * Its signal handler recognises addresses in ranges that were registered here. It maps zero pages over the range from
- * the fault on, so that the access succeeds, and notes that the range is lost. The code that reads a mapping tolerates
- * any bytes, and whoever called it looks at the note before it believes the answer.
+ * the fault on, so that the access succeeds, and sets the range's flag. The code that reads a mapping tolerates any
+ * bytes, and its callers look at the flag before they believe the answer.
  *
  * The handler is installed with the first range and stays. SIGBUS for any other address, or sent with kill(2), goes on
  * to the handler that was there before, or takes the default action. A handler that somebody installs later replaces

@@ -177,8 +177,8 @@ static void write_out(vidi__log *log)
 }
 
 /*
- * Looks at the file's names. A log without a name is lost with the process. A second name means that somebody has copied
- * the folder by linking its files: what is appended from now on would be appended to the copy too.
+ * Looks at the file's names. A log without a name is lost with the process. A second name means that somebody has
+ * copied the folder by linking its files: what is appended from now on would be appended to the copy too.
  */
 static int look_at_links(vidi__log *log)
 {

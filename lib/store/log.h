@@ -62,7 +62,7 @@ typedef struct vidi__log vidi__log;
 int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vidi__log_id *id,
                      vidi__log_policy policy);
 
-/* The log tells this `end` how much of it is on disk, and whether it has got a second name; before the first append. */
+/* Makes the log tell this `end` how much of it is on disk, and if it has got a second name. Before the first append. */
 struct vidi__end;
 void vidi__log_report_to(vidi__log *log, struct vidi__end *end);
 
@@ -106,7 +106,7 @@ int vidi__log_state(vidi__log *log);
 
 /* ---- reading ---- */
 
-/* The length of a log that is on disk, if nobody has written it down: then only bytes between records are damage. */
+/* For logs of version 1, of which nobody knows how much was on disk: only bytes between records count as damage. */
 #define VIDI__LOG_UNKNOWN UINT64_MAX
 
 typedef struct vidi__log_found {
@@ -131,15 +131,15 @@ typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
 /*
  * Reads a log from the first to the last valid record. `known` is the length that was on disk, or VIDI__LOG_UNKNOWN.
  * VIDI_EABSENT if there is no such file, VIDI_EDIFFERS if it has another id, VIDI_EDAMAGED if the head is damaged and
- * something follows it. Allocates memory for the largest record in
- * the file, never more than the length of the file plus 1 MiB. A log that is being written to is read up to some
- * record. The search for records behind damage takes time linear in the file's size. A file that was forged to take
- * longer is VIDI_EFORMAT, after the records before that point have been handed out.
+ * something follows it. Allocates memory for the largest record in the file, never more than the length of the file
+ * plus 1 MiB. A log that is being written to is read up to some record. The search for records behind damage takes time
+ * linear in the file's size. A file that was forged to take longer is VIDI_EFORMAT, after the records before that point
+ * have been handed out.
  */
 int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
                    void *context, vidi__log_found *found);
 
-/* The length of the log before this one that its head tells; 0 if it cannot be read, or is of version 1. */
+/* How much of the log before this one was on disk, as this one's head tells; 0 if it is unreadable or of version 1. */
 uint64_t vidi__log_length_before(int folder, const vidi__log_id *id);
 
 /* "log.000000000000002a" */

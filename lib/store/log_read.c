@@ -22,7 +22,7 @@ typedef struct reader {
     vidi__file file;
     uint64_t size;  /* of the file when reading began */
     uint64_t links; /* names that the file has */
-    uint64_t known; /* of the file that was on disk, or VIDI__LOG_UNKNOWN */
+    uint64_t known; /* length that was on disk, or VIDI__LOG_UNKNOWN */
     vidi__log_head head;
     uint64_t allowance; /* bytes that may still be checksummed in vain */
     unsigned char *window;
@@ -146,11 +146,11 @@ static int record_at(reader *self, uint64_t offset, uint32_t *type, vidi_str *pa
 
 /*
  * Counts bytes that are not part of a valid record: those below the known length as damage, the others as unfinished.
- * `behind` tells whether a valid record follows, for logs whose length nobody knows.
+ * Where the length is unknown, `followed` decides: does a valid record come after them?
  */
-static void count_skipped(const reader *self, uint64_t from, uint64_t to, bool behind, vidi__log_found *found)
+static void count_skipped(const reader *self, uint64_t from, uint64_t to, bool followed, vidi__log_found *found)
 {
-    uint64_t known = self->known != VIDI__LOG_UNKNOWN ? self->known : behind ? to : from;
+    uint64_t known = self->known != VIDI__LOG_UNKNOWN ? self->known : followed ? to : from;
     uint64_t limit = known < from ? from : known < to ? known : to;
     if (limit > from) {
         if (!found->damaged)
@@ -161,8 +161,8 @@ static void count_skipped(const reader *self, uint64_t from, uint64_t to, bool b
     found->unfinished += to - limit;
 }
 
-/* The file may end before the length that was on disk. */
-static void count_missing(const reader *self, vidi__log_found *found)
+/* Counts what follows the last valid record, also if the file is shorter than what was on disk. */
+static void count_rest(const reader *self, vidi__log_found *found)
 {
     bool shorter = self->known != VIDI__LOG_UNKNOWN && self->known > self->size;
     uint64_t end = shorter ? self->known : self->size;
@@ -194,7 +194,7 @@ static int read_records(reader *self, vidi__log_visit *visit, void *context, vid
         offset += bytes;
         found->bytes = offset;
     }
-    count_missing(self, found);
+    count_rest(self, found);
     return VIDI_OK;
 }
 
