@@ -1,7 +1,9 @@
 /*
- * vidi [dedup]: prints each line the first time its URL is seen, unchanged and in input order. URLs with the same canonical form count as one.
+ * vidi [dedup]: prints each line the first time its URL is seen, unchanged and in input order. URLs with the same
+ * canonical form count as one.
  *
- * This file reads the options and checks their combinations; job.c does the work, and set_options.c makes the set. Statistics are printed after all output.
+ * This file reads the options and checks their combinations; job.c does the work, and set_options.c makes the set.
+ * Statistics are printed after all output.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -44,8 +46,8 @@ static int imply_dry_run(dedup_options *options)
     return CLI_OK;
 }
 
-/* A dry run must leave the file alone that holds the output of a state; and there is nothing to acknowledge. */
-static int check_dry_run(const dedup_options *options)
+/* A dry run must not touch the file that holds the output of a state, and there is nothing to acknowledge. */
+static int refuse_in_dry_run(const dedup_options *options)
 {
     const char *why = options->seen ? "--seen with --state is a dry run" : "a dry run remembers nothing";
 
@@ -54,7 +56,7 @@ static int check_dry_run(const dedup_options *options)
     return cli_error("%s, and leaves the output file alone; instead of --output, redirect with '> FILE'", why);
 }
 
-/* Is what is said about the output possible? To be asked before anything is opened. */
+/* Checks the options that concern the output, before anything is opened. */
 static int check_output(const dedup_options *options, cli_words files)
 {
     const char *state = options->set.state, *number = options->ack;
@@ -64,7 +66,7 @@ static int check_output(const dedup_options *options, cli_words files)
     if (options->ack && !state)
         return cli_error("--ack needs --state: what is acknowledged is remembered there");
     if (state && options->set.dry_run && (options->ack || options->output))
-        return check_dry_run(options);
+        return refuse_in_dry_run(options);
     bool from_stdin = files.count == 0;
     for (size_t i = 0; i < files.count; i++)
         from_stdin = from_stdin || strcmp(files.list[i], "-") == 0;
@@ -143,7 +145,7 @@ static int dedup_run(cli_job *job, cli_sets *sets, dedup_options *options, cli_w
         status = imply_dry_run(options);
     if (status == CLI_OK)
         status = check_output(options, files);
-    if (status == CLI_OK && options->ack) /* first, so that no file of ours has the number that the user means */
+    if (status == CLI_OK && options->ack) /* first: a file that we open could get the number that the user means */
         status = cli_acks_open(&job->delivery.acks, options->ack);
     if (status == CLI_OK)
         status = cli_sets_open(sets, &options->set);
@@ -196,8 +198,8 @@ static const cli_option options_table[] = {
     {"output-new", 0, CLI_FLAG, FIELD(output_new), NULL, "Begin a new --output file for the state",
      "The file must be absent or empty. Needed when the file of the last run was moved away.", 0},
     {"ack", 0, CLI_TEXT, FIELD(ack), "PATH|FD", "Remember only what the consumer acknowledges here",
-     "From this FIFO or file descriptor, vidi reads lines with one number each: how many lines of output, from the "
-     "first on, are done. The number never decreases. At the end vidi waits for the rest; if the acknowledgements end "
+     "From this FIFO or file descriptor, vidi reads one number per line: how many lines of output, counted from the "
+     "first, are done. The number never decreases. At the end vidi waits for the rest; if the acknowledgements end "
      "before that, the rest is not remembered, and the exit status is 4.",
      0},
     {"wait", 0, CLI_FLAG, FIELD(set.wait), NULL, CLI_WAIT_SUMMARY, CLI_WAIT_DETAILS, 0},

@@ -1,6 +1,6 @@
 /*
- * vidi export: writes a saved set as one file that any machine can read. The file gets its name only when it is complete
- * and on disk; until then an older file of that name stays unchanged.
+ * vidi export: writes a saved set as one file that any machine can read. The file gets its name only when it is
+ * complete and on disk; until then an older file of that name stays unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ static int write_device(const vidi_set *set, const char *path, const char *name)
     return status;
 }
 
-/* The shell has made the file, with the mode that the user's umask gives. */
+/* The file of '> FILE' is made by the shell, with the mode that the user's umask gives. */
 static void warn_of_readers(void)
 {
     struct stat about;

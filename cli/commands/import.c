@@ -1,6 +1,6 @@
 /*
- * vidi import: makes a state from an exported set, after the whole stream was read and verified. With --new-key its URLs
- * go to a new set, which is hashed with another key.
+ * vidi import: makes a state from an exported set, after the whole stream was read and verified. With --new-key its
+ * URLs are merged into a new set with another key.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static int create_with_new_key(vidi_set **set, const vidi_set *like, const char 
     return error < 0 ? cli_state_error(path ? path : "import", error) : CLI_OK;
 }
 
-/* Only sets that keep their URLs can be merged under another key: tried with empty ones, before a folder is made. */
+/* Only sets that keep their URLs can be merged under another key. Tries it with empty sets, before a folder is made. */
 static int check_keeps_urls(const vidi_set *set, const char *name)
 {
     vidi_set *one, *other = NULL;
@@ -116,9 +116,9 @@ static int run(const cli_command *self, cli_words words)
 
 static const cli_option options_table[] = {
     {"new-key", 0, CLI_FLAG, offsetof(import_options, new_key), NULL, "Give the new set a key of its own",
-     "Whoever wrote the file knows the key in it, and with it can choose URLs that the set finds slowly. This is for "
-     "sets of the kinds hashset, sorted and list, which keep the URLs, so that they can be hashed again. The new set "
-     "has the URLs, but not the statistics and the past epochs. It takes memory for both sets.",
+     "Whoever wrote the file knows the key in it, and can use it to choose URLs that the set finds slowly. This works "
+     "for the kinds hashset, sorted and list, which keep the URLs, so that they can be hashed again. The new set has "
+     "the URLs, but not the statistics and the past epochs. This takes memory for both sets.",
      0},
     CLI_OPTIONS_END,
 };

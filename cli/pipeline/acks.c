@@ -64,7 +64,7 @@ void cli_acks_close(cli_acks *acks)
 
 /* ---- reading ---- */
 
-/* Takes the line that has ended. */
+/* Takes the number from a complete line. */
 static int take_line(cli_acks *acks)
 {
     acks->line[acks->length] = 0;
@@ -92,13 +92,13 @@ static int take_bytes(cli_acks *acks, bool *got)
         if (*got)
             return take_line(acks);
         if (byte == 0 || acks->length + 1 == CLI_ACK_ROOM)
-            return cli_error("--ack: what came is not lines with a number each");
+            return cli_error("--ack: expected lines with one number each");
         acks->line[acks->length++] = byte;
     }
     return CLI_OK;
 }
 
-/* Is there something to read? A FIFO that nobody has opened for writing yet has nothing, but read(2) would say "end". */
+/* Is there something to read? On a FIFO that nobody has opened for writing yet, read(2) alone would say "end". */
 static bool is_ready(const cli_acks *acks)
 {
     struct pollfd input = {.fd = acks->fd, .events = POLLIN};

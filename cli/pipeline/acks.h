@@ -1,6 +1,6 @@
 /*
- * Acknowledgements (--ack): the consumer of the output says how far it is done. Each line that it writes is a decimal
- * number: how many lines of output, from the first one on, it is done with. Numbers never decrease. A consumer that
+ * Acknowledgements (--ack): the consumer tells how many lines of output it is done with. It writes one decimal number
+ * per line, each the total so far, counted from the first line of output. Numbers never decrease. A consumer that
  * finishes lines out of order acknowledges the lines before the first one that is not done.
  */
 #ifndef VIDI_CLI_PIPELINE_ACKS_H
@@ -17,9 +17,9 @@ typedef struct cli_acks {
     /* private */
     bool ours; /* opened here */
     char line[CLI_ACK_ROOM];
-    size_t length; /* of the line that was begun */
+    size_t length; /* of the incomplete line */
     char bytes[CLI_ACKS_READ];
-    size_t at, have; /* bytes that were looked at, and read */
+    size_t at, have; /* of `bytes`: how many were used, and how many were read */
 } cli_acks;
 
 /*
@@ -30,8 +30,8 @@ int cli_acks_open(cli_acks *acks, const char *word);
 
 /*
  * Takes the next line that has come, without waiting; *got is false if there is none. CLI_OK, or CLI_ERROR with a
- * message: the line is not a number, or a smaller one than before. A last line without an end is no line: its writer
- * may have died in the middle of it.
+ * message if the line is not a number, or less than the one before. A last line without its newline does not count:
+ * its writer may have died in the middle of it.
  */
 int cli_acks_next(cli_acks *acks, bool *got);
 

@@ -58,7 +58,7 @@ static void take_what_left_the_pipe(cli_delivery *delivery)
     take_lines_in(delivery, delivery->taken);
 }
 
-/* Only what was written can be done. */
+/* Takes the lines that were acknowledged. Acknowledging a line that was not written yet is an error. */
 static int take_acknowledged(cli_delivery *delivery)
 {
     cli_undelivered *lines = &delivery->lines;
@@ -82,7 +82,7 @@ static int tell_unacked(const cli_delivery *delivery)
     return CLI_UNACKED;
 }
 
-/* Reads what has been acknowledged. A line that is wrong counts for nothing, those before it count. */
+/* Reads the acknowledgements that have come. After a wrong one, those before it still count. */
 static int look_at_acks(cli_delivery *delivery)
 {
     int status = CLI_OK;
@@ -126,7 +126,7 @@ static bool has_uncommitted_output(const cli_delivery *delivery)
     return file->noted && file->start + delivery->safe_end != file->length;
 }
 
-/* Commits what is known to be delivered. Under `tracks` the output may have gone further. */
+/* Commits what is known to be delivered. With `tracks` that may be less than was written. */
 static int commit_safe(cli_delivery *delivery)
 {
     cli_out *out = delivery->out;
@@ -151,18 +151,18 @@ static int commit_safe(cli_delivery *delivery)
     if (status != CLI_OK)
         return status;
     delivery->mark = delivery->safe_mark;
-    delivery->changes = 0; /* under `tracks` some may be left; they are committed when the next second has passed */
+    delivery->changes = 0; /* with `tracks` some may be left; they are committed after the next second */
     return CLI_OK;
 }
 
-bool cli_delivery_is_open(const cli_delivery *delivery)
+bool cli_delivery_is_behind(const cli_delivery *delivery)
 {
     return delivery->set && (delivery->lines.mark != delivery->mark || has_uncommitted_output(delivery));
 }
 
 static bool is_due(const cli_delivery *delivery)
 {
-    if (!cli_delivery_is_open(delivery))
+    if (!cli_delivery_is_behind(delivery))
         return false;
     return delivery->changes >= COMMIT_URLS ||
            cli_nanoseconds() - delivery->committed_at >= CLI_COMMIT_MS * UINT64_C(1000000);
@@ -191,7 +191,7 @@ int cli_delivery_put(cli_delivery *delivery, uint64_t changes, uint64_t mark)
 
 /* ---- writing with patience ---- */
 
-/* While output waits for room: acknowledgements are read, and every second what is delivered is committed. */
+/* While the program waits: reads acknowledgements, and once a second commits what is delivered. */
 static int attend(cli_delivery *delivery)
 {
     int status = look(delivery);
@@ -199,8 +199,8 @@ static int attend(cli_delivery *delivery)
 }
 
 /*
- * Waits until something can be written without blocking: 0, and *room is how much that is for sure. After a signal it
- * waits no longer, unless a line is half-written: ECANCELED.
+ * Waits until something can be written without blocking. 0, and *room is how many bytes certainly can; or ECANCELED
+ * after a signal, unless a line is half-written.
  */
 static int wait_for_room(cli_delivery *delivery, size_t *room)
 {
@@ -264,7 +264,7 @@ void cli_delivery_init(cli_delivery *delivery)
 
 /*
  * The last line of a file that is appended to with >> may be torn: its writer was killed, or the disk was full. The URL
- * of the next line would then be seen, although no line holds it alone. So that line begins on its own.
+ * of the next line would then be seen although no line holds it alone. So the output begins on a new line.
  */
 static void begin_on_new_line(const cli_delivery *delivery, const struct stat *about)
 {
@@ -322,7 +322,10 @@ static bool all_delivered(const cli_delivery *delivery)
     return !cli_undelivered_first(&delivery->lines, &end);
 }
 
-/* Waits until something happens; true if the reader of the pipe has gone. Nothing tells when it reads: that is looked up. */
+/*
+ * Waits until something happens; true if the reader of the pipe has gone. No event tells that it has read, so the wait
+ * ends after `us` microseconds, and the caller looks.
+ */
 static bool wait_for_change(const cli_delivery *delivery, long us)
 {
     bool to_reader = delivery->acks.fd < 0;
@@ -376,9 +379,9 @@ static int end_in_order(cli_delivery *delivery)
 }
 
 /*
- * After a full disk: the whole lines that were written are kept, as far as the state can remember them. The log needs room
- * for that, perhaps on the same disk, and some kinds log more bytes than a line has. So only a quarter of the output that
- * is not committed yet is kept.
+ * After a full disk: keeps whole lines that were written, as many as the state can remember. To remember them the log
+ * needs room, perhaps on the same disk, and some kinds log more bytes than a line has. So only a quarter of the output
+ * that is not committed yet is kept.
  */
 static void keep_what_fits(cli_delivery *delivery)
 {
@@ -393,7 +396,7 @@ static void keep_what_fits(cli_delivery *delivery)
     (void)commit_safe(delivery);
 }
 
-/* Commits what is known to be delivered in spite of the failure. Where nothing tells, that is nothing. */
+/* After a failure, commits what is known to be delivered; nothing if lines are not tracked. */
 static void commit_after_failure(cli_delivery *delivery)
 {
     int error = delivery->out->error;
@@ -421,7 +424,8 @@ static void end_after_failure(cli_delivery *delivery)
         delivery->status = tell_unacked(delivery);
     if (out->error != 0 && file->noted && !delivery->broken)
         (void)cli_output_cut(file, file->length - file->start, out->written);
-    if (delivery->status != CLI_OK || out->error == ECANCELED) { /* the rest is dropped, and the user knows why */
+    if (delivery->status != CLI_OK ||
+        out->error == ECANCELED) { /* drops the rest; the user was told, or sent a signal */
         out->error = 0;
         out->used = 0;
     }

@@ -7,9 +7,9 @@
  *     a pipe, FIFO    the reader has taken the whole line out of the pipe
  *     anything else   the line was written (and synced, if it went to a regular file)
  *
- * FIONREAD tells how many bytes are in a pipe, also after its reader has gone. If other processes write to the same pipe,
- * it counts theirs too, so that less is committed than could be, but never more. At the end the program waits until
- * everything is delivered, nobody is left to deliver it to, or a signal comes.
+ * FIONREAD tells how many bytes are in a pipe, also after its reader has gone. If other processes write to the same
+ * pipe, it counts theirs too, so that less is committed than could be, but never more. At the end the program waits
+ * until everything is delivered, nobody is left to deliver it to, or a signal comes.
  *
  * What goes into a pipe is written in pieces that end with a line and that the pipe has room for. So a kill leaves no
  * torn line in it (unless a line is longer than 4 KiB), and commits and acknowledgements go on while a reader is slow.
@@ -36,10 +36,10 @@ typedef struct cli_delivery {
     char end;      /* of lines */
     cli_acks acks;
     cli_output_file file;
-    const _Atomic int *caught; /* becomes a signal's number when one has come; then `wake` becomes readable */
+    const _Atomic int *caught; /* the number of a signal that has come, or 0; when one comes, `wake` becomes readable */
     int wake;
 
-    /* The lines that are on their way, if `tracks` is true: the printer adds them. */
+    /* If `tracks`: the lines that were not delivered yet; the printer adds them. */
     cli_undelivered lines;
     bool tracks;
 
@@ -53,29 +53,29 @@ typedef struct cli_delivery {
     uint64_t changes;      /* of the set, since then */
     uint64_t committed_at; /* nanoseconds */
     bool mid_line;         /* what was written last does not end a line */
-    int status;            /* of acknowledgements that were wrong or ended; the message has been printed */
+    int status;            /* not CLI_OK: acknowledgements were wrong or ended; the message has been printed */
     bool broken;           /* committing has failed, and the message has been printed */
 } cli_delivery;
 
-/* A delivery that nothing was asked of: output to stdout. */
+/* Output to stdout, without a file and without acknowledgements. */
 void cli_delivery_init(cli_delivery *delivery);
 
 /* Looks where the output goes. CLI_OK, or CLI_ERROR with a message. */
 int cli_delivery_begin(cli_delivery *delivery, cli_out *out);
 
-/* To be called when the output of some URLs was put into `out`: they have changed the set so often, up to that mark. */
+/* To be called when the output of a block was put into `out`. Its URLs made `changes` to the set, up to `mark`. */
 int cli_delivery_put(cli_delivery *delivery, uint64_t changes, uint64_t mark);
 
 /* Writes all output so far, and commits what is delivered. */
 int cli_delivery_commit(cli_delivery *delivery);
 
 /* Is there anything that was not committed? */
-bool cli_delivery_is_open(const cli_delivery *delivery);
+bool cli_delivery_is_behind(const cli_delivery *delivery);
 
 /*
  * The end: writes all output, waits until it is delivered, and commits. After a failure (`failed`: no more output is to
- * come, and not all of it was written), only what is known to be delivered is committed. CLI_OK, CLI_UNACKED, CLI_PIPE or
- * CLI_ERROR; failures of writing are told by cli_out_close.
+ * come, and not all of it was written), only what is known to be delivered is committed. CLI_OK, CLI_UNACKED, CLI_PIPE
+ * or CLI_ERROR; cli_out_close reports failed writes.
  */
 int cli_delivery_end(cli_delivery *delivery, bool failed);
 

@@ -365,7 +365,7 @@ static uint64_t count_verdicts(cli_job *job, const cli_slot *slot)
 static int lull(void *context)
 {
     cli_job *job = context;
-    return cli_delivery_is_open(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
+    return cli_delivery_is_behind(&job->delivery) ? cli_delivery_commit(&job->delivery) : CLI_OK;
 }
 
 /* With a single thread, the reader notices that no input comes. */

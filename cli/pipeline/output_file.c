@@ -83,7 +83,7 @@ static int open_regular(cli_output_file *file, bool create, struct stat *about)
     return S_ISREG(about->st_mode) ? CLI_OK : cli_error("cannot write %s: it is not a regular file", file->path);
 }
 
-/* Locks the file. CLI_OK, CLI_GO_ON if somebody else has it locked and a moment was waited for, or an exit status. */
+/* Locks the file. CLI_OK, CLI_GO_ON to try again after a moment's wait, or an exit status. */
 static int try_lock(const cli_output_file *file, bool wait, bool *told)
 {
     while (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
@@ -102,7 +102,7 @@ static int try_lock(const cli_output_file *file, bool wait, bool *told)
     return CLI_OK;
 }
 
-/* Opens and locks. The name may have gone to another file before the lock was there; then it is done again. */
+/* Opens the file and locks it. If its name belongs to another file by then, starts again. */
 static int open_locked(cli_output_file *file, bool create, bool wait, struct stat *about)
 {
     bool told = false;
@@ -220,7 +220,7 @@ static int read_note(const cli_output_terms *terms, note *found)
     return CLI_OK;
 }
 
-/* Is the file what this run has made it? */
+/* Is the file still as this run has left it? */
 static int check_unchanged(const cli_output_file *file, uint64_t written, struct stat *about)
 {
     if (fstat(file->fd, about) != 0)
@@ -295,7 +295,7 @@ static int sync_folder(const char *path)
     return error == 0 ? CLI_OK : cli_error("cannot sync the folder %s: %s", path, strerror(error));
 }
 
-/* The folder of a file; the text is the caller's. */
+/* The folder of a file, in the caller's buffer. */
 static char *folder_of(const char *path, char text[PATH_MAX])
 {
     snprintf(text, PATH_MAX, "%s", path);
@@ -330,7 +330,7 @@ static ssize_t read_at(int fd, char *bytes, size_t n, uint64_t offset)
     return (ssize_t)have;
 }
 
-/* Does the file behind `offset` begin as the cut file does, as far as both go? *length is that of the cut file. */
+/* Is the file from `offset` on the same as the cut file, as far as both go? *length is the cut file's. */
 static bool begins_alike(int from, uint64_t offset, int cut, uint64_t *length)
 {
     char ours[COPY_BYTES], kept[COPY_BYTES];
@@ -395,7 +395,7 @@ static int open_cut(const cli_output_file *file, const char *state, char path[PA
     return open(path, flags | O_CREAT | O_EXCL, 0600);
 }
 
-/* Keeps what is behind the noted length in the folder of the state. CLI_OK, or CLI_ERROR with a message. */
+/* Copies what follows the noted length to the folder of the state. CLI_OK, or CLI_ERROR with a message. */
 static int keep_tail(const cli_output_file *file, const cli_output_terms *terms, char path[PATH_MAX])
 {
     uint64_t have = 0;
@@ -411,7 +411,7 @@ static int keep_tail(const cli_output_file *file, const cli_output_terms *terms,
     return terms->syncs ? sync_folder(terms->state) : CLI_OK;
 }
 
-/* Cuts off what is behind the noted length, when a copy of it is safe. */
+/* Keeps a copy of what follows the noted length, and cuts it off. */
 static int cut_tail(cli_output_file *file, const cli_output_terms *terms, uint64_t size)
 {
     char path[PATH_MAX];
@@ -436,17 +436,15 @@ static int take_noted(cli_output_file *file, const cli_output_terms *terms, cons
     cli_number is, was;
 
     if (about->st_ino != had->inode)
-        return cli_error(
-            "%s is another file than the one that %s has written to (%s, %s bytes); put that one back" WAY_OUT,
-            file->path, terms->state, had->path, cli_human_count(&was, had->length));
+        return cli_error("%s is not the file that %s has written to (%s, %s bytes); put that one back" WAY_OUT,
+                         file->path, terms->state, had->path, cli_human_count(&was, had->length));
     if (size < had->length)
         return cli_error("%s has %s bytes, but %s has committed %s: output is missing; put it back" WAY_OUT, file->path,
                          cli_human_count(&is, size), terms->state, cli_human_count(&was, had->length));
     if (checksum_before(file, had->length, &checksum) != CLI_OK)
         return CLI_ERROR;
     if (checksum != had->checksum)
-        return cli_error("%s was changed since %s has written to it; put it back as it was" WAY_OUT, file->path,
-                         terms->state);
+        return cli_error("%s has changed since %s wrote to it; restore it" WAY_OUT, file->path, terms->state);
     file->length = had->length;
     if (size > had->length && had->closed)
         return cli_error("%s has %s bytes more than %s has written to it: somebody else has added them; take them "
@@ -475,8 +473,8 @@ static int take_new(const cli_output_file *file, const cli_output_terms *terms, 
 
 /*
  * The first note, as soon as the file is known: if the run is killed before its first commit, the next one knows what
- * to cut off. The log keeps what it is given for a moment, so the set is synced even if the user wants no syncs: the
- * note has to be out of this process before the first byte of output.
+ * to cut off. The set is synced even if the user wants no syncs, because the log keeps records in memory for a moment,
+ * and the note must have left this process before the first byte of output.
  */
 static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
 {

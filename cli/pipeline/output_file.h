@@ -2,12 +2,12 @@
  * The output file of a run (-o), and how a state and its output stay together.
  *
  * With a state, the set's note says how far the output file belongs to what is committed: which file it is (device and
- * inode), its length, and a checksum of the last 4 KiB before that length. The note is committed together with the URLs,
- * after the lines were written and synced. So whatever ends a run, the next one finds at least the noted bytes, all
- * lines of which are seen; what comes behind them belongs to URLs that are new again, and is cut off:
+ * inode), its length, and a checksum of the last 4 KiB before that length. The note is committed together with the
+ * URLs, after the lines were written and synced. So whatever ends a run, the next one finds at least the noted bytes,
+ * all lines of which are seen. What follows them belongs to URLs that are new again, and is cut off:
  *
- *     | lines of committed URLs                          | lines that were not committed, the last one perhaps torn |
- *     0                            length - 4 KiB      length                                                size of file
+ *     | lines of committed URLs                         | lines that were not committed; the last may be torn |
+ *     0                           length - 4 KiB      length                                         end of file
  *
  * Bytes that are cut off are kept in the folder of the state, in a file `cut.1`, `cut.2`, …
  *
@@ -38,7 +38,7 @@ typedef struct cli_output_terms {
     bool syncs;
 } cli_output_terms;
 
-/* Is it a file that can be written, and none of those that are read? To be asked before anything else is opened. */
+/* Checks, before anything is opened, that the file can be written and is not an input. CLI_OK, or CLI_ERROR. */
 int cli_output_check(const char *path, cli_words inputs);
 
 /* Opens and locks the file of a run without a state, and empties it. CLI_OK, or CLI_ERROR with a message. */
@@ -61,12 +61,12 @@ int cli_output_commit(cli_output_file *file, vidi_set *set, uint64_t mark, uint6
 int cli_output_finish(const cli_output_file *file, vidi_set *set, uint64_t mark);
 
 /*
- * After a write that failed: of the `written` bytes of this run's output, keeps the first `kept`. Not if somebody else has
- * changed the file. false: it was not cut, and the next run will do it.
+ * After a failed write: cuts the `written` bytes of this run's output back to the first `kept`. False if the file was
+ * not cut, because that failed or somebody else has changed it; the next run will do it.
  */
 bool cli_output_cut(cli_output_file *file, uint64_t kept, uint64_t written);
 
-/* Also for one that was never opened. */
+/* Closing a file that was never opened is allowed. */
 void cli_output_close(cli_output_file *file);
 
 #endif

@@ -36,12 +36,12 @@ typedef struct cli_printer {
     char *header;           /* a line to print before all others, with its end; NULL: none. The printer frees it. */
     size_t header_length;
     cli_out out;
-    cli_undelivered *lines; /* every line of output is added here before it is written; NULL: no */
+    cli_undelivered *lines; /* every line of output is added here before it is written; NULL: nowhere */
 
     /* private */
     char *text; /* canonical form of the current line */
     size_t text_room;
-    bool header_put; /* or there is one in the output already; the caller may say so */
+    bool header_put; /* the caller sets it if the output has a header already */
     char *kept;      /* with counts: the first line of each URL, as a kept_line and its bytes */
     size_t kept_used, kept_room;
 } cli_printer;
@@ -52,7 +52,7 @@ int cli_printer_put(cli_printer *printer, const cli_slot *slot);
 /* With counts: looks up how often each URL came, and puts that into printer->out. */
 int cli_printer_put_counts(cli_printer *printer, const vidi_set *set, const cli_extract *extract);
 
-/* Puts the header into printer->out, if lines are printed and it is not there yet. CLI_OK, or CLI_ERROR with a message. */
+/* Puts the header into printer->out, if lines are printed and it is not there yet. CLI_ERROR if memory runs out. */
 int cli_printer_put_header(cli_printer *printer);
 
 void cli_printer_free(cli_printer *printer);

@@ -1,6 +1,7 @@
 /*
- * Sets from options: see set_options.h. Options that say how to make a set have no effect on a state that exists already,
- * so the same command line can be used again and again. But a kind or a canonical form that differs is an error.
+ * Sets from options: see set_options.h. Options that say how to make a set have no effect on a state that exists
+ * already, so the same command line can be used again and again. But a kind or a canonical form that differs is an
+ * error.
  */
 #include "pipeline/set_options.h"
 

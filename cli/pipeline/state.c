@@ -64,7 +64,8 @@ int cli_state_error(const char *path, int error)
     if (cli_state_is_none(error))
         return cli_error("%s is not a vidi set", path);
     if (error == VIDI_EDAMAGED)
-        return cli_error("%s: %s; restore a backup, or go on without it with --accept-damage", path, message);
+        return cli_error("%s: %s; restore a backup, or use --accept-damage to go on without what is gone", path,
+                         message);
     if (begins_with_set)
         return cli_error("%s%s", path, message);
     return names(message, path) ? cli_error("%s", message) : cli_error("%s: %s", path, message);
@@ -293,7 +294,7 @@ void cli_state_warn_of_damage(const vidi_set *set, const char *path)
     cli_damage damage = cli_state_damage(&found);
 
     if (*damage.text)
-        cli_warning("%s: %s; URLs that are gone with it will be new once more", path, damage.text);
+        cli_warning("%s: %s; URLs that are gone with it will be new again", path, damage.text);
 }
 
 int cli_state_open_or_warn(vidi_set **set, const char *path, unsigned flags)

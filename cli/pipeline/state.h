@@ -38,7 +38,7 @@ int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access 
 void cli_state_warn_of_damage(const vidi_set *set, const char *path);
 
 /*
- * What of a set is gone: "log.0000000000000001 is damaged: 104 bytes in 1 place, from byte 168 on". Empty if nothing is.
+ * What of a set is gone: "log.0000000000000001 is damaged: 104 bytes in 1 place, from byte 168 on". Empty: nothing.
  */
 typedef struct cli_damage {
     char text[256];
@@ -47,8 +47,8 @@ cli_damage cli_state_damage(const vidi_recovery *found);
 
 #define CLI_DAMAGE_SUMMARY "Go on although part of the state is damaged"
 #define CLI_DAMAGE_DETAILS                                                                                             \
-    "Without this option, a state of which something is damaged or missing is an error, and is left as it is. With "   \
-    "it, the state is saved at once without what is gone; URLs that are gone will be new again."
+    "Without this option, a state that is damaged, or lacks a file, is an error and is left as it is. With it, what "  \
+    "is left of the state is saved at once, and the URLs that are gone will be new again."
 
 #define CLI_WAIT_SUMMARY "Wait while another process has the state locked"
 #define CLI_WAIT_DETAILS "Without this option, a state that another process is writing to is an error."

@@ -10,7 +10,7 @@ enum { CHUNK_LINES = 8190 }; /* a chunk takes 64 KiB */
 
 typedef struct cli_undelivered_chunk {
     struct cli_undelivered_chunk *next;
-    uint64_t end, mark; /* what the numbers of the lines are added to */
+    uint64_t end, mark; /* `end` and `mark` of the lines count from these */
     unsigned count;
     struct {
         uint32_t end, mark;

@@ -1,6 +1,6 @@
 /*
- * The lines of output that nobody is known to have yet, in order: where each ends in the output, and the commit mark
- * before its URL. The set may be committed up to the mark before the first line in here, and no further.
+ * The lines of output that were not delivered yet, in order: where each ends in the output, and the commit mark before
+ * its URL. The set may be committed up to the mark of the first line in here, and no further.
  *
  * A line takes 8 bytes: both numbers count from the first line of a chunk. So even a consumer that never acknowledges
  * anything costs less memory here than its URLs do in the set, which keeps them staged.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 typedef struct cli_undelivered {
-    uint64_t mark;      /* after all URLs before the last line that was added; the caller may move it on */
+    uint64_t mark;      /* of the last line that was added; the caller may move it on */
     uint64_t delivered; /* lines that have left again */
     uint64_t end;       /* where the last of those ends in the output, in bytes from its beginning */
     /* private */
