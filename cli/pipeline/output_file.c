@@ -134,6 +134,22 @@ int cli_output_replace(cli_output_file *file, const char *path)
     return status;
 }
 
+/* Reads up to n bytes at the offset; fewer only at the end of the file. -1 with errno after an error. */
+static ssize_t read_at(int fd, void *bytes, size_t n, uint64_t offset)
+{
+    size_t have = 0;
+
+    while (have < n) {
+        ssize_t got = pread(fd, (char *)bytes + have, n - have, (off_t)(offset + have));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -1 : (ssize_t)have;
+        have += (size_t)got;
+    }
+    return (ssize_t)have;
+}
+
 /* ---- the note ---- */
 
 #define NOTE_BEGIN "vidi output 1 "
@@ -152,18 +168,13 @@ typedef struct note {
 static int checksum_before(const cli_output_file *file, uint64_t length, uint64_t *checksum)
 {
     unsigned char bytes[CHECKED_BYTES];
-    size_t n = length < CHECKED_BYTES ? (size_t)length : CHECKED_BYTES, have = 0;
+    size_t n = length < CHECKED_BYTES ? (size_t)length : CHECKED_BYTES;
+    ssize_t got = read_at(file->fd, bytes, n, length - n);
 
-    while (have < n) {
-        ssize_t got = pread(file->fd, bytes + have, n - have, (off_t)(length - n + have));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return cannot(file, "read");
-        if (got == 0)
-            return cli_error("cannot read %s: it became shorter", file->path);
-        have += (size_t)got;
-    }
+    if (got < 0)
+        return cannot(file, "read");
+    if ((size_t)got < n)
+        return cli_error("cannot read %s: it became shorter", file->path);
     *checksum = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < n; i++)
         *checksum = (*checksum ^ bytes[i]) * UINT64_C(0x100000001b3);
@@ -312,22 +323,6 @@ static int check_outside(const char *path, const char *state)
     if (stat(folder_of(path, text), &folder) == 0 && stat(state, &set) == 0 && is_same(&folder, &set))
         return cli_error("cannot write %s: it is in the folder of the state; name a file elsewhere", path);
     return CLI_OK;
-}
-
-/* Reads up to n bytes at the offset; fewer only at the end of the file. -1 with errno after an error. */
-static ssize_t read_at(int fd, char *bytes, size_t n, uint64_t offset)
-{
-    size_t have = 0;
-
-    while (have < n) {
-        ssize_t got = pread(fd, bytes + have, n - have, (off_t)(offset + have));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got < 0 ? -1 : (ssize_t)have;
-        have += (size_t)got;
-    }
-    return (ssize_t)have;
 }
 
 /* Is the file from `offset` on the same as the cut file, as far as both go? *length is the cut file's. */
@@ -481,7 +476,7 @@ static int note_beginning(cli_output_file *file, const cli_output_terms *terms)
     char text[PATH_MAX];
     uint64_t mark;
 
-    if (terms->syncs && (fsync(file->fd) != 0))
+    if (terms->syncs && fsync(file->fd) != 0)
         return cannot(file, "sync");
     if (terms->syncs && sync_folder(folder_of(file->path, text)) != CLI_OK)
         return CLI_ERROR;

@@ -133,7 +133,7 @@ int vidi__durable_apply(vidi_set *set, uint64_t to);
 void vidi__durable_try_apply(vidi_set *set, uint64_t to);
 /* Writes the operations before number `to` that are not in the log to the log. Exclusive lock. */
 int vidi__durable_log_operations(vidi_set *set, uint64_t to, uint64_t *position);
-/* The same as a bundle, for a note: on error none of them counts as logged. Tells how many they are. */
+/* The same for a bundle, whose note must follow. Tells how many operations it has. On error none counts as logged. */
 int vidi__durable_log_bundle(vidi_set *set, uint64_t to, uint64_t *operations, uint64_t *position);
 /* Applies what `from` has committed but not in its filter to the filter of another set. */
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from);
@@ -142,8 +142,8 @@ int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *
 /* ---- records of the log (log_records.c) ---- */
 
 /*
- * Types of records: one of the first four, and the form that is added to it. The payload is a list of operations: hashes
- * of 16 bytes, or URLs, each a u64 length and its bytes. The form says what comes before the list.
+ * The type of a record is the sum of one of the first four and a form. Its payload ends with a list of operations:
+ * hashes of 16 bytes, or URLs, each a u64 length and its bytes. The form says what comes before the list.
  */
 enum {
     VIDI__RECORD_ADD_HASHES = 1,
@@ -182,8 +182,8 @@ void vidi__record_store_tally(vidi_set *set, char *at);
 uint64_t vidi__record_answers(const vidi_set *set);
 
 /*
- * A write of any number of operations, with one tally: in as many records as it takes. vidi__write_bytes is what must be
- * reserved before, so that nothing can fail here.
+ * A write: any number of operations in as many records as they take, and one tally. The caller reserves
+ * vidi__write_bytes first, so that the append cannot fail.
  */
 uint64_t vidi__write_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
 void vidi__write_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);

@@ -1,8 +1,8 @@
 /*
  * The note: a few bytes of the caller's that are committed together with URLs.
  *
- * The operations go to the log as records of a bundle, and the note ends the bundle; replay.c explains how they are
- * brought together again. The note of the snapshot in force is in that snapshot.
+ * In the log the operations and their note are a bundle, which the note ends; replay.c explains how it is read. A
+ * snapshot holds the note that was in force when it was begun.
  */
 #include "durable/durable.h"
 
@@ -20,7 +20,7 @@ static void append_note(vidi_set *set, vidi_str note, uint64_t operations, uint6
     atomic_fetch_add_explicit(&set->durable->log_bytes, sizeof head + note.len, memory_order_relaxed);
 }
 
-/* Logs the operations before `mark` and the note. On error the bundle stays without its end, and nothing is committed. */
+/* Logs the operations before `mark` and the note. On error the bundle has no end, so nothing is committed. */
 static int log_bundle(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *position)
 {
     vidi__durable *durable = set->durable;
@@ -39,8 +39,8 @@ static int log_bundle(vidi_set *set, uint64_t mark, vidi_str note, uint64_t *pos
     return VIDI_OK;
 }
 
-/* A snapshot that is being written still needs the note that it was begun with. */
-static void replace(vidi_set *set, vidi__note *note)
+/* Frees the old note, unless a snapshot that is being written needs it. */
+static void replace_note(vidi_set *set, vidi__note *note)
 {
     if (set->note != set->durable->frozen_note)
         vidi__note_free(&set->memory, set->note);
@@ -48,7 +48,7 @@ static void replace(vidi_set *set, vidi__note *note)
 }
 
 /* Exclusive lock. */
-static int commit(vidi_set *set, uint64_t mark, vidi_str bytes, uint64_t *position)
+static int commit_note(vidi_set *set, uint64_t mark, vidi_str bytes, uint64_t *position)
 {
     vidi__note *note;
     VIDI__TRY(vidi__durable_state(set));
@@ -57,7 +57,7 @@ static int commit(vidi_set *set, uint64_t mark, vidi_str bytes, uint64_t *positi
     if (code < 0)
         vidi__note_free(&set->memory, note);
     else
-        replace(set, note);
+        replace_note(set, note);
     return code;
 }
 
@@ -67,12 +67,12 @@ int vidi_commit_note(vidi_set *set, uint64_t mark, vidi_str note)
     if (!set || (note.len && !note.ptr))
         return vidi__fail(VIDI_EARGUMENT, "set or note is NULL");
     if (note.len > VIDI_NOTE_MAX)
-        return vidi__fail(VIDI_ELIMIT, "a note of %zu bytes is too long; %d are the most", note.len, VIDI_NOTE_MAX);
+        return vidi__fail(VIDI_ELIMIT, "a note of %zu bytes is too long; the limit is %d", note.len, VIDI_NOTE_MAX);
     if (!set->durable)
         return vidi__fail(VIDI_ECANNOT, "a set in memory has no note");
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_alone(set);
-    int code = commit(set, mark, note, &pending.position);
+    int code = commit_note(set, mark, note, &pending.position);
     vidi__commit_logged(set, code, &pending);
     vidi__unlock(set);
     return vidi__commit_wait(set, code, &pending);

@@ -1,17 +1,17 @@
 /*
- * Reading the log back: each record is applied to the filter, or, if that is mapped, staged.
+ * Reading the log back: each record is applied to the filter, or staged if the filter is mapped.
  *
- * Operations that were committed with a note come in records of a bundle, which the note ends. They are held until the
- * note is found, so that the set has both or neither. A bundle has two numbers: the writer of a log counts `bundle` up,
- * from 1 on, with each note that it has written, and `attempt` with each time that it tries. What another attempt at the
- * same bundle has left was never committed, and is dropped:
+ * Operations that were committed with a note are a bundle, which the note ends. They are held until the note is found,
+ * so that the set has both or neither. A bundle has two numbers. In each log the writer counts `bundle` from 1 up after
+ * each note, and `attempt` each time that it tries to write a bundle. What another attempt at the same bundle has left
+ * was never committed, and is dropped:
  *
- *     bundle 1.1   bundle 1.1   note 1.1   bundle 2.1 (the process ended)   bundle 2.2   note 2.2
+ *     record 1.1   record 1.1   note 1.1   record 2.1 (the process ended)   record 2.2   note 2.2
  *     \------- held -------/ -> applied    \---------- dropped ---------/   \- held -/ -> applied
  *
- * A note says how many operations its bundle has. If some are missing, or if a whole bundle is, then a crash has torn
- * what was not synced: that bundle and all after it stay held, and are dropped at the end of the log, because each note
- * stands for everything before it. But if the log is damaged, all of it was there once, and what is left of it counts.
+ * A note says how many operations its bundle has. If some are missing, or a whole bundle is, a crash has torn what was
+ * not synced. That bundle and all after it stay held, and are dropped at the end of the log, because each note stands
+ * for everything before it. But if the log is damaged, all of it was there once, and what is left of it counts.
  *
  *     held     records of 2.1, note 2.1 | records of 4.1, note 4.1 | records of 5.1
  *                                                           closed ^  begin ^

@@ -62,8 +62,8 @@ static inline void vidi__staging_prefetch(const vidi__staging *staging, vidi__u1
 void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 hash, vidi_str url);
 
 /*
- * Undoes the operations from number `from` up to but not including `to`, as far as they are still here. Returns how many
- * that were.
+ * Undoes the operations from number `from` up to but not including `to`, as far as they are still here. Returns how
+ * many that were.
  */
 uint64_t vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to);
 
