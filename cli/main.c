@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     cli_color_set(NULL);
     /* A reader that has gone shows as an error of write(2), so every command can end in good order. */
     signal(SIGPIPE, SIG_IGN);
-    /* And so does a file that may not grow any more. */
+    /* So does a file that has reached the size limit. */
     signal(SIGXFSZ, SIG_IGN);
     int status = dispatch((cli_words){argv + 1, argc > 0 ? (size_t)argc - 1 : 0});
     if (status > CLI_SIGNAL)

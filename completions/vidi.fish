@@ -160,7 +160,7 @@ complete -c vidi -n '__vidi_is rotate' -l wait -d 'Wait while another process ha
 complete -c vidi -n '__vidi_is rotate' -l accept-damage -d 'Go on although part of the state is damaged'
 complete -c vidi -n '__vidi_is rotate' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if far more pages are lost than asked'
+complete -c vidi -n '__vidi_is merge' -l force -d 'Merge even if the error rate becomes too high'
 complete -c vidi -n '__vidi_is merge' -l wait -d 'Wait while another process has OUT locked'
 complete -c vidi -n '__vidi_is merge' -l accept-damage -d 'Go on although part of a set is damaged'
 complete -c vidi -n '__vidi_is merge' -s h -l help -d 'Print help: -h a summary, --help the full text'

@@ -255,7 +255,7 @@ static int run(const cli_command *self, cli_words words)
 }
 
 static const cli_option options_table[] = {
-    {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL, "Merge even if far more pages are lost than asked",
+    {"force", 0, CLI_FLAG, offsetof(merge_options, force), NULL, "Merge even if the error rate becomes too high",
      "Without it, a merge that would raise the error rate to more than twice the one that the sets were made for is "
      "refused.",
      0},

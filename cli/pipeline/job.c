@@ -531,7 +531,7 @@ static int finish(cli_job *job, int status)
         failed = cli_printer_put_header(&job->printer) != CLI_OK;
     if (job->complaint && !failed)
         (void)cli_out_flush(&job->printer.out);
-    if (job->complaint) /* before the output is waited for: nobody knows how long that takes */
+    if (job->complaint) /* before waiting for the delivery, which may take long */
         cli_error("%s", job->complaint);
     int written = cli_delivery_end(&job->delivery, failed);
     int closed = cli_out_close(&job->printer.out);

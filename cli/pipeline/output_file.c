@@ -171,11 +171,11 @@ static int checksum_before(const cli_output_file *file, uint64_t length, uint64_
     size_t n = length < CHECKED_BYTES ? (size_t)length : CHECKED_BYTES;
     ssize_t got = read_at(file->fd, bytes, n, length - n);
 
+    *checksum = UINT64_C(0xcbf29ce484222325);
     if (got < 0)
         return cannot(file, "read");
     if ((size_t)got < n)
         return cli_error("cannot read %s: it became shorter", file->path);
-    *checksum = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < n; i++)
         *checksum = (*checksum ^ bytes[i]) * UINT64_C(0x100000001b3);
     return CLI_OK;

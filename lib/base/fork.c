@@ -26,7 +26,7 @@ static void in_child(void)
 
 static void install(void)
 {
-    (void)pthread_atfork(NULL, NULL, in_child); /* fails only for want of memory; then children keep their copies */
+    (void)pthread_atfork(NULL, NULL, in_child); /* fails only without memory; then children keep their copies */
 }
 
 void vidi__fork_watch(int file)

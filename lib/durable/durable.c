@@ -110,9 +110,8 @@ static void end(vidi_set *set)
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
     vidi__snapshot_join(set);
-    if (durable->log && durable->snapshot &&
-        !durable->broken) /* a folder without a snapshot must stay without records */
-        vidi__write_tally(set);
+    if (durable->log && durable->snapshot && !durable->broken)
+        vidi__write_tally(set); /* not without a snapshot: such a folder must stay without records */
     (void)vidi__durable_end_log(set, durable->before);
     (void)vidi__durable_end_log(set, durable->log);
     vidi__end_close(&durable->end, durable->policy != VIDI__SYNC_NO);

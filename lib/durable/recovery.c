@@ -15,8 +15,8 @@
 #include "store/guard.h"
 
 /*
- * A reader that finds something wrong looks whether a writer has changed the files meanwhile, and starts again if so.
- * After so many tries it takes what it has found.
+ * A reader that finds something wrong checks whether a writer has changed the files meanwhile, and starts again if so.
+ * After this many tries it gives up.
  */
 #define TRIES 100
 
@@ -208,7 +208,7 @@ static int refuse_damage(const vidi_recovery *recovery)
 
 /* ---- opening ---- */
 
-/* What an opening has to go by. */
+/* One attempt at opening a folder. */
 typedef struct opening {
     const char *path;
     const vidi_access *access;
@@ -253,8 +253,8 @@ static int start_writing(vidi_set *set, opening *self)
     if (is_damaged(&durable->recovery) || logs->ragged)
         return vidi__snapshot_replace(set, (listed > last ? listed : last) + 1);
     VIDI__TRY(vidi__logs_sync(logs, durable->snapshot));
-    VIDI__TRY(
-        vidi__folder_sync(&durable->folder)); /* the process that renamed the snapshot may have died before this */
+    /* The process that renamed the snapshot may have died before it synced the folder. */
+    VIDI__TRY(vidi__folder_sync(&durable->folder));
     VIDI__TRY(vidi__end_put(&durable->end));
     return go_on(set, logs);
 }
@@ -359,9 +359,9 @@ static int open_and_look(opening *self, bool writes)
 }
 
 /*
- * A reader may have looked at files of different moments. With several logs there could even be a hole: the first was
- * read before its last records were written, and the second after that. But a writer that starts a log before the one
- * before it is written out changes the list of logs. So it is enough that the files are still the same.
+ * A reader may have read files of different moments. With several logs there could even be a gap: the first was read
+ * before its last records were written, and the second after that. But a writer that starts a new log changes the list
+ * of logs. So it is enough that the files are still the same.
  */
 static bool is_of_one_moment(const opening *self, const vidi_set *set, int code)
 {

@@ -70,15 +70,16 @@ void vidi__bloom_planned(const vidi__want *want, const vidi__bloom *shape, vidi_
 /* Estimates how many URLs have set this many places. */
 uint64_t vidi__bloom_estimate(uint64_t ones, uint64_t m, unsigned k);
 
-/*
- * Sets the count after a merge in which the number of places that are set grew from `before` to `after`: the old count
- * plus an estimate of how many URLs set so many more, but at least the larger of the two counts and at most their sum.
- * So merging the same filter twice does not change the count.
- */
+/* How many places are set before and after a merge. */
 typedef struct vidi__bloom_growth {
     uint64_t before, after;
 } vidi__bloom_growth;
 
+/*
+ * Sets the count after a merge: the old count plus an estimate of how many URLs have set the places that were added,
+ * but at least the larger of the two counts and at most their sum. So merging the same filter again does not change the
+ * count.
+ */
 void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k);
 
 /* Probability of a false "seen" when `ones` of m places are set and `more` URLs were added after that. */

@@ -60,8 +60,8 @@ static int merge_filters(vidi_set *into, const vidi_set *from)
 /* ---- the error rate ---- */
 
 /*
- * How often the rate that was asked for may be exceeded. Chance alone takes small filters a quarter above it, and a
- * twentieth more URLs than expected doubles the rate of a Bloom filter.
+ * By which factor the rate that was asked for may be exceeded. Chance alone takes small filters a quarter above it, and
+ * a twentieth more URLs than expected doubles the rate of a Bloom filter.
  */
 #define RATE_TOLERANCE 2.0
 

@@ -257,8 +257,8 @@ void vidi__note_free(vidi__memory *memory, vidi__note *note)
 
 int vidi__set_is_elsewhere(void)
 {
-    return vidi__fail(VIDI_ECANNOT, "the set belongs to the process that opened it for writing, and this is a child of "
-                                    "it; open the set here, when the other has closed it, or for reading");
+    return vidi__fail(VIDI_ECANNOT, "this process is a child of the one that opened the set for writing; open the set "
+                                    "again, for reading, or when the parent has closed it");
 }
 
 int vidi__set_writable(const vidi_set *set)

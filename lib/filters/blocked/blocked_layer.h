@@ -100,7 +100,7 @@ int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi
 /* Verifies borrowed words: is the number of set bits of each partition right? */
 int vidi__layer_verify(const vidi__layer *layer);
 
-/* Merges another layer of the same shape. How many URLs were unknown is estimated from the bits that are new. */
+/* Merges another layer of the same shape. The number of new URLs is estimated from the bits that get set. */
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from);
 
 /* The probability of a false "seen" in this partition if the two layers, of the same shape, were one. */

@@ -5,8 +5,8 @@
  *
  *     number of URLs, then for each: hash (two numbers; hashset only), times (1 without multiset), length, bytes
  *
- * A saved hash is not believed: loading computes it again and compares, because URLs with hashes of a forger's choice
- * would never be found, or all in one slot.
+ * A saved hash is not trusted: loading computes it again and compares. With hashes that a forger chose, URLs would
+ * never be found, or would all share one slot.
  */
 #include "filters/exact/exact.h"
 

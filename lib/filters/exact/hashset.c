@@ -198,7 +198,7 @@ static void table_remove(table *in, uint64_t i)
 
 /* ---- both tables ---- */
 
-/* What a hash comes to under the secret. Both halves count, so only URLs with the same 128 bits must share a place. */
+/* Mixes a hash with the secret. Both halves count, so only URLs with the same 128 bits are sure to share a place. */
 static uint64_t place_of(const hashset *self, vidi__u128 hash)
 {
     return vidi__mix((hash.hi ^ self->secret[1]) + vidi__mix(hash.lo ^ self->secret[0]));
