@@ -320,7 +320,8 @@ int cli_state_open_whole(vidi_set **set, const char *path, unsigned flags, bool 
     }
     vidi_close(*set);
     *set = NULL;
-    return cli_error("%s: %s; restore a backup, or go on without it with --accept-damage", path, damage.text);
+    return cli_error("%s: %s; restore a backup, or use --accept-damage to go on without what is gone", path,
+                     damage.text);
 }
 
 int cli_state_open_to_write(vidi_set **set, const char *path, const vidi_access *access, bool wait)
