@@ -188,7 +188,7 @@ static void compare_copy(model_world *world, uint64_t power, const char *how)
     disk_crash_state(power, &world->copy);
     int code = open_at(world, &set, world->copy.path, 0);
     bool gone = code == VIDI_EFORMAT || code == VIDI_EDAMAGED || code == VIDI_EABSENT;
-    if (gone && power != 1 && world->truth.tainted)
+    if (gone && power != 1 && model_truth_is_tainted(&world->truth))
         return; /* a sync had failed before the set was opened, so the disk has lost what this process takes for synced */
     model_check(world, code == VIDI_OK, "%s: %d, %s", how, code, vidi_message());
     bool same = check_folder(world, set, how, found, &note);
@@ -196,7 +196,7 @@ static void compare_copy(model_world *world, uint64_t power, const char *how)
         model_check(world, !same || model_truth_is_prefix(&world->truth, found),
                     "%s: not a first part of what is committed", how);
     }
-    if (!world->truth.tainted)
+    if (!model_truth_is_tainted(&world->truth))
         check_whole(world, set, how);
     if (model_chance(world, 25))
         use_copy(world, set, how);
@@ -210,7 +210,7 @@ static void compare_copy(model_world *world, uint64_t power, const char *how)
 static bool is_settled(const model_world *world)
 {
     const model_truth *truth = &world->truth;
-    bool settled = !truth->tainted && !truth->epoch_unsure && !world->broken && !world->sync_failed;
+    bool settled = !model_truth_is_tainted(truth) && !truth->epoch_unsure && !world->broken && !world->sync_failed;
     for (size_t i = 0; i < truth->n_ops; i++)
         settled &= truth->ops[i].fate == MODEL_STAGED;
     for (size_t i = 0; i < MODEL_URLS; i++)

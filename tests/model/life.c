@@ -242,6 +242,6 @@ void model_die(model_world *world, bool power)
     model_truth_drop_staged(&world->truth);
     world->closed_well = false;
     model_say(world, "the process dies");
-    if (power && !world->truth.tainted) /* otherwise the disk may have lost anything */
+    if (power && !model_truth_is_tainted(&world->truth)) /* otherwise the disk may have lost anything */
         fail_power(world);
 }

@@ -122,6 +122,11 @@ static bool is_plain(const model_truth *truth)
     return !truth->one_sided;
 }
 
+bool model_truth_is_tainted(const model_truth *truth)
+{
+    return truth->tainted || (truth->previous_tainted && truth->previous_on_disk != MODEL_NO);
+}
+
 bool model_truth_is_prefix(const model_truth *truth, const uint8_t times[MODEL_URLS])
 {
     uint8_t now[MODEL_URLS];
@@ -229,6 +234,7 @@ static void begin_next(model_truth *truth)
     truth->previous_one_sided = truth->one_sided;
     truth->stores_every_add = truth->next_stores_every_add;
     truth->one_sided = truth->next_one_sided;
+    truth->previous_tainted = truth->tainted && truth->next_keeps;
     truth->epoch++;
     truth->epoch_unsure = truth->tainted = false;
     empty(truth);

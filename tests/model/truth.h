@@ -67,6 +67,7 @@ typedef struct model_truth {
 
     model_presence previous_live, previous_on_disk;
     bool previous_one_sided;
+    bool previous_tainted; /* the set was tainted when that epoch ended, and its logs stay as they are */
     model_view previous, previous_disk;
 
     uint32_t note;                  /* number of the note of this set; 0: it never had one */
@@ -92,6 +93,9 @@ void model_truth_found(const model_truth *truth, uint32_t note, model_view *view
  * there that often? True if that cannot be told.
  */
 bool model_truth_is_prefix(const model_truth *truth, const uint8_t times[MODEL_URLS]);
+
+/* May the disk have lost what this process takes for synced, because a sync had failed before it began? */
+bool model_truth_is_tainted(const model_truth *truth);
 
 /* ---- what happens ---- */
 
