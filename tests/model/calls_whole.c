@@ -17,13 +17,16 @@ static uint32_t can_of(const model_world *world, const vidi_set *set)
 
 /* ---- rotation ---- */
 
+/* After a rotation that failed, the same one is tried again: the folder may be in that epoch already. */
 static void draw_next(model_world *world, vidi_options *next)
 {
-    const model_kind *kind = world->config.kind;
-    if (model_chance(world, 25))
+    bool again = world->truth.epoch_unsure;
+    const model_kind *kind = again ? world->next_kind : world->config.kind;
+    if (!again && model_chance(world, 25))
         kind = &model_kinds[model_below(world, model_n_kinds)];
     world->next_kind = kind;
-    next->flags = model_chance(world, 60) ? VIDI_KEEP_PREVIOUS : 0;
+    bool keeps = again ? world->truth.next_keeps : model_chance(world, 60);
+    next->flags = keeps ? VIDI_KEEP_PREVIOUS : 0;
     next->capacity = kind->capacity ? kind->capacity : 100;
     next->error = kind->error;
     if (kind != world->config.kind) {
@@ -40,9 +43,10 @@ void model_call_rotate(model_world *world)
         model_call_commit(world);
     if (world->incident.killed)
         return;
-    bool plain = model_chance(world, 20) && !world->config.kind->capacity;
-    world->next_kind = world->config.kind;
-    if (!plain)
+    bool plain = model_chance(world, 20) && !world->config.kind->capacity && !truth->epoch_unsure;
+    if (plain)
+        world->next_kind = world->config.kind;
+    else
         draw_next(world, &next);
     bool keeps = plain ? world->keeps_previous : next.flags & VIDI_KEEP_PREVIOUS;
     model_say(world, "to %s %s, %s the previous epoch", world->next_kind->kind,
