@@ -164,7 +164,7 @@ static int use_all(vidi_set *set)
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (results[i] != VIDI_ECANNOT)
             return (int)i + 1;
-    if (!strstr(vidi_message(), "belongs to the process"))
+    if (!strstr(vidi_message(), "child of the one that opened the set"))
         return 98;
     vidi_close(set);
     vidi_close(memory);
