@@ -17,17 +17,23 @@ typedef struct child {
     int pipe[2];
 } child;
 
+/* Returns when the child runs: until then it may still have its copy of the lock. */
 static child start(void)
 {
     child made;
+    int ready[2];
     char byte;
-    assert_int_equal(pipe(made.pipe), 0);
+    assert_true(pipe(made.pipe) == 0 && pipe(ready) == 0);
     made.id = fork();
     assert_true(made.id >= 0);
     if (made.id == 0) {
         close(made.pipe[1]);
+        (void)!write(ready[1], "x", 1);
         _exit(read(made.pipe[0], &byte, 1) != 0);
     }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
     close(made.pipe[0]);
     return made;
 }
