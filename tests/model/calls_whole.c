@@ -189,6 +189,7 @@ static void merge(model_world *world, const source *from)
     for (size_t i = 0; i < from->n; i++)
         model_truth_push(&world->truth, from->urls[i], false, MODEL_GHOST);
     unsigned flags = model_chance(world, 50) ? VIDI_MERGE_FORCE : 0;
+    world->merged = true; /* even if the process dies on the way */
     int code = flags ? MODEL_CALL(world, vidi_merge_with(world->set, from->set, flags))
                      : MODEL_CALL(world, vidi_merge(world->set, from->set));
     if (world->incident.killed)
