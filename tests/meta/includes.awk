@@ -29,6 +29,8 @@ function allowed_above(file, part, header, folder) {
         return has(inside_users, part)
     if (folder == "lab" && file ~ /^cli\/commands\/lab(_[^\/]*)?\.[ch]$/)
         return 1
+    if (folder == "crawler" && (part == "fuzz" || file ~ /^cli\/commands\/(crawl|links|robots|sitemap)(_[^\/]*)?\.[ch]$/))
+        return 1
     return folder == part || has(may[part], folder)
 }
 

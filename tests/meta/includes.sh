@@ -1,7 +1,8 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab. No kind includes another kind's header.
+# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the commands of the crawler and fuzz
+# include the crawler. No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -98,6 +99,14 @@ lab/x.c "cli/ui/output.h"
 lab/engine/filter_run.c "filters/bloom_bits.h"
 lab/engine/buckets.h "lib/hash/positions.h"
 lib/base/x.c "lab/engine/lab.h"
+lib/base/x.c "crawler/robots/robots.h"
+lab/x.c "crawler/robots/robots.h"
+cli/x.c "crawler/robots/robots.h"
+cli/commands/canon.c "crawler/robots/robots.h"
+crawler/robots/x.c "url/url.h"
+crawler/robots/x.c "lib/url/url.h"
+crawler/robots/x.c "lib/inside/inside.h"
+crawler/robots/x.c "cli/ui/output.h"
 lib/inside/inside.h "base/base.h"
 lib/inside/inside.h "inside_bloom.h"
 lib/inside/x.c "filters/classic.h"
@@ -133,6 +142,10 @@ lab/x.c "lab/engine/lab.h"
 lab/engine/filter_run.c "lib/inside/inside.h"
 cli/commands/lab.c "lab/engine/lab.h"
 cli/commands/lab_run.c "lab/engine/lab.h"
+cli/commands/robots.c "crawler/robots/robots.h"
+fuzz/fuzz_robots.c "crawler/robots/robots.h"
+crawler/robots/x.c "crawler/robots/robots.h"
+crawler/robots/x.c "vidi/vidi.h"
 cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>
