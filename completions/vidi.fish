@@ -4,7 +4,7 @@
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup
-    if set -q words[2]; and contains -- $words[2] dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help
+    if set -q words[2]; and contains -- $words[2] dedup has remove list canon plan kinds info top check rotate merge snapshot export import robots sitemap bench lab version help
         set command $words[2]
     end
     test $command = $argv[1]
@@ -29,6 +29,8 @@ complete -c vidi -n __vidi_begins -a merge -d 'Merge saved sets into one'
 complete -c vidi -n __vidi_begins -a snapshot -d 'Fold the log of a saved set into its snapshot'
 complete -c vidi -n __vidi_begins -a export -d 'Write a saved set as one file, for backups and other machines'
 complete -c vidi -n __vidi_begins -a import -d 'Make a saved set from an exported file'
+complete -c vidi -n __vidi_begins -a robots -d 'Print which URLs a robots.txt file allows'
+complete -c vidi -n __vidi_begins -a sitemap -d 'Print the URLs that sitemaps list'
 complete -c vidi -n __vidi_begins -a bench -d 'Measure how fast each kind of set is on this machine'
 complete -c vidi -n __vidi_begins -a lab -d 'Repeat the papers\' experiments and compare with theory'
 complete -c vidi -n __vidi_begins -a version -d 'Print the version'
@@ -166,6 +168,19 @@ complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary
 complete -c vidi -n '__vidi_is import' -l new-key -d 'Give the new set a key of its own'
 complete -c vidi -n '__vidi_is import' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is robots' -s a -l agent -x -d 'The crawler\'s name in the file [vidi]'
+complete -c vidi -n '__vidi_is robots' -s l -l lenient -d 'Understand frequent misspellings'
+complete -c vidi -n '__vidi_is robots' -l json -d 'Print one JSON object about the file and the URLs'
+complete -c vidi -n '__vidi_is robots' -s q -l quiet -d 'Print nothing; only set the exit status'
+complete -c vidi -n '__vidi_is robots' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
+complete -c vidi -n '__vidi_is sitemap' -l base -x -d 'Resolve relative URLs against the sitemap\'s own'
+complete -c vidi -n '__vidi_is sitemap' -l json -d 'Print a JSON object for each URL'
+complete -c vidi -n '__vidi_is sitemap' -l max-urls -x -d 'Read at most N URLs of a file [50,000]'
+complete -c vidi -n '__vidi_is sitemap' -l max-bytes -x -d 'Read at most SIZE bytes of a file, unpacked [50MiB]'
+complete -c vidi -n '__vidi_is sitemap' -s q -l quiet -d 'Print no warnings'
+complete -c vidi -n '__vidi_is sitemap' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
 complete -c vidi -n '__vidi_is bench' -l urls -x -d 'Maximum number of URLs, all in memory [2e6]'
 complete -c vidi -n '__vidi_is bench' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'This kind only; \'vidi kinds\' lists them'
 complete -c vidi -n '__vidi_is bench' -l json -d 'Print one JSON object instead of a table'
@@ -197,5 +212,5 @@ complete -c vidi -n '__vidi_is lab' -s h -l help -d 'Print help: -h a summary, -
 complete -c vidi -n '__vidi_is version' -f
 complete -c vidi -n '__vidi_is version' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help'
+complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon plan kinds info top check rotate merge snapshot export import robots sitemap bench lab version help'
 complete -c vidi -n '__vidi_is help' -s h -l help -d 'Print help: -h a summary, --help the full text'

@@ -209,18 +209,17 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(asked, name)
 
 static const cli_option options_table[] = {
-    {"agent", 'a', CLI_TEXT, FIELD(agent), "NAME", "The crawler's name in the file, its product token [vidi]",
-     "Letters, '-' and '_'. Upper and lower case are the same.", 0},
+    {"agent", 'a', CLI_TEXT, FIELD(agent), "NAME", "The crawler's name in the file [vidi]",
+     "Its product token: letters, '-' and '_'. Upper and lower case are the same.", 0},
     {"lenient", 'l', CLI_FLAG, FIELD(lenient), NULL, "Understand frequent misspellings",
-     "Such as 'Disalow', 'User agent' or a missing colon, as Google's crawler does. Without it, such lines are "
-     "ignored, "
-     "as RFC 9309 says.",
+     "For example 'Disalow', 'User agent' or a missing colon, as Google's crawler does. Without this option, such "
+     "lines are ignored, as RFC 9309 says.",
      0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print one JSON object about the file and the URLs",
-     "It has agent, sitemaps (an array), group (agent, * or none: whose rules apply), rules (how many apply), "
-     "crawl_delay "
-     "(in seconds, or null), lines, unknown_lines, cut (the file was too long) and urls, an array of objects with url, "
-     "allowed, and the line and the rule that decided. URLs come from standard input only if one of them is '-'.",
+     "It has agent, sitemaps (an array), group ('agent' if a group names the agent, '*' if the groups for all "
+     "crawlers apply, 'none' if there are none), rules (how many apply), crawl_delay (in seconds, or null), lines, "
+     "unknown_lines, cut (whether the file was too long) and urls: an array of objects with url, allowed, and the "
+     "line and the rule that decided. With --json, URLs are read from standard input only if you give '-' as a URL.",
      0},
     {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print nothing; only set the exit status", NULL, 0},
     CLI_OPTIONS_END,
@@ -230,11 +229,12 @@ const cli_command cli_robots = {
     .name = "robots",
     .summary = "Print which URLs a robots.txt file allows",
     .usage = "vidi robots [OPTION]... FILE [URL]...",
-    .about = "Prints 'allow' or 'deny', a tab and the URL for each URL, as the robots.txt file says for a crawler.",
-    .details =
-        "FILE '-' is standard input. Without URLs, they are read from standard input, one per line; a URL '-' means "
-        "the same. The file is read as RFC 9309 says; only path and query of a URL matter. Nothing is fetched.\n"
-        "The exit status is 0, or 2 after an error. With --quiet it is 1 if at least one URL is denied.",
+    .about = "Tells for each URL whether a robots.txt file lets a crawler fetch it: prints 'allow' or 'deny', a tab "
+             "and the URL.",
+    .details = "FILE may be '-' for standard input. If no URL is given, or a URL is '-', URLs are read from standard "
+               "input, one per line. The rules are those of RFC 9309; they look only at the path and query of a URL. "
+               "Nothing is fetched.\n"
+               "The exit status is 0, or 2 after an error. With --quiet it is 1 if at least one URL is denied.",
     .examples = "  vidi robots robots.txt https://example.com/private/\n"
                 "  vidi robots --agent Googlebot robots.txt < urls.txt | grep '^allow'\n"
                 "  curl -s https://example.com/robots.txt | vidi robots --json -\n"

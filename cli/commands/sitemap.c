@@ -199,12 +199,11 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(asked, name)
 
 static const cli_option options_table[] = {
-    {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve relative URLs against this one, the sitemap's own",
+    {"base", 0, CLI_TEXT, FIELD(base), "URL", "Resolve relative URLs against the sitemap's own",
      "The protocol allows only absolute URLs. Without --base, others are left out with a warning.", 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each URL",
-     "It has url, kind (page or sitemap), lastmod, changefreq and priority as they were written, if they were, and "
-     "file "
-     "and line.",
+     "It has url, kind (page or sitemap), file and line, and lastmod, changefreq and priority if the sitemap has "
+     "them, exactly as written.",
      0},
     {"max-urls", 0, CLI_COUNT, FIELD(max_urls), "N", "Read at most N URLs of a file [50,000]", NULL, 0},
     {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Read at most SIZE bytes of a file, unpacked [50MiB]", NULL,
@@ -217,18 +216,17 @@ const cli_command cli_sitemap = {
     .name = "sitemap",
     .summary = "Print the URLs that sitemaps list",
     .usage = "vidi sitemap [OPTION]... [FILE]...",
-    .about =
-        "Prints the URLs of sitemaps, one per line. A line that begins with 'sitemap' and a tab names another sitemap.",
-    .details =
-        "Reads the files one after the other, or standard input if no file is given; '-' means standard input "
-        "too. A sitemap is XML (a urlset or a sitemapindex), text with a URL per line, or an RSS or Atom feed, "
-        "perhaps packed with gzip. Of a broken one all is read that can be, and warnings say what is wrong. Nothing "
-        "is fetched.\n"
-        "The exit status is 0; 1 if URLs may be missing, because a file is cut off, damaged, or larger than a "
-        "limit; or 2 after an error, such as a file that is not a sitemap.",
+    .about = "Prints the URLs of sitemaps, one per line. A line that begins with 'sitemap' and a tab names another "
+             "sitemap.",
+    .details = "Reads the files one after the other, or standard input if no file is given; '-' means standard input "
+               "too. A sitemap is XML (a urlset or a sitemapindex), text with a URL per line, or an RSS or Atom feed. "
+               "It may be packed with gzip. Everything readable in a broken sitemap is read, and warnings say what "
+               "is wrong. Nothing is fetched.\n"
+               "The exit status is 0; 1 if URLs may be missing because a file is cut off, damaged or beyond a limit; "
+               "or 2 after an error, such as a file that is not a sitemap.",
     .examples = "  vidi sitemap sitemap.xml | vidi > new.txt\n"
                 "  vidi sitemap --json sitemap.xml.gz\n"
-                "  curl -s https://example.com/sitemap.xml | vidi sitemap --base https://example.com/sitemap.xml\n",
+                "  curl -s https://example.com/sitemap.xml | vidi sitemap > urls.txt\n",
     .options = options_table,
     .operand = "FILE",
     .run = run,

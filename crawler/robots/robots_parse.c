@@ -112,7 +112,7 @@ static int add_rule(parser *p, vidi_str path, bool allows)
     if (path.len == 0 || p->group == ROBOTS_NO_GROUP || p->group < p->best)
         return VIDI_OK;
     path.len -= anchored;
-    if (!reserve_rule(to, 3 * path.len))
+    if (!reserve_rule(to, 3 * path.len + 1)) /* never 0: the text must not stay NULL */
         return VIDI_EMEMORY;
     size_t length = robots_comparable_pattern(to->text + to->text_used, path);
     to->patterns[to->count++] = (robots_pattern){.at = (uint32_t)to->text_used,

@@ -414,6 +414,6 @@ void sitemap_parse_end(sitemap *reader)
 {
     if (reader->mode == SITEMAP_XML)
         end_xml(reader);
-    else if (reader->mode == SITEMAP_LINES)
-        finish_line(reader);
+    else if (reader->mode == SITEMAP_LINES && reader->report.problems[SITEMAP_CUT_OFF].count == 0)
+        finish_line(reader); /* a last line needs no end, but half a URL is not a URL */
 }

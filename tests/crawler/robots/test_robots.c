@@ -1,8 +1,10 @@
 /* robots.txt as RFC 9309 defines it: groups, lines, delays and sitemaps. How paths are compared is in test_robots_match.c. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "crawler/robots/robots_cases.h"
+#include "support/env.h"
 
 /* ---- groups ---- */
 
@@ -343,6 +345,54 @@ static void sitemaps_are_told_whatever_their_group(void **state)
     assert_null(rules);
 }
 
+/* ---- real files ---- */
+
+/* Reads a file of the test data, strictly and leniently, whole and cut anywhere; returns the delay for the agent. */
+static double read_real(const char *name, const char *agent)
+{
+    static char bytes[1 << 20];
+    char path[4096];
+    snprintf(path, sizeof path, "%s/conformance/robots/files/%s", test_data(), name);
+    FILE *file = fopen(path, "rb");
+    check(file, "%s", path);
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    double delay = -1;
+    for (size_t i = 0; i <= 64; i++) {
+        robots_options options = {.agent = text_of(agent), .lenient = i % 2};
+        robots *rules;
+        assert_int_equal(robots_parse(&rules, (vidi_str){bytes, n * i / 64}, &options), VIDI_OK);
+        int verdict = robots_check(rules, text_of("http://example.org/a/b.html?c"), NULL);
+        assert_true(verdict == ROBOTS_ALLOWED || verdict == ROBOTS_DENIED);
+        delay = robots_delay(rules);
+        robots_free(rules);
+    }
+    return delay;
+}
+
+static void real_and_malformed_files_are_read(void **state)
+{
+    (void)state;
+    if (!test_data())
+        skip();
+    char path[4096];
+    snprintf(path, sizeof path, "%s/conformance/robots/files", test_data());
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    size_t count = 0;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (entry->d_name[0] != '.') {
+            read_real(entry->d_name, "mybot");
+            count++;
+        }
+    closedir(folder);
+    assert_true(count >= 20);
+    /* This one says in its comments what is right. */
+    assert_true(read_real("crawl-delay-group-merging.txt", "mybot") == 10);
+    assert_true(read_real("crawl-delay-group-merging.txt", "yourbot") < 0);
+    assert_true(read_real("crawl-delay-group-merging.txt", "other") == 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +415,7 @@ int main(void)
         cmocka_unit_test(the_delay_is_that_of_the_group),
         cmocka_unit_test(a_delay_is_a_number_of_seconds),
         cmocka_unit_test(sitemaps_are_told_whatever_their_group),
+        cmocka_unit_test(real_and_malformed_files_are_read),
     };
     return cmocka_run_group_tests_name("robots", tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 typedef struct sitemap_seen {
     char text[4096]; /* "URL lastmod changefreq priority" of each entry, with '|' behind it and '+' before sitemaps */
     uint64_t count;
+    size_t shortest;  /* of the URLs, in bytes */
     uint64_t stop_at; /* 0: never */
     int stop_with;
 } sitemap_seen;
@@ -31,6 +32,8 @@ static inline int see(void *context, const sitemap_entry *entry)
             used += (size_t)sprintf(seen->text + used, "%s%.*s", i ? " " : "", (int)parts[i].len, parts[i].ptr);
     if (used + 2 < sizeof seen->text)
         strcpy(seen->text + used, "|");
+    if (seen->count == 0 || entry->url.len < seen->shortest)
+        seen->shortest = entry->url.len;
     return ++seen->count == seen->stop_at ? seen->stop_with : 0;
 }
 

@@ -231,6 +231,7 @@ static void what_can_be_unpacked_of_damaged_gzip_is_read(void **state)
     sitemap_report report;
     assert_int_equal(read_pieces((vidi_str){packed, n / 2}, 100, &options, &report), VIDI_OK);
     assert_true(report.pages > 100 && report.pages < 400 && report.problems[SITEMAP_CUT_OFF].count == 1);
+    assert_int_equal(seen.shortest, 17); /* no URL that was cut through */
     assert_true(sitemap_is_incomplete(&report));
     packed[n / 2] ^= 1;
     packed[n / 2 + 1] ^= 1;
