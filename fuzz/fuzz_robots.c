@@ -28,7 +28,7 @@ static bool simply_matches(const char *pattern, const robots_pattern *about, con
 {
     bool at[PATH_MOST + 1] = {true};
     for (size_t i = 0; i < about->length; i++) {
-        if (pattern[i] == ROBOTS_WILDCARD) {
+        if ((unsigned char)pattern[i] == ROBOTS_WILDCARD) {
             for (size_t k = 1; k <= len; k++)
                 at[k] = at[k] || at[k - 1];
         } else {

@@ -122,7 +122,7 @@ static void explain(robots_rule *why, const robots *rules, const robots_pattern 
     size_t len = 0;
     for (size_t i = 0; i < pattern->length && len < sizeof why->text; i++) {
         char c = robots_text(rules)[pattern->at + i];
-        why->text[len++] = c == ROBOTS_WILDCARD ? '*' : c;
+        why->text[len++] = (char)((unsigned char)c == ROBOTS_WILDCARD ? '*' : c);
     }
     if (pattern->anchored && len < sizeof why->text)
         why->text[len++] = '$';

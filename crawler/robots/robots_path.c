@@ -74,7 +74,7 @@ static char *put_encoded(char *to, int byte)
     return to;
 }
 
-static size_t comparable(char *to, vidi_str path, char star)
+static size_t comparable(char *to, vidi_str path, int star)
 {
     const char *start = to;
 
@@ -89,7 +89,7 @@ static size_t comparable(char *to, vidi_str path, char star)
         } else if (path.ptr[i] & 0x80) {
             to = put_encoded(to, (unsigned char)path.ptr[i]);
         } else {
-            *to++ = path.ptr[i] == '*' ? star : path.ptr[i];
+            *to++ = (char)(path.ptr[i] == '*' ? star : path.ptr[i]);
         }
     }
     return (size_t)(to - start);

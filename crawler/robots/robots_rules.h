@@ -14,7 +14,7 @@
 #include "crawler/robots/robots.h"
 
 /* A '*' in a pattern. A comparable path has only ASCII bytes, so no other byte of a pattern has this value. */
-#define ROBOTS_WILDCARD '\xff'
+enum { ROBOTS_WILDCARD = 0xff };
 
 typedef struct robots_pattern {
     uint32_t at;     /* offset of its bytes */

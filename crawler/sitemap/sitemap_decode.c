@@ -10,16 +10,7 @@ static void put_character(sitemap *reader, uint32_t c)
 {
     char bytes[4];
 
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-        sitemap_parse(reader, bytes, 1);
-        return;
-    }
-    size_t len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = len - 1; i > 0; i--, c >>= 6)
-        bytes[i] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(0xf00 >> len | c);
-    sitemap_parse(reader, bytes, len);
+    sitemap_parse(reader, bytes, xml_put_utf8(bytes, c));
 }
 
 /* A surrogate without its other half becomes U+FFFD. */

@@ -119,8 +119,8 @@ static void take(sitemap *reader, const char *bytes, size_t n)
 /* Looks at the first two bytes. A first byte that comes alone is kept until the second comes. */
 static void look(sitemap *reader, const char *bytes, size_t n)
 {
-    char second = reader->has_first ? bytes[0] : n > 1 ? bytes[1] : 0;
     bool two = reader->has_first || n > 1;
+    int second = !two ? 0 : (unsigned char)(reader->has_first ? bytes[0] : bytes[1]);
 
     if (!reader->has_first && bytes[0] == '\x1f' && !two) {
         reader->first = bytes[0];
@@ -128,7 +128,7 @@ static void look(sitemap *reader, const char *bytes, size_t n)
         return;
     }
     reader->looked = true;
-    bool packed = (reader->has_first || bytes[0] == '\x1f') && second == '\x8b';
+    bool packed = (reader->has_first || bytes[0] == '\x1f') && second == 0x8b;
     if (packed && !begin(reader))
         return;
     if (reader->has_first)

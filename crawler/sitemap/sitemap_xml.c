@@ -49,7 +49,7 @@ static xml_name split_name(const char *name, size_t len)
 
 /* ---- references ---- */
 
-static size_t put_utf8(char *to, uint32_t c)
+size_t xml_put_utf8(char *to, uint32_t c)
 {
     if (c < 0x80) {
         to[0] = (char)c;
@@ -136,7 +136,7 @@ static void in_reference(xml *x, char c)
         uint32_t found = referenced((vidi_str){x->reference, x->reference_len});
         if (found) {
             x->state = x->after_reference;
-            put(x, bytes, put_utf8(bytes, found));
+            put(x, bytes, xml_put_utf8(bytes, found));
         } else {
             problem(x, SITEMAP_UNKNOWN_ENTITY);
             drop_reference(x);
@@ -296,8 +296,10 @@ static void before_value(xml *x, char c)
         return;
     x->state = XML_VALUE;
     x->value_len = 0;
-    x->quote = c == '"' || c == '\'' ? c : 0;
-    if (!x->quote) {
+    x->quote = 0;
+    if (c == '"' || c == '\'') {
+        x->quote = c;
+    } else {
         problem(x, SITEMAP_BAD_MARKUP);
         in_value(x, c);
     }
@@ -375,7 +377,8 @@ static void in_cdata(xml *x, char c)
 static void in_doctype(xml *x, char c)
 {
     if (x->quote) {
-        x->quote = c == x->quote ? 0 : x->quote;
+        if (c == x->quote)
+            x->quote = 0;
     } else if (c == '"' || c == '\'') {
         x->quote = c;
     } else if (c == '[') {

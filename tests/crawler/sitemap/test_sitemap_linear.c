@@ -6,8 +6,9 @@
  */
 #include "crawler/counted.h"
 #include "crawler/sitemap/sitemap_cases.h"
+#include "support/env.h"
 
-enum { SMALL = 16 << 10, LARGE = 8 * SMALL, HUGE_INPUT = 10 << 20 };
+enum { SMALL = 4 << 10, LARGE = 8 * SMALL };
 
 static uint64_t taken; /* the most memory that was asked for at once, above what the reader itself takes */
 
@@ -127,10 +128,11 @@ static void no_sitemap_takes_more_than_linear_work(void **state)
 static void ten_mebibytes_take_no_more_memory_than_ten_kilobytes(void **state)
 {
     (void)state;
-    static const size_t some[] = {0, 1, 7, 12, 14, 28, 31, 34, 45};
+    static const size_t some[] = {0 /* '<' */, 1 /* '&' */, 7 /* one URL */, 14 /* nested elements */};
+    size_t bytes = test_sanitized() ? 1 << 20 : 10 << 20;
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
-        uint64_t done = work_on(some[i], HUGE_INPUT);
-        check(done < 200ull * HUGE_INPUT, "%s%s…: %llu steps", hostile[some[i]].head, hostile[some[i]].piece,
+        uint64_t done = work_on(some[i], bytes);
+        check(done < 200 * (uint64_t)bytes, "%s%s…: %llu steps", hostile[some[i]].head, hostile[some[i]].piece,
               (unsigned long long)done);
         check(taken < 64 << 10, "%s%s…: %llu bytes", hostile[some[i]].head, hostile[some[i]].piece,
               (unsigned long long)taken);
