@@ -127,6 +127,23 @@ static void every_kind_of_line_end_is_understood(void **state)
     }
 }
 
+static void lines_are_counted_as_an_editor_counts_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        uint64_t lines;
+    } list[] = {{"", 0}, {"a", 1}, {"a\n", 1}, {"a\n\n", 2}, {"a\r\n\r\nb", 3}, {"a\r\rb\r", 3}, {"\n\r\n\n", 3}};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        robots_counts counts;
+        robots_options options = {.agent = text_of("vidi"), .counts = &counts};
+        robots *rules;
+        assert_int_equal(robots_parse(&rules, text_of(list[i].file), &options), VIDI_OK);
+        check(counts.lines == list[i].lines, "case %zu: %llu lines", i, (unsigned long long)counts.lines);
+        robots_free(rules);
+    }
+}
+
 static void a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
@@ -405,6 +422,7 @@ int main(void)
         cmocka_unit_test(the_group_that_applies_is_told),
         cmocka_unit_test(a_parsed_file_keeps_only_the_rules_of_its_agent),
         cmocka_unit_test(every_kind_of_line_end_is_understood),
+        cmocka_unit_test(lines_are_counted_as_an_editor_counts_them),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(blanks_comments_and_case_do_not_matter),
         cmocka_unit_test(lines_that_make_no_sense_are_skipped),

@@ -61,6 +61,8 @@ static void only_own_children_of_an_entry_count(void **state)
     check_whole(
         "<urlset><loc>http://no/</loc><url><loc>http://h/1</loc><more><lastmod>2026</lastmod></more></url></urlset>",
         SITEMAP_URLSET, "http://h/1|");
+    /* Text beside a loc is not a URL. */
+    check_whole("<urlset><url> new: <loc>http://h/1</loc></url></urlset>", SITEMAP_URLSET, "http://h/1|");
 }
 
 static void prefixes_and_case_do_not_matter(void **state)
