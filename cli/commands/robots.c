@@ -166,17 +166,34 @@ static int answer_for(job *j, vidi_str file, const char *name, cli_words urls)
     return status;
 }
 
+/* One byte more than the reader takes, so it notices that the file goes on; and cli_input_read wants some room. */
+enum { FILE_ROOM = ROBOTS_LIMIT + 64 };
+
+static int load(const char *path, char *bytes, size_t *n)
+{
+    cli_input in;
+    uint64_t size;
+    size_t got = 1;
+
+    *n = 0;
+    if (cli_input_check(path, &size) != CLI_OK || cli_input_open(&in, path) != CLI_OK)
+        return CLI_ERROR;
+    cli_input_raw(&in);
+    int status = CLI_OK;
+    for (; status == CLI_OK && got > 0 && *n <= ROBOTS_LIMIT; *n += got)
+        status = cli_input_read(&in, bytes + *n, FILE_ROOM - *n, &got);
+    cli_input_close(&in);
+    return status;
+}
+
 static bool is_token(const char *agent)
 {
     return *agent && strspn(agent, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == strlen(agent);
 }
 
-static int robots_run(const asked *options, cli_words words)
+/* Reports what cannot be done with these options and words. */
+static int check_usage(const asked *options, cli_words words)
 {
-    job j = {.options = options, .json = {&j.out, false}};
-    char *bytes;
-    size_t n;
-
     if (words.count == 0)
         return cli_error("'vidi robots' needs a file: vidi robots [OPTION]... FILE [URL]...");
     if (options->json && options->quiet)
@@ -184,17 +201,32 @@ static int robots_run(const asked *options, cli_words words)
     if (!is_token(options->agent))
         return cli_error("--agent %s: the name of a crawler in robots.txt has only letters, '-' and '_'",
                          options->agent);
-    cli_words urls = {words.list + 1, words.count - 1};
-    if (strcmp(words.list[0], "-") == 0 && urls.count == 0 && !options->json)
+    bool reads_urls = words.count == 1 && !options->json;
+    for (size_t i = 1; i < words.count; i++)
+        reads_urls = reads_urls || strcmp(words.list[i], "-") == 0;
+    if (reads_urls && strcmp(words.list[0], "-") == 0)
         return cli_error("both the file and the URLs would come from standard input; name the file or the URLs");
-    /* One byte more than the reader takes, so it notices that the file goes on. */
-    if (cli_input_load(words.list[0], ROBOTS_LIMIT + 1, &bytes, &n) != CLI_OK)
+    return CLI_OK;
+}
+
+static int robots_run(const asked *options, cli_words words)
+{
+    job j = {.options = options, .json = {&j.out, false}};
+    size_t n;
+
+    if (check_usage(options, words) != CLI_OK)
         return CLI_ERROR;
-    cli_out_init(&j.out, STDOUT_FILENO);
-    int status = answer_for(&j, (vidi_str){bytes, n}, words.list[0], urls);
-    int closed = cli_out_close(&j.out);
+    char *bytes = malloc(FILE_ROOM);
+    if (!bytes)
+        return cli_error("out of memory");
+    int status = load(words.list[0], bytes, &n);
+    if (status == CLI_OK) {
+        cli_out_init(&j.out, STDOUT_FILENO);
+        status = answer_for(&j, (vidi_str){bytes, n}, words.list[0], (cli_words){words.list + 1, words.count - 1});
+        int closed = cli_out_close(&j.out);
+        status = status != CLI_OK ? status : closed;
+    }
     free(bytes);
-    status = status != CLI_OK ? status : closed;
     return status == CLI_OK && options->quiet && j.denied > 0 ? CLI_DENIED : status;
 }
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,52 +190,6 @@ int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got)
 void cli_input_raw(cli_input *in)
 {
     in->looked = true;
-}
-
-/* ---- whole files ---- */
-
-enum { LOAD_ROOM = 1 << 16 };
-
-/* Reads on until the limit or the end. *bytes has room for *room bytes, of which *n are used. */
-static int load_rest(cli_input *in, size_t limit, char **bytes, size_t *n, size_t *room)
-{
-    size_t got = 1;
-
-    while (*n < limit && got > 0) {
-        if (*n == *room) {
-            size_t more = 2 * *room < limit ? 2 * *room : limit;
-            char *grown = realloc(*bytes, more);
-            if (!grown)
-                return cli_error("cannot read %s: out of memory", in->name);
-            *bytes = grown;
-            *room = more;
-        }
-        if (cli_input_read(in, *bytes + *n, *room - *n, &got) != CLI_OK)
-            return CLI_ERROR;
-        *n += got;
-    }
-    return CLI_OK;
-}
-
-int cli_input_load(const char *path, size_t limit, char **bytes, size_t *n)
-{
-    cli_input in;
-    uint64_t size;
-    size_t room = LOAD_ROOM < limit ? LOAD_ROOM : limit;
-
-    *bytes = NULL;
-    *n = 0;
-    if (cli_input_check(path, &size) != CLI_OK || cli_input_open(&in, path) != CLI_OK)
-        return CLI_ERROR;
-    cli_input_raw(&in);
-    *bytes = malloc(room);
-    int status = *bytes ? load_rest(&in, limit, bytes, n, &room) : cli_error("cannot read %s: out of memory", in.name);
-    cli_input_close(&in);
-    if (status != CLI_OK) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    return status;
 }
 
 bool cli_input_ready(const cli_input *in)

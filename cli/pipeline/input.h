@@ -37,12 +37,6 @@ int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got);
 /* From now on the bytes come as they are in the file: nothing is unpacked, and no mark is skipped. */
 void cli_input_raw(cli_input *in);
 
-/*
- * Reads a whole file as it is, or its first `limit` bytes. "-" is standard input. The caller frees *bytes. CLI_OK, or
- * CLI_ERROR with a message that names the file.
- */
-int cli_input_load(const char *path, size_t limit, char **bytes, size_t *n);
-
 /* Can the next bytes, or the end, be read without waiting? */
 bool cli_input_ready(const cli_input *in);
 
