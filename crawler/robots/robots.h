@@ -64,7 +64,7 @@ typedef struct robots_rule {
     uint64_t line; /* 0: no rule matched */
     vidi_str path; /* as it is compared: percent-encoding made uniform, wildcards as '*', the anchor as '$' */
     bool allows;
-    char text[256]; /* what path points to; longer paths are cut */
+    char text[256]; /* what path points to, so do not copy the struct; longer paths are cut */
 } robots_rule;
 
 typedef enum robots_verdict { ROBOTS_DENIED, ROBOTS_ALLOWED } robots_verdict;

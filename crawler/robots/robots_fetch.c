@@ -10,7 +10,7 @@
  */
 #include "crawler/robots/robots.h"
 
-static robots_outcome missing_or_cached(const robots_answer *answer)
+static robots_outcome when_unreachable(const robots_answer *answer)
 {
     if (answer->has_cached)
         return ROBOTS_KEEP_CACHED;
@@ -27,7 +27,7 @@ robots_outcome robots_decide(const robots_answer *answer)
         return answer->has_location && answer->redirects < ROBOTS_REDIRECTS ? ROBOTS_FOLLOW : ROBOTS_ALLOW_ALL;
     if (status >= 400 && status < 500 && status != 429)
         return ROBOTS_ALLOW_ALL;
-    return missing_or_cached(answer);
+    return when_unreachable(answer);
 }
 
 bool robots_is_stale(robots_outcome outcome, int64_t age)
