@@ -162,13 +162,23 @@ static bool is_web(vidi_str url)
            (url.len > 8 && strncasecmp(url.ptr, "https://", 8) == 0);
 }
 
+/* vidi_url_resolve; if memory ran out, the reading ends. */
+static int resolve_to(sitemap *reader, vidi_str reference, char *to, size_t *len)
+{
+    int result = vidi_url_resolve(reader->options.base, reference, to, len);
+
+    if (result == VIDI_EMEMORY)
+        reader->result = VIDI_EMEMORY;
+    return result;
+}
+
 /* Makes a relative URL absolute. False if the result is not a URL of the web, or memory ran out. */
 static bool resolve(sitemap *reader, vidi_str *url)
 {
-    vidi_str base = reader->options.base, reference = *url;
+    vidi_str reference = *url;
     size_t len = 0;
 
-    if (base.len == 0 || vidi_url_resolve(base, reference, NULL, &len) != VIDI_ELIMIT)
+    if (reader->options.base.len == 0 || resolve_to(reader, reference, NULL, &len) != VIDI_ELIMIT)
         return false;
     /* The reference may lie in the scratch memory: keep it there, and put the result behind it. */
     bool inside = reference.ptr == reader->scratch;
@@ -176,7 +186,7 @@ static bool resolve(sitemap *reader, vidi_str *url)
     if (!make_scratch(reader, at + len))
         return false;
     reference.ptr = inside ? reader->scratch : reference.ptr;
-    if (vidi_url_resolve(base, reference, reader->scratch + at, &len) != VIDI_OK)
+    if (resolve_to(reader, reference, reader->scratch + at, &len) != VIDI_OK)
         return false;
     *url = (vidi_str){reader->scratch + at, len};
     return is_web(*url);

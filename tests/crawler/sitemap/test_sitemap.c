@@ -167,6 +167,9 @@ static void utf16_is_read(void **state)
     }
     size_t len = to_utf16(bytes, "http://h/1\n", true, true);
     check_read((vidi_str){bytes, len}, NULL, "http://h/1|");
+    /* Half a unit. */
+    sitemap_report report = check_read((vidi_str){bytes, len - 1}, NULL, "");
+    check_problem(&report, SITEMAP_CUT_OFF, "half a unit");
     /* Half a pair, twice. */
     check_read((vidi_str){"\xff\xfeh\0t\0t\0p\0:\0/\0/\0h\0/\0\x01\xd8\x01\xd8\x61\0", 26}, NULL,
                "http://h/\xef\xbf\xbd\xef\xbf\xbd\x61|");

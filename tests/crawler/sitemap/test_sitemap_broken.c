@@ -126,6 +126,37 @@ static void the_first_line_of_a_problem_is_told(void **state)
     assert_int_equal(report.problems[SITEMAP_NOT_A_URL].line, 3);
 }
 
+static void names_and_blanks_of_any_length_are_skipped(void **state)
+{
+    (void)state;
+    static char text[40000];
+    memset(text, 'n', 20000);
+    memcpy(text, "<urlset><", 9);
+    strcpy(text + 20000, "><url><loc>http://h/1</loc></url></urlset>");
+    check_whole(text, SITEMAP_URLSET, "http://h/1|");
+    memset(text, ' ', 20000);
+    memcpy(text, "<urlset><url><loc>http://h/1", 28);
+    strcpy(text + 20000, "</loc></url></urlset>");
+    check_whole(text, SITEMAP_URLSET, "http://h/1|");
+    strcpy(text + 20000, "2</loc></url></urlset>");
+    check_broken(text, SITEMAP_LONG_URL, "");
+}
+
+static void bytes_that_only_look_like_utf8_are_told(void **state)
+{
+    (void)state;
+    static const char *const list[] = {"\xc0\xaf",         "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                       "\xf0\x80\x80\xaf", "\xff",         "\x80",         "\xe4"};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        char text[100], expected[100];
+        snprintf(text, sizeof text, "<urlset><url><loc>http://h/%s</loc></url></urlset>", list[i]);
+        snprintf(expected, sizeof expected, "http://h/%s|", list[i]);
+        check_broken(text, SITEMAP_NOT_UTF8, expected);
+    }
+    check_whole("<urlset><url><loc>http://h/\xc2\x80\xe0\xa0\x80\xf4\x8f\xbf\xbf</loc></url></urlset>", SITEMAP_URLSET,
+                "http://h/\xc2\x80\xe0\xa0\x80\xf4\x8f\xbf\xbf|");
+}
+
 /* ---- real files ---- */
 
 static uint64_t read_file(const char *path, sitemap_report *report)
@@ -190,6 +221,8 @@ int main(void)
         cmocka_unit_test(markup_that_is_not_well_formed_is_taken_as_it_is_meant),
         cmocka_unit_test(what_is_not_a_sitemap_is_told),
         cmocka_unit_test(the_first_line_of_a_problem_is_told),
+        cmocka_unit_test(names_and_blanks_of_any_length_are_skipped),
+        cmocka_unit_test(bytes_that_only_look_like_utf8_are_told),
         cmocka_unit_test(real_files_are_read),
     };
     return cmocka_run_group_tests_name("sitemap_broken", tests, NULL, NULL);
