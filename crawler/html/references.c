@@ -38,7 +38,7 @@ static bool keeps_nul(enum html_content content)
     return content == HTML_DATA || content == HTML_CDATA;
 }
 
-static size_t put_character(char *to, uint32_t code)
+size_t html_put_character(char *to, uint32_t code)
 {
     if (code < 0x80) {
         to[0] = (char)code;
@@ -82,7 +82,7 @@ static size_t read_number(vidi_str raw, char *to, size_t *put)
         number = number > 0x10FFFF ? number : number * radix + (uint32_t)digit;
     if (at == first)
         return 0;
-    *put = put_character(to, character_of(number));
+    *put = html_put_character(to, character_of(number));
     return at + (at < raw.len && raw.ptr[at] == ';');
 }
 
@@ -174,7 +174,7 @@ size_t html_text_decode(enum html_content content, vidi_str raw, char *to)
         if (c == '&' && has_references(content)) {
             read = decode_reference(content, (vidi_str){raw.ptr + at, raw.len - at}, to + len, &put);
         } else if (c == 0 && !keeps_nul(content)) {
-            put = put_character(to + len, REPLACEMENT);
+            put = html_put_character(to + len, REPLACEMENT);
         } else if (c == '\r') { /* CR and CR LF are one LF */
             to[len] = '\n';
             read = at + 1 < raw.len && raw.ptr[at + 1] == '\n' ? 2 : 1;

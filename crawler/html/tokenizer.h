@@ -105,6 +105,9 @@ bool html_text_is_plain(enum html_content content, vidi_str raw);
 /* Writes the decoded text to `to`, which has room for HTML_DECODED_GROWTH times raw.len bytes. Returns its length. */
 size_t html_text_decode(enum html_content content, vidi_str raw, char *to);
 
+/* Writes a character as UTF-8, 4 bytes at most. Returns the length. */
+size_t html_put_character(char *to, uint32_t code);
+
 /* Is this raw name the same as `name`, which is in lower case? */
 bool html_name_is(vidi_str raw, const char *name);
 

@@ -1,0 +1,93 @@
+/*
+ * Reads an HTML page for a crawler: its encoding, its base URL, what it asks of robots, and its links.
+ *
+ * Links are found by tokens (tokenizer.h), not in a tree: so there are no copies of badly nested elements, and links
+ * come in the order of the source. Where a tag stands is followed as far as it decides what is a link (context.h): what is
+ * in a `template` is none, SVG and MathML have rules of their own, and a script's text has no tags.
+ *
+ * Scripts are not run, so the contents of `noscript` count.
+ *
+ * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY; VIDI_ELIMIT for pages of 4 GiB and more. A page
+ * may be used by one thread at a time. Time and memory are linear in the page's length, but for the length of the base,
+ * which stands in every relative link's URL: a `base` of more than HTML_BASE_MAX bytes is ignored.
+ */
+#ifndef VIDI_CRAWLER_HTML_HTML_H
+#define VIDI_CRAWLER_HTML_HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+enum { HTML_BASE_MAX = 8192 };
+
+/* What a link is for. */
+enum html_group {
+    HTML_LINKS = 1,     /* a, area, link, frame, iframe, and where meta refresh leads */
+    HTML_RESOURCES = 2, /* images, scripts, media and the like, which are shown or run as part of the page */
+    HTML_FORMS = 4      /* where forms are sent to */
+};
+
+/* What rel says about a link. */
+enum html_rel {
+    HTML_NOFOLLOW = 1,
+    HTML_UGC = 2,
+    HTML_SPONSORED = 4,
+    HTML_CANONICAL = 8, /* only of a `link` */
+    HTML_ALTERNATE = 16,
+    HTML_STYLESHEET = 32,
+    HTML_ICON = 64,
+    HTML_NEXT = 128,
+    HTML_PREV = 256
+};
+
+/* What <meta name=robots> asks; "none" is HTML_ROBOTS_NOINDEX and HTML_ROBOTS_NOFOLLOW. */
+enum html_robots { HTML_ROBOTS_NOINDEX = 1, HTML_ROBOTS_NOFOLLOW = 2, HTML_ROBOTS_NOARCHIVE = 4 };
+
+typedef struct html_options {
+    vidi_str url;      /* the page's own; ptr NULL: unknown */
+    vidi_str encoding; /* a label that decides whatever the page says; ptr NULL: none */
+    vidi_str charset;  /* the label in the header Content-Type; ptr NULL: none */
+} html_options;
+
+typedef struct html_link {
+    uint64_t position; /* of the attribute's value, in bytes of the page as UTF-8: html_page_info.text */
+    uint32_t group;    /* html_group, one of them */
+    uint32_t flags;    /* html_rel */
+    const char *element, *attribute;
+    vidi_str value; /* what the attribute says: of srcset and meta refresh, the URL in it */
+    vidi_str rel;
+    vidi_str url; /* absolute; ptr NULL if the value is not a URL, or is relative and no base is known */
+} html_link;
+
+typedef struct html_page_info {
+    const char *encoding; /* the Encoding Standard's name */
+    const char *source;   /* what it was taken from: "bom", "option", "header", "meta" or "default" */
+    bool readable;        /* false: this build cannot convert the encoding, and took the page as windows-1252 */
+    uint32_t robots;      /* html_robots */
+    vidi_str base;        /* what links are relative to; ptr NULL: unknown */
+    vidi_str text;        /* the page as UTF-8, without a byte order mark */
+} html_page_info;
+
+typedef struct html_page html_page;
+
+/*
+ * Reads a page. The bytes must stay as they are until html_page_close; the options are copied where they are needed. An
+ * unknown label is as if there were none. On error *page is NULL.
+ */
+int html_page_open(html_page **page, vidi_str bytes, const html_options *options);
+void html_page_close(html_page *page);
+
+html_page_info html_page_about(const html_page *page);
+
+/* Anything but 0 ends the walk and is returned: use numbers above 0. The link is good during the call. */
+typedef int (*html_link_visitor)(void *context, const html_link *link);
+
+/* Calls the visitor for each link of these groups (html_group), in the order of the source. */
+int html_page_links(html_page *page, uint32_t groups, html_link_visitor visitor, void *context);
+
+/* The Encoding Standard's name for a label, or NULL: `get an encoding`. */
+const char *html_encoding_name(vidi_str label);
+
+#endif

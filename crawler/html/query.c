@@ -1,0 +1,94 @@
+/*
+ * Queries in the page's encoding (the URL Standard, `percent-encode after encoding`).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "crawler/html/encoding.h"
+
+bool html_encoding_has_utf8_queries(const html_encoding *encoding)
+{
+    return encoding->kind == HTML_UTF_8 || encoding->kind == HTML_UTF_16 || encoding->kind == HTML_REPLACEMENT;
+}
+
+/* One character of valid UTF-8 that is not ASCII. Returns its length. */
+static size_t read_character(const char *at, uint32_t *code)
+{
+    unsigned char first = (unsigned char)at[0];
+    size_t more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+
+    *code = first & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++)
+        *code = *code << 6 | ((unsigned char)at[i] & 0x3F);
+    return more + 1;
+}
+
+static size_t encode_single_byte(const uint16_t *high, uint32_t code, uint8_t *bytes)
+{
+    for (unsigned i = 0; i < 128; i++)
+        if (high[i] == code) {
+            bytes[0] = (uint8_t)(0x80 + i);
+            return 1;
+        }
+    return 0;
+}
+
+static size_t encode(html_encoder *encoder, const html_encoding *encoding, uint32_t code, uint8_t *bytes)
+{
+    switch (encoding->kind) {
+    case HTML_SINGLE_BYTE:
+        return encode_single_byte(encoding->high, code, bytes);
+    case HTML_USER_DEFINED:
+        bytes[0] = (uint8_t)(code - 0xF700);
+        return code >= 0xF780 && code <= 0xF7FF;
+    default:
+        return html_icu_encode(encoder, encoding, code, bytes);
+    }
+}
+
+/* Bytes below 0x80 stay, except those that a query cannot contain. */
+static size_t put_bytes(char *to, const uint8_t *bytes, size_t count)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] > 0x20 && bytes[i] < 0x7F && !strchr("\"#<>'", bytes[i]))
+            to[len++] = (char)bytes[i];
+        else
+            len += (size_t)sprintf(to + len, "%%%02X", bytes[i]);
+    }
+    return len;
+}
+
+size_t html_query_room(size_t len)
+{
+    /* At worst a character of two bytes becomes "%26%23", four digits and "%3B", or eight bytes with changes of state. */
+    return 16 * len + 64;
+}
+
+size_t html_query_encode(html_encoder *encoder, const html_encoding *encoding, vidi_str query, char *to)
+{
+    size_t len = 0;
+    bool shifted = false; /* an encoding with states may be in another than the first */
+    uint8_t bytes[16];
+
+    for (size_t at = 0; at < query.len;) {
+        uint32_t code;
+        bool ascii = (unsigned char)query.ptr[at] < 0x80;
+        at += ascii ? 1 : read_character(query.ptr + at, &code);
+        size_t count = ascii ? 0 : encode(encoder, encoding, code, bytes);
+        if (count) {
+            len += put_bytes(to + len, bytes, count);
+            shifted = encoding->special == HTML_STATEFUL;
+            continue;
+        }
+        if (shifted)
+            len += put_bytes(to + len, bytes, html_icu_encode_end(encoder, bytes));
+        shifted = false;
+        if (ascii)
+            to[len++] = query.ptr[at - 1];
+        else
+            len += (size_t)sprintf(to + len, "%%26%%23%u%%3B", (unsigned)code);
+    }
+    return shifted ? len + put_bytes(to + len, bytes, html_icu_encode_end(encoder, bytes)) : len;
+}
