@@ -125,17 +125,19 @@ static size_t decode(const html_encoding *encoding, vidi_str bytes, html_decoded
     switch (encoding->kind) {
     case HTML_UTF_8:
         return repair_utf8(bytes, to);
-    case HTML_UTF_16:
-        return decode_utf16(encoding->special == HTML_BIG_ENDIAN, bytes, to);
+    case HTML_UTF_16LE:
+    case HTML_UTF_16BE:
+        return decode_utf16(encoding->kind == HTML_UTF_16BE, bytes, to);
     case HTML_REPLACEMENT:
         return replace_all(bytes, to);
-    case HTML_BY_ICU:
-        if (html_icu_decode(encoding, bytes, to, &len))
+    case HTML_SINGLE_BYTE:
+    case HTML_USER_DEFINED:
+        return decode_single_bytes(encoding, bytes, to);
+    default:
+        if (html_cjk_decode(encoding, bytes, to, &len))
             return len;
         decoded->encoding = html_encoding_find((vidi_str){"windows-1252", 12});
         return decode_single_bytes(decoded->encoding, bytes, to);
-    default:
-        return decode_single_bytes(encoding, bytes, to);
     }
 }
 

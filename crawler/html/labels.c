@@ -14,16 +14,15 @@ enum { LABEL_MAX = 19 };
 
 #define SINGLE_BYTE(name, table, labels)                                                                               \
     {                                                                                                                  \
-        name, labels, HTML_SINGLE_BYTE, HTML_PLAIN, NULL, table                                                        \
+        name, labels, HTML_SINGLE_BYTE, table                                                                          \
     }
-#define BY_ICU(name, special, converter, labels)                                                                       \
+#define OTHER(name, kind, labels)                                                                                      \
     {                                                                                                                  \
-        name, labels, HTML_BY_ICU, special, converter, NULL                                                            \
+        name, labels, kind, NULL                                                                                       \
     }
 
 static const html_encoding encodings[] = {
-    {"UTF-8", " unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 ", HTML_UTF_8, HTML_PLAIN,
-     NULL, NULL},
+    OTHER("UTF-8", HTML_UTF_8, " unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 "),
     SINGLE_BYTE("IBM866", ibm866, " 866 cp866 csibm866 ibm866 "),
     SINGLE_BYTE("ISO-8859-2", iso_8859_2,
                 " csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 "),
@@ -66,23 +65,20 @@ static const html_encoding encodings[] = {
     SINGLE_BYTE("windows-1257", windows_1257, " cp1257 windows-1257 x-cp1257 "),
     SINGLE_BYTE("windows-1258", windows_1258, " cp1258 windows-1258 x-cp1258 "),
     SINGLE_BYTE("x-mac-cyrillic", x_mac_cyrillic, " x-mac-cyrillic x-mac-ukrainian "),
-    BY_ICU("GBK", HTML_GBK, "gb18030",
-           " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "),
-    BY_ICU("gb18030", HTML_GB18030, "gb18030", " gb18030 "),
-    BY_ICU("Big5", HTML_BIG5, "ibm-1375_P100-2008", " big5 big5-hkscs cn-big5 csbig5 x-x-big5 "),
-    BY_ICU("EUC-JP", HTML_EUC_JP, "ibm-33722_P12A_P12A-2009_U2", " cseucpkdfmtjapanese euc-jp x-euc-jp "),
-    BY_ICU("ISO-2022-JP", HTML_STATEFUL, "ISO_2022,locale=ja,version=0", " csiso2022jp iso-2022-jp "),
-    BY_ICU("Shift_JIS", HTML_PLAIN, "ibm-943_P15A-2003",
-           " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "),
-    BY_ICU("EUC-KR", HTML_PLAIN, "windows-949-2000",
-           " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
-           "windows-949 "),
-    {"replacement", " csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement ", HTML_REPLACEMENT,
-     HTML_PLAIN, NULL, NULL},
-    {"UTF-16BE", " unicodefffe utf-16be ", HTML_UTF_16, HTML_BIG_ENDIAN, NULL, NULL},
-    {"UTF-16LE", " csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le ", HTML_UTF_16, HTML_PLAIN, NULL,
-     NULL},
-    {"x-user-defined", " x-user-defined ", HTML_USER_DEFINED, HTML_PLAIN, NULL, NULL},
+    OTHER("GBK", HTML_GBK, " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "),
+    OTHER("gb18030", HTML_GB18030, " gb18030 "),
+    OTHER("Big5", HTML_BIG5, " big5 big5-hkscs cn-big5 csbig5 x-x-big5 "),
+    OTHER("EUC-JP", HTML_EUC_JP, " cseucpkdfmtjapanese euc-jp x-euc-jp "),
+    OTHER("ISO-2022-JP", HTML_ISO_2022_JP, " csiso2022jp iso-2022-jp "),
+    OTHER("Shift_JIS", HTML_SHIFT_JIS, " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "),
+    OTHER("EUC-KR", HTML_EUC_KR,
+          " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
+          "windows-949 "),
+    OTHER("replacement", HTML_REPLACEMENT,
+          " csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement "),
+    OTHER("UTF-16BE", HTML_UTF_16BE, " unicodefffe utf-16be "),
+    OTHER("UTF-16LE", HTML_UTF_16LE, " csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le "),
+    OTHER("x-user-defined", HTML_USER_DEFINED, " x-user-defined "),
 };
 
 const html_encoding *html_encoding_find(vidi_str label)

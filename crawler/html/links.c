@@ -67,7 +67,7 @@ int html_page_resolve(html_page *page, vidi_str base, vidi_str reference, html_r
     char *text = page->query.at;
     memcpy(text, reference.ptr, from);
     vidi_str query = {reference.ptr + from, to - from};
-    size_t len = from + html_query_encode(&page->encoder, encoding, query, text + from);
+    size_t len = from + html_query_encode(encoding, query, text + from);
     memcpy(text + len, reference.ptr + to, reference.len - to);
     return parse(base, (vidi_str){text, len + reference.len - to}, room, url);
 }

@@ -378,7 +378,6 @@ void html_page_close(html_page *page)
     free(page->rel.at);
     free(page->url.at);
     free(page->query.at);
-    html_encoder_close(&page->encoder);
     free(page);
 }
 

@@ -37,7 +37,6 @@ struct html_page {
     vidi_str base;                        /* points to base_room; ptr NULL: unknown */
     html_room base_room, value, rel, url; /* of the link that is being told */
     html_room query;                      /* its value with the query in the page's encoding */
-    html_encoder encoder;
 };
 
 /* Makes room for so many bytes; what was there is lost. VIDI_OK or VIDI_EMEMORY. */

@@ -8,7 +8,7 @@
 
 bool html_encoding_has_utf8_queries(const html_encoding *encoding)
 {
-    return encoding->kind == HTML_UTF_8 || encoding->kind == HTML_UTF_16 || encoding->kind == HTML_REPLACEMENT;
+    return encoding->kind == HTML_UTF_8 || html_encoding_is_utf16(encoding) || encoding->kind == HTML_REPLACEMENT;
 }
 
 /* One character of valid UTF-8 that is not ASCII. Returns its length. */
@@ -33,7 +33,7 @@ static size_t encode_single_byte(const uint16_t *high, uint32_t code, uint8_t *b
     return 0;
 }
 
-static size_t encode(html_encoder *encoder, const html_encoding *encoding, uint32_t code, uint8_t *bytes)
+static size_t encode(const html_encoding *encoding, uint32_t code, unsigned *state, uint8_t *bytes)
 {
     switch (encoding->kind) {
     case HTML_SINGLE_BYTE:
@@ -42,7 +42,7 @@ static size_t encode(html_encoder *encoder, const html_encoding *encoding, uint3
         bytes[0] = (uint8_t)(code - 0xF700);
         return code >= 0xF780 && code <= 0xF7FF;
     default:
-        return html_icu_encode(encoder, encoding, code, bytes);
+        return html_cjk_encode(encoding, code, state, bytes);
     }
 }
 
@@ -66,29 +66,26 @@ size_t html_query_room(size_t len)
     return 16 * len + 64;
 }
 
-size_t html_query_encode(html_encoder *encoder, const html_encoding *encoding, vidi_str query, char *to)
+size_t html_query_encode(const html_encoding *encoding, vidi_str query, char *to)
 {
     size_t len = 0;
-    bool shifted = false; /* an encoding with states may be in another than the first */
+    unsigned state = 0;
     uint8_t bytes[16];
 
-    for (size_t at = 0; at < query.len;) {
-        uint32_t code;
-        bool ascii = (unsigned char)query.ptr[at] < 0x80;
-        at += ascii ? 1 : read_character(query.ptr + at, &code);
-        size_t count = ascii ? 0 : encode(encoder, encoding, code, bytes);
-        if (count) {
-            len += put_bytes(to + len, bytes, count);
-            shifted = encoding->special == HTML_STATEFUL;
-            continue;
-        }
-        if (shifted)
-            len += put_bytes(to + len, bytes, html_icu_encode_end(encoder, bytes));
-        shifted = false;
-        if (ascii)
-            to[len++] = query.ptr[at - 1];
-        else
+    for (size_t at = 0; at <= query.len;) {
+        uint32_t code = 0;
+        bool ascii = at == query.len || (unsigned char)query.ptr[at] < 0x80;
+        size_t read = ascii ? 1 : read_character(query.ptr + at, &code), count = 0;
+        if (!ascii)
+            count = encode(encoding, code, &state, bytes);
+        if (!count && state) /* ASCII, the end, or what the encoding lacks: back to the first state */
+            len += put_bytes(to + len, bytes, html_cjk_encode(encoding, 0, &state, bytes));
+        len += put_bytes(to + len, bytes, count);
+        if (ascii && at < query.len)
+            to[len++] = query.ptr[at];
+        else if (!ascii && !count)
             len += (size_t)sprintf(to + len, "%%26%%23%u%%3B", (unsigned)code);
+        at += read;
     }
-    return shifted ? len + put_bytes(to + len, bytes, html_icu_encode_end(encoder, bytes)) : len;
+    return len;
 }

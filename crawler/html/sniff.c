@@ -110,7 +110,7 @@ static vidi_str label_in(vidi_str content)
 /* A page in UTF-16 could not have been read so far, and x-user-defined in a page is a mistake. */
 static const html_encoding *as_declared(const html_encoding *encoding)
 {
-    if (encoding && encoding->kind == HTML_UTF_16)
+    if (encoding && html_encoding_is_utf16(encoding))
         return html_encoding_find(STR("utf-8"));
     if (encoding && encoding->kind == HTML_USER_DEFINED)
         return html_encoding_find(STR("windows-1252"));
@@ -199,7 +199,7 @@ static const html_encoding *read_xml_declaration(vidi_str bytes)
     if (!to)
         return NULL;
     const html_encoding *encoding = html_encoding_find((vidi_str){s.at + 1, (size_t)(to - s.at) - 1});
-    return encoding && encoding->kind == HTML_UTF_16 ? html_encoding_find(STR("utf-8")) : encoding;
+    return encoding && html_encoding_is_utf16(encoding) ? html_encoding_find(STR("utf-8")) : encoding;
 }
 
 const html_encoding *html_encoding_prescan(vidi_str bytes)
