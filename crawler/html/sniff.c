@@ -142,7 +142,8 @@ static const html_encoding *read_meta(scan *s)
             pragma = NOT_NEEDED;
         }
     }
-    if (pragma == UNKNOWN || (pragma == NEEDED && !got_pragma))
+    bool cut_off = s->at >= s->end;
+    if (cut_off || pragma == UNKNOWN || (pragma == NEEDED && !got_pragma))
         return NULL;
     return as_declared(encoding);
 }
