@@ -11,24 +11,17 @@ static const char *const breaking_out[] = {
     "b",     "big",   "blockquote", "body",   "br",   "center", "code",  "dd", "div",  "dl",   "dt",
     "em",    "embed", "h1",         "h2",     "h3",   "h4",     "h5",    "h6", "head", "hr",   "i",
     "img",   "li",    "listing",    "menu",   "meta", "nobr",   "ol",    "p",  "pre",  "ruby", "s",
-    "small", "span",  "strong",     "strike", "sub",  "sup",    "table", "tt", "u",    "ul",   "var",
+    "small", "span",  "strike",     "strong", "sub",  "sup",    "table", "tt", "u",    "ul",   "var",
 };
 
-/* Further ones that SVG and MathML do not know: their end tags mean that SVG was not closed. */
+/* Further ones that SVG and MathML do not know: their end tags mean that SVG was not closed. Sorted, too. */
 static const char *const never_foreign[] = {
     "article", "aside", "body",    "button", "footer", "form",  "header", "html",  "label",
     "main",    "nav",   "section", "tbody",  "td",     "tfoot", "th",     "thead", "tr",
 };
 
-static bool is_listed(const char *const *list, size_t count, vidi_str name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (html_name_is(name, list[i]))
-            return true;
-    return false;
-}
-
-#define IS_LISTED(list, name) is_listed(list, sizeof(list) / sizeof((list)[0]), name)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define IS_LISTED(list, name) (html_name_find(list, COUNT(list), name) < COUNT(list))
 
 void html_context_close(html_context *context)
 {

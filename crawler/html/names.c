@@ -20,7 +20,7 @@ static int compare(vidi_str raw, const char *name)
     return name[raw.len] ? -1 : 0;
 }
 
-static size_t find(const char *const *names, size_t count, vidi_str raw)
+size_t html_name_find(const char *const *names, size_t count, vidi_str raw)
 {
     size_t low = 0, high = count;
 
@@ -39,12 +39,12 @@ static size_t find(const char *const *names, size_t count, vidi_str raw)
 
 enum html_element html_element_of(vidi_str raw)
 {
-    return (enum html_element)find(element_names, HTML_ELEMENT_COUNT, raw);
+    return (enum html_element)html_name_find(element_names, HTML_ELEMENT_COUNT, raw);
 }
 
 enum html_attribute_name html_attribute_of(vidi_str raw)
 {
-    return (enum html_attribute_name)find(attribute_names, HTML_ATTRIBUTE_COUNT, raw);
+    return (enum html_attribute_name)html_name_find(attribute_names, HTML_ATTRIBUTE_COUNT, raw);
 }
 
 const char *html_element_name(enum html_element element)

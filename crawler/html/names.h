@@ -97,6 +97,9 @@ enum html_attribute_name {
 enum html_element html_element_of(vidi_str raw);
 enum html_attribute_name html_attribute_of(vidi_str raw);
 
+/* The place of a raw name in a list of lower-case names that is sorted by bytes; count: it is not there. */
+size_t html_name_find(const char *const *names, size_t count, vidi_str raw);
+
 const char *html_element_name(enum html_element element);
 const char *html_attribute_text(enum html_attribute_name attribute);
 
