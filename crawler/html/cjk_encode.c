@@ -102,7 +102,7 @@ static size_t encode_gb18030(bool gbk, uint32_t code, uint8_t *bytes)
 {
     uint32_t pointer;
 
-    if (code == 0xE5E5) /* two bytes stand for it that also stand for the ideographic space */
+    if (code == 0xE5E5) /* its bytes are read as a space */
         return 0;
     if (gbk && code == 0x20AC)
         return one(bytes, 0x80);

@@ -110,7 +110,10 @@ static void fill_jis0212(void)
     fill(HTML_INDEX_JIS0212, "euc-jp-2007", 7211); /* behind it, ICU has additions that are not the standard's */
 }
 
-/* Characters of Hong Kong that ICU's converter, older than they are in Unicode, reads as private use. */
+/*
+ * Characters of Hong Kong that ICU's converter, older than they are in Unicode, reads as private use, and some of the
+ * maker ETEN that occur twice, which it does not read at all.
+ */
 static void add_to_big5(html_index *index)
 {
     static const uint16_t strokes[] = {1099, 1100, 1101, 1102, 1103, 1105, 1108, 1109,
@@ -118,12 +121,17 @@ static void add_to_big5(html_index *index)
     static const uint16_t ideographs[] = {1730, 1772, 1779, 1812,  1814,  1816, 1821,
                                           1844, 1845, 1847, 11210, 11212, 1866, 1892}; /* from U+9FA6 */
 
+    static const struct {
+        uint16_t pointer, code;
+    } others[] = {{1170, 0x23DA},  {1171, 0x23DB},  {10942, 0x5EF4}, {10946, 0x65E0},
+                  {10948, 0x7676}, {10950, 0x96B6}, {10957, 0x3003}, {10958, 0x4EDD}};
+
     for (uint32_t i = 0; i < sizeof strokes / sizeof strokes[0]; i++)
         index->codes[strokes[i]] = 0x31C0 + i;
     for (uint32_t i = 0; i < sizeof ideographs / sizeof ideographs[0]; i++)
         index->codes[ideographs[i]] = 0x9FA6 + i;
-    index->codes[1170] = 0x23DA;
-    index->codes[1171] = 0x23DB;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        index->codes[others[i].pointer] = others[i].code;
 }
 
 static void fill_big5(void)
@@ -151,9 +159,32 @@ static void fill_euc_kr(void)
     fill(HTML_INDEX_EUC_KR, "windows-949-2000", 23940);
 }
 
+/*
+ * What China's standard of 2022 changed, and ICU before version 74 does not know: 18 pairs that were of private use. The
+ * encoder still writes them for those characters, too. One pair is a space, as pages in the wild mean it.
+ */
+static void renew_gb18030(html_index *index)
+{
+    static const struct {
+        uint16_t bytes, code;
+    } changes[] = {{0xA6D9, 0xFE10}, {0xA6DA, 0xFE12}, {0xA6DB, 0xFE11}, {0xA6DC, 0xFE13}, {0xA6DD, 0xFE14},
+                   {0xA6DE, 0xFE15}, {0xA6DF, 0xFE16}, {0xA6EC, 0xFE17}, {0xA6ED, 0xFE18}, {0xA6F3, 0xFE19},
+                   {0xFE59, 0x9FB4}, {0xFE61, 0x9FB5}, {0xFE66, 0x9FB6}, {0xFE67, 0x9FB7}, {0xFE6D, 0x9FB8},
+                   {0xFE7E, 0x9FB9}, {0xFE90, 0x9FBA}, {0xFEA0, 0x9FBB}, {0xA3A0, 0x3000}};
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        uint32_t lead = changes[i].bytes >> 8, trail = changes[i].bytes & 0xFF;
+        uint32_t pointer = (lead - 0x81) * 190 + trail - (trail < 0x7F ? 0x40 : 0x41);
+        index->codes[pointer] = changes[i].code;
+        if (!index->pointers[changes[i].code])
+            index->pointers[changes[i].code] = (uint16_t)(pointer + 1);
+    }
+}
+
 static void fill_gb18030(void)
 {
     fill(HTML_INDEX_GB18030, "gb18030", 23940);
+    renew_gb18030(&indexes[HTML_INDEX_GB18030]);
 }
 
 static void fill_gb18030_four(void)

@@ -186,6 +186,7 @@ static void chinese_japanese_and_korean_are_decoded(void **state)
     check_decoded("big5", BYTES("\xA4\xA4\xA4\xE5\x88\x62\xA1\x45\x88\x40"),
                   "\xE4\xB8\xAD\xE6\x96\x87\xC3\x8A\xCC\x84\xE2\x80\xA7\xE3\x87\x80");
     check_decoded("gbk", BYTES("\xD6\xD0\xCE\xC4\x80\xA8\xBC"), "\xE4\xB8\xAD\xE6\x96\x87\xE2\x82\xAC\xE1\xB8\xBF");
+    check_decoded("gbk", BYTES("\xA3\xA0\xA6\xD9\xFE\xA0"), "\xE3\x80\x80\xEF\xB8\x90\xE9\xBE\xBB");
     check_decoded("gb18030", BYTES("\x81\x30\x81\x30\x90\x30\x81\x30\x94\x39\xDA\x33"),
                   "\xC2\x80\xF0\x90\x80\x80\xF0\x9F\x92\xA9");
 }
@@ -272,7 +273,8 @@ static void encoding_undoes_decoding(void **state)
             char want[4];
             html_decoded decoded;
             size_t len, count = html_cjk_encode(encoding, code, &shift, bytes);
-            if (count == 0 || code == 0xA5 || code == 0x203E || code == 0x2212)
+            bool once_private = code >= 0xE78D && code <= 0xE864 && count == 2; /* a few in GB 18030 */
+            if (count == 0 || code == 0xA5 || code == 0x203E || code == 0x2212 || once_private)
                 continue;
             encoded++;
             len = html_put_character(want, code);
