@@ -41,7 +41,7 @@ static bool prefer_ibm(uint32_t code, uint32_t *pointer)
 
     if (*pointer < 8272 || *pointer > 8835)
         return true;
-    for (uint32_t i = 8836; i < index->size; i++)
+    for (uint32_t i = 10716; i < index->size; i++)
         if (index->codes[i] == code) {
             *pointer = i;
             return true;

@@ -8,7 +8,7 @@
 /* The next byte; '>' at the end of the input, where a doctype ends as well. */
 static char peek(const html_tokenizer *t)
 {
-    return t->at < t->len ? t->input[t->at] : '>';
+    return (char)(t->at < t->len ? t->input[t->at] : '>');
 }
 
 static void skip_spaces(html_tokenizer *t)

@@ -75,7 +75,8 @@ int html_room_take(html_room *room, size_t size)
     if (!at)
         return VIDI_EMEMORY;
     free(room->at);
-    *room = (html_room){at, size};
+    room->at = at;
+    room->size = size;
     return VIDI_OK;
 }
 

@@ -179,7 +179,9 @@ size_t html_text_decode(enum html_content content, vidi_str raw, char *to)
             to[len] = '\n';
             read = at + 1 < raw.len && raw.ptr[at + 1] == '\n' ? 2 : 1;
         } else {
-            to[len] = content == HTML_NAME ? html_lower(c) : c;
+            to[len] = c;
+            if (content == HTML_NAME)
+                to[len] = html_lower(c);
         }
         at += read;
         len += put;

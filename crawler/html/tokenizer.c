@@ -41,7 +41,7 @@ static html_piece piece(uint32_t from, uint32_t to)
 /* The byte at a place, 0 behind the end: a NUL in the input has no meaning of its own in any state. */
 static char byte_at(const html_tokenizer *t, uint32_t at)
 {
-    return at < t->len ? t->input[at] : 0;
+    return (char)(at < t->len ? t->input[at] : 0);
 }
 
 /* The first place from `at` on that has this byte, or the end. */
