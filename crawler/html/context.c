@@ -143,8 +143,8 @@ static int start_in_html(html_context *c, const html_token *token, enum html_ele
     return token->self_closing ? VIDI_OK : push(c, element, *space);
 }
 
-int html_context_start(html_context *c, const html_tokenizer *t, const html_token *token, enum html_element element,
-                       enum html_space *space)
+static int start(html_context *c, const html_tokenizer *t, const html_token *token, enum html_element element,
+                 enum html_space *space)
 {
     enum html_space contents;
 
@@ -161,12 +161,12 @@ int html_context_start(html_context *c, const html_tokenizer *t, const html_toke
         *space = HTML_SPACE_HTML;
     } else if (stays_in_math(c, element)) {
         *space = HTML_SPACE_MATH;
-        return VIDI_OK;
+        return token->self_closing ? VIDI_OK : push(c, element, HTML_SPACE_MATH);
     }
     return start_in_html(c, token, element, space);
 }
 
-void html_context_end(html_context *c, vidi_str name, enum html_element element)
+static void end(html_context *c, vidi_str name, enum html_element element)
 {
     uint32_t barrier = c->last[HTML_ELEMENT_TEMPLATE], place;
 
@@ -180,4 +180,52 @@ void html_context_end(html_context *c, vidi_str name, enum html_element element)
                (IS_LISTED(breaking_out, name) || IS_LISTED(never_foreign, name))) {
         leave_foreign(c);
     }
+}
+
+/* Tells the tokenizer which elements have text without tags. */
+static void expect_contents(html_tokenizer *t, enum html_element element)
+{
+    enum html_content content;
+
+    switch (element) {
+    case HTML_ELEMENT_TITLE:
+    case HTML_ELEMENT_TEXTAREA:
+        content = HTML_RCDATA;
+        break;
+    case HTML_ELEMENT_STYLE:
+    case HTML_ELEMENT_XMP:
+    case HTML_ELEMENT_IFRAME:
+    case HTML_ELEMENT_NOEMBED:
+    case HTML_ELEMENT_NOFRAMES:
+        content = HTML_RAWTEXT;
+        break;
+    case HTML_ELEMENT_SCRIPT:
+        content = HTML_SCRIPT;
+        break;
+    case HTML_ELEMENT_PLAINTEXT:
+        content = HTML_PLAINTEXT;
+        break;
+    default:
+        return;
+    }
+    const char *name = html_element_name(element);
+    html_tokenizer_expect(t, content, (vidi_str){name, strlen(name)});
+}
+
+int html_context_follow(html_context *c, html_tokenizer *t, const html_token *tag, enum html_element *element,
+                        enum html_space *space)
+{
+    vidi_str name = html_piece_raw(t, tag->text);
+    int result = VIDI_OK;
+
+    *element = html_element_of(name);
+    *space = html_context_space(c);
+    if (tag->type == HTML_END_TAG)
+        end(c, name, *element);
+    else
+        result = start(c, t, tag, *element, space);
+    if (tag->type == HTML_START_TAG && *space == HTML_SPACE_HTML)
+        expect_contents(t, *element);
+    t->foreign = html_context_space(c) != HTML_SPACE_HTML;
+    return result;
 }

@@ -39,11 +39,10 @@ enum html_space html_context_space(const html_context *context);
 bool html_context_inert(const html_context *context);
 
 /*
- * Follows a start tag, and says in *space what sort of element it makes. VIDI_OK or VIDI_EMEMORY. For HTML elements the
- * caller must tell the tokenizer which have text without tags.
+ * Follows a start or end tag, tells the tokenizer what comes next, and says in *element what it is and, of a start tag, in
+ * *space what sort of element it makes. VIDI_OK or VIDI_EMEMORY.
  */
-int html_context_start(html_context *context, const html_tokenizer *tokenizer, const html_token *token,
-                       enum html_element element, enum html_space *space);
-void html_context_end(html_context *context, vidi_str name, enum html_element element);
+int html_context_follow(html_context *context, html_tokenizer *tokenizer, const html_token *tag,
+                        enum html_element *element, enum html_space *space);
 
 #endif

@@ -234,52 +234,17 @@ static void read_base(reader *r)
     r->base = r->attributes[HTML_ATTRIBUTE_HREF];
 }
 
-/* Tells the tokenizer which elements have text without tags. */
-static void expect_contents(reader *r, enum html_element element)
+static int read_tag(reader *r)
 {
-    enum html_content content;
-
-    switch (element) {
-    case HTML_ELEMENT_TITLE:
-    case HTML_ELEMENT_TEXTAREA:
-        content = HTML_RCDATA;
-        break;
-    case HTML_ELEMENT_STYLE:
-    case HTML_ELEMENT_XMP:
-    case HTML_ELEMENT_IFRAME:
-    case HTML_ELEMENT_NOEMBED:
-    case HTML_ELEMENT_NOFRAMES:
-        content = HTML_RAWTEXT;
-        break;
-    case HTML_ELEMENT_SCRIPT:
-        content = HTML_SCRIPT;
-        break;
-    case HTML_ELEMENT_PLAINTEXT:
-        content = HTML_PLAINTEXT;
-        break;
-    default:
-        return;
-    }
-    const char *name = html_element_name(element);
-    html_tokenizer_expect(&r->tokenizer, content, (vidi_str){name, strlen(name)});
-}
-
-static int read_start_tag(reader *r)
-{
-    enum html_element element = html_element_of(html_piece_raw(&r->tokenizer, r->token.text));
+    enum html_element element;
     enum html_space space;
-    int result = html_context_start(&r->context, &r->tokenizer, &r->token, element, &space);
+    int result = html_context_follow(&r->context, &r->tokenizer, &r->token, &element, &space);
 
-    if (result < 0 || element == HTML_ELEMENT_OTHER)
+    if (result < 0 || r->token.type == HTML_END_TAG || element == HTML_ELEMENT_OTHER || html_context_inert(&r->context))
         return result;
-    bool is_html = space == HTML_SPACE_HTML;
-    if (is_html)
-        expect_contents(r, element);
-    if (html_context_inert(&r->context))
-        return VIDI_OK;
-    if (is_html && element == HTML_ELEMENT_META)
+    if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_META)
         return read_meta(r);
-    if (is_html && element == HTML_ELEMENT_BASE)
+    if (space == HTML_SPACE_HTML && element == HTML_ELEMENT_BASE)
         read_base(r);
     return note_links(r, element, space);
 }
@@ -289,15 +254,10 @@ static int read_tokens(reader *r)
     int result;
 
     while ((result = html_tokenizer_next(&r->tokenizer, &r->token)) == VIDI_OK && r->token.type != HTML_END) {
-        if (r->token.type == HTML_START_TAG)
-            result = read_start_tag(r);
-        else if (r->token.type == HTML_END_TAG) {
-            vidi_str name = html_piece_raw(&r->tokenizer, r->token.text);
-            html_context_end(&r->context, name, html_element_of(name));
-        }
+        if (r->token.type == HTML_START_TAG || r->token.type == HTML_END_TAG)
+            result = read_tag(r);
         if (result < 0)
             return result;
-        r->tokenizer.foreign = html_context_space(&r->context) != HTML_SPACE_HTML;
     }
     return result;
 }

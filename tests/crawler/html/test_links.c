@@ -72,6 +72,7 @@ static void the_contents_of_templates_are_no_part_of_the_page(void **state)
     check_urls("<template><base href=/b/></template><a href=1>", "http://h/d/1\n");
     check_urls("<template><svg></template><a href=1>", "http://h/d/1\n");
     check_urls("</template><a href=1>", "http://h/d/1\n");
+    check_urls("<svg><desc><template></desc></svg><a href=1></template><a href=2>", "http://h/d/2\n");
     check_urls("<svg><template></svg><a href=1>", "http://h/d/1\n"); /* SVG has no such element */
     check_urls("<template><meta http-equiv=refresh content='0; url=1'></template>", "");
 }
@@ -88,7 +89,9 @@ static void svg_and_mathml_have_links_and_rules_of_their_own(void **state)
     check_urls("<svg><style><a href=1></style><script><a href=2></script></svg>", "http://h/d/1\nhttp://h/d/2\n");
     /* title contains HTML again, so style is text in it. */
     check_urls("<svg><title><style><a href=1></style><a href=2></title></svg>", "http://h/d/2\n");
-    check_urls("<svg><![CDATA[<a href=1>]]><a href=2></svg><![CDATA[<a href=3>]]>", "http://h/d/2\n");
+    check_urls("<svg><desc><style><a href=1></style></desc></svg>", "");
+    check_urls("<svg><![CDATA[ > <a href=1>]]><a href=2></svg><![CDATA[ > <a href=3>]]>",
+               "http://h/d/2\nhttp://h/d/3\n");
     check_urls("<svg><![CDATA[]]><![CDATA[]]></></><a href=2></svg>", "http://h/d/2\n");
     /* HTML ends SVG that was left open. */
     check_urls("<svg><p><style><a href=1></style>", "");
@@ -100,7 +103,8 @@ static void svg_and_mathml_have_links_and_rules_of_their_own(void **state)
     check_urls("<math><annotation-xml encoding=text/html><style><a href=1></style>", "");
     check_urls("<math><annotation-xml><style><a href=1></style>", "http://h/d/1\n");
     check_urls("<math><annotation-xml><svg><title><style><a href=1></style></title><a href=2>", "http://h/d/2\n");
-    check_urls("<math><mi><mglyph><style><a href=1></style>", "");
+    check_urls("<math><mi><mglyph><style><a href=1></style></mglyph><style><a href=2></style>", "http://h/d/1\n");
+    check_urls("<math><mi><mglyph/><style><a href=1></style>", "");
     check_urls("<svg/><style><a href=1></style>", "");
 }
 
