@@ -1,7 +1,7 @@
 /*
- * Measures how long it takes to read an HTML page: its tokens alone, and its links as absolute URLs. The page is made up:
- * 1 MiB of paragraphs, lists and tables with a link for each 250 bytes or so, as on pages with many links. It is compared
- * with finding every '<' by memchr, the least that any reader must do, and with copying the page.
+ * Measures how long it takes to read an HTML page: its tokens alone, and its links as absolute URLs. The page is made
+ * up: 1 MiB of paragraphs, lists and tables with a link for each 250 bytes or so, as on pages with many links. It is
+ * compared with finding every '<' by memchr, the least that any reader must do, and with copying the page.
  */
 #include "subjects.h"
 

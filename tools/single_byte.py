@@ -3,7 +3,7 @@
 
     tools/single_byte.py > crawler/html/single_byte.inc
 
-Python's own tables serve, with what the standard defines otherwise: it has a control character for every byte from 0x80 to
+Python's own tables serve, except where the standard differs: it has a control character for every byte from 0x80 to
 0x9f that Windows leaves undefined, and a few letters of its own.
 """
 CODECS = {

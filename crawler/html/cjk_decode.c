@@ -1,7 +1,7 @@
 /*
- * Decodes the encodings of Chinese, Japanese and Korean, as the Encoding Standard says (sections 10 to 13). What is not a
- * character becomes U+FFFD; a byte of ASCII that follows such a start is read again, so that no broken pair swallows a
- * quotation mark.
+ * Decodes the encodings of Chinese, Japanese and Korean, as the Encoding Standard says (sections 10 to 13). What is not
+ * a character becomes U+FFFD; a byte of ASCII that follows such a start is read again, so that no broken pair swallows
+ * a quotation mark.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * Encodes single characters in the encodings of Chinese, Japanese and Korean, as the Encoding Standard says (sections 10
- * to 13). Their indexes must have been there when the page was decoded.
+ * Encodes single characters in the encodings of Chinese, Japanese and Korean, as the Encoding Standard says (sections
+ * 10 to 13). Their indexes must have been there when the page was decoded.
  */
 #include "crawler/html/encoding.h"
 #include "crawler/html/indexes.h"

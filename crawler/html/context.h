@@ -39,8 +39,8 @@ enum html_space html_context_space(const html_context *context);
 bool html_context_inert(const html_context *context);
 
 /*
- * Follows a start or end tag, tells the tokenizer what comes next, and says in *element what it is and, of a start tag, in
- * *space what sort of element it makes. VIDI_OK or VIDI_EMEMORY.
+ * Follows a start or end tag, tells the tokenizer what comes next, and says in *element what it is and, of a start tag,
+ * in *space what sort of element it makes. VIDI_OK or VIDI_EMEMORY.
  */
 int html_context_follow(html_context *context, html_tokenizer *tokenizer, const html_token *tag,
                         enum html_element *element, enum html_space *space);

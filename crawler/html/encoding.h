@@ -90,8 +90,8 @@ size_t html_query_encode(const html_encoding *encoding, vidi_str query, char *to
 bool html_cjk_decode(const html_encoding *encoding, vidi_str bytes, char *to, size_t *len);
 
 /*
- * The bytes of one character that is not ASCII, at most 8: their number, 0 if the encoding has no such character. *state
- * is 0 at first; only ISO-2022-JP has others, and is put back to it by the code point 0.
+ * The bytes of one character that is not ASCII, at most 8: their number, 0 if the encoding has no such character.
+ * *state is 0 at first; only ISO-2022-JP has others, and is put back to it by the code point 0.
  */
 size_t html_cjk_encode(const html_encoding *encoding, uint32_t code, unsigned *state, uint8_t *bytes);
 

@@ -2,14 +2,14 @@
  * Reads an HTML page for a crawler: its encoding, its base URL, what it asks of robots, and its links.
  *
  * Links are found by tokens (tokenizer.h), not in a tree: so there are no copies of badly nested elements, and links
- * come in the order of the source. Where a tag stands is followed as far as it decides what is a link (context.h): what is
- * in a `template` is none, SVG and MathML have rules of their own, and a script's text has no tags.
+ * come in the order of the source. Where a tag stands is followed as far as it decides what is a link (context.h): what
+ * is in a `template` is none, SVG and MathML have rules of their own, and a script's text has no tags.
  *
  * Scripts are not run, so the contents of `noscript` count.
  *
- * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY; VIDI_ELIMIT for pages of 4 GiB and more. A page
- * may be used by one thread at a time. Time and memory are linear in the page's length, but for the length of the base,
- * which stands in every relative link's URL: a `base` of more than HTML_BASE_MAX bytes is ignored.
+ * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY; VIDI_ELIMIT for pages of 4 GiB and more. A
+ * page may be used by one thread at a time. Time and memory are linear in the page's length, but for the length of the
+ * base, which stands in every relative link's URL: a `base` of more than HTML_BASE_MAX bytes is ignored.
  */
 #ifndef VIDI_CRAWLER_HTML_HTML_H
 #define VIDI_CRAWLER_HTML_HTML_H

@@ -160,8 +160,8 @@ static void fill_euc_kr(void)
 }
 
 /*
- * What China's standard of 2022 changed, and ICU before version 74 does not know: 18 pairs that were of private use. The
- * encoder still writes them for those characters, too. One pair is a space, as pages in the wild mean it.
+ * What China's standard of 2022 changed, and ICU before version 74 does not know: 18 pairs that were of private use.
+ * The encoder still writes them for those characters, too. One pair is a space, as pages in the wild mean it.
  */
 static void renew_gb18030(html_index *index)
 {

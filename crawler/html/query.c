@@ -62,7 +62,7 @@ static size_t put_bytes(char *to, const uint8_t *bytes, size_t count)
 
 size_t html_query_room(size_t len)
 {
-    /* At worst a character of two bytes becomes "%26%23", four digits and "%3B", or eight bytes with changes of state. */
+    /* At worst a character of two bytes becomes two bytes between two changes of state: 16 bytes. */
     return 16 * len + 64;
 }
 

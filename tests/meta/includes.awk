@@ -24,7 +24,7 @@ function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
 }
 
-# A reader of the crawler includes its own folder only. Others include the header of a reader that has the folder's name;
+# A reader of the crawler includes its own folder only. Others include the reader's header that has the folder's name;
 # benchmarks and fuzzers may look inside.
 function allowed_crawler(file, part, header,    command, reader, own) {
     command = file

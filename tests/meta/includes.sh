@@ -1,8 +1,8 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the commands of the crawler a reader's
-# header. No kind includes another kind's header, and no reader another reader's.
+# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the crawler's commands include a
+# reader's header. No kind includes another kind's header, and no reader another reader's.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 

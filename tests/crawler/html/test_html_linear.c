@@ -1,6 +1,6 @@
 /*
- * No page makes the reader work more than in proportion to its length, and a page of 10 MiB takes so little work for each
- * byte that it is read in a fraction of a second.
+ * No page makes the reader work more than in proportion to its length, and a page of 10 MiB takes so little work for
+ * each byte that it is read in a fraction of a second.
  *
  * Work is counted, not timed: this program has a copy of crawler/html of its own, in which the compiler calls
  * __sanitizer_cov_trace_pc at every branch (tests/CMakeLists.txt), and the linker puts our memcpy and the like, which
@@ -11,50 +11,7 @@
 
 #include "crawler/html/pages.h"
 #include "support/env.h"
-
-static uint64_t work;
-
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-    work++;
-}
-
-/* The linker's names: what the reader calls, and what the C library has. */
-void *__wrap_memcpy(void *to, const void *from, size_t bytes);
-void *__real_memcpy(void *to, const void *from, size_t bytes);
-void *__wrap_memchr(const void *in, int byte, size_t bytes);
-void *__real_memchr(const void *in, int byte, size_t bytes);
-int __wrap_memcmp(const void *a, const void *b, size_t bytes);
-int __real_memcmp(const void *a, const void *b, size_t bytes);
-size_t __wrap_strlen(const char *text);
-size_t __real_strlen(const char *text);
-
-void *__wrap_memcpy(void *to, const void *from, size_t bytes)
-{
-    work += bytes;
-    return __real_memcpy(to, from, bytes);
-}
-
-void *__wrap_memchr(const void *in, int byte, size_t bytes)
-{
-    const char *found = __real_memchr(in, byte, bytes);
-    work += found ? (size_t)(found - (const char *)in) : bytes;
-    return (void *)(uintptr_t)found;
-}
-
-int __wrap_memcmp(const void *a, const void *b, size_t bytes)
-{
-    work += bytes;
-    return __real_memcmp(a, b, bytes);
-}
-
-size_t __wrap_strlen(const char *text)
-{
-    size_t len = __real_strlen(text);
-    work += len;
-    return len;
-}
+#include "support/work.h"
 
 enum { SMALL = 32 << 10, LARGE = 8 * SMALL, HUGE = 10 << 20, WORK_FOR_A_BYTE = 300 };
 

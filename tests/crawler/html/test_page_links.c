@@ -2,8 +2,8 @@
  * The links of real pages, in $VIDI_TESTDATA/conformance, as another implementation of the HTML Standard, lexbor, finds
  * them: the same attributes with the same values in the same order.
  *
- * lexbor builds a tree and walks it, so it has links that the source does not have. The pages with such links are listed
- * in page_links_exceptions.txt, and no link of theirs may be missing for another reason than these:
+ * lexbor builds a tree and walks it, so it has links that the source does not have. The pages with such links are
+ * listed in page_links_exceptions.txt, and no link of theirs may be missing for another reason than these:
  *
  *   copy    The page does not close an `a`, and the standard's tree has copies of it in the elements that follow. The
  *           link is there once more right after itself.

@@ -1,8 +1,8 @@
 /*
- * The published cases of html5lib for building trees, from $VIDI_TESTDATA/conformance/html5lib. We build no tree, but we
- * must know what is a tag and what is text: every element of the expected tree is a tag that we have read, unless the
- * standard makes it without one; and every start tag that we have read is an element, unless the standard ignores it
- * where it stands.
+ * The published cases of html5lib for building trees, from $VIDI_TESTDATA/conformance/html5lib. We build no tree, but
+ * we must know what is a tag and what is text: every element of the expected tree is a tag that we have read, unless
+ * the standard makes it without one; and every start tag that we have read is an element, unless the standard ignores
+ * it where it stands.
  *
  * Cases for parts of pages, and those in which scripts run, are passed over.
  */
