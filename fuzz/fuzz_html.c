@@ -79,13 +79,26 @@ static void check_tokens(vidi_str input, uint8_t choice)
 }
 
 typedef struct last {
+    const html_page *page;
     uint64_t position, len;
 } last;
+
+static void check_text(const html_page *page, const html_link *link)
+{
+    enum { ROOM = 40 };
+    char *text = malloc(ROOM); /* a block of its own, so that the sanitizer detects overruns */
+    FUZZ_CHECK(text);
+    size_t len = html_link_text(page, link, text, ROOM);
+    FUZZ_CHECK(len <= ROOM && is_utf8((vidi_str){text, len}));
+    free(text);
+}
 
 static int check_link(void *context, const html_link *link)
 {
     last *l = context;
     FUZZ_CHECK(link->position >= l->position && link->position <= l->len);
+    FUZZ_CHECK(link->end > link->position && link->end <= l->len);
+    check_text(l->page, link);
     FUZZ_CHECK(*link->element && *link->attribute && is_utf8(link->value) && is_utf8(link->rel));
     l->position = link->attribute[0] == 'h' ? link->position : l->position; /* one tag's may stand in any order */
     if (link->url.ptr) {
@@ -124,7 +137,7 @@ static void check_page(vidi_str bytes, uint8_t choice)
     FUZZ_CHECK(html_page_open(&page, bytes, &options) == VIDI_OK);
     html_page_info info = html_page_about(page);
     FUZZ_CHECK(*info.encoding && *info.source && is_utf8(info.text));
-    last l = {0, info.text.len};
+    last l = {page, 0, info.text.len};
     FUZZ_CHECK(html_page_links(page, HTML_LINKS | HTML_RESOURCES | HTML_FORMS, check_link, &l) == VIDI_OK);
     html_page_close(page);
 }
@@ -139,6 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(bytes, data + 1, size - 1);
     check_tokens((vidi_str){bytes, size - 1}, data[0]);
     check_page((vidi_str){bytes, size - 1}, data[0]);
+    vidi_str label = html_header_charset((vidi_str){bytes, size - 1});
+    FUZZ_CHECK(!label.ptr || (label.ptr >= bytes && label.ptr + label.len <= bytes + size - 1));
     free(bytes);
     return 0;
 }

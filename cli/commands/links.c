@@ -13,6 +13,9 @@
 /* The largest page. */
 #define PAGE_MAX ((size_t)1 << 30)
 
+/* The most bytes of a link's text. */
+enum { TEXT_MAX = 200 };
+
 typedef struct links_options {
     const char *base, *encoding;
     bool resources, skip_nofollow, json, about;
@@ -37,6 +40,7 @@ static bool is_nofollow(const links *job, const html_link *link)
 static void print_json(links *job, const html_link *link)
 {
     cli_json json = {&job->out, false};
+    char text[TEXT_MAX];
 
     cli_json_open(&json, NULL, '{');
     if (link->url.ptr)
@@ -48,6 +52,7 @@ static void print_json(links *job, const html_link *link)
     cli_json_string(&json, "attribute", link->attribute);
     cli_json_string(&json, "kind", link->group == HTML_RESOURCES ? "resource" : "link");
     cli_json_text(&json, "rel", link->rel);
+    cli_json_text(&json, "text", (vidi_str){text, html_link_text(job->page, link, text, sizeof text)});
     cli_json_bool(&json, "nofollow", is_nofollow(job, link));
     cli_json_close(&json, '}');
     cli_out_text(&job->out, "\n");
@@ -211,7 +216,9 @@ static const cli_option options_table[] = {
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print a JSON object for each link",
      "It has url (unless the link is not a URL), value (the attribute as written), file, position (of the value, in "
      "bytes "
-     "of the page as UTF-8), element, attribute, kind (link or resource), rel and nofollow.",
+     "of the page as UTF-8), element, attribute, kind (link or resource), rel, text (what a reader sees of an a "
+     "element) "
+     "and nofollow.",
      0},
     {"about", 0, CLI_FLAG, FIELD(about), NULL, "Print a JSON object about each page instead of its links",
      "It has file, encoding, encoding_from (bom, option, meta or default), base, links, resources, and what the page "

@@ -59,6 +59,7 @@ typedef struct html_link {
     vidi_str value; /* what the attribute says: of srcset and meta refresh, the URL in it */
     vidi_str rel;
     vidi_str url; /* absolute; ptr NULL if the value is not a URL, or is relative and no base is known */
+    uint64_t end; /* behind the tag, in the same bytes as the position */
 } html_link;
 
 typedef struct html_page_info {
@@ -86,6 +87,17 @@ typedef int (*html_link_visitor)(void *context, const html_link *link);
 
 /* Calls the visitor for each link of these groups (html_group), in the order of the source. */
 int html_page_links(html_page *page, uint32_t groups, html_link_visitor visitor, void *context);
+
+/*
+ * Writes what a reader sees of an `a` element: its text and the alternative text of its images, with single spaces, cut
+ * off at `room` bytes or after HTML_TEXT_SCANNED bytes of the page. Other elements have none. Returns the length; it is
+ * UTF-8, without a zero byte.
+ */
+enum { HTML_TEXT_SCANNED = 8192 };
+size_t html_link_text(const html_page *page, const html_link *link, char *to, size_t room);
+
+/* The label in a header Content-Type, "text/html; charset=utf-8"; ptr NULL: there is none. */
+vidi_str html_header_charset(vidi_str content_type);
 
 /* The Encoding Standard's name for a label, or NULL: `get an encoding`. */
 const char *html_encoding_name(vidi_str label);

@@ -115,6 +115,7 @@ static int tell_record(teller *t, const html_record *record)
     if (result < 0)
         return result;
     t->link.position = record->value.at;
+    t->link.end = record->end;
     t->link.group = record->group;
     t->link.flags = record->flags;
     t->link.element = html_element_name((enum html_element)record->element);

@@ -62,6 +62,7 @@
 
 #define HTML_ATTRIBUTES(X)                                                                                             \
     X(ACTION, "action")                                                                                                \
+    X(ALT, "alt")                                                                                                      \
     X(BACKGROUND, "background")                                                                                        \
     X(COLOR, "color")                                                                                                  \
     X(CONTENT, "content")                                                                                              \

@@ -152,6 +152,7 @@ static int note(reader *r, enum html_element element, const link_attribute *link
     }
     html_record *record = &page->records[page->count];
     *record = (html_record){.value = r->attributes[link->attribute],
+                            .end = r->tokenizer.at,
                             .element = (uint8_t)element,
                             .attribute = link->attribute,
                             .group = link->group,

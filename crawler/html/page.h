@@ -16,6 +16,7 @@ enum html_shape { HTML_URL, HTML_URL_UNLESS_EMPTY, HTML_SRCSET, HTML_REFRESH };
 /* An attribute that is a link, or contains some. */
 typedef struct html_record {
     html_piece value, rel;
+    uint32_t end;               /* behind the tag */
     uint8_t element, attribute; /* enum html_element, enum html_attribute_name */
     uint8_t group, shape;       /* enum html_group, enum html_shape */
     uint16_t flags;             /* enum html_rel */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crawler/html/encoding.h"
+#include "crawler/html/html.h"
 #include "crawler/html/tokenizer.h"
 
 enum { PRESCANNED = 1024 };
@@ -218,6 +219,50 @@ const html_encoding *html_encoding_prescan(vidi_str bytes)
             return encoding;
     }
     return read_xml_declaration(bytes);
+}
+
+/* Reads the value of a parameter, with or without quotation marks, and moves behind the next ';'. */
+static vidi_str read_parameter(scan *s)
+{
+    vidi_str value = {s->at, 0};
+
+    if (s->at < s->end && *s->at == '"') {
+        value.ptr = ++s->at;
+        while (s->at < s->end && *s->at != '"')
+            s->at++;
+        value.len = (size_t)(s->at - value.ptr);
+        skip_past(s, ';');
+        return value;
+    }
+    skip_past(s, ';');
+    value.len = (size_t)(s->at - value.ptr);
+    if (value.len && value.ptr[value.len - 1] == ';')
+        value.len--;
+    while (value.len && html_is_space(value.ptr[value.len - 1]))
+        value.len--;
+    return value;
+}
+
+vidi_str html_header_charset(vidi_str content_type)
+{
+    scan s = {content_type.ptr, content_type.ptr + content_type.len};
+
+    if (content_type.len == 0)
+        return (vidi_str){NULL, 0};
+    skip_past(&s, ';');
+    while (s.at < s.end) {
+        skip_spaces(&s);
+        const char *from = s.at;
+        while (s.at < s.end && *s.at != '=' && *s.at != ';')
+            s.at++;
+        vidi_str name = {from, (size_t)(s.at - from)};
+        if (s.at < s.end && *s.at++ == ';')
+            continue; /* a parameter without a value */
+        vidi_str value = read_parameter(&s);
+        if (html_name_is(name, "charset") && value.len)
+            return value;
+    }
+    return (vidi_str){NULL, 0};
 }
 
 static const html_encoding *by_byte_order_mark(vidi_str bytes, size_t *bom)

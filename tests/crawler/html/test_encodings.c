@@ -118,6 +118,32 @@ static void meta_counts_only_in_the_first_1024_bytes(void **state)
     }
 }
 
+static void headers_name_a_charset(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *label;
+    } cases[] = {
+        {"text/html; charset=utf-8", "utf-8"},
+        {"text/html;Charset=\"koi8-r\"; x=y", "koi8-r"},
+        {"text/html; x=\"a;charset=no\"; charset= utf-8 ; y", " utf-8"},
+        {"text/html; charset=; charset=gbk", "gbk"},
+        {"text/html; charset; charset=gbk;", "gbk"},
+        {"text/html; charset=\"gbk", "gbk"},
+        {"text/html", NULL},
+        {"text/html;", NULL},
+        {"charset=utf-8", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        vidi_str label = html_header_charset(text_of(cases[i].header));
+        const char *want = cases[i].label ? cases[i].label : "";
+        check(label.len == strlen(want) && !label.ptr == !cases[i].label &&
+                  (label.len == 0 || memcmp(label.ptr, want, label.len) == 0),
+              "%s: <%.*s>", cases[i].header, (int)label.len, label.ptr ? label.ptr : "");
+    }
+}
+
 /* ---- decoding ---- */
 
 static bool has_icu(void)
@@ -294,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_mark_comes_before_option_header_meta_and_default),
         cmocka_unit_test(meta_is_found_as_the_standard_scans_for_it),
         cmocka_unit_test(meta_counts_only_in_the_first_1024_bytes),
+        cmocka_unit_test(headers_name_a_charset),
         cmocka_unit_test(unicode_is_decoded),
         cmocka_unit_test(single_bytes_are_decoded),
         cmocka_unit_test(chinese_japanese_and_korean_are_decoded),

@@ -263,6 +263,42 @@ static void rel_and_position_are_told(void **state)
     assert_string_equal(s.rel[4], "");
 }
 
+typedef struct texts {
+    html_page *page;
+    char list[8][31];
+    size_t count;
+} texts;
+
+static int take_text(void *context, const html_link *link)
+{
+    texts *t = context;
+    assert_true(t->count < 8);
+    char *text = t->list[t->count++], *exact = malloc(30);
+    size_t len = html_link_text(t->page, link, exact, 30);
+    memcpy(text, exact, len);
+    text[len] = 0;
+    free(exact);
+    return 0;
+}
+
+static void links_have_the_text_that_readers_see(void **state)
+{
+    (void)state;
+    static const char html[] =
+        "<a href=1> Some \n<b>bold</b>&nbsp;text &amp;<!-- no --> more<script>no</script> </a> not this"
+        "<a href=2><img src=3 alt='A  picture'></a><a href=4>not closed<a href=5></a><link href=6>not text"
+        "<a href=7>123456789 123456789 1234567\xC3\xA4\xC3\xB6</a><a href=8>x";
+    static const char *const want[] = {"Some bold\xC2\xA0text & more",        "A picture", "not closed", "", "",
+                                       "123456789 123456789 1234567\xC3\xA4", "x"};
+    html_options options = {.encoding = text_of("utf-8")};
+    texts t = {.page = open_page(text_of(html), &options)};
+    assert_int_equal(html_page_links(t.page, HTML_LINKS, take_text, &t), VIDI_OK);
+    html_page_close(t.page);
+    assert_int_equal(t.count, 7);
+    for (size_t i = 0; i < t.count; i++)
+        assert_string_equal(t.list[i], want[i]);
+}
+
 static int stop_at_second(void *context, const html_link *link)
 {
     (void)link;
@@ -299,6 +335,7 @@ int main(void)
         cmocka_unit_test(refresh_leads_on),
         cmocka_unit_test(robots_are_asked_for_what_they_should_not_do),
         cmocka_unit_test(rel_and_position_are_told),
+        cmocka_unit_test(links_have_the_text_that_readers_see),
         cmocka_unit_test(a_visitor_can_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
