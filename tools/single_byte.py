@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes crawler/html/single_byte.inc: the Encoding Standard's encodings with one byte a character.
+"""Writes crawler/encoding/single_byte.inc: the Encoding Standard's encodings with one byte a character.
 
-    tools/single_byte.py > crawler/html/single_byte.inc
+    tools/single_byte.py > crawler/encoding/single_byte.inc
 
 Python's own tables serve, except where the standard differs: it has a control character for every byte from 0x80 to
 0x9f that Windows leaves undefined, and a few letters of its own.

@@ -14,7 +14,7 @@ static const char *const breaking_out[] = {
     "small", "span",  "strike",     "strong", "sub",  "sup",    "table", "tt", "u",    "ul",   "var",
 };
 
-/* Further ones that SVG and MathML do not know: their end tags mean that SVG was not closed. Sorted, too. */
+/* Other HTML elements that SVG and MathML do not have. Their end tags close SVG that was left open. Sorted, too. */
 static const char *const never_foreign[] = {
     "article", "aside", "body",    "button", "footer", "form",  "header", "html",  "label",
     "main",    "nav",   "section", "tbody",  "td",     "tfoot", "th",     "thead", "tr",
@@ -88,12 +88,12 @@ static bool annotates_html(const html_tokenizer *t, const html_token *token)
     for (size_t i = 0; i < token->attribute_count; i++)
         if (html_attribute_of(html_piece_raw(t, token->attributes[i].name)) == HTML_ATTRIBUTE_ENCODING) {
             vidi_str value = html_piece_raw(t, token->attributes[i].value);
-            return html_name_is(value, "text/html") || html_name_is(value, "application/xhtml+xml");
+            return ascii_is(value, "text/html") || ascii_is(value, "application/xhtml+xml");
         }
     return false;
 }
 
-/* What an element of SVG or MathML contains. False: it does not matter where it ends. */
+/* Sets what an element of SVG or MathML contains. False if the element need not be on the stack. */
 static bool contents_of(enum html_space space, const html_tokenizer *t, const html_token *token,
                         enum html_element element, enum html_space *contents)
 {

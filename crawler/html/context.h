@@ -1,11 +1,10 @@
 /*
- * Where a tag stands, as far as that decides what it means: inside `template`, whose contents are no part of the page;
- * inside SVG or MathML, where names have other meanings and no element's text is raw; and inside the elements of those
- * two that contain HTML again.
+ * Keeps track of where a tag stands, as far as that changes its meaning: inside `template`, whose contents are not part
+ * of the page; inside SVG or MathML, where names have other meanings and no element contains raw text; and inside those
+ * elements of SVG and MathML that contain HTML again.
  *
- * Only the elements that matter are kept on a stack. The standard's whole stack of open elements is needed for one
- * question only, which this answers by a rule of thumb: the end tag of an HTML element that cannot stand in SVG closes
- * the SVG that was left open in it.
+ * The stack has only the elements that matter. One question would need the standard's whole stack of open elements:
+ * whether an end tag of HTML closes SVG that was left open. Here it does if SVG and MathML have no such element.
  */
 #ifndef VIDI_CRAWLER_HTML_CONTEXT_H
 #define VIDI_CRAWLER_HTML_CONTEXT_H
@@ -32,15 +31,15 @@ typedef struct html_context {
 
 void html_context_close(html_context *context);
 
-/* What is read now. */
+/* What the contents of the innermost open element are. */
 enum html_space html_context_space(const html_context *context);
 
 /* Is this inside a template? */
 bool html_context_inert(const html_context *context);
 
 /*
- * Follows a start or end tag, tells the tokenizer what comes next, and says in *element what it is and, of a start tag,
- * in *space what sort of element it makes. VIDI_OK or VIDI_EMEMORY.
+ * Takes a start or end tag into account, and tells the tokenizer what to expect next. *element is the tag's name;
+ * *space says whether a start tag makes an element of HTML, SVG or MathML. VIDI_OK or VIDI_EMEMORY.
  */
 int html_context_follow(html_context *context, html_tokenizer *tokenizer, const html_token *tag,
                         enum html_element *element, enum html_space *space);

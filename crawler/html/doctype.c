@@ -13,7 +13,7 @@ static char peek(const html_tokenizer *t)
 
 static void skip_spaces(html_tokenizer *t)
 {
-    while (t->at < t->len && html_is_space(t->input[t->at]))
+    while (t->at < t->len && ascii_is_space(t->input[t->at]))
         t->at++;
 }
 
@@ -30,7 +30,7 @@ static bool take_word(html_tokenizer *t, const char *word)
     if (t->len - t->at < n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (html_lower(t->input[t->at + i]) != word[i])
+        if (ascii_lower(t->input[t->at + i]) != word[i])
             return false;
     t->at += (uint32_t)n;
     return true;
@@ -77,7 +77,7 @@ void html_doctype_read(html_tokenizer *t, html_token *token)
     token->type = HTML_DOCTYPE;
     skip_spaces(t);
     uint32_t from = t->at;
-    while (peek(t) != '>' && !html_is_space(peek(t)))
+    while (peek(t) != '>' && !ascii_is_space(peek(t)))
         t->at++;
     token->has_name = t->at > from;
     token->text = (html_piece){from, t->at - from};

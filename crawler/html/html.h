@@ -1,15 +1,14 @@
 /*
  * Reads an HTML page for a crawler: its encoding, its base URL, what it asks of robots, and its links.
  *
- * Links are found by tokens (tokenizer.h), not in a tree: so there are no copies of badly nested elements, and links
- * come in the order of the source. Where a tag stands is followed as far as it decides what is a link (context.h): what
- * is in a `template` is none, SVG and MathML have rules of their own, and a script's text has no tags.
+ * Links are taken from tags (tokenizer.h); no tree is built. So links come in the order of the source, and badly nested
+ * elements are not copied as the standard's tree copies them. The reader keeps track of where a tag stands (context.h):
+ * a `template` has no links, SVG and MathML have rules of their own, and text in a script is not a tag. Scripts are not
+ * run, so links in `noscript` count.
  *
- * Scripts are not run, so the contents of `noscript` count.
- *
- * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY; VIDI_ELIMIT for pages of 4 GiB and more. A
- * page may be used by one thread at a time. Time and memory are linear in the page's length, but for the length of the
- * base, which stands in every relative link's URL: a `base` of more than HTML_BASE_MAX bytes is ignored.
+ * Functions that return int return VIDI_OK or a negative code: VIDI_EMEMORY, or VIDI_ELIMIT for pages of 1 GiB and
+ * more. One thread at a time may use a page. Time and memory are linear in the page's length. URLs of relative links
+ * contain the base, so a `base` of more than HTML_BASE_MAX bytes is ignored.
  */
 #ifndef VIDI_CRAWLER_HTML_HTML_H
 #define VIDI_CRAWLER_HTML_HTML_H
@@ -47,7 +46,7 @@ enum html_robots { HTML_ROBOTS_NOINDEX = 1, HTML_ROBOTS_NOFOLLOW = 2, HTML_ROBOT
 
 typedef struct html_options {
     vidi_str url;      /* the page's own; ptr NULL: unknown */
-    vidi_str encoding; /* a label that decides whatever the page says; ptr NULL: none */
+    vidi_str encoding; /* a label that overrides what header and page say; ptr NULL: none */
     vidi_str charset;  /* the label in the header Content-Type; ptr NULL: none */
 } html_options;
 
@@ -74,15 +73,15 @@ typedef struct html_page_info {
 typedef struct html_page html_page;
 
 /*
- * Reads a page. The bytes must stay as they are until html_page_close; the options are copied where they are needed. An
- * unknown label is as if there were none. On error *page is NULL.
+ * Reads a page. The bytes must not change until html_page_close; the options need not stay. Unknown labels are ignored.
+ * On error *page is NULL.
  */
 int html_page_open(html_page **page, vidi_str bytes, const html_options *options);
 void html_page_close(html_page *page);
 
 html_page_info html_page_about(const html_page *page);
 
-/* Anything but 0 ends the walk and is returned: use numbers above 0. The link is good during the call. */
+/* A result other than 0 ends the walk and is returned: use positive numbers. The link is valid during the call. */
 typedef int (*html_link_visitor)(void *context, const html_link *link);
 
 /* Calls the visitor for each link of these groups (html_group), in the order of the source. */

@@ -1,6 +1,6 @@
 /*
- * The text of a link, for reports that people read. It is read again from the page when somebody asks, a few kilobytes at
- * most, so that pages without such reports take no time for it.
+ * The text of a link, for reports. It is read from the page again when it is asked for, a few kilobytes at most, so
+ * that callers who do not need it pay nothing.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void write_text(writer *w, vidi_str text)
 {
     for (size_t i = 0; i < text.len && !w->full;) {
         size_t n = character_length(text.ptr[i]);
-        if (html_is_space(text.ptr[i])) {
+        if (ascii_is_space(text.ptr[i])) {
             w->space = w->len > 0;
         } else if (w->len + w->space + n > w->room || n > text.len - i) {
             w->full = true;

@@ -6,8 +6,8 @@
 #include "crawler/html/page.h"
 
 /*
- * The query of a link is written in the page's encoding (the URL Standard, query state), of these schemes alone. The
- * URL parser takes UTF-8, so the characters beyond ASCII are encoded before it sees them.
+ * URLs of these schemes have their query in the page's encoding (the URL Standard, query state). The library's parser
+ * takes UTF-8, so characters beyond ASCII in a query are percent-encoded before it sees them.
  */
 static bool has_encoded_query(vidi_str url)
 {
@@ -35,7 +35,7 @@ static bool find_query(vidi_str reference, size_t *from, size_t *to)
     return false;
 }
 
-/* Runs vidi_url_parse in a room that is made large enough. */
+/* Calls vidi_url_parse, and again with more room if there was too little. */
 static int parse(vidi_str base, vidi_str reference, html_room *room, vidi_str *url)
 {
     size_t len = room->size;
@@ -54,20 +54,20 @@ static int parse(vidi_str base, vidi_str reference, html_room *room, vidi_str *u
 
 int html_page_resolve(html_page *page, vidi_str base, vidi_str reference, html_room *room, vidi_str *url)
 {
-    const html_encoding *encoding = page->text.encoding;
+    const text_encoding *encoding = page->text.encoding;
     size_t from, to;
     int result = parse(base, reference, room, url);
 
-    if (result != VIDI_OK || html_encoding_has_utf8_queries(encoding) || !find_query(reference, &from, &to) ||
+    if (result != VIDI_OK || encoding_has_utf8_queries(encoding) || !find_query(reference, &from, &to) ||
         !has_encoded_query(*url))
         return result;
-    result = html_room_take(&page->query, reference.len + html_query_room(to - from));
+    result = html_room_take(&page->query, reference.len + encoding_query_room(to - from));
     if (result < 0)
         return result;
     char *text = page->query.at;
     memcpy(text, reference.ptr, from);
     vidi_str query = {reference.ptr + from, to - from};
-    size_t len = from + html_query_encode(encoding, query, text + from);
+    size_t len = from + encoding_query_encode(encoding, query, text + from);
     memcpy(text + len, reference.ptr + to, reference.len - to);
     return parse(base, (vidi_str){text, len + reference.len - to}, room, url);
 }
@@ -99,7 +99,7 @@ static int tell_srcset(teller *t, vidi_str value)
 static bool is_blank(vidi_str value)
 {
     for (size_t i = 0; i < value.len; i++)
-        if (!html_is_space(value.ptr[i]))
+        if (!ascii_is_space(value.ptr[i]))
             return false;
     return true;
 }

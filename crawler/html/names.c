@@ -13,7 +13,7 @@ static const char *const attribute_names[] = {HTML_ATTRIBUTES(TEXT_OF)};
 static int compare(vidi_str raw, const char *name)
 {
     for (size_t i = 0; i < raw.len; i++) {
-        int difference = (unsigned char)html_lower(raw.ptr[i]) - (unsigned char)name[i];
+        int difference = (unsigned char)ascii_lower(raw.ptr[i]) - (unsigned char)name[i];
         if (difference || !name[i])
             return name[i] ? difference : 1;
     }

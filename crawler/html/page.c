@@ -131,7 +131,7 @@ static int flags_of(reader *r, enum html_element element, uint16_t *flags)
     int result = decode_attribute(r, HTML_ATTRIBUTE_REL, &rel);
     while (result == VIDI_OK && html_next_word(rel, "", &at, &word))
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-            if (html_name_is(word, words[i].word))
+            if (ascii_is(word, words[i].word))
                 *flags |= words[i].flag;
     if (element != HTML_ELEMENT_LINK)
         *flags &= (uint16_t)~HTML_CANONICAL;
@@ -190,13 +190,13 @@ static void read_robots(html_page *page, vidi_str content)
     vidi_str word;
 
     for (size_t at = 0; html_next_word(content, ",", &at, &word);) {
-        if (html_name_is(word, "noindex"))
+        if (ascii_is(word, "noindex"))
             page->robots |= HTML_ROBOTS_NOINDEX;
-        else if (html_name_is(word, "nofollow"))
+        else if (ascii_is(word, "nofollow"))
             page->robots |= HTML_ROBOTS_NOFOLLOW;
-        else if (html_name_is(word, "noarchive"))
+        else if (ascii_is(word, "noarchive"))
             page->robots |= HTML_ROBOTS_NOARCHIVE;
-        else if (html_name_is(word, "none"))
+        else if (ascii_is(word, "none"))
             page->robots |= HTML_ROBOTS_NOINDEX | HTML_ROBOTS_NOFOLLOW;
     }
 }
@@ -212,12 +212,12 @@ static int read_meta(reader *r)
         return VIDI_OK;
     if (r->has[HTML_ATTRIBUTE_HTTP_EQUIV]) {
         result = decode_attribute(r, HTML_ATTRIBUTE_HTTP_EQUIV, &text);
-        if (result == VIDI_OK && html_name_is(text, "refresh"))
+        if (result == VIDI_OK && ascii_is(text, "refresh"))
             result = note(r, HTML_ELEMENT_META, &refresh);
     }
     if (result == VIDI_OK && r->has[HTML_ATTRIBUTE_NAME]) {
         result = decode_attribute(r, HTML_ATTRIBUTE_NAME, &text);
-        if (result == VIDI_OK && html_name_is(text, "robots")) {
+        if (result == VIDI_OK && ascii_is(text, "robots")) {
             result = decode_attribute(r, HTML_ATTRIBUTE_CONTENT, &text);
             if (result == VIDI_OK)
                 read_robots(r->page, text);
@@ -302,7 +302,7 @@ static int read_page(html_page *page, vidi_str bytes, const html_options *option
     reader r = {.page = page};
     size_t bom;
     page->encoding = html_encoding_sniff(bytes, options->encoding, options->charset, &page->source, &bom);
-    int result = html_decode(page->encoding, (vidi_str){bytes.ptr + bom, bytes.len - bom}, &page->text);
+    int result = encoding_decode(page->encoding, (vidi_str){bytes.ptr + bom, bytes.len - bom}, &page->text);
 
     if (result == VIDI_OK)
         result = html_tokenizer_open(&r.tokenizer, page->text.bytes);
@@ -333,7 +333,7 @@ void html_page_close(html_page *page)
 {
     if (!page)
         return;
-    html_decoded_free(&page->text);
+    encoding_text_free(&page->text);
     free(page->records);
     free(page->base_room.at);
     free(page->value.at);

@@ -5,9 +5,9 @@
 #ifndef VIDI_CRAWLER_HTML_PAGE_H
 #define VIDI_CRAWLER_HTML_PAGE_H
 
-#include "crawler/html/encoding.h"
 #include "crawler/html/html.h"
 #include "crawler/html/names.h"
+#include "crawler/html/sniff.h"
 #include "crawler/html/tokenizer.h"
 
 /* How an attribute contains URLs. */
@@ -29,9 +29,9 @@ typedef struct html_room {
 } html_room;
 
 struct html_page {
-    html_decoded text; /* the page as UTF-8 */
+    encoding_text text; /* the page as UTF-8 */
     enum html_encoding_source source;
-    const html_encoding *encoding;
+    const text_encoding *encoding;
     html_record *records;
     size_t count, room;
     uint32_t robots;

@@ -38,25 +38,11 @@ static bool keeps_nul(enum html_content content)
     return content == HTML_DATA || content == HTML_CDATA;
 }
 
-size_t html_put_character(char *to, uint32_t code)
-{
-    if (code < 0x80) {
-        to[0] = (char)code;
-        return 1;
-    }
-    size_t more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const uint8_t heads[] = {0, 0xC0, 0xE0, 0xF0};
-    to[0] = (char)(heads[more] | code >> 6 * more);
-    for (size_t i = 1; i <= more; i++)
-        to[i] = (char)(0x80 | (code >> 6 * (more - i) & 0x3F));
-    return more + 1;
-}
-
 static int digit_of(char c, uint32_t radix)
 {
-    if (html_is_digit(c))
+    if (ascii_is_digit(c))
         return c - '0';
-    char lower = html_lower(c);
+    char lower = ascii_lower(c);
     return radix == 16 && lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
@@ -73,7 +59,7 @@ static size_t read_number(vidi_str raw, char *to, size_t *put)
     size_t at = 2;
     uint32_t radix = 10, number = 0;
 
-    if (at < raw.len && html_lower(raw.ptr[at]) == 'x') {
+    if (at < raw.len && ascii_lower(raw.ptr[at]) == 'x') {
         radix = 16;
         at++;
     }
@@ -82,7 +68,7 @@ static size_t read_number(vidi_str raw, char *to, size_t *put)
         number = number > 0x10FFFF ? number : number * radix + (uint32_t)digit;
     if (at == first)
         return 0;
-    *put = html_put_character(to, character_of(number));
+    *put = utf8_put(to, character_of(number));
     return at + (at < raw.len && raw.ptr[at] == ';');
 }
 
@@ -130,7 +116,7 @@ static size_t read_name(enum html_content content, vidi_str raw, char *to, size_
     size_t read = n + 1;
     if (content == HTML_ATTRIBUTE && raw.ptr[n] != ';' && read < raw.len) {
         char next = raw.ptr[read]; /* "?a=b&copy=1" is a query, not a copyright sign */
-        if (next == '=' || html_is_letter(next) || html_is_digit(next))
+        if (next == '=' || ascii_is_letter(next) || ascii_is_digit(next))
             return 0;
     }
     *put = strlen(found->text);
@@ -158,7 +144,7 @@ bool html_text_is_plain(enum html_content content, vidi_str raw)
         return true;
     if (content == HTML_NAME)
         for (size_t i = 0; i < raw.len; i++)
-            if (html_lower(raw.ptr[i]) != raw.ptr[i])
+            if (ascii_lower(raw.ptr[i]) != raw.ptr[i])
                 return false;
     return !memchr(raw.ptr, '\r', raw.len) && (keeps_nul(content) || !memchr(raw.ptr, 0, raw.len)) &&
            !(has_references(content) && memchr(raw.ptr, '&', raw.len));
@@ -174,27 +160,17 @@ size_t html_text_decode(enum html_content content, vidi_str raw, char *to)
         if (c == '&' && has_references(content)) {
             read = decode_reference(content, (vidi_str){raw.ptr + at, raw.len - at}, to + len, &put);
         } else if (c == 0 && !keeps_nul(content)) {
-            put = html_put_character(to + len, REPLACEMENT);
+            put = utf8_put(to + len, REPLACEMENT);
         } else if (c == '\r') { /* CR and CR LF are one LF */
             to[len] = '\n';
             read = at + 1 < raw.len && raw.ptr[at + 1] == '\n' ? 2 : 1;
         } else {
             to[len] = c;
             if (content == HTML_NAME)
-                to[len] = html_lower(c);
+                to[len] = ascii_lower(c);
         }
         at += read;
         len += put;
     }
     return len;
-}
-
-bool html_name_is(vidi_str raw, const char *name)
-{
-    size_t i = 0;
-
-    for (; i < raw.len; i++)
-        if (!name[i] || html_lower(raw.ptr[i]) != name[i])
-            return false;
-    return name[i] == 0;
 }

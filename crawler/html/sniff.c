@@ -4,9 +4,8 @@
  */
 #include <string.h>
 
-#include "crawler/html/encoding.h"
 #include "crawler/html/html.h"
-#include "crawler/html/tokenizer.h"
+#include "crawler/html/sniff.h"
 
 enum { PRESCANNED = 1024 };
 
@@ -20,7 +19,7 @@ static bool starts_with(const scan *s, const char *lower)
 {
     const char *at = s->at;
     for (; *lower; lower++, at++)
-        if (at >= s->end || html_lower(*at) != *lower)
+        if (at >= s->end || ascii_lower(*at) != *lower)
             return false;
     return true;
 }
@@ -42,7 +41,7 @@ static void skip_comment(scan *s)
 
 static void skip_spaces(scan *s)
 {
-    while (s->at < s->end && html_is_space(*s->at))
+    while (s->at < s->end && ascii_is_space(*s->at))
         s->at++;
 }
 
@@ -57,7 +56,7 @@ static vidi_str read_value(scan *s)
         return to > from && to[-1] == quote ? (vidi_str){from, (size_t)(to - from) - 1} : (vidi_str){from, 0};
     }
     const char *from = s->at;
-    while (s->at < s->end && !html_is_space(*s->at) && *s->at != '>')
+    while (s->at < s->end && !ascii_is_space(*s->at) && *s->at != '>')
         s->at++;
     return (vidi_str){from, (size_t)(s->at - from)};
 }
@@ -65,12 +64,12 @@ static vidi_str read_value(scan *s)
 /* `Get an attribute`. False at the end of the tag. */
 static bool read_attribute(scan *s, vidi_str *name, vidi_str *value)
 {
-    while (s->at < s->end && (html_is_space(*s->at) || *s->at == '/'))
+    while (s->at < s->end && (ascii_is_space(*s->at) || *s->at == '/'))
         s->at++;
     if (s->at >= s->end || *s->at == '>')
         return false;
     const char *from = s->at++;
-    while (s->at < s->end && !html_is_space(*s->at) && *s->at != '/' && *s->at != '>' && *s->at != '=')
+    while (s->at < s->end && !ascii_is_space(*s->at) && *s->at != '/' && *s->at != '>' && *s->at != '=')
         s->at++;
     *name = (vidi_str){from, (size_t)(s->at - from)};
     *value = (vidi_str){from, 0};
@@ -101,45 +100,45 @@ static vidi_str label_in(vidi_str content)
             return to ? (vidi_str){rest.at + 1, (size_t)(to - rest.at) - 1} : (vidi_str){NULL, 0};
         }
         const char *from = rest.at;
-        while (rest.at < rest.end && !html_is_space(*rest.at) && *rest.at != ';')
+        while (rest.at < rest.end && !ascii_is_space(*rest.at) && *rest.at != ';')
             rest.at++;
         return (vidi_str){from, (size_t)(rest.at - from)};
     }
     return (vidi_str){NULL, 0};
 }
 
-/* A page in UTF-16 could not have been read so far, and x-user-defined in a page is a mistake. */
-static const html_encoding *as_declared(const html_encoding *encoding)
+/* If the page were in UTF-16, this <meta> could not have been found. */
+static const text_encoding *as_declared(const text_encoding *encoding)
 {
-    if (encoding && html_encoding_is_utf16(encoding))
-        return html_encoding_find(STR("utf-8"));
-    if (encoding && encoding->kind == HTML_USER_DEFINED)
-        return html_encoding_find(STR("windows-1252"));
+    if (encoding && encoding_is_utf16(encoding))
+        return encoding_find(STR("utf-8"));
+    if (encoding && encoding->kind == ENCODING_USER_DEFINED)
+        return encoding_find(STR("windows-1252"));
     return encoding;
 }
 
 /* Reads the attributes of a <meta>. */
-static const html_encoding *read_meta(scan *s)
+static const text_encoding *read_meta(scan *s)
 {
     enum { UNKNOWN, NEEDED, NOT_NEEDED } pragma = UNKNOWN;
     bool got_pragma = false, had_equiv = false, had_content = false, had_charset = false;
-    const html_encoding *encoding = NULL;
+    const text_encoding *encoding = NULL;
     vidi_str name, value, label;
 
     while (read_attribute(s, &name, &value)) {
-        if (html_name_is(name, "http-equiv") && !had_equiv) {
+        if (ascii_is(name, "http-equiv") && !had_equiv) {
             had_equiv = true;
-            got_pragma = html_name_is(value, "content-type");
-        } else if (html_name_is(name, "content") && !had_content) {
+            got_pragma = ascii_is(value, "content-type");
+        } else if (ascii_is(name, "content") && !had_content) {
             had_content = true;
             label = label_in(value);
             if (label.ptr && !encoding && !had_charset) {
-                encoding = html_encoding_find(label);
+                encoding = encoding_find(label);
                 pragma = encoding ? NEEDED : pragma;
             }
-        } else if (html_name_is(name, "charset") && !had_charset) {
+        } else if (ascii_is(name, "charset") && !had_charset) {
             had_charset = true;
-            encoding = html_encoding_find(value);
+            encoding = encoding_find(value);
             pragma = NOT_NEEDED;
         }
     }
@@ -150,18 +149,18 @@ static const html_encoding *read_meta(scan *s)
 }
 
 /* Moves over one piece of markup, or one byte; the encoding if it was a <meta> that says one. */
-static const html_encoding *scan_markup(scan *s)
+static const text_encoding *scan_markup(scan *s)
 {
     vidi_str name, value;
 
     if (starts_with(s, "<!--")) {
         skip_comment(s);
-    } else if (starts_with(s, "<meta") && s->end - s->at > 5 && (html_is_space(s->at[5]) || s->at[5] == '/')) {
+    } else if (starts_with(s, "<meta") && s->end - s->at > 5 && (ascii_is_space(s->at[5]) || s->at[5] == '/')) {
         s->at += 6;
         return read_meta(s);
     } else if (s->end - s->at > 2 && s->at[0] == '<' &&
-               (html_is_letter(s->at[1]) || (s->at[1] == '/' && html_is_letter(s->at[2])))) {
-        while (s->at < s->end && !html_is_space(*s->at) && *s->at != '>')
+               (ascii_is_letter(s->at[1]) || (s->at[1] == '/' && ascii_is_letter(s->at[2])))) {
+        while (s->at < s->end && !ascii_is_space(*s->at) && *s->at != '>')
             s->at++;
         while (read_attribute(s, &name, &value))
             ;
@@ -174,7 +173,7 @@ static const html_encoding *scan_markup(scan *s)
 }
 
 /* The encoding of <?xml … encoding="…"?>, for pages that have no <meta>. */
-static const html_encoding *read_xml_declaration(vidi_str bytes)
+static const text_encoding *read_xml_declaration(vidi_str bytes)
 {
     scan s = {bytes.ptr, bytes.ptr + bytes.len};
 
@@ -200,21 +199,21 @@ static const html_encoding *read_xml_declaration(vidi_str bytes)
     const char *to = memchr(s.at + 1, *s.at, (size_t)(s.end - s.at) - 1);
     if (!to)
         return NULL;
-    const html_encoding *encoding = html_encoding_find((vidi_str){s.at + 1, (size_t)(to - s.at) - 1});
-    return encoding && html_encoding_is_utf16(encoding) ? html_encoding_find(STR("utf-8")) : encoding;
+    const text_encoding *encoding = encoding_find((vidi_str){s.at + 1, (size_t)(to - s.at) - 1});
+    return encoding && encoding_is_utf16(encoding) ? encoding_find(STR("utf-8")) : encoding;
 }
 
-const html_encoding *html_encoding_prescan(vidi_str bytes)
+const text_encoding *html_encoding_prescan(vidi_str bytes)
 {
     if (bytes.len > PRESCANNED)
         bytes.len = PRESCANNED;
     if (bytes.len >= 6 && memcmp(bytes.ptr, "<\0?\0x\0", 6) == 0)
-        return html_encoding_find(STR("utf-16le"));
+        return encoding_find(STR("utf-16le"));
     if (bytes.len >= 6 && memcmp(bytes.ptr, "\0<\0?\0x", 6) == 0)
-        return html_encoding_find(STR("utf-16be"));
+        return encoding_find(STR("utf-16be"));
     scan s = {bytes.ptr, bytes.ptr + bytes.len};
     while (s.at < s.end) {
-        const html_encoding *encoding = scan_markup(&s);
+        const text_encoding *encoding = scan_markup(&s);
         if (encoding)
             return encoding;
     }
@@ -238,7 +237,7 @@ static vidi_str read_parameter(scan *s)
     value.len = (size_t)(s->at - value.ptr);
     if (value.len && value.ptr[value.len - 1] == ';')
         value.len--;
-    while (value.len && html_is_space(value.ptr[value.len - 1]))
+    while (value.len && ascii_is_space(value.ptr[value.len - 1]))
         value.len--;
     return value;
 }
@@ -259,13 +258,13 @@ vidi_str html_header_charset(vidi_str content_type)
         if (s.at < s.end && *s.at++ == ';')
             continue; /* a parameter without a value */
         vidi_str value = read_parameter(&s);
-        if (html_name_is(name, "charset") && value.len)
+        if (ascii_is(name, "charset") && value.len)
             return value;
     }
     return (vidi_str){NULL, 0};
 }
 
-static const html_encoding *by_byte_order_mark(vidi_str bytes, size_t *bom)
+static const text_encoding *by_byte_order_mark(vidi_str bytes, size_t *bom)
 {
     static const struct {
         const char *mark, *label;
@@ -275,20 +274,20 @@ static const html_encoding *by_byte_order_mark(vidi_str bytes, size_t *bom)
         size_t n = strlen(marks[i].mark);
         if (bytes.len >= n && memcmp(bytes.ptr, marks[i].mark, n) == 0) {
             *bom = n;
-            return html_encoding_find((vidi_str){marks[i].label, strlen(marks[i].label)});
+            return encoding_find((vidi_str){marks[i].label, strlen(marks[i].label)});
         }
     }
     return NULL;
 }
 
-const html_encoding *html_encoding_sniff(vidi_str bytes, vidi_str option, vidi_str charset,
+const text_encoding *html_encoding_sniff(vidi_str bytes, vidi_str option, vidi_str charset,
                                          enum html_encoding_source *source, size_t *bom)
 {
     *bom = 0;
     for (int from = HTML_FROM_BOM; from < HTML_FROM_DEFAULT; from++) {
-        const html_encoding *found = from == HTML_FROM_BOM      ? by_byte_order_mark(bytes, bom)
-                                     : from == HTML_FROM_OPTION ? html_encoding_find(option)
-                                     : from == HTML_FROM_HEADER ? html_encoding_find(charset)
+        const text_encoding *found = from == HTML_FROM_BOM      ? by_byte_order_mark(bytes, bom)
+                                     : from == HTML_FROM_OPTION ? encoding_find(option)
+                                     : from == HTML_FROM_HEADER ? encoding_find(charset)
                                                                 : html_encoding_prescan(bytes);
         if (found) {
             *source = (enum html_encoding_source)from;
@@ -296,5 +295,11 @@ const html_encoding *html_encoding_sniff(vidi_str bytes, vidi_str option, vidi_s
         }
     }
     *source = HTML_FROM_DEFAULT;
-    return html_encoding_find(STR("windows-1252"));
+    return encoding_find(STR("windows-1252"));
+}
+
+const char *html_encoding_name(vidi_str label)
+{
+    const text_encoding *encoding = encoding_find(label);
+    return encoding ? encoding->name : NULL;
 }

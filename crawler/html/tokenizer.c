@@ -54,26 +54,26 @@ static uint32_t find(const html_tokenizer *t, uint32_t at, char byte)
 static bool follows(const html_tokenizer *t, uint32_t at, const char *lower)
 {
     for (; *lower; at++, lower++)
-        if (html_lower(byte_at(t, at)) != *lower)
+        if (ascii_lower(byte_at(t, at)) != *lower)
             return false;
     return true;
 }
 
 static uint32_t skip_spaces(const html_tokenizer *t, uint32_t at)
 {
-    while (at < t->len && html_is_space(t->input[at]))
+    while (at < t->len && ascii_is_space(t->input[at]))
         at++;
     return at;
 }
 
-/* The input is used up: what was begun and has no token of its own is dropped. */
+/* Ends the input. A tag that has begun is dropped. */
 static void end_of_input(html_tokenizer *t, html_token *token)
 {
     t->at = t->len;
     *token = (html_token){.type = HTML_END, .at = t->len};
 }
 
-/* Goes on at `at` without a token: "</>" and the brackets of a CDATA section have none. */
+/* Continues at `at` without a token: "</>" and the brackets of a CDATA section have none. */
 static void take_nothing(html_tokenizer *t, html_token *token, uint32_t at)
 {
     token->type = HTML_NOTHING;
@@ -96,7 +96,7 @@ static int add_attribute(html_tokenizer *t, html_piece name)
     return VIDI_OK;
 }
 
-/* Gives back what one enormous tag needed. */
+/* Empties the list, and frees it if the last tag was enormous. */
 static void forget_attributes(html_tokenizer *t)
 {
     t->attribute_count = 0;
@@ -109,7 +109,7 @@ static void forget_attributes(html_tokenizer *t)
 
 static bool ends_tag_name(char c)
 {
-    return html_is_space(c) || c == '/' || c == '>';
+    return ascii_is_space(c) || c == '/' || c == '>';
 }
 
 /* Reads what follows '=': returns the place behind the value, or the end of the input if that comes first. */
@@ -123,7 +123,7 @@ static uint32_t read_value(html_tokenizer *t, uint32_t at, html_piece *value)
         return end < t->len ? end + 1 : end;
     }
     uint32_t end = at;
-    while (end < t->len && !html_is_space(t->input[end]) && t->input[end] != '>')
+    while (end < t->len && !ascii_is_space(t->input[end]) && t->input[end] != '>')
         end++;
     *value = piece(at, end);
     return end;
@@ -158,7 +158,7 @@ static int read_attributes(html_tokenizer *t, html_token *token, uint32_t at)
             return VIDI_OK;
         }
         token->self_closing = c == '/' && byte_at(t, at + 1) == '>';
-        if (c == '/' || html_is_space(c))
+        if (c == '/' || ascii_is_space(c))
             at++;
         else
             result = read_attribute(t, &at);
@@ -187,7 +187,7 @@ static void take_comment(html_tokenizer *t, html_token *token, uint32_t from, ui
     t->at = next < t->len ? next : t->len;
 }
 
-/* Everything up to the next '>', for what looks like markup and is none. */
+/* Reads what looks like markup but is not, up to the next '>', as a comment. */
 static void read_bogus_comment(html_tokenizer *t, html_token *token, uint32_t from)
 {
     uint32_t end = find(t, from, '>');
@@ -256,7 +256,7 @@ static void take_text(html_tokenizer *t, html_token *token, uint32_t from, uint3
 static bool begins_markup(const html_tokenizer *t, uint32_t at)
 {
     char next = byte_at(t, at + 1);
-    return html_is_letter(next) || next == '!' || next == '?' || (next == '/' && at + 2 < t->len);
+    return ascii_is_letter(next) || next == '!' || next == '?' || (next == '/' && at + 2 < t->len);
 }
 
 static bool begins_cdata(const html_tokenizer *t, uint32_t at)
@@ -269,13 +269,13 @@ static int read_markup(html_tokenizer *t, html_token *token, uint32_t from)
 {
     char next = t->input[from + 1], second = byte_at(t, from + 2);
 
-    if (html_is_letter(next))
+    if (ascii_is_letter(next))
         return read_tag(t, token, HTML_START_TAG, from, from + 1);
     if (next == '!') {
         read_declaration(t, token, from);
         return VIDI_OK;
     }
-    if (next == '/' && html_is_letter(second))
+    if (next == '/' && ascii_is_letter(second))
         return read_tag(t, token, HTML_END_TAG, from, from + 2);
     *token = (html_token){.at = from};
     if (next == '/' && second == '>') {
@@ -325,7 +325,7 @@ static bool is_end_tag(const html_tokenizer *t, uint32_t at)
     if (n == 0 || byte_at(t, at + 1) != '/' || t->len - at < n + 3)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (html_lower(t->input[at + 2 + i]) != t->end_name.ptr[i])
+        if (ascii_lower(t->input[at + 2 + i]) != t->end_name.ptr[i])
             return false;
     return ends_tag_name(t->input[at + 2 + n]);
 }
@@ -338,7 +338,7 @@ static uint32_t end_of_raw_text(const html_tokenizer *t)
     return at;
 }
 
-/* "script" as a name at this place: begins and ends the part of a script in which "</script>" is text. */
+/* Is there the name "script" at this place? In an escaped script, such tags hide "</script>". */
 static bool is_script_name(const html_tokenizer *t, uint32_t at)
 {
     return follows(t, at, "script") && at + 6 < t->len && ends_tag_name(t->input[at + 6]);

@@ -6,8 +6,8 @@
  * piece of the input. html_text_decode turns such a piece into what the standard says it is: references replaced, line
  * ends normalised, names in lower case.
  *
- * The standard drops attributes whose name the tag has already. Here they stay in the list, and the first of a name is
- * the one that counts: so a tag with a million attributes takes no search at all.
+ * The standard drops an attribute if the tag already has one of that name. Here it stays in the list, and callers use
+ * the first of a name. So a tag with a million attributes needs no search at all.
  *
  * Time is linear in the length of the input for every input. The tokenizer allocates nothing but the list of attributes
  * of one tag, 16 bytes each.
@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crawler/encoding/encoding.h"
 #include "vidi/vidi.h"
 
 /* The largest input: places in it, and a few bytes behind it, have 32 bits. */
@@ -83,15 +84,15 @@ int html_tokenizer_open(html_tokenizer *tokenizer, vidi_str input);
 void html_tokenizer_close(html_tokenizer *tokenizer);
 
 /*
- * What follows is such content, until the end tag of that name (in lower case, kept by reference). The caller says so
- * after a start tag, because what a tag means depends on where it stands.
+ * Sets what the following text is, up to the end tag with this name (in lower case; not copied). Callers do this after
+ * a start tag: they know where it stands, and so whether it has its usual meaning.
  */
 void html_tokenizer_expect(html_tokenizer *tokenizer, enum html_content content, vidi_str end_name);
 
-/* The next token. VIDI_OK, or VIDI_EMEMORY. After the end, HTML_END comes for ever. */
+/* Reads the next token. VIDI_OK or VIDI_EMEMORY. At the end of the input, every call gives HTML_END. */
 int html_tokenizer_next(html_tokenizer *tokenizer, html_token *token);
 
-/* Used by tokenizer.c alone: reads a doctype, of which "<!DOCTYPE" has been read. */
+/* For tokenizer.c only: reads the rest of a doctype after "<!DOCTYPE". */
 void html_doctype_read(html_tokenizer *tokenizer, html_token *token);
 
 /* ---- the meaning of a piece ---- */
@@ -105,38 +106,9 @@ bool html_text_is_plain(enum html_content content, vidi_str raw);
 /* Writes the decoded text to `to`, which has room for HTML_DECODED_GROWTH times raw.len bytes. Returns its length. */
 size_t html_text_decode(enum html_content content, vidi_str raw, char *to);
 
-/* Writes a character as UTF-8, 4 bytes at most. Returns the length. */
-size_t html_put_character(char *to, uint32_t code);
-
-/* Is this raw name the same as `name`, which is in lower case? */
-bool html_name_is(vidi_str raw, const char *name);
-
 static inline vidi_str html_piece_raw(const html_tokenizer *tokenizer, html_piece piece)
 {
     return (vidi_str){tokenizer->input + piece.at, piece.len};
-}
-
-/* ---- characters, as the standard groups them ---- */
-
-static inline bool html_is_letter(char c)
-{
-    return (unsigned char)((c | 0x20) - 'a') < 26;
-}
-
-static inline bool html_is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-/* CR is LF after the standard's normalisation of line ends. */
-static inline bool html_is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-static inline char html_lower(char c)
-{
-    return (unsigned char)(c - 'A') < 26 ? (char)(c | 0x20) : c;
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 static size_t skip_spaces(vidi_str text, size_t at)
 {
-    while (at < text.len && html_is_space(text.ptr[at]))
+    while (at < text.len && ascii_is_space(text.ptr[at]))
         at++;
     return at;
 }
@@ -33,10 +33,10 @@ bool html_srcset_next(vidi_str value, size_t *at, vidi_str *url)
 {
     size_t from = *at;
 
-    while (from < value.len && (html_is_space(value.ptr[from]) || value.ptr[from] == ','))
+    while (from < value.len && (ascii_is_space(value.ptr[from]) || value.ptr[from] == ','))
         from++;
     size_t to = from;
-    while (to < value.len && !html_is_space(value.ptr[to]))
+    while (to < value.len && !ascii_is_space(value.ptr[to]))
         to++;
     *at = to;
     if (to == from)
@@ -55,7 +55,7 @@ static size_t skip_word_url(vidi_str value, size_t at)
 {
     size_t from = at;
 
-    if (value.len - at < 3 || !html_name_is((vidi_str){value.ptr + at, 3}, "url"))
+    if (value.len - at < 3 || !ascii_is((vidi_str){value.ptr + at, 3}, "url"))
         return from;
     at = skip_spaces(value, at + 3);
     if (at >= value.len || value.ptr[at] != '=')
@@ -67,13 +67,13 @@ bool html_refresh_url(vidi_str value, vidi_str *url)
 {
     size_t at = skip_spaces(value, 0), digits = at;
 
-    while (at < value.len && html_is_digit(value.ptr[at]))
+    while (at < value.len && ascii_is_digit(value.ptr[at]))
         at++;
     if (at == digits && (at == value.len || value.ptr[at] != '.'))
         return false;
-    while (at < value.len && (html_is_digit(value.ptr[at]) || value.ptr[at] == '.'))
+    while (at < value.len && (ascii_is_digit(value.ptr[at]) || value.ptr[at] == '.'))
         at++;
-    if (at == value.len || !(html_is_space(value.ptr[at]) || value.ptr[at] == ';' || value.ptr[at] == ','))
+    if (at == value.len || !(ascii_is_space(value.ptr[at]) || value.ptr[at] == ';' || value.ptr[at] == ','))
         return false;
     at = skip_spaces(value, at);
     if (at < value.len && (value.ptr[at] == ';' || value.ptr[at] == ','))
@@ -93,7 +93,7 @@ bool html_next_word(vidi_str list, const char *separators, size_t *at, vidi_str 
 {
     size_t from = *at;
 
-#define SEPARATES(c) (html_is_space(c) || ((c) && strchr(separators, c)))
+#define SEPARATES(c) (ascii_is_space(c) || ((c) && strchr(separators, c)))
     while (from < list.len && SEPARATES(list.ptr[from]))
         from++;
     size_t to = from;

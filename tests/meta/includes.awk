@@ -24,8 +24,8 @@ function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
 }
 
-# A reader of the crawler includes its own folder only. Others include the reader's header that has the folder's name;
-# benchmarks and fuzzers may look inside.
+# A reader of the crawler includes its own folder and the header of encodings only. Others include the reader's header
+# that has the folder's name; benchmarks and fuzzers may look inside.
 function allowed_crawler(file, part, header,    command, reader, own) {
     command = file
     gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$/, "", command)
@@ -33,7 +33,7 @@ function allowed_crawler(file, part, header,    command, reader, own) {
     gsub(/^crawler\/|\/[^\/]*$/, "", reader)
     sub(/[^\/]*$/, "", own)
     if (part == "crawler")
-        return index(file, own) == 1
+        return index(file, own) == 1 || (header == "crawler/encoding/encoding.h")
     if (has("bench fuzz", part))
         return 1
     return has(crawler_commands, command) && header == "crawler/" reader "/" reader ".h"

@@ -2,9 +2,9 @@
  * No page makes the reader work more than in proportion to its length, and a page of 10 MiB takes so little work for
  * each byte that it is read in a fraction of a second.
  *
- * Work is counted, not timed: this program has a copy of crawler/html of its own, in which the compiler calls
- * __sanitizer_cov_trace_pc at every branch (tests/CMakeLists.txt), and the linker puts our memcpy and the like, which
- * count the bytes, in place of the C library's.
+ * Work is counted, not timed: this program has a copy of crawler/html and crawler/encoding of its own, in which the
+ * compiler calls __sanitizer_cov_trace_pc at every branch (tests/CMakeLists.txt), and the linker puts our memcpy and
+ * the like, which count the bytes, in place of the C library's.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include <pthread.h>
 
-#include "crawler/html/indexes.h"
+#include "crawler/encoding/indexes.h"
 #include "crawler/html/pages.h"
 
 enum { THREADS = 4, ROUNDS = 20 };
@@ -46,7 +46,7 @@ static void pages_are_read_by_several_threads_at_once(void **state)
     }
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
-        if (html_index_get(HTML_INDEX_JIS0208))
+        if (encoding_index_get(ENCODING_INDEX_JIS0208))
             assert_int_equal(results[i], 0);
     }
 }

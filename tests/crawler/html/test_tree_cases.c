@@ -37,7 +37,7 @@ static void add(names *names, const char *name, size_t len)
     char lower[NAME_ROOM];
     snprintf(lower, sizeof lower, "%.*s", (int)len, name);
     for (char *c = lower; *c; c++)
-        *c = html_lower(*c);
+        *c = ascii_lower(*c);
     if (has(names, lower))
         return;
     assert_true(names->count < NAMES_MAX);

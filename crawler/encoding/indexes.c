@@ -5,42 +5,42 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "crawler/html/indexes.h"
+#include "crawler/encoding/indexes.h"
 
 #if VIDI_HAVE_ICU
 
 #include <unicode/ucnv.h>
 
-static html_index indexes[HTML_INDEX_COUNT]; /* about 290 KB each; memory only for those that are used */
-static bool filled[HTML_INDEX_COUNT];
+static encoding_index indexes[ENCODING_INDEX_COUNT]; /* about 290 KB each; memory only for those that are used */
+static bool filled[ENCODING_INDEX_COUNT];
 
 /* Writes the bytes that have this pointer, and returns their number. */
-static size_t bytes_of(enum html_index_name name, uint32_t pointer, uint8_t bytes[4])
+static size_t bytes_of(enum encoding_index_name name, uint32_t pointer, uint8_t bytes[4])
 {
     uint32_t row, cell;
 
     switch (name) {
-    case HTML_INDEX_JIS0208: /* as Shift_JIS */
+    case ENCODING_INDEX_JIS0208: /* as Shift_JIS */
         row = pointer / 188;
         cell = pointer % 188;
         bytes[0] = (uint8_t)(row + (row < 0x1F ? 0x81 : 0xC1));
         bytes[1] = (uint8_t)(cell + (cell < 0x3F ? 0x40 : 0x41));
         return 2;
-    case HTML_INDEX_JIS0212: /* as EUC-JP */
+    case ENCODING_INDEX_JIS0212: /* as EUC-JP */
         bytes[0] = 0x8F;
         bytes[1] = (uint8_t)(pointer / 94 + 0xA1);
         bytes[2] = (uint8_t)(pointer % 94 + 0xA1);
         return 3;
-    case HTML_INDEX_BIG5:
+    case ENCODING_INDEX_BIG5:
         cell = pointer % 157;
         bytes[0] = (uint8_t)(pointer / 157 + 0x81);
         bytes[1] = (uint8_t)(cell + (cell < 0x3F ? 0x40 : 0x62));
         return 2;
-    case HTML_INDEX_EUC_KR:
+    case ENCODING_INDEX_EUC_KR:
         bytes[0] = (uint8_t)(pointer / 190 + 0x81);
         bytes[1] = (uint8_t)(pointer % 190 + 0x41);
         return 2;
-    case HTML_INDEX_GB18030:
+    case ENCODING_INDEX_GB18030:
         cell = pointer % 190;
         bytes[0] = (uint8_t)(pointer / 190 + 0x81);
         bytes[1] = (uint8_t)(cell + (cell < 0x3F ? 0x40 : 0x41));
@@ -76,12 +76,12 @@ static bool is_private(uint32_t code)
     return code >= 0xE000 && code <= 0xF8FF;
 }
 
-static void fill(enum html_index_name name, const char *converter_name, size_t size)
+static void fill(enum encoding_index_name name, const char *converter_name, size_t size)
 {
     UErrorCode error = U_ZERO_ERROR;
     UConverter *converter = ucnv_open(converter_name, &error);
-    html_index *index = &indexes[name];
-    bool private_too = name == HTML_INDEX_GB18030 || name == HTML_INDEX_GB18030_FOUR;
+    encoding_index *index = &indexes[name];
+    bool private_too = name == ENCODING_INDEX_GB18030 || name == ENCODING_INDEX_GB18030_FOUR;
 
     ucnv_setToUCallBack(converter, UCNV_TO_U_CALLBACK_STOP, NULL, NULL, NULL, &error);
     for (uint32_t pointer = 0; U_SUCCESS(error) && pointer < size; pointer++) {
@@ -102,19 +102,19 @@ static void fill(enum html_index_name name, const char *converter_name, size_t s
 
 static void fill_jis0208(void)
 {
-    fill(HTML_INDEX_JIS0208, "ibm-943_P15A-2003", 11280);
+    fill(ENCODING_INDEX_JIS0208, "ibm-943_P15A-2003", 11280);
 }
 
 static void fill_jis0212(void)
 {
-    fill(HTML_INDEX_JIS0212, "euc-jp-2007", 7211); /* behind it, ICU has additions that are not the standard's */
+    fill(ENCODING_INDEX_JIS0212, "euc-jp-2007", 7211); /* behind it, ICU has additions that are not the standard's */
 }
 
 /*
- * Characters of Hong Kong that ICU's converter, older than they are in Unicode, reads as private use, and some of the
- * maker ETEN that occur twice, which it does not read at all.
+ * ICU's converter maps some characters of Hong Kong's supplement to private use, because Unicode did not have them yet,
+ * and lacks six characters that the standard has twice.
  */
-static void add_to_big5(html_index *index)
+static void add_to_big5(encoding_index *index)
 {
     static const uint16_t strokes[] = {1099, 1100, 1101, 1102, 1103, 1105, 1108, 1109,
                                        1112, 1114, 1115, 1116, 1117, 1119, 1120, 11204}; /* from U+31C0 */
@@ -136,13 +136,13 @@ static void add_to_big5(html_index *index)
 
 static void fill_big5(void)
 {
-    /* Of these, drawn twice, the standard's encoder takes the last. */
+    /* The index has these twice, and the standard's encoder uses the last. */
     static const uint16_t twice[] = {0x2550, 0x255E, 0x2561, 0x256A, 0x5341, 0x5345};
-    html_index *index = &indexes[HTML_INDEX_BIG5];
+    encoding_index *index = &indexes[ENCODING_INDEX_BIG5];
 
-    fill(HTML_INDEX_BIG5, "ibm-1375_P100-2008", 19782);
+    fill(ENCODING_INDEX_BIG5, "ibm-1375_P100-2008", 19782);
     add_to_big5(index);
-    /* The supplements of Hong Kong, rows 0x81 to 0xA0, are read and never written. */
+    /* Rows 0x81 to 0xA0, Hong Kong's supplement, are decoded but never encoded. */
     memset(index->pointers, 0, sizeof index->pointers);
     for (uint32_t pointer = (0xA1 - 0x81) * 157; pointer < index->size; pointer++) {
         uint32_t code = index->codes[pointer];
@@ -156,14 +156,15 @@ static void fill_big5(void)
 
 static void fill_euc_kr(void)
 {
-    fill(HTML_INDEX_EUC_KR, "windows-949-2000", 23940);
+    fill(ENCODING_INDEX_EUC_KR, "windows-949-2000", 23940);
 }
 
 /*
- * What China's standard of 2022 changed, and ICU before version 74 does not know: 18 pairs that were of private use.
- * The encoder still writes them for those characters, too. One pair is a space, as pages in the wild mean it.
+ * China's standard of 2022 moved 18 pairs from private use to new characters; ICU does so from version 74 on. The
+ * encoder still writes these pairs for the characters of private use, too. The last pair is a space, because pages use
+ * it so.
  */
-static void renew_gb18030(html_index *index)
+static void renew_gb18030(encoding_index *index)
 {
     static const struct {
         uint16_t bytes, code;
@@ -183,21 +184,21 @@ static void renew_gb18030(html_index *index)
 
 static void fill_gb18030(void)
 {
-    fill(HTML_INDEX_GB18030, "gb18030", 23940);
-    renew_gb18030(&indexes[HTML_INDEX_GB18030]);
+    fill(ENCODING_INDEX_GB18030, "gb18030", 23940);
+    renew_gb18030(&indexes[ENCODING_INDEX_GB18030]);
 }
 
 static void fill_gb18030_four(void)
 {
-    fill(HTML_INDEX_GB18030_FOUR, "gb18030", 39420);
+    fill(ENCODING_INDEX_GB18030_FOUR, "gb18030", 39420);
 }
 
-const html_index *html_index_get(enum html_index_name name)
+const encoding_index *encoding_index_get(enum encoding_index_name name)
 {
-    static pthread_once_t once[HTML_INDEX_COUNT] = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT,
-                                                    PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT};
-    static void (*const fillers[HTML_INDEX_COUNT])(void) = {fill_jis0208, fill_jis0212, fill_big5,
-                                                            fill_euc_kr,  fill_gb18030, fill_gb18030_four};
+    static pthread_once_t once[ENCODING_INDEX_COUNT] = {PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT,
+                                                        PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT};
+    static void (*const fillers[ENCODING_INDEX_COUNT])(void) = {fill_jis0208, fill_jis0212, fill_big5,
+                                                                fill_euc_kr,  fill_gb18030, fill_gb18030_four};
 
     pthread_once(&once[name], fillers[name]);
     return filled[name] ? &indexes[name] : NULL;
@@ -205,7 +206,7 @@ const html_index *html_index_get(enum html_index_name name)
 
 #else
 
-const html_index *html_index_get(enum html_index_name name)
+const encoding_index *encoding_index_get(enum encoding_index_name name)
 {
     (void)name;
     return NULL;

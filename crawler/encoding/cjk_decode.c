@@ -1,20 +1,19 @@
 /*
- * Decodes the encodings of Chinese, Japanese and Korean, as the Encoding Standard says (sections 10 to 13). What is not
- * a character becomes U+FFFD; a byte of ASCII that follows such a start is read again, so that no broken pair swallows
- * a quotation mark.
+ * Decodes the encodings of Chinese, Japanese and Korean as the Encoding Standard says (sections 10 to 13). Bytes that
+ * are not a character become U+FFFD. If the second byte of a broken pair is ASCII, it is read again, so a broken pair
+ * never swallows a quotation mark.
  */
 #include <string.h>
 
-#include "crawler/html/encoding.h"
-#include "crawler/html/indexes.h"
-#include "crawler/html/tokenizer.h"
+#include "crawler/encoding/cjk.h"
+#include "crawler/encoding/indexes.h"
 
 enum { REPLACEMENT = 0xFFFD, IS_LEAD = 0x110000 };
 
 typedef struct decoder {
     const uint8_t *at, *end;
     char *to;
-    const html_index *index, *second; /* the second of those encodings that have two */
+    const encoding_index *index, *second; /* the second of those encodings that have two */
 } decoder;
 
 static bool within(uint32_t value, uint32_t low, uint32_t high)
@@ -24,10 +23,10 @@ static bool within(uint32_t value, uint32_t low, uint32_t high)
 
 static void put(decoder *d, uint32_t code)
 {
-    d->to += html_put_character(d->to, code);
+    d->to += utf8_put(d->to, code);
 }
 
-static uint32_t look_up(const html_index *index, uint32_t pointer)
+static uint32_t look_up(const encoding_index *index, uint32_t pointer)
 {
     return pointer < index->size ? index->codes[pointer] : 0;
 }
@@ -101,7 +100,7 @@ static uint32_t euc_jp_single(uint8_t byte)
 
 static uint32_t euc_jp_pair(decoder *d, uint8_t lead, uint8_t trail)
 {
-    const html_index *index = d->index;
+    const encoding_index *index = d->index;
 
     if (lead == 0x8E)
         return within(trail, 0xA1, 0xDF) ? 0xFF61u - 0xA1 + trail : 0;
@@ -182,7 +181,7 @@ static bool read_escape(const decoder *d, enum jp_state *state)
     return false;
 }
 
-/* A byte, or the first of two, in one of the states; the second is read here. */
+/* Reads a character whose first byte has been read. */
 static uint32_t read_in_state(decoder *d, enum jp_state state, uint8_t byte)
 {
     if (state == JP_ASCII || state == JP_ROMAN) {
@@ -220,23 +219,23 @@ static void decode_iso_2022_jp(decoder *d)
 
 /* ---- all ---- */
 
-static bool find_indexes(enum html_encoding_kind kind, decoder *d)
+static bool find_indexes(enum encoding_kind kind, decoder *d)
 {
-    static const enum html_index_name first[] = {
-        [HTML_GBK] = HTML_INDEX_GB18030,         [HTML_GB18030] = HTML_INDEX_GB18030,
-        [HTML_BIG5] = HTML_INDEX_BIG5,           [HTML_EUC_JP] = HTML_INDEX_JIS0208,
-        [HTML_ISO_2022_JP] = HTML_INDEX_JIS0208, [HTML_SHIFT_JIS] = HTML_INDEX_JIS0208,
-        [HTML_EUC_KR] = HTML_INDEX_EUC_KR};
+    static const enum encoding_index_name first[] = {
+        [ENCODING_GBK] = ENCODING_INDEX_GB18030,         [ENCODING_GB18030] = ENCODING_INDEX_GB18030,
+        [ENCODING_BIG5] = ENCODING_INDEX_BIG5,           [ENCODING_EUC_JP] = ENCODING_INDEX_JIS0208,
+        [ENCODING_ISO_2022_JP] = ENCODING_INDEX_JIS0208, [ENCODING_SHIFT_JIS] = ENCODING_INDEX_JIS0208,
+        [ENCODING_EUC_KR] = ENCODING_INDEX_EUC_KR};
 
-    d->index = d->second = html_index_get(first[kind]);
-    if (kind == HTML_EUC_JP)
-        d->second = html_index_get(HTML_INDEX_JIS0212);
-    if (kind == HTML_GBK || kind == HTML_GB18030)
-        d->second = html_index_get(HTML_INDEX_GB18030_FOUR);
+    d->index = d->second = encoding_index_get(first[kind]);
+    if (kind == ENCODING_EUC_JP)
+        d->second = encoding_index_get(ENCODING_INDEX_JIS0212);
+    if (kind == ENCODING_GBK || kind == ENCODING_GB18030)
+        d->second = encoding_index_get(ENCODING_INDEX_GB18030_FOUR);
     return d->index && d->second;
 }
 
-bool html_cjk_decode(const html_encoding *encoding, vidi_str bytes, char *to, size_t *len)
+bool encoding_cjk_decode(const text_encoding *encoding, vidi_str bytes, char *to, size_t *len)
 {
     const uint8_t *from = (const uint8_t *)bytes.ptr;
     decoder d = {.at = from, .end = from + bytes.len, .to = to};
@@ -244,19 +243,19 @@ bool html_cjk_decode(const html_encoding *encoding, vidi_str bytes, char *to, si
     if (!find_indexes(encoding->kind, &d))
         return false;
     switch (encoding->kind) {
-    case HTML_BIG5:
+    case ENCODING_BIG5:
         decode_pairs(&d, lead_from_81, big5_pair);
         break;
-    case HTML_EUC_JP:
+    case ENCODING_EUC_JP:
         decode_pairs(&d, euc_jp_single, euc_jp_pair);
         break;
-    case HTML_ISO_2022_JP:
+    case ENCODING_ISO_2022_JP:
         decode_iso_2022_jp(&d);
         break;
-    case HTML_SHIFT_JIS:
+    case ENCODING_SHIFT_JIS:
         decode_pairs(&d, shift_jis_single, shift_jis_pair);
         break;
-    case HTML_EUC_KR:
+    case ENCODING_EUC_KR:
         decode_pairs(&d, lead_from_81, euc_kr_pair);
         break;
     default:

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "crawler/html/encoding.h"
+#include "crawler/encoding/cjk.h"
 
-bool html_encoding_has_utf8_queries(const html_encoding *encoding)
+bool encoding_has_utf8_queries(const text_encoding *encoding)
 {
-    return encoding->kind == HTML_UTF_8 || html_encoding_is_utf16(encoding) || encoding->kind == HTML_REPLACEMENT;
+    return encoding->kind == ENCODING_UTF_8 || encoding_is_utf16(encoding) || encoding->kind == ENCODING_REPLACEMENT;
 }
 
 /* One character of valid UTF-8 that is not ASCII. Returns its length. */
@@ -33,16 +33,16 @@ static size_t encode_single_byte(const uint16_t *high, uint32_t code, uint8_t *b
     return 0;
 }
 
-static size_t encode(const html_encoding *encoding, uint32_t code, unsigned *state, uint8_t *bytes)
+static size_t encode(const text_encoding *encoding, uint32_t code, unsigned *state, uint8_t *bytes)
 {
     switch (encoding->kind) {
-    case HTML_SINGLE_BYTE:
+    case ENCODING_SINGLE_BYTE:
         return encode_single_byte(encoding->high, code, bytes);
-    case HTML_USER_DEFINED:
+    case ENCODING_USER_DEFINED:
         bytes[0] = (uint8_t)(code - 0xF700);
         return code >= 0xF780 && code <= 0xF7FF;
     default:
-        return html_cjk_encode(encoding, code, state, bytes);
+        return encoding_cjk_encode(encoding, code, state, bytes);
     }
 }
 
@@ -60,13 +60,13 @@ static size_t put_bytes(char *to, const uint8_t *bytes, size_t count)
     return len;
 }
 
-size_t html_query_room(size_t len)
+size_t encoding_query_room(size_t len)
 {
     /* At worst a character of two bytes becomes two bytes between two changes of state: 16 bytes. */
     return 16 * len + 64;
 }
 
-size_t html_query_encode(const html_encoding *encoding, vidi_str query, char *to)
+size_t encoding_query_encode(const text_encoding *encoding, vidi_str query, char *to)
 {
     size_t len = 0;
     unsigned state = 0;
@@ -79,7 +79,7 @@ size_t html_query_encode(const html_encoding *encoding, vidi_str query, char *to
         if (!ascii)
             count = encode(encoding, code, &state, bytes);
         if (!count && state) /* ASCII, the end, or what the encoding lacks: back to the first state */
-            len += put_bytes(to + len, bytes, html_cjk_encode(encoding, 0, &state, bytes));
+            len += put_bytes(to + len, bytes, encoding_cjk_encode(encoding, 0, &state, bytes));
         len += put_bytes(to + len, bytes, count);
         if (ascii && at < query.len)
             to[len++] = query.ptr[at];

@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/html/encoding.h"
-#include "crawler/html/tokenizer.h"
+#include "crawler/encoding/cjk.h"
 
-enum { REPLACEMENT = 0xFFFD };
+enum { REPLACEMENT = 0xFFFD, INPUT_MAX = 1 << 30 };
 
 /* ---- UTF-8 ---- */
 
 /*
- * The length of the well-formed character at the start of the text, or 0. Then *bad is the length of what U+FFFD stands
- * for: the longest start of a well-formed character, but at least one byte.
+ * The length of the character at the start of the text, or 0 if it is malformed. Then *bad is the number of bytes that
+ * one U+FFFD replaces: the longest start of a well-formed character, but at least one.
  */
 static size_t character_length(const unsigned char *at, size_t len, size_t *bad)
 {
@@ -38,7 +37,7 @@ static size_t character_length(const unsigned char *at, size_t len, size_t *bad)
     return more + 1;
 }
 
-/* How many bytes from the start are well-formed UTF-8. */
+/* The place of the first malformed character from `at` on, or the end. */
 static size_t well_formed(vidi_str bytes, size_t at, size_t *bad)
 {
     const unsigned char *text = (const unsigned char *)bytes.ptr;
@@ -66,7 +65,7 @@ static size_t repair_utf8(vidi_str bytes, char *to)
         len += end - at;
         at = end;
         if (at < bytes.len) {
-            len += html_put_character(to + len, REPLACEMENT);
+            len += utf8_put(to + len, REPLACEMENT);
             at += bad;
         }
     }
@@ -94,61 +93,61 @@ static size_t decode_utf16(bool big_endian, vidi_str bytes, char *to)
             code = paired ? 0x10000 + ((unit - 0xD800) << 10) + (second - 0xDC00) : REPLACEMENT;
             at += paired ? 2 : 0;
         }
-        len += html_put_character(to + len, code);
+        len += utf8_put(to + len, code);
     }
-    return len + (at < bytes.len ? html_put_character(to + len, REPLACEMENT) : 0);
+    return len + (at < bytes.len ? utf8_put(to + len, REPLACEMENT) : 0);
 }
 
-static size_t decode_single_bytes(const html_encoding *encoding, vidi_str bytes, char *to)
+static size_t decode_single_bytes(const text_encoding *encoding, vidi_str bytes, char *to)
 {
     size_t len = 0;
 
     for (size_t i = 0; i < bytes.len; i++) {
         unsigned char byte = (unsigned char)bytes.ptr[i];
         uint32_t code = byte < 0x80 ? byte : encoding->high ? encoding->high[byte - 0x80] : 0xF700u + byte;
-        len += html_put_character(to + len, code || byte == 0 ? code : REPLACEMENT);
+        len += utf8_put(to + len, code || byte == 0 ? code : REPLACEMENT);
     }
     return len;
 }
 
-/* Encodings in which a page could hide markup from us are not read at all: the standard's `replacement`. */
+/* Some encodings could hide markup from filters. The standard replaces all of such a page by one character. */
 static size_t replace_all(vidi_str bytes, char *to)
 {
-    return bytes.len ? html_put_character(to, REPLACEMENT) : 0;
+    return bytes.len ? utf8_put(to, REPLACEMENT) : 0;
 }
 
-static size_t decode(const html_encoding *encoding, vidi_str bytes, html_decoded *decoded)
+static size_t decode(const text_encoding *encoding, vidi_str bytes, encoding_text *decoded)
 {
     char *to = decoded->owned;
     size_t len;
 
     switch (encoding->kind) {
-    case HTML_UTF_8:
+    case ENCODING_UTF_8:
         return repair_utf8(bytes, to);
-    case HTML_UTF_16LE:
-    case HTML_UTF_16BE:
-        return decode_utf16(encoding->kind == HTML_UTF_16BE, bytes, to);
-    case HTML_REPLACEMENT:
+    case ENCODING_UTF_16LE:
+    case ENCODING_UTF_16BE:
+        return decode_utf16(encoding->kind == ENCODING_UTF_16BE, bytes, to);
+    case ENCODING_REPLACEMENT:
         return replace_all(bytes, to);
-    case HTML_SINGLE_BYTE:
-    case HTML_USER_DEFINED:
+    case ENCODING_SINGLE_BYTE:
+    case ENCODING_USER_DEFINED:
         return decode_single_bytes(encoding, bytes, to);
     default:
-        if (html_cjk_decode(encoding, bytes, to, &len))
+        if (encoding_cjk_decode(encoding, bytes, to, &len))
             return len;
-        decoded->encoding = html_encoding_find((vidi_str){"windows-1252", 12});
+        decoded->encoding = encoding_find((vidi_str){"windows-1252", 12});
         return decode_single_bytes(decoded->encoding, bytes, to);
     }
 }
 
-/* Is it ASCII in an encoding that contains ASCII, or UTF-8 already? Then the page itself serves. */
-static bool is_utf8_already(const html_encoding *encoding, vidi_str bytes)
+/* True if the page can be used without a copy: valid UTF-8, or ASCII in an encoding that extends it. */
+static bool is_utf8_already(const text_encoding *encoding, vidi_str bytes)
 {
     size_t bad;
 
-    if (encoding->kind == HTML_UTF_8)
+    if (encoding->kind == ENCODING_UTF_8)
         return well_formed(bytes, 0, &bad) == bytes.len;
-    if (encoding->kind != HTML_SINGLE_BYTE && encoding->kind != HTML_USER_DEFINED)
+    if (encoding->kind != ENCODING_SINGLE_BYTE && encoding->kind != ENCODING_USER_DEFINED)
         return false;
     for (size_t i = 0; i < bytes.len; i++)
         if ((unsigned char)bytes.ptr[i] >= 0x80)
@@ -156,12 +155,12 @@ static bool is_utf8_already(const html_encoding *encoding, vidi_str bytes)
     return true;
 }
 
-int html_decode(const html_encoding *encoding, vidi_str bytes, html_decoded *decoded)
+int encoding_decode(const text_encoding *encoding, vidi_str bytes, encoding_text *decoded)
 {
-    *decoded = (html_decoded){.bytes = bytes, .encoding = encoding};
+    *decoded = (encoding_text){.bytes = bytes, .encoding = encoding};
     if (is_utf8_already(encoding, bytes))
         return VIDI_OK;
-    if (bytes.len > HTML_INPUT_MAX)
+    if (bytes.len >= INPUT_MAX)
         return VIDI_ELIMIT;
     decoded->owned = malloc(3 * bytes.len + 16);
     if (!decoded->owned)
@@ -170,8 +169,8 @@ int html_decode(const html_encoding *encoding, vidi_str bytes, html_decoded *dec
     return VIDI_OK;
 }
 
-void html_decoded_free(html_decoded *decoded)
+void encoding_text_free(encoding_text *decoded)
 {
     free(decoded->owned);
-    *decoded = (html_decoded){.owned = NULL};
+    *decoded = (encoding_text){.owned = NULL};
 }

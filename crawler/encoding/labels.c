@@ -3,26 +3,24 @@
  */
 #include <string.h>
 
-#include "crawler/html/encoding.h"
-#include "crawler/html/html.h"
-#include "crawler/html/tokenizer.h"
+#include "crawler/encoding/encoding.h"
 
-#include "crawler/html/single_byte.inc"
+#include "crawler/encoding/single_byte.inc"
 
 /* The longest label is "cseucpkdfmtjapanese". */
 enum { LABEL_MAX = 19 };
 
 #define SINGLE_BYTE(name, table, labels)                                                                               \
     {                                                                                                                  \
-        name, labels, HTML_SINGLE_BYTE, table                                                                          \
+        name, labels, ENCODING_SINGLE_BYTE, table                                                                      \
     }
 #define OTHER(name, kind, labels)                                                                                      \
     {                                                                                                                  \
         name, labels, kind, NULL                                                                                       \
     }
 
-static const html_encoding encodings[] = {
-    OTHER("UTF-8", HTML_UTF_8, " unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 "),
+static const text_encoding encodings[] = {
+    OTHER("UTF-8", ENCODING_UTF_8, " unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8 "),
     SINGLE_BYTE("IBM866", ibm866, " 866 cp866 csibm866 ibm866 "),
     SINGLE_BYTE("ISO-8859-2", iso_8859_2,
                 " csisolatin2 iso-8859-2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 "),
@@ -65,38 +63,38 @@ static const html_encoding encodings[] = {
     SINGLE_BYTE("windows-1257", windows_1257, " cp1257 windows-1257 x-cp1257 "),
     SINGLE_BYTE("windows-1258", windows_1258, " cp1258 windows-1258 x-cp1258 "),
     SINGLE_BYTE("x-mac-cyrillic", x_mac_cyrillic, " x-mac-cyrillic x-mac-ukrainian "),
-    OTHER("GBK", HTML_GBK, " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "),
-    OTHER("gb18030", HTML_GB18030, " gb18030 "),
-    OTHER("Big5", HTML_BIG5, " big5 big5-hkscs cn-big5 csbig5 x-x-big5 "),
-    OTHER("EUC-JP", HTML_EUC_JP, " cseucpkdfmtjapanese euc-jp x-euc-jp "),
-    OTHER("ISO-2022-JP", HTML_ISO_2022_JP, " csiso2022jp iso-2022-jp "),
-    OTHER("Shift_JIS", HTML_SHIFT_JIS, " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "),
-    OTHER("EUC-KR", HTML_EUC_KR,
+    OTHER("GBK", ENCODING_GBK, " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk "),
+    OTHER("gb18030", ENCODING_GB18030, " gb18030 "),
+    OTHER("Big5", ENCODING_BIG5, " big5 big5-hkscs cn-big5 csbig5 x-x-big5 "),
+    OTHER("EUC-JP", ENCODING_EUC_JP, " cseucpkdfmtjapanese euc-jp x-euc-jp "),
+    OTHER("ISO-2022-JP", ENCODING_ISO_2022_JP, " csiso2022jp iso-2022-jp "),
+    OTHER("Shift_JIS", ENCODING_SHIFT_JIS, " csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis "),
+    OTHER("EUC-KR", ENCODING_EUC_KR,
           " cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
           "windows-949 "),
-    OTHER("replacement", HTML_REPLACEMENT,
+    OTHER("replacement", ENCODING_REPLACEMENT,
           " csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement "),
-    OTHER("UTF-16BE", HTML_UTF_16BE, " unicodefffe utf-16be "),
-    OTHER("UTF-16LE", HTML_UTF_16LE, " csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le "),
-    OTHER("x-user-defined", HTML_USER_DEFINED, " x-user-defined "),
+    OTHER("UTF-16BE", ENCODING_UTF_16BE, " unicodefffe utf-16be "),
+    OTHER("UTF-16LE", ENCODING_UTF_16LE, " csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le "),
+    OTHER("x-user-defined", ENCODING_USER_DEFINED, " x-user-defined "),
 };
 
-const html_encoding *html_encoding_find(vidi_str label)
+const text_encoding *encoding_find(vidi_str label)
 {
     char word[LABEL_MAX + 3] = " "; /* with a space on both sides, as in the lists */
 
-    while (label.len && html_is_space(label.ptr[0])) {
+    while (label.len && ascii_is_space(label.ptr[0])) {
         label.ptr++;
         label.len--;
     }
-    while (label.len && html_is_space(label.ptr[label.len - 1]))
+    while (label.len && ascii_is_space(label.ptr[label.len - 1]))
         label.len--;
     if (label.len == 0 || label.len > LABEL_MAX)
         return NULL;
     for (size_t i = 0; i < label.len; i++) {
         if (label.ptr[i] <= ' ')
             return NULL;
-        word[i + 1] = html_lower(label.ptr[i]);
+        word[i + 1] = ascii_lower(label.ptr[i]);
     }
     word[label.len + 1] = ' ';
     word[label.len + 2] = 0;
@@ -104,10 +102,4 @@ const html_encoding *html_encoding_find(vidi_str label)
         if (strstr(encodings[i].labels, word))
             return &encodings[i];
     return NULL;
-}
-
-const char *html_encoding_name(vidi_str label)
-{
-    const html_encoding *encoding = html_encoding_find(label);
-    return encoding ? encoding->name : NULL;
 }
