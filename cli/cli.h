@@ -47,9 +47,9 @@ typedef struct cli_command {
     int (*run)(const struct cli_command *self, cli_words words);
 } cli_command;
 
-extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_plan, cli_kinds, cli_info, cli_check,
-    cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_robots, cli_sitemap, cli_bench, cli_lab,
-    cli_version, cli_help;
+extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_links, cli_plan, cli_kinds, cli_info,
+    cli_check, cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_robots, cli_sitemap, cli_bench,
+    cli_lab, cli_version, cli_help;
 
 /* All commands in the order of the help, then NULL. The first one runs when no command is named. */
 extern const cli_command *const cli_commands[];
