@@ -67,7 +67,7 @@ lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, and a build with w
 	@tools/packages lint
 	@tools/lint.sh
 
-analyze: ## runs clang's analyzer on lib, cli and lab; takes some minutes
+analyze: ## runs clang's analyzer on lib, cli, lab and crawler; takes some minutes
 	@tools/packages lint
 	@tools/lint.sh analyze
 

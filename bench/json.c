@@ -151,15 +151,15 @@ static void machine(writer *to, const bench_machine *machine, uint64_t n)
 }
 
 /* Writes each method alone, and vidi's compared with each of the others. */
-static void canon(writer *to, const bench_canon *methods)
+static void canon(writer *to, const bench_canon *methods, size_t count, size_t own)
 {
-    for (size_t i = 0; i < BENCH_CANON_METHODS; i++) {
+    for (size_t i = 0; i < count; i++) {
         const bench_canon *other = &methods[i];
         if (!other->series.rounds)
             continue;
         begin(to, other->name, other->subject, NULL, other->n, &other->series, other->bytes, -1, other->note);
         end(to);
-        for (size_t j = 0; j < BENCH_CANON_OWN && i >= BENCH_CANON_OWN; j++)
+        for (size_t j = 0; j < own && i >= own; j++)
             if (methods[j].series.rounds) {
                 begin(to, other->name, methods[j].subject, other->subject, other->n, &methods[j].series, other->bytes,
                       ratio_of(&other->series, &methods[j].series), methods[j].note);
@@ -198,7 +198,8 @@ int bench_json(const bench_run *run, const char *path)
         machine(&to, &run->machine[size], run->sizes[size]);
     }
     for (size_t sort = 0; sort < BENCH_CANON_SORTS; sort++)
-        canon(&to, run->canon[sort]);
+        canon(&to, run->canon[sort], BENCH_CANON_METHODS, BENCH_CANON_OWN);
+    canon(&to, run->html, BENCH_HTML_METHODS, 0); /* no peers: memchr and memcpy do less */
     store(&to, run);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);

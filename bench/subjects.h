@@ -9,7 +9,7 @@
  *     ready.c       vidi's filters on ready hashes       json.c              build/bench.json
  *     limit.c       what the memory allows               svg_plots.c         the plots
  *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
- *     url.mjs       canonical forms by Node
+ *     url.mjs       canonical forms by Node              html.c              links of HTML pages
  *     libbloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
@@ -166,6 +166,9 @@ typedef struct bench_canon {
     char why[200]; /* why it was left out */
 } bench_canon;
 
+/* Ways of reading an HTML page, described in the same way. */
+enum { BENCH_HTML_METHODS = 4 };
+
 /* One way of adding to a set in a folder, or one operation on a whole set. */
 enum { BENCH_STORE_ROWS = 40 };
 typedef struct bench_store {
@@ -193,6 +196,7 @@ typedef struct bench_run {
     const char *folder; /* where sets in folders are created; NULL: the build folder */
     double url_bytes;   /* on average */
     bench_canon canon[BENCH_CANON_SORTS][BENCH_CANON_METHODS];
+    bench_canon html[BENCH_HTML_METHODS];
     bench_store store[BENCH_STORE_ROWS];
     size_t store_count;
 } bench_run;
@@ -223,6 +227,10 @@ bool bench_guava(const char *source, double error, uint64_t n, uint64_t seed, be
 /* canonicalization.c */
 void bench_canon_measure(bench_run *run);
 void bench_canon_table(const bench_run *run, FILE *out);
+
+/* html.c */
+void bench_html_measure(bench_run *run);
+void bench_html_table(const bench_run *run, FILE *out);
 
 /* store.c: the set that it opens holds as many URLs as the largest size. */
 void bench_store_measure(bench_run *run);

@@ -145,6 +145,10 @@ int main(int argc, char **argv)
         bench_canon_measure(&run);
         bench_canon_table(&run, stderr);
     }
+    if (!run.only || strstr("html", run.only)) {
+        bench_html_measure(&run);
+        bench_html_table(&run, stderr);
+    }
     if (!run.only || strstr("store", run.only)) {
         bench_store_measure(&run);
         bench_store_table(&run, stderr);

@@ -14,10 +14,10 @@
 #include "cli.h"
 #include "ui/options.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup,  &cli_has,   &cli_remove,   &cli_list,   &cli_canon,
-                                           &cli_plan,   &cli_kinds, &cli_info,     &cli_top,    &cli_check,
-                                           &cli_rotate, &cli_merge, &cli_snapshot, &cli_export, &cli_import,
-                                           &cli_bench,  &cli_lab,   &cli_version,  &cli_help,   NULL};
+const cli_command *const cli_commands[] = {
+    &cli_dedup,  &cli_has,    &cli_remove, &cli_list, &cli_canon,   &cli_links,  &cli_robots, &cli_sitemap,
+    &cli_plan,   &cli_kinds,  &cli_info,   &cli_top,  &cli_check,   &cli_rotate, &cli_merge,  &cli_snapshot,
+    &cli_export, &cli_import, &cli_bench,  &cli_lab,  &cli_version, &cli_help,   NULL};
 
 static const char *command_name(const void *context, size_t index)
 {

@@ -43,6 +43,12 @@ _vidi_values() {
     canon:--tracking) echo "FILE" ;;
     canon:--base) echo "ANY" ;;
     canon:--invalid) echo "keep drop fail" ;;
+    links:--base) echo "ANY" ;;
+    links:--encoding) echo "ANY" ;;
+    robots:-a | robots:--agent) echo "ANY" ;;
+    sitemap:--base) echo "ANY" ;;
+    sitemap:--max-urls) echo "ANY" ;;
+    sitemap:--max-bytes) echo "ANY" ;;
     plan:--urls) echo "ANY" ;;
     plan:--memory) echo "ANY" ;;
     plan:--error) echo "ANY" ;;
@@ -101,6 +107,15 @@ _vidi_options() {
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"
         ;;
+    links)
+        echo "--base --encoding --resources --skip-nofollow --json --about -h --help"
+        ;;
+    robots)
+        echo "-a --agent -l --lenient --json -q --quiet -h --help"
+        ;;
+    sitemap)
+        echo "--base --json --max-urls --max-bytes -q --quiet -h --help"
+        ;;
     plan)
         echo "--urls --memory --error --lost --k --multiplier --kind --param --url-bytes --json --plot
             --no-plot --color -h --help"
@@ -155,6 +170,9 @@ _vidi_operands() {
     remove) echo "FILE" ;;
     list) echo "FILE" ;;
     canon) echo "FILE" ;;
+    links) echo "FILE" ;;
+    robots) echo "FILE" ;;
+    sitemap) echo "FILE" ;;
     plan) echo "NONE" ;;
     kinds) echo "NONE" ;;
     info) echo "FILE" ;;
@@ -168,12 +186,12 @@ _vidi_operands() {
     bench) echo "FILE" ;;
     lab) echo "NONE" ;;
     version) echo "NONE" ;;
-    help) echo "dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
+    help) echo "dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
     esac
 }
 
 _vidi() {
-    local commands="dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help"
+    local commands="dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help"
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=dedup words
     COMPREPLY=()
     if [ "$COMP_CWORD" -gt 1 ] && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then

@@ -4,7 +4,7 @@
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup
-    if set -q words[2]; and contains -- $words[2] dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help
+    if set -q words[2]; and contains -- $words[2] dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help
         set command $words[2]
     end
     test $command = $argv[1]
@@ -19,6 +19,9 @@ complete -c vidi -n __vidi_begins -a has -d 'Print which URLs a state has seen'
 complete -c vidi -n __vidi_begins -a remove -d 'Remove URLs from a state'
 complete -c vidi -n __vidi_begins -a list -d 'Print the URLs in a saved set'
 complete -c vidi -n __vidi_begins -a canon -d 'Print the canonical form of each URL'
+complete -c vidi -n __vidi_begins -a links -d 'Print the links of HTML pages'
+complete -c vidi -n __vidi_begins -a robots -d 'Print which URLs a robots.txt file allows'
+complete -c vidi -n __vidi_begins -a sitemap -d 'Print the URLs that sitemaps list'
 complete -c vidi -n __vidi_begins -a plan -d 'Compare kinds of set by memory and pages lost'
 complete -c vidi -n __vidi_begins -a kinds -d 'List the kinds of set and what each can do'
 complete -c vidi -n __vidi_begins -a info -d 'Print a saved set\'s kind, size and expected losses'
@@ -119,6 +122,27 @@ complete -c vidi -n '__vidi_is canon' -l invalid -x -a 'keep drop fail' -d 'Line
 complete -c vidi -n '__vidi_is canon' -l stats -d 'Print statistics on standard error at the end'
 complete -c vidi -n '__vidi_is canon' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
+complete -c vidi -n '__vidi_is links' -l base -x -d 'The URL of the page, which relative links are resolved against'
+complete -c vidi -n '__vidi_is links' -l encoding -x -d 'The page\'s encoding, as the server\'s header names it'
+complete -c vidi -n '__vidi_is links' -l resources -d 'Print images, scripts, media and other parts of the page, too'
+complete -c vidi -n '__vidi_is links' -l skip-nofollow -d 'Leave out links that the page asks not to follow'
+complete -c vidi -n '__vidi_is links' -l json -d 'Print a JSON object for each link'
+complete -c vidi -n '__vidi_is links' -l about -d 'Print a JSON object about each page instead of its links'
+complete -c vidi -n '__vidi_is links' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
+complete -c vidi -n '__vidi_is robots' -s a -l agent -x -d 'The crawler\'s name in the file [vidi]'
+complete -c vidi -n '__vidi_is robots' -s l -l lenient -d 'Understand frequent misspellings'
+complete -c vidi -n '__vidi_is robots' -l json -d 'Print one JSON object about the file and the URLs'
+complete -c vidi -n '__vidi_is robots' -s q -l quiet -d 'Print nothing; only set the exit status'
+complete -c vidi -n '__vidi_is robots' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
+complete -c vidi -n '__vidi_is sitemap' -l base -x -d 'Resolve relative URLs against the sitemap\'s own'
+complete -c vidi -n '__vidi_is sitemap' -l json -d 'Print a JSON object for each URL'
+complete -c vidi -n '__vidi_is sitemap' -l max-urls -x -d 'Read at most N URLs of a file [50,000]'
+complete -c vidi -n '__vidi_is sitemap' -l max-bytes -x -d 'Read at most SIZE bytes of a file, unpacked [50MiB]'
+complete -c vidi -n '__vidi_is sitemap' -s q -l quiet -d 'Print no warnings'
+complete -c vidi -n '__vidi_is sitemap' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
 complete -c vidi -n '__vidi_is plan' -f
 complete -c vidi -n '__vidi_is plan' -l urls -x -d 'Number of different URLs, like 1e9 or 100M'
 complete -c vidi -n '__vidi_is plan' -l memory -x -d 'Maximum memory, like 500M, 2GiB or 2GB'
@@ -206,5 +230,5 @@ complete -c vidi -n '__vidi_is lab' -s h -l help -d 'Print help: -h a summary, -
 complete -c vidi -n '__vidi_is version' -f
 complete -c vidi -n '__vidi_is version' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon plan kinds info top check rotate merge snapshot export import bench lab version help'
+complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help'
 complete -c vidi -n '__vidi_is help' -s h -l help -d 'Print help: -h a summary, --help the full text'

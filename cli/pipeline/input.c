@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,7 +177,7 @@ static int read_first(cli_input *in, char *bytes, size_t room, size_t *got)
             return CLI_ERROR;
         n = 0;
     }
-    if (gather(in, bytes, room, &n, mark_undecided) != CLI_OK || skip_mark(in, bytes, &n) != CLI_OK)
+    if (!in->any_bytes && (gather(in, bytes, room, &n, mark_undecided) != CLI_OK || skip_mark(in, bytes, &n) != CLI_OK))
         return CLI_ERROR;
     *got = n;
     return n > 0 ? CLI_OK : read_text(in, bytes, room, got);
@@ -185,6 +186,54 @@ static int read_first(cli_input *in, char *bytes, size_t room, size_t *got)
 int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got)
 {
     return in->looked ? read_text(in, bytes, room, got) : read_first(in, bytes, room, got);
+}
+
+void cli_input_raw(cli_input *in)
+{
+    in->looked = true;
+}
+
+/* Makes room for at least one more read. */
+static int grow(const cli_input *in, size_t most, char **bytes, size_t *room, size_t used)
+{
+    enum { FIRST = 64 * 1024, LEAST = 4096 };
+
+    if (*room - used >= LEAST)
+        return CLI_OK;
+    if (used > most)
+        return cli_error("%s is too large: it has more than %zu bytes", in->name, most);
+    size_t more = *room ? 2 * *room : FIRST;
+    char *moved = realloc(*bytes, more);
+    if (!moved)
+        return cli_error("there is not enough memory to read %s", in->name);
+    *bytes = moved;
+    *room = more;
+    return CLI_OK;
+}
+
+int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len)
+{
+    cli_input in;
+    size_t room = 0, got = 1;
+    int status = cli_input_open(&in, path);
+
+    *bytes = NULL;
+    *len = 0;
+    in.any_bytes = true;
+    while (status == CLI_OK && got > 0) {
+        status = grow(&in, most, bytes, &room, *len);
+        if (status == CLI_OK)
+            status = cli_input_read(&in, *bytes + *len, room - *len, &got);
+        *len += status == CLI_OK ? got : 0;
+    }
+    if (status == CLI_OK && *len > most)
+        status = cli_error("%s is too large: it has more than %zu bytes", in.name, most);
+    cli_input_close(&in);
+    if (status != CLI_OK) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return status;
 }
 
 bool cli_input_ready(const cli_input *in)

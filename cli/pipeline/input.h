@@ -12,6 +12,7 @@ typedef struct cli_input {
     const char *name; /* for messages */
     int fd;           /* -1: none is open */
     bool regular;     /* a regular file: reading it never has to wait */
+    bool any_bytes;   /* set after opening: marks of UTF-8 and UTF-16 are bytes like others */
     bool looked;      /* the first bytes have been looked at */
     bool at_end;
     cli_unpacker unpacker;
@@ -33,6 +34,15 @@ void cli_input_close(cli_input *in);
  * CLI_OK, or CLI_ERROR with a message that names the file.
  */
 int cli_input_read(cli_input *in, char *bytes, size_t room, size_t *got);
+
+/* From now on the bytes come as they are in the file: nothing is unpacked, and no mark is skipped. */
+void cli_input_raw(cli_input *in);
+
+/*
+ * Reads a whole file of any bytes into memory, unpacked; the caller frees *bytes. A file of more than `most` bytes is an
+ * error. CLI_OK, or CLI_ERROR with a message that names the file.
+ */
+int cli_input_read_whole(const char *path, size_t most, char **bytes, size_t *len);
 
 /* Can the next bytes, or the end, be read without waiting? */
 bool cli_input_ready(const cli_input *in);

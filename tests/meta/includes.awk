@@ -12,6 +12,7 @@ BEGIN {
     may["lib/inside"] = "base cpu hash url filters frame set store durable inside"
     may["cli"] = "commands pipeline ui"
     inside_users = "lab bench fuzz"
+    crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use the crawler
 }
 
 function has(words, word) {
@@ -23,17 +24,34 @@ function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
 }
 
+# A reader of the crawler includes its own folder and the header of encodings only. Others include the reader's header
+# that has the folder's name; benchmarks and fuzzers may look inside.
+function allowed_crawler(file, part, header,    command, reader, own) {
+    command = file
+    gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$/, "", command)
+    reader = own = header
+    gsub(/^crawler\/|\/[^\/]*$/, "", reader)
+    sub(/[^\/]*$/, "", own)
+    if (part == "crawler")
+        return index(file, own) == 1 || (header == "crawler/encoding/encoding.h")
+    if (has("bench fuzz", part))
+        return 1
+    return has(crawler_commands, command) && header == "crawler/" reader "/" reader ".h"
+}
+
 # Code above the library may include its own folder, the public header, and at most one other header of the library.
 function allowed_above(file, part, header, folder) {
     if (header == "inside/inside.h")
         return has(inside_users, part)
     if (folder == "lab" && file ~ /^cli\/commands\/lab(_[^\/]*)?\.[ch]$/)
         return 1
+    if (folder == "crawler")
+        return allowed_crawler(file, part, header)
     return folder == part || has(may[part], folder)
 }
 
 function allowed(file, part, header,    folder, kind, within) {
-    if (header ~ /\.\./ || header !~ /\.h$/)
+    if (header ~ /\.\./ || header !~ /\.(h|inc)$/)
         return 0
     if (header == "vidi/vidi.h")
         return part != "include"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab. No kind includes another kind's header.
+# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the crawler's commands include a
+# reader's header. No kind includes another kind's header, and no reader another reader's.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -98,6 +99,14 @@ lab/x.c "cli/ui/output.h"
 lab/engine/filter_run.c "filters/bloom_bits.h"
 lab/engine/buckets.h "lib/hash/positions.h"
 lib/base/x.c "lab/engine/lab.h"
+lib/base/x.c "crawler/robots/robots.h"
+lab/x.c "crawler/robots/robots.h"
+cli/x.c "crawler/robots/robots.h"
+cli/commands/canon.c "crawler/robots/robots.h"
+crawler/robots/x.c "url/url.h"
+crawler/robots/x.c "lib/url/url.h"
+crawler/robots/x.c "lib/inside/inside.h"
+crawler/robots/x.c "cli/ui/output.h"
 lib/inside/inside.h "base/base.h"
 lib/inside/inside.h "inside_bloom.h"
 lib/inside/x.c "filters/classic.h"
@@ -105,6 +114,18 @@ lib/inside/x.c "lab/engine/lab.h"
 lib/set/x.c "inside/inside.h"
 lib/durable/x.c "inside/inside.h"
 include/vidi/x.h "base/base.h"
+crawler/html/x.c "base/base.h"
+crawler/html/x.c "lib/inside/inside.h"
+crawler/html/x.c "cli.h/cli.h"
+crawler/html/x.c "crawler/robots/robots.h"
+crawler/html/x.c "crawler/robots/rules.inc"
+crawler/html/x.c "crawler/encoding/indexes.h"
+crawler/encoding/x.c "crawler/html/html.h"
+lib/base/x.c "crawler/html/html.h"
+lab/engine/x.c "crawler/html/html.h"
+cli/commands/canon.c "crawler/html/html.h"
+cli/commands/links.c "crawler/html/page.h"
+cli/pipeline/links.c "crawler/html/html.h"
 LIST
 while read -r file include; do
     check "$file may include $include" not_planted "$file" "$include"
@@ -133,9 +154,19 @@ lab/x.c "lab/engine/lab.h"
 lab/engine/filter_run.c "lib/inside/inside.h"
 cli/commands/lab.c "lab/engine/lab.h"
 cli/commands/lab_run.c "lab/engine/lab.h"
+cli/commands/robots.c "crawler/robots/robots.h"
+fuzz/fuzz_robots.c "crawler/robots/robots.h"
+crawler/robots/x.c "crawler/robots/robots.h"
+crawler/robots/x.c "vidi/vidi.h"
 cli/x.c "cli.h"
 cli/x.c "vidi/vidi.h"
 cli/x.c <stdio.h>
 examples/x.c <vidi/vidi.h>
+crawler/html/x.c "crawler/html/page.h"
+crawler/html/x.c "crawler/html/entities.inc"
+crawler/html/x.c "crawler/encoding/encoding.h"
+crawler/html/x.c "vidi/vidi.h"
+cli/commands/links.c "crawler/html/html.h"
+fuzz/x.c "crawler/html/tokenizer.h"
 LIST
 finish

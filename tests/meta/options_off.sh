@@ -28,7 +28,16 @@ names() {
     [ $? -eq 2 ] && cat "$tmp/output" && grep -q "it is packed with $1, .* use '$1 -dc'" "$tmp/output"
 }
 
+# A page whose encoding needs ICU: the query's bytes come through, and a warning says what is missing.
+reads_links() {
+    printf '<meta charset=shift_jis><a href="x?\x93\xfa">' |
+        "$tmp/build/vidi" links --base http://example.com/ >"$tmp/output" 2>"$tmp/warning"
+    cat "$tmp/output" "$tmp/warning"
+    [ "$(cat "$tmp/output")" = 'http://example.com/x?%93%FA' ] && grep -q 'cannot read Shift_JIS' "$tmp/warning"
+}
+
 check "answers" answers
+check "reads links" reads_links
 for format in gzip zstd xz bzip2; do
     if command -v $format >/dev/null; then
         check "names $format" names $format

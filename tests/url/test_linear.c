@@ -10,51 +10,8 @@
 
 #include "base/base.h"
 #include "support/check.h"
+#include "support/work.h"
 #include "url/canonical.h"
-
-static uint64_t work;
-
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-    work++;
-}
-
-/* The linker's names: what the library calls, and what the C library has. */
-void *__wrap_memcpy(void *to, const void *from, size_t bytes);
-void *__real_memcpy(void *to, const void *from, size_t bytes);
-void *__wrap_memmove(void *to, const void *from, size_t bytes);
-void *__real_memmove(void *to, const void *from, size_t bytes);
-void *__wrap_memchr(const void *in, int byte, size_t bytes);
-void *__real_memchr(const void *in, int byte, size_t bytes);
-int __wrap_memcmp(const void *a, const void *b, size_t bytes);
-int __real_memcmp(const void *a, const void *b, size_t bytes);
-
-void *__wrap_memcpy(void *to, const void *from, size_t bytes)
-{
-    work += bytes;
-    return __real_memcpy(to, from, bytes);
-}
-
-void *__wrap_memmove(void *to, const void *from, size_t bytes)
-{
-    work += bytes;
-    return __real_memmove(to, from, bytes);
-}
-
-/* What is looked through ends at the byte that is found. */
-void *__wrap_memchr(const void *in, int byte, size_t bytes)
-{
-    const char *found = __real_memchr(in, byte, bytes);
-    work += found ? (size_t)(found - (const char *)in) : bytes;
-    return (void *)(uintptr_t)found;
-}
-
-int __wrap_memcmp(const void *a, const void *b, size_t bytes)
-{
-    work += bytes;
-    return __real_memcmp(a, b, bytes);
-}
 
 enum { SMALL = 8 << 10, LARGE = 8 * SMALL, ROOM = 16 * LARGE };
 

@@ -13,6 +13,8 @@ try vidi snapshot --help
 try vidi merge --help
 try vidi export --help
 try vidi import --help
+try vidi robots --help
+try vidi sitemap --help
 try vidi bench --help
 try vidi lab --help
 try vidi version --help

@@ -10,6 +10,8 @@ try vidi snapshot -h
 try vidi merge -h
 try vidi export -h
 try vidi import -h
+try vidi robots -h
+try vidi sitemap -h
 try vidi bench -h
 try vidi lab -h
 try vidi version -h

@@ -1,0 +1,103 @@
+/*
+ * The text of a link, for reports. It is read from the page again when it is asked for, a few kilobytes at most, so
+ * that callers who do not need it pay nothing.
+ */
+#include <string.h>
+
+#include "crawler/html/context.h"
+#include "crawler/html/page.h"
+
+typedef struct writer {
+    char *to;
+    size_t len, room;
+    bool space; /* a space is due before the next word */
+    bool full;
+} writer;
+
+/* Length of the character that begins with this byte, in valid UTF-8. */
+static size_t character_length(char first)
+{
+    unsigned char byte = (unsigned char)first;
+    return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+static void write_text(writer *w, vidi_str text)
+{
+    for (size_t i = 0; i < text.len && !w->full;) {
+        size_t n = character_length(text.ptr[i]);
+        if (ascii_is_space(text.ptr[i])) {
+            w->space = w->len > 0;
+        } else if (w->len + w->space + n > w->room || n > text.len - i) {
+            w->full = true;
+        } else {
+            if (w->space)
+                w->to[w->len++] = ' ';
+            w->space = false;
+            memcpy(w->to + w->len, text.ptr + i, n);
+            w->len += n;
+        }
+        i += n;
+    }
+}
+
+static void write_piece(writer *w, const html_tokenizer *t, enum html_content content, html_piece piece)
+{
+    char decoded[HTML_DECODED_GROWTH * HTML_TEXT_SCANNED];
+    write_text(w, (vidi_str){decoded, html_text_decode(content, html_piece_raw(t, piece), decoded)});
+}
+
+static void write_alternative(writer *w, const html_tokenizer *t, const html_token *image)
+{
+    for (size_t i = 0; i < image->attribute_count; i++)
+        if (html_attribute_of(html_piece_raw(t, image->attributes[i].name)) == HTML_ATTRIBUTE_ALT) {
+            write_piece(w, t, HTML_ATTRIBUTE, image->attributes[i].value);
+            return;
+        }
+}
+
+/* Writes one token's text. False at the tag that ends the link. */
+static bool write_token(writer *w, html_tokenizer *t, html_context *context, const html_token *token)
+{
+    enum html_element element;
+    enum html_space space;
+
+    if (token->type == HTML_TEXT && (token->content == HTML_DATA || token->content == HTML_CDATA))
+        write_piece(w, t, token->content, token->text);
+    if (token->type != HTML_START_TAG && token->type != HTML_END_TAG)
+        return true;
+    if (html_context_follow(context, t, token, &element, &space) < 0 || element == HTML_ELEMENT_A)
+        return false;
+    if (token->type == HTML_START_TAG && element == HTML_ELEMENT_IMG)
+        write_alternative(w, t, token);
+    return true;
+}
+
+/* The page behind the link's tag, as far as it is looked at, without half a character at the end. */
+static vidi_str scanned(const html_page *page, uint64_t end)
+{
+    vidi_str rest = {page->text.bytes.ptr + end, page->text.bytes.len - end};
+
+    if (rest.len > HTML_TEXT_SCANNED) {
+        rest.len = HTML_TEXT_SCANNED;
+        while (rest.len > 0 && ((unsigned char)rest.ptr[rest.len] & 0xC0) == 0x80)
+            rest.len--;
+    }
+    return rest;
+}
+
+size_t html_link_text(const html_page *page, const html_link *link, char *to, size_t room)
+{
+    writer w = {.to = to, .room = room};
+    html_tokenizer t;
+    html_token token;
+    html_context context = {.depth = 0};
+
+    if (strcmp(link->element, "a") != 0 || html_tokenizer_open(&t, scanned(page, link->end)) != VIDI_OK)
+        return 0;
+    while (!w.full && html_tokenizer_next(&t, &token) == VIDI_OK && token.type != HTML_END &&
+           write_token(&w, &t, &context, &token))
+        continue;
+    html_tokenizer_close(&t);
+    html_context_close(&context);
+    return w.len;
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env python3
+"""Writes crawler/html/entities.inc: the named character references of the HTML Standard, from Python's own copy.
+
+    tools/entities.py > crawler/html/entities.inc
+"""
+from html.entities import html5
+
+
+def literal(text):
+    return ''.join(f'\\x{byte:02x}' for byte in text.encode())
+
+
+print('/* Made by tools/entities.py. Each name, in the order of its bytes, and what it stands for. */')
+for name in sorted(html5, key=str.encode):
+    print(f'{{"{name}", "{literal(html5[name])}"}},')
