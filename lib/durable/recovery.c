@@ -126,6 +126,11 @@ static int load_or_map(vidi_set **set, const vidi__folder *folder, uint64_t numb
 
 /* ---- the previous epoch ---- */
 
+static bool is_damaged(const vidi_recovery *recovery)
+{
+    return recovery->damaged_bytes || recovery->missing_files;
+}
+
 /* Damage counts in whichever epoch it is. */
 static void add_recovery(vidi_recovery *to, const vidi_recovery *from)
 {
@@ -178,7 +183,7 @@ static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *l
     logs->ragged = false;          /* these logs are not written to any more */
     vidi__durable_ready(previous); /* a mapped set has its logs' operations in the staging area */
     add_recovery(&durable->recovery, &previous->durable->recovery);
-    if (previous->durable->recovery.missing_files && !set->read_only) { /* if that is accepted, the epoch is dropped */
+    if (is_damaged(&previous->durable->recovery) && !set->read_only) { /* if that is accepted, the epoch is dropped */
         vidi_close(previous);
         set->previous_first = set->previous_last = 0;
         logs->found.count = 0;
@@ -189,11 +194,6 @@ static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *l
 }
 
 /* ---- damage ---- */
-
-static bool is_damaged(const vidi_recovery *recovery)
-{
-    return recovery->damaged_bytes || recovery->missing_files;
-}
 
 static int refuse_damage(const vidi_recovery *recovery)
 {

@@ -39,6 +39,23 @@ void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_i
     vidi__store64(bytes + 56, checksum(NULL, 0, bytes, 56));
 }
 
+static bool is_sound(const unsigned char bytes[VIDI__LOG_HEAD])
+{
+    return vidi__load64(bytes + 56) == checksum(NULL, 0, bytes, 56);
+}
+
+bool vidi__log_head_mend(unsigned char bytes[VIDI__LOG_HEAD])
+{
+    for (size_t bit = 0; bit < VIDI__LOG_HEAD * 8; bit++) {
+        unsigned char mask = (unsigned char)(1u << bit % 8);
+        bytes[bit / 8] ^= mask;
+        if (is_sound(bytes))
+            return true;
+        bytes[bit / 8] ^= mask;
+    }
+    return false;
+}
+
 static int differs(const char *name, const char *what, uint64_t is, uint64_t expected)
 {
     return vidi__fail(VIDI_EDIFFERS, "%s belongs to another set or generation: its %s is %016llx, not %016llx", name,
@@ -51,7 +68,7 @@ int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__l
     uint32_t version = vidi__load32(bytes + 8);
     if (memcmp(bytes, magic, sizeof magic) != 0)
         return vidi__fail(VIDI_EDAMAGED, "%s is not a vidi log", name);
-    if (vidi__load64(bytes + 56) != checksum(NULL, 0, bytes, 56))
+    if (!is_sound(bytes))
         return vidi__fail(VIDI_EDAMAGED, "%s is damaged: the checksum of its head is wrong", name);
     if (version < 1 || version > VERSION || vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
         return vidi__fail(VIDI_EFORMAT, "%s has log format version %u, which is unknown to this version of vidi", name,

@@ -27,6 +27,9 @@ void vidi__log_head_write(unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_i
 int vidi__log_head_read(const unsigned char bytes[VIDI__LOG_HEAD], const vidi__log_id *id, const char *name,
                         vidi__log_head *head);
 
+/* Finds the one bit whose change makes the head's checksum right, and changes it; false if there is none. */
+bool vidi__log_head_mend(unsigned char bytes[VIDI__LOG_HEAD]);
+
 /*
  * The check value of a record's type, length and position. When the reader searches for records behind damage it tests
  * this first, so it need not compute the checksum of gigabytes for each eight bytes that might be a head.

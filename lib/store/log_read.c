@@ -94,22 +94,35 @@ static int open_reader(reader *self, vidi__memory *memory, int folder, const vid
     return code;
 }
 
+/* A single flipped bit in the head must not cost all records: it is found, and counted as damage. */
+static int read_mended_head(reader *self, const vidi__log_id *id, const unsigned char *head, vidi__log_found *found)
+{
+    unsigned char mended[VIDI__LOG_HEAD];
+    memcpy(mended, head, sizeof mended);
+    if (!vidi__log_head_mend(mended))
+        return VIDI_EDAMAGED;
+    VIDI__TRY(vidi__log_head_read(mended, id, self->file.name, &self->head));
+    found->damaged = VIDI__LOG_HEAD;
+    found->stretches = 1;
+    return VIDI_OK;
+}
+
 /*
  * Reads the head. A file no longer than a head, without a valid head, is what a crash left of a log to which nothing
  * was ever appended. A longer file once had a head: it is synced before the first record.
  */
-static int read_head(reader *self, const vidi__log_id *id, bool *headless)
+static int read_head(reader *self, const vidi__log_id *id, vidi__log_found *found)
 {
     const unsigned char *head;
-    *headless = self->size < VIDI__LOG_HEAD;
-    if (*headless)
+    found->headless = self->size < VIDI__LOG_HEAD;
+    if (found->headless)
         return VIDI_OK;
     VIDI__TRY(look(self, 0, VIDI__LOG_HEAD, &head));
     int code = vidi__log_head_read(head, id, self->file.name, &self->head);
-    if (code != VIDI_EDAMAGED || self->size > VIDI__LOG_HEAD)
+    if (code != VIDI_EDAMAGED)
         return code;
-    *headless = true;
-    return VIDI_OK;
+    found->headless = self->size == VIDI__LOG_HEAD;
+    return found->headless ? VIDI_OK : read_mended_head(self, id, head, found);
 }
 
 static int use_allowance(reader *self, uint64_t bytes)
@@ -205,7 +218,7 @@ int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uin
     *found = (vidi__log_found){0};
     VIDI__TRY(open_reader(&self, memory, folder, id));
     self.known = known;
-    int code = read_head(&self, id, &found->headless);
+    int code = read_head(&self, id, found);
     if (code == VIDI_OK && !found->headless) {
         found->version = self.head.version;
         found->links = self.links;
@@ -229,8 +242,8 @@ uint64_t vidi__log_length_before(int folder, const vidi__log_id *id)
         code = vidi__file_read(&file, bytes, sizeof bytes, 0);
         (void)vidi__file_close(&file);
     }
-    if (code == VIDI_OK && vidi__log_head_read(bytes, id, name, &head) != VIDI_OK)
-        head.before = 0;
+    if (code == VIDI_OK && vidi__log_head_read(bytes, id, name, &head) == VIDI_EDAMAGED && vidi__log_head_mend(bytes))
+        (void)vidi__log_head_read(bytes, id, name, &head);
     vidi__quiet_end(&quiet, VIDI_OK);
     return code == VIDI_OK ? head.before : 0;
 }
