@@ -27,7 +27,9 @@ static inline bool ascii_is_space(char c)
 
 static inline char ascii_lower(char c)
 {
-    return (unsigned char)(c - 'A') < 26 ? (char)(c | 0x20) : c;
+    if (c < 'A' || c > 'Z')
+        return c;
+    return (char)(c | 0x20);
 }
 
 /* Is the text the same as `lower`, which is in lower case, but for the case of its letters? */

@@ -89,7 +89,7 @@ static int check_rate(vidi_set *into, const vidi_set *from)
     const vidi__filter *a = into->now.filter, *b = from->now.filter;
     double asked = rate_asked(&into->recipe), merged, one, other;
     uint64_t more = 0;
-    if (!asked || !a->kind->fp_merged || both_keep_urls(into, from))
+    if (asked <= 0 || !a->kind->fp_merged || both_keep_urls(into, from))
         return VIDI_OK;
     if (from->persistence)
         VIDI__TRY(from->persistence->count_missing(into, from, &more));
