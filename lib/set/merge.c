@@ -110,6 +110,8 @@ static int check_rate(vidi_set *into, const vidi_set *from)
 static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
 {
     VIDI__TRY(check_fit(into, from));
+    if (into->persistence) /* what is staged and merged too would be counted twice */
+        VIDI__TRY(into->persistence->catch_up(into));
     /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */
     if (from->persistence && !from->now.filter->stores_every_add)
         VIDI__TRY(from->persistence->check_listable(from));

@@ -185,6 +185,42 @@ static void nothing_committed_is_missing_after_refusals(void **state)
     live_with_refusals(*state, must_be_whole);
 }
 
+/* The filter takes nothing of what is committed, and then the n-th allocation of a merge is refused. */
+static bool merge_behind(const way *which, uint64_t n)
+{
+    home at;
+    vidi_set *twin = NULL;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    moody_begin(1);
+    open_moody(&at, which);
+    options.like = at.set;
+    must(vidi_create(&twin, &options));
+    for (uint64_t i = 0; i < URLS; i++) {
+        assert_int_equal(add_nth(twin, i), VIDI_NEW);
+        assert_int_equal(add_nth(at.set, i), VIDI_NEW);
+    }
+    test_allocator_fail(&moody.checked, 2, true);
+    must(vidi_commit(at.set));
+    test_allocator_fail(&moody.checked, n, false);
+    int code = vidi_merge(at.set, twin);
+    uint64_t count = test_stat(at.set).count;
+    check(code == VIDI_OK || code == VIDI_EMEMORY, "allocation %llu: %d", (unsigned long long)n, code);
+    check(count == URLS, "allocation %llu: %llu URLs are counted", (unsigned long long)n, (unsigned long long)count);
+    test_allocator_fail(&moody.checked, 0, false);
+    vidi_close(twin);
+    home_end(&at);
+    test_allocator_finish(&moody.checked);
+    return code < 0;
+}
+
+static void a_merge_counts_urls_once(void **state)
+{
+    uint64_t n = 1;
+    while (merge_behind(*state, n))
+        n++;
+    assert_true(n > 2);
+}
+
 static void a_rotation_keeps_all_that_was_committed(void **state)
 {
     live_with_refusals(*state, must_rotate_whole);
@@ -363,6 +399,8 @@ int main(int argc, char **argv)
                  ways[i].flags);
         test_add(name, a_rotation_keeps_all_that_was_committed, &ways[i]);
     }
+    test_add("a merge counts URLs once: hashset", a_merge_counts_urls_once, &ways[1]);
+    test_add("a merge counts URLs once: sorted", a_merge_counts_urls_once, &ways[5]);
     test_add("at its limit a set is written whole or not at all", at_its_limit_a_set_is_written_whole_or_not, NULL);
     test_add("an add that fails late leaves no trace: hashset", an_add_that_fails_late_leaves_no_trace, &ways[3]);
     test_add("an add that fails late leaves no trace: fingerprint", an_add_that_fails_late_leaves_no_trace, &ways[2]);
