@@ -25,7 +25,7 @@ wait_until last_is_saved
 kill -INT "$(cat pid)"
 wait $watcher
 echo "status $?"
-tr -d '\r' < drawn | sed 's/\x1b/ESC/g; s/^memory.*/memory/' | grep -m 2 -A 5 'saved set'
+tr -d '\r' < drawn | sed 's/\x1b/ESC/g; s/^memory.*/memory/' | hide_fill | grep -m 2 -A 5 'saved set'
 echo "-- a key ends it"
 : > drawn
 { wait_until drew 2 'is running on it'; printf q; } | script -qefc 'vidi top st' drawn > /dev/null

@@ -1,6 +1,6 @@
 urls a b | vidi -s st > out
-try vidi top --once st | hide_times
-vidi top --once --json st | hide_times
+try vidi top --once st | hide_times | hide_fill
+vidi top --once --json st | hide_times | hide_fill
 echo "-- left by a process that was killed"
 mkfifo to
 vidi -s st < to > out &
