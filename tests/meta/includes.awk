@@ -12,7 +12,16 @@ BEGIN {
     may["lib/inside"] = "base cpu hash url filters frame set store durable inside"
     may["cli"] = "commands pipeline ui"
     inside_users = "lab bench fuzz"
-    crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use the crawler
+    crawler_commands = "links robots sitemap" # the files cli/commands/NAME.c that use a reader
+    may["crawler/encoding"] = may["crawler/base"] = may["crawler/robots"] = may["crawler/sitemap"] = ""
+    may["crawler/html"] = "encoding"
+    may["crawler/http"] = "base html"
+    may["crawler/scope"] = may["crawler/fetch"] = may["crawler/frontier"] = may["crawler/archive"] = "base"
+    may["crawler/politeness"] = ""
+    may["crawler/ledger"] = "base frontier"
+    may["crawler/harvest"] = "base html sitemap http scope fetch frontier archive"
+    may["crawler/report"] = "base frontier ledger archive"
+    may["crawler/crawl"] = "base html robots sitemap http scope fetch politeness frontier ledger archive harvest"
 }
 
 function has(words, word) {
@@ -24,19 +33,22 @@ function room(path) {
     return path ~ /^filters\/[^\/]+\// ? substr(path, 1, match(substr(path, 9), "/") + 7) : ""
 }
 
-# A reader of the crawler includes its own folder and the header of encodings only. Others include the reader's header
-# that has the folder's name; benchmarks and fuzzers may look inside.
-function allowed_crawler(file, part, header,    command, reader, own) {
+# A folder of the crawler includes its own headers, and of the folders that it may use the header that has the folder's
+# name; of base, any. Commands include such headers, too; benchmarks and fuzzers may look inside.
+function allowed_crawler(file, part, header,    command, folder, own, offers) {
     command = file
     gsub(/^cli\/commands\/|(_[^\/]*)?\.[ch]$/, "", command)
-    reader = own = header
-    gsub(/^crawler\/|\/[^\/]*$/, "", reader)
-    sub(/[^\/]*$/, "", own)
-    if (part == "crawler")
-        return index(file, own) == 1 || (header == "crawler/encoding/encoding.h")
+    folder = header
+    gsub(/^crawler\/|\/[^\/]*$/, "", folder)
+    offers = folder == "base" || header == "crawler/" folder "/" folder ".h"
+    if (part == "crawler") {
+        own = file
+        sub(/\/[^\/]*$/, "", own)
+        return own == "crawler/" folder || (offers && has(may[own], folder))
+    }
     if (has("bench fuzz", part))
         return 1
-    return has(crawler_commands, command) && header == "crawler/" reader "/" reader ".h"
+    return offers && (command == "crawl" || has(crawler_commands, command) && command != "" && folder != "base")
 }
 
 # Code above the library may include its own folder, the public header, and at most one other header of the library.

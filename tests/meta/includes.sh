@@ -1,8 +1,8 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the crawler's commands include a
-# reader's header. No kind includes another kind's header, and no reader another reader's.
+# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the crawler's commands include
+# headers of the crawler, whose folders have directions of their own. No kind includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -126,10 +126,23 @@ lab/engine/x.c "crawler/html/html.h"
 cli/commands/canon.c "crawler/html/html.h"
 cli/commands/links.c "crawler/html/page.h"
 cli/pipeline/links.c "crawler/html/html.h"
+crawler/robots/x.c "crawler/base/bytes.h"
+crawler/base/x.c "crawler/fetch/fetch.h"
+crawler/fetch/x.c "crawler/http/http.h"
+crawler/frontier/x.c "crawler/ledger/ledger.h"
+crawler/harvest/x.c "crawler/crawl/crawl.h"
+crawler/harvest/x.c "crawler/fetch/addresses.h"
+crawler/politeness/x.c "crawler/fetch/fetch.h"
+cli/commands/crawl.c "crawler/crawl/keeper.h"
+cli/commands/links.c "crawler/base/bytes.h"
 LIST
 while read -r file include; do
     check "$file may include $include" not_planted "$file" "$include"
 done <<'LIST'
+crawler/harvest/x.c "crawler/fetch/fetch.h"
+crawler/crawl/x.c "crawler/politeness/politeness.h"
+crawler/fetch/x.c "crawler/base/bytes.h"
+cli/commands/crawl_report.c "crawler/report/report.h"
 lib/base/x.c "vidi/vidi.h"
 lib/hash/x.c "base/base.h"
 lib/filters/x.c "hash/positions.h"

@@ -7,7 +7,7 @@ configure() {
     cmake -S "$VIDI_SOURCE" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DVIDI_WERROR=ON \
         -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF \
         -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF \
-        -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF
+        -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF -DVIDI_WITH_CRAWL=OFF
 }
 
 links_no() {
@@ -20,7 +20,7 @@ answers() {
 
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
-check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd|lzma|bz2'
+check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd|lzma|bz2|curl|sqlite|deflate'
 # names FORMAT: succeeds if a packed file is not read as text, and the message says what to do.
 names() {
     echo http://example.com/ | "$1" >"$tmp/packed" || return 1

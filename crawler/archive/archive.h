@@ -1,0 +1,71 @@
+/*
+ * The archive: WARC 1.1 files (ISO 28500), a gzip member per record, so that each record can be read on its own.
+ *
+ * Records are packed by any thread (archive_pack) and written by one (archive_write). What was written is in the archive
+ * once archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off whatever
+ * comes behind that place.
+ *
+ *   FOLDER/NAME-00000.warc.gz, NAME-00001.warc.gz, …    a new file after max_bytes; each begins with a warcinfo record
+ */
+#ifndef VIDI_CRAWLER_ARCHIVE_ARCHIVE_H
+#define VIDI_CRAWLER_ARCHIVE_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+
+typedef struct archive archive;
+
+typedef struct archive_place {
+    uint32_t file;   /* number of the file */
+    uint64_t length; /* its length */
+} archive_place;
+
+typedef struct archive_options {
+    const char *folder;  /* made if it is missing */
+    const char *agent;   /* for the warcinfo record */
+    const char *contact; /* NULL: none */
+    uint64_t max_bytes;  /* of a file; 0: 1 GiB */
+    archive_place end;   /* what the database says; {0, 0}: a new archive */
+    int64_t date;        /* milliseconds since 1970, for the warcinfo record */
+} archive_options;
+
+/* VIDI_OK, or VIDI_EMEMORY, VIDI_EIO, VIDI_EDAMAGED (a file is shorter than committed, or missing); `why` (room 256) tells. */
+int archive_open(archive **made, const archive_options *options, char *why);
+void archive_close(archive *of);
+
+/* One response with its request. */
+typedef struct archive_exchange {
+    vidi_str url;
+    int64_t date;          /* milliseconds since 1970 */
+    const char *address;   /* "192.0.2.1"; NULL: not known */
+    vidi_str request;      /* head as sent; empty: no request record */
+    vidi_str head, body;   /* the response, as http_archived_head makes it */
+    const char *digest;    /* of the body: "sha1:BASE32" */
+    const char *truncated; /* "length", "time"; NULL: whole */
+} archive_exchange;
+
+/* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. */
+void archive_digest(vidi_str bytes, char *to);
+
+/* For packing; one thread uses it at a time. NULL: no memory. */
+typedef struct archive_packer archive_packer;
+archive_packer *archive_packer_open(void);
+void archive_packer_close(archive_packer *packer);
+
+/* Appends the records of an exchange to `to`: response, then request. *response is the length of the first. */
+int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes *to, size_t *response);
+
+/* Appends packed records of one exchange; *file and *offset tell where they begin. VIDI_EIO, VIDI_ELIMIT (disk full). */
+int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset);
+/* All that was written is on disk. */
+int archive_sync(archive *of);
+archive_place archive_end(const archive *of);
+const char *archive_error(const archive *of);
+
+/* The name of a file without its folder: "NAME-00000.warc.gz". `to` has room for 64 bytes. */
+const char *archive_name(uint32_t file, char *to);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Short keys for URLs and hosts: 63 bits of a keyed digest. Equal keys stand for equal canonical forms, up to accidents
+ * (one in a billion among a hundred thousand URLs), and nobody who does not know the secret can arrange one.
+ */
+#ifndef VIDI_CRAWLER_BASE_URL_KEYS_H
+#define VIDI_CRAWLER_BASE_URL_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+typedef struct url_keys url_keys;
+
+/* canon as in vidi_options; "none": the bytes as they are. VIDI_OK or the library's error. */
+int url_keys_open(url_keys **made, const unsigned char secret[VIDI_KEY_BYTES], const char *canon);
+void url_keys_close(url_keys *of);
+
+/* The keys of n URLs: 1 to 2^63 - 1, as SQLite stores whole numbers with a sign. Any thread may call it. */
+int url_keys_make(const url_keys *of, const vidi_str *urls, size_t n, uint64_t *keys);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * A crawl: from seeds to an archive, each page once, through crashes.
+ *
+ *   keeper thread     seen-set, archive, database: one batch after the other; hands blocks of URLs to the spider
+ *   spider thread     names, robots.txt, politeness, requests
+ *   reader threads    unpack, find links, pack records
+ *
+ * A batch is committed in this order: URLs of the links are added to the set; the archive and the output file are written
+ * and synced; one transaction of the database; vidi_commit_to. A crash leaves archive >= database >= set, and opening the
+ * crawl again brings the three together.
+ */
+#ifndef VIDI_CRAWLER_CRAWL_CRAWL_H
+#define VIDI_CRAWLER_CRAWL_CRAWL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+#include "crawler/base/crawl_clock.h"
+#include "crawler/fetch/fetch.h"
+#include "crawler/ledger/ledger.h"
+#include "crawler/scope/scope.h"
+#include "vidi/vidi.h"
+
+/* A URL that has been dealt with: a line of --jsonl. */
+typedef struct crawl_outcome {
+    vidi_str url;
+    uint32_t depth;
+    frontier_kind kind;
+    vidi_str referrer; /* ptr NULL: none */
+    ledger_outcome row;
+} crawl_outcome;
+
+typedef struct crawl_options {
+    const char *folder; /* the state; made if it is missing */
+    const vidi_str *seeds;
+    size_t seed_count;
+    /* The set; `path` and `access` are the crawl's business. All zero: the defaults. */
+    vidi_options set;
+    uint64_t set_memory; /* vidi_access.memory_limit */
+
+    /* What belongs to it. max_… 0: no limit, unless something else is said. */
+    scope_reach reach;
+    const char *const *include, *const *exclude;
+    size_t include_count, exclude_count;
+    int64_t max_depth;       /* negative: none; otherwise levels are barriers */
+    uint64_t max_pages;      /* responses in all, over all runs */
+    uint64_t max_bytes;      /* of bodies in all, over all runs */
+    int64_t max_time;        /* milliseconds of this run */
+    uint64_t max_host_pages; /* 0: 1,000,000 */
+    uint64_t max_queries;    /* per path; 0: 10,000 */
+    size_t max_url;          /* bytes; 0: 2,048 */
+    unsigned max_repeat;     /* times that a segment may come in a path; 0: 3 */
+    uint32_t max_hops;       /* redirects in a row; 0: 20 */
+    uint64_t max_body;       /* bytes as sent; 0: 16 MiB */
+    uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
+    bool resources, check;
+    bool no_store, no_sitemaps;
+
+    /* Manners. */
+    const char *agent;   /* product token; NULL: "vidi" */
+    const char *contact; /* a mail address or a page; NULL: none, and public addresses are refused */
+    int64_t delay;       /* milliseconds; negative: the default rule */
+    unsigned per_host;   /* 0: 1 */
+    int64_t max_delay;   /* a host that asks for more between two requests is parked; 0: a minute */
+    unsigned retries;    /* after failures that may pass; 3 is usual */
+
+    /* The network. */
+    const char *const *headers; /* "Name: value", for the seeds' origins only */
+    size_t header_count;
+    const char *ca_file;
+    const fetch_net *nets; /* allowed besides public addresses */
+    size_t net_count;
+    unsigned connections;                     /* 0: 64 */
+    int64_t connect_ms, silence_ms, total_ms; /* 0: 10, 30 and 300 seconds */
+    fetch_resolver *resolver;
+    void *resolver_context;
+
+    /* Where it goes. */
+    unsigned threads;       /* that read; 0: as many as processors, 4 at most */
+    uint64_t archive_bytes; /* of an archive file; 0: 1 GiB */
+    const char *output;     /* file for lines about outcomes; "-": standard output; NULL: none */
+    int (*line)(void *context, const crawl_outcome *outcome, bytes *to); /* appends one line. VIDI_OK or VIDI_EMEMORY */
+    void *line_context;
+    void (*warn)(void *context, const char *sentence); /* about a host or seed; may be NULL; called from any thread */
+    void *warn_context;
+    const crawl_clock *clock; /* NULL: the machine's */
+} crawl_options;
+
+typedef struct crawl crawl;
+
+/* VIDI_OK, or an error with a sentence in `why` (room 512). The options' strings must stay until crawl_close. */
+int crawl_open(crawl **made, const crawl_options *options, char *why);
+void crawl_close(crawl *of);
+
+typedef enum crawl_end {
+    CRAWL_DONE,    /* nothing is left */
+    CRAWL_LIMIT,   /* at a limit, or hosts were parked: URLs are left */
+    CRAWL_STOPPED, /* by crawl_stop: URLs may be left */
+    CRAWL_FAILED   /* crawl_error tells */
+} crawl_end;
+
+/* Crawls until the end. Everything that was dealt with is committed and synced when it returns, unless it failed. */
+crawl_end crawl_run(crawl *of);
+
+/* Ends the run in good order: nothing new is begun, what is on its way is cut off. Any thread may call it. */
+void crawl_stop(crawl *of);
+const char *crawl_error(const crawl *of);
+/* Which limit ended it, in words: "--max-pages", "2 hosts are parked". */
+const char *crawl_limit(const crawl *of);
+
+/* What is going on. Any thread may call it. */
+typedef struct crawl_progress {
+    uint64_t pages; /* responses, over all runs */
+    uint64_t pages_this_run, bytes_this_run;
+    uint64_t bytes;            /* of bodies, over all runs */
+    uint64_t links, links_new; /* links looked at in this run; those of them that were new */
+    uint64_t queue;            /* URLs without an outcome */
+    uint64_t running;          /* requests on their way */
+    uint64_t hosts_waiting;    /* hosts whose turn has not come */
+    uint64_t errors;           /* URLs that could not be fetched, over all runs */
+    double expected_lost;
+    double seconds; /* of this run */
+} crawl_progress;
+void crawl_look(crawl *of, crawl_progress *progress);
+
+/* Statistics of the set, for the report. */
+int crawl_set_stat(crawl *of, vidi_stats *stats);
+
+#endif

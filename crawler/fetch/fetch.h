@@ -1,0 +1,144 @@
+/*
+ * Fetches URLs over HTTP/1.1, many at a time, in one thread, with libcurl. Names are resolved by a pool of threads, so
+ * that the address is known before anything is sent: politeness and safety need it.
+ *
+ *     fetch_name(f, host, item);               the address of a host, from a cache of five minutes
+ *     fetch_start(f, &request);                begins a request to that address
+ *     while (fetch_wait(f, 100, &event) > 0)   names and responses, in the order in which they are complete
+ *         …
+ *
+ * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration files.
+ * Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
+ *
+ * Safety: an address that is not public is refused unless it is in one of the allowed networks, and so is a public one
+ * unless `allow_public`. That is decided about each resolved address and again when a socket is opened, so a name that
+ * changes its address gains nothing.
+ */
+#ifndef VIDI_CRAWLER_FETCH_FETCH_H
+#define VIDI_CRAWLER_FETCH_FETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+#include "crawler/base/crawl_clock.h"
+
+typedef struct fetch_address {
+    uint8_t bytes[16];
+    uint8_t length; /* 4 or 16; 0: none */
+} fetch_address;
+
+/* A network: "127.0.0.0/8", "fd00::/8", or an address alone. */
+typedef struct fetch_net {
+    fetch_address address;
+    unsigned bits;
+} fetch_net;
+
+bool fetch_net_parse(const char *text, fetch_net *net);
+bool fetch_net_has(const fetch_net *net, const fetch_address *address);
+
+/* An address as text; "192.0.2.1". `to` has room for 46 bytes. */
+const char *fetch_address_text(const fetch_address *address, char *to);
+
+/* Is it an address that anybody on the Internet can have? Private, loopback, link-local, mapped … ones are not. */
+bool fetch_address_is_public(const fetch_address *address);
+
+typedef enum fetch_failure {
+    FETCH_FINE,
+    FETCH_NAME,    /* the name could not be resolved */
+    FETCH_ADDRESS, /* the address is not allowed */
+    FETCH_CONNECT, /* nobody answers there */
+    FETCH_TLS,
+    FETCH_TIMEOUT,
+    FETCH_BROKEN, /* the connection broke, or what came was not HTTP */
+    FETCH_LIMIT,  /* the body or the head is larger than allowed */
+    FETCH_MEMORY
+} fetch_failure;
+
+/* "name", "address", "connect", "tls", "timeout", "broken", "limit", "memory": the reason that reports give. */
+const char *fetch_reason(fetch_failure failure);
+
+/* Finds the addresses of a host, at most `room`. Called in threads of the pool. Returns how many, or a negative number. */
+typedef int fetch_resolver(void *context, const char *host, fetch_address *addresses, int room);
+
+typedef struct fetch_options {
+    const char *agent;        /* the header User-Agent */
+    const char *ca_file;      /* certificates to trust; NULL: the system's */
+    uint64_t max_body;        /* bytes as sent */
+    uint64_t max_head;        /* bytes of all header fields */
+    int64_t connect_ms;       /* timeouts: until connected, */
+    int64_t silence_ms;       /* without a byte, */
+    int64_t total_ms;         /* and in all */
+    unsigned connections;     /* most at a time */
+    const fetch_net *allowed; /* copied */
+    size_t allowed_count;
+    bool allow_public;
+    fetch_resolver *resolver; /* NULL: the system's */
+    void *resolver_context;
+    const crawl_clock *clock; /* for the cache of names; NULL: the machine's */
+} fetch_options;
+
+typedef struct fetcher fetcher;
+
+int fetch_open(fetcher **made, const fetch_options *options);
+/* Ends all requests; their items are not reported. */
+void fetch_close(fetcher *of);
+
+/* Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"): an event FETCH_NAMED will tell, never this call. */
+int fetch_name(fetcher *of, vidi_str host, void *item);
+
+typedef struct fetch_request {
+    void *item;            /* whatever the caller likes */
+    vidi_str url;          /* serialised, http or https; copied */
+    fetch_address address; /* to connect to, from FETCH_NAMED */
+    bool head;             /* HEAD instead of GET */
+    /* Further header lines without line ends, such as the user's --header. Their values are masked in `sent`. */
+    const char *const *headers;
+    size_t header_count;
+    uint64_t max_body; /* 0: as the options say */
+} fetch_request;
+
+int fetch_start(fetcher *of, const fetch_request *request);
+
+typedef struct fetch_response {
+    void *item;
+    fetch_failure failure;
+    char why[160]; /* a sentence without a full stop, if it failed; without control characters */
+    int status;    /* of HTTP; 0 if none came */
+    bytes sent;    /* the head of the request as it was sent, secrets masked */
+    bytes head;    /* status line and header fields as they came; of the last response, not of 1xx */
+    bytes body;
+    fetch_address address;
+    int64_t date;    /* milliseconds since 1970 when it began */
+    int64_t took_us; /* until it was complete, by the machine's clock */
+} fetch_response;
+
+void fetch_response_free(fetch_response *response);
+
+typedef enum fetch_event_kind { FETCH_NAMED, FETCH_DONE } fetch_event_kind;
+
+typedef struct fetch_event {
+    fetch_event_kind kind;
+    void *item;
+    /* FETCH_NAMED */
+    fetch_address address; /* the one to use: the first that is allowed */
+    fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
+    char why[160];
+    /* FETCH_DONE: the caller frees it. */
+    fetch_response *response;
+} fetch_event;
+
+/*
+ * Waits at most so many milliseconds (0: only looks) for an event. 1: there is one. 0: time is up, or fetch_wake was
+ * called. Negative: an error.
+ */
+int fetch_wait(fetcher *of, int64_t ms, fetch_event *event);
+
+/* Ends a fetch_wait; the one function that other threads may call. */
+void fetch_wake(fetcher *of);
+
+/* Requests that have begun and are not reported yet; names that are being resolved. */
+size_t fetch_running(const fetcher *of);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * Reads what HTTP responses say: header fields, dates, what they ask of robots, and packed bodies. Pure functions of
+ * bytes. Time is linear for every input.
+ *
+ * A head is the status line and the header fields of a response as they came, ended by an empty line or not.
+ */
+#ifndef VIDI_CRAWLER_HTTP_HTTP_H
+#define VIDI_CRAWLER_HTTP_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+
+/* A header field; name and value point into the head. */
+typedef struct http_field {
+    vidi_str name, value; /* without blanks around */
+    vidi_str line;        /* all of it, with its end */
+} http_field;
+
+/* The next field at or after *at (0 at first; the status line is skipped). False at the end. */
+bool http_next(vidi_str head, size_t *at, http_field *field);
+
+/* The value of the first field of that name, in any case; ptr NULL: there is none. */
+vidi_str http_value(vidi_str head, const char *name);
+
+/* Milliseconds to wait, from the value of Retry-After: seconds or a date. Negative if it cannot be read. */
+int64_t http_retry_after(vidi_str value, int64_t date);
+
+/* Milliseconds since 1970 of a date in one of HTTP's three formats; negative if it is none. */
+int64_t http_date(vidi_str text);
+
+/* What X-Robots-Tag asks of this agent: html_robots flags (crawler/html/html.h). */
+uint32_t http_robots(vidi_str head, vidi_str agent);
+
+/* "text/html" of "Text/HTML; charset=utf-8", in lower case, cut off at the room. Returns the length. */
+size_t http_type(vidi_str value, char *to, size_t room);
+
+typedef enum http_unpacked {
+    HTTP_UNPACKED,  /* `to` has the content */
+    HTTP_AS_IT_IS,  /* there was nothing to unpack; `to` is empty */
+    HTTP_UNKNOWN,   /* an encoding that we have not asked for */
+    HTTP_DAMAGED,   /* what came out before the damage is in `to` */
+    HTTP_TOO_LARGE, /* more than the limit came out of one of the layers; `to` is empty */
+    HTTP_NO_MEMORY
+} http_unpacked;
+
+/* Undoes Content-Encoding: gzip, x-gzip, deflate and identity, in up to 3 layers. */
+http_unpacked http_unpack(vidi_str head, vidi_str body, size_t limit, bytes *to);
+
+/*
+ * The head that fits the body as we have it, for the archive: Transfer-Encoding and Content-Length are replaced by a
+ * Content-Length of `body_bytes`, lines end in CR LF, and an empty line ends it. VIDI_OK or VIDI_EMEMORY.
+ */
+int http_archived_head(vidi_str head, uint64_t body_bytes, bytes *to);
+
+#endif

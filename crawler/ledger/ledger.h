@@ -1,0 +1,113 @@
+/*
+ * The crawl's database: one row for every URL that the seen-set has answered NEW for, and one outcome for each that was
+ * dealt with. `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a transaction that was committed
+ * survives a power cut, which the order archive, database, set depends on.
+ *
+ *   meta      name, value: what the crawl is, counters, lengths of files
+ *   seeds     url: what the user named
+ *   urls      see crawler/frontier/frontier.h
+ *   outcomes  id, status, reason, …: what became of a URL
+ *   hosts     id, origin, pages, not_before, robots.txt
+ *   skipped   reason, links: links that did not become URLs of the crawl, counted
+ *   edges     target, page, text: with --check, every link that was met
+ *   pages     a view for people: urls and outcomes together
+ *
+ * One thread uses a ledger. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full) or VIDI_EBUSY;
+ * ledger_error has the sentence.
+ */
+#ifndef VIDI_CRAWLER_LEDGER_LEDGER_H
+#define VIDI_CRAWLER_LEDGER_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+#include "crawler/frontier/frontier.h"
+
+typedef struct ledger ledger;
+
+enum ledger_access { LEDGER_WRITE, LEDGER_READ_ONLY };
+
+/* Opens the database, or makes it. On error *made is NULL, and `why` (room 256) has the sentence. */
+int ledger_open(ledger **made, const char *path, enum ledger_access access, bool by_level, char *why);
+void ledger_close(ledger *of);
+const char *ledger_error(const ledger *of);
+
+frontier *ledger_frontier(ledger *of);
+sqlite3 *ledger_database(ledger *of); /* for reports and tests */
+
+int ledger_begin(ledger *of);
+int ledger_commit(ledger *of); /* after an error: call it again (busy, full), or ledger_rollback */
+void ledger_rollback(ledger *of);
+
+/* ---- meta ---- */
+
+int ledger_get(ledger *of, const char *name, int64_t *value);    /* VIDI_EABSENT: there is none */
+int ledger_get_text(ledger *of, const char *name, bytes *value); /* appends */
+int ledger_set(ledger *of, const char *name, int64_t value);
+int ledger_set_text(ledger *of, const char *name, vidi_str value);
+
+/* ---- what became of a URL ---- */
+
+typedef struct ledger_outcome {
+    uint64_t id;        /* of the URL */
+    int status;         /* of HTTP; 0: none */
+    const char *reason; /* why it was not fetched: "robots", "timeout", …; NULL: it was */
+    const char *error;  /* a sentence about it; NULL: none */
+    vidi_str type;      /* media type */
+    uint64_t bytes;     /* of the body, as sent */
+    const char *digest; /* "sha1:…" of the body as sent; NULL: none */
+    int64_t date;       /* milliseconds since 1970 */
+    double seconds;
+    vidi_str redirect; /* where it leads; ptr NULL: nowhere */
+    uint64_t links;    /* links on the page */
+    const char *file;  /* of the archive; NULL: not stored */
+    uint64_t offset, length;
+} ledger_outcome;
+
+/* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. */
+int ledger_outcome_add(ledger *of, const ledger_outcome *outcome);
+/* Has this URL an outcome? 1, 0 or an error. */
+int ledger_is_done(ledger *of, uint64_t id);
+
+/* ---- hosts ---- */
+
+typedef struct ledger_host {
+    uint64_t id;        /* frontier_url.host */
+    vidi_str origin;    /* on return: in the ledger's memory, good until the next call */
+    uint64_t pages;     /* fetched */
+    int64_t not_before; /* a date: the host asked to be left alone until then; 0: not */
+    const char *parked; /* why it is not crawled any further in this run; NULL: it is */
+    /* robots.txt */
+    int robots_outcome; /* robots_outcome; -1: never asked for */
+    int64_t robots_date;
+    int64_t robots_reached; /* a date: when it was last reached, or first asked for */
+    vidi_str robots;        /* the file */
+} ledger_host;
+
+int ledger_host_read(ledger *of, uint64_t id, ledger_host *host); /* VIDI_EABSENT: not known yet */
+int ledger_host_write(ledger *of, const ledger_host *host);
+
+/* ---- the rest ---- */
+
+/* Adds the seed unless it is there: 1 if it was added, 0 if not, or an error. */
+int ledger_seed(ledger *of, vidi_str url);
+int ledger_skip(ledger *of, const char *reason, uint64_t links);
+int ledger_edge(ledger *of, uint64_t target, uint64_t page, vidi_str text);
+/* Counts queries on a path, for traps: *count is how many there have been, with this one. */
+int ledger_path(ledger *of, uint64_t path, uint64_t *count);
+
+/* ---- for reports ---- */
+
+typedef struct ledger_totals {
+    uint64_t urls, fetched, failed, queue, bytes, hosts, archived;
+} ledger_totals;
+int ledger_total(ledger *of, ledger_totals *totals);
+
+/* Outcomes by reason, and skipped links by reason, in alphabetical order. Not 0 ends the walk and is returned. */
+typedef int ledger_visit_count(void *context, const char *reason, uint64_t count);
+int ledger_reasons(ledger *of, ledger_visit_count *visit, void *context);
+int ledger_skipped(ledger *of, ledger_visit_count *visit, void *context);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * What became of a crawl: read from its folder, also while it runs.
+ */
+#ifndef VIDI_CRAWLER_REPORT_REPORT_H
+#define VIDI_CRAWLER_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/ledger/ledger.h"
+#include "vidi/vidi.h"
+
+typedef struct report report;
+
+/* Opens the folder of a crawl to read. `why` (room 512) has a sentence on error. */
+int report_open(report **made, const char *folder, char *why);
+void report_close(report *of);
+
+typedef struct report_totals {
+    ledger_totals rows;
+    uint64_t broken, unknown;
+    double seconds; /* of all runs */
+    double expected_lost;
+    uint32_t fp_meaning;
+    char kind[24], canon[160];
+    uint64_t parked; /* hosts */
+} report_totals;
+int report_total(report *of, report_totals *totals);
+
+/* How a link fares: 2xx and 3xx are fine; 401, 403 and 429 say nothing; so does what robots.txt forbids. */
+typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
+report_state report_judge(int status, const char *reason);
+
+/* A broken URL, then each page that links to it, directly or through redirects. */
+typedef struct report_broken {
+    vidi_str url;
+    int status;         /* 0: none */
+    const char *reason; /* NULL: the status says it */
+    const char *error;
+} report_broken;
+typedef struct report_referrer {
+    vidi_str page, text;
+    vidi_str through; /* the redirecting URL that the page links to; ptr NULL: it links to the broken URL itself */
+} report_referrer;
+typedef struct report_visitor {
+    int (*broken)(void *context, const report_broken *url);
+    int (*referrer)(void *context, const report_referrer *from);
+    void *context;
+} report_visitor;
+int report_broken_links(report *of, const report_visitor *visitor);
+
+/* CDXJ, one line a stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
+int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context);
+
+ledger *report_ledger(report *of);
+const char *report_error(const report *of);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Which URLs belong to a crawl? Decided by the URL alone: its host, path and length, and the user's patterns.
+ *
+ * A scope never changes after scope_open, so any number of threads can use it.
+ */
+#ifndef VIDI_CRAWLER_SCOPE_SCOPE_H
+#define VIDI_CRAWLER_SCOPE_SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+typedef enum scope_reach {
+    SCOPE_HOST,  /* the hosts of the seeds; a port that is not the scheme's default is part of the host */
+    SCOPE_SITE,  /* the registrable domains of the seeds: example.co.uk and all below (needs libpsl) */
+    SCOPE_PREFIX /* URLs that begin like a seed, up to its last '/'; http and https count as the same */
+} scope_reach;
+
+typedef struct scope_options {
+    scope_reach reach;
+    const vidi_str *seeds; /* serialised; copied */
+    size_t seed_count;
+    /* Patterns; '*' matches any characters, '?' one. Matched against the whole URL, or, if they begin with '/', against
+     * path and query. If there are any to include, a URL must match one of them; seeds need not. Copied. */
+    const char *const *include;
+    size_t include_count;
+    const char *const *exclude;
+    size_t exclude_count;
+    size_t max_url;      /* bytes */
+    unsigned max_repeat; /* how often a segment may come in a path; 0: any number */
+} scope_options;
+
+/* In the order in which they are looked at. */
+typedef enum scope_verdict {
+    SCOPE_IN,
+    SCOPE_SCHEME,   /* neither http nor https */
+    SCOPE_LONG,     /* longer than max_url */
+    SCOPE_OUT,      /* outside of the seeds' hosts, sites or prefixes */
+    SCOPE_EXCLUDED, /* by a pattern, or not included by any */
+    SCOPE_REPEATS,  /* the path repeats a segment too often: a trap */
+    SCOPE_PORT,     /* a port that the Fetch Standard forbids */
+    SCOPE_VERDICTS
+} scope_verdict;
+
+typedef struct scope scope;
+
+/* VIDI_OK, VIDI_EMEMORY, or VIDI_EOPTION if this build cannot tell sites. The options need not stay. */
+int scope_open(scope **made, const scope_options *options);
+void scope_close(scope *of);
+
+/* url is serialised. */
+scope_verdict scope_check(const scope *of, vidi_str url);
+
+/* Is it on the origin of a seed? Credentials and the user's headers go there only. */
+bool scope_is_seeds_origin(const scope *of, vidi_str url);
+
+/* "scope", "limit", "trap": the reason that reports give; "" for SCOPE_IN. */
+const char *scope_reason(scope_verdict verdict);
+
+/* The Fetch Standard's bad ports: https://fetch.spec.whatwg.org/#port-blocking */
+bool scope_port_is_bad(int port);
+
+#endif
