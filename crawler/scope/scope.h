@@ -18,18 +18,21 @@ typedef enum scope_reach {
     SCOPE_PREFIX /* URLs that begin like a seed, up to its last '/'; http and https count as the same */
 } scope_reach;
 
+enum { SCOPE_SEGMENTS = 256 };
+
 typedef struct scope_options {
     scope_reach reach;
     const vidi_str *seeds; /* serialised; copied */
     size_t seed_count;
     /* Patterns; '*' matches any characters, '?' one. Matched against the whole URL, or, if they begin with '/', against
-     * path and query. If there are any to include, a URL must match one of them; seeds need not. Copied. */
+     * path and query. If there are any to include, a URL must match one of them. Copied. */
     const char *const *include;
     size_t include_count;
     const char *const *exclude;
     size_t exclude_count;
-    size_t max_url;      /* bytes */
-    unsigned max_repeat; /* how often a segment may come in a path; 0: any number */
+    size_t max_url; /* bytes without the fragment; 0: any number */
+    unsigned
+        max_repeat; /* how often a segment may come in a path, which then has SCOPE_SEGMENTS at most; 0: any number */
 } scope_options;
 
 /* In the order in which they are looked at. */
@@ -39,18 +42,22 @@ typedef enum scope_verdict {
     SCOPE_LONG,     /* longer than max_url */
     SCOPE_OUT,      /* outside of the seeds' hosts, sites or prefixes */
     SCOPE_EXCLUDED, /* by a pattern, or not included by any */
-    SCOPE_REPEATS,  /* the path repeats a segment too often: a trap */
+    SCOPE_REPEATS,  /* the path repeats a segment too often, or has too many: a trap */
     SCOPE_PORT,     /* a port that the Fetch Standard forbids */
     SCOPE_VERDICTS
 } scope_verdict;
 
 typedef struct scope scope;
 
-/* VIDI_OK, VIDI_EMEMORY, or VIDI_EOPTION if this build cannot tell sites. The options need not stay. */
+/*
+ * VIDI_OK or VIDI_EMEMORY; VIDI_EARGUMENT if a seed is not a serialised http or https URL without a user name;
+ * VIDI_EOPTION if this build cannot tell sites; VIDI_ECANNOT if the machine has no Public Suffix List. The options need
+ * not stay.
+ */
 int scope_open(scope **made, const scope_options *options);
 void scope_close(scope *of);
 
-/* url is serialised. */
+/* url is serialised; a fragment does not count. A seed is always in, unless its port is bad. */
 scope_verdict scope_check(const scope *of, vidi_str url);
 
 /* Is it on the origin of a seed? Credentials and the user's headers go there only. */

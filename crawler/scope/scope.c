@@ -1,0 +1,342 @@
+/*
+ * Which URLs belong to a crawl: see scope.h.
+ *
+ * Serialised URLs leave out their scheme's default port. So the text between "://" and the path is the host with the
+ * port that counts, and a piece of the URL itself is what the tables are asked for: nothing is copied.
+ */
+#include "crawler/scope/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/base/bytes.h"
+#include "crawler/base/url_parts.h"
+#include "crawler/scope/scope_glob.h"
+#include "crawler/scope/scope_names.h"
+
+enum {
+    SITE_MOST = 512, /* bytes of a host; names in the DNS have 253 at most */
+    SLOTS = 2 * SCOPE_SEGMENTS
+};
+
+typedef struct globs {
+    scope_glob *items;
+    size_t count;
+} globs;
+
+struct scope {
+    scope_reach reach;
+    size_t max_url;
+    unsigned max_repeat;
+    bytes text;           /* what the names point into */
+    scope_names seeds;    /* their URLs, without fragments */
+    scope_names origins;  /* "https://example.org:8080" */
+    scope_names hosts;    /* "example.org:8080" */
+    scope_names sites;    /* "example.org" */
+    scope_names prefixes; /* "example.org:8080/a/" */
+    globs include, exclude;
+    vidi_canon *site_of;
+};
+
+/* ---- parts of a URL ---- */
+
+/* Without its fragment. */
+static vidi_str without_fragment(const url_parts *parts)
+{
+    return (vidi_str){parts->origin.ptr, (size_t)(parts->target.ptr + parts->target.len - parts->origin.ptr)};
+}
+
+static vidi_str host_and_port(const url_parts *parts)
+{
+    size_t skip = parts->scheme.len + 3;
+
+    return (vidi_str){parts->origin.ptr + skip, parts->origin.len - skip};
+}
+
+/* The site of a URL, in `to`. VIDI_OK or an error: VIDI_EARGUMENT for a host that is too long. */
+static int site_of(const scope *of, const url_parts *parts, char to[SITE_MOST], vidi_str *site)
+{
+    size_t len = SITE_MOST;
+
+    if (parts->host.len > SITE_MOST)
+        return VIDI_EARGUMENT;
+    int error = vidi_url_canon(of->site_of, parts->origin, NULL, to, &len);
+    *site = (vidi_str){to, len};
+    return error;
+}
+
+/* ---- making one ---- */
+
+/* Copies the text; there is room for it. */
+static vidi_str keep(scope *of, vidi_str text)
+{
+    vidi_str copy = {of->text.ptr + of->text.len, text.len};
+
+    bytes_append_str(&of->text, text);
+    return copy;
+}
+
+/* The beginning of a URL up to the last '/' of its path, without the scheme. */
+static vidi_str prefix_of(const url_parts *parts)
+{
+    vidi_str host = host_and_port(parts);
+    const char *slash = memrchr(parts->path.ptr, '/', parts->path.len);
+
+    return (vidi_str){host.ptr, (size_t)(slash + 1 - host.ptr)};
+}
+
+static int add_seed(scope *of, vidi_str url)
+{
+    char room[SITE_MOST];
+    url_parts parts;
+    vidi_str site;
+
+    if (!url_split(keep(of, url), &parts))
+        return VIDI_EARGUMENT;
+    scope_names_add(&of->seeds, without_fragment(&parts));
+    scope_names_add(&of->origins, parts.origin);
+    scope_names_add(&of->hosts, host_and_port(&parts));
+    scope_names_add(&of->prefixes, prefix_of(&parts));
+    if (of->reach != SCOPE_SITE)
+        return VIDI_OK;
+    int error = site_of(of, &parts, room, &site);
+    if (!error)
+        scope_names_add(&of->sites, keep(of, site));
+    return error;
+}
+
+static int add_seeds(scope *of, const scope_options *options)
+{
+    scope_names *const names[] = {&of->seeds, &of->origins, &of->hosts, &of->sites, &of->prefixes};
+    size_t all = 0;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !error; i++)
+        error = scope_names_open(names[i], options->seed_count);
+    for (size_t i = 0; i < options->seed_count; i++)
+        all += options->seeds[i].len;
+    if (!error)
+        error = bytes_reserve(&of->text, 2 * all + 1); /* a site is no longer than its URL */
+    for (size_t i = 0; i < options->seed_count && !error; i++)
+        error = add_seed(of, options->seeds[i]);
+    return error;
+}
+
+static int open_globs(globs *into, const char *const *patterns, size_t n)
+{
+    int error = VIDI_OK;
+
+    if (n == 0)
+        return VIDI_OK;
+    into->items = calloc(n, sizeof *into->items);
+    if (!into->items)
+        return VIDI_EMEMORY;
+    into->count = n;
+    for (size_t i = 0; i < n && !error; i++)
+        error = scope_glob_open(&into->items[i], patterns[i]);
+    return error;
+}
+
+static void close_globs(globs *of)
+{
+    for (size_t i = 0; i < of->count; i++)
+        scope_glob_close(&of->items[i]);
+    free(of->items);
+}
+
+int scope_open(scope **made, const scope_options *options)
+{
+    scope *of = calloc(1, sizeof *of);
+
+    *made = NULL;
+    if (!of)
+        return VIDI_EMEMORY;
+    of->reach = options->reach;
+    of->max_url = options->max_url;
+    of->max_repeat = options->max_repeat;
+    int error = VIDI_OK;
+    if (of->reach == SCOPE_SITE)
+        error = vidi_canon_create(&of->site_of, "key=site", NULL, NULL);
+    if (!error)
+        error = add_seeds(of, options);
+    if (!error)
+        error = open_globs(&of->include, options->include, options->include_count);
+    if (!error)
+        error = open_globs(&of->exclude, options->exclude, options->exclude_count);
+    if (error)
+        scope_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void scope_close(scope *of)
+{
+    if (!of)
+        return;
+    close_globs(&of->include);
+    close_globs(&of->exclude);
+    scope_names_close(&of->seeds);
+    scope_names_close(&of->origins);
+    scope_names_close(&of->hosts);
+    scope_names_close(&of->sites);
+    scope_names_close(&of->prefixes);
+    vidi_canon_close(of->site_of);
+    bytes_free(&of->text);
+    free(of);
+}
+
+/* ---- within reach? ---- */
+
+static bool is_among(const scope_names *names, vidi_str text)
+{
+    return scope_names_have(names, scope_hash(text), text);
+}
+
+static bool is_on_site(const scope *of, const url_parts *parts)
+{
+    char room[SITE_MOST];
+    vidi_str site;
+
+    if (is_among(&of->hosts, host_and_port(parts)))
+        return true;
+    return site_of(of, parts, room, &site) == VIDI_OK && is_among(&of->sites, site);
+}
+
+/* Asks for the beginning up to each '/'. */
+static bool has_prefix(const scope *of, const url_parts *parts)
+{
+    vidi_str text = host_and_port(parts);
+    uint64_t hash = SCOPE_HASH_START;
+
+    text.len += parts->path.len;
+    for (size_t i = 0; i < text.len && i < of->prefixes.longest; i++) {
+        hash = scope_hash_byte(hash, text.ptr[i]);
+        if (text.ptr[i] == '/' && scope_names_have(&of->prefixes, hash, (vidi_str){text.ptr, i + 1}))
+            return true;
+    }
+    return false;
+}
+
+static bool reaches(const scope *of, const url_parts *parts)
+{
+    switch (of->reach) {
+    case SCOPE_SITE:
+        return is_on_site(of, parts);
+    case SCOPE_PREFIX:
+        return has_prefix(of, parts);
+    default:
+        return is_among(&of->hosts, host_and_port(parts));
+    }
+}
+
+/* ---- patterns ---- */
+
+static bool any_matches(const globs *among, vidi_str url, vidi_str target)
+{
+    for (size_t i = 0; i < among->count; i++)
+        if (scope_glob_matches(&among->items[i], among->items[i].of_target ? target : url))
+            return true;
+    return false;
+}
+
+static bool is_excluded(const scope *of, vidi_str url, vidi_str target)
+{
+    return (of->include.count && !any_matches(&of->include, url, target)) || any_matches(&of->exclude, url, target);
+}
+
+/* ---- repeated segments ---- */
+
+/* Cuts a path into its segments, without the empty ones. Returns how many; SCOPE_SEGMENTS + 1 if they are too many. */
+static size_t cut_path(vidi_str path, vidi_str segments[SCOPE_SEGMENTS])
+{
+    const char *at = path.ptr, *end = path.ptr + path.len;
+    size_t n = 0;
+
+    while (at < end) {
+        const char *slash = memchr(at, '/', (size_t)(end - at));
+        if (!slash)
+            slash = end;
+        if (slash > at) {
+            if (n == SCOPE_SEGMENTS)
+                return n + 1;
+            segments[n++] = (vidi_str){at, (size_t)(slash - at)};
+        }
+        at = slash + 1;
+    }
+    return n;
+}
+
+/* Counts equal segments in a table that is as small as it can be. */
+static bool repeats(vidi_str path, unsigned most)
+{
+    vidi_str segments[SCOPE_SEGMENTS];
+    uint16_t first[SLOTS], times[SCOPE_SEGMENTS]; /* number of the first of its kind, from 1; how many there are */
+    size_t n = cut_path(path, segments), slots = 2;
+
+    if (n > SCOPE_SEGMENTS)
+        return true;
+    if (n <= most)
+        return false;
+    while (slots < 2 * n)
+        slots *= 2;
+    memset(first, 0, slots * sizeof first[0]);
+    for (size_t i = 0; i < n; i++) {
+        vidi_str segment = segments[i];
+        size_t at = scope_hash(segment) & (slots - 1);
+        while (first[at] && (segments[first[at] - 1].len != segment.len ||
+                             memcmp(segments[first[at] - 1].ptr, segment.ptr, segment.len) != 0))
+            at = (at + 1) & (slots - 1);
+        if (!first[at]) {
+            first[at] = (uint16_t)(i + 1);
+            times[i] = 0;
+        }
+        if (++times[first[at] - 1] > most)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the verdict ---- */
+
+static scope_verdict judge(const scope *of, vidi_str url, const url_parts *parts)
+{
+    if (of->max_url && url.len > of->max_url)
+        return SCOPE_LONG;
+    if (!reaches(of, parts))
+        return SCOPE_OUT;
+    if (is_excluded(of, url, parts->target))
+        return SCOPE_EXCLUDED;
+    if (of->max_repeat && repeats(parts->path, of->max_repeat))
+        return SCOPE_REPEATS;
+    return SCOPE_IN;
+}
+
+scope_verdict scope_check(const scope *of, vidi_str url)
+{
+    url_parts parts;
+
+    if (!url_split(url, &parts))
+        return SCOPE_SCHEME;
+    url = without_fragment(&parts);
+    scope_verdict verdict = judge(of, url, &parts);
+    if (verdict != SCOPE_IN && verdict != SCOPE_OUT && is_among(&of->seeds, url))
+        verdict = SCOPE_IN;
+    return verdict == SCOPE_IN && scope_port_is_bad(parts.port) ? SCOPE_PORT : verdict;
+}
+
+bool scope_is_seeds_origin(const scope *of, vidi_str url)
+{
+    url_parts parts;
+
+    return url_split(url, &parts) && is_among(&of->origins, parts.origin);
+}
+
+const char *scope_reason(scope_verdict verdict)
+{
+    static const char *const reasons[SCOPE_VERDICTS] = {
+        [SCOPE_IN] = "",          [SCOPE_SCHEME] = "scope",      [SCOPE_LONG] = "limit", [SCOPE_OUT] = "scope",
+        [SCOPE_REPEATS] = "trap", [SCOPE_EXCLUDED] = "excluded", [SCOPE_PORT] = "scope"};
+
+    return reasons[verdict];
+}

@@ -1,0 +1,47 @@
+/*
+ * A set of short texts that is filled once and then only asked: hosts, sites, prefixes, URLs. Open addressing, at most
+ * half full. The texts are the user's, so nobody else can make the chains long.
+ */
+#ifndef VIDI_CRAWLER_SCOPE_SCOPE_NAMES_H
+#define VIDI_CRAWLER_SCOPE_SCOPE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vidi/vidi.h"
+
+typedef struct scope_names {
+    vidi_str *slots; /* ptr NULL: free */
+    size_t mask;
+    size_t longest; /* bytes of the longest text */
+} scope_names;
+
+/* FNV-1a, so that the hash of every beginning of a text is known on the way to its end. */
+#define SCOPE_HASH_START 0xcbf29ce484222325u
+
+static inline uint64_t scope_hash_byte(uint64_t hash, char byte)
+{
+    return (hash ^ (unsigned char)byte) * 0x100000001b3u;
+}
+
+static inline uint64_t scope_hash(vidi_str text)
+{
+    uint64_t hash = SCOPE_HASH_START;
+
+    for (size_t i = 0; i < text.len; i++)
+        hash = scope_hash_byte(hash, text.ptr[i]);
+    return hash;
+}
+
+/* Makes room for n texts. VIDI_OK or VIDI_EMEMORY. */
+int scope_names_open(scope_names *names, size_t n);
+void scope_names_close(scope_names *names);
+
+/* The text is not copied. No more than scope_names_open was told. */
+void scope_names_add(scope_names *names, vidi_str text);
+
+/* hash is scope_hash(text). */
+bool scope_names_have(const scope_names *names, uint64_t hash, vidi_str text);
+
+#endif
