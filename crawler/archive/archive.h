@@ -5,7 +5,7 @@
  * once archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off whatever
  * comes behind that place.
  *
- *   FOLDER/NAME-00000.warc.gz, NAME-00001.warc.gz, …    a new file after max_bytes; each begins with a warcinfo record
+ *   FOLDER/vidi-00000.warc.gz, vidi-00001.warc.gz, …    a new file after max_bytes; each begins with a warcinfo record
  */
 #ifndef VIDI_CRAWLER_ARCHIVE_ARCHIVE_H
 #define VIDI_CRAWLER_ARCHIVE_ARCHIVE_H
@@ -17,6 +17,8 @@
 #include "crawler/base/bytes.h"
 
 typedef struct archive archive;
+
+enum { ARCHIVE_NAME_ROOM = 64 };
 
 typedef struct archive_place {
     uint32_t file;   /* number of the file */
@@ -32,8 +34,16 @@ typedef struct archive_options {
     int64_t date;        /* milliseconds since 1970, for the warcinfo record */
 } archive_options;
 
-/* VIDI_OK, or VIDI_EMEMORY, VIDI_EIO, VIDI_EDAMAGED (a file is shorter than committed, or missing); `why` (room 256) tells. */
+/*
+ * Opens the archive to write behind `end`; all that comes after it is removed. VIDI_OK, or VIDI_EMEMORY, VIDI_EIO,
+ * VIDI_ELIMIT (the disk is full), VIDI_EDAMAGED (a file is shorter than committed, or missing; nothing was changed);
+ * `why` (room 256) tells.
+ *
+ * If `end` is {0, 0}, files that hold pages are not removed: VIDI_EEXIST. So a caller commits archive_end once before it
+ * writes its first page, or a crash before its first commit leaves such files.
+ */
 int archive_open(archive **made, const archive_options *options, char *why);
+/* What was written since the last archive_sync may be lost. */
 void archive_close(archive *of);
 
 /* One response with its request. */
@@ -47,25 +57,32 @@ typedef struct archive_exchange {
     const char *truncated; /* "length", "time"; NULL: whole */
 } archive_exchange;
 
-/* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. */
-void archive_digest(vidi_str bytes, char *to);
+/* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. VIDI_OK or VIDI_EMEMORY. */
+int archive_digest(vidi_str bytes, char *to);
 
 /* For packing; one thread uses it at a time. NULL: no memory. */
 typedef struct archive_packer archive_packer;
 archive_packer *archive_packer_open(void);
 void archive_packer_close(archive_packer *packer);
 
-/* Appends the records of an exchange to `to`: response, then request. *response is the length of the first. */
+/*
+ * Appends the records of an exchange to `to`: response, then request. *response is the length of the first. VIDI_OK,
+ * VIDI_EMEMORY or VIDI_ESYSTEM (no random numbers); then nothing is appended.
+ */
 int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes *to, size_t *response);
 
-/* Appends packed records of one exchange; *file and *offset tell where they begin. VIDI_EIO, VIDI_ELIMIT (disk full). */
+/*
+ * Appends packed records of one exchange; *file and *offset tell where they begin. VIDI_OK, VIDI_EMEMORY, VIDI_EIO or
+ * VIDI_ELIMIT (the disk is full). After an error the archive is as before the call, which may be made again. Only after
+ * a failed sync nothing can be written any more: every further call is VIDI_EIO.
+ */
 int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset);
-/* All that was written is on disk. */
+/* All that was written is on disk, up to archive_end. Errors as of archive_write. */
 int archive_sync(archive *of);
 archive_place archive_end(const archive *of);
 const char *archive_error(const archive *of);
 
-/* The name of a file without its folder: "NAME-00000.warc.gz". `to` has room for 64 bytes. */
+/* The name of a file without its folder: "vidi-00000.warc.gz". `to` has room for ARCHIVE_NAME_ROOM bytes. */
 const char *archive_name(uint32_t file, char *to);
 
 #endif

@@ -1,0 +1,301 @@
+/*
+ * Opening an archive: brings the folder to the state that the database has committed.
+ *
+ * A crash leaves at least what was committed, because the archive is synced before the database. What comes behind it is
+ * cut off: half a record, records whose rows were never committed, files that were begun. If there is less, something
+ * else has happened to the files, and nothing is changed.
+ */
+#include "crawler/archive/archive_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawler/base/crawl_clock.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
+
+enum { WARCINFO_MOST = 16 << 10 };
+
+/* ---- names ---- */
+
+/* The number in "vidi-00007.warc.gz"; false if the name is another. */
+static bool number_of(const char *name, uint32_t *number)
+{
+    char *end, again[ARCHIVE_NAME_ROOM];
+
+    if (strncmp(name, "vidi-", 5) != 0 || name[5] < '0' || name[5] > '9')
+        return false;
+    unsigned long value = strtoul(name + 5, &end, 10);
+    if (value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    return strcmp(archive_name(*number, again), name) == 0;
+}
+
+typedef int visit_file(archive *of, uint32_t number, const archive_place *end);
+
+/* Calls visit for each archive file from `first` on. */
+static int for_files(archive *of, uint32_t first, visit_file *visit, const archive_place *end)
+{
+    int handle = openat(of->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = VIDI_OK;
+    DIR *folder = handle < 0 ? NULL : fdopendir(handle);
+    struct dirent *entry;
+    uint32_t number;
+
+    if (!folder) {
+        if (handle >= 0)
+            close(handle);
+        return archive_fail(of, "list the folder of", first);
+    }
+    while (!error && (errno = 0, entry = readdir(folder)))
+        if (number_of(entry->d_name, &number) && number >= first)
+            error = visit(of, number, end);
+    if (!error && errno)
+        error = archive_fail(of, "list the folder of", first);
+    closedir(folder);
+    return error;
+}
+
+/* ---- what was committed ---- */
+
+static int damaged(archive *of, uint32_t number, const char *what)
+{
+    char name[ARCHIVE_NAME_ROOM];
+
+    snprintf(of->error, sizeof of->error, "%.110s/%s %.80s", of->path, archive_name(number, name), what);
+    return VIDI_EDAMAGED;
+}
+
+/* Opens a file that must be there. Links are not followed, and pipes not waited for. */
+static int open_file(archive *of, uint32_t number, int *file, uint64_t *length)
+{
+    char name[ARCHIVE_NAME_ROOM];
+    struct stat state;
+
+    *file = openat(of->folder, archive_name(number, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (*file < 0 && errno == ENOENT)
+        return damaged(of, number, "is missing, but the crawl's database has pages in it");
+    if (*file < 0 && errno == ELOOP)
+        return damaged(of, number, "is a symbolic link, not a file of the archive");
+    if (*file < 0)
+        return archive_fail(of, "open", number);
+    int error = VIDI_OK;
+    if (fstat(*file, &state) != 0)
+        error = archive_fail(of, "look at", number);
+    else if (!S_ISREG(state.st_mode))
+        error = damaged(of, number, "is not a regular file");
+    *length = error ? 0 : (uint64_t)state.st_size;
+    if (error)
+        close(*file);
+    return error;
+}
+
+static int check_earlier(archive *of, uint32_t count)
+{
+    int error = VIDI_OK, file;
+    uint64_t length;
+
+    for (uint32_t number = 0; number < count && !error; number++) {
+        error = open_file(of, number, &file, &length);
+        if (!error)
+            close(file);
+        if (!error && length == 0)
+            error = damaged(of, number, "is empty, but the crawl's database has pages in it");
+    }
+    return error;
+}
+
+static int open_last(archive *of, const archive_place *end, uint64_t *length)
+{
+    char what[80];
+    int error = open_file(of, end->file, &of->file, length);
+
+    if (error) {
+        of->file = -1;
+        return error;
+    }
+    of->number = end->file;
+    of->written = end->length;
+    if (*length >= end->length)
+        return VIDI_OK;
+    snprintf(what, sizeof what, "has %" PRIu64 " bytes; the crawl's database needs %" PRIu64, *length, end->length);
+    return damaged(of, end->file, what);
+}
+
+/* ---- what was not ---- */
+
+static int remove_file(archive *of, uint32_t number, const archive_place *end)
+{
+    char name[ARCHIVE_NAME_ROOM];
+
+    (void)end;
+    return unlinkat(of->folder, archive_name(number, name), 0) == 0 ? VIDI_OK : archive_fail(of, "remove", number);
+}
+
+static int cut(archive *of, const archive_place *end, uint64_t length)
+{
+    int error = for_files(of, end->file + 1, remove_file, end);
+
+    if (!error && length > end->length && (ftruncate(of->file, (off_t)end->length) != 0 || fdatasync(of->file) != 0))
+        error = archive_fail(of, "cut back", end->file);
+    if (!error && fsync(of->folder) != 0)
+        error = archive_fail(of, "sync the folder of", end->file);
+    return error;
+}
+
+static int go_on(archive *of, const archive_place *end)
+{
+    uint64_t length;
+    int error = check_earlier(of, end->file);
+
+    if (!error)
+        error = open_last(of, end, &length);
+    if (!error)
+        error = cut(of, end, length);
+    of->has_records = true;
+    return error;
+}
+
+/* ---- a new archive ---- */
+
+/* Has the file more than its first record? A record that is not complete does not count. */
+static bool has_records(int file, uint64_t length)
+{
+    static const size_t room = 4 * WARCINFO_MOST;
+    char *packed = malloc(WARCINFO_MOST + room);
+    struct libdeflate_decompressor *unpacker = libdeflate_alloc_decompressor();
+    bool has = true;
+
+    if (packed && unpacker && length <= WARCINFO_MOST && pread(file, packed, length, 0) == (ssize_t)length) {
+        size_t used = 0, plain;
+        has = libdeflate_gzip_decompress_ex(unpacker, packed, length, packed + WARCINFO_MOST, room, &used, &plain) ==
+                  LIBDEFLATE_SUCCESS &&
+              used < length;
+    }
+    if (unpacker)
+        libdeflate_free_decompressor(unpacker);
+    free(packed);
+    return has;
+}
+
+/* Files that a database does not know of are somebody's archive, unless they are what a crash leaves at the start. */
+static int check_unknown(archive *of, uint32_t number, const archive_place *end)
+{
+    char name[ARCHIVE_NAME_ROOM];
+    int file;
+    uint64_t length;
+    int error = open_file(of, number, &file, &length);
+
+    (void)end;
+    if (error)
+        return error;
+    bool has = has_records(file, length);
+    close(file);
+    if (!has)
+        return VIDI_OK;
+    snprintf(of->error, sizeof of->error, "%.150s/%s holds pages that the crawl's database does not know; move it away",
+             of->path, archive_name(number, name));
+    return VIDI_EEXIST;
+}
+
+static int begin(archive *of, const archive_place *end)
+{
+    int error = for_files(of, 0, check_unknown, end);
+
+    if (!error)
+        error = for_files(of, 0, remove_file, end);
+    return error ? error : archive_begin_file(of, 0);
+}
+
+/* ---- opening and closing ---- */
+
+/* The name of a folder that was just made must be on disk, too. */
+static int sync_parent(const archive *of)
+{
+    int parent = openat(of->folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = parent < 0 ? -1 : fsync(parent);
+
+    if (parent >= 0)
+        close(parent);
+    return result;
+}
+
+static int open_folder(archive *of)
+{
+    bool made = mkdir(of->path, 0777) == 0;
+
+    if (made || errno == EEXIST)
+        of->folder = open(of->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (of->folder >= 0 && (!made || sync_parent(of) == 0))
+        return VIDI_OK;
+    snprintf(of->error, sizeof of->error, "cannot make or open the folder %.150s: %s", of->path, strerror(errno));
+    return VIDI_EIO;
+}
+
+static char *copy(const char *text, int *error)
+{
+    char *made = text ? strdup(text) : NULL;
+
+    if (text && !made)
+        *error = VIDI_EMEMORY;
+    return made;
+}
+
+static int prepare(archive *of, const archive_options *options)
+{
+    int error = VIDI_OK;
+
+    of->folder = of->file = -1;
+    of->max_bytes = options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
+    of->date = options->date;
+    of->opened = crawl_clock_real.now(NULL);
+    of->path = copy(options->folder, &error);
+    of->agent = copy(options->agent, &error);
+    of->contact = copy(options->contact, &error);
+    return error;
+}
+
+int archive_open(archive **made, const archive_options *options, char *why)
+{
+    const archive_place *end = &options->end;
+    archive *of = calloc(1, sizeof *of);
+    int error = of ? prepare(of, options) : VIDI_EMEMORY;
+
+    *made = NULL;
+    if (error) {
+        snprintf(why, ARCHIVE_ERROR, "%s", vidi_strerror(error));
+    } else {
+        error = open_folder(of);
+        if (!error)
+            error = end->file == 0 && end->length == 0 ? begin(of, end) : go_on(of, end);
+        if (error)
+            snprintf(why, ARCHIVE_ERROR, "%s", of->error);
+    }
+    if (error)
+        archive_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void archive_close(archive *of)
+{
+    if (!of)
+        return;
+    if (of->file >= 0)
+        close(of->file);
+    if (of->folder >= 0)
+        close(of->folder);
+    free(of->path);
+    free(of->agent);
+    free(of->contact);
+    free(of);
+}

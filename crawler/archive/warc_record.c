@@ -1,0 +1,262 @@
+/*
+ * Records of a WARC file: see warc_record.h.
+ *
+ *   WARC/1.1 CRLF, fields, CRLF, block, CRLF CRLF     packed by libdeflate at level 1, a gzip member per record
+ *
+ * A record is put together in the packer's memory, because libdeflate packs a whole buffer at a time: that is what makes
+ * it several times as fast as zlib. Memory beyond KEEP is given back after a large record.
+ */
+#include "crawler/archive/warc_record.h"
+
+#include <errno.h>
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "crawler/archive/warc_digest.h"
+
+enum { LEVEL = 1, KEEP = 1 << 20, UUID_BYTES = 16, RANDOM_BYTES = 256 * UUID_BYTES };
+
+struct archive_packer {
+    struct libdeflate_compressor *compressor;
+    EVP_MD_CTX *digest;
+    bytes plain, packed;
+    int error; /* the first one while a record is put together */
+    size_t random_left;
+    unsigned char random[RANDOM_BYTES];
+};
+
+archive_packer *archive_packer_open(void)
+{
+    archive_packer *packer = calloc(1, sizeof *packer);
+
+    if (!packer)
+        return NULL;
+    packer->compressor = libdeflate_alloc_compressor(LEVEL);
+    packer->digest = EVP_MD_CTX_new();
+    if (!packer->compressor || !packer->digest) {
+        archive_packer_close(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+void archive_packer_close(archive_packer *packer)
+{
+    if (!packer)
+        return;
+    if (packer->compressor)
+        libdeflate_free_compressor(packer->compressor);
+    EVP_MD_CTX_free(packer->digest);
+    bytes_free(&packer->plain);
+    bytes_free(&packer->packed);
+    free(packer);
+}
+
+/* ---- ids ---- */
+
+static int fill_random(archive_packer *packer)
+{
+    for (size_t have = 0; have < RANDOM_BYTES;) {
+        ssize_t n = getrandom(packer->random + have, RANDOM_BYTES - have, 0);
+        if (n < 0 && errno != EINTR)
+            return VIDI_ESYSTEM;
+        have += n > 0 ? (size_t)n : 0;
+    }
+    packer->random_left = RANDOM_BYTES;
+    return VIDI_OK;
+}
+
+int warc_id(archive_packer *packer, char id[WARC_ID_ROOM])
+{
+    static const char digits[] = "0123456789abcdef", head[] = "<urn:uuid:";
+
+    if (packer->random_left == 0 && fill_random(packer))
+        return VIDI_ESYSTEM;
+    packer->random_left -= UUID_BYTES;
+    unsigned char *uuid = packer->random + packer->random_left;
+    uuid[6] = (unsigned char)((uuid[6] & 0x0F) | 0x40); /* version 4: random */
+    uuid[8] = (unsigned char)((uuid[8] & 0x3F) | 0x80);
+    memcpy(id, head, sizeof head);
+    char *to = id + sizeof head - 1;
+    for (size_t i = 0; i < UUID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = digits[uuid[i] >> 4];
+        *to++ = digits[uuid[i] & 15];
+    }
+    memcpy(to, ">", 2);
+    return VIDI_OK;
+}
+
+/* ---- fields; after an error they do nothing ---- */
+
+static void put(archive_packer *packer, const void *from, size_t n)
+{
+    if (!packer->error)
+        packer->error = bytes_append(&packer->plain, from, n);
+}
+
+static void put_text(archive_packer *packer, const char *text)
+{
+    put(packer, text, strlen(text));
+}
+
+/* Blanks, control characters and bytes outside ASCII become %XX: a URL from a page cannot add fields to a record. */
+static void put_url(archive_packer *packer, vidi_str url)
+{
+    size_t plain = 0;
+
+    for (size_t i = 0; i < url.len; i++) {
+        unsigned char c = (unsigned char)url.ptr[i];
+        if (c > 0x20 && c < 0x7F)
+            continue;
+        char code[4];
+        snprintf(code, sizeof code, "%%%02X", c);
+        put(packer, url.ptr + plain, i - plain);
+        put(packer, code, 3);
+        plain = i + 1;
+    }
+    put(packer, url.ptr + plain, url.len - plain);
+}
+
+static void put_field(archive_packer *packer, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    put_text(packer, name);
+    put_text(packer, ": ");
+    put_text(packer, value);
+    put_text(packer, "\r\n");
+}
+
+static void put_date(archive_packer *packer, int64_t date)
+{
+    time_t seconds = (time_t)(date / 1000);
+    struct tm utc = {.tm_year = 70, .tm_mday = 1};
+    char text[80];
+
+    gmtime_r(&seconds, &utc);
+    snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+             utc.tm_hour, utc.tm_min, utc.tm_sec, (int)(date % 1000));
+    put_field(packer, "WARC-Date", text);
+}
+
+static void put_head(archive_packer *packer, const warc_record *record)
+{
+    char length[24], digest[WARC_DIGEST_ROOM];
+
+    put_text(packer, "WARC/1.1\r\n");
+    put_field(packer, "WARC-Type", record->type);
+    put_field(packer, "WARC-Record-ID", record->id);
+    put_date(packer, record->date < 0 ? 0 : record->date);
+    if (record->target.ptr) {
+        put_text(packer, "WARC-Target-URI: ");
+        put_url(packer, record->target);
+        put_text(packer, "\r\n");
+    }
+    put_field(packer, "WARC-Filename", record->filename);
+    put_field(packer, "WARC-IP-Address", record->address);
+    put_field(packer, "WARC-Concurrent-To", record->concurrent_to);
+    put_field(packer, "WARC-Payload-Digest", record->payload_digest);
+    if (!packer->error)
+        packer->error = warc_digest(packer->digest, record->block, 2, digest);
+    put_field(packer, "WARC-Block-Digest", packer->error ? NULL : digest);
+    put_field(packer, "WARC-Truncated", record->truncated);
+    put_field(packer, "Content-Type", record->content_type);
+    snprintf(length, sizeof length, "%zu", record->block[0].len + record->block[1].len);
+    put_field(packer, "Content-Length", length);
+    put_text(packer, "\r\n");
+}
+
+/* ---- records ---- */
+
+static void give_back(bytes *scratch)
+{
+    scratch->len = 0;
+    if (scratch->room > KEEP)
+        bytes_free(scratch);
+}
+
+static int compress(archive_packer *packer, bytes *to)
+{
+    size_t most = libdeflate_gzip_compress_bound(packer->compressor, packer->plain.len);
+    int error = bytes_reserve(&packer->packed, most);
+
+    if (error)
+        return error;
+    size_t n =
+        libdeflate_gzip_compress(packer->compressor, packer->plain.ptr, packer->plain.len, packer->packed.ptr, most);
+    if (n == 0)
+        return VIDI_EMEMORY;
+    return bytes_append(to, packer->packed.ptr, n);
+}
+
+int warc_pack(archive_packer *packer, const warc_record *record, bytes *to)
+{
+    packer->error = VIDI_OK;
+    put_head(packer, record);
+    put(packer, record->block[0].ptr, record->block[0].len);
+    put(packer, record->block[1].ptr, record->block[1].len);
+    put_text(packer, "\r\n\r\n");
+    int error = packer->error ? packer->error : compress(packer, to);
+    give_back(&packer->plain);
+    give_back(&packer->packed);
+    return error;
+}
+
+/* A line of the warcinfo record's block. Control characters become blanks. */
+static int add_line(bytes *to, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return VIDI_OK;
+    size_t start = to->len;
+    int error = bytes_append_format(to, "%s: %s", name, value);
+    for (size_t i = start; i < to->len; i++)
+        if ((unsigned char)to->ptr[i] < 0x20 || to->ptr[i] == 0x7F)
+            to->ptr[i] = ' ';
+    return error ? error : bytes_append_text(to, "\r\n");
+}
+
+static int pack_info(archive_packer *packer, const char *filename, int64_t date, vidi_str block, bytes *to)
+{
+    char id[WARC_ID_ROOM];
+    int error = warc_id(packer, id);
+    warc_record record = {.type = "warcinfo",
+                          .id = id,
+                          .date = date,
+                          .filename = filename,
+                          .content_type = "application/warc-fields",
+                          .block = {block}};
+
+    return error ? error : warc_pack(packer, &record, to);
+}
+
+int warc_pack_info(archive_packer *packer, const char *filename, int64_t date, const char *agent, const char *contact,
+                   bytes *to)
+{
+    char software[64];
+    const struct {
+        const char *name, *value;
+    } lines[] = {
+        {"software", software},
+        {"format", "WARC File Format 1.1"},
+        {"conformsTo", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+        {"robots", "classic"},
+        {"http-header-user-agent", agent},
+        {"operator", contact},
+    };
+    bytes block = {0};
+    int error = VIDI_OK;
+
+    snprintf(software, sizeof software, "vidi/%s", vidi_version());
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0] && !error; i++)
+        error = add_line(&block, lines[i].name, lines[i].value);
+    if (!error)
+        error = pack_info(packer, filename, date, bytes_str(&block), to);
+    bytes_free(&block);
+    return error;
+}
