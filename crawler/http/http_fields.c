@@ -1,0 +1,151 @@
+/*
+ * Header fields: see http.h. Lines end with LF, whatever comes before it. A line that begins with a blank goes on with
+ * the field before it. Lines without a colon or a name are no fields; they are skipped together with what goes on with
+ * them.
+ */
+#include "crawler/http/http.h"
+
+#include <string.h>
+
+#include "crawler/http/http_text.h"
+
+/* The line at *at, with its end; moves *at behind it. Empty at the end of the head. */
+static vidi_str take_line(vidi_str head, size_t *at)
+{
+    const char *from = head.ptr + *at;
+    const char *end = *at < head.len ? memchr(from, '\n', head.len - *at) : NULL;
+    vidi_str line = {from, end ? (size_t)(end + 1 - from) : head.len - *at};
+
+    *at += line.len;
+    return line;
+}
+
+/* The line and those that go on with it. */
+static vidi_str take_folded(vidi_str head, size_t *at)
+{
+    vidi_str line = take_line(head, at);
+
+    while (*at < head.len && (head.ptr[*at] == ' ' || head.ptr[*at] == '\t'))
+        line.len += take_line(head, at).len;
+    return line;
+}
+
+/* Only a line end, which ends the head; also nothing at all. */
+static bool is_end(vidi_str line)
+{
+    return line.len == 0 || line.ptr[0] == '\n' || (line.len == 2 && line.ptr[0] == '\r' && line.ptr[1] == '\n');
+}
+
+static bool cut_field(vidi_str line, http_field *field)
+{
+    size_t first = 0;
+    const char *colon = memchr(line.ptr, ':', take_line(line, &first).len);
+
+    if (!colon || http_is_blank(line.ptr[0]))
+        return false;
+    size_t name = (size_t)(colon - line.ptr);
+    field->line = line;
+    field->name = http_trim((vidi_str){line.ptr, name});
+    field->value = http_trim((vidi_str){colon + 1, line.len - name - 1});
+    return field->name.len > 0;
+}
+
+bool http_next(vidi_str head, size_t *at, http_field *field)
+{
+    if (*at == 0)
+        take_folded(head, at);
+    for (;;) {
+        size_t line_at = *at;
+        vidi_str line = take_folded(head, at);
+        if (is_end(line)) {
+            *at = line_at; /* so that the same comes again */
+            return false;
+        }
+        if (cut_field(line, field))
+            return true;
+    }
+}
+
+vidi_str http_value(vidi_str head, const char *name)
+{
+    http_field field;
+
+    for (size_t at = 0; http_next(head, &at, &field);)
+        if (http_is(field.name, name))
+            return field.value;
+    return (vidi_str){NULL, 0};
+}
+
+size_t http_type(vidi_str value, char *to, size_t room)
+{
+    size_t n = 0;
+
+    value = http_trim(value);
+    while (n + 1 < room && n < value.len && (http_is_token(value.ptr[n]) || value.ptr[n] == '/')) {
+        to[n] = http_lower(value.ptr[n]);
+        n++;
+    }
+    if (room)
+        to[n] = 0;
+    return n;
+}
+
+/* ---- the head for the archive ---- */
+
+/* Appends the lines of a field, each with CR LF as its end. */
+static int append_lines(bytes *to, vidi_str lines)
+{
+    int error = VIDI_OK;
+
+    for (size_t at = 0; at < lines.len && !error;) {
+        vidi_str line = take_line(lines, &at);
+        while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
+            line.len--;
+        error = bytes_append_str(to, line);
+        if (!error)
+            error = bytes_append(to, "\r\n", 2);
+    }
+    return error;
+}
+
+static bool is_number(vidi_str value, uint64_t number)
+{
+    uint64_t read = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (!http_is_digit(value.ptr[i]) || read > number)
+            return false;
+        read = read * 10 + (uint64_t)(value.ptr[i] - '0');
+    }
+    return value.len > 0 && read == number;
+}
+
+/* Appends a field, or Content-Length in place of one that tells a length, if that has not been done yet. */
+static int append_field(bytes *to, const http_field *field, uint64_t body_bytes, bool *has_length)
+{
+    bool tells_length = http_is(field->name, "content-length");
+
+    if (!tells_length && !http_is(field->name, "transfer-encoding"))
+        return append_lines(to, field->line);
+    if (*has_length)
+        return VIDI_OK;
+    *has_length = true;
+    if (tells_length && is_number(field->value, body_bytes))
+        return append_lines(to, field->line);
+    return bytes_append_format(to, "Content-Length: %llu\r\n", (unsigned long long)body_bytes);
+}
+
+int http_archived_head(vidi_str head, uint64_t body_bytes, bytes *to)
+{
+    http_field field;
+    bool has_length = false;
+    size_t at = 0;
+    int error = append_lines(to, take_line(head, &at));
+
+    at = 0;
+    while (!error && http_next(head, &at, &field))
+        error = append_field(to, &field, body_bytes, &has_length);
+    if (!error && !has_length)
+        error = bytes_append_format(to, "Content-Length: %llu\r\n", (unsigned long long)body_bytes);
+    return error ? error : bytes_append(to, "\r\n", 2);
+}

@@ -1,0 +1,88 @@
+/*
+ * X-Robots-Tag: what <meta name=robots> says, in the head. There is no standard; Google and Bing have described it.
+ *
+ *   X-Robots-Tag: noarchive, unavailable_after: 25 Jun 2030 15:00:00 PST
+ *   X-Robots-Tag: otherbot: noindex, nofollow
+ *
+ * A name and a colon before a rule name the robot that this rule and those behind it are for. Some rules have a colon,
+ * too; dates have commas and colons, but no name of a robot is made of digits.
+ */
+#include "crawler/http/http.h"
+
+#include <string.h>
+
+#include "crawler/html/html.h"
+#include "crawler/http/http_text.h"
+
+static bool is_rule_with_value(vidi_str name)
+{
+    return http_is(name, "unavailable_after") || http_is(name, "max-snippet") || http_is(name, "max-image-preview") ||
+           http_is(name, "max-video-preview");
+}
+
+static bool same_name(vidi_str a, vidi_str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (http_lower(a.ptr[i]) != http_lower(b.ptr[i]))
+            return false;
+    return true;
+}
+
+/* Takes the name of a robot off an item. Version numbers behind a '/' are left out. False if there is none. */
+static bool take_robot(vidi_str *item, vidi_str *robot)
+{
+    const char *colon = item->len ? memchr(item->ptr, ':', item->len) : NULL;
+
+    if (!colon)
+        return false;
+    size_t n = (size_t)(colon - item->ptr);
+    vidi_str name = http_trim((vidi_str){item->ptr, n});
+    if (name.len == 0 || !(http_is_letter(name.ptr[0]) || name.ptr[0] == '*') || is_rule_with_value(name))
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (!http_is_token(name.ptr[i]) && name.ptr[i] != '/')
+            return false;
+    const char *slash = memchr(name.ptr, '/', name.len);
+    *robot = (vidi_str){name.ptr, slash ? (size_t)(slash - name.ptr) : name.len};
+    *item = (vidi_str){colon + 1, item->len - n - 1};
+    return true;
+}
+
+static uint32_t flags_of(vidi_str rule)
+{
+    if (http_is(rule, "noindex"))
+        return HTML_ROBOTS_NOINDEX;
+    if (http_is(rule, "nofollow"))
+        return HTML_ROBOTS_NOFOLLOW;
+    if (http_is(rule, "noarchive"))
+        return HTML_ROBOTS_NOARCHIVE;
+    return http_is(rule, "none") ? HTML_ROBOTS_NOINDEX | HTML_ROBOTS_NOFOLLOW : 0;
+}
+
+static uint32_t flags_of_field(vidi_str value, vidi_str agent)
+{
+    vidi_str item, robot, word;
+    uint32_t flags = 0;
+    bool for_us = true;
+
+    while (http_next_item(&value, &item)) {
+        if (take_robot(&item, &robot))
+            for_us = http_is(robot, "*") || same_name(robot, agent);
+        while (for_us && http_next_word(&item, "", &word))
+            flags |= flags_of(word);
+    }
+    return flags;
+}
+
+uint32_t http_robots(vidi_str head, vidi_str agent)
+{
+    http_field field;
+    uint32_t flags = 0;
+
+    for (size_t at = 0; http_next(head, &at, &field);)
+        if (http_is(field.name, "x-robots-tag"))
+            flags |= flags_of_field(field.value, agent);
+    return flags;
+}

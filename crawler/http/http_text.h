@@ -1,0 +1,71 @@
+/*
+ * Characters of header fields, whatever the locale.
+ */
+#ifndef VIDI_CRAWLER_HTTP_HTTP_TEXT_H
+#define VIDI_CRAWLER_HTTP_HTTP_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vidi/vidi.h"
+
+/* Line ends, too: the value of a field can go on in the next line. */
+static inline bool http_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static inline bool http_is_digit(char c)
+{
+    return (unsigned char)(c - '0') < 10;
+}
+
+static inline bool http_is_letter(char c)
+{
+    return (unsigned char)((c | 0x20) - 'a') < 26;
+}
+
+/* RFC 9110, section 5.6.2. */
+static inline bool http_is_token(char c)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+    bool is = http_is_letter(c) || http_is_digit(c);
+
+    for (size_t i = 0; i + 1 < sizeof others; i++)
+        is |= c == others[i];
+    return is;
+}
+
+static inline char http_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Is the text `lower`, which is in lower case, but for the case of its letters? */
+static inline bool http_is(vidi_str text, const char *lower)
+{
+    size_t i = 0;
+
+    for (; i < text.len; i++)
+        if (!lower[i] || http_lower(text.ptr[i]) != lower[i])
+            return false;
+    return lower[i] == 0;
+}
+
+/* Without the blanks around. */
+static inline vidi_str http_trim(vidi_str text)
+{
+    while (text.len && http_is_blank(text.ptr[0]))
+        text = (vidi_str){text.ptr + 1, text.len - 1};
+    while (text.len && http_is_blank(text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+/* Takes the part up to the next comma off a list, without blanks around. False if nothing is left. */
+bool http_next_item(vidi_str *list, vidi_str *item);
+
+/* Takes the next word off, which ends before a blank or one of the separators. False if there is none. */
+bool http_next_word(vidi_str *text, const char *separators, vidi_str *word);
+
+#endif
