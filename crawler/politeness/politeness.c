@@ -1,0 +1,267 @@
+/*
+ * Turns: who gets the next one, and what that means for the others. slots.h has the data.
+ *
+ * A queue may go when its name and its address both have room for a request and their times have come. The heaps keep
+ *
+ *     time of a pair      the later of: the name's time; since when its first queue has waited
+ *     time of an address  the later of: the address's time; the earliest time of its pairs
+ *
+ * so the top of the heap of addresses is the queue that could go first and, among those that can go now, the one that has
+ * been kept waiting longest. Since when a queue has waited is never in the future: it decides whose turn comes first, not
+ * when it comes.
+ */
+#include "crawler/politeness/politeness.h"
+
+#include <stdlib.h>
+
+#include "crawler/politeness/slots.h"
+#include "vidi/vidi.h"
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t add_times(int64_t time, int64_t span)
+{
+    return time > INT64_MAX - span ? INT64_MAX : time + span;
+}
+
+/* ---- keeping the heaps right ---- */
+
+static void address_changed(polite *of, polite_slot *address)
+{
+    const turns_node *first = turns_top(&address->waiting);
+
+    if (first && address->running < of->options.per_host)
+        turns_set(&of->due, &address->node, later_of(first->time, polite_slot_time(address)), first->order);
+    else
+        turns_remove(&of->due, &address->node);
+}
+
+static void pair_changed(polite *of, polite_pair *pair)
+{
+    const polite_queue *first = pair->wanting.first;
+    polite_slot *name = pair->name, *address = pair->address;
+
+    if (first && name->running < of->options.per_host)
+        turns_set(&address->waiting, &pair->node, later_of(first->since, polite_slot_time(name)), first->turn);
+    else
+        turns_remove(&address->waiting, &pair->node);
+    address_changed(of, address);
+}
+
+/* The name of the pair has changed, and perhaps the address and the pair itself. */
+static void name_changed(polite *of, const polite_pair *pair)
+{
+    for (polite_pair *one = pair->name->pairs; one; one = one->next)
+        pair_changed(of, one);
+}
+
+/* Nothing goes to the name and the address before `until`. */
+static void hold(polite_pair *pair, int64_t until)
+{
+    pair->name->not_before = later_of(pair->name->not_before, until);
+    pair->address->not_before = later_of(pair->address->not_before, until);
+}
+
+/* ---- queues ---- */
+
+int polite_open(polite **made, const polite_options *options)
+{
+    polite *of = *made = calloc(1, sizeof *of);
+
+    if (!of)
+        return VIDI_EMEMORY;
+    of->options = *options;
+    if (!of->options.per_host)
+        of->options.per_host = 1;
+    return VIDI_OK;
+}
+
+void polite_close(polite *of)
+{
+    if (!of)
+        return;
+    polite_free_slots(of);
+    free(of);
+}
+
+polite_queue *polite_add(polite *of, uint64_t name, uint64_t address, void *item)
+{
+    polite_queue *queue = calloc(1, sizeof *queue);
+    polite_pair *pair = queue ? polite_pair_get(of, name, address) : NULL;
+
+    if (!pair) {
+        free(queue);
+        return NULL;
+    }
+    queue->pair = pair;
+    queue->item = item;
+    polite_list_append(&pair->resting, queue);
+    return queue;
+}
+
+void polite_remove(polite *of, polite_queue *queue)
+{
+    polite_pair *pair = queue->pair;
+
+    polite_want(of, queue, false);
+    polite_list_remove(&pair->resting, queue);
+    free(queue);
+    polite_pair_release(of, pair);
+}
+
+void polite_crawl_delay(polite *of, polite_queue *queue, int64_t delay)
+{
+    queue->crawl_delay = later_of(delay, 0);
+    if (queue->asked && delay > 0) {
+        hold(queue->pair, add_times(queue->ended, delay));
+        name_changed(of, queue->pair);
+    }
+}
+
+/* The queue goes to the end of the line. */
+static void wait_from_now(polite *of, polite_queue *queue)
+{
+    queue->since = of->now;
+    queue->turn = ++of->turns;
+    polite_list_append(&queue->pair->wanting, queue);
+}
+
+void polite_want(polite *of, polite_queue *queue, bool wants)
+{
+    polite_pair *pair = queue->pair;
+
+    if (queue->wants == wants)
+        return;
+    queue->wants = wants;
+    polite_list_remove(wants ? &pair->resting : &pair->wanting, queue);
+    if (wants) {
+        wait_from_now(of, queue);
+        of->wanting++;
+        of->waiting += queue->running == 0;
+    } else {
+        polite_list_append(&pair->resting, queue);
+        of->wanting--;
+        of->waiting -= queue->running == 0;
+    }
+    pair_changed(of, pair);
+}
+
+/* ---- turns ---- */
+
+/* What lies between the beginnings of two requests, whatever the first takes. */
+static int64_t least_delay(const polite *of, const polite_queue *queue)
+{
+    return later_of(of->options.delay < 0 ? POLITE_DELAY : of->options.delay, queue->crawl_delay);
+}
+
+/* What lies between the end of a request and the beginning of the next. */
+static int64_t delay_after(const polite *of, const polite_queue *queue, int64_t took)
+{
+    int64_t least = least_delay(of, queue);
+
+    if (of->options.delay >= 0 || took <= 0)
+        return least;
+    return later_of(least, took < POLITE_FACTOR_TOP / POLITE_FACTOR ? POLITE_FACTOR * took : POLITE_FACTOR_TOP);
+}
+
+static void slot_take(const polite *of, polite_slot *slot, const polite_queue *queue)
+{
+    slot->running++;
+    if (of->options.per_host > 1 && least_delay(of, queue) > 0) {
+        slot->spaced = add_times(of->now, least_delay(of, queue));
+        slot->latest = queue->turn;
+    }
+}
+
+void *polite_next(polite *of, int64_t now)
+{
+    of->now = later_of(of->now, now);
+    polite_forget(of);
+    const turns_node *top = turns_top(&of->due);
+    if (!top || top->time > of->now)
+        return NULL;
+    polite_pair *pair = (polite_pair *)turns_top(&((const polite_slot *)top)->waiting);
+    polite_queue *queue = pair->wanting.first;
+    polite_list_remove(&pair->wanting, queue);
+    wait_from_now(of, queue);
+    of->waiting -= queue->running == 0;
+    queue->running++;
+    slot_take(of, pair->name, queue);
+    slot_take(of, pair->address, queue);
+    name_changed(of, pair);
+    return queue->item;
+}
+
+static void give_back(polite *of, polite_queue *queue)
+{
+    queue->running--;
+    of->waiting += queue->wants && queue->running == 0;
+    queue->pair->name->running--;
+    queue->pair->address->running--;
+}
+
+void polite_done(polite *of, polite_queue *queue, int64_t now, int64_t took)
+{
+    int64_t delay = delay_after(of, queue, took);
+
+    of->now = later_of(of->now, now);
+    give_back(of, queue);
+    queue->asked = true;
+    queue->ended = now;
+    if (delay > 0)
+        hold(queue->pair, add_times(now, delay));
+    name_changed(of, queue->pair);
+}
+
+/* The turn before the latest lies further back than the delay, or the latest would not have been given. */
+static void slot_untake(polite_slot *slot, const polite_queue *queue)
+{
+    if (slot->latest == queue->turn)
+        slot->spaced = 0;
+}
+
+void polite_return(polite *of, polite_queue *queue)
+{
+    give_back(of, queue);
+    slot_untake(queue->pair->name, queue);
+    slot_untake(queue->pair->address, queue);
+    name_changed(of, queue->pair);
+}
+
+void polite_back_off(polite *of, polite_queue *queue, int64_t until)
+{
+    hold(queue->pair, until);
+    name_changed(of, queue->pair);
+}
+
+/* ---- looking ---- */
+
+int64_t polite_when(const polite *of)
+{
+    const turns_node *top = turns_top(&of->due);
+    return top ? later_of(top->time, of->now) : INT64_MAX;
+}
+
+int64_t polite_when_queue(const polite *of, const polite_queue *queue)
+{
+    (void)of;
+    return later_of(polite_slot_time(queue->pair->name), polite_slot_time(queue->pair->address));
+}
+
+size_t polite_wanting(const polite *of)
+{
+    return of->wanting;
+}
+
+size_t polite_waiting(const polite *of)
+{
+    return of->waiting;
+}
+
+size_t polite_known(const polite *of)
+{
+    return of->slot_count;
+}

@@ -1,0 +1,191 @@
+/*
+ * Names, addresses and pairs: finding, making and forgetting them. Heaps get their room here, when something is made, so
+ * that nothing that happens later needs memory.
+ */
+#include "crawler/politeness/slots.h"
+
+#include <search.h>
+#include <stdlib.h>
+
+/* ---- lists of queues ---- */
+
+void polite_list_append(polite_list *list, polite_queue *queue)
+{
+    queue->before = list->last;
+    queue->behind = NULL;
+    if (list->last)
+        list->last->behind = queue;
+    else
+        list->first = queue;
+    list->last = queue;
+}
+
+void polite_list_remove(polite_list *list, polite_queue *queue)
+{
+    if (queue->before)
+        queue->before->behind = queue->behind;
+    else
+        list->first = queue->behind;
+    if (queue->behind)
+        queue->behind->before = queue->before;
+    else
+        list->last = queue->before;
+}
+
+static void free_list(polite_list *list)
+{
+    for (polite_queue *queue = list->first, *next; queue; queue = next) {
+        next = queue->behind;
+        free(queue);
+    }
+}
+
+/* ---- slots ---- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = ((const polite_slot *)a)->key, y = ((const polite_slot *)b)->key;
+    return (x > y) - (x < y);
+}
+
+static void **tree_of(polite *of, bool is_name)
+{
+    return is_name ? &of->names : &of->addresses;
+}
+
+static void slot_free(void *freed)
+{
+    polite_slot *slot = freed;
+    turns_free(&slot->waiting);
+    free(slot);
+}
+
+/* The slot must be in no heap. */
+static void slot_forget(polite *of, polite_slot *slot)
+{
+    tdelete(slot, tree_of(of, slot->is_name), compare);
+    of->slot_count--;
+    slot_free(slot);
+}
+
+static polite_slot *slot_make(polite *of, bool is_name, uint64_t key)
+{
+    polite_slot *slot = calloc(1, sizeof *slot);
+
+    if (!slot)
+        return NULL;
+    slot->key = key;
+    slot->is_name = is_name;
+    if (!turns_reserve(&of->idle, of->slot_count + 1) || !turns_reserve(&of->due, of->slot_count + 1) ||
+        !tsearch(slot, tree_of(of, is_name), compare)) {
+        free(slot);
+        return NULL;
+    }
+    of->slot_count++;
+    return slot;
+}
+
+static polite_slot *slot_get(polite *of, bool is_name, uint64_t key)
+{
+    polite_slot sought = {.key = key};
+    void *found = tfind(&sought, tree_of(of, is_name), compare);
+
+    return found ? *(polite_slot **)found : slot_make(of, is_name, key);
+}
+
+/* Forgets the slot if it has no queues: now, or when what it has to wait for is over. */
+static void slot_release(polite *of, polite_slot *slot)
+{
+    if (slot->pair_count)
+        return;
+    turns_remove(&of->idle, &slot->node);
+    if (polite_slot_time(slot) > of->now)
+        turns_set(&of->idle, &slot->node, polite_slot_time(slot), 0);
+    else
+        slot_forget(of, slot);
+}
+
+void polite_forget(polite *of)
+{
+    for (turns_node *node; (node = turns_top(&of->idle)) && node->time <= of->now;) {
+        turns_remove(&of->idle, node);
+        slot_forget(of, (polite_slot *)node);
+    }
+}
+
+/* ---- pairs ---- */
+
+static polite_pair *pair_make(polite *of, polite_slot *name, polite_slot *address)
+{
+    polite_pair *pair = calloc(1, sizeof *pair);
+
+    if (!pair || !turns_reserve(&address->waiting, address->pair_count + 1)) {
+        free(pair);
+        return NULL;
+    }
+    pair->name = name;
+    pair->address = address;
+    pair->next = name->pairs;
+    name->pairs = pair;
+    name->pair_count++;
+    address->pair_count++;
+    turns_remove(&of->idle, &name->node);
+    if (address->pair_count == 1)
+        turns_remove(&of->idle, &address->node);
+    return pair;
+}
+
+polite_pair *polite_pair_get(polite *of, uint64_t name_key, uint64_t address_key)
+{
+    polite_slot *name = slot_get(of, true, name_key);
+    polite_slot *address = slot_get(of, false, address_key);
+    polite_pair *pair = NULL;
+
+    if (name && address) {
+        for (pair = name->pairs; pair && pair->address != address; pair = pair->next)
+            ;
+        if (!pair)
+            pair = pair_make(of, name, address);
+    }
+    if (!pair && name)
+        slot_release(of, name);
+    if (!pair && address)
+        slot_release(of, address);
+    return pair;
+}
+
+void polite_pair_release(polite *of, polite_pair *pair)
+{
+    if (pair->wanting.first || pair->resting.first)
+        return;
+    polite_pair **link = &pair->name->pairs;
+    while (*link != pair)
+        link = &(*link)->next;
+    *link = pair->next;
+    pair->name->pair_count--;
+    pair->address->pair_count--;
+    slot_release(of, pair->name);
+    slot_release(of, pair->address);
+    free(pair);
+}
+
+/* The tree's nodes end before its slots, and the slots of addresses after the pairs that name them. */
+static void name_free(void *freed)
+{
+    polite_slot *name = freed;
+    for (polite_pair *pair = name->pairs, *next; pair; pair = next) {
+        next = pair->next;
+        free_list(&pair->wanting);
+        free_list(&pair->resting);
+        free(pair);
+    }
+    slot_free(name);
+}
+
+void polite_free_slots(polite *of)
+{
+    tdestroy(of->names, name_free);
+    tdestroy(of->addresses, slot_free);
+    turns_free(&of->due);
+    turns_free(&of->idle);
+}
