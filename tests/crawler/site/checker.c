@@ -1,0 +1,448 @@
+/*
+ * See checker.h. Faults are noted one by one; what can still be read behind a fault is read.
+ */
+#include "checker.h"
+
+#include <dirent.h>
+#include <openssl/sha.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#include "text.h"
+
+/* A response of the archive. */
+typedef struct stored {
+    char *file, *url, *digest;
+    uint64_t offset, length;
+    bool claimed;
+} stored;
+
+typedef struct check {
+    checker_report *report;
+    stored *responses;
+    size_t count, room;
+    checker_visit *visit;
+    void *context;
+} check;
+
+static void fault(check *self, uint64_t *counter, const char *format, ...)
+{
+    va_list arguments;
+    ++*counter;
+    if (self->report->first[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(self->report->first, sizeof self->report->first, format, arguments);
+    va_end(arguments);
+}
+
+uint64_t checker_faults(const checker_report *report)
+{
+    return report->repeated + report->unanswered + report->answered_twice + report->strays + report->bad_records +
+           report->bad_digests + report->misplaced + report->unclaimed + report->bad_lines + report->repeated_lines +
+           report->missing_lines;
+}
+
+/* ---- files ---- */
+
+static bool load(const char *path, site_text *text)
+{
+    char piece[65536];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        site_text_add(text, piece, got);
+    fclose(file);
+    return true;
+}
+
+/* ---- digests ---- */
+
+/* "sha1:" and the digest in base32 (RFC 4648). */
+static void digest_of(const char *bytes, size_t length, char to[40])
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    unsigned char sum[SHA_DIGEST_LENGTH];
+    SHA1((const unsigned char *)bytes, length, sum);
+    strcpy(to, "sha1:");
+    for (size_t i = 0; i < 32; i++) {
+        size_t bit = i * 5, byte = bit / 8, shift = bit % 8;
+        unsigned both = (unsigned)sum[byte] << 8 | (byte + 1 < sizeof sum ? sum[byte + 1] : 0);
+        to[5 + i] = letters[(both >> (11 - shift)) & 31];
+    }
+    to[37] = 0;
+}
+
+/* ---- the archive ---- */
+
+/* A record: fields, an empty line, the block, two empty lines. */
+typedef struct record {
+    const char *file;
+    uint64_t offset, length; /* as packed */
+    site_text text;
+    const char *block; /* inside of the text */
+    size_t block_length;
+} record;
+
+/* The value of a field in the lines before `end`; the caller frees. NULL: there is none. */
+static char *field_of(const char *from, const char *end, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = from, *stop; line < end; line = stop + 2) {
+        stop = memmem(line, (size_t)(end - line), "\r\n", 2);
+        if (!stop)
+            return NULL;
+        if ((size_t)(stop - line) > length && strncasecmp(line, name, length) == 0 && line[length] == ':') {
+            const char *value = line + length + 1;
+            value += strspn(value, " ");
+            return strndup(value, (size_t)(stop - value));
+        }
+    }
+    return NULL;
+}
+
+/* Unpacks the gzip member that begins at `from`. Returns how long it is as packed; 0: it cannot be read. */
+static size_t unpack(const char *from, size_t length, site_text *to)
+{
+    char piece[65536];
+    z_stream stream = {.next_in = (Bytef *)(size_t)from, .avail_in = (uInt)length};
+    int result = inflateInit2(&stream, 15 + 16);
+    while (result == Z_OK) {
+        stream.next_out = (Bytef *)piece;
+        stream.avail_out = sizeof piece;
+        result = inflate(&stream, Z_NO_FLUSH);
+        site_text_add(to, piece, sizeof piece - stream.avail_out);
+    }
+    size_t taken = stream.total_in;
+    inflateEnd(&stream);
+    return result == Z_STREAM_END ? taken : 0;
+}
+
+/* Finds the block; says what is wrong with the record, or NULL. */
+static const char *read_record(record *of)
+{
+    const char *text = of->text.at, *end = of->text.length ? memmem(text, of->text.length, "\r\n\r\n", 4) : NULL;
+    if (!end || strncmp(text, "WARC/1.1\r\n", 10) != 0)
+        return "it does not begin like a record";
+    of->block = end + 4;
+    char *length = field_of(text, end + 2, "Content-Length");
+    of->block_length = length ? strtoull(length, NULL, 10) : 0;
+    bool is_whole = length && of->text.length == (size_t)(of->block - text) + of->block_length + 4 &&
+                    memcmp(of->block + of->block_length, "\r\n\r\n", 4) == 0;
+    free(length);
+    return is_whole ? NULL : "its block is not as long as it says";
+}
+
+static void keep_response(check *self, const record *of, char *url, const char *digest)
+{
+    if (self->count == self->room) {
+        self->room = self->room * 2 + 256;
+        self->responses = realloc(self->responses, self->room * sizeof *self->responses);
+        if (!self->responses)
+            exit(2);
+    }
+    self->responses[self->count++] = (stored){.file = site_copy(of->file),
+                                              .url = url,
+                                              .digest = site_copy(digest),
+                                              .offset = of->offset,
+                                              .length = of->length};
+}
+
+/* Compares what the record says of its payload with its bytes. */
+static void check_response(check *self, const record *of, const char *fields_end)
+{
+    checker_report *report = self->report;
+    const char *end = memmem(of->block, of->block_length, "\r\n\r\n", 4);
+    char *url = field_of(of->text.at, fields_end, "WARC-Target-URI");
+    char *said = field_of(of->text.at, fields_end, "WARC-Payload-Digest");
+    char real[40] = "";
+    report->responses++;
+    if (!end || !url || strncmp(of->block, "HTTP/1.", 7) != 0) {
+        fault(self, &report->bad_records, "%s at %llu is not a response", of->file, (unsigned long long)of->offset);
+        free(url);
+        free(said);
+        return;
+    }
+    const char *body = end + 4;
+    size_t length = of->block_length - (size_t)(body - of->block);
+    digest_of(body, length, real);
+    if (!said || strcmp(said, real) != 0)
+        fault(self, &report->bad_digests, "%s at %llu has the digest %s, not %s", of->file,
+              (unsigned long long)of->offset, real, said ? said : "none");
+    char *given = field_of(of->block, end + 2, "Content-Length");
+    char *framing = field_of(of->block, end + 2, "Transfer-Encoding");
+    if (!given || strtoull(given, NULL, 10) != length || framing)
+        fault(self, &report->bad_records, "%s at %llu: the response's head does not fit its body", of->file,
+              (unsigned long long)of->offset);
+    free(given), free(framing), free(said);
+    keep_response(self, of, url, real);
+}
+
+static void check_record(check *self, record *of)
+{
+    checker_report *report = self->report;
+    const char *wrong = read_record(of);
+    report->records++;
+    if (wrong) {
+        fault(self, &report->bad_records, "%s at %llu: %s", of->file, (unsigned long long)of->offset, wrong);
+        return;
+    }
+    const char *end = of->block - 2;
+    char *type = field_of(of->text.at, end, "WARC-Type"), *id = field_of(of->text.at, end, "WARC-Record-ID");
+    char *date = field_of(of->text.at, end, "WARC-Date"), *said = field_of(of->text.at, end, "WARC-Block-Digest");
+    char real[40];
+    digest_of(of->block, of->block_length, real);
+    if (!type || !id || !date)
+        fault(self, &report->bad_records, "%s at %llu lacks a field", of->file, (unsigned long long)of->offset);
+    else if (of->offset == 0 && strcmp(type, "warcinfo") != 0)
+        fault(self, &report->bad_records, "%s begins with a %s", of->file, type);
+    if (said && strcmp(said, real) != 0)
+        fault(self, &report->bad_digests, "%s at %llu: the block's digest is wrong", of->file,
+              (unsigned long long)of->offset);
+    if (type && strcmp(type, "response") == 0)
+        check_response(self, of, end);
+    free(type), free(id), free(date), free(said);
+}
+
+static void check_file(check *self, const char *folder, const char *name)
+{
+    site_text path = {0}, packed = {0};
+    site_text_put(&path, "%s/%s", folder, name);
+    load(path.at, &packed);
+    site_text_free(&path);
+    for (uint64_t at = 0; at < packed.length;) {
+        record each = {.file = name, .offset = at};
+        each.length = unpack(packed.at + at, packed.length - at, &each.text);
+        if (each.length == 0) {
+            fault(self, &self->report->bad_records, "%s cannot be unpacked at %llu", name, (unsigned long long)at);
+            site_text_free(&each.text);
+            break;
+        }
+        check_record(self, &each);
+        at += each.length;
+        site_text_free(&each.text);
+    }
+    site_text_free(&packed);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const stored *left = a, *right = b;
+    int order = strcmp(left->file, right->file);
+    return order ? order : (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static void check_archive(check *self, const char *state)
+{
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s/archive", state);
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        const char *end = strstr(entry->d_name, ".warc.gz");
+        if (end && strcmp(end, ".warc.gz") == 0)
+            check_file(self, folder, entry->d_name);
+    }
+    if (list)
+        closedir(list);
+    if (self->count)
+        qsort(self->responses, self->count, sizeof *self->responses, by_place);
+}
+
+/* ---- the database ---- */
+
+static sqlite3_stmt *ask(check *self, sqlite3 *db, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) != SQLITE_OK)
+        fault(self, &self->report->strays, "crawl.db: %s", sqlite3_errmsg(db));
+    return statement;
+}
+
+/* The one number that a query gives. */
+static uint64_t count_of(check *self, sqlite3 *db, const char *query)
+{
+    sqlite3_stmt *statement = ask(self, db, query);
+    uint64_t count =
+        statement && sqlite3_step(statement) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return count;
+}
+
+static void check_place(check *self, const checker_row *row)
+{
+    stored key = {.file = (char *)(size_t)row->file, .offset = (uint64_t)row->offset};
+    stored *found = self->count ? bsearch(&key, self->responses, self->count, sizeof *self->responses, by_place) : NULL;
+    bool fits = found && strcmp(found->url, row->url) == 0 && found->length == (uint64_t)row->length && row->digest &&
+                strcmp(found->digest, row->digest) == 0 && !found->claimed;
+    if (!fits)
+        fault(self, &self->report->misplaced, "%s says that it is in %s at %lld", row->url, row->file,
+              (long long)row->offset);
+    if (found)
+        found->claimed = true;
+}
+
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+static checker_row row_of(sqlite3_stmt *from)
+{
+    return (checker_row){.id = sqlite3_column_int64(from, 0),
+                         .url = text_of(from, 1),
+                         .depth = sqlite3_column_int64(from, 2),
+                         .hops = sqlite3_column_int64(from, 3),
+                         .kind = sqlite3_column_int64(from, 4),
+                         .referrer = sqlite3_column_int64(from, 5),
+                         .outcomes = sqlite3_column_type(from, 6) != SQLITE_NULL,
+                         .status = sqlite3_column_int64(from, 7),
+                         .reason = text_of(from, 8),
+                         .digest = text_of(from, 9),
+                         .redirect = text_of(from, 10),
+                         .file = text_of(from, 11),
+                         .bytes = sqlite3_column_int64(from, 12),
+                         .offset = sqlite3_column_int64(from, 13),
+                         .length = sqlite3_column_int64(from, 14),
+                         .links = sqlite3_column_int64(from, 15)};
+}
+
+static void check_rows(check *self, sqlite3 *db)
+{
+    checker_report *report = self->report;
+    int64_t last = 0;
+    sqlite3_stmt *rows = ask(self, db,
+                             "SELECT u.id, u.url, u.depth, u.hops, u.kind, u.referrer, o.id, o.status, o.reason, "
+                             "o.digest, o.redirect, o.file, o.bytes, o.offset, o.length, o.links "
+                             "FROM urls u LEFT JOIN outcomes o ON o.id = u.id ORDER BY u.id");
+    while (rows && sqlite3_step(rows) == SQLITE_ROW) {
+        checker_row row = row_of(rows);
+        if (row.id == last) {
+            fault(self, &report->answered_twice, "%s has two outcomes", row.url);
+            continue;
+        }
+        last = row.id;
+        if (row.outcomes == 0)
+            fault(self, &report->unanswered, "%s has no outcome", row.url);
+        if (row.file)
+            check_place(self, &row);
+        if (self->visit)
+            self->visit(self->context, &row);
+    }
+    sqlite3_finalize(rows);
+}
+
+static void check_database(check *self, sqlite3 *db)
+{
+    checker_report *report = self->report;
+    report->urls = count_of(self, db, "SELECT count(*) FROM urls");
+    report->outcomes = count_of(self, db, "SELECT count(*) FROM outcomes");
+    check_rows(self, db);
+    uint64_t strays = count_of(self, db, "SELECT count(*) FROM outcomes WHERE id NOT IN (SELECT id FROM urls)");
+    uint64_t repeated = count_of(self, db, "SELECT count(*) - count(DISTINCT url) FROM urls");
+    if (strays)
+        fault(self, &report->strays, "%llu outcomes are of no URL", (unsigned long long)strays);
+    if (repeated)
+        fault(self, &report->repeated, "%llu URLs have two rows", (unsigned long long)repeated);
+    for (size_t i = 0; i < self->count; i++) {
+        if (!self->responses[i].claimed)
+            fault(self, &report->unclaimed, "nobody claims %s in %s at %llu", self->responses[i].url,
+                  self->responses[i].file, (unsigned long long)self->responses[i].offset);
+    }
+}
+
+/* ---- the output ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The value of "url" in a line that is a whole object; NULL: it is not. The URLs of test sites need no escapes. */
+static char *line_url(const char *line, size_t length)
+{
+    static const char name[] = "\"url\":";
+    if (length < 2 || line[0] != '{' || line[length - 1] != '}')
+        return NULL;
+    const char *at = memmem(line, length, name, sizeof name - 1);
+    if (!at)
+        return NULL;
+    at += sizeof name - 1;
+    at += *at == ' ';
+    const char *end = *at == '"' ? memchr(at + 1, '"', length - (size_t)(at + 1 - line)) : NULL;
+    return end ? strndup(at + 1, (size_t)(end - at - 1)) : NULL;
+}
+
+static char **read_lines(check *self, const site_text *text, size_t *count)
+{
+    char **urls = site_memory((text->length / 8 + 1) * sizeof *urls);
+    for (size_t at = 0; at < text->length;) {
+        const char *line = text->at + at, *end = memchr(line, '\n', text->length - at);
+        char *url = end ? line_url(line, (size_t)(end - line)) : NULL;
+        self->report->lines++;
+        if (url)
+            urls[(*count)++] = url;
+        else
+            fault(self, &self->report->bad_lines, "line %llu of the output is not whole",
+                  (unsigned long long)self->report->lines);
+        at = end ? (size_t)(end + 1 - text->at) : text->length;
+    }
+    qsort(urls, *count, sizeof *urls, by_text);
+    return urls;
+}
+
+static void check_lines(check *self, sqlite3 *db, const char *output)
+{
+    site_text text = {0};
+    size_t count = 0, found = 0;
+    checker_report *report = self->report;
+    load(output, &text);
+    char **urls = read_lines(self, &text, &count);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(urls[i - 1], urls[i]) == 0)
+            fault(self, &report->repeated_lines, "%s has two lines in the output", urls[i]);
+    }
+    sqlite3_stmt *rows = ask(self, db, "SELECT url FROM urls WHERE id IN (SELECT id FROM outcomes)");
+    while (rows && sqlite3_step(rows) == SQLITE_ROW) {
+        const char *url = text_of(rows, 0);
+        bool is_there = count && bsearch(&url, urls, count, sizeof *urls, by_text);
+        found += is_there;
+        if (!is_there)
+            fault(self, &report->missing_lines, "%s has no line in the output", url);
+    }
+    sqlite3_finalize(rows);
+    if (count - report->repeated_lines > found)
+        fault(self, &report->bad_lines, "%zu lines of the output have no outcome",
+              (size_t)(count - report->repeated_lines - found));
+    for (size_t i = 0; i < count; i++)
+        free(urls[i]);
+    free(urls);
+    site_text_free(&text);
+}
+
+void checker_look(checker_report *report, const char *folder, const char *output, checker_visit *visit, void *context)
+{
+    check self = {.report = report, .visit = visit, .context = context};
+    char path[1024];
+    sqlite3 *db = NULL;
+    memset(report, 0, sizeof *report);
+    check_archive(&self, folder);
+    snprintf(path, sizeof path, "%s/crawl.db", folder);
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK) {
+        check_database(&self, db);
+        if (output)
+            check_lines(&self, db, output);
+    } else {
+        fault(&self, &report->strays, "crawl.db cannot be opened");
+    }
+    sqlite3_close(db);
+    for (size_t i = 0; i < self.count; i++)
+        free(self.responses[i].file), free(self.responses[i].url), free(self.responses[i].digest);
+    free(self.responses);
+}

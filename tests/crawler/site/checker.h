@@ -1,0 +1,49 @@
+/*
+ * Looks at the folder of a crawl from outside: crawl.db through sqlite3, the archive through zlib, the lines of --jsonl
+ * as text. It shares no code with the crawler, and it is itself tested on planted faults.
+ */
+#ifndef TESTS_CRAWLER_SITE_CHECKER_H
+#define TESTS_CRAWLER_SITE_CHECKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A URL with what became of it. */
+typedef struct checker_row {
+    int64_t id, depth, hops, kind, referrer;
+    const char *url;
+    int64_t outcomes; /* rows: 1 if all is well */
+    int64_t status;
+    const char *reason, *digest, *redirect, *file; /* NULL: none */
+    int64_t bytes, offset, length, links;
+} checker_row;
+
+/* Called for each URL, by ascending ids; the texts are good during the call. */
+typedef void checker_visit(void *context, const checker_row *row);
+
+typedef struct checker_report {
+    uint64_t urls, outcomes;
+    uint64_t repeated;       /* URLs that have more than one row */
+    uint64_t unanswered;     /* URLs without an outcome */
+    uint64_t answered_twice; /* URLs with more than one */
+    uint64_t strays;         /* outcomes of no URL */
+    uint64_t records;        /* of the archive */
+    uint64_t responses;
+    uint64_t bad_records;    /* that cannot be read, or contradict themselves */
+    uint64_t bad_digests;    /* that are not what the bytes have */
+    uint64_t misplaced;      /* outcomes that name a place where no record of theirs is */
+    uint64_t unclaimed;      /* responses that no outcome names */
+    uint64_t lines;          /* of the output */
+    uint64_t bad_lines;      /* not whole, or without an outcome */
+    uint64_t repeated_lines; /* URLs that have more than one */
+    uint64_t missing_lines;  /* outcomes without a line */
+    char first[600];         /* the first fault, in words; empty: none */
+} checker_report;
+
+/* output: the file of --jsonl; NULL: none. visit may be NULL. Faults are counted, never fatal. */
+void checker_look(checker_report *report, const char *folder, const char *output, checker_visit *visit, void *context);
+
+/* All faults together. URLs without an outcome are none if the crawl has ended at a limit: subtract them. */
+uint64_t checker_faults(const checker_report *report);
+
+#endif
