@@ -4,7 +4,7 @@
  *
  *     fetch_name(f, host, item);               the address of a host, from a cache of five minutes
  *     fetch_start(f, &request);                begins a request to that address
- *     while (fetch_wait(f, 100, &event) > 0)   names and responses, in the order in which they are complete
+ *     while (fetch_wait(f, 100, &event) > 0)   names and responses, each in the order in which they are complete
  *         …
  *
  * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration files.
@@ -62,25 +62,36 @@ const char *fetch_reason(fetch_failure failure);
 /* Finds the addresses of a host, at most `room`. Called in threads of the pool. Returns how many, or a negative number. */
 typedef int fetch_resolver(void *context, const char *host, fetch_address *addresses, int room);
 
+/* What an option of 0 stands for. */
+enum {
+    FETCH_MAX_BODY = 16 << 20,
+    FETCH_MAX_HEAD = 64 << 10,
+    FETCH_CONNECT_MS = 10 * 1000,
+    FETCH_SILENCE_MS = 30 * 1000,
+    FETCH_TOTAL_MS = 300 * 1000,
+    FETCH_CONNECTIONS = 64
+};
+
 typedef struct fetch_options {
-    const char *agent;        /* the header User-Agent */
+    const char *agent;        /* the header User-Agent; NULL: none */
     const char *ca_file;      /* certificates to trust; NULL: the system's */
     uint64_t max_body;        /* bytes as sent */
     uint64_t max_head;        /* bytes of all header fields */
     int64_t connect_ms;       /* timeouts: until connected, */
     int64_t silence_ms;       /* without a byte, */
-    int64_t total_ms;         /* and in all */
-    unsigned connections;     /* most at a time */
+    int64_t total_ms;         /* and in all, by the machine's clock */
+    unsigned connections;     /* most at a time; further requests wait for their turn */
     const fetch_net *allowed; /* copied */
     size_t allowed_count;
     bool allow_public;
     fetch_resolver *resolver; /* NULL: the system's */
     void *resolver_context;
-    const crawl_clock *clock; /* for the cache of names; NULL: the machine's */
+    const crawl_clock *clock; /* for the cache of names and for dates; copied; NULL: the machine's */
 } fetch_options;
 
 typedef struct fetcher fetcher;
 
+/* VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, or VIDI_EARGUMENT (a control character in the agent). The options need not stay. */
 int fetch_open(fetcher **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. */
 void fetch_close(fetcher *of);
@@ -99,6 +110,11 @@ typedef struct fetch_request {
     uint64_t max_body; /* 0: as the options say */
 } fetch_request;
 
+/*
+ * An event FETCH_DONE will tell how it went. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: a URL that is not serialised http
+ * or https, no address, or a header that is not "Name: value" in one line or is none of the caller's (Host and those that
+ * say where a message ends).
+ */
 int fetch_start(fetcher *of, const fetch_request *request);
 
 typedef struct fetch_response {

@@ -1,0 +1,81 @@
+/*
+ * What the files of this folder share: a request with its response, and the handle of libcurl that carries it.
+ *
+ *     request.c     a request becomes an exchange, and the exchange options of libcurl
+ *     response.c    what comes back is collected; what went wrong is put into words
+ *     fetcher.c     the loop: sockets, timers, queues
+ *     guard.h       which addresses are permitted
+ *     names.h       the cache of addresses
+ */
+#ifndef VIDI_CRAWLER_FETCH_EXCHANGE_H
+#define VIDI_CRAWLER_FETCH_EXCHANGE_H
+
+#include <curl/curl.h>
+
+#include "crawler/fetch/guard.h"
+
+typedef struct exchange {
+    fetch_response response; /* first, because the caller frees it by its address */
+    struct exchange *next;   /* of those that wait for a handle, or are done */
+    bool is_head;
+    uint64_t max_body;
+    char *origin;               /* "http://example.org:8080/": what libcurl parses */
+    char *target;               /* path and query: what it sends */
+    char connect_to[64];        /* "::192.0.2.1:" */
+    struct curl_slist to;       /* the same, for libcurl */
+    struct curl_slist *headers; /* all but those that libcurl makes; NULL: the fetcher's */
+    char *text;                 /* what origin, target and headers point into */
+} exchange;
+
+/* What never changes. */
+typedef struct fetch_rules {
+    char *agent, *ca_file; /* copies */
+    uint64_t max_body, max_head;
+    int64_t connect_ms, silence_ms, total_ms;
+    crawl_clock clock;
+    fetch_guard guard;
+    struct curl_slist plain; /* the headers of a request that brings none along */
+} fetch_rules;
+
+/* A handle of libcurl, used for one exchange after the other. */
+typedef struct carrier {
+    CURL *easy;
+    const fetch_rules *rules;
+    struct carrier *next_free;
+    exchange *with;       /* NULL: free */
+    char *origin;         /* that the handle is set to; NULL: none yet */
+    bool is_head;         /* it is set to HEAD */
+    int64_t began, heard; /* microseconds: when the exchange began; when its socket did something */
+
+    /* the response */
+    uint64_t head_bytes; /* of all header fields, those of 1xx and trailers, too */
+    bool head_ended;     /* the empty line has come; of a 1xx, if `status` says so */
+    int status;
+    fetch_failure failure; /* what we ended it for */
+    char error[CURL_ERROR_SIZE];
+} carrier;
+
+/* ---- request.c ---- */
+
+/* VIDI_OK, VIDI_EARGUMENT (not an http URL, a bad header, no address) or VIDI_EMEMORY. */
+int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request *request);
+void exchange_free(exchange *of);
+/* Frees what only the sending needed. */
+void exchange_drop_request(exchange *of);
+
+/* Sets the handle to the exchange. VIDI_OK or VIDI_EMEMORY. */
+int carrier_take(carrier *by, exchange *with);
+
+/* Is it free of control characters? */
+bool fetch_is_line(const char *text);
+
+/* ---- response.c ---- */
+
+/* Sets the functions that collect the response. */
+void carrier_set_receivers(carrier *by);
+/* Fills in the response when libcurl is done; `result` is its verdict. */
+void carrier_finish(carrier *by, CURLcode result);
+/* The same when time is up. */
+void carrier_give_up(carrier *by, bool is_silent);
+
+#endif

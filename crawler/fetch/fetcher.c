@@ -1,0 +1,602 @@
+/*
+ * The loop: see fetch.h. libcurl tells which sockets it waits for and when it wants to be called (its multi_socket
+ * interface), epoll waits.
+ *
+ *     fetch_start -> waiting -> a carrier -> libcurl … -> done -> fetch_wait
+ *
+ * A socket stays registered with epoll while its connection is kept open between two requests: libcurl's interest comes
+ * and goes with each request, and two system calls for that would be a tenth of the work. If something happens on a
+ * socket that libcurl is not interested in, it is taken out.
+ *
+ * Connecting is timed by libcurl; silence and the total are timed here, by looking at all carriers when the first of them
+ * may be due.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "crawler/fetch/exchange.h"
+#include "crawler/fetch/names.h"
+
+enum { EVENTS = 64 };
+
+static const int64_t NEVER = INT64_MAX;
+
+/* What epoll watches of a socket, and for whom. */
+typedef struct watch {
+    uint32_t registered; /* with epoll; 0: nothing */
+    uint32_t wanted;     /* by libcurl; 0: nothing */
+    carrier *by;
+} watch;
+
+typedef struct exchange_list {
+    exchange *first, *last;
+} exchange_list;
+
+struct fetcher {
+    fetch_rules rules;
+    names *names;
+    CURLM *multi;
+    int epoll, wake; /* wake: an eventfd */
+    atomic_bool woken;
+    watch *watches; /* by descriptor */
+    size_t watch_room;
+    int error; /* a callback of libcurl has failed */
+
+    carrier *carriers, *free;
+    size_t carrier_count, busy;
+    exchange_list waiting, done;
+    size_t running; /* exchanges that have not been told */
+
+    int64_t now;      /* microseconds of the machine's clock, when the loop last looked */
+    int64_t timer_at; /* when libcurl wants to be called */
+    int64_t check_at; /* no carrier is silent for too long before */
+};
+
+static int64_t machine_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void append(exchange_list *to, exchange *one)
+{
+    one->next = NULL;
+    if (to->last)
+        to->last->next = one;
+    else
+        to->first = one;
+    to->last = one;
+}
+
+static exchange *take_first(exchange_list *from)
+{
+    exchange *first = from->first;
+
+    from->first = first->next;
+    if (!from->first)
+        from->last = NULL;
+    return first;
+}
+
+/* ---- sockets ---- */
+
+static watch *watch_of(fetcher *of, int fd)
+{
+    size_t room = of->watch_room ? of->watch_room : 64;
+
+    if ((size_t)fd < of->watch_room)
+        return &of->watches[fd];
+    while (room <= (size_t)fd)
+        room *= 2;
+    watch *grown = realloc(of->watches, room * sizeof *grown);
+    if (!grown)
+        return NULL;
+    memset(grown + of->watch_room, 0, (room - of->watch_room) * sizeof *grown);
+    of->watches = grown;
+    of->watch_room = room;
+    return &of->watches[fd];
+}
+
+static int watch_socket(fetcher *of, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.fd = fd};
+    watch *one = watch_of(of, fd);
+
+    if (!one)
+        return VIDI_EMEMORY;
+    if (one->registered == events)
+        return VIDI_OK;
+    if (epoll_ctl(of->epoll, one->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+        return VIDI_ESYSTEM;
+    one->registered = events;
+    return VIDI_OK;
+}
+
+static void unwatch(fetcher *of, int fd)
+{
+    epoll_ctl(of->epoll, EPOLL_CTL_DEL, fd, NULL);
+    of->watches[fd].registered = 0;
+}
+
+/* libcurl's interest in a socket has changed. */
+static int on_interest(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context)
+{
+    fetcher *of = context;
+    uint32_t wanted =
+        what == CURL_POLL_REMOVE ? 0 : (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+
+    (void)socket_context;
+    if (wanted) {
+        int error = watch_socket(of, fd, wanted);
+        if (error) {
+            of->error = error;
+            return -1;
+        }
+    }
+    if ((size_t)fd < of->watch_room) {
+        of->watches[fd].wanted = wanted;
+        of->watches[fd].by = NULL;
+        if (wanted)
+            curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&of->watches[fd].by);
+    }
+    return 0;
+}
+
+static int on_close(void *context, curl_socket_t fd)
+{
+    fetcher *of = context;
+
+    if ((size_t)fd < of->watch_room)
+        of->watches[fd] = (watch){0};
+    return close(fd); /* which takes it out of epoll, too */
+}
+
+static int on_timer(CURLM *multi, long ms, void *context)
+{
+    fetcher *of = context;
+
+    (void)multi;
+    of->timer_at = ms < 0 ? NEVER : ms == 0 ? 0 : machine_us() + (int64_t)ms * 1000;
+    return 0;
+}
+
+/* ---- carriers ---- */
+
+static void set_constants(carrier *by, fetcher *of)
+{
+    CURL *easy = by->easy;
+    const fetch_rules *rules = &of->rules;
+
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, by);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
+    curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)rules->connect_ms);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (rules->ca_file) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, rules->ca_file);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    if (rules->agent)
+        curl_easy_setopt(easy, CURLOPT_USERAGENT, rules->agent);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, of);
+    carrier_set_receivers(by);
+}
+
+/* A free carrier with a handle. NULL: all are busy, or there is no memory for another handle. */
+static carrier *free_carrier(fetcher *of)
+{
+    carrier *by = of->free;
+
+    if (!by)
+        return NULL;
+    if (!by->easy) {
+        by->easy = curl_easy_init();
+        if (!by->easy)
+            return NULL;
+        by->rules = &of->rules;
+        set_constants(by, of);
+    }
+    of->free = by->next_free;
+    of->busy++;
+    return by;
+}
+
+static void release(fetcher *of, carrier *by)
+{
+    exchange *with = by->with;
+
+    with->response.took_us = machine_us() - by->began;
+    exchange_drop_request(with);
+    append(&of->done, with);
+    by->with = NULL;
+    by->next_free = of->free;
+    of->free = by;
+    of->busy--;
+}
+
+static void begin(fetcher *of, carrier *by, exchange *with)
+{
+    int64_t first = of->rules.silence_ms < of->rules.total_ms ? of->rules.silence_ms : of->rules.total_ms;
+
+    by->began = by->heard = machine_us();
+    with->response.date = of->rules.clock.date(of->rules.clock.context);
+    if (carrier_take(by, with) != VIDI_OK || curl_multi_add_handle(of->multi, by->easy) != CURLM_OK) {
+        carrier_finish(by, CURLE_OUT_OF_MEMORY);
+        release(of, by);
+        return;
+    }
+    if (by->began + first * 1000 < of->check_at)
+        of->check_at = by->began + first * 1000;
+}
+
+static int begin_waiting(fetcher *of)
+{
+    while (of->waiting.first) {
+        carrier *by = free_carrier(of);
+        if (!by)
+            return of->busy ? VIDI_OK : VIDI_EMEMORY;
+        begin(of, by, take_first(&of->waiting));
+    }
+    return VIDI_OK;
+}
+
+/* ---- the loop ---- */
+
+static void collect_done(fetcher *of)
+{
+    int left;
+
+    for (CURLMsg *message; (message = curl_multi_info_read(of->multi, &left));) {
+        carrier *by = NULL;
+        CURLcode result = message->data.result;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&by);
+        carrier_finish(by, result);
+        curl_multi_remove_handle(of->multi, by->easy);
+        release(of, by);
+    }
+}
+
+/* Ends exchanges that take too long, and finds out when to look again. */
+static void check_times(fetcher *of)
+{
+    int64_t silence = of->rules.silence_ms * 1000, total = of->rules.total_ms * 1000;
+
+    if (of->now < of->check_at)
+        return;
+    of->check_at = NEVER;
+    for (size_t i = 0; i < of->carrier_count; i++) {
+        carrier *by = &of->carriers[i];
+        if (!by->with)
+            continue;
+        int64_t silent_at = by->heard + silence, over_at = by->began + total;
+        int64_t due = silent_at < over_at ? silent_at : over_at;
+        if (due <= of->now) {
+            carrier_give_up(by, silent_at <= of->now);
+            curl_multi_remove_handle(of->multi, by->easy); /* closes the connection */
+            release(of, by);
+        } else if (due < of->check_at) {
+            of->check_at = due;
+        }
+    }
+}
+
+static int run_libcurl(fetcher *of, curl_socket_t fd, int what)
+{
+    int running;
+    CURLMcode result = curl_multi_socket_action(of->multi, fd, what, &running);
+
+    if (of->error)
+        return of->error;
+    return result == CURLM_OK ? VIDI_OK : result == CURLM_OUT_OF_MEMORY ? VIDI_EMEMORY : VIDI_ESYSTEM;
+}
+
+static int run_timer(fetcher *of)
+{
+    if (of->timer_at > of->now)
+        return VIDI_OK;
+    of->timer_at = NEVER;
+    return run_libcurl(of, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_socket(fetcher *of, int fd, uint32_t events)
+{
+    watch *one = &of->watches[fd];
+    int what = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+               (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
+
+    if (!one->registered)
+        return VIDI_OK; /* closed since epoll told us */
+    if (!one->wanted) {
+        unwatch(of, fd);
+        return VIDI_OK;
+    }
+    if (one->by)
+        one->by->heard = of->now;
+    return run_libcurl(of, fd, what);
+}
+
+static int on_event(fetcher *of, const struct epoll_event *event)
+{
+    int fd = event->data.fd;
+    uint64_t count;
+
+    if (fd == of->wake) {
+        (void)!read(fd, &count, sizeof count); /* fetch_wait looks at `woken` */
+        return VIDI_OK;
+    }
+    if (fd == names_fd(of->names)) {
+        names_collect(of->names);
+        return VIDI_OK;
+    }
+    return on_socket(of, fd, event->events);
+}
+
+/* Milliseconds until the first of them, rounded up. */
+static int time_left(const fetcher *of, int64_t until)
+{
+    int64_t first = until < of->timer_at ? until : of->timer_at;
+
+    first = first < of->check_at ? first : of->check_at;
+    if (first == NEVER)
+        return -1;
+    int64_t ms = (first - of->now + 999) / 1000;
+    return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
+}
+
+static bool has_event(const fetcher *of)
+{
+    return of->done.first || names_has_next(of->names);
+}
+
+/* Lets libcurl work, and waits for something to happen unless something has. */
+static int turn(fetcher *of, int64_t until)
+{
+    struct epoll_event events[EVENTS];
+
+    int error = begin_waiting(of);
+    if (!error)
+        error = run_timer(of);
+    if (error)
+        return error;
+    collect_done(of);
+    int n = epoll_wait(of->epoll, events, EVENTS, has_event(of) ? 0 : time_left(of, until));
+    if (n < 0 && errno != EINTR)
+        return VIDI_ESYSTEM;
+    of->now = machine_us();
+    for (int i = 0; i < n && !error; i++)
+        error = on_event(of, &events[i]);
+    check_times(of);
+    collect_done(of);
+    return error;
+}
+
+static bool take_event(fetcher *of, fetch_event *event)
+{
+    if (names_next(of->names, event))
+        return true;
+    if (!of->done.first)
+        return false;
+    exchange *one = take_first(&of->done);
+    *event = (fetch_event){.kind = FETCH_DONE, .item = one->response.item, .response = &one->response};
+    of->running--;
+    return true;
+}
+
+int fetch_wait(fetcher *of, int64_t ms, fetch_event *event)
+{
+    if (take_event(of, event))
+        return 1;
+    of->now = machine_us();
+    int64_t until = ms < 0 || ms > NEVER / 2000 ? NEVER : of->now + ms * 1000;
+    for (;;) {
+        int error = turn(of, until);
+        if (error)
+            return error;
+        if (take_event(of, event))
+            return 1;
+        if (atomic_exchange(&of->woken, false) || of->now >= until)
+            return 0;
+    }
+}
+
+void fetch_wake(fetcher *of)
+{
+    static const uint64_t one = 1;
+
+    if (!atomic_exchange(&of->woken, true)) /* otherwise the descriptor is readable already, or about to be */
+        (void)!write(of->wake, &one, sizeof one);
+}
+
+/* ---- requests ---- */
+
+int fetch_name(fetcher *of, vidi_str host, void *item)
+{
+    return names_ask(of->names, host, item);
+}
+
+int fetch_start(fetcher *of, const fetch_request *request)
+{
+    exchange *one;
+    int error = exchange_make(&one, &of->rules, request);
+
+    if (error)
+        return error;
+    append(&of->waiting, one);
+    of->running++;
+    return VIDI_OK;
+}
+
+size_t fetch_running(const fetcher *of)
+{
+    return of->running + names_running(of->names);
+}
+
+/* ---- opening and closing ---- */
+
+static void init_libcurl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static int copy_text(char **to, const char *from)
+{
+    if (!from)
+        return VIDI_OK;
+    if (!fetch_is_line(from))
+        return VIDI_EARGUMENT;
+    *to = strdup(from);
+    return *to ? VIDI_OK : VIDI_EMEMORY;
+}
+
+static uint64_t or_default(uint64_t value, uint64_t usual)
+{
+    return value ? value : usual;
+}
+
+static int copy_rules(fetch_rules *to, const fetch_options *options)
+{
+    static char accepted_encoding[] = "Accept-Encoding: gzip";
+
+    to->max_body = or_default(options->max_body, FETCH_MAX_BODY);
+    to->max_head = or_default(options->max_head, FETCH_MAX_HEAD);
+    to->connect_ms = options->connect_ms > 0 ? options->connect_ms : FETCH_CONNECT_MS;
+    to->silence_ms = options->silence_ms > 0 ? options->silence_ms : FETCH_SILENCE_MS;
+    to->total_ms = options->total_ms > 0 ? options->total_ms : FETCH_TOTAL_MS;
+    to->clock = options->clock ? *options->clock : crawl_clock_real;
+    to->plain.data = accepted_encoding;
+    int error = copy_text(&to->agent, options->agent);
+    if (!error)
+        error = copy_text(&to->ca_file, options->ca_file);
+    return error ? error : fetch_guard_open(&to->guard, options);
+}
+
+static int open_carriers(fetcher *of, unsigned connections)
+{
+    of->carrier_count = connections ? connections : FETCH_CONNECTIONS;
+    of->carriers = calloc(of->carrier_count, sizeof *of->carriers);
+    if (!of->carriers)
+        return VIDI_EMEMORY;
+    for (size_t i = of->carrier_count; i-- > 0;) {
+        of->carriers[i].next_free = of->free;
+        of->free = &of->carriers[i];
+    }
+    return VIDI_OK;
+}
+
+static int open_multi(fetcher *of)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, init_libcurl);
+    of->multi = curl_multi_init();
+    if (!of->multi)
+        return VIDI_EMEMORY;
+    curl_multi_setopt(of->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
+    curl_multi_setopt(of->multi, CURLMOPT_SOCKETDATA, of);
+    curl_multi_setopt(of->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(of->multi, CURLMOPT_TIMERDATA, of);
+    curl_multi_setopt(of->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(of->multi, CURLMOPT_MAXCONNECTS, 2 * (long)of->carrier_count);
+    return VIDI_OK;
+}
+
+static int watch_for_reading(int epoll, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VIDI_OK : VIDI_ESYSTEM;
+}
+
+static int open_events(fetcher *of)
+{
+    of->epoll = epoll_create1(EPOLL_CLOEXEC);
+    of->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (of->epoll < 0 || of->wake < 0 || watch_for_reading(of->epoll, of->wake))
+        return VIDI_ESYSTEM;
+    return watch_for_reading(of->epoll, names_fd(of->names));
+}
+
+int fetch_open(fetcher **made, const fetch_options *options)
+{
+    fetcher *of = calloc(1, sizeof *of);
+
+    *made = NULL;
+    if (!of)
+        return VIDI_EMEMORY;
+    of->epoll = of->wake = -1;
+    of->timer_at = of->check_at = NEVER;
+    int error = copy_rules(&of->rules, options);
+    if (!error)
+        error = names_open(&of->names, options, &of->rules.guard);
+    if (!error)
+        error = open_events(of);
+    if (!error)
+        error = open_carriers(of, options->connections);
+    if (!error)
+        error = open_multi(of);
+    if (error) {
+        fetch_close(of);
+        return error;
+    }
+    *made = of;
+    return VIDI_OK;
+}
+
+static void close_carriers(fetcher *of)
+{
+    for (size_t i = 0; i < of->carrier_count && of->carriers; i++) {
+        carrier *by = &of->carriers[i];
+        if (by->with)
+            curl_multi_remove_handle(of->multi, by->easy);
+        exchange_free(by->with);
+        curl_easy_cleanup(by->easy);
+        free(by->origin);
+    }
+    free(of->carriers);
+}
+
+static void free_list(exchange_list *all)
+{
+    while (all->first)
+        exchange_free(take_first(all));
+}
+
+void fetch_close(fetcher *of)
+{
+    if (!of)
+        return;
+    close_carriers(of);
+    curl_multi_cleanup(of->multi);
+    free_list(&of->waiting);
+    free_list(&of->done);
+    names_close(of->names);
+    if (of->epoll >= 0)
+        close(of->epoll);
+    if (of->wake >= 0)
+        close(of->wake);
+    fetch_guard_close(&of->rules.guard);
+    free(of->rules.agent);
+    free(of->rules.ca_file);
+    free(of->watches);
+    free(of);
+}

@@ -1,0 +1,321 @@
+/*
+ * The cache of addresses: see names.h. One thread uses it.
+ *
+ *   a question       for each call of names_ask; waits at a name, then in the list of those answered
+ *   a name           for each host: being looked up (then it has questions), or answered (then it has an age)
+ *
+ * Names are found in a tree (tsearch), which stays balanced whatever names a page brings along. The oldest answers are
+ * forgotten when there are too many.
+ */
+#include "crawler/fetch/names.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/fetch/resolver.h"
+
+enum { LONGEST_NAME = 253 };
+
+typedef struct question {
+    struct question *next;
+    void *item;
+    fetch_address address;
+    fetch_failure failure;
+    char why[FETCH_WHY_ROOM];
+} question;
+
+typedef struct question_list {
+    question *first, *last;
+} question_list;
+
+typedef struct name {
+    resolver_lookup lookup;
+    bool is_asked;           /* the threads have it */
+    question_list questions; /* that wait for it */
+    bool has_answer;         /* and then: */
+    struct name *older, *newer;
+    int64_t expires;
+    fetch_address address; /* the one to use, or the one that is not permitted */
+    fetch_failure failure;
+    int code;    /* what the resolver returned */
+    char host[]; /* the key; must be the last */
+} name;
+
+struct names {
+    const fetch_guard *guard;
+    crawl_clock clock;
+    resolver *resolver;
+    void *tree; /* of all names, by host */
+    name *oldest, *newest;
+    size_t count;           /* of names with an answer */
+    question_list answered; /* not told yet */
+    size_t running;
+};
+
+static void append(question_list *to, question *one)
+{
+    one->next = NULL;
+    if (to->last)
+        to->last->next = one;
+    else
+        to->first = one;
+    to->last = one;
+}
+
+static question *take_first(question_list *from)
+{
+    question *first = from->first;
+
+    from->first = first->next;
+    if (!from->first)
+        from->last = NULL;
+    return first;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const name *)a)->host, ((const name *)b)->host);
+}
+
+/* ---- names with an answer, by age ---- */
+
+static void push_newest(names *of, name *one)
+{
+    one->older = of->newest;
+    one->newer = NULL;
+    if (of->newest)
+        of->newest->newer = one;
+    else
+        of->oldest = one;
+    of->newest = one;
+    of->count++;
+}
+
+static void unlink_name(names *of, name *one)
+{
+    if (one->older)
+        one->older->newer = one->newer;
+    else
+        of->oldest = one->newer;
+    if (one->newer)
+        one->newer->older = one->older;
+    else
+        of->newest = one->older;
+    of->count--;
+}
+
+static void forget_oldest(names *of)
+{
+    name *one = of->oldest;
+
+    unlink_name(of, one);
+    tdelete(one, &of->tree, compare);
+    free(one);
+}
+
+/* ---- answers ---- */
+
+static int64_t now(const names *of)
+{
+    return of->clock.now(of->clock.context);
+}
+
+static void answer(names *of, question *one, const name *with)
+{
+    one->address = with->address;
+    one->failure = with->failure;
+    if (with->failure == FETCH_NAME)
+        fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->code));
+    else if (with->failure == FETCH_ADDRESS)
+        fetch_guard_explain(&with->address, one->why);
+    append(&of->answered, one);
+}
+
+/* Chooses the first address that is permitted; if none is, the first one tells why. */
+static void choose(const names *of, name *one)
+{
+    const resolver_lookup *lookup = &one->lookup;
+    int count = lookup->count < RESOLVER_ADDRESSES ? lookup->count : RESOLVER_ADDRESSES;
+
+    one->code = lookup->count;
+    one->failure = count > 0 ? FETCH_ADDRESS : FETCH_NAME;
+    one->address = count > 0 ? lookup->found[0] : (fetch_address){0};
+    for (int i = 0; i < count; i++)
+        if (fetch_guard_permits(of->guard, &lookup->found[i])) {
+            one->failure = FETCH_FINE;
+            one->address = lookup->found[i];
+            return;
+        }
+}
+
+static void take_over(names *of, name *one)
+{
+    choose(of, one);
+    one->is_asked = false;
+    one->has_answer = true;
+    one->expires = now(of) + (one->failure == FETCH_FINE ? NAMES_GOOD_MS : NAMES_BAD_MS);
+    push_newest(of, one);
+    while (one->questions.first)
+        answer(of, take_first(&one->questions), one);
+    if (of->count > NAMES_MOST)
+        forget_oldest(of);
+}
+
+void names_collect(names *of)
+{
+    for (resolver_lookup *one = resolver_take(of->resolver), *next; one; one = next) {
+        next = one->next;
+        take_over(of, (name *)((char *)one - offsetof(name, lookup)));
+    }
+}
+
+/* ---- questions ---- */
+
+/* The name of a host; made if it is not there. NULL: no memory. */
+static name *get(names *of, vidi_str host)
+{
+    name *one = calloc(1, sizeof *one + host.len + 1);
+
+    if (!one)
+        return NULL;
+    memcpy(one->host, host.ptr, host.len);
+    name **found = tsearch(one, &of->tree, compare);
+    if (!found || *found != one)
+        free(one);
+    return found ? *found : NULL;
+}
+
+static void look_up(names *of, name *one)
+{
+    one->is_asked = true;
+    one->lookup = (resolver_lookup){.host = one->host};
+    resolver_begin(of->resolver, &one->lookup);
+}
+
+static int ask_resolver(names *of, vidi_str host, question *asked)
+{
+    name *one = get(of, host);
+
+    if (!one)
+        return VIDI_EMEMORY;
+    if (one->has_answer && one->expires > now(of)) {
+        answer(of, asked, one);
+        return VIDI_OK;
+    }
+    if (one->has_answer) {
+        unlink_name(of, one);
+        one->has_answer = false;
+    }
+    append(&one->questions, asked);
+    if (!one->is_asked)
+        look_up(of, one);
+    return VIDI_OK;
+}
+
+/* A host that is an address, or cannot be a name. False: it must be looked up. */
+static bool answer_at_once(names *of, vidi_str host, question *asked)
+{
+    if (fetch_address_parse(host, &asked->address)) {
+        if (!fetch_guard_permits(of->guard, &asked->address)) {
+            asked->failure = FETCH_ADDRESS;
+            fetch_guard_explain(&asked->address, asked->why);
+        }
+    } else if (host.len == 0 || host.len > LONGEST_NAME || memchr(host.ptr, '\0', host.len)) {
+        asked->failure = FETCH_NAME;
+        fetch_explain(asked->why, "this cannot be the name of a host");
+    } else {
+        return false;
+    }
+    append(&of->answered, asked);
+    return true;
+}
+
+int names_ask(names *of, vidi_str host, void *item)
+{
+    question *asked = calloc(1, sizeof *asked);
+
+    if (!asked)
+        return VIDI_EMEMORY;
+    asked->item = item;
+    if (!answer_at_once(of, host, asked) && ask_resolver(of, host, asked) != VIDI_OK) {
+        free(asked);
+        return VIDI_EMEMORY;
+    }
+    of->running++;
+    return VIDI_OK;
+}
+
+bool names_has_next(const names *of)
+{
+    return of->answered.first != NULL;
+}
+
+bool names_next(names *of, fetch_event *event)
+{
+    if (!of->answered.first)
+        return false;
+    question *one = take_first(&of->answered);
+    *event = (fetch_event){.kind = FETCH_NAMED, .item = one->item, .failure = one->failure};
+    if (one->failure == FETCH_FINE)
+        event->address = one->address;
+    memcpy(event->why, one->why, sizeof event->why);
+    free(one);
+    of->running--;
+    return true;
+}
+
+size_t names_running(const names *of)
+{
+    return of->running;
+}
+
+int names_fd(const names *of)
+{
+    return resolver_fd(of->resolver);
+}
+
+/* ---- opening and closing ---- */
+
+int names_open(names **made, const fetch_options *options, const fetch_guard *guard)
+{
+    names *of = calloc(1, sizeof *of);
+
+    *made = NULL;
+    if (!of)
+        return VIDI_EMEMORY;
+    of->guard = guard;
+    of->clock = options->clock ? *options->clock : crawl_clock_real;
+    int error = resolver_open(&of->resolver, options->resolver, options->resolver_context);
+    if (error) {
+        free(of);
+        return error;
+    }
+    *made = of;
+    return VIDI_OK;
+}
+
+static void free_questions(question_list *all)
+{
+    while (all->first)
+        free(take_first(all));
+}
+
+static void free_name(void *node)
+{
+    name *one = node;
+
+    free_questions(&one->questions);
+    free(one);
+}
+
+void names_close(names *of)
+{
+    if (!of)
+        return;
+    resolver_close(of->resolver);
+    tdestroy(of->tree, free_name);
+    free_questions(&of->answered);
+    free(of);
+}

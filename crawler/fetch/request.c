@@ -1,0 +1,297 @@
+/*
+ * Requests: checked, copied, and turned into options of libcurl.
+ *
+ * libcurl parses only the origin; path and query go out byte by byte as the URL has them (CURLOPT_REQUEST_TARGET). It
+ * composes the head as follows, and `sent` is the same text with masks; a test compares it with what a server gets.
+ *
+ *     GET /path?query HTTP/1.1
+ *     Host: example.org:8080
+ *     User-Agent: …
+ *     Accept: ...
+ *     Accept-Encoding: gzip
+ *     further headers
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "crawler/base/url_parts.h"
+#include "crawler/fetch/exchange.h"
+
+static const char accepted_encoding[] = "Accept-Encoding: gzip";
+
+/* Those that say where a message ends, and whose server it is for: they are ours. */
+static const char *const forbidden[] = {
+    "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer", "Expect"};
+
+bool fetch_is_line(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at < 0x20 ? *at != '\t' : *at == 0x7F)
+            return false;
+    return true;
+}
+
+/* ---- header lines ---- */
+
+static bool is_token(const char *text, size_t n)
+{
+    static const char others[] = "!#$%&'*+-.^_`|~";
+
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i], letter = (char)(c | 0x20);
+        if (!(letter >= 'a' && letter <= 'z') && !(c >= '0' && c <= '9') && !(c && strchr(others, c)))
+            return false;
+    }
+    return n > 0;
+}
+
+static bool is_named(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+
+    return strncasecmp(line, name, n) == 0 && line[n] == ':';
+}
+
+/* "Name: value", as the caller may give it. */
+static bool header_is_fine(const char *line)
+{
+    size_t name = strcspn(line, ":");
+
+    if (!line[name] || !is_token(line, name) || !fetch_is_line(line))
+        return false;
+    for (size_t i = 0; i < sizeof forbidden / sizeof forbidden[0]; i++)
+        if (is_named(line, forbidden[i]))
+            return false;
+    return true;
+}
+
+static bool has_header(const fetch_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->header_count; i++)
+        if (is_named(request->headers[i], name))
+            return true;
+    return false;
+}
+
+static const char *value_of(const char *line)
+{
+    const char *value = strchr(line, ':') + 1;
+
+    return value + strspn(value, " \t");
+}
+
+/* ---- the copy that libcurl reads ---- */
+
+/* Copies with a zero behind it. */
+static char *put(char **at, const char *from, size_t n)
+{
+    char *copy = *at;
+
+    memcpy(copy, from, n);
+    copy[n] = '\0';
+    *at += n + 1;
+    return copy;
+}
+
+/* libcurl takes "Name:" for a header to leave out, and "Name;" for one without a value. */
+static char *put_header(char **at, const char *line)
+{
+    size_t name = strcspn(line, ":");
+    bool is_empty = !*value_of(line);
+    char *copy = put(at, line, is_empty ? name + 1 : strlen(line));
+
+    if (is_empty)
+        copy[name] = ';';
+    return copy;
+}
+
+static int copy_headers(exchange *of, const fetch_rules *rules, const fetch_request *request, char *at)
+{
+    size_t n = 0;
+
+    of->headers = calloc(request->header_count + 1, sizeof *of->headers);
+    if (!of->headers)
+        return VIDI_EMEMORY;
+    if (!has_header(request, "Accept-Encoding"))
+        of->headers[n++].data = rules->plain.data;
+    for (size_t i = 0; i < request->header_count; i++)
+        of->headers[n++].data = put_header(&at, request->headers[i]);
+    for (size_t i = 0; i + 1 < n; i++)
+        of->headers[i].next = &of->headers[i + 1];
+    return VIDI_OK;
+}
+
+static int copy_request(exchange *of, const fetch_rules *rules, const fetch_request *request, const url_parts *url)
+{
+    size_t room = url->origin.len + 2 + url->target.len + 1;
+
+    for (size_t i = 0; i < request->header_count; i++)
+        room += strlen(request->headers[i]) + 1;
+    char *at = of->text = malloc(room);
+    if (!at)
+        return VIDI_EMEMORY;
+    of->origin = put(&at, url->origin.ptr, url->origin.len + 1); /* with the first slash of the path */
+    of->target = put(&at, url->target.ptr, url->target.len);
+    return request->header_count ? copy_headers(of, rules, request, at) : VIDI_OK;
+}
+
+static void set_address(exchange *of, const fetch_address *address)
+{
+    char text[FETCH_ADDRESS_ROOM], *at = of->connect_to;
+    bool is_v6 = address->length == 16;
+
+    fetch_address_text(address, text);
+    at = stpcpy(at, is_v6 ? "::[" : "::");
+    at = stpcpy(at, text);
+    stpcpy(at, is_v6 ? "]:" : ":");
+    of->to.data = of->connect_to;
+    of->response.address = *address;
+}
+
+/* ---- what is told about it ---- */
+
+static int compose_lines(bytes *to, const fetch_rules *rules, const fetch_request *request)
+{
+    int error = VIDI_OK;
+
+    if (!has_header(request, "User-Agent") && rules->agent)
+        error = bytes_append_format(to, "User-Agent: %s\r\n", rules->agent);
+    if (!error && !has_header(request, "Accept"))
+        error = bytes_append_text(to, "Accept: */*\r\n");
+    if (!error && !has_header(request, "Accept-Encoding"))
+        error = bytes_append_format(to, "%s\r\n", accepted_encoding);
+    for (size_t i = 0; !error && i < request->header_count; i++) {
+        const char *line = request->headers[i];
+        error = bytes_append_format(to, "%.*s:%s\r\n", (int)strcspn(line, ":"), line, *value_of(line) ? " ***" : "");
+    }
+    return error ? error : bytes_append_text(to, "\r\n");
+}
+
+static int compose_sent(bytes *to, const fetch_rules *rules, const fetch_request *request, const url_parts *url)
+{
+    size_t before_host = url->scheme.len + 3;
+    vidi_str host = {url->origin.ptr + before_host, url->origin.len - before_host};
+
+    int error = bytes_reserve(to, 256 + url->target.len + host.len);
+    if (!error)
+        error = bytes_append_text(to, request->head ? "HEAD " : "GET ");
+    if (!error)
+        error = bytes_append_str(to, url->target);
+    if (!error)
+        error = bytes_append_text(to, " HTTP/1.1\r\nHost: ");
+    if (!error)
+        error = bytes_append_str(to, host);
+    if (!error)
+        error = bytes_append_text(to, "\r\n");
+    return error ? error : compose_lines(to, rules, request);
+}
+
+/* ---- exchanges ---- */
+
+/* A serialised URL has neither blanks nor control characters. */
+static bool url_is_fine(vidi_str url)
+{
+    for (size_t i = 0; i < url.len; i++)
+        if ((unsigned char)url.ptr[i] <= 0x20 || url.ptr[i] == 0x7F)
+            return false;
+    return true;
+}
+
+static bool request_is_fine(const fetch_request *request, url_parts *url)
+{
+    for (size_t i = 0; i < request->header_count; i++)
+        if (!header_is_fine(request->headers[i]))
+            return false;
+    return request->address.length && url_is_fine(request->url) && url_split(request->url, url);
+}
+
+int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request *request)
+{
+    url_parts url;
+
+    *made = NULL;
+    if (!request_is_fine(request, &url))
+        return VIDI_EARGUMENT;
+    exchange *of = calloc(1, sizeof *of);
+    if (!of)
+        return VIDI_EMEMORY;
+    of->response.item = request->item;
+    of->is_head = request->head;
+    of->max_body = request->max_body ? request->max_body : rules->max_body;
+    set_address(of, &request->address);
+    int error = copy_request(of, rules, request, &url);
+    if (!error)
+        error = compose_sent(&of->response.sent, rules, request, &url);
+    if (error) {
+        exchange_free(of);
+        return error;
+    }
+    *made = of;
+    return VIDI_OK;
+}
+
+void exchange_drop_request(exchange *of)
+{
+    free(of->headers);
+    free(of->text);
+    of->headers = NULL;
+    of->text = of->origin = of->target = NULL;
+}
+
+void exchange_free(exchange *of)
+{
+    if (!of)
+        return;
+    exchange_drop_request(of);
+    bytes_free(&of->response.sent);
+    bytes_free(&of->response.head);
+    bytes_free(&of->response.body);
+    free(of);
+}
+
+void fetch_response_free(fetch_response *response)
+{
+    exchange_free((exchange *)response);
+}
+
+/* ---- libcurl's options ---- */
+
+/* libcurl parses the URL anew for each request, but setting the same one again would be work for nothing. */
+static CURLcode set_origin(carrier *by, const exchange *with)
+{
+    if (by->origin && strcmp(by->origin, with->origin) == 0)
+        return CURLE_OK;
+    free(by->origin);
+    by->origin = NULL;
+    CURLcode result = curl_easy_setopt(by->easy, CURLOPT_URL, with->origin);
+    if (result == CURLE_OK)
+        by->origin = strdup(with->origin); /* if there is no memory for it, it is set again next time */
+    return result;
+}
+
+static CURLcode set_method(carrier *by, const exchange *with)
+{
+    if (by->is_head == with->is_head)
+        return CURLE_OK;
+    by->is_head = with->is_head;
+    return curl_easy_setopt(by->easy, with->is_head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
+}
+
+int carrier_take(carrier *by, exchange *with)
+{
+    const struct curl_slist *headers = with->headers ? with->headers : &by->rules->plain;
+
+    by->with = with;
+    by->head_bytes = 0;
+    by->head_ended = false;
+    by->status = 0;
+    by->failure = FETCH_FINE;
+    by->error[0] = '\0';
+    if (set_origin(by, with) != CURLE_OK || set_method(by, with) != CURLE_OK ||
+        curl_easy_setopt(by->easy, CURLOPT_REQUEST_TARGET, with->target) != CURLE_OK ||
+        curl_easy_setopt(by->easy, CURLOPT_CONNECT_TO, &with->to) != CURLE_OK ||
+        curl_easy_setopt(by->easy, CURLOPT_HTTPHEADER, headers) != CURLE_OK)
+        return VIDI_EMEMORY;
+    return VIDI_OK;
+}

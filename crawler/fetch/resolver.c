@@ -1,0 +1,171 @@
+/*
+ * The pool of threads that look names up: see resolver.h. Two lists under one lock: lookups to do, lookups done.
+ */
+#include "crawler/fetch/resolver.h"
+
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "crawler/fetch/guard.h"
+
+typedef struct lookup_list {
+    resolver_lookup *first, *last;
+} lookup_list;
+
+struct resolver {
+    fetch_resolver *find;
+    void *context;
+    int fd; /* an eventfd */
+    pthread_mutex_t lock;
+    pthread_cond_t work; /* there is something to do, or it is over */
+    lookup_list todo, done;
+    bool ending;
+    pthread_t threads[RESOLVER_THREADS];
+    size_t thread_count;
+};
+
+static void append(lookup_list *to, resolver_lookup *lookup)
+{
+    lookup->next = NULL;
+    if (to->last)
+        to->last->next = lookup;
+    else
+        to->first = lookup;
+    to->last = lookup;
+}
+
+static resolver_lookup *take_first(lookup_list *from)
+{
+    resolver_lookup *first = from->first;
+
+    from->first = first->next;
+    if (!from->first)
+        from->last = NULL;
+    return first;
+}
+
+/* The system's resolver. Returns one of getaddrinfo's codes if it fails; all of them are negative. */
+static int ask_system(void *context, const char *host, fetch_address *addresses, int room)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found = NULL;
+    int count = 0;
+
+    (void)context;
+    int error = getaddrinfo(host, NULL, &hints, &found);
+    if (error)
+        return error;
+    for (const struct addrinfo *one = found; one && count < room; one = one->ai_next)
+        count += fetch_address_read(one->ai_addr, &addresses[count]);
+    freeaddrinfo(found);
+    return count;
+}
+
+static void *look_up(void *context)
+{
+    static const uint64_t one = 1;
+    resolver *of = context;
+
+    pthread_mutex_lock(&of->lock);
+    for (;;) {
+        while (!of->todo.first && !of->ending)
+            pthread_cond_wait(&of->work, &of->lock);
+        if (of->ending)
+            break;
+        resolver_lookup *lookup = take_first(&of->todo);
+        pthread_mutex_unlock(&of->lock);
+        lookup->count = of->find(of->context, lookup->host, lookup->found, RESOLVER_ADDRESSES);
+        pthread_mutex_lock(&of->lock);
+        append(&of->done, lookup);
+        (void)!write(of->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
+    }
+    pthread_mutex_unlock(&of->lock);
+    return NULL;
+}
+
+/* Signals are for the caller's threads. */
+static int start_threads(resolver *of)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (of->thread_count < RESOLVER_THREADS &&
+           pthread_create(&of->threads[of->thread_count], NULL, look_up, of) == 0)
+        of->thread_count++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return of->thread_count == RESOLVER_THREADS ? VIDI_OK : VIDI_EMEMORY;
+}
+
+int resolver_open(resolver **made, fetch_resolver *find, void *context)
+{
+    resolver *of = calloc(1, sizeof *of);
+
+    *made = NULL;
+    if (!of)
+        return VIDI_EMEMORY;
+    of->find = find ? find : ask_system;
+    of->context = context;
+    pthread_mutex_init(&of->lock, NULL);
+    pthread_cond_init(&of->work, NULL);
+    of->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (of->fd < 0 || start_threads(of) != VIDI_OK) {
+        resolver_close(of);
+        return VIDI_EMEMORY;
+    }
+    *made = of;
+    return VIDI_OK;
+}
+
+void resolver_close(resolver *of)
+{
+    if (!of)
+        return;
+    pthread_mutex_lock(&of->lock);
+    of->ending = true;
+    pthread_cond_broadcast(&of->work);
+    pthread_mutex_unlock(&of->lock);
+    for (size_t i = 0; i < of->thread_count; i++)
+        pthread_join(of->threads[i], NULL);
+    pthread_cond_destroy(&of->work);
+    pthread_mutex_destroy(&of->lock);
+    if (of->fd >= 0)
+        close(of->fd);
+    free(of);
+}
+
+void resolver_begin(resolver *of, resolver_lookup *lookup)
+{
+    pthread_mutex_lock(&of->lock);
+    append(&of->todo, lookup);
+    pthread_cond_signal(&of->work);
+    pthread_mutex_unlock(&of->lock);
+}
+
+resolver_lookup *resolver_take(resolver *of)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&of->lock);
+    (void)!read(of->fd, &count, sizeof count); /* fails if nothing is there to read */
+    resolver_lookup *all = of->done.first;
+    of->done = (lookup_list){0};
+    pthread_mutex_unlock(&of->lock);
+    return all;
+}
+
+int resolver_fd(const resolver *of)
+{
+    return of->fd;
+}
+
+const char *resolver_problem(const resolver *of, int count)
+{
+    if (count == 0 || of->find != ask_system)
+        return "the name has no address";
+    return gai_strerror(count);
+}

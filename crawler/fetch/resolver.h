@@ -1,0 +1,36 @@
+/*
+ * A pool of threads that look names up, because the system's way of doing so makes its caller wait.
+ *
+ * A lookup belongs to the pool from resolver_begin until resolver_take returns it.
+ */
+#ifndef VIDI_CRAWLER_FETCH_RESOLVER_H
+#define VIDI_CRAWLER_FETCH_RESOLVER_H
+
+#include "crawler/fetch/fetch.h"
+
+enum { RESOLVER_THREADS = 4, RESOLVER_ADDRESSES = 8 };
+
+typedef struct resolver_lookup {
+    struct resolver_lookup *next;
+    const char *host;
+    fetch_address found[RESOLVER_ADDRESSES];
+    int count; /* of addresses; negative: what the resolver returned */
+} resolver_lookup;
+
+typedef struct resolver resolver;
+
+/* `find` NULL: the system's. VIDI_OK or VIDI_EMEMORY. */
+int resolver_open(resolver **made, fetch_resolver *find, void *context);
+/* Waits for the lookups that have begun; the others are dropped. */
+void resolver_close(resolver *of);
+
+void resolver_begin(resolver *of, resolver_lookup *lookup);
+/* All lookups that are done, as a list. Reads the descriptor empty. */
+resolver_lookup *resolver_take(resolver *of);
+/* Readable when lookups are done. */
+int resolver_fd(const resolver *of);
+
+/* What a negative count means. */
+const char *resolver_problem(const resolver *of, int count);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * Responses: head and body are collected within their limits, and what went wrong is put into words.
+ *
+ * libcurl hands over the head line by line: of every 1xx response, of the final one, and then the trailers of a body in
+ * chunks. The head of the final response is kept; all of them count towards the limit.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/fetch/exchange.h"
+
+enum {
+    FIRST_HEAD = 512,          /* room for a head, to begin with */
+    BELIEVED_BODY = 256 * 1024 /* a Content-Length beyond this gets no more room in advance */
+};
+
+/* ---- what comes ---- */
+
+/* Returning less than it got makes libcurl end the transfer. */
+static size_t refuse(carrier *by, fetch_failure failure)
+{
+    by->failure = failure;
+    return 0;
+}
+
+/* "HTTP/1.1 200 OK" */
+static int read_status(const char *line, size_t n)
+{
+    const char *blank = memchr(line, ' ', n), *end = line + n;
+    int status = 0;
+
+    if (!blank)
+        return 0;
+    for (const char *at = blank + 1; at < end && at < blank + 4 && *at >= '0' && *at <= '9'; at++)
+        status = status * 10 + (*at - '0');
+    return status;
+}
+
+static bool begins_response(const char *line, size_t n)
+{
+    return n > 5 && memcmp(line, "HTTP/", 5) == 0;
+}
+
+static bool is_informational(int status)
+{
+    return status >= 100 && status < 200;
+}
+
+/* The head is complete: is the body going to be too large? If not, makes room for it. */
+static bool body_will_fit(carrier *by)
+{
+    exchange *with = by->with;
+    curl_off_t length = -1;
+
+    curl_easy_getinfo(by->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+    if (with->is_head || length <= 0)
+        return true;
+    if ((uint64_t)length > with->max_body)
+        return false;
+    size_t room = length < BELIEVED_BODY ? (size_t)length : BELIEVED_BODY;
+    return bytes_reserve(&with->response.body, room) == VIDI_OK || length > 0;
+}
+
+static size_t take_header(char *line, size_t one, size_t n, void *context)
+{
+    carrier *by = context;
+    bytes *head = &by->with->response.head;
+
+    (void)one;
+    by->head_bytes += n;
+    if (by->head_bytes > by->rules->max_head)
+        return refuse(by, FETCH_LIMIT);
+    if (by->head_ended && !is_informational(by->status))
+        return n; /* a trailer */
+    if (by->head_ended || head->len == 0) {
+        if (begins_response(line, n))
+            by->status = read_status(line, n);
+        by->head_ended = false;
+        head->len = 0;
+    }
+    if ((head->room == 0 && bytes_reserve(head, FIRST_HEAD)) || bytes_append(head, line, n))
+        return refuse(by, FETCH_MEMORY);
+    by->head_ended = line[0] == '\n' || (line[0] == '\r' && n == 2);
+    if (by->head_ended && !is_informational(by->status) && !body_will_fit(by))
+        return refuse(by, FETCH_LIMIT);
+    return n;
+}
+
+/* What goes beyond the limit is dropped, what fits is kept. */
+static size_t take_body(char *from, size_t one, size_t n, void *context)
+{
+    carrier *by = context;
+    bytes *body = &by->with->response.body;
+    uint64_t left = by->with->max_body - body->len;
+
+    (void)one;
+    if (bytes_append(body, from, n <= left ? n : (size_t)left))
+        return refuse(by, FETCH_MEMORY);
+    return n <= left ? n : refuse(by, FETCH_LIMIT);
+}
+
+/* An address is checked once more when a socket is opened to it, whoever has found it. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *to)
+{
+    carrier *by = context;
+    fetch_address address;
+
+    (void)purpose;
+    if (!fetch_address_read(&to->addr, &address) || !fetch_guard_permits(&by->rules->guard, &address)) {
+        by->failure = FETCH_ADDRESS;
+        by->with->response.address = address;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
+void carrier_set_receivers(carrier *by)
+{
+    curl_easy_setopt(by->easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(by->easy, CURLOPT_HEADERDATA, by);
+    curl_easy_setopt(by->easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(by->easy, CURLOPT_WRITEDATA, by);
+    curl_easy_setopt(by->easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(by->easy, CURLOPT_OPENSOCKETDATA, by);
+    curl_easy_setopt(by->easy, CURLOPT_ERRORBUFFER, by->error);
+}
+
+/* ---- what went wrong ---- */
+
+static fetch_failure failure_of(CURLcode result)
+{
+    switch (result) {
+    case CURLE_OK:
+        return FETCH_FINE;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_URL_MALFORMAT: /* a host that libcurl does not take for one */
+        return FETCH_NAME;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED:
+        return FETCH_CONNECT;
+    case CURLE_OPERATION_TIMEDOUT:
+        return FETCH_TIMEOUT;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_SSL_CLIENTCERT:
+        return FETCH_TLS;
+    case CURLE_OUT_OF_MEMORY:
+        return FETCH_MEMORY;
+    default:
+        return FETCH_BROKEN;
+    }
+}
+
+static void explain_connect(const carrier *by, char *why)
+{
+    char address[FETCH_ADDRESS_ROOM], text[128];
+    long error = 0;
+
+    fetch_address_text(&by->with->response.address, address);
+    if (curl_easy_getinfo(by->easy, CURLINFO_OS_ERRNO, &error) != CURLE_OK || error == 0)
+        fetch_explain(why, "no connection to %s", address);
+    else
+        fetch_explain(why, "no connection to %s: %s", address, strerror_r((int)error, text, sizeof text));
+}
+
+static void explain_limit(const carrier *by, char *why)
+{
+    if (by->head_ended && by->head_bytes <= by->rules->max_head)
+        fetch_explain(why, "the body has more than %llu bytes", (unsigned long long)by->with->max_body);
+    else
+        fetch_explain(why, "the head has more than %llu bytes", (unsigned long long)by->rules->max_head);
+}
+
+static void explain_broken(const carrier *by, CURLcode result, char *why)
+{
+    if (result == CURLE_GOT_NOTHING)
+        fetch_explain(why, "the server closed the connection without an answer");
+    else if (result == CURLE_PARTIAL_FILE)
+        fetch_explain(why, "the connection ended before the body did, after %zu bytes", by->with->response.body.len);
+    else if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY)
+        fetch_explain(why, "what came is not a response of HTTP/1");
+    else
+        fetch_explain(why, "%s", by->error[0] ? by->error : curl_easy_strerror(result));
+}
+
+static void explain(const carrier *by, CURLcode result, char *why)
+{
+    switch (by->with->response.failure) {
+    case FETCH_FINE:
+        break;
+    case FETCH_ADDRESS:
+        fetch_guard_explain(&by->with->response.address, why);
+        break;
+    case FETCH_CONNECT:
+        explain_connect(by, why);
+        break;
+    case FETCH_TIMEOUT:
+        fetch_explain(why, "not connected after %lld ms", (long long)by->rules->connect_ms);
+        break;
+    case FETCH_LIMIT:
+        explain_limit(by, why);
+        break;
+    case FETCH_MEMORY:
+        fetch_explain(why, "out of memory");
+        break;
+    case FETCH_NAME:
+    case FETCH_TLS:
+    case FETCH_BROKEN:
+        explain_broken(by, result, why);
+        break;
+    }
+}
+
+/* The response belongs to the caller for some time: gives back room that is not used. */
+static void trim(bytes *of)
+{
+    if (of->room - of->len < of->len / 8 + 64)
+        return;
+    char *smaller = realloc(of->ptr, of->len ? of->len : 1);
+    if (smaller) {
+        of->ptr = smaller;
+        of->room = of->len ? of->len : 1;
+    }
+}
+
+static void complete(carrier *by)
+{
+    fetch_response *response = &by->with->response;
+
+    response->status = is_informational(by->status) ? 0 : by->status;
+    if (is_informational(by->status))
+        response->head.len = 0;
+    trim(&response->head);
+    trim(&response->body);
+}
+
+void carrier_finish(carrier *by, CURLcode result)
+{
+    fetch_response *response = &by->with->response;
+
+    response->failure = result != CURLE_OK && by->failure != FETCH_FINE ? by->failure : failure_of(result);
+    explain(by, result, response->why);
+    complete(by);
+}
+
+void carrier_give_up(carrier *by, bool is_silent)
+{
+    fetch_response *response = &by->with->response;
+
+    response->failure = FETCH_TIMEOUT;
+    if (is_silent)
+        fetch_explain(response->why, "no byte for %lld ms", (long long)by->rules->silence_ms);
+    else
+        fetch_explain(response->why, "not complete after %lld ms", (long long)by->rules->total_ms);
+    complete(by);
+}
