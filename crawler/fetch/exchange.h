@@ -37,15 +37,29 @@ typedef struct fetch_rules {
     struct curl_slist plain; /* the headers of a request that brings none along */
 } fetch_rules;
 
+/*
+ * How much memory the responses take that are on their way. Beyond the limit, one of the large bodies (those that have
+ * their share of the limit) goes on until it is complete, and the others wait. Small ones are never held up.
+ */
+typedef struct fetch_load {
+    uint64_t held, limit, share;
+    const struct carrier *leader; /* the one that goes on; NULL: none yet */
+    size_t paused;                /* carriers that wait */
+} fetch_load;
+
 /* A handle of libcurl, used for one exchange after the other. */
 typedef struct carrier {
     CURL *easy;
     const fetch_rules *rules;
+    fetch_load *load;
     struct carrier *next_free;
-    exchange *with;       /* NULL: free */
-    char *origin;         /* that the handle is set to; NULL: none yet */
-    bool is_head;         /* it is set to HEAD */
-    int64_t began, heard; /* microseconds: when the exchange began; when its socket did something */
+    exchange *with; /* NULL: free */
+    char *origin;   /* that the handle is set to; NULL: none yet */
+    bool is_head;   /* it is set to HEAD */
+
+    /* in microseconds of the machine's clock */
+    int64_t began, heard;      /* when the exchange began; when its socket did something */
+    int64_t paused_at, waited; /* since when it is paused (0: it is not); how long it was before */
 
     /* the response */
     uint64_t head_bytes; /* of all header fields, those of 1xx and trailers, too */
@@ -55,6 +69,9 @@ typedef struct carrier {
     char error[CURL_ERROR_SIZE];
 } carrier;
 
+/* The machine's clock, in microseconds. */
+int64_t fetch_now_us(void);
+
 /* ---- request.c ---- */
 
 /* VIDI_OK, VIDI_EARGUMENT (not an http URL, a bad header, no address) or VIDI_EMEMORY. */
@@ -63,7 +80,7 @@ void exchange_free(exchange *of);
 /* Frees what only the sending needed. */
 void exchange_drop_request(exchange *of);
 
-/* Sets the handle to the exchange. VIDI_OK or VIDI_EMEMORY. */
+/* Sets the handle to the exchange, which begins now. VIDI_OK or VIDI_EMEMORY. */
 int carrier_take(carrier *by, exchange *with);
 
 /* Is it free of control characters? */
@@ -73,6 +90,8 @@ bool fetch_is_line(const char *text);
 
 /* Sets the functions that collect the response. */
 void carrier_set_receivers(carrier *by);
+/* Lets a paused one go on; its receivers may be called at once, and may pause it again. */
+void carrier_resume(carrier *by);
 /* Fills in the response when libcurl is done; `result` is its verdict. */
 void carrier_finish(carrier *by, CURLcode result);
 /* The same when time is up. */

@@ -62,10 +62,14 @@ const char *fetch_reason(fetch_failure failure);
 /* Finds the addresses of a host, at most `room`. Called in threads of the pool. Returns how many, or a negative number. */
 typedef int fetch_resolver(void *context, const char *host, fetch_address *addresses, int room);
 
+/* The system's, for resolvers that know some names themselves and pass the others on. The context is not looked at. */
+int fetch_resolve_system(void *context, const char *host, fetch_address *addresses, int room);
+
 /* What an option of 0 stands for. */
 enum {
     FETCH_MAX_BODY = 16 << 20,
     FETCH_MAX_HEAD = 64 << 10,
+    FETCH_MAX_HELD = 16 << 20,
     FETCH_CONNECT_MS = 10 * 1000,
     FETCH_SILENCE_MS = 30 * 1000,
     FETCH_TOTAL_MS = 300 * 1000,
@@ -73,14 +77,15 @@ enum {
 };
 
 typedef struct fetch_options {
-    const char *agent;        /* the header User-Agent; NULL: none */
-    const char *ca_file;      /* certificates to trust; NULL: the system's */
-    uint64_t max_body;        /* bytes as sent */
-    uint64_t max_head;        /* bytes of all header fields */
-    int64_t connect_ms;       /* timeouts: until connected, */
-    int64_t silence_ms;       /* without a byte, */
-    int64_t total_ms;         /* and in all, by the machine's clock */
-    unsigned connections;     /* most at a time; further requests wait for their turn */
+    const char *agent;    /* the header User-Agent; NULL: none */
+    const char *ca_file;  /* certificates to trust; NULL: the system's */
+    uint64_t max_body;    /* bytes as sent */
+    uint64_t max_head;    /* bytes of all header fields */
+    uint64_t max_held;    /* bytes that running requests hold together; beyond it, large bodies wait for each other */
+    int64_t connect_ms;   /* timeouts: until connected, */
+    int64_t silence_ms;   /* without a byte, */
+    int64_t total_ms;     /* and in all, by the machine's clock */
+    unsigned connections; /* most at a time; further requests wait for their turn */
     const fetch_net *allowed; /* copied */
     size_t allowed_count;
     bool allow_public;
@@ -156,5 +161,8 @@ void fetch_wake(fetcher *of);
 
 /* Requests that have begun and are not reported yet; names that are being resolved. */
 size_t fetch_running(const fetcher *of);
+
+/* Bytes of heads and bodies that have come and are not reported yet. */
+uint64_t fetch_held(const fetcher *of);
 
 #endif

@@ -41,6 +41,7 @@ typedef struct exchange_list {
 
 struct fetcher {
     fetch_rules rules;
+    fetch_load load;
     names *names;
     CURLM *multi;
     int epoll, wake; /* wake: an eventfd */
@@ -59,7 +60,7 @@ struct fetcher {
     int64_t check_at; /* no carrier is silent for too long before */
 };
 
-static int64_t machine_us(void)
+int64_t fetch_now_us(void)
 {
     struct timespec t;
 
@@ -165,7 +166,7 @@ static int on_timer(CURLM *multi, long ms, void *context)
     fetcher *of = context;
 
     (void)multi;
-    of->timer_at = ms < 0 ? NEVER : ms == 0 ? 0 : machine_us() + (int64_t)ms * 1000;
+    of->timer_at = ms < 0 ? NEVER : ms == 0 ? 0 : fetch_now_us() + (int64_t)ms * 1000;
     return 0;
 }
 
@@ -212,6 +213,7 @@ static carrier *free_carrier(fetcher *of)
         if (!by->easy)
             return NULL;
         by->rules = &of->rules;
+        by->load = &of->load;
         set_constants(by, of);
     }
     of->free = by->next_free;
@@ -223,7 +225,7 @@ static void release(fetcher *of, carrier *by)
 {
     exchange *with = by->with;
 
-    with->response.took_us = machine_us() - by->began;
+    with->response.took_us = fetch_now_us() - by->began;
     exchange_drop_request(with);
     append(&of->done, with);
     by->with = NULL;
@@ -236,7 +238,6 @@ static void begin(fetcher *of, carrier *by, exchange *with)
 {
     int64_t first = of->rules.silence_ms < of->rules.total_ms ? of->rules.silence_ms : of->rules.total_ms;
 
-    by->began = by->heard = machine_us();
     with->response.date = of->rules.clock.date(of->rules.clock.context);
     if (carrier_take(by, with) != VIDI_OK || curl_multi_add_handle(of->multi, by->easy) != CURLM_OK) {
         carrier_finish(by, CURLE_OUT_OF_MEMORY);
@@ -276,6 +277,18 @@ static void collect_done(fetcher *of)
     }
 }
 
+/* Bodies that had to wait go on when there is room, or one of them when it is its turn. */
+static void resume_paused(fetcher *of)
+{
+    of->check_at = 0; /* their time runs again */
+    for (size_t i = 0; i < of->carrier_count; i++) {
+        if (of->load.leader && of->load.held >= of->load.limit)
+            return;
+        if (of->carriers[i].with && of->carriers[i].paused_at)
+            carrier_resume(&of->carriers[i]);
+    }
+}
+
 /* Ends exchanges that take too long, and finds out when to look again. */
 static void check_times(fetcher *of)
 {
@@ -288,7 +301,8 @@ static void check_times(fetcher *of)
         carrier *by = &of->carriers[i];
         if (!by->with)
             continue;
-        int64_t silent_at = by->heard + silence, over_at = by->began + total;
+        int64_t silent_at = by->paused_at ? NEVER : by->heard + silence;
+        int64_t over_at = by->paused_at ? NEVER : by->began + by->waited + total;
         int64_t due = silent_at < over_at ? silent_at : over_at;
         if (due <= of->now) {
             carrier_give_up(by, silent_at <= of->now);
@@ -382,11 +396,13 @@ static int turn(fetcher *of, int64_t until)
     int n = epoll_wait(of->epoll, events, EVENTS, has_event(of) ? 0 : time_left(of, until));
     if (n < 0 && errno != EINTR)
         return VIDI_ESYSTEM;
-    of->now = machine_us();
+    of->now = fetch_now_us();
     for (int i = 0; i < n && !error; i++)
         error = on_event(of, &events[i]);
     check_times(of);
     collect_done(of);
+    if (of->load.paused && (!of->load.leader || of->load.held < of->load.limit))
+        resume_paused(of);
     return error;
 }
 
@@ -398,6 +414,7 @@ static bool take_event(fetcher *of, fetch_event *event)
         return false;
     exchange *one = take_first(&of->done);
     *event = (fetch_event){.kind = FETCH_DONE, .item = one->response.item, .response = &one->response};
+    of->load.held -= one->response.head.len + one->response.body.len;
     of->running--;
     return true;
 }
@@ -406,7 +423,7 @@ int fetch_wait(fetcher *of, int64_t ms, fetch_event *event)
 {
     if (take_event(of, event))
         return 1;
-    of->now = machine_us();
+    of->now = fetch_now_us();
     int64_t until = ms < 0 || ms > NEVER / 2000 ? NEVER : of->now + ms * 1000;
     for (;;) {
         int error = turn(of, until);
@@ -449,6 +466,11 @@ int fetch_start(fetcher *of, const fetch_request *request)
 size_t fetch_running(const fetcher *of)
 {
     return of->running + names_running(of->names);
+}
+
+uint64_t fetch_held(const fetcher *of)
+{
+    return of->load.held;
 }
 
 /* ---- opening and closing ---- */
@@ -496,6 +518,7 @@ static int open_carriers(fetcher *of, unsigned connections)
     of->carriers = calloc(of->carrier_count, sizeof *of->carriers);
     if (!of->carriers)
         return VIDI_EMEMORY;
+    of->load.share = of->load.limit / of->carrier_count;
     for (size_t i = of->carrier_count; i-- > 0;) {
         of->carriers[i].next_free = of->free;
         of->free = &of->carriers[i];
@@ -545,6 +568,7 @@ int fetch_open(fetcher **made, const fetch_options *options)
         return VIDI_EMEMORY;
     of->epoll = of->wake = -1;
     of->timer_at = of->check_at = NEVER;
+    of->load.limit = or_default(options->max_held, FETCH_MAX_HELD);
     int error = copy_rules(&of->rules, options);
     if (!error)
         error = names_open(&of->names, options, &of->rules.guard);

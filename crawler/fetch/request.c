@@ -283,6 +283,8 @@ int carrier_take(carrier *by, exchange *with)
     const struct curl_slist *headers = with->headers ? with->headers : &by->rules->plain;
 
     by->with = with;
+    by->began = by->heard = fetch_now_us();
+    by->paused_at = by->waited = 0;
     by->head_bytes = 0;
     by->head_ended = false;
     by->status = 0;

@@ -49,8 +49,8 @@ static resolver_lookup *take_first(lookup_list *from)
     return first;
 }
 
-/* The system's resolver. Returns one of getaddrinfo's codes if it fails; all of them are negative. */
-static int ask_system(void *context, const char *host, fetch_address *addresses, int room)
+/* Returns one of getaddrinfo's codes if it fails; all of them are negative. */
+int fetch_resolve_system(void *context, const char *host, fetch_address *addresses, int room)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found = NULL;
     int count = 0;
@@ -108,7 +108,7 @@ int resolver_open(resolver **made, fetch_resolver *find, void *context)
     *made = NULL;
     if (!of)
         return VIDI_EMEMORY;
-    of->find = find ? find : ask_system;
+    of->find = find ? find : fetch_resolve_system;
     of->context = context;
     pthread_mutex_init(&of->lock, NULL);
     pthread_cond_init(&of->work, NULL);
@@ -165,7 +165,7 @@ int resolver_fd(const resolver *of)
 
 const char *resolver_problem(const resolver *of, int count)
 {
-    if (count == 0 || of->find != ask_system)
+    if (count == 0 || of->find != fetch_resolve_system)
         return "the name has no address";
     return gai_strerror(count);
 }

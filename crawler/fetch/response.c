@@ -76,14 +76,28 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
         if (begins_response(line, n))
             by->status = read_status(line, n);
         by->head_ended = false;
+        by->load->held -= head->len;
         head->len = 0;
     }
     if ((head->room == 0 && bytes_reserve(head, FIRST_HEAD)) || bytes_append(head, line, n))
         return refuse(by, FETCH_MEMORY);
+    by->load->held += n;
     by->head_ended = line[0] == '\n' || (line[0] == '\r' && n == 2);
     if (by->head_ended && !is_informational(by->status) && !body_will_fit(by))
         return refuse(by, FETCH_LIMIT);
     return n;
+}
+
+/* Must this body wait until others are complete? */
+static bool must_wait(carrier *by)
+{
+    fetch_load *load = by->load;
+
+    if (load->held < load->limit || by->with->response.body.len < load->share)
+        return false;
+    if (!load->leader)
+        load->leader = by;
+    return load->leader != by;
 }
 
 /* What goes beyond the limit is dropped, what fits is kept. */
@@ -94,9 +108,16 @@ static size_t take_body(char *from, size_t one, size_t n, void *context)
     uint64_t left = by->with->max_body - body->len;
 
     (void)one;
-    if (bytes_append(body, from, n <= left ? n : (size_t)left))
+    if (must_wait(by)) {
+        by->paused_at = fetch_now_us();
+        by->load->paused++;
+        return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and brings them again */
+    }
+    size_t fits = n <= left ? n : (size_t)left;
+    if (bytes_append(body, from, fits))
         return refuse(by, FETCH_MEMORY);
-    return n <= left ? n : refuse(by, FETCH_LIMIT);
+    by->load->held += fits;
+    return fits == n ? n : refuse(by, FETCH_LIMIT);
 }
 
 /* An address is checked once more when a socket is opened to it, whoever has found it. */
@@ -112,6 +133,17 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         return CURL_SOCKET_BAD;
     }
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+}
+
+void carrier_resume(carrier *by)
+{
+    int64_t now = fetch_now_us();
+
+    by->waited += now - by->paused_at;
+    by->heard = now;
+    by->paused_at = 0;
+    by->load->paused--;
+    curl_easy_pause(by->easy, CURLPAUSE_CONT);
 }
 
 void carrier_set_receivers(carrier *by)
@@ -233,10 +265,17 @@ static void trim(bytes *of)
 static void complete(carrier *by)
 {
     fetch_response *response = &by->with->response;
+    fetch_load *load = by->load;
 
-    response->status = is_informational(by->status) ? 0 : by->status;
-    if (is_informational(by->status))
+    load->paused -= by->paused_at != 0;
+    if (load->leader == by)
+        load->leader = NULL;
+    response->status = by->status;
+    if (is_informational(by->status)) {
+        response->status = 0;
+        load->held -= response->head.len;
         response->head.len = 0;
+    }
     trim(&response->head);
     trim(&response->body);
 }
