@@ -8,8 +8,17 @@
  *
  * All of it happens in the database and in the transaction of the caller. Memory does not grow with the number of URLs.
  *
- *   urls    id, url, host, depth, hops, kind, referrer     append-only
- *   queue   (level, host, block), count, urls              clustered by host: what a host needs lies together
+ *   urls     id, url, host, depth, hops, kind, referrer     append-only
+ *   shelves  first, last                                    which ids are sorted; a shelf is a range of them
+ *   queue    (shelf, level, host, block), count, urls       clustered by host: what a host needs lies together
+ *
+ * Why shelves: URLs of a million hosts that are put in the order of their hosts touch every page of the queue. So each
+ * large sort begins a new shelf, which is written from its beginning to its end, and older ones stay as they are. Small
+ * sorts share a shelf.
+ *
+ * Functions return VIDI_OK, VIDI_EABSENT where it is named, or an error: VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk
+ * is full), VIDI_EBUSY, VIDI_EDAMAGED, VIDI_EARGUMENT (there is no transaction). frontier_error has the sentence. After
+ * an error of a function that must be in a transaction, roll back and call frontier_forget.
  */
 #ifndef VIDI_CRAWLER_FRONTIER_FRONTIER_H
 #define VIDI_CRAWLER_FRONTIER_FRONTIER_H
@@ -46,17 +55,34 @@ typedef struct frontier frontier;
 /* Makes the tables if they are missing. `by_level`: blocks of one depth are kept apart, so that levels can be barriers. */
 int frontier_open(frontier **made, sqlite3 *db, bool by_level);
 void frontier_close(frontier *of);
+const char *frontier_error(const frontier *of);
 
-/* Appends the URL and fills in its id. Must be in a transaction. VIDI_OK, VIDI_EMEMORY or VIDI_EIO (sqlite3_errmsg tells). */
+/*
+ * Must be called when a transaction has been rolled back: what is kept in memory is then read again, by frontier_refresh or
+ * by the next function that asks the database. It does not use the database itself, so a rollback hook may call it.
+ */
+void frontier_forget(frontier *of);
+int frontier_refresh(frontier *of);
+
+/* Has a function that writes failed, so that this transaction must not be committed? Until frontier_forget. */
+bool frontier_is_spoiled(const frontier *of);
+
+/* Appends the URL and fills in its id. Must be in a transaction. */
 int frontier_add(frontier *of, frontier_url *url);
+
+/* The id that was given last: as many URLs have been appended. */
+uint64_t frontier_last(const frontier *of);
 
 /* Rows that were appended but are not in a block yet. */
 uint64_t frontier_unsorted(const frontier *of);
 
-/* Sorts up to `most` of them into blocks. Must be in a transaction. */
+/*
+ * Sorts up to `most` of them into blocks. Must be in a transaction. A few large sorts are faster than many small ones:
+ * best when a hundred thousand are waiting, or when there is nothing else to do. Takes up to 100 MB for a million URLs.
+ */
 int frontier_sort(frontier *of, uint64_t most);
 
-/* A block of one host: URLs in the order in which they were found. */
+/* A block of one host: URLs in the order in which they were found. Begins as {0}; bytes_free(&block.text) in the end. */
 typedef struct frontier_block {
     uint64_t host, number;
     uint32_t level;

@@ -3,17 +3,24 @@
  * dealt with. `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a transaction that was committed
  * survives a power cut, which the order archive, database, set depends on.
  *
- *   meta      name, value: what the crawl is, counters, lengths of files
+ *   meta      name, value: what the crawl is, lengths of files
  *   seeds     url: what the user named
- *   urls      see crawler/frontier/frontier.h
+ *   urls      see crawler/frontier/frontier.h; so are shelves and queue
  *   outcomes  id, status, reason, …: what became of a URL
- *   hosts     id, origin, pages, not_before, robots.txt
+ *   totals    fetched, failed, bytes, hosts, archived: one row, changed with every commit
+ *   hosts     id, origin, pages, not_before, …; robots has their robots.txt
  *   skipped   reason, links: links that did not become URLs of the crawl, counted
  *   edges     target, page, text: with --check, every link that was met
+ *   paths     path, queries: how many queries there have been on a path
  *   pages     a view for people: urls and outcomes together
  *
- * One thread uses a ledger. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full) or VIDI_EBUSY;
- * ledger_error has the sentence.
+ * One thread uses a ledger. Functions return VIDI_OK, VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk is full), VIDI_EBUSY
+ * or VIDI_EDAMAGED; ledger_error has the sentence.
+ *
+ * Transactions. Everything that writes, here and in the frontier, must be between ledger_begin and ledger_commit;
+ * otherwise it is VIDI_EARGUMENT, and nothing is written. If one of these functions fails (VIDI_EEXIST and VIDI_EABSENT are
+ * answers, not failures), nothing of the transaction will ever be committed: ledger_commit refuses, with the same code. The
+ * caller rolls back and does all of it again, or gives up.
  */
 #ifndef VIDI_CRAWLER_LEDGER_LEDGER_H
 #define VIDI_CRAWLER_LEDGER_LEDGER_H
@@ -29,17 +36,36 @@ typedef struct ledger ledger;
 
 enum ledger_access { LEDGER_WRITE, LEDGER_READ_ONLY };
 
-/* Opens the database, or makes it. On error *made is NULL, and `why` (room 256) has the sentence. */
+/*
+ * Opens the database, or makes it (mode 0600) if it is missing or empty. On error *made is NULL, and `why` (room 256) has
+ * the sentence; also VIDI_EABSENT (read only: it is missing), VIDI_EFORMAT (it is another program's, of a newer vidi, or
+ * not a database), VIDI_EDAMAGED.
+ *
+ * If `by_level` is not what it was, the queue is sorted anew: blocks can then have URLs that are done (ledger_is_done).
+ * Read only: while another process writes, ledger_frontier is good for frontier_text and frontier_since.
+ */
 int ledger_open(ledger **made, const char *path, enum ledger_access access, bool by_level, char *why);
 void ledger_close(ledger *of);
+/* The sentence about the last error of the ledger or its frontier. */
 const char *ledger_error(const ledger *of);
 
 frontier *ledger_frontier(ledger *of);
 sqlite3 *ledger_database(ledger *of); /* for reports and tests */
 
+/* VIDI_EBUSY: another process has been writing for five seconds. Readers never stand in the way. */
 int ledger_begin(ledger *of);
-int ledger_commit(ledger *of); /* after an error: call it again (busy, full), or ledger_rollback */
+
+/*
+ * Commits and syncs. After an error ledger_is_open tells what to do:
+ *   true    the transaction is as it was: call ledger_commit again (VIDI_EBUSY), or ledger_rollback
+ *   false   it has been rolled back (the disk was full or failed): call ledger_begin and write all of it again, or give up
+ * When the last sync has failed, the transaction may nevertheless be there when the database is opened by the next
+ * process. It is never there in part.
+ */
+int ledger_commit(ledger *of);
 void ledger_rollback(ledger *of);
+/* Is there a transaction? */
+bool ledger_is_open(const ledger *of);
 
 /* ---- meta ---- */
 
@@ -66,7 +92,7 @@ typedef struct ledger_outcome {
     uint64_t offset, length;
 } ledger_outcome;
 
-/* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. */
+/* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. VIDI_EARGUMENT: there is no such URL. */
 int ledger_outcome_add(ledger *of, const ledger_outcome *outcome);
 /* Has this URL an outcome? 1, 0 or an error. */
 int ledger_is_done(ledger *of, uint64_t id);
@@ -75,7 +101,7 @@ int ledger_is_done(ledger *of, uint64_t id);
 
 typedef struct ledger_host {
     uint64_t id;        /* frontier_url.host */
-    vidi_str origin;    /* on return: in the ledger's memory, good until the next call */
+    vidi_str origin;    /* on return, all texts are in the ledger's memory, good until the next ledger_host_read */
     uint64_t pages;     /* fetched */
     int64_t not_before; /* a date: the host asked to be left alone until then; 0: not */
     const char *parked; /* why it is not crawled any further in this run; NULL: it is */
@@ -83,7 +109,7 @@ typedef struct ledger_host {
     int robots_outcome; /* robots_outcome; -1: never asked for */
     int64_t robots_date;
     int64_t robots_reached; /* a date: when it was last reached, or first asked for */
-    vidi_str robots;        /* the file */
+    vidi_str robots;        /* the file; ptr NULL: none. On writing, NULL leaves it as it is */
 } ledger_host;
 
 int ledger_host_read(ledger *of, uint64_t id, ledger_host *host); /* VIDI_EABSENT: not known yet */
@@ -101,7 +127,12 @@ int ledger_path(ledger *of, uint64_t path, uint64_t *count);
 /* ---- for reports ---- */
 
 typedef struct ledger_totals {
-    uint64_t urls, fetched, failed, queue, bytes, hosts, archived;
+    uint64_t urls;
+    uint64_t fetched, failed; /* outcomes without and with a reason */
+    uint64_t queue;           /* URLs without an outcome */
+    uint64_t bytes;           /* of all outcomes */
+    uint64_t hosts;
+    uint64_t archived; /* outcomes with a file */
 } ledger_totals;
 int ledger_total(ledger *of, ledger_totals *totals);
 

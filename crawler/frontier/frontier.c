@@ -1,0 +1,233 @@
+/*
+ * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in shelves.c, sorting
+ * in sorting.c, the format of blocks in blocks.c.
+ */
+#include "crawler/frontier/frontier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crawler/base/sql.h"
+#include "crawler/frontier/frontier_state.h"
+
+static const char tables[] =
+    "CREATE TABLE IF NOT EXISTS urls (id INTEGER PRIMARY KEY, url TEXT NOT NULL, host INTEGER NOT NULL,"
+    " depth INTEGER NOT NULL, hops INTEGER NOT NULL, kind INTEGER NOT NULL, referrer INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS shelves (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS queue (shelf INTEGER NOT NULL, level INTEGER NOT NULL, host INTEGER NOT NULL,"
+    " block INTEGER NOT NULL, count INTEGER NOT NULL, urls BLOB NOT NULL,"
+    " PRIMARY KEY (shelf, level, host, block)) WITHOUT ROWID;";
+
+static const char *const texts[FRONTIER_STATEMENTS] = {
+    [FRONTIER_ADD] = "INSERT INTO urls (url, host, depth, hops, kind, referrer) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [FRONTIER_LAST] = "SELECT max(id) FROM urls",
+    [FRONTIER_TEXT] = "SELECT url FROM urls WHERE id = ?1",
+    [FRONTIER_SINCE] = "SELECT id, url FROM urls WHERE id > ?1 ORDER BY id",
+    [FRONTIER_UNSORTED] = "SELECT id, url, host, depth, hops, kind, referrer FROM urls WHERE id > ?1 ORDER BY id",
+    [FRONTIER_PUT] = "INSERT INTO queue (shelf, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [FRONTIER_TAKE] = "SELECT block, count, urls FROM queue"
+                      " WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block > ?4 ORDER BY block",
+    [FRONTIER_HOST] = "SELECT host FROM queue WHERE shelf = ?1 AND level = ?2 AND host >= ?3 ORDER BY host",
+    [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 ORDER BY level",
+    [FRONTIER_DROP] = "DELETE FROM queue WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block = ?4",
+    [FRONTIER_SHELVES] = "SELECT first, last FROM shelves ORDER BY first",
+    [FRONTIER_SHELF_PUT] = "INSERT OR REPLACE INTO shelves (first, last) VALUES (?1, ?2)",
+    [FRONTIER_SHELF_DROP] = "DELETE FROM shelves WHERE first = ?1",
+};
+
+/* ---- errors and statements ---- */
+
+int frontier_fail(frontier *of, int code)
+{
+    if (code == VIDI_EMEMORY)
+        snprintf(of->error, sizeof of->error, "out of memory");
+    else
+        snprintf(of->error, sizeof of->error, "%s", sqlite3_errmsg(of->db));
+    return code;
+}
+
+int frontier_wrote(frontier *of, int code)
+{
+    of->spoiled |= code != VIDI_OK;
+    return code;
+}
+
+bool frontier_is_spoiled(const frontier *of)
+{
+    return of->spoiled;
+}
+
+const char *frontier_error(const frontier *of)
+{
+    return of->error;
+}
+
+static int prepare(frontier *of, enum frontier_statement which)
+{
+    int error = sql_prepare(of->db, &of->statements[which], texts[which]);
+    return error ? frontier_fail(of, error) : VIDI_OK;
+}
+
+/* ---- memory ---- */
+
+static int load_last(frontier *of)
+{
+    int error = prepare(of, FRONTIER_LAST);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[FRONTIER_LAST];
+    int result = sqlite3_step(ask);
+    if (result == SQLITE_ROW)
+        of->last = sql_number(ask, 0); /* NULL, if there are none, is 0 */
+    sqlite3_reset(ask);
+    return result == SQLITE_ROW ? VIDI_OK : frontier_fail(of, sql_code(result));
+}
+
+static int load(frontier *of)
+{
+    int error = load_last(of);
+    if (!error)
+        error = prepare(of, FRONTIER_SHELVES);
+    if (!error)
+        error = shelves_load(of);
+    if (!error)
+        of->stale = false;
+    return error;
+}
+
+int frontier_refresh(frontier *of)
+{
+    return of->stale ? load(of) : VIDI_OK;
+}
+
+int frontier_ready(frontier *of, enum frontier_statement which)
+{
+    int error = frontier_refresh(of);
+    return error ? error : prepare(of, which);
+}
+
+int frontier_ready_to_write(frontier *of, enum frontier_statement which)
+{
+    if (sqlite3_get_autocommit(of->db)) {
+        snprintf(of->error, sizeof of->error, "there is no transaction, or it has been rolled back");
+        return VIDI_EARGUMENT;
+    }
+    return frontier_ready(of, which);
+}
+
+void frontier_forget(frontier *of)
+{
+    of->stale = true;
+    of->spoiled = false;
+}
+
+/*
+ * The longest block that stays on one page with others: SQLite moves most of a longer one to a page of its own. From its
+ * file format: an entry of an index may have (usable - 12) * 64 / 255 - 23 bytes, and 48 are enough for all other columns.
+ */
+static int load_page_size(frontier *of)
+{
+    sqlite3_stmt *ask = NULL;
+    int error = sql_prepare(of->db, &ask, "PRAGMA page_size");
+    if (!error && sqlite3_step(ask) == SQLITE_ROW)
+        of->block_bytes = (size_t)((sql_number(ask, 0) - 12) * 64 / 255 - 23 - 48);
+    sqlite3_finalize(ask);
+    return error ? frontier_fail(of, error) : VIDI_OK;
+}
+
+/* ---- opening ---- */
+
+int frontier_open(frontier **made, sqlite3 *db, bool by_level)
+{
+    *made = NULL;
+    frontier *of = calloc(1, sizeof *of);
+    if (!of)
+        return VIDI_EMEMORY;
+    of->db = db;
+    of->by_level = by_level;
+    int error = sqlite3_db_readonly(db, "main") == 1 ? VIDI_OK : sql_execute(db, tables);
+    if (!error)
+        error = load_page_size(of);
+    if (!error)
+        error = load(of);
+    if (error)
+        frontier_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void frontier_close(frontier *of)
+{
+    if (!of)
+        return;
+    for (size_t i = 0; i < FRONTIER_STATEMENTS; i++)
+        sqlite3_finalize(of->statements[i]);
+    free(of->shelves);
+    free(of);
+}
+
+/* ---- URLs ---- */
+
+int frontier_add(frontier *of, frontier_url *url)
+{
+    int error = frontier_ready_to_write(of, FRONTIER_ADD);
+    if (error)
+        return error;
+    sqlite3_stmt *add = of->statements[FRONTIER_ADD];
+    sql_bind_text(add, 1, url->url);
+    sql_bind(add, 2, url->host);
+    sql_bind(add, 3, url->depth);
+    sql_bind(add, 4, url->hops);
+    sql_bind(add, 5, (uint64_t)url->kind);
+    sql_bind(add, 6, url->referrer);
+    error = sql_run(add);
+    if (error)
+        return frontier_wrote(of, frontier_fail(of, error));
+    url->id = of->last = (uint64_t)sqlite3_last_insert_rowid(of->db);
+    return VIDI_OK;
+}
+
+uint64_t frontier_last(const frontier *of)
+{
+    return of->last;
+}
+
+uint64_t frontier_unsorted(const frontier *of)
+{
+    return of->last - frontier_sorted(of);
+}
+
+int frontier_text(frontier *of, uint64_t id, bytes *to)
+{
+    int error = frontier_ready(of, FRONTIER_TEXT);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[FRONTIER_TEXT];
+    sql_bind(ask, 1, id);
+    int result = sqlite3_step(ask);
+    if (result == SQLITE_ROW)
+        error = bytes_append_str(to, sql_text(ask, 0));
+    else
+        error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
+    if (error && error != VIDI_EABSENT)
+        frontier_fail(of, error);
+    sqlite3_reset(ask);
+    return error;
+}
+
+int frontier_since(frontier *of, uint64_t after, frontier_visit *visit, void *context)
+{
+    int error = frontier_ready(of, FRONTIER_SINCE), result = SQLITE_DONE, stop = 0;
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[FRONTIER_SINCE];
+    sql_bind(ask, 1, after);
+    while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
+        stop = visit(context, sql_number(ask, 0), sql_text(ask, 1));
+    error = sql_code(result);
+    if (error)
+        frontier_fail(of, error);
+    sqlite3_reset(ask);
+    return stop ? stop : error;
+}

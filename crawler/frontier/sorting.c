@@ -1,0 +1,186 @@
+/*
+ * Puts URLs that were appended into blocks of their hosts: see frontier.h.
+ *
+ * The rows are read in the order of their ids into one piece of memory; what is sorted is their places, by level and
+ * host. Places are ascending with the ids, so that the URLs of a host stay in the order in which they were found. Then
+ * the blocks are written in ascending order of their keys: every page of the table is touched once.
+ */
+#include <stdlib.h>
+
+#include "crawler/base/sql.h"
+#include "crawler/frontier/blocks.h"
+#include "crawler/frontier/frontier_state.h"
+
+/* What one sort holds in memory at most; more URLs are sorted in several. */
+enum { SORT_BYTES = 64 << 20, SORT_URLS = 1 << 20 };
+
+typedef struct place {
+    uint64_t host;
+    uint32_t level, at; /* where the record begins */
+} place;
+
+typedef struct sorting {
+    bytes records;
+    place *places;
+    size_t count, room;
+    uint64_t last; /* id */
+    bytes block;
+} sorting;
+
+static void free_sorting(sorting *of)
+{
+    bytes_free(&of->records);
+    bytes_free(&of->block);
+    free(of->places);
+}
+
+/* ---- reading ---- */
+
+static int add_place(sorting *to, const frontier_url *url, uint32_t level)
+{
+    if (to->count == to->room) {
+        size_t room = to->room ? 2 * to->room : 1024;
+        place *grown = realloc(to->places, room * sizeof *grown);
+        if (!grown)
+            return VIDI_EMEMORY;
+        to->places = grown;
+        to->room = room;
+    }
+    to->places[to->count++] = (place){.host = url->host, .level = level, .at = (uint32_t)to->records.len};
+    return record_append(&to->records, url);
+}
+
+static frontier_url url_of(sqlite3_stmt *row)
+{
+    return (frontier_url){.id = sql_number(row, 0),
+                          .url = sql_text(row, 1),
+                          .host = sql_number(row, 2),
+                          .depth = (uint32_t)sql_number(row, 3),
+                          .hops = (uint32_t)sql_number(row, 4),
+                          .kind = (frontier_kind)sql_number(row, 5),
+                          .referrer = sql_number(row, 6)};
+}
+
+/* Reads up to `most` of the rows that are not sorted yet. */
+static int gather(frontier *of, uint64_t most, sorting *to)
+{
+    int error = frontier_ready(of, FRONTIER_UNSORTED), result = SQLITE_DONE;
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[FRONTIER_UNSORTED];
+    sql_bind(ask, 1, frontier_sorted(of));
+    while (!error && to->count < most && to->count < SORT_URLS && to->records.len < SORT_BYTES &&
+           (result = sqlite3_step(ask)) == SQLITE_ROW) {
+        frontier_url url = url_of(ask);
+        error = url.url.ptr ? add_place(to, &url, of->by_level ? url.depth : 0) : VIDI_EMEMORY;
+        to->last = url.id;
+    }
+    error = error ? error : sql_code(result);
+    if (error)
+        frontier_fail(of, error);
+    sqlite3_reset(ask);
+    return error;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* ---- writing ---- */
+
+static int put_block(frontier *of, uint64_t shelf, const place *host, uint64_t number, size_t count, const bytes *urls)
+{
+    sqlite3_stmt *put = of->statements[FRONTIER_PUT];
+    sql_bind(put, 1, shelf);
+    sql_bind(put, 2, host->level);
+    sql_bind(put, 3, host->host);
+    sql_bind(put, 4, number);
+    sql_bind(put, 5, count);
+    sql_bind_blob(put, 6, bytes_str(urls));
+    int error = sql_run(put);
+    return error ? frontier_fail(of, error) : VIDI_OK;
+}
+
+/* Makes one block from the places at `from`, which are of the same host; *taken tells how many URLs it has. */
+static int make_block(frontier *of, uint64_t shelf, sorting *from, const place *places, size_t n, size_t *taken)
+{
+    frontier_url urls[2];
+    uint64_t number = 0;
+    size_t count = 0;
+
+    from->block.len = 0;
+    while (count < n && count < FRONTIER_BLOCK) {
+        frontier_url *url = &urls[count % 2], *before = count ? &urls[(count + 1) % 2] : NULL;
+        size_t length = from->block.len;
+        record_read(from->records.ptr + places[count].at, url);
+        if (!before)
+            number = url->id;
+        if (block_append(&from->block, number, before, url))
+            return frontier_fail(of, VIDI_EMEMORY);
+        if (before && from->block.len > of->block_bytes) {
+            from->block.len = length;
+            break;
+        }
+        count++;
+    }
+    *taken = count;
+    return put_block(of, shelf, places, number, count, &from->block);
+}
+
+static int put_host(frontier *of, uint64_t shelf, sorting *from, const place *places, size_t n)
+{
+    size_t taken = 0;
+    for (size_t done = 0; done < n; done += taken) {
+        int error = make_block(of, shelf, from, places + done, n - done, &taken);
+        if (error)
+            return error;
+    }
+    return VIDI_OK;
+}
+
+static int put_all(frontier *of, uint64_t shelf, sorting *from)
+{
+    int error = frontier_ready(of, FRONTIER_PUT);
+    for (size_t i = 0, n; !error && i < from->count; i += n) {
+        const place *host = &from->places[i];
+        n = 1;
+        while (i + n < from->count && host[n].host == host->host && host[n].level == host->level)
+            n++;
+        error = put_host(of, shelf, from, host, n);
+    }
+    return error;
+}
+
+/* ---- */
+
+static int sort_some(frontier *of, uint64_t most, uint64_t *done)
+{
+    sorting some = {0};
+    shelf *to = NULL;
+    int error = gather(of, most, &some);
+    if (!error && some.count) {
+        qsort(some.places, some.count, sizeof *some.places, compare);
+        error = shelves_open(of, some.count, &to);
+        if (!error)
+            error = put_all(of, to->first, &some);
+        if (!error)
+            error = shelves_close(of, to, some.last);
+    }
+    *done = some.count;
+    free_sorting(&some);
+    return error;
+}
+
+int frontier_sort(frontier *of, uint64_t most)
+{
+    int error = frontier_ready_to_write(of, FRONTIER_UNSORTED);
+    for (uint64_t done = 1; !error && done && most && frontier_unsorted(of); most -= done)
+        error = frontier_wrote(of, sort_some(of, most, &done));
+    return error;
+}

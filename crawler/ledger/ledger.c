@@ -1,0 +1,292 @@
+/*
+ * The ledger itself: opening, transactions, and the totals, which are counted in memory and written with each commit, so
+ * that they are what the committed rows add up to. What is in the tables is in rows.c.
+ */
+#include "crawler/ledger/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crawler/base/sql.h"
+#include "crawler/ledger/ledger_state.h"
+
+static const char *const texts[LEDGER_STATEMENTS] = {
+    [LEDGER_BEGIN] = "BEGIN IMMEDIATE",
+    [LEDGER_COMMIT] = "COMMIT",
+    [LEDGER_ROLLBACK] = "ROLLBACK",
+    [LEDGER_TOTALS_READ] = "SELECT fetched, failed, bytes, hosts, archived, (SELECT max(id) FROM urls) FROM totals",
+    [LEDGER_TOTALS_WRITE] = "UPDATE totals SET fetched = ?1, failed = ?2, bytes = ?3, hosts = ?4, archived = ?5",
+    [LEDGER_GET] = "SELECT value FROM meta WHERE name = ?1",
+    [LEDGER_SET] = "INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)",
+    [LEDGER_OUTCOME_ADD] =
+        "INSERT INTO outcomes (id, status, reason, error, type, bytes, digest, date, seconds, redirect,"
+        " links, file, offset, length) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
+        " ?14) ON CONFLICT (id) DO NOTHING",
+    [LEDGER_OUTCOME_HAS] = "SELECT 1 FROM outcomes WHERE id = ?1",
+    [LEDGER_HOST_READ] = "SELECT origin, pages, not_before, parked, robots_outcome, robots_date, robots_reached"
+                         " FROM hosts WHERE id = ?1",
+    [LEDGER_HOST_CHANGE] =
+        "UPDATE hosts SET origin = ?2, pages = ?3, not_before = ?4, parked = ?5, robots_outcome = ?6,"
+        " robots_date = ?7, robots_reached = ?8 WHERE id = ?1",
+    [LEDGER_HOST_ADD] = "INSERT INTO hosts (id, origin, pages, not_before, parked, robots_outcome, robots_date,"
+                        " robots_reached) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [LEDGER_ROBOTS_READ] = "SELECT file FROM robots WHERE host = ?1",
+    [LEDGER_ROBOTS_WRITE] = "INSERT INTO robots (host, file) VALUES (?1, ?2)"
+                            " ON CONFLICT (host) DO UPDATE SET file = excluded.file WHERE file <> excluded.file",
+    [LEDGER_SEED] = "INSERT INTO seeds (url) VALUES (?1) ON CONFLICT (url) DO NOTHING",
+    [LEDGER_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
+                    " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",
+    [LEDGER_EDGE] = "INSERT INTO edges (target, page, text) VALUES (?1, ?2, ?3)",
+    [LEDGER_PATH] = "INSERT INTO paths (path, queries) VALUES (?1, 1)"
+                    " ON CONFLICT (path) DO UPDATE SET queries = queries + 1 RETURNING queries",
+    [LEDGER_REASONS] = "SELECT reason, count(*) FROM outcomes WHERE reason IS NOT NULL GROUP BY reason ORDER BY reason",
+    [LEDGER_SKIPPED] = "SELECT reason, links FROM skipped ORDER BY reason",
+};
+
+/* ---- errors and statements ---- */
+
+int ledger_fail(ledger *of, int code)
+{
+    if (code == VIDI_EMEMORY)
+        snprintf(of->error, sizeof of->error, "out of memory");
+    else
+        snprintf(of->error, sizeof of->error, "%s", sqlite3_errmsg(of->db));
+    return code;
+}
+
+const char *ledger_error(const ledger *of)
+{
+    return of->error[0] ? of->error : frontier_error(of->urls);
+}
+
+int ledger_ready(ledger *of, enum ledger_statement which)
+{
+    of->error[0] = 0;
+    int error = sql_prepare(of->db, &of->statements[which], texts[which]);
+    return error ? ledger_fail(of, error) : VIDI_OK;
+}
+
+int ledger_ready_to_write(ledger *of, enum ledger_statement which)
+{
+    if (sqlite3_get_autocommit(of->db)) {
+        snprintf(of->error, sizeof of->error, "there is no transaction, or it has been rolled back");
+        return VIDI_EARGUMENT;
+    }
+    int error = ledger_ready(of, which);
+    if (error)
+        of->spoiled = error;
+    return error;
+}
+
+int ledger_write(ledger *of, enum ledger_statement which)
+{
+    int error = sql_run(of->statements[which]);
+    if (!error)
+        return VIDI_OK;
+    of->spoiled = error;
+    return ledger_fail(of, error);
+}
+
+/* ---- totals ---- */
+
+int ledger_load_totals(ledger *of)
+{
+    int error = ledger_ready(of, LEDGER_TOTALS_READ);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[LEDGER_TOTALS_READ];
+    int result = sqlite3_step(ask);
+    error = result == SQLITE_DONE ? VIDI_EDAMAGED : sql_code(result);
+    if (error)
+        ledger_fail(of, error);
+    else
+        of->totals = (ledger_totals){.fetched = sql_number(ask, 0),
+                                     .failed = sql_number(ask, 1),
+                                     .bytes = sql_number(ask, 2),
+                                     .hosts = sql_number(ask, 3),
+                                     .archived = sql_number(ask, 4),
+                                     .urls = sql_number(ask, 5)};
+    sqlite3_reset(ask);
+    return error;
+}
+
+static int write_totals(ledger *of)
+{
+    int error = of->totals_changed ? ledger_ready_to_write(of, LEDGER_TOTALS_WRITE) : VIDI_OK;
+    if (error || !of->totals_changed)
+        return error;
+    sqlite3_stmt *write = of->statements[LEDGER_TOTALS_WRITE];
+    sql_bind(write, 1, of->totals.fetched);
+    sql_bind(write, 2, of->totals.failed);
+    sql_bind(write, 3, of->totals.bytes);
+    sql_bind(write, 4, of->totals.hosts);
+    sql_bind(write, 5, of->totals.archived);
+    error = ledger_write(of, LEDGER_TOTALS_WRITE);
+    of->totals_changed = error != VIDI_OK;
+    return error;
+}
+
+/* What another process writes is told as it is now; what this one writes is known. */
+int ledger_total(ledger *of, ledger_totals *totals)
+{
+    int error = of->read_only || of->rolled_back ? ledger_load_totals(of) : VIDI_OK;
+    if (error)
+        return error;
+    *totals = of->totals;
+    if (!of->read_only && !of->rolled_back)
+        totals->urls = frontier_last(of->urls);
+    totals->queue = totals->urls - totals->fetched - totals->failed;
+    return VIDI_OK;
+}
+
+/* ---- transactions ---- */
+
+/* Called by SQLite for every rollback, also for one that nobody has asked for. */
+static void note_rollback(void *context)
+{
+    ledger *of = context;
+    of->rolled_back = true;
+    frontier_forget(of->urls);
+}
+
+bool ledger_is_open(const ledger *of)
+{
+    return !sqlite3_get_autocommit(of->db);
+}
+
+int ledger_begin(ledger *of)
+{
+    if (of->read_only) {
+        snprintf(of->error, sizeof of->error, "the database was opened for reading");
+        return VIDI_EARGUMENT;
+    }
+    int error = ledger_ready(of, LEDGER_BEGIN);
+    if (error)
+        return error;
+    error = sql_run(of->statements[LEDGER_BEGIN]);
+    if (error)
+        return ledger_fail(of, error);
+    of->spoiled = VIDI_OK;
+    if (of->rolled_back)
+        error = ledger_load_totals(of);
+    if (!error && of->rolled_back)
+        error = frontier_refresh(of->urls);
+    if (error) {
+        ledger_rollback(of);
+        return error;
+    }
+    of->rolled_back = of->totals_changed = false;
+    return VIDI_OK;
+}
+
+int ledger_commit(ledger *of)
+{
+    int spoiled = of->spoiled || !frontier_is_spoiled(of->urls) ? of->spoiled : VIDI_EIO;
+    if (spoiled) {
+        if (!of->error[0])
+            snprintf(of->error, sizeof of->error, "a change of this transaction has failed");
+        return spoiled;
+    }
+    int error = ledger_ready_to_write(of, LEDGER_COMMIT);
+    if (!error)
+        error = write_totals(of);
+    if (error)
+        return error;
+    error = sql_run(of->statements[LEDGER_COMMIT]);
+    return error ? ledger_fail(of, error) : VIDI_OK;
+}
+
+void ledger_rollback(ledger *of)
+{
+    char error[sizeof of->error];
+    snprintf(error, sizeof error, "%s", of->error); /* it tells why */
+    if (ledger_is_open(of) && ledger_ready(of, LEDGER_ROLLBACK) == VIDI_OK)
+        sql_run(of->statements[LEDGER_ROLLBACK]);
+    snprintf(of->error, sizeof of->error, "%s", error);
+}
+
+/* ---- opening ---- */
+
+/* If levels are kept apart now and were not before, or the other way round, everything is sorted again. */
+static int set_levels(ledger *of, bool by_level)
+{
+    int64_t before = -1;
+    int error = ledger_get(of, "by_level", &before);
+    if (error == VIDI_OK && (before != 0) == by_level)
+        return VIDI_OK;
+    if (error && error != VIDI_EABSENT)
+        return error;
+    error = ledger_begin(of);
+    if (!error)
+        error = sql_execute(of->db, "DELETE FROM queue; DELETE FROM shelves;");
+    if (!error)
+        error = ledger_set(of, "by_level", by_level);
+    if (!error)
+        error = ledger_commit(of);
+    if (error)
+        ledger_rollback(of);
+    frontier_forget(of->urls);
+    return error ? error : frontier_refresh(of->urls);
+}
+
+static int open_inside(ledger *of, const char *path, enum ledger_access access, bool by_level, char *why)
+{
+    int error = ledger_open_database(&of->db, path, access, why);
+    if (error)
+        return error;
+    error = frontier_open(&of->urls, of->db, by_level);
+    if (error) {
+        snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, sqlite3_errmsg(of->db));
+        return error;
+    }
+    sqlite3_rollback_hook(of->db, note_rollback, of);
+    of->read_only = access == LEDGER_READ_ONLY;
+    error = ledger_load_totals(of);
+    if (!error && !of->read_only)
+        error = set_levels(of, by_level);
+    if (error)
+        snprintf(why, LEDGER_WHY, "%.160s: %.90s", path, ledger_error(of));
+    return error;
+}
+
+int ledger_open(ledger **made, const char *path, enum ledger_access access, bool by_level, char *why)
+{
+    *made = NULL;
+    ledger *of = calloc(1, sizeof *of);
+    if (!of) {
+        snprintf(why, LEDGER_WHY, "%.160s: out of memory", path);
+        return VIDI_EMEMORY;
+    }
+    int error = open_inside(of, path, access, by_level, why);
+    if (error)
+        ledger_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void ledger_close(ledger *of)
+{
+    if (!of)
+        return;
+    if (of->urls)
+        ledger_rollback(of);
+    for (size_t i = 0; i < LEDGER_STATEMENTS; i++)
+        sqlite3_finalize(of->statements[i]);
+    frontier_close(of->urls);
+    if (of->db)
+        sqlite3_rollback_hook(of->db, NULL, NULL);
+    sqlite3_close(of->db);
+    bytes_free(&of->host);
+    free(of);
+}
+
+frontier *ledger_frontier(ledger *of)
+{
+    return of->urls;
+}
+
+sqlite3 *ledger_database(ledger *of)
+{
+    return of->db;
+}

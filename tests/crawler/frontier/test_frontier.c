@@ -1,0 +1,449 @@
+/* The frontier: what was appended comes out once, by host and in order, through rollbacks and reopening. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/frontier/blocks.h"
+#include "crawler/frontier/frontier.h"
+#include "support/check.h"
+
+/* More than these in one sort get a shelf of their own. */
+enum { LARGE_SORT = 70000 };
+
+static sqlite3 *open_memory(void)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    return db;
+}
+
+static void run(sqlite3 *db, const char *text)
+{
+    check(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", text, sqlite3_errmsg(db));
+}
+
+static int64_t ask(sqlite3 *db, const char *text)
+{
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static frontier *open_frontier(sqlite3 *db, bool by_level)
+{
+    frontier *of;
+    check(frontier_open(&of, db, by_level) == VIDI_OK, "%s", sqlite3_errmsg(db));
+    return of;
+}
+
+/* Appends "http://HOST.test/NUMBER", where the number is its id. */
+static uint64_t add(frontier *of, uint64_t host, uint32_t depth)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "http://%llu.test/%llu", (unsigned long long)host,
+                     (unsigned long long)frontier_last(of) + 1);
+    frontier_url url = {.host = host,
+                        .url = {text, (size_t)n},
+                        .depth = depth,
+                        .hops = (uint32_t)host % 7,
+                        .kind = (frontier_kind)(host % 4),
+                        .referrer = frontier_last(of)};
+    check(frontier_add(of, &url) == VIDI_OK, "%s", frontier_error(of));
+    return url.id;
+}
+
+static void check_url(const frontier_url *url, uint64_t host)
+{
+    char text[64];
+    snprintf(text, sizeof text, "http://%llu.test/%llu", (unsigned long long)host, (unsigned long long)url->id);
+    assert_int_equal(url->host, host);
+    assert_int_equal(url->url.len, strlen(text));
+    assert_memory_equal(url->url.ptr, text, url->url.len);
+    assert_int_equal(url->hops, host % 7);
+    assert_int_equal(url->kind, host % 4);
+    assert_int_equal(url->referrer, url->id - 1);
+}
+
+static void sort(frontier *of, uint64_t most)
+{
+    check(frontier_sort(of, most) == VIDI_OK, "%s", frontier_error(of));
+}
+
+static uint64_t sweep_from(frontier *of, uint32_t level, unsigned char *met, uint64_t most, bool drop);
+
+/* Takes out everything on a level, host by host, marks the ids in `met` and returns how many there were. */
+static uint64_t sweep(frontier *of, uint32_t level, unsigned char *met, bool drop)
+{
+    return sweep_from(of, level, met, UINT64_MAX, drop);
+}
+
+static uint64_t sweep_from(frontier *of, uint32_t level, unsigned char *met, uint64_t most, bool drop)
+{
+    frontier_block block = {0};
+    uint64_t host = 0, found, urls = 0;
+    while (urls < most && frontier_host(of, level, host, &found) == VIDI_OK) {
+        assert_true(found >= host);
+        uint64_t after = 0, last = 0;
+        while (frontier_take(of, level, found, after, &block) == VIDI_OK) {
+            assert_int_equal(block.host, found);
+            assert_int_equal(block.level, level);
+            assert_int_equal(block.number, block.urls[0].id);
+            for (size_t i = 0; i < block.count; i++) {
+                check_url(&block.urls[i], found);
+                check(block.urls[i].id > last, "id %llu after %llu", (unsigned long long)block.urls[i].id,
+                      (unsigned long long)last);
+                last = block.urls[i].id;
+                assert_int_equal(met[last], 0);
+                met[last] = 1;
+            }
+            urls += block.count;
+            after = block.number;
+            if (drop)
+                assert_int_equal(frontier_drop(of, level, found, block.number), VIDI_OK);
+        }
+        assert_true(last > 0); /* a host that is named has a block */
+        host = found + 1;
+    }
+    bytes_free(&block.text);
+    return urls;
+}
+
+/* ---- */
+
+static void urls_come_back_by_host_in_the_order_in_which_they_were_found(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    unsigned char met[1001] = {0};
+    uint64_t found;
+    run(db, "BEGIN");
+    for (uint64_t i = 1; i <= 1000; i++)
+        assert_int_equal(add(of, 1 + i * i % 13, 3), i);
+    assert_int_equal(frontier_unsorted(of), 1000);
+    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT);
+    sort(of, 400);
+    assert_int_equal(frontier_unsorted(of), 600);
+    sort(of, 5000);
+    assert_int_equal(frontier_unsorted(of), 0);
+    run(db, "COMMIT");
+    assert_int_equal(sweep(of, 0, met, false), 1000);
+    frontier_close(of);
+
+    /* Blocks stay until they are dropped. */
+    of = open_frontier(db, false);
+    memset(met, 0, sizeof met);
+    run(db, "BEGIN");
+    assert_int_equal(frontier_unsorted(of), 0);
+    assert_int_equal(sweep(of, 0, met, true), 1000);
+    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT);
+    run(db, "COMMIT");
+    assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
+    assert_int_equal(ask(db, "SELECT count(*) FROM urls"), 1000);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void numbers_of_all_sizes_come_back(void **state)
+{
+    (void)state;
+    static const uint64_t big = INT64_MAX;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, true);
+    frontier_block block = {0};
+    frontier_url url = {.host = big,
+                        .url = {"", 0},
+                        .depth = UINT32_MAX,
+                        .hops = UINT32_MAX,
+                        .kind = FRONTIER_OUTSIDE,
+                        .referrer = big};
+    run(db, "BEGIN");
+    assert_int_equal(frontier_add(of, &url), VIDI_OK);
+    sort(of, 1);
+    assert_int_equal(frontier_take(of, UINT32_MAX, big, 0, &block), VIDI_OK);
+    assert_int_equal(block.count, 1);
+    assert_int_equal(block.urls[0].host, big);
+    assert_int_equal(block.urls[0].depth, UINT32_MAX);
+    assert_int_equal(block.urls[0].hops, UINT32_MAX);
+    assert_int_equal(block.urls[0].kind, FRONTIER_OUTSIDE);
+    assert_int_equal(block.urls[0].referrer, big);
+    assert_int_equal(block.urls[0].url.len, 0);
+    run(db, "COMMIT");
+    bytes_free(&block.text);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void long_urls_make_short_blocks(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    frontier_block block = {0};
+    static char text[100000];
+    uint64_t after = 0, urls = 0, blocks = 0;
+    run(db, "BEGIN");
+    for (size_t i = 0; i < 200; i++) { /* they differ from their first byte on */
+        size_t length = i == 100 ? sizeof text : 300 + i;
+        memset(text, (int)('a' + i % 26), length);
+        frontier_url url = {.host = 5, .url = {text, length}};
+        assert_int_equal(frontier_add(of, &url), VIDI_OK);
+    }
+    sort(of, 1000);
+    for (; frontier_take(of, 0, 5, after, &block) == VIDI_OK; after = block.number, blocks++)
+        for (size_t i = 0; i < block.count; i++, urls++) {
+            size_t length = urls == 100 ? sizeof text : 300 + urls;
+            memset(text, (int)('a' + urls % 26), length);
+            assert_int_equal(block.urls[i].url.len, length);
+            assert_memory_equal(block.urls[i].url.ptr, text, length);
+        }
+    assert_int_equal(urls, 200);
+    assert_true(blocks >= 200 * 300 / 4096);
+    /* All of them but the one fit into a quarter of a page, beside others. */
+    assert_int_equal(ask(db, "SELECT count(*) FROM queue WHERE length(urls) > 1024"), 1);
+    run(db, "COMMIT");
+    bytes_free(&block.text);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void levels_are_kept_apart_if_wanted(void **state)
+{
+    (void)state;
+    for (int by_level = 0; by_level < 2; by_level++) {
+        sqlite3 *db = open_memory();
+        frontier *of = open_frontier(db, by_level);
+        uint32_t level = 99;
+        unsigned char met[301] = {0};
+        assert_int_equal(frontier_level(of, &level), VIDI_EABSENT);
+        run(db, "BEGIN");
+        for (uint32_t i = 0; i < 300; i++)
+            add(of, 1 + i % 5, 4 + i % 3);
+        sort(of, 300);
+        if (by_level)
+            for (uint32_t depth = 4; depth < 7; depth++) {
+                assert_int_equal(frontier_level(of, &level), VIDI_OK);
+                assert_int_equal(level, depth);
+                assert_int_equal(sweep(of, level, met, true), 100);
+            }
+        else {
+            assert_int_equal(frontier_level(of, &level), VIDI_OK);
+            assert_int_equal(level, 0);
+            assert_int_equal(sweep(of, 0, met, true), 300);
+        }
+        assert_int_equal(frontier_level(of, &level), VIDI_EABSENT);
+        run(db, "COMMIT");
+        frontier_close(of);
+        sqlite3_close(db);
+    }
+}
+
+static void hosts_on_many_shelves_are_met_once_and_in_order(void **state)
+{
+    (void)state;
+    enum { URLS = 4 * LARGE_SORT };
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    unsigned char *met = calloc(URLS + 1, 1);
+    run(db, "BEGIN");
+    for (uint64_t i = 0; i < URLS; i++)
+        add(of, 1 + (i * 2654435761u >> 7) % (i % 3 ? 20000 : 10), 0);
+    for (int i = 0; i < 4; i++)
+        sort(of, LARGE_SORT);
+    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 4);
+    assert_int_equal(sweep(of, 0, met, false), URLS);
+    memset(met, 0, URLS + 1);
+    assert_true(sweep_from(of, 0, met, URLS / 2, true) < URLS); /* the beginning of every shelf is gone */
+    uint64_t left = sweep(of, 0, met, true), marked = 0;
+    for (size_t i = 1; i <= URLS; i++)
+        marked += met[i];
+    assert_true(left > 0);
+    assert_int_equal(marked, URLS);
+    assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
+    run(db, "COMMIT");
+    free(met);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void small_sorts_share_a_shelf_and_empty_shelves_go(void **state)
+{
+    (void)state;
+    enum { URLS = 2 * LARGE_SORT + 3000 };
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    unsigned char *met = calloc(URLS + 1, 1);
+    run(db, "BEGIN");
+    for (uint64_t i = 0; i < 2000; i++) {
+        add(of, 1 + i % 30, 0);
+        if (i % 10 == 9)
+            sort(of, 10);
+    }
+    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 1);
+    for (int shelf = 0; shelf < 2; shelf++) {
+        for (uint64_t i = 0; i < LARGE_SORT; i++)
+            add(of, 1 + i % 100, 0);
+        sort(of, LARGE_SORT);
+    }
+    assert_int_equal(ask(db, "SELECT count(*) FROM shelves"), 3);
+    assert_int_equal(sweep(of, 0, met, true), 2000 + 2 * LARGE_SORT);
+    for (uint64_t i = 0; i < 1000; i++)
+        add(of, 1 + i % 30, 0);
+    sort(of, 1000);
+    assert_true(ask(db, "SELECT count(*) FROM shelves") <= 2);
+    assert_int_equal(frontier_unsorted(of), 0);
+    assert_int_equal(sweep(of, 0, met, true), 1000);
+    run(db, "COMMIT");
+    free(met);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void a_rollback_brings_everything_back(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    unsigned char met[1001] = {0};
+    uint64_t found;
+    run(db, "BEGIN");
+    for (uint64_t i = 0; i < 500; i++)
+        add(of, 1 + i % 7, 0);
+    sort(of, 300);
+    run(db, "COMMIT; BEGIN");
+    for (uint64_t i = 0; i < 500; i++)
+        add(of, 1 + i % 7, 0);
+    sort(of, 700);
+    assert_int_equal(sweep(of, 0, met, true), 1000);
+    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT); /* it remembers that there are none */
+    run(db, "ROLLBACK");
+    frontier_forget(of);
+
+    assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_OK);
+    assert_int_equal(found, 1);
+    assert_int_equal(frontier_last(of), 500);
+    assert_int_equal(frontier_unsorted(of), 200);
+    run(db, "BEGIN");
+    assert_int_equal(add(of, 1 + 500 % 7, 0), 501); /* numbers have no gaps */
+    sort(of, 1000);
+    memset(met, 0, sizeof met);
+    assert_int_equal(sweep(of, 0, met, true), 501);
+    run(db, "COMMIT");
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void nothing_is_written_without_a_transaction(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    frontier_url url = {.host = 1, .url = {"http://a/", 9}};
+    run(db, "BEGIN");
+    assert_int_equal(frontier_add(of, &url), VIDI_OK);
+    run(db, "COMMIT");
+    assert_int_equal(frontier_add(of, &url), VIDI_EARGUMENT);
+    assert_int_equal(frontier_sort(of, 1), VIDI_EARGUMENT);
+    assert_int_equal(frontier_drop(of, 0, 1, 1), VIDI_EARGUMENT);
+    assert_non_null(strstr(frontier_error(of), "transaction"));
+    assert_int_equal(ask(db, "SELECT count(*) FROM urls"), 1);
+    assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+typedef struct walk {
+    uint64_t next, stop;
+} walk;
+
+static int step(void *context, uint64_t id, vidi_str url)
+{
+    walk *of = context;
+    assert_int_equal(id, of->next);
+    assert_true(url.len > 10 && memcmp(url.ptr, "http://", 7) == 0);
+    of->next++;
+    return id == of->stop ? 77 : 0;
+}
+
+static void urls_can_be_read_again_by_their_ids(void **state)
+{
+    (void)state;
+    sqlite3 *db = open_memory();
+    frontier *of = open_frontier(db, false);
+    bytes text = {0};
+    run(db, "BEGIN");
+    for (uint64_t i = 0; i < 100; i++)
+        add(of, 1 + i % 7, 0);
+    run(db, "COMMIT");
+    walk all = {.next = 1}, some = {.next = 91}, cut = {.next = 1, .stop = 5}, none = {.next = 0};
+    assert_int_equal(frontier_since(of, 0, step, &all), VIDI_OK);
+    assert_int_equal(all.next, 101);
+    assert_int_equal(frontier_since(of, 90, step, &some), VIDI_OK);
+    assert_int_equal(some.next, 101);
+    assert_int_equal(frontier_since(of, 0, step, &cut), 77);
+    assert_int_equal(cut.next, 6);
+    assert_int_equal(frontier_since(of, 100, step, &none), VIDI_OK);
+
+    assert_int_equal(bytes_append_text(&text, "<"), VIDI_OK);
+    assert_int_equal(frontier_text(of, 8, &text), VIDI_OK);
+    assert_int_equal(text.len, strlen("<http://1.test/8"));
+    assert_memory_equal(text.ptr, "<http://1.test/8", text.len);
+    assert_int_equal(frontier_text(of, 101, &text), VIDI_EABSENT);
+    assert_int_equal(frontier_text(of, 0, &text), VIDI_EABSENT);
+    bytes_free(&text);
+    frontier_close(of);
+    sqlite3_close(db);
+}
+
+static void damaged_blocks_are_refused(void **state)
+{
+    (void)state;
+    frontier_block block = {.host = 3, .number = 1000};
+    bytes good = {0};
+    frontier_url urls[3] = {{.id = 1000, .url = {"http://a.test/one", 17}, .referrer = 300},
+                            {.id = 1200, .url = {"http://a.test/two", 17}, .depth = 200},
+                            {.id = 1201, .url = {"http://a.test/", 14}, .hops = 70}};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(block_append(&good, 1000, i ? &urls[i - 1] : NULL, &urls[i]), VIDI_OK);
+    assert_int_equal(block_read(&block, bytes_str(&good), 3), VIDI_OK);
+    assert_int_equal(block.urls[2].id, 1201);
+    assert_memory_equal(block.urls[1].url.ptr, "http://a.test/two", 17);
+    assert_int_equal(block_read(&block, bytes_str(&good), 0), VIDI_EDAMAGED);
+    assert_int_equal(block_read(&block, bytes_str(&good), 2), VIDI_EDAMAGED);
+    assert_int_equal(block_read(&block, bytes_str(&good), 4), VIDI_EDAMAGED);
+    assert_int_equal(block_read(&block, bytes_str(&good), UINT64_MAX), VIDI_EDAMAGED);
+    for (size_t length = 0; length < good.len; length++) {
+        char *copy = malloc(length + 1); /* so that reading too far is noticed */
+        memcpy(copy, good.ptr, length);
+        assert_int_equal(block_read(&block, (vidi_str){copy, length}, 3), VIDI_EDAMAGED);
+        free(copy);
+    }
+    for (size_t bit = 0; bit < 8 * good.len; bit++) { /* some of these are blocks, too; all must be read in bounds */
+        good.ptr[bit / 8] = (char)(good.ptr[bit / 8] ^ 1 << bit % 8);
+        int error = block_read(&block, bytes_str(&good), 3);
+        assert_true(error == VIDI_OK || error == VIDI_EDAMAGED);
+        good.ptr[bit / 8] = (char)(good.ptr[bit / 8] ^ 1 << bit % 8);
+    }
+    bytes_free(&good);
+    bytes_free(&block.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(urls_come_back_by_host_in_the_order_in_which_they_were_found),
+        cmocka_unit_test(numbers_of_all_sizes_come_back),
+        cmocka_unit_test(long_urls_make_short_blocks),
+        cmocka_unit_test(levels_are_kept_apart_if_wanted),
+        cmocka_unit_test(hosts_on_many_shelves_are_met_once_and_in_order),
+        cmocka_unit_test(small_sorts_share_a_shelf_and_empty_shelves_go),
+        cmocka_unit_test(a_rollback_brings_everything_back),
+        cmocka_unit_test(nothing_is_written_without_a_transaction),
+        cmocka_unit_test(urls_can_be_read_again_by_their_ids),
+        cmocka_unit_test(damaged_blocks_are_refused),
+    };
+    return cmocka_run_group_tests_name("frontier", tests, NULL, NULL);
+}

@@ -1,0 +1,615 @@
+/* The ledger: what is committed is there, once; what is not is not; and only a database of ours is opened. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawler/ledger/ledger.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+enum { NOBODY = 65534 };
+
+typedef struct place {
+    char folder[TEST_PATH], path[TEST_PATH];
+} place;
+
+static int make_place(void **state)
+{
+    static place here;
+    test_folder_new(here.folder, false);
+    test_path(here.path, here.folder, "crawl.db");
+    *state = &here;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    test_folder_remove(((place *)*state)->folder);
+    return 0;
+}
+
+static ledger *open_ledger(const place *here, enum ledger_access access)
+{
+    char why[256] = "";
+    ledger *of;
+    check(ledger_open(&of, here->path, access, false, why) == VIDI_OK, "%s", why);
+    return of;
+}
+
+static void check_fine(ledger *of, int code)
+{
+    check(code == VIDI_OK, "%d: %s", code, ledger_error(of));
+}
+
+static uint64_t add_url(ledger *of, const char *text)
+{
+    frontier_url url = {.host = 5, .url = {text, strlen(text)}, .depth = 1, .referrer = 1};
+    check_fine(of, frontier_add(ledger_frontier(of), &url));
+    return url.id;
+}
+
+/* A text of one row and column. */
+static const char *ask(ledger *of, const char *query)
+{
+    static char text[256];
+    sqlite3_stmt *statement;
+    sqlite3 *db = ledger_database(of);
+    check(sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const unsigned char *found = sqlite3_column_text(statement, 0);
+    snprintf(text, sizeof text, "%s", found ? (const char *)found : "NULL");
+    sqlite3_finalize(statement);
+    return text;
+}
+
+static const ledger_outcome fetched = {.status = 200,
+                                       .type = {"text/html", 9},
+                                       .bytes = 1234,
+                                       .digest = "sha1:ABC",
+                                       .date = 1700000000123,
+                                       .seconds = 0.25,
+                                       .links = 7,
+                                       .file = "vidi-00000.warc.gz",
+                                       .offset = 100,
+                                       .length = 50};
+
+static int outcome_add(ledger *of, uint64_t id, const char *reason)
+{
+    ledger_outcome row = fetched;
+    row.id = id;
+    if (reason)
+        row = (ledger_outcome){.id = id, .reason = reason, .error = "no"};
+    return ledger_outcome_add(of, &row);
+}
+
+/* ---- rows ---- */
+
+static void what_is_committed_is_there_after_opening(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    bytes text = {0};
+    int64_t number = 0;
+    uint64_t count = 0;
+    assert_int_equal(ledger_get(of, "x", &number), VIDI_EABSENT);
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_set(of, "x", -5));
+    check_fine(of, ledger_set_text(of, "y", (vidi_str){"text", 4}));
+    assert_int_equal(ledger_seed(of, (vidi_str){"http://a/", 9}), 1);
+    assert_int_equal(ledger_seed(of, (vidi_str){"http://a/", 9}), 0);
+    check_fine(of, ledger_path(of, 8, &count));
+    check_fine(of, ledger_path(of, 8, &count));
+    assert_int_equal(count, 2);
+    check_fine(of, ledger_edge(of, 77, 1, (vidi_str){"here", 4}));
+    check_fine(of, ledger_commit(of));
+    ledger_close(of);
+
+    of = open_ledger(here, LEDGER_WRITE);
+    check_fine(of, ledger_get(of, "x", &number));
+    assert_int_equal(number, -5);
+    check_fine(of, ledger_get_text(of, "y", &text));
+    assert_int_equal(text.len, 4);
+    assert_memory_equal(text.ptr, "text", 4);
+    assert_string_equal(ask(of, "SELECT text FROM edges WHERE target = 77"), "here");
+    check_fine(of, ledger_begin(of));
+    assert_int_equal(ledger_seed(of, (vidi_str){"http://a/", 9}), 0);
+    check_fine(of, ledger_path(of, 8, &count));
+    assert_int_equal(count, 3);
+    check_fine(of, ledger_commit(of));
+    bytes_free(&text);
+    ledger_close(of);
+}
+
+static void a_url_has_one_outcome(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    check_fine(of, ledger_begin(of));
+    uint64_t one = add_url(of, "http://a/1"), two = add_url(of, "http://a/2");
+    assert_int_equal(ledger_is_done(of, one), 0);
+    check_fine(of, outcome_add(of, one, NULL));
+    assert_int_equal(outcome_add(of, one, "timeout"), VIDI_EEXIST);
+    assert_int_equal(ledger_is_done(of, one), 1);
+    assert_int_equal(ledger_is_done(of, two), 0);
+    assert_int_equal(outcome_add(of, 0, NULL), VIDI_EARGUMENT);
+    assert_int_equal(outcome_add(of, two + 1, NULL), VIDI_EARGUMENT);
+    check_fine(of, ledger_commit(of)); /* these were answers, not failures */
+    assert_string_equal(ask(of, "SELECT group_concat(id || status) FROM outcomes"), "1200");
+    ledger_close(of);
+}
+
+static void the_view_shows_pages_to_people(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    check_fine(of, ledger_begin(of));
+    frontier_url seed = {.host = 5, .url = {"http://a/", 9}, .kind = FRONTIER_SEED};
+    check_fine(of, frontier_add(ledger_frontier(of), &seed));
+    uint64_t page = add_url(of, "http://a/page"), denied = add_url(of, "http://a/no");
+    check_fine(of, outcome_add(of, page, NULL));
+    check_fine(of, outcome_add(of, denied, "robots"));
+    check_fine(of, ledger_commit(of));
+    assert_string_equal(ask(of, "SELECT url || ' ' || status || ' ' || type || ' ' || bytes || ' ' || digest || ' ' || "
+                                "date || ' ' || seconds || ' ' || depth || ' ' || referrer || ' ' || links || ' ' || "
+                                "file || ' ' || offset || ' ' || length || ' ' || kind FROM pages WHERE id = 2"),
+                        "http://a/page 200 text/html 1234 sha1:ABC 2023-11-14T22:13:20.123Z 0.25 1 http://a/ 7 "
+                        "vidi-00000.warc.gz 100 50 page");
+    assert_string_equal(ask(of, "SELECT reason || ' ' || error || ' ' || status FROM pages WHERE id = 3"),
+                        "robots no 0");
+    assert_string_equal(ask(of, "SELECT file FROM pages WHERE id = 3"), "NULL");
+    assert_string_equal(ask(of, "SELECT url || ' ' || kind FROM pages WHERE status IS NULL"), "http://a/ seed");
+    ledger_close(of);
+}
+
+static void check_total(ledger *of, ledger_totals expected)
+{
+    ledger_totals found;
+    check_fine(of, ledger_total(of, &found));
+    assert_int_equal(found.urls, expected.urls);
+    assert_int_equal(found.fetched, expected.fetched);
+    assert_int_equal(found.failed, expected.failed);
+    assert_int_equal(found.queue, expected.queue);
+    assert_int_equal(found.bytes, expected.bytes);
+    assert_int_equal(found.hosts, expected.hosts);
+    assert_int_equal(found.archived, expected.archived);
+}
+
+static void totals_are_those_of_the_committed_rows(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    ledger_host host = {.id = 9, .origin = {"http://a", 8}, .robots_outcome = -1};
+    static const ledger_totals expected = {
+        .urls = 3, .fetched = 1, .failed = 1, .queue = 1, .bytes = 1234, .hosts = 1, .archived = 1};
+    check_total(of, (ledger_totals){0});
+    check_fine(of, ledger_begin(of));
+    for (int i = 0; i < 3; i++)
+        add_url(of, "http://a/");
+    check_fine(of, outcome_add(of, 1, NULL));
+    check_fine(of, outcome_add(of, 2, "timeout"));
+    check_fine(of, ledger_host_write(of, &host));
+    check_fine(of, ledger_host_write(of, &host));
+    check_fine(of, ledger_commit(of));
+    check_total(of, expected);
+
+    check_fine(of, ledger_begin(of)); /* rolled back by us */
+    add_url(of, "http://a/");
+    check_fine(of, outcome_add(of, 3, NULL));
+    host.id = 10;
+    check_fine(of, ledger_host_write(of, &host));
+    ledger_rollback(of);
+    check_total(of, expected);
+
+    check_fine(of, ledger_begin(of)); /* and by SQLite */
+    check_fine(of, outcome_add(of, 3, NULL));
+    assert_int_equal(sqlite3_exec(ledger_database(of), "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    assert_false(ledger_is_open(of));
+    check_total(of, expected);
+    assert_int_equal(ledger_commit(of), VIDI_EARGUMENT);
+    check_fine(of, ledger_begin(of));
+    check_total(of, expected);
+    check_fine(of, ledger_commit(of));
+
+    ledger *reader = open_ledger(here, LEDGER_READ_ONLY); /* while the other has it open */
+    check_total(reader, expected);
+    check_fine(of, ledger_begin(of));
+    check_fine(of, outcome_add(of, 3, "robots"));
+    check_total(reader, expected);
+    check_fine(of, ledger_commit(of));
+    ledger_totals later = expected;
+    later.failed++;
+    later.queue--;
+    check_total(reader, later);
+    ledger_close(reader);
+    ledger_close(of);
+    of = open_ledger(here, LEDGER_READ_ONLY);
+    check_total(of, later);
+    ledger_close(of);
+}
+
+static void hosts_keep_their_robots_txt(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    ledger_host host = {.id = 9,
+                        .origin = {"http://a", 8},
+                        .pages = 3,
+                        .not_before = 5,
+                        .robots_outcome = 1,
+                        .robots_date = 6,
+                        .robots_reached = 7,
+                        .robots = {"Disallow: /\0x", 13}};
+    ledger_host found;
+    assert_int_equal(ledger_host_read(of, 9, &found), VIDI_EABSENT);
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_host_write(of, &host));
+    host.parked = "Crawl-delay";
+    host.robots = (vidi_str){NULL, 0}; /* the file stays */
+    check_fine(of, ledger_host_write(of, &host));
+    check_fine(of, ledger_commit(of));
+    check_fine(of, ledger_host_read(of, 9, &found));
+    assert_int_equal(found.id, 9);
+    assert_int_equal(found.origin.len, 8);
+    assert_memory_equal(found.origin.ptr, "http://a", 8);
+    assert_int_equal(found.pages, 3);
+    assert_int_equal(found.not_before, 5);
+    assert_string_equal(found.parked, "Crawl-delay");
+    assert_int_equal(found.robots_outcome, 1);
+    assert_int_equal(found.robots_date, 6);
+    assert_int_equal(found.robots_reached, 7);
+    assert_int_equal(found.robots.len, 13);
+    assert_memory_equal(found.robots.ptr, "Disallow: /\0x", 13);
+
+    host.robots = (vidi_str){"", 0};
+    host.parked = NULL;
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_host_write(of, &host));
+    check_fine(of, ledger_commit(of));
+    check_fine(of, ledger_host_read(of, 9, &found));
+    assert_int_equal(found.robots.len, 0);
+    assert_non_null(found.robots.ptr);
+    assert_null(found.parked);
+    ledger_close(of);
+}
+
+static int note(void *context, const char *reason, uint64_t count)
+{
+    char *text = context;
+    size_t used = strlen(text);
+    snprintf(text + used, 100 - used, "%s=%llu ", reason, (unsigned long long)count);
+    return strcmp(reason, "stop") == 0 ? 5 : 0;
+}
+
+static void reasons_are_counted(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    char text[100] = "";
+    check_fine(of, ledger_begin(of));
+    for (int i = 0; i < 5; i++)
+        add_url(of, "http://a/");
+    check_fine(of, outcome_add(of, 1, "timeout"));
+    check_fine(of, outcome_add(of, 2, NULL));
+    check_fine(of, outcome_add(of, 3, "robots"));
+    check_fine(of, outcome_add(of, 4, "timeout"));
+    check_fine(of, ledger_skip(of, "scope", 10));
+    check_fine(of, ledger_skip(of, "nofollow", 1));
+    check_fine(of, ledger_skip(of, "scope", 5));
+    check_fine(of, ledger_skip(of, "trap", 0));
+    check_fine(of, ledger_commit(of));
+    check_fine(of, ledger_reasons(of, note, text));
+    assert_string_equal(text, "robots=1 timeout=2 ");
+    text[0] = 0;
+    check_fine(of, ledger_skipped(of, note, text));
+    assert_string_equal(text, "nofollow=1 scope=15 ");
+    text[0] = 0;
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_skip(of, "stop", 1));
+    check_fine(of, ledger_skip(of, "trap", 1));
+    assert_int_equal(ledger_skipped(of, note, text), 5);
+    assert_string_equal(text, "nofollow=1 scope=15 stop=1 ");
+    ledger_close(of); /* rolls back */
+    of = open_ledger(here, LEDGER_READ_ONLY);
+    text[0] = 0;
+    check_fine(of, ledger_skipped(of, note, text));
+    assert_string_equal(text, "nofollow=1 scope=15 ");
+    ledger_close(of);
+}
+
+static void levels_can_be_switched_on_later(void **state)
+{
+    const place *here = *state;
+    char why[256];
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    uint32_t level = 99;
+    check_fine(of, ledger_begin(of));
+    add_url(of, "http://a/1");
+    add_url(of, "http://a/2");
+    check_fine(of, frontier_sort(ledger_frontier(of), 10));
+    check_fine(of, ledger_commit(of));
+    check_fine(of, frontier_level(ledger_frontier(of), &level));
+    assert_int_equal(level, 0);
+    ledger_close(of);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(ledger_open(&of, here->path, LEDGER_WRITE, true, why), VIDI_OK);
+        check_fine(of, ledger_begin(of));
+        assert_int_equal(frontier_unsorted(ledger_frontier(of)), again ? 0 : 2);
+        check_fine(of, frontier_sort(ledger_frontier(of), 10));
+        check_fine(of, ledger_commit(of));
+        check_fine(of, frontier_level(ledger_frontier(of), &level));
+        assert_int_equal(level, 1);
+        ledger_close(of);
+    }
+}
+
+static void nothing_is_written_outside_of_a_transaction(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    ledger_host host = {.id = 9, .origin = {"http://a", 8}};
+    uint64_t count;
+    assert_int_equal(ledger_set(of, "x", 1), VIDI_EARGUMENT);
+    assert_int_equal(ledger_set_text(of, "x", (vidi_str){"", 0}), VIDI_EARGUMENT);
+    assert_int_equal(outcome_add(of, 1, NULL), VIDI_EARGUMENT);
+    assert_int_equal(ledger_host_write(of, &host), VIDI_EARGUMENT);
+    assert_int_equal(ledger_seed(of, (vidi_str){"", 0}), VIDI_EARGUMENT);
+    assert_int_equal(ledger_skip(of, "trap", 1), VIDI_EARGUMENT);
+    assert_int_equal(ledger_edge(of, 1, 1, (vidi_str){"", 0}), VIDI_EARGUMENT);
+    assert_int_equal(ledger_path(of, 1, &count), VIDI_EARGUMENT);
+    assert_int_equal(ledger_commit(of), VIDI_EARGUMENT);
+    assert_non_null(strstr(ledger_error(of), "transaction"));
+    ledger_rollback(of);
+    check_fine(of, ledger_begin(of));
+    assert_int_not_equal(ledger_begin(of), VIDI_OK);
+    check_fine(of, ledger_commit(of));
+    ledger_close(of);
+}
+
+static void a_failed_change_cannot_be_committed(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    ledger_host host = {.id = 9, .origin = {NULL, 0}}; /* refused: NOT NULL */
+    int64_t number;
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_set(of, "x", 1));
+    assert_int_not_equal(ledger_host_write(of, &host), VIDI_OK);
+    assert_int_not_equal(ledger_commit(of), VIDI_OK);
+    assert_non_null(strstr(ledger_error(of), "NOT NULL"));
+    assert_true(ledger_is_open(of));
+    ledger_rollback(of);
+    assert_non_null(strstr(ledger_error(of), "NOT NULL"));
+    assert_int_equal(ledger_get(of, "x", &number), VIDI_EABSENT);
+
+    frontier_url url = {.url = {NULL, 0}};
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_set(of, "x", 1));
+    assert_int_not_equal(frontier_add(ledger_frontier(of), &url), VIDI_OK);
+    assert_int_not_equal(ledger_commit(of), VIDI_OK);
+    ledger_rollback(of);
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_commit(of));
+    assert_int_equal(ledger_get(of, "x", &number), VIDI_EABSENT);
+    ledger_close(of);
+}
+
+/* ---- the file ---- */
+
+static void it_is_for_its_owner_alone(void **state)
+{
+    const place *here = *state;
+    struct stat is;
+    char log[TEST_PATH];
+    mode_t before = umask(0);
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    umask(before);
+    assert_int_equal(stat(here->path, &is), 0);
+    assert_int_equal(is.st_mode & 0777, 0600);
+    test_path(log, here->folder, "crawl.db-wal");
+    assert_int_equal(stat(log, &is), 0);
+    assert_int_equal(is.st_mode & 0777, 0600);
+    assert_string_equal(ask(of, "PRAGMA journal_mode"), "wal");
+    assert_string_equal(ask(of, "PRAGMA synchronous"), "2"); /* FULL */
+    assert_string_equal(ask(of, "PRAGMA secure_delete"), "0");
+    assert_string_equal(ask(of, "PRAGMA page_size"), "8192");
+    ledger_close(of);
+}
+
+static void check_refused(const place *here, enum ledger_access access, int code, const char *sentence)
+{
+    char why[256] = "";
+    ledger *of;
+    int found = ledger_open(&of, here->path, access, false, why);
+    assert_null(of);
+    check(found == code, "%d instead of %d: %s", found, code, why);
+    check(strstr(why, sentence) && strstr(why, "crawl.db"), "\"%s\" should have \"%s\"", why, sentence);
+}
+
+/* Whatever is refused is left as it was. */
+static void check_left_alone(const place *here, const void *data, size_t bytes, int code, const char *sentence)
+{
+    char *found = malloc(bytes + 1);
+    test_file_write(here->folder, "crawl.db", data, bytes);
+    check_refused(here, LEDGER_WRITE, code, sentence);
+    check_refused(here, LEDGER_READ_ONLY, code, sentence);
+    int file = open(here->path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read(file, found, bytes + 1), bytes);
+    assert_memory_equal(found, data, bytes);
+    close(file);
+    free(found);
+}
+
+static void what_is_not_a_database_is_refused(void **state)
+{
+    const place *here = *state;
+    static char text[20000];
+    memset(text, 'x', sizeof text);
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EABSENT, "does not exist");
+    assert_int_equal(test_folder_count(here->folder, "crawl.db"), 0);
+    check_left_alone(here, "short", 5, VIDI_EFORMAT, "is not a database");
+    check_left_alone(here, text, sizeof text, VIDI_EFORMAT, "is not a database");
+    test_file_write(here->folder, "crawl.db", "", 0);
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EFORMAT, "is empty");
+    ledger_close(open_ledger(here, LEDGER_WRITE));
+
+    unlink(here->path);
+    assert_int_equal(mkdir(here->path, 0700), 0);
+    check_refused(here, LEDGER_WRITE, VIDI_EFORMAT, "is not a file");
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EFORMAT, "is not a file");
+    assert_int_equal(rmdir(here->path), 0);
+    assert_int_equal(symlink("elsewhere.db", here->path), 0);
+    check_refused(here, LEDGER_WRITE, VIDI_EFORMAT, "is a symbolic link");
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EFORMAT, "is a symbolic link");
+    assert_int_equal(test_folder_count(here->folder, "elsewhere"), 0);
+}
+
+static void a_folder_that_is_missing_is_an_error(void **state)
+{
+    const place *here = *state;
+    place inside = *here;
+    test_path(inside.path, here->folder, "none/crawl.db");
+    check_refused(&inside, LEDGER_WRITE, VIDI_EIO, "No such file");
+}
+
+static void an_incomplete_database_is_refused(void **state)
+{
+    const place *here = *state;
+    static char whole[300000];
+    ledger_close(open_ledger(here, LEDGER_WRITE));
+    int file = open(here->path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = read(file, whole, sizeof whole);
+    close(file);
+    assert_true(bytes > 3 * 8192 && bytes < (ssize_t)sizeof whole);
+    check_left_alone(here, whole, (size_t)bytes - 8192, VIDI_EDAMAGED, "is damaged");
+    check_left_alone(here, whole, (size_t)bytes - 100, VIDI_EDAMAGED, "is damaged");
+    check_left_alone(here, whole, 8192, VIDI_EDAMAGED, "is damaged");
+    check_left_alone(here, whole, 50, VIDI_EDAMAGED, "is damaged");
+
+    /* SQLite would take an empty file for a new database, and delete its log. */
+    for (int missing = 0; missing < 2; missing++) {
+        test_file_write(here->folder, "crawl.db", "", 0);
+        test_file_write(here->folder, "crawl.db-wal", whole, 100);
+        if (missing)
+            unlink(here->path);
+        check_refused(here, LEDGER_WRITE, VIDI_EDAMAGED, "its log");
+        assert_int_equal(test_folder_count(here->folder, "crawl.db-wal"), 1);
+    }
+}
+
+static void databases_of_others_and_newer_ones_are_refused(void **state)
+{
+    const place *here = *state;
+    sqlite3 *db;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    assert_int_equal(sqlite3_exec(ledger_database(of), "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+    ledger_close(of);
+    check_refused(here, LEDGER_WRITE, VIDI_EFORMAT, "newer version of vidi");
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EFORMAT, "newer version of vidi");
+    unlink(here->path);
+    assert_int_equal(sqlite3_open(here->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE urls (x)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    check_refused(here, LEDGER_WRITE, VIDI_EFORMAT, "another program");
+    check_refused(here, LEDGER_READ_ONLY, VIDI_EFORMAT, "another program");
+}
+
+static void names_with_special_characters_are_names(void **state)
+{
+    const place *here = *state;
+    static const char *const names[] = {"file:x?mode=memory", "a%41b#c", "a?b"};
+    int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(chdir(here->folder), 0);
+    for (size_t i = 0; i < 3; i++) {
+        char why[256] = "";
+        ledger *of;
+        check(ledger_open(&of, names[i], LEDGER_WRITE, false, why) == VIDI_OK, "%s: %s", names[i], why);
+        ledger_close(of);
+        struct stat is;
+        assert_int_equal(stat(names[i], &is), 0);
+        assert_true(is.st_size > 0);
+        check(ledger_open(&of, names[i], LEDGER_READ_ONLY, false, why) == VIDI_OK, "%s: %s", names[i], why);
+        ledger_close(of);
+    }
+    assert_int_equal(fchdir(before), 0);
+    close(before);
+}
+
+static void a_reader_does_not_stop_the_crawl(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE), *reader = open_ledger(here, LEDGER_READ_ONLY);
+    sqlite3_stmt *open_query;
+    check_fine(of, ledger_begin(of));
+    add_url(of, "http://a/0");
+    check_fine(of, ledger_commit(of));
+    /* It stays in the middle of its query, so that no checkpoint can be completed. */
+    assert_int_equal(
+        sqlite3_prepare_v2(ledger_database(reader), "SELECT * FROM urls, sqlite_schema", -1, &open_query, 0),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(open_query), SQLITE_ROW);
+    for (int i = 0; i < 20; i++) {
+        check_fine(of, ledger_begin(of));
+        for (int j = 0; j < 100; j++)
+            add_url(of, "http://a/1");
+        check_fine(of, ledger_commit(of));
+    }
+    assert_int_equal(sqlite3_wal_checkpoint_v2(ledger_database(of), NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(open_query), SQLITE_ROW);
+    sqlite3_finalize(open_query);
+    check_total(reader, (ledger_totals){.urls = 2001, .queue = 2001});
+    assert_int_not_equal(ledger_begin(reader), VIDI_OK);
+    ledger_close(reader);
+    ledger_close(of);
+}
+
+static void a_closed_database_can_be_read_where_nothing_can_be_written(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    check_fine(of, ledger_begin(of));
+    add_url(of, "http://a/0");
+    check_fine(of, ledger_commit(of));
+    ledger_close(of);
+    assert_int_equal(chmod(here->path, 0400), 0);
+    assert_int_equal(chmod(here->folder, 0500), 0);
+    bool root = geteuid() == 0; /* for whom nothing is forbidden: becomes somebody else for a while */
+    if (root && (chown(here->path, NOBODY, NOBODY) || chown(here->folder, NOBODY, NOBODY) || seteuid(NOBODY)))
+        fail_msg("cannot become another user");
+    of = open_ledger(here, LEDGER_READ_ONLY);
+    check_total(of, (ledger_totals){.urls = 1, .queue = 1});
+    ledger_close(of);
+    check_refused(here, LEDGER_WRITE, VIDI_EIO, "");
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(here->folder, 0700), 0);
+}
+
+#define in_a_folder(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_a_folder(what_is_committed_is_there_after_opening),
+        in_a_folder(a_url_has_one_outcome),
+        in_a_folder(the_view_shows_pages_to_people),
+        in_a_folder(totals_are_those_of_the_committed_rows),
+        in_a_folder(hosts_keep_their_robots_txt),
+        in_a_folder(reasons_are_counted),
+        in_a_folder(levels_can_be_switched_on_later),
+        in_a_folder(nothing_is_written_outside_of_a_transaction),
+        in_a_folder(a_failed_change_cannot_be_committed),
+        in_a_folder(it_is_for_its_owner_alone),
+        in_a_folder(what_is_not_a_database_is_refused),
+        in_a_folder(a_folder_that_is_missing_is_an_error),
+        in_a_folder(an_incomplete_database_is_refused),
+        in_a_folder(databases_of_others_and_newer_ones_are_refused),
+        in_a_folder(names_with_special_characters_are_names),
+        in_a_folder(a_reader_does_not_stop_the_crawl),
+        in_a_folder(a_closed_database_can_be_read_where_nothing_can_be_written),
+    };
+    return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);
+}
