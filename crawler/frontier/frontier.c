@@ -28,7 +28,7 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_TAKE] = "SELECT block, count, urls FROM queue"
                       " WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block > ?4 ORDER BY block",
     [FRONTIER_HOST] = "SELECT host FROM queue WHERE shelf = ?1 AND level = ?2 AND host >= ?3 ORDER BY host",
-    [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 ORDER BY level",
+    [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 AND level >= ?2 ORDER BY level",
     [FRONTIER_DROP] = "DELETE FROM queue WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block = ?4",
     [FRONTIER_SHELVES] = "SELECT first, last FROM shelves ORDER BY first",
     [FRONTIER_SHELF_PUT] = "INSERT OR REPLACE INTO shelves (first, last) VALUES (?1, ?2)",

@@ -99,6 +99,8 @@ int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found);
 
 /* The lowest level that has a block. VIDI_EABSENT: there are no blocks. */
 int frontier_level(frontier *of, uint32_t *level);
+/* The lowest one above `after`. */
+int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
 
 /* All URLs of the block are dealt with. Must be in a transaction. */
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);

@@ -70,11 +70,12 @@ int shelves_open(frontier *of, uint64_t n, shelf **found)
     return error;
 }
 
-/* The lowest level of a shelf; VIDI_EABSENT: it is empty. */
-static int level_of(frontier *of, const shelf *shelf, uint32_t *level)
+/* The lowest level of a shelf, from `least` on. VIDI_EABSENT: there is none. */
+static int level_of(frontier *of, const shelf *shelf, uint64_t least, uint32_t *level)
 {
     sqlite3_stmt *ask = of->statements[FRONTIER_LEVEL];
     sql_bind(ask, 1, shelf->first);
+    sql_bind(ask, 2, least);
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
         *level = (uint32_t)sql_number(ask, 0);
@@ -93,7 +94,7 @@ static int remove_empty(frontier *of)
     size_t kept = 0;
     for (size_t i = 0; i < of->shelf_count; i++) {
         uint32_t level;
-        int found = error || i + 1 == of->shelf_count ? VIDI_OK : level_of(of, &of->shelves[i], &level);
+        int found = error || i + 1 == of->shelf_count ? VIDI_OK : level_of(of, &of->shelves[i], 0, &level);
         if (found == VIDI_EABSENT) {
             sql_bind(of->statements[FRONTIER_SHELF_DROP], 1, of->shelves[i].first);
             found = sql_run(of->statements[FRONTIER_SHELF_DROP]);
@@ -194,14 +195,14 @@ int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found)
     }
 }
 
-int frontier_level(frontier *of, uint32_t *level)
+static int lowest_level(frontier *of, uint64_t least, uint32_t *level)
 {
     int error = frontier_ready(of, FRONTIER_LEVEL), found = VIDI_EABSENT;
     if (error)
         return error;
     for (size_t i = 0; i < of->shelf_count; i++) {
         uint32_t lowest = 0;
-        error = level_of(of, &of->shelves[i], &lowest);
+        error = level_of(of, &of->shelves[i], least, &lowest);
         if (error && error != VIDI_EABSENT)
             return error;
         if (!error && (found || lowest < *level)) {
@@ -210,6 +211,16 @@ int frontier_level(frontier *of, uint32_t *level)
         }
     }
     return found;
+}
+
+int frontier_level(frontier *of, uint32_t *level)
+{
+    return lowest_level(of, 0, level);
+}
+
+int frontier_next_level(frontier *of, uint32_t after, uint32_t *level)
+{
+    return lowest_level(of, (uint64_t)after + 1, level);
 }
 
 /* ---- blocks ---- */

@@ -30,6 +30,7 @@ static const char *const texts[LEDGER_STATEMENTS] = {
         " robots_date = ?7, robots_reached = ?8 WHERE id = ?1",
     [LEDGER_HOST_ADD] = "INSERT INTO hosts (id, origin, pages, not_before, parked, robots_outcome, robots_date,"
                         " robots_reached) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [LEDGER_HOST_PAGES] = "UPDATE hosts SET pages = ?2 WHERE id = ?1",
     [LEDGER_ROBOTS_READ] = "SELECT file FROM robots WHERE host = ?1",
     [LEDGER_ROBOTS_WRITE] = "INSERT INTO robots (host, file) VALUES (?1, ?2)"
                             " ON CONFLICT (host) DO UPDATE SET file = excluded.file WHERE file <> excluded.file",
@@ -202,6 +203,7 @@ void ledger_rollback(ledger *of)
     snprintf(error, sizeof error, "%s", of->error); /* it tells why */
     if (ledger_is_open(of) && ledger_ready(of, LEDGER_ROLLBACK) == VIDI_OK)
         sql_run(of->statements[LEDGER_ROLLBACK]);
+    frontier_refresh(of->urls); /* if that fails, the next call tries it again */
     snprintf(of->error, sizeof of->error, "%s", error);
 }
 

@@ -114,6 +114,8 @@ typedef struct ledger_host {
 
 int ledger_host_read(ledger *of, uint64_t id, ledger_host *host); /* VIDI_EABSENT: not known yet */
 int ledger_host_write(ledger *of, const ledger_host *host);
+/* Changes the number of pages alone. VIDI_EABSENT: the host is not known yet. */
+int ledger_host_pages(ledger *of, uint64_t id, uint64_t pages);
 
 /* ---- the rest ---- */
 

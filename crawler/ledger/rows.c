@@ -237,6 +237,17 @@ int ledger_host_write(ledger *of, const ledger_host *host)
     return error ? error : write_robots(of, host);
 }
 
+int ledger_host_pages(ledger *of, uint64_t id, uint64_t pages)
+{
+    int error = ledger_ready_to_write(of, LEDGER_HOST_PAGES);
+    if (error)
+        return error;
+    sql_bind(of->statements[LEDGER_HOST_PAGES], 1, id);
+    sql_bind(of->statements[LEDGER_HOST_PAGES], 2, pages);
+    error = ledger_write(of, LEDGER_HOST_PAGES);
+    return error || sqlite3_changes(of->db) ? error : VIDI_EABSENT;
+}
+
 /* ---- the rest ---- */
 
 int ledger_seed(ledger *of, vidi_str url)

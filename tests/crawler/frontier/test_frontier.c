@@ -223,6 +223,10 @@ static void levels_are_kept_apart_if_wanted(void **state)
         for (uint32_t i = 0; i < 300; i++)
             add(of, 1 + i % 5, 4 + i % 3);
         sort(of, 300);
+        assert_int_equal(frontier_next_level(of, 4, &level), by_level ? VIDI_OK : VIDI_EABSENT);
+        assert_int_equal(level, by_level ? 5 : 99);
+        assert_int_equal(frontier_next_level(of, 6, &level), VIDI_EABSENT);
+        assert_int_equal(frontier_next_level(of, UINT32_MAX, &level), VIDI_EABSENT);
         if (by_level)
             for (uint32_t depth = 4; depth < 7; depth++) {
                 assert_int_equal(frontier_level(of, &level), VIDI_OK);

@@ -202,6 +202,8 @@ static void totals_are_those_of_the_committed_rows(void **state)
     check_fine(of, ledger_host_write(of, &host));
     ledger_rollback(of);
     check_total(of, expected);
+    assert_int_equal(frontier_last(ledger_frontier(of)), 3);
+    assert_int_equal(frontier_unsorted(ledger_frontier(of)), 3);
 
     check_fine(of, ledger_begin(of)); /* and by SQLite */
     check_fine(of, outcome_add(of, 3, NULL));
@@ -249,12 +251,14 @@ static void hosts_keep_their_robots_txt(void **state)
     host.parked = "Crawl-delay";
     host.robots = (vidi_str){NULL, 0}; /* the file stays */
     check_fine(of, ledger_host_write(of, &host));
+    check_fine(of, ledger_host_pages(of, 9, 4));
+    assert_int_equal(ledger_host_pages(of, 8, 4), VIDI_EABSENT);
     check_fine(of, ledger_commit(of));
     check_fine(of, ledger_host_read(of, 9, &found));
     assert_int_equal(found.id, 9);
     assert_int_equal(found.origin.len, 8);
     assert_memory_equal(found.origin.ptr, "http://a", 8);
-    assert_int_equal(found.pages, 3);
+    assert_int_equal(found.pages, 4);
     assert_int_equal(found.not_before, 5);
     assert_string_equal(found.parked, "Crawl-delay");
     assert_int_equal(found.robots_outcome, 1);
