@@ -1,7 +1,7 @@
 /*
- * What a response yields: where it redirects to, the links that belong to the crawl, whether it may be archived, and the
- * packed records for the archive. A pure function of the response and of rules that never change, so that any number of
- * threads can work on different responses.
+ * What a response yields: where it redirects to, the links that belong to the crawl, whether it may be archived, and
+ * the packed records for the archive. A pure function of the response and of rules that never change, so that any number
+ * of threads can work on different responses.
  */
 #ifndef VIDI_CRAWLER_HARVEST_HARVEST_H
 #define VIDI_CRAWLER_HARVEST_HARVEST_H
@@ -64,8 +64,11 @@ typedef struct harvest {
 } harvest;
 
 /*
- * Reads a response to the request for a URL. The packer is the thread's own; NULL if nothing is stored. VIDI_OK or
- * VIDI_EMEMORY. harvest_free in either case.
+ * Reads a response to the request for a URL. The packer is the thread's own; NULL if nothing is stored. VIDI_OK,
+ * VIDI_EMEMORY, or VIDI_ESYSTEM (the machine has no random numbers for the records). harvest_free in either case.
+ *
+ * Of a response that failed (fetch_response.failure) only the type is told. A URL of kind FRONTIER_OUTSIDE yields its
+ * redirect alone. Links are taken from responses with a status of 2xx.
  */
 int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
                  const fetch_response *response);

@@ -1,0 +1,214 @@
+/*
+ * What a response yields: see harvest.h.
+ *
+ *   head -> type, X-Robots-Tag, redirect
+ *   body -> digest; unpacked -> page or sitemap -> robots meta, links -> scope -> wanted
+ *   nothing forbids it -> records for the archive
+ */
+#include "crawler/harvest/harvest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/harvest/harvest_content.h"
+#include "crawler/http/http.h"
+
+const char *harvest_skip_name(harvest_skip skip)
+{
+    static const char *const names[HARVEST_SKIPS] = {"scope", "excluded", "depth", "nofollow", "trap", "limit", "bad"};
+
+    return names[skip];
+}
+
+/* One response while it is read. */
+typedef struct reading {
+    harvest_collector collector;
+    const fetch_response *response;
+    vidi_str head, content_type;
+    uint32_t robots; /* html_robots */
+} reading;
+
+/* ---- redirects ---- */
+
+static bool is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* Makes a reference absolute, in `to`. VIDI_OK, VIDI_INVALID or VIDI_EMEMORY. */
+static int resolve(vidi_str base, vidi_str reference, bytes *to)
+{
+    size_t len = 0;
+    int result = vidi_url_resolve(base, reference, NULL, &len);
+
+    while (result == VIDI_ELIMIT) {
+        if (bytes_reserve(to, len) != VIDI_OK)
+            return VIDI_EMEMORY;
+        len = to->room;
+        result = vidi_url_resolve(base, reference, to->ptr, &len);
+    }
+    to->len = result == VIDI_OK ? len : 0;
+    return result == VIDI_OK || result == VIDI_EMEMORY ? result : VIDI_INVALID;
+}
+
+/* Percent-encodes bytes outside of ASCII as they are, as browsers do: servers send what they have. */
+static int escape(vidi_str text, bytes *to)
+{
+    int error = bytes_reserve(to, text.len);
+
+    for (size_t i = 0; i < text.len && !error; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        error = byte < 0x80 ? bytes_append(to, &byte, 1) : bytes_append_format(to, "%%%02X", byte);
+    }
+    return error;
+}
+
+static int read_redirect(reading *r)
+{
+    vidi_str location = http_value(r->head, "location");
+    bytes reference = {0}, url = {0};
+
+    if (!is_redirect(r->response->status) || location.len == 0)
+        return VIDI_OK;
+    int result = escape(location, &reference);
+    if (result == VIDI_OK)
+        result = resolve(r->collector.from->url, bytes_str(&reference), &url);
+    if (result == VIDI_OK)
+        result = harvest_collect_redirect(&r->collector, bytes_str(&url));
+    else if (result == VIDI_INVALID)
+        r->collector.into->skipped[HARVEST_BAD]++;
+    bytes_free(&reference);
+    bytes_free(&url);
+    return result == VIDI_EMEMORY ? result : VIDI_OK;
+}
+
+/* ---- content ---- */
+
+static int read_by_content(reading *r, harvest_content what, vidi_str content)
+{
+    harvest_collector *c = &r->collector;
+    bool fine = r->response->status >= 200 && r->response->status < 300;
+
+    if (what == HARVEST_UNDECIDED)
+        what = harvest_content_by_bytes(content, c->from->kind);
+    if (what == HARVEST_HTML)
+        return harvest_html(c, content, r->content_type, fine, &r->robots);
+    if (fine && (what == HARVEST_SITEMAP || what == HARVEST_XML))
+        return harvest_sitemap(c, content, what == HARVEST_SITEMAP);
+    return VIDI_OK;
+}
+
+static void tell_how_it_unpacked(harvest *into, http_unpacked outcome)
+{
+    if (outcome == HTTP_UNKNOWN)
+        harvest_tell_problem(into, "its encoding is one that was not asked for");
+    if (outcome == HTTP_DAMAGED)
+        harvest_tell_problem(into, "its packed content is damaged or cut off");
+    if (outcome == HTTP_TOO_LARGE)
+        harvest_tell_problem(into, "its content is larger than the limit when it is unpacked");
+}
+
+static int read_content(reading *r)
+{
+    harvest *into = r->collector.into;
+    vidi_str content = bytes_str(&r->response->body);
+    harvest_content what = harvest_content_by_type(into->type, r->collector.from->kind);
+    bytes unpacked = {0};
+
+    if (content.len == 0 || what == HARVEST_NOTHING)
+        return VIDI_OK;
+    http_unpacked outcome = http_unpack(r->head, content, r->collector.rules->max_unpacked, &unpacked);
+    if (outcome == HTTP_NO_MEMORY)
+        return VIDI_EMEMORY;
+    tell_how_it_unpacked(into, outcome);
+    if (outcome != HTTP_AS_IT_IS)
+        content = bytes_str(&unpacked);
+    int error = content.len ? read_by_content(r, what, content) : VIDI_OK;
+    bytes_free(&unpacked);
+    return error;
+}
+
+/* ---- archive ---- */
+
+static int pack(reading *r, archive_packer *packer)
+{
+    const fetch_response *response = r->response;
+    harvest *into = r->collector.into;
+    char address[46];
+    bytes head = {0};
+    int error = http_archived_head(r->head, response->body.len, &head);
+
+    if (!error) {
+        archive_exchange exchange = {
+            .url = r->collector.from->url,
+            .date = response->date,
+            .address = response->address.length ? fetch_address_text(&response->address, address) : NULL,
+            .request = bytes_str(&response->sent),
+            .head = bytes_str(&head),
+            .body = bytes_str(&response->body),
+            .digest = into->digest};
+        error = archive_pack(packer, &exchange, &into->records, &into->response_length);
+    }
+    bytes_free(&head);
+    return error;
+}
+
+/* ---- all of it ---- */
+
+static bool was_asked_for_head(const fetch_response *response)
+{
+    return response->sent.len >= 5 && memcmp(response->sent.ptr, "HEAD ", 5) == 0;
+}
+
+static int read_response(reading *r)
+{
+    harvest *into = r->collector.into;
+    int error = VIDI_OK;
+
+    r->content_type = http_value(r->head, "content-type");
+    http_type(r->content_type, into->type, sizeof into->type);
+    if (r->response->failure != FETCH_FINE) {
+        harvest_tell_problem(into, r->response->why);
+        return VIDI_OK;
+    }
+    r->robots = http_robots(r->head, r->collector.rules->agent);
+    r->collector.nofollow = r->robots & HTML_ROBOTS_NOFOLLOW;
+    if (!was_asked_for_head(r->response))
+        error = archive_digest(bytes_str(&r->response->body), into->digest);
+    if (!error)
+        error = read_redirect(r);
+    if (!error)
+        error = read_content(r);
+    into->may_store = r->collector.from->kind != FRONTIER_OUTSIDE && !(r->robots & HTML_ROBOTS_NOARCHIVE);
+    return error;
+}
+
+int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
+                 const fetch_response *response)
+{
+    reading *r = calloc(1, sizeof *r);
+
+    *into = (harvest){0};
+    if (!r)
+        return VIDI_EMEMORY;
+    r->collector.into = into;
+    r->collector.rules = rules;
+    r->collector.from = url;
+    r->response = response;
+    r->head = bytes_str(&response->head);
+    int error = read_response(r);
+    harvest_finish(&r->collector);
+    if (!error && rules->store && packer && into->may_store)
+        error = pack(r, packer);
+    harvest_collector_free(&r->collector);
+    free(r);
+    return error;
+}
+
+void harvest_free(harvest *of)
+{
+    free(of->links);
+    bytes_free(&of->records);
+    bytes_free(&of->text);
+    *of = (harvest){0};
+}

@@ -1,0 +1,271 @@
+/*
+ * Collecting links: see harvest_links.h.
+ *
+ * The texts lie in harvest.text one behind the other: the redirect, then of each link its URL and its text. While they
+ * are collected that memory moves, so the strings get their pointers in the end (harvest_finish).
+ */
+#include "crawler/harvest/harvest_links.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/base/url_parts.h"
+
+enum { WANTED = -1 };
+
+/* ---- the URL as it is asked for ---- */
+
+static vidi_str without_fragment(vidi_str url)
+{
+    const char *hash = memchr(url.ptr, '#', url.len);
+
+    return (vidi_str){url.ptr, hash ? (size_t)(hash - url.ptr) : url.len};
+}
+
+/* The length of "http://" or "https://"; 0: another scheme. */
+static size_t scheme_length(vidi_str url)
+{
+    if (url.len > 7 && memcmp(url.ptr, "http://", 7) == 0)
+        return 7;
+    return url.len > 8 && memcmp(url.ptr, "https://", 8) == 0 ? 8 : 0;
+}
+
+/* Drops fragment, user name and password; in place if there is nothing in the middle to drop. */
+static int clean(harvest_collector *c, vidi_str *url)
+{
+    size_t scheme = scheme_length(*url);
+
+    *url = without_fragment(*url);
+    if (scheme == 0)
+        return VIDI_OK;
+    const char *host = url->ptr + scheme, *end = url->ptr + url->len;
+    const char *slash = memchr(host, '/', (size_t)(end - host));
+    const char *at = memrchr(host, '@', (size_t)((slash ? slash : end) - host));
+    if (!at)
+        return VIDI_OK;
+    c->scratch.len = 0;
+    int error = bytes_append(&c->scratch, url->ptr, scheme);
+    if (!error)
+        error = bytes_append(&c->scratch, at + 1, (size_t)(end - at - 1));
+    *url = bytes_str(&c->scratch);
+    return error;
+}
+
+/* ---- wanted? ---- */
+
+static harvest_skip skip_of(scope_verdict verdict)
+{
+    switch (verdict) {
+    case SCOPE_LONG:
+        return HARVEST_LIMIT;
+    case SCOPE_EXCLUDED:
+        return HARVEST_EXCLUDED;
+    case SCOPE_REPEATS:
+        return HARVEST_TRAP;
+    default:
+        return HARVEST_SCOPE;
+    }
+}
+
+static bool has_bad_port(vidi_str url)
+{
+    url_parts parts;
+
+    return !url_split(url, &parts) || scope_port_is_bad(parts.port);
+}
+
+/* WANTED or a harvest_skip. *kind becomes FRONTIER_OUTSIDE for a link that is only checked. */
+static int judge_scope(const harvest_collector *c, vidi_str url, frontier_kind *kind)
+{
+    scope_verdict verdict = scope_check(c->rules->scope, url);
+
+    if (verdict == SCOPE_IN)
+        return WANTED;
+    if (verdict != SCOPE_OUT || !c->rules->check || has_bad_port(url))
+        return (int)skip_of(verdict);
+    *kind = FRONTIER_OUTSIDE;
+    return WANTED;
+}
+
+static int judge_link(const harvest_collector *c, const harvest_found *found, vidi_str url, frontier_kind *kind)
+{
+    if (found->nofollow || c->nofollow)
+        return HARVEST_NOFOLLOW;
+    int verdict = judge_scope(c, url, kind);
+    if (verdict == WANTED && c->rules->max_depth >= 0 && (int64_t)c->from->depth + 1 > c->rules->max_depth)
+        return HARVEST_DEPTH;
+    return verdict;
+}
+
+/* ---- kept lately? ---- */
+
+/* Any hash does: who aims at it makes links come twice, which does no harm. */
+static size_t slot_of(vidi_str url)
+{
+    uint64_t hash = url.len, word;
+    size_t i = 0;
+
+    for (; i + sizeof word <= url.len; i += sizeof word) {
+        memcpy(&word, url.ptr + i, sizeof word);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    for (; i < url.len; i++)
+        hash = (hash ^ (unsigned char)url.ptr[i]) * 0x9E3779B97F4A7C15u;
+    return (hash >> 32) % HARVEST_RECENT;
+}
+
+static bool is_recent(const harvest_collector *c, size_t slot, vidi_str url)
+{
+    const harvest_place *place = &c->recent[slot];
+
+    return place->len == url.len && memcmp(c->into->text.ptr + place->at, url.ptr, url.len) == 0;
+}
+
+/* ---- keeping ---- */
+
+static harvest_link *new_link(harvest *into)
+{
+    if (into->link_count == into->link_room) {
+        size_t room = into->link_room ? 2 * into->link_room : 16;
+        harvest_link *grown = realloc(into->links, room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        into->links = grown;
+        into->link_room = room;
+    }
+    return &into->links[into->link_count];
+}
+
+/* Appends the text of a link. Returns its length. */
+static int append_text(harvest_collector *c, const harvest_found *found, size_t *len)
+{
+    char text[HARVEST_TEXT_BYTES];
+
+    *len = 0;
+    if (!c->rules->check || !found->page || c->texts == HARVEST_TEXTS)
+        return VIDI_OK;
+    c->texts++;
+    *len = html_link_text(found->page, found->link, text, sizeof text);
+    return bytes_append(&c->into->text, text, *len);
+}
+
+static int keep(harvest_collector *c, const harvest_found *found, vidi_str url, frontier_kind kind, size_t slot)
+{
+    harvest *into = c->into;
+    harvest_link *link = new_link(into);
+    size_t at = into->text.len, text = 0;
+
+    if (!link)
+        return VIDI_EMEMORY;
+    int error = bytes_append_str(&into->text, url);
+    if (!error)
+        error = append_text(c, found, &text);
+    if (error)
+        return error;
+    *link = (harvest_link){.url = {NULL, url.len}, .text = {NULL, text}, .kind = kind};
+    into->link_count++;
+    c->recent[slot] = (harvest_place){at, url.len};
+    return VIDI_OK;
+}
+
+int harvest_collect(harvest_collector *c, const harvest_found *found)
+{
+    harvest *into = c->into;
+    vidi_str url = found->url;
+    frontier_kind kind = found->kind;
+
+    into->found++;
+    if (!url.ptr) {
+        into->skipped[HARVEST_BAD]++;
+        return VIDI_OK;
+    }
+    c->url_bytes += url.len;
+    if (c->url_bytes > HARVEST_URL_BYTES) {
+        harvest_tell_problem(into, "it has more than 16 MiB of links, and the rest was not looked at");
+        return HARVEST_ENOUGH;
+    }
+    int error = clean(c, &url);
+    if (error)
+        return error;
+    size_t slot = slot_of(url);
+    if (!c->rules->check && is_recent(c, slot, url))
+        return VIDI_OK;
+    int verdict = judge_link(c, found, url, &kind);
+    if (verdict == WANTED)
+        return keep(c, found, url, kind, slot);
+    into->skipped[verdict]++;
+    return VIDI_OK;
+}
+
+/* A redirect out of scope into the scope leads to a page, also from a link that is only checked. */
+static frontier_kind kind_of_redirect(const harvest_collector *c)
+{
+    return c->from->kind == FRONTIER_SITEMAP ? FRONTIER_SITEMAP : FRONTIER_PAGE;
+}
+
+int harvest_collect_redirect(harvest_collector *c, vidi_str url)
+{
+    harvest *into = c->into;
+    frontier_kind kind = kind_of_redirect(c);
+    int error = clean(c, &url);
+
+    if (!error)
+        error = bytes_append_str(&into->text, url);
+    if (error)
+        return error;
+    into->redirect = (vidi_str){NULL, url.len};
+    int verdict = judge_scope(c, url, &kind);
+    if (verdict == WANTED && c->from->hops >= c->rules->max_hops)
+        verdict = HARVEST_LIMIT;
+    if (verdict != WANTED) {
+        into->skipped[verdict]++;
+        return VIDI_OK;
+    }
+    harvest_link *link = new_link(into);
+    if (!link)
+        return VIDI_EMEMORY;
+    *link = (harvest_link){.kind = kind, .is_redirect = true};
+    into->link_count++;
+    return VIDI_OK;
+}
+
+void harvest_tell_problem(harvest *into, const char *sentence)
+{
+    into->incomplete = true;
+    snprintf(into->problem, sizeof into->problem, "%s", sentence);
+}
+
+void harvest_forget_links(harvest_collector *c)
+{
+    c->into->link_count = 0;
+    c->into->text.len = 0;
+    memset(c->recent, 0, sizeof c->recent);
+}
+
+void harvest_finish(harvest_collector *c)
+{
+    harvest *into = c->into;
+    const char *at = into->text.ptr;
+
+    if (into->redirect.len) {
+        into->redirect.ptr = at;
+        at += into->redirect.len;
+    }
+    for (size_t i = 0; i < into->link_count; i++) {
+        harvest_link *link = &into->links[i];
+        if (link->is_redirect) {
+            link->url = into->redirect;
+            continue;
+        }
+        link->url.ptr = at;
+        link->text.ptr = at + link->url.len;
+        at = link->text.ptr + link->text.len;
+    }
+}
+
+void harvest_collector_free(harvest_collector *c)
+{
+    bytes_free(&c->scratch);
+}
