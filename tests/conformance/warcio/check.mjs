@@ -1,0 +1,73 @@
+// check.mjs FOLDER LINES: reads the WARC files of a folder with warcio and compares them with the lines that make_warc
+// has printed: FILE OFFSET LENGTH STATUS DIGEST URL. Says what differs, and ends with 1 then.
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { CDXIndexer, WARCParser } from 'warcio';
+
+const [folder, lines] = process.argv.slice(2);
+const files = readdirSync(folder).sort();
+const problems = [];
+
+function expect(condition, what)
+{
+    if (!condition)
+        problems.push(what);
+}
+
+function sha1(bytes)
+{
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+    const bits = [...createHash('sha1').update(bytes).digest()].map((b) => b.toString(2).padStart(8, '0')).join('');
+    return 'sha1:' + bits.match(/.{5}/g).map((five) => alphabet[parseInt(five, 2)]).join('');
+}
+
+// Every record, its digests recomputed. Returns how many there are.
+async function readRecords(name)
+{
+    let count = 0, response = '';
+    for await (const record of WARCParser.iterRecords(createReadStream(join(folder, name)), { parseHttp: false })) {
+        const block = Buffer.from(await record.readFully(false));
+        const field = (key) => record.warcHeaders.headers.get(key);
+        const where = `${name}, record ${count}`;
+        expect(record.warcHeaders.protocol === 'WARC/1.1', `${where}: ${record.warcHeaders.protocol}`);
+        expect(!Number.isNaN(Date.parse(record.warcDate)), `${where}: date ${record.warcDate}`);
+        expect(block.length === Number(field('Content-Length')), `${where}: its length`);
+        expect(sha1(block) === field('WARC-Block-Digest'), `${where}: the digest of its block`);
+        expect((record.warcType === 'warcinfo') === (count === 0), `${where}: ${record.warcType}`);
+        if (record.warcType === 'response') {
+            const payload = block.subarray(block.indexOf('\r\n\r\n') + 4);
+            expect(sha1(payload) === record.warcPayloadDigest, `${where}: the digest of its payload`);
+            response = field('WARC-Record-ID');
+        }
+        if (record.warcType === 'request')
+            expect(field('WARC-Concurrent-To') === response, `${where}: the response to its request`);
+        count++;
+    }
+    return count;
+}
+
+// warcio's own index, in the form of our lines.
+async function* index(name)
+{
+    const indexer = new CDXIndexer({ format: 'json' });
+    for await (const entry of indexer.iterIndex([{ filename: name, reader: createReadStream(join(folder, name)) }]))
+        yield `${entry.filename} ${entry.offset} ${entry.length} ${entry.status} sha1:${entry.digest} ${entry.url}`;
+}
+
+let records = 0;
+const theirs = [];
+for (const name of files) {
+    records += await readRecords(name);
+    for await (const line of index(name))
+        theirs.push(line);
+}
+const ours = readFileSync(lines, 'utf8').split('\n').slice(0, -1);
+expect(files.length > 2 && ours.length > 0, 'there is too little to compare');
+expect(ours.length === theirs.length, `we have ${ours.length} pages, warcio finds ${theirs.length}`);
+ours.forEach((line, i) => expect(line === theirs[i], `ours ${line}, warcio's ${theirs[i]}`));
+if (problems.length) {
+    console.log(problems.slice(0, 20).join('\n'));
+    process.exit(1);
+}
+console.log(`${records} records in ${files.length} files`);
