@@ -60,6 +60,12 @@ typedef struct archive_exchange {
 /* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. VIDI_OK or VIDI_EMEMORY. */
 int archive_digest(vidi_str bytes, char *to);
 
+/*
+ * Appends the URL as records name it: bytes that a URL cannot have (blanks, control characters, all outside ASCII) are
+ * percent-encoded. VIDI_OK or VIDI_EMEMORY.
+ */
+int archive_url(vidi_str url, bytes *to);
+
 /* For packing; one thread uses it at a time. NULL: no memory. */
 typedef struct archive_packer archive_packer;
 archive_packer *archive_packer_open(void);

@@ -92,6 +92,30 @@ int warc_id(archive_packer *packer, char id[WARC_ID_ROOM])
     return VIDI_OK;
 }
 
+/* ---- URLs ---- */
+
+/* A URL from a page cannot add fields to a record. */
+int archive_url(vidi_str url, bytes *to)
+{
+    size_t before = to->len, plain = 0;
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < url.len && !error; i++) {
+        unsigned char c = (unsigned char)url.ptr[i];
+        if (c > 0x20 && c < 0x7F)
+            continue;
+        error = bytes_append(to, url.ptr + plain, i - plain);
+        if (!error)
+            error = bytes_append_format(to, "%%%02X", c);
+        plain = i + 1;
+    }
+    if (!error)
+        error = bytes_append(to, url.ptr + plain, url.len - plain);
+    if (error)
+        to->len = before;
+    return error;
+}
+
 /* ---- fields; after an error they do nothing ---- */
 
 static void put(archive_packer *packer, const void *from, size_t n)
@@ -103,24 +127,6 @@ static void put(archive_packer *packer, const void *from, size_t n)
 static void put_text(archive_packer *packer, const char *text)
 {
     put(packer, text, strlen(text));
-}
-
-/* Blanks, control characters and bytes outside ASCII become %XX: a URL from a page cannot add fields to a record. */
-static void put_url(archive_packer *packer, vidi_str url)
-{
-    size_t plain = 0;
-
-    for (size_t i = 0; i < url.len; i++) {
-        unsigned char c = (unsigned char)url.ptr[i];
-        if (c > 0x20 && c < 0x7F)
-            continue;
-        char code[4];
-        snprintf(code, sizeof code, "%%%02X", c);
-        put(packer, url.ptr + plain, i - plain);
-        put(packer, code, 3);
-        plain = i + 1;
-    }
-    put(packer, url.ptr + plain, url.len - plain);
 }
 
 static void put_field(archive_packer *packer, const char *name, const char *value)
@@ -155,7 +161,8 @@ static void put_head(archive_packer *packer, const warc_record *record)
     put_date(packer, record->date < 0 ? 0 : record->date);
     if (record->target.ptr) {
         put_text(packer, "WARC-Target-URI: ");
-        put_url(packer, record->target);
+        if (!packer->error)
+            packer->error = archive_url(record->target, &packer->plain);
         put_text(packer, "\r\n");
     }
     put_field(packer, "WARC-Filename", record->filename);

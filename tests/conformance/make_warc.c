@@ -1,14 +1,15 @@
 /*
- * make_warc FOLDER: writes an archive of a few files that has every sort of page, and prints a line per page: the file's
- * name, offset and length of the response, its status, its digest and its URL. tests/conformance/warcio.sh compares
- * these lines with what another reader finds.
+ * make_warc FOLDER: writes the state of a crawl, with an archive of a few files that has every sort of page and a database
+ * that knows them, and prints the index of it (CDXJ). tests/conformance/warcio.sh compares that with what another
+ * reader finds in the archive.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "crawler/archive/archive.h"
+#include "crawler/ledger/ledger.h"
+#include "crawler/report/report.h"
 
 enum { PAGES = 200, MOST = 200000 };
 
@@ -32,18 +33,57 @@ static size_t make_body(unsigned number, char *body)
     return length;
 }
 
-static int write_page(archive *into, archive_packer *packer, unsigned number)
+typedef struct state {
+    ledger *ledger;
+    archive *archive;
+    archive_packer *packer;
+} state;
+
+/* The rows that a crawl keeps of a page. */
+static int add_rows(ledger *to, const archive_exchange *exchange, int status, const char *file, uint64_t offset,
+                    uint64_t length)
 {
-    static const int statuses[] = {200, 200, 301, 404, 500};
-    static char body[70000];
-    char url[100], head[200], digest[38], name[ARCHIVE_NAME_ROOM];
-    size_t length = make_body(number, body), response;
-    int status = statuses[number % 5];
+    frontier_url url = {.host = 1, .url = exchange->url};
+    int error = frontier_add(ledger_frontier(to), &url);
+    ledger_outcome outcome = {.id = url.id,
+                              .status = status,
+                              .type = {"text/html", 9},
+                              .digest = exchange->digest,
+                              .date = exchange->date,
+                              .file = file,
+                              .offset = offset,
+                              .length = length};
+
+    return error ? error : ledger_outcome_add(to, &outcome);
+}
+
+static int store(state *in, const archive_exchange *exchange, int status)
+{
+    char name[ARCHIVE_NAME_ROOM];
     bytes packed = {0};
     uint32_t file;
     uint64_t offset;
+    size_t response;
+    int error = archive_pack(in->packer, exchange, &packed, &response);
 
-    snprintf(url, sizeof url, "https://example.org/%u%s", number, number % 2 ? "/?a=1&b=%C3%A4" : "");
+    if (!error)
+        error = archive_write(in->archive, bytes_str(&packed), &file, &offset);
+    if (!error)
+        error = add_rows(in->ledger, exchange, status, archive_name(file, name), offset, response);
+    bytes_free(&packed);
+    return error ? fail("cannot store a page") : 0;
+}
+
+static int store_page(state *in, unsigned number)
+{
+    static const int statuses[] = {200, 200, 301, 404, 500};
+    static char body[70000];
+    char url[100], head[200], digest[38];
+    size_t length = make_body(number, body);
+    int status = statuses[number % 5];
+
+    snprintf(url, sizeof url, "https://%sexample.org/%u%s", number % 4 ? "" : "www.", number,
+             number % 2 ? "?b=%C3%A4&a=1" : "");
     snprintf(head, sizeof head,
              "HTTP/1.1 %d Some Reason\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n\r\n", status,
              length);
@@ -57,37 +97,64 @@ static int write_page(archive *into, archive_packer *packer, unsigned number)
                                  .body = {body, length},
                                  .digest = digest,
                                  .truncated = number % 50 == 49 ? "length" : NULL};
-    int error = archive_pack(packer, &exchange, &packed, &response);
-    if (!error)
-        error = archive_write(into, bytes_str(&packed), &file, &offset);
-    bytes_free(&packed);
-    if (error)
-        return fail(archive_error(into));
-    printf("%s %" PRIu64 " %zu %d %s %s\n", archive_name(file, name), offset, response, status, digest, url);
-    return 0;
+    return store(in, &exchange, status);
 }
 
-int main(int argc, char **argv)
+static int store_all(state *in)
 {
-    char why[256];
-    archive *made;
+    int failed = ledger_begin(in->ledger) ? fail(ledger_error(in->ledger)) : 0;
 
-    if (argc != 2)
-        return fail("name a folder");
-    archive_options options = {.folder = argv[1],
+    for (unsigned i = 0; i < PAGES && !failed; i++)
+        failed = store_page(in, i);
+    if (!failed && archive_sync(in->archive))
+        failed = fail(archive_error(in->archive));
+    if (!failed && ledger_commit(in->ledger))
+        failed = fail(ledger_error(in->ledger));
+    return failed;
+}
+
+static int make_state(const char *folder)
+{
+    char path[4096], database[4096], why[256];
+    state in = {.packer = archive_packer_open()};
+    archive_options options = {.folder = path,
                                .agent = "vidi/0 (+mailto:me@example.org)",
                                .contact = "mailto:me@example.org",
                                .max_bytes = MOST,
                                .date = INT64_C(1700000000000)};
-    archive_packer *packer = archive_packer_open();
-    if (!packer || archive_open(&made, &options, why))
-        return fail(packer ? why : "no memory");
-    int failed = 0;
-    for (unsigned i = 0; i < PAGES && !failed; i++)
-        failed = write_page(made, packer, i);
-    if (!failed && archive_sync(made))
-        failed = fail(archive_error(made));
-    archive_close(made);
-    archive_packer_close(packer);
+
+    snprintf(path, sizeof path, "%s/archive", folder);
+    snprintf(database, sizeof database, "%s/crawl.db", folder);
+    int failed = !in.packer ? fail("no memory") : 0;
+    if (!failed &&
+        (archive_open(&in.archive, &options, why) || ledger_open(&in.ledger, database, LEDGER_WRITE, false, why)))
+        failed = fail(why);
+    if (!failed)
+        failed = store_all(&in);
+    if (in.ledger)
+        ledger_close(in.ledger);
+    archive_close(in.archive);
+    archive_packer_close(in.packer);
     return failed;
+}
+
+static int print_line(void *context, vidi_str text)
+{
+    return fwrite(text.ptr, 1, text.len, context) != text.len;
+}
+
+int main(int argc, char **argv)
+{
+    char why[512];
+    report *of;
+
+    if (argc != 2)
+        return fail("name a folder");
+    if (make_state(argv[1]))
+        return 1;
+    if (report_open(&of, argv[1], why))
+        return fail(why);
+    int failed = report_cdxj(of, print_line, stdout) ? fail(report_error(of)) : 0;
+    report_close(of);
+    return fflush(stdout) ? 1 : failed;
 }

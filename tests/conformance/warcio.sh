@@ -17,7 +17,9 @@ skip()
 }
 
 [ -x "$program" ] || skip "the crawler is not built"
-command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
+for tool in node npm; do
+    command -v $tool >/dev/null || skip "$tool is not installed"
+done
 if ! cmp -s "$here/package-lock.json" "$node_folder/installed"; then
     mkdir -p "$node_folder" && cp "$here"/package*.json "$node_folder" || exit 1
     npm ci --prefix "$node_folder" --ignore-scripts --no-audit --no-fund --fetch-retries=0 --fetch-timeout=20000 \
@@ -27,7 +29,8 @@ fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cp "$here/check.mjs" "$node_folder/check.mjs"
-if "$program" "$work/archive" >"$work/ours" && node "$node_folder/check.mjs" "$work/archive" "$work/ours" >"$work/said" 2>&1; then
+if "$program" "$work" >"$work/cdxj" 2>"$work/said" && LC_ALL=C sort -c "$work/cdxj" 2>>"$work/said" &&
+    node "$node_folder/check.mjs" "$work/archive" "$work/cdxj" >"$work/said" 2>&1; then
     failed=0
     echo "ok 1 - warcio reads the archive: $(cat "$work/said")"
 else

@@ -1,0 +1,163 @@
+/*
+ * Broken links with every page that links to them.
+ *
+ * Edges name their target by a key of its canonical form, and have no index: writing them must be cheap, and most crawls
+ * have few broken links among millions of edges. So the few targets that matter are put into temporary tables, and one
+ * pass over the edges finds those that lead there.
+ *
+ *   lead       URLs that are broken, or that redirect: key, and the key of the URL that it redirects to (broken: none)
+ *   wanted     those of them that are broken, or that lead to a broken one: key, and which one
+ *   referrers  which page links to which of those, sorted
+ *
+ * A URL redirects to one other, so each is in one chain at most, and all chains together are found in linear time. A
+ * chain that leads back into itself leads to no broken URL, so it is never walked.
+ */
+#include <stdio.h>
+
+#include "crawler/report/report_inside.h"
+
+static const char make_tables[] =
+    "CREATE TEMP TABLE lead (key INTEGER PRIMARY KEY, id INTEGER NOT NULL, next INTEGER);"
+    "CREATE TEMP TABLE wanted (key INTEGER PRIMARY KEY, id INTEGER NOT NULL, broken INTEGER NOT NULL);"
+    "CREATE TEMP TABLE referrers (broken INTEGER, page INTEGER, through INTEGER, text TEXT,"
+    " PRIMARY KEY (broken, page, through, text)) WITHOUT ROWID;";
+
+static const char drop_tables[] = "DROP TABLE IF EXISTS temp.referrers; DROP TABLE IF EXISTS temp.wanted;"
+                                  "DROP TABLE IF EXISTS temp.lead;";
+
+static const char leading[] =
+    "SELECT o.id, u.url, o.redirect, judge(o.status, o.reason) FROM outcomes o JOIN urls u ON u.id = o.id"
+    " WHERE o.redirect IS NOT NULL OR o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399 ORDER BY o.id";
+
+static const char find_wanted[] =
+    "CREATE INDEX temp.lead_by_next ON lead (next);"
+    "WITH RECURSIVE back (key, id, broken) AS (SELECT key, id, id FROM lead WHERE next IS NULL"
+    " UNION ALL SELECT l.key, l.id, b.broken FROM back b CROSS JOIN lead l ON l.next = b.key)"
+    " INSERT INTO wanted SELECT key, id, broken FROM back;";
+
+/* The edges first, then the page that a URL was found on, for crawls that have kept no edges. */
+static const char find_referrers[] =
+    "INSERT OR IGNORE INTO referrers SELECT w.broken, e.page, w.id, coalesce(e.text, '')"
+    " FROM edges e CROSS JOIN wanted w ON w.key = e.target;"
+    "INSERT INTO referrers SELECT w.broken, u.referrer, w.id, '' FROM wanted w JOIN urls u ON u.id = w.id"
+    " WHERE u.referrer <> 0 AND u.hops = 0 AND NOT EXISTS (SELECT 1 FROM referrers r"
+    " WHERE r.broken = w.broken AND r.page = u.referrer AND r.through = w.id);";
+
+static const char broken_urls[] =
+    "SELECT o.id, u.url, o.status, o.reason, o.error FROM outcomes o JOIN urls u ON u.id = o.id"
+    " WHERE (o.reason IS NOT NULL OR o.status NOT BETWEEN 200 AND 399) AND judge(o.status, o.reason) = 2 ORDER BY o.id";
+
+static const char referrers_of[] =
+    "SELECT p.url, r.text, CASE WHEN r.through <> r.broken THEN t.url END FROM referrers r"
+    " JOIN urls p ON p.id = r.page JOIN urls t ON t.id = r.through WHERE r.broken = ?1"
+    " ORDER BY r.page, r.through, r.text";
+
+_Static_assert(REPORT_BROKEN == 2, "the statement above has this number");
+
+/* ---- the tables ---- */
+
+static int add_lead(report *of, const url_keys *keys, sqlite3_stmt *row, sqlite3_stmt *insert)
+{
+    int state = sqlite3_column_int(row, 3);
+    vidi_str urls[] = {sql_text(row, 1), sql_text(row, 2)};
+    bool leads_on = state != REPORT_BROKEN && urls[1].ptr;
+    uint64_t made[2];
+
+    if (state != REPORT_BROKEN && !leads_on)
+        return VIDI_OK;
+    int error = url_keys_make(keys, urls, leads_on ? 2 : 1, made);
+    if (error) {
+        snprintf(of->error, sizeof of->error, "%s", vidi_message());
+        return error;
+    }
+    sql_bind(insert, 1, made[0]);
+    sql_bind(insert, 2, sql_number(row, 0));
+    if (leads_on)
+        sql_bind(insert, 3, made[1]);
+    else
+        sqlite3_bind_null(insert, 3);
+    return report_check(of, sql_run(insert));
+}
+
+static int fill_lead(report *of, const url_keys *keys)
+{
+    sqlite3_stmt *row, *insert = NULL;
+    int error = report_prepare(of, &row, leading);
+
+    if (!error)
+        error = report_prepare(of, &insert, "INSERT OR IGNORE INTO lead VALUES (?1, ?2, ?3)");
+    while (!error && (error = report_step(of, row)) == 1)
+        error = add_lead(of, keys, row, insert);
+    sqlite3_finalize(row);
+    sqlite3_finalize(insert);
+    return error;
+}
+
+static int fill_tables(report *of)
+{
+    url_keys *keys;
+    int error = report_keys(of, &keys);
+
+    if (!error)
+        error = report_check(of, sql_execute(of->db, drop_tables));
+    if (!error)
+        error = report_check(of, sql_execute(of->db, make_tables));
+    if (!error)
+        error = fill_lead(of, keys);
+    if (!error)
+        error = report_check(of, sql_execute(of->db, find_wanted));
+    if (!error)
+        error = report_check(of, sql_execute(of->db, find_referrers));
+    url_keys_close(keys);
+    return error;
+}
+
+/* ---- telling ---- */
+
+static int tell_referrers(report *of, const report_visitor *visitor, sqlite3_stmt *row, uint64_t broken)
+{
+    int error = VIDI_OK;
+
+    sql_bind(row, 1, broken);
+    while (!error && (error = report_step(of, row)) == 1) {
+        report_referrer from = {.page = sql_text(row, 0), .text = sql_text(row, 1), .through = sql_text(row, 2)};
+        error = visitor->referrer(visitor->context, &from);
+    }
+    sqlite3_reset(row);
+    return error;
+}
+
+static int tell_all(report *of, const report_visitor *visitor)
+{
+    sqlite3_stmt *row, *referrer = NULL;
+    int error = report_prepare(of, &row, broken_urls);
+
+    if (!error)
+        error = report_prepare(of, &referrer, referrers_of);
+    while (!error && (error = report_step(of, row)) == 1) {
+        report_broken url = {.url = sql_text(row, 1),
+                             .status = sqlite3_column_int(row, 2),
+                             .reason = sql_text(row, 3).ptr,
+                             .error = sql_text(row, 4).ptr};
+        error = visitor->broken(visitor->context, &url);
+        if (!error)
+            error = tell_referrers(of, visitor, referrer, sql_number(row, 0));
+    }
+    sqlite3_finalize(row);
+    sqlite3_finalize(referrer);
+    return error;
+}
+
+int report_broken_links(report *of, const report_visitor *visitor)
+{
+    int error = report_begin(of);
+
+    if (error)
+        return error;
+    error = fill_tables(of);
+    if (!error)
+        error = tell_all(of, visitor);
+    sql_execute(of->db, drop_tables);
+    report_end(of);
+    return error;
+}

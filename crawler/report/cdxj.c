@@ -1,0 +1,169 @@
+/*
+ * CDXJ: the index by which tools such as pywb find a page in the archive, made from the database.
+ *
+ *   org,example)/page 20231114221320 {"url": "https://example.org/page", "mime": "text/html", "status": "200",
+ *   "digest": "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "length": "353", "offset": "386", "filename": "vidi-00000.warc.gz"}
+ *
+ * in one line. An SQL function makes a line of one row, and SQLite sorts the lines, with files if there are many.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crawler/archive/archive.h"
+#include "crawler/report/report_inside.h"
+
+static const char lines[] = "SELECT cdxj(u.url, o.date, o.type, o.status, o.digest, o.length, o.offset, o.file) AS line"
+                            " FROM outcomes o JOIN urls u ON u.id = o.id WHERE o.file IS NOT NULL ORDER BY line";
+
+typedef struct maker {
+    vidi_canon *surt;
+    bytes url, line;
+} maker;
+
+/* ---- a line ---- */
+
+/* The key by which archives sort; of what is not a URL, the text itself. */
+static int put_key(maker *m)
+{
+    size_t len = 2 * m->url.len + 64;
+    int error = bytes_reserve(&m->line, len);
+
+    if (error)
+        return error;
+    error = vidi_url_canon(m->surt, bytes_str(&m->url), NULL, m->line.ptr, &len);
+    if (error == VIDI_ELIMIT && bytes_reserve(&m->line, len) == VIDI_OK)
+        error = vidi_url_canon(m->surt, bytes_str(&m->url), NULL, m->line.ptr, &len);
+    if (error == VIDI_INVALID)
+        return bytes_append_str(&m->line, bytes_str(&m->url));
+    m->line.len = error ? 0 : len;
+    return error;
+}
+
+static int put_date(maker *m, int64_t date)
+{
+    time_t seconds = (time_t)(date / 1000);
+    struct tm utc = {.tm_year = 70, .tm_mday = 1};
+
+    gmtime_r(&seconds, &utc);
+    return bytes_append_format(&m->line, " %04d%02d%02d%02d%02d%02d ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                               utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+/* What servers say may be any bytes: those that are not printable ASCII become U+FFFD. */
+static int put_json(maker *m, const char *name, vidi_str value)
+{
+    int error = bytes_append_format(&m->line, "\"%s\": \"", name);
+
+    for (size_t i = 0; i < value.len && !error; i++) {
+        char c = value.ptr[i];
+        if (c == '"' || c == '\\')
+            error = bytes_append_format(&m->line, "\\%c", c);
+        else if (c < 0x20 || c > 0x7E)
+            error = bytes_append_text(&m->line, "\\ufffd");
+        else
+            error = bytes_append(&m->line, &c, 1);
+    }
+    return error ? error : bytes_append_text(&m->line, "\", ");
+}
+
+static vidi_str text_of(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+
+    return (vidi_str){text, (size_t)sqlite3_value_bytes(value)};
+}
+
+/* Other tools leave out the name of the hash function. */
+static vidi_str digest_of(sqlite3_value *value)
+{
+    vidi_str digest = text_of(value);
+
+    if (digest.len > 5 && memcmp(digest.ptr, "sha1:", 5) == 0)
+        return (vidi_str){digest.ptr + 5, digest.len - 5};
+    return digest;
+}
+
+static vidi_str type_of(sqlite3_value *value)
+{
+    vidi_str type = text_of(value);
+
+    return type.len ? type : (vidi_str){"unk", 3}; /* as others write it */
+}
+
+static int make_line(maker *m, sqlite3_value **values)
+{
+    const struct {
+        const char *name;
+        vidi_str value;
+    } fields[] = {
+        {"url", bytes_str(&m->url)},      {"mime", type_of(values[2])},   {"status", text_of(values[3])},
+        {"digest", digest_of(values[4])}, {"length", text_of(values[5])}, {"offset", text_of(values[6])},
+        {"filename", text_of(values[7])},
+    };
+    int error = put_key(m);
+
+    if (!error)
+        error = put_date(m, sqlite3_value_int64(values[1]));
+    if (!error)
+        error = bytes_append_text(&m->line, "{");
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && !error; i++)
+        error = put_json(m, fields[i].name, fields[i].value);
+    if (!error) {
+        m->line.len -= 2; /* the last comma */
+        error = bytes_append_text(&m->line, "}\n");
+    }
+    return error;
+}
+
+/* ---- the SQL function ---- */
+
+static void cdxj(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    maker *m = sqlite3_user_data(context);
+
+    (void)count;
+    m->url.len = m->line.len = 0;
+    int error = archive_url(text_of(values[0]), &m->url);
+    if (!error)
+        error = make_line(m, values);
+    if (error)
+        sqlite3_result_error_nomem(context);
+    else
+        sqlite3_result_text64(context, m->line.ptr, m->line.len, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static void free_maker(void *context)
+{
+    maker *m = context;
+
+    vidi_canon_close(m->surt);
+    bytes_free(&m->url);
+    bytes_free(&m->line);
+    free(m);
+}
+
+int report_install_cdxj(report *of)
+{
+    maker *m = calloc(1, sizeof *m);
+    int error = m ? vidi_canon_create(&m->surt, "surt", NULL, NULL) : VIDI_EMEMORY;
+
+    if (error) {
+        free(m);
+        return error;
+    }
+    /* SQLite frees the maker, also if this fails. */
+    return sql_code(sqlite3_create_function_v2(of->db, "cdxj", 8, SQLITE_UTF8, m, cdxj, NULL, NULL, free_maker));
+}
+
+int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context)
+{
+    sqlite3_stmt *row;
+    int error = report_prepare(of, &row, lines);
+
+    while (!error && (error = report_step(of, row)) == 1)
+        error = line(context, sql_text(row, 0));
+    sqlite3_finalize(row);
+    return error;
+}

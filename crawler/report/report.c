@@ -1,0 +1,298 @@
+/*
+ * The report's frame and its totals: see report.h.
+ *
+ * Everything is read by SQL from the ledger's tables. Temporary tables and sorting go to files, so that memory does not
+ * grow with the crawl. The judgement of an outcome is an SQL function, so that it is written down once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/report/report_inside.h"
+
+/* ---- judging ---- */
+
+static report_state judge_status(int status)
+{
+    if (status >= 200 && status < 400)
+        return REPORT_FINE;
+    if (status == 401 || status == 403 || status == 429) /* not for us, or not now: it may well be there */
+        return REPORT_UNKNOWN;
+    return status >= 400 && status < 600 ? REPORT_BROKEN : REPORT_UNKNOWN;
+}
+
+report_state report_judge(int status, const char *reason)
+{
+    static const char *const broken[] = {"name", "connect", "tls", "timeout", "broken"};
+
+    if (!reason)
+        return judge_status(status);
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+        if (strcmp(reason, broken[i]) == 0)
+            return REPORT_BROKEN;
+    /* A page that was too large is there all the same; a redirect that was not followed may lead anywhere. */
+    bool has_answer = strcmp(reason, "limit") == 0 && status > 0 && (status < 300 || status > 399);
+    return has_answer ? judge_status(status) : REPORT_UNKNOWN;
+}
+
+static void judge(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int(context,
+                       report_judge(sqlite3_value_int(values[0]), (const char *)sqlite3_value_text(values[1])));
+}
+
+/* ---- statements ---- */
+
+int report_check(report *of, int error)
+{
+    if (error)
+        snprintf(of->error, sizeof of->error, "%s",
+                 sqlite3_errcode(of->db) ? sqlite3_errmsg(of->db) : vidi_strerror(error));
+    return error;
+}
+
+int report_begin(report *of)
+{
+    return report_check(of, sql_execute(of->db, "SAVEPOINT report"));
+}
+
+void report_end(report *of)
+{
+    sql_execute(of->db, "RELEASE report");
+}
+
+int report_prepare(report *of, sqlite3_stmt **made, const char *text)
+{
+    *made = NULL;
+    return report_check(of, sql_prepare(of->db, made, text));
+}
+
+int report_step(report *of, sqlite3_stmt *statement)
+{
+    int result = sqlite3_step(statement);
+
+    return result == SQLITE_ROW ? 1 : report_check(of, sql_code(result));
+}
+
+/* ---- opening ---- */
+
+static int open_ledger(report *of, const char *folder, char *why)
+{
+    bytes path = {0};
+    int error = bytes_append_format(&path, "%s/crawl.db", folder);
+
+    snprintf(why, REPORT_ERROR, "%s", vidi_strerror(VIDI_EMEMORY));
+    if (!error)
+        error = bytes_append(&path, "", 1);
+    if (!error)
+        error = ledger_open(&of->ledger, path.ptr, LEDGER_READ_ONLY, false, why);
+    if (!error)
+        of->db = ledger_database(of->ledger);
+    bytes_free(&path);
+    return error;
+}
+
+static int prepare(report *of)
+{
+    int error = sql_execute(of->db, "PRAGMA temp_store = FILE");
+
+    if (!error)
+        error = sql_code(
+            sqlite3_create_function(of->db, "judge", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, judge, NULL, NULL));
+    return report_check(of, error ? error : report_install_cdxj(of));
+}
+
+int report_open(report **made, const char *folder, char *why)
+{
+    report *of = calloc(1, sizeof *of);
+    int error = of ? open_ledger(of, folder, why) : VIDI_EMEMORY;
+
+    *made = NULL;
+    if (!of)
+        snprintf(why, REPORT_ERROR, "%s", vidi_strerror(error));
+    if (!error) {
+        error = prepare(of);
+        if (error)
+            snprintf(why, REPORT_ERROR, "%s", of->error);
+    }
+    if (error)
+        report_close(of);
+    else
+        *made = of;
+    return error;
+}
+
+void report_close(report *of)
+{
+    if (!of)
+        return;
+    ledger_close(of->ledger);
+    free(of);
+}
+
+ledger *report_ledger(report *of)
+{
+    return of->ledger;
+}
+
+const char *report_error(const report *of)
+{
+    return of->error;
+}
+
+/* ---- meta ---- */
+
+/* A value of meta as text; empty if there is none. Values that are too long are cut off. */
+static int meta_text(report *of, const char *name, char *to, size_t room)
+{
+    sqlite3_stmt *ask;
+    int error = report_prepare(of, &ask, "SELECT value FROM meta WHERE name = ?1");
+
+    to[0] = 0;
+    if (!error) {
+        sql_bind_string(ask, 1, name);
+        error = report_step(of, ask);
+        if (error == 1) {
+            vidi_str text = sql_text(ask, 0);
+            snprintf(to, room, "%.*s", (int)text.len, text.ptr ? text.ptr : "");
+            error = VIDI_OK;
+        }
+    }
+    sqlite3_finalize(ask);
+    return error;
+}
+
+/* A value of meta as a number, read by SQLite, whatever the locale; 0 if there is none. */
+static int meta_number(report *of, const char *name, double *value)
+{
+    sqlite3_stmt *ask;
+    int error = report_prepare(of, &ask, "SELECT CAST(value AS REAL) FROM meta WHERE name = ?1");
+
+    *value = 0;
+    if (!error) {
+        sql_bind_string(ask, 1, name);
+        error = report_step(of, ask);
+        if (error == 1) {
+            *value = sqlite3_column_double(ask, 0);
+            error = VIDI_OK;
+        }
+    }
+    sqlite3_finalize(ask);
+    return error;
+}
+
+static bool read_hex(const char *text, unsigned char *to, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        unsigned value;
+        if (sscanf(text + 2 * i, "%2x", &value) != 1)
+            return false;
+        to[i] = (unsigned char)value;
+    }
+    return text[2 * n] == 0;
+}
+
+int report_keys(report *of, url_keys **made)
+{
+    unsigned char secret[VIDI_KEY_BYTES] = {0};
+    char hex[2 * VIDI_KEY_BYTES + 2], canon[sizeof((report_totals *)NULL)->canon];
+    int error = meta_text(of, "secret", hex, sizeof hex);
+
+    *made = NULL;
+    if (!error)
+        error = meta_text(of, "canon", canon, sizeof canon);
+    if (error)
+        return error;
+    if (hex[0] && !read_hex(hex, secret, VIDI_KEY_BYTES)) {
+        snprintf(of->error, sizeof of->error, "the database is damaged: its secret is not %d hexadecimal digits",
+                 2 * VIDI_KEY_BYTES);
+        return VIDI_EDAMAGED;
+    }
+    error = url_keys_open(made, secret, canon[0] ? canon : NULL);
+    /* With a list of tracking parameters of the user's own, a crawl keeps no edges. Redirects are still compared. */
+    if (error == VIDI_EOPTION)
+        error = url_keys_open(made, secret, NULL);
+    if (error)
+        snprintf(of->error, sizeof of->error, "%s", vidi_message());
+    return error;
+}
+
+/* ---- totals ---- */
+
+static int count_states(report *of, report_totals *totals)
+{
+    sqlite3_stmt *ask;
+    int error = report_prepare(of, &ask,
+                               "SELECT judge(status, reason) AS state, count(*) FROM outcomes"
+                               " WHERE reason IS NOT NULL OR status NOT BETWEEN 200 AND 399 GROUP BY state");
+
+    while (!error && (error = report_step(of, ask)) == 1) {
+        int state = sqlite3_column_int(ask, 0);
+        if (state == REPORT_BROKEN)
+            totals->broken = sql_number(ask, 1);
+        if (state == REPORT_UNKNOWN)
+            totals->unknown = sql_number(ask, 1);
+        error = VIDI_OK;
+    }
+    sqlite3_finalize(ask);
+    return error;
+}
+
+static int count_parked(report *of, uint64_t *parked)
+{
+    sqlite3_stmt *ask;
+    int error = report_prepare(of, &ask, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL");
+
+    if (!error && (error = report_step(of, ask)) == 1) {
+        *parked = sql_number(ask, 0);
+        error = VIDI_OK;
+    }
+    sqlite3_finalize(ask);
+    return error;
+}
+
+static int read_meta(report *of, report_totals *totals)
+{
+    double milliseconds = 0, meaning = 0;
+    int error = meta_number(of, "seconds_ms", &milliseconds);
+
+    if (!error)
+        error = meta_number(of, "expected_lost", &totals->expected_lost);
+    if (!error)
+        error = meta_number(of, "fp_meaning", &meaning);
+    if (!error)
+        error = meta_text(of, "kind", totals->kind, sizeof totals->kind);
+    if (!error)
+        error = meta_text(of, "canon", totals->canon, sizeof totals->canon);
+    totals->seconds = milliseconds / 1000;
+    totals->fp_meaning = (uint32_t)meaning;
+    return error;
+}
+
+static int read_rows(report *of, report_totals *totals)
+{
+    int error = ledger_total(of->ledger, &totals->rows);
+
+    if (error)
+        snprintf(of->error, sizeof of->error, "%s", ledger_error(of->ledger));
+    return error;
+}
+
+int report_total(report *of, report_totals *totals)
+{
+    int error = report_begin(of);
+
+    *totals = (report_totals){0};
+    if (error)
+        return error;
+    error = read_rows(of, totals);
+    if (!error)
+        error = read_meta(of, totals);
+    if (!error)
+        error = count_states(of, totals);
+    if (!error)
+        error = count_parked(of, &totals->parked);
+    report_end(of);
+    return error;
+}
