@@ -34,7 +34,9 @@ typedef struct fetch_rules {
     int64_t connect_ms, silence_ms, total_ms;
     crawl_clock clock;
     fetch_guard guard;
-    struct curl_slist plain; /* the headers of a request that brings none along */
+    /* for requests that bring no headers along: those that libcurl does not make, and all lines as they are sent */
+    struct curl_slist plain;
+    bytes lines;
 } fetch_rules;
 
 /*
@@ -73,6 +75,9 @@ typedef struct carrier {
 int64_t fetch_now_us(void);
 
 /* ---- request.c ---- */
+
+/* Sets what is the same for all requests, once the agent is known. VIDI_OK or VIDI_EMEMORY. */
+int fetch_rules_set_headers(fetch_rules *rules);
 
 /* VIDI_OK, VIDI_EARGUMENT (not an http URL, a bad header, no address) or VIDI_EMEMORY. */
 int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request *request);

@@ -497,18 +497,17 @@ static uint64_t or_default(uint64_t value, uint64_t usual)
 
 static int copy_rules(fetch_rules *to, const fetch_options *options)
 {
-    static char accepted_encoding[] = "Accept-Encoding: gzip";
-
     to->max_body = or_default(options->max_body, FETCH_MAX_BODY);
     to->max_head = or_default(options->max_head, FETCH_MAX_HEAD);
     to->connect_ms = options->connect_ms > 0 ? options->connect_ms : FETCH_CONNECT_MS;
     to->silence_ms = options->silence_ms > 0 ? options->silence_ms : FETCH_SILENCE_MS;
     to->total_ms = options->total_ms > 0 ? options->total_ms : FETCH_TOTAL_MS;
     to->clock = options->clock ? *options->clock : crawl_clock_real;
-    to->plain.data = accepted_encoding;
     int error = copy_text(&to->agent, options->agent);
     if (!error)
         error = copy_text(&to->ca_file, options->ca_file);
+    if (!error)
+        error = fetch_rules_set_headers(to);
     return error ? error : fetch_guard_open(&to->guard, options);
 }
 
@@ -619,6 +618,7 @@ void fetch_close(fetcher *of)
     if (of->wake >= 0)
         close(of->wake);
     fetch_guard_close(&of->rules.guard);
+    bytes_free(&of->rules.lines);
     free(of->rules.agent);
     free(of->rules.ca_file);
     free(of->watches);

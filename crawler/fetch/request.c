@@ -18,7 +18,7 @@
 #include "crawler/base/url_parts.h"
 #include "crawler/fetch/exchange.h"
 
-static const char accepted_encoding[] = "Accept-Encoding: gzip";
+static char accepted_encoding[] = "Accept-Encoding: gzip";
 
 /* Those that say where a message ends, and whose server it is for: they are ours. */
 static const char *const forbidden[] = {
@@ -184,7 +184,15 @@ static int compose_sent(bytes *to, const fetch_rules *rules, const fetch_request
         error = bytes_append_str(to, host);
     if (!error)
         error = bytes_append_text(to, "\r\n");
-    return error ? error : compose_lines(to, rules, request);
+    if (error)
+        return error;
+    return request->header_count ? compose_lines(to, rules, request) : bytes_append_str(to, bytes_str(&rules->lines));
+}
+
+int fetch_rules_set_headers(fetch_rules *rules)
+{
+    rules->plain.data = accepted_encoding;
+    return compose_lines(&rules->lines, rules, &(fetch_request){0});
 }
 
 /* ---- exchanges ---- */
