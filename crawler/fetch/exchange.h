@@ -63,6 +63,10 @@ typedef struct carrier {
     int64_t began, heard;      /* when the exchange began; when its socket did something */
     int64_t paused_at, waited; /* since when it is paused (0: it is not); how long it was before */
 
+    /* Framing without contents: see carrier_is_fooled. */
+    unsigned events;                     /* on the socket */
+    uint64_t base_received, base_useful; /* bytes, when we first looked; 0: not yet */
+
     /* the response */
     uint64_t head_bytes; /* of all header fields, those of 1xx and trailers, too */
     bool head_ended;     /* the empty line has come; of a 1xx, if `status` says so */
@@ -97,9 +101,11 @@ bool fetch_is_line(const char *text);
 void carrier_set_receivers(carrier *by);
 /* Lets a paused one go on; its receivers may be called at once, and may pause it again. */
 void carrier_resume(carrier *by);
+/* Something has come in on the socket. Is it nothing but framing, without end? */
+bool carrier_is_fooled(carrier *by, int fd);
 /* Fills in the response when libcurl is done; `result` is its verdict. */
 void carrier_finish(carrier *by, CURLcode result);
-/* The same when time is up. */
-void carrier_give_up(carrier *by, bool is_silent);
+/* The same when we end it. */
+void carrier_give_up(carrier *by, fetch_failure failure, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -61,13 +61,18 @@ static void make_harmless(char *text)
     *to = '\0';
 }
 
+void fetch_explain_values(char *why, const char *format, va_list values)
+{
+    if (vsnprintf(why, FETCH_WHY_ROOM, format, values) < 0)
+        why[0] = '\0';
+    make_harmless(why);
+}
+
 void fetch_explain(char *why, const char *format, ...)
 {
     va_list values;
 
     va_start(values, format);
-    if (vsnprintf(why, FETCH_WHY_ROOM, format, values) < 0)
-        why[0] = '\0';
+    fetch_explain_values(why, format, values);
     va_end(values);
-    make_harmless(why);
 }

@@ -289,6 +289,13 @@ static void resume_paused(fetcher *of)
     }
 }
 
+/* Ends an exchange that is not complete, and its connection. */
+static void cut_off(fetcher *of, carrier *by)
+{
+    curl_multi_remove_handle(of->multi, by->easy);
+    release(of, by);
+}
+
 /* Ends exchanges that take too long, and finds out when to look again. */
 static void check_times(fetcher *of)
 {
@@ -304,13 +311,15 @@ static void check_times(fetcher *of)
         int64_t silent_at = by->paused_at ? NEVER : by->heard + silence;
         int64_t over_at = by->paused_at ? NEVER : by->began + by->waited + total;
         int64_t due = silent_at < over_at ? silent_at : over_at;
-        if (due <= of->now) {
-            carrier_give_up(by, silent_at <= of->now);
-            curl_multi_remove_handle(of->multi, by->easy); /* closes the connection */
-            release(of, by);
-        } else if (due < of->check_at) {
-            of->check_at = due;
+        if (due > of->now) {
+            of->check_at = due < of->check_at ? due : of->check_at;
+            continue;
         }
+        if (due == silent_at)
+            carrier_give_up(by, FETCH_TIMEOUT, "no byte for %lld ms", (long long)of->rules.silence_ms);
+        else
+            carrier_give_up(by, FETCH_TIMEOUT, "not complete after %lld ms", (long long)of->rules.total_ms);
+        cut_off(of, by);
     }
 }
 
@@ -344,8 +353,14 @@ static int on_socket(fetcher *of, int fd, uint32_t events)
         unwatch(of, fd);
         return VIDI_OK;
     }
-    if (one->by)
-        one->by->heard = of->now;
+    carrier *by = one->by;
+    if (by && by->with && carrier_is_fooled(by, fd)) {
+        carrier_give_up(by, FETCH_BROKEN, "nothing comes but framing");
+        cut_off(of, by);
+        return VIDI_OK;
+    }
+    if (by)
+        by->heard = of->now;
     return run_libcurl(of, fd, what);
 }
 

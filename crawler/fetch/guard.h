@@ -4,6 +4,7 @@
 #ifndef VIDI_CRAWLER_FETCH_GUARD_H
 #define VIDI_CRAWLER_FETCH_GUARD_H
 
+#include <stdarg.h>
 #include <sys/socket.h>
 
 #include "crawler/fetch/fetch.h"
@@ -32,5 +33,6 @@ bool fetch_address_parse(vidi_str host, fetch_address *to);
 
 /* Formats a sentence, and replaces control characters, those that change the direction of text, and what is not UTF-8. */
 void fetch_explain(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fetch_explain_values(char *why, const char *format, va_list values) __attribute__((format(printf, 2, 0)));
 
 #endif

@@ -293,6 +293,7 @@ int carrier_take(carrier *by, exchange *with)
     by->with = with;
     by->began = by->heard = fetch_now_us();
     by->paused_at = by->waited = 0;
+    by->events = 0;
     by->head_bytes = 0;
     by->head_ended = false;
     by->status = 0;

@@ -4,6 +4,9 @@
  * libcurl hands over the head line by line: of every 1xx response, of the final one, and then the trailers of a body in
  * chunks. The head of the final response is kept; all of them count towards the limit.
  */
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +138,27 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
+/*
+ * libcurl skips whatever stands behind the length of a chunk, and hands nothing over, so that our limits do not see it.
+ * The kernel knows how much has come: every few events we compare that with what we got of it.
+ */
+bool carrier_is_fooled(carrier *by, int fd)
+{
+    enum { EVERY = 64, SLACK = 4 << 20, FACTOR = 16 };
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    uint64_t useful = by->head_bytes + by->with->response.body.len;
+
+    if (++by->events % EVERY || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) ||
+        length < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received)
+        return false;
+    if (by->events == EVERY) {
+        by->base_received = info.tcpi_bytes_received;
+        by->base_useful = useful;
+    }
+    return info.tcpi_bytes_received - by->base_received > FACTOR * (useful - by->base_useful) + SLACK;
+}
+
 void carrier_resume(carrier *by)
 {
     int64_t now = fetch_now_us();
@@ -159,11 +183,19 @@ void carrier_set_receivers(carrier *by)
 
 /* ---- what went wrong ---- */
 
-static fetch_failure failure_of(CURLcode result)
+/* Has the head of the final response come? */
+static bool has_head(const carrier *by)
 {
+    return by->head_ended && !is_informational(by->status);
+}
+
+static fetch_failure failure_of(const carrier *by, CURLcode result)
+{
+    if (by->failure != FETCH_FINE && result != CURLE_OK)
+        return by->failure;
     switch (result) {
-    case CURLE_OK:
-        return FETCH_FINE;
+    case CURLE_OK: /* libcurl is content with half a head */
+        return has_head(by) ? FETCH_FINE : FETCH_BROKEN;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_URL_MALFORMAT: /* a host that libcurl does not take for one */
         return FETCH_NAME;
@@ -183,8 +215,8 @@ static fetch_failure failure_of(CURLcode result)
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_CLIENTCERT:
         return FETCH_TLS;
-    case CURLE_OUT_OF_MEMORY:
-        return FETCH_MEMORY;
+    case CURLE_OUT_OF_MEMORY: /* also what libcurl says about a line of 100 kB */
+        return by->heard > by->began && !has_head(by) ? FETCH_LIMIT : FETCH_MEMORY;
     default:
         return FETCH_BROKEN;
     }
@@ -204,7 +236,7 @@ static void explain_connect(const carrier *by, char *why)
 
 static void explain_limit(const carrier *by, char *why)
 {
-    if (by->head_ended && by->head_bytes <= by->rules->max_head)
+    if (has_head(by) && by->head_bytes <= by->rules->max_head)
         fetch_explain(why, "the body has more than %llu bytes", (unsigned long long)by->with->max_body);
     else
         fetch_explain(why, "the head has more than %llu bytes", (unsigned long long)by->rules->max_head);
@@ -212,7 +244,9 @@ static void explain_limit(const carrier *by, char *why)
 
 static void explain_broken(const carrier *by, CURLcode result, char *why)
 {
-    if (result == CURLE_GOT_NOTHING)
+    if (result == CURLE_OK)
+        fetch_explain(why, "the connection ended before the head did");
+    else if (result == CURLE_GOT_NOTHING)
         fetch_explain(why, "the server closed the connection without an answer");
     else if (result == CURLE_PARTIAL_FILE)
         fetch_explain(why, "the connection ended before the body did, after %zu bytes", by->with->response.body.len);
@@ -284,19 +318,18 @@ void carrier_finish(carrier *by, CURLcode result)
 {
     fetch_response *response = &by->with->response;
 
-    response->failure = result != CURLE_OK && by->failure != FETCH_FINE ? by->failure : failure_of(result);
+    response->failure = failure_of(by, result);
     explain(by, result, response->why);
     complete(by);
 }
 
-void carrier_give_up(carrier *by, bool is_silent)
+void carrier_give_up(carrier *by, fetch_failure failure, const char *format, ...)
 {
-    fetch_response *response = &by->with->response;
+    va_list values;
 
-    response->failure = FETCH_TIMEOUT;
-    if (is_silent)
-        fetch_explain(response->why, "no byte for %lld ms", (long long)by->rules->silence_ms);
-    else
-        fetch_explain(response->why, "not complete after %lld ms", (long long)by->rules->total_ms);
+    by->with->response.failure = failure;
+    va_start(values, format);
+    fetch_explain_values(by->with->response.why, format, values);
+    va_end(values);
     complete(by);
 }

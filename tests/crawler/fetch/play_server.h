@@ -21,6 +21,7 @@ typedef enum play_then {
     PLAY_RESET,       /* close it with a reset */
     PLAY_WAIT,        /* send nothing until the client closes */
     PLAY_REPEAT,      /* send `more` again and again until the client closes */
+    PLAY_DRIP,        /* the same with a few milliseconds in between */
     PLAY_CLOSE_SECOND /* as PLAY_KEEP, but a second request on the connection is not answered: it is closed */
 } play_then;
 
@@ -101,8 +102,9 @@ static inline bool play_answer(play_server *of, int fd, const char *head, size_t
         return false;
     if (page->then == PLAY_WAIT)
         play_wait(fd);
-    while (page->then == PLAY_REPEAT && play_send(fd, page->more, strlen(page->more)))
-        ;
+    while ((page->then == PLAY_REPEAT || page->then == PLAY_DRIP) && play_send(fd, page->more, strlen(page->more)))
+        if (page->then == PLAY_DRIP)
+            usleep(5000);
     if (page->then == PLAY_RESET)
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     return page->then == PLAY_KEEP || page->then == PLAY_CLOSE_SECOND;

@@ -1,0 +1,348 @@
+/* Names: the cache, the pool, names that change their address. The resolver and the clock are the test's own. */
+#include "crawler/fetch/fetching.h"
+#include "crawler/fetch/names.h"
+
+/* A resolver that knows a few hosts and counts its calls. It can be held up. */
+typedef struct book {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool held_up;
+    int calls, waiting;
+    const char *address; /* of every host; NULL: there is none */
+} book;
+
+static void open_book(book *of, const char *address)
+{
+    *of = (book){.address = address};
+    pthread_mutex_init(&of->lock, NULL);
+    pthread_cond_init(&of->changed, NULL);
+}
+
+static void turn_page(book *of, const char *address)
+{
+    pthread_mutex_lock(&of->lock);
+    of->address = address;
+    of->held_up = false;
+    pthread_cond_broadcast(&of->changed);
+    pthread_mutex_unlock(&of->lock);
+}
+
+static int calls_of(book *of)
+{
+    pthread_mutex_lock(&of->lock);
+    int calls = of->calls;
+    pthread_mutex_unlock(&of->lock);
+    return calls;
+}
+
+static int look(void *context, const char *host, fetch_address *addresses, int room)
+{
+    book *of = context;
+    int count = -1;
+    pthread_mutex_lock(&of->lock);
+    of->calls++;
+    of->waiting++;
+    pthread_cond_broadcast(&of->changed);
+    while (of->held_up)
+        pthread_cond_wait(&of->changed, &of->lock);
+    of->waiting--;
+    if (strcmp(host, "mixed.test") == 0 && room >= 3) {
+        fetch_net nets[3];
+        fetch_net_parse("10.0.0.1", &nets[0]);
+        fetch_net_parse("127.0.0.7", &nets[1]);
+        fetch_net_parse("127.0.0.8", &nets[2]);
+        for (count = 0; count < 3; count++)
+            addresses[count] = nets[count].address;
+    } else if (strcmp(host, "none.test") == 0) {
+        count = 0;
+    } else if (of->address) {
+        fetch_net net;
+        fetch_net_parse(of->address, &net);
+        addresses[0] = net.address;
+        count = 1;
+    }
+    pthread_mutex_unlock(&of->lock);
+    return count;
+}
+
+static int64_t tell(void *context)
+{
+    return *(int64_t *)context;
+}
+
+typedef struct room {
+    book book;
+    int64_t time;
+    crawl_clock clock;
+    fetcher *f;
+} room;
+
+static void enter(room *r, const char *address)
+{
+    *r = (room){.clock = {tell, tell, NULL, NULL}};
+    r->clock.context = &r->time;
+    open_book(&r->book, address);
+    r->f = open_fetcher(&(fetch_options){.resolver = look, .resolver_context = &r->book, .clock = &r->clock});
+}
+
+static void leave(room *r)
+{
+    fetch_close(r->f);
+    pthread_cond_destroy(&r->book.changed);
+    pthread_mutex_destroy(&r->book.lock);
+}
+
+static fetch_event name(room *r, const char *host)
+{
+    fetch_event event;
+    int item;
+    assert_int_equal(fetch_name(r->f, str_of(host), &item), VIDI_OK);
+    assert_int_equal(fetch_running(r->f), 1);
+    next_event(r->f, &event);
+    assert_int_equal(event.kind, FETCH_NAMED);
+    assert_ptr_equal(event.item, &item);
+    assert_null(event.response);
+    assert_int_equal(fetch_running(r->f), 0);
+    assert_true((event.failure == FETCH_FINE) == (event.why[0] == '\0'));
+    assert_true((event.failure == FETCH_FINE) == (event.address.length != 0));
+    return event;
+}
+
+static void check_name(room *r, const char *host, const char *address)
+{
+    char text[46];
+    fetch_event event = name(r, host);
+    check(event.failure == FETCH_FINE, "%s: %s", host, event.why);
+    assert_string_equal(fetch_address_text(&event.address, text), address);
+}
+
+static void check_no_name(room *r, const char *host, fetch_failure failure)
+{
+    fetch_event event = name(r, host);
+    check(event.failure == failure, "%s: \"%s\" %s", host, fetch_reason(event.failure), event.why);
+}
+
+static void answers_are_kept_for_five_minutes(void **state)
+{
+    (void)state;
+    room r;
+    enter(&r, "127.0.0.1");
+    check_name(&r, "a.test", "127.0.0.1");
+    turn_page(&r.book, "127.0.0.2");
+    r.time += NAMES_GOOD_MS - 1;
+    check_name(&r, "a.test", "127.0.0.1");
+    check_name(&r, "b.test", "127.0.0.2");
+    assert_int_equal(calls_of(&r.book), 2);
+    r.time += 1;
+    check_name(&r, "a.test", "127.0.0.2");
+    check_name(&r, "a.test", "127.0.0.2");
+    assert_int_equal(calls_of(&r.book), 3);
+    leave(&r);
+}
+
+static void failures_are_kept_for_half_a_minute(void **state)
+{
+    (void)state;
+    room r;
+    enter(&r, NULL);
+    check_no_name(&r, "a.test", FETCH_NAME);
+    check_no_name(&r, "none.test", FETCH_NAME);
+    turn_page(&r.book, "127.0.0.1");
+    r.time += NAMES_BAD_MS - 1;
+    check_no_name(&r, "a.test", FETCH_NAME);
+    assert_int_equal(calls_of(&r.book), 2);
+    r.time += 1;
+    check_name(&r, "a.test", "127.0.0.1");
+    assert_int_equal(calls_of(&r.book), 3);
+    leave(&r);
+}
+
+static void the_first_permitted_address_is_used(void **state)
+{
+    (void)state;
+    room r;
+    enter(&r, "10.0.0.1");
+    check_name(&r, "mixed.test", "127.0.0.7");
+    check_no_name(&r, "private.test", FETCH_ADDRESS);
+    fetch_event event = name(&r, "private.test");
+    assert_string_equal(event.why, "10.0.0.1 is not a public address, and no allowed network has it");
+    turn_page(&r.book, "8.8.8.8");
+    event = name(&r, "public.test");
+    assert_int_equal(event.failure, FETCH_ADDRESS);
+    assert_string_equal(event.why, "8.8.8.8 is a public address, and only addresses of allowed networks may be asked");
+    leave(&r);
+}
+
+/* DNS rebinding: the second answer must not lead inside, and neither must a socket to it. */
+static void a_name_that_turns_inside_gains_nothing(void **state)
+{
+    (void)state;
+    room r;
+    enter(&r, "127.0.0.1");
+    fetch_close(r.f);
+    r.f = open_fetcher(&(fetch_options){.resolver = look,
+                                        .resolver_context = &r.book,
+                                        .clock = &r.clock,
+                                        .allowed = &(fetch_net){{{127, 0, 0, 5}, 4}, 32},
+                                        .allowed_count = 1,
+                                        .allow_public = true});
+    turn_page(&r.book, "8.8.8.8");
+    check_name(&r, "evil.test", "8.8.8.8");
+    turn_page(&r.book, "127.0.0.1");
+    r.time += NAMES_GOOD_MS;
+    check_no_name(&r, "evil.test", FETCH_ADDRESS);
+    fetch_response *got = ask(r.f, (fetch_request){.address = address_of("127.0.0.1")}, "http://evil.test/");
+    check_failure(got, FETCH_ADDRESS);
+    fetch_response_free(got);
+    leave(&r);
+}
+
+static void addresses_need_no_resolver(void **state)
+{
+    (void)state;
+    room r;
+    enter(&r, NULL);
+    check_name(&r, "127.0.0.1", "127.0.0.1");
+    check_name(&r, "[::1]", "::1");
+    check_no_name(&r, "192.168.1.1", FETCH_ADDRESS);
+    check_no_name(&r, "[::ffff:7f00:1]", FETCH_ADDRESS);
+    check_no_name(&r, "[64:ff9b::7f00:1]", FETCH_ADDRESS);
+    assert_int_equal(calls_of(&r.book), 0);
+    leave(&r);
+}
+
+static void hosts_that_cannot_be_names_are_refused(void **state)
+{
+    (void)state;
+    room r;
+    char longest[300];
+    enter(&r, "127.0.0.1");
+    memset(longest, 'a', sizeof longest);
+    longest[254] = '\0';
+    check_no_name(&r, longest, FETCH_NAME);
+    longest[253] = '\0';
+    assert_int_equal(calls_of(&r.book), 0);
+    check_name(&r, longest, "127.0.0.1");
+    check_no_name(&r, "", FETCH_NAME);
+    int item;
+    fetch_event event;
+    assert_int_equal(fetch_name(r.f, (vidi_str){"a\0b", 3}, &item), VIDI_OK);
+    next_event(r.f, &event);
+    assert_int_equal(event.failure, FETCH_NAME);
+    leave(&r);
+}
+
+static void questions_about_one_host_are_one_lookup(void **state)
+{
+    (void)state;
+    enum { MANY = 50 };
+    room r;
+    int items[MANY];
+    fetch_event event;
+    enter(&r, "127.0.0.1");
+    r.book.held_up = true;
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(fetch_name(r.f, str_of(i % 2 ? "a.test" : "b.test"), &items[i]), VIDI_OK);
+    assert_int_equal(fetch_running(r.f), MANY);
+    assert_int_equal(fetch_wait(r.f, 0, &event), 0);
+    turn_page(&r.book, "127.0.0.3");
+    bool seen[MANY] = {false};
+    for (int i = 0; i < MANY; i++) {
+        next_event(r.f, &event);
+        seen[(int *)event.item - items] = true;
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_true(seen[i]);
+    assert_int_equal(calls_of(&r.book), 2);
+    leave(&r);
+}
+
+static void four_names_are_looked_up_at_a_time(void **state)
+{
+    (void)state;
+    room r;
+    char hosts[8][16];
+    fetch_event event;
+    enter(&r, "127.0.0.1");
+    r.book.held_up = true;
+    for (int i = 0; i < 8; i++) {
+        snprintf(hosts[i], sizeof hosts[i], "h%d.test", i);
+        assert_int_equal(fetch_name(r.f, str_of(hosts[i]), NULL), VIDI_OK);
+    }
+    pthread_mutex_lock(&r.book.lock);
+    while (r.book.waiting < 4)
+        pthread_cond_wait(&r.book.changed, &r.book.lock);
+    assert_int_equal(r.book.calls, 4);
+    pthread_mutex_unlock(&r.book.lock);
+    turn_page(&r.book, "127.0.0.1");
+    for (int i = 0; i < 8; i++)
+        next_event(r.f, &event);
+    leave(&r);
+}
+
+static void the_cache_forgets_the_oldest(void **state)
+{
+    (void)state;
+    room r;
+    char host[32];
+    enter(&r, "127.0.0.1");
+    check_name(&r, "first.test", "127.0.0.1");
+    for (int i = 0; i < NAMES_MOST - 1; i++) {
+        snprintf(host, sizeof host, "h%d.test", i);
+        check_name(&r, host, "127.0.0.1");
+    }
+    check_name(&r, "first.test", "127.0.0.1");
+    assert_int_equal(calls_of(&r.book), NAMES_MOST);
+    check_name(&r, "one-more.test", "127.0.0.1");
+    check_name(&r, "h0.test", "127.0.0.1");
+    assert_int_equal(calls_of(&r.book), NAMES_MOST + 1);
+    check_name(&r, "first.test", "127.0.0.1");
+    assert_int_equal(calls_of(&r.book), NAMES_MOST + 2);
+    leave(&r);
+}
+
+static void closing_drops_questions(void **state)
+{
+    (void)state;
+    room r;
+    char host[16];
+    enter(&r, "127.0.0.1");
+    for (int i = 0; i < 20; i++) {
+        snprintf(host, sizeof host, "h%d.test", i);
+        assert_int_equal(fetch_name(r.f, str_of(host), NULL), VIDI_OK);
+    }
+    assert_int_equal(fetch_name(r.f, str_of("127.0.0.1"), NULL), VIDI_OK);
+    leave(&r);
+}
+
+static void the_systems_resolver_knows_localhost(void **state)
+{
+    (void)state;
+    fetch_event event;
+    fetcher *f = open_fetcher(NULL);
+    assert_int_equal(fetch_name(f, str_of("localhost"), NULL), VIDI_OK);
+    next_event(f, &event);
+    check(event.failure == FETCH_FINE, "%s", event.why);
+    fetch_close(f);
+    fetch_address addresses[4];
+    assert_true(fetch_resolve_system(NULL, "localhost", addresses, 4) > 0);
+    assert_true(fetch_resolve_system(NULL, "not a name", addresses, 4) < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_kept_for_five_minutes),
+        cmocka_unit_test(failures_are_kept_for_half_a_minute),
+        cmocka_unit_test(the_first_permitted_address_is_used),
+        cmocka_unit_test(a_name_that_turns_inside_gains_nothing),
+        cmocka_unit_test(addresses_need_no_resolver),
+        cmocka_unit_test(hosts_that_cannot_be_names_are_refused),
+        cmocka_unit_test(questions_about_one_host_are_one_lookup),
+        cmocka_unit_test(four_names_are_looked_up_at_a_time),
+        cmocka_unit_test(the_cache_forgets_the_oldest),
+        cmocka_unit_test(closing_drops_questions),
+        cmocka_unit_test(the_systems_resolver_knows_localhost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+/* Threads: others wake the one that waits, the pool answers while requests are on their way. */
+#include "crawler/fetch/fetching.h"
+
+enum { REQUESTS = 500, CONNECTIONS = 64, HOSTS = 20, WAKES = 2000 };
+
+static const play_page pages[] = {
+    {NULL, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL},
+};
+
+static int look(void *context, const char *host, fetch_address *addresses, int room)
+{
+    (void)context;
+    (void)host;
+    (void)room;
+    addresses[0] = (fetch_address){{127, 0, 0, 1}, 4};
+    return 1;
+}
+
+static void *wake_often(void *context)
+{
+    for (int i = 0; i < WAKES; i++)
+        fetch_wake(context);
+    return NULL;
+}
+
+static void start(fetcher *f, const play_server *server, int i, fetch_address address)
+{
+    char url[100];
+    snprintf(url, sizeof url, "http://h%d.test:%d/%d", i % HOSTS, server->port, i);
+    fetch_request request = {.url = str_of(url), .address = address};
+    assert_int_equal(fetch_start(f, &request), VIDI_OK);
+}
+
+static void requests_and_names_go_on_while_others_wake(void **state)
+{
+    (void)state;
+    play_server *server = play_begin(AF_INET, pages, 1);
+    fetcher *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS, .resolver = look});
+    pthread_t threads[2];
+    int items[REQUESTS], named = 0, done = 0;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, wake_often, f), 0);
+    for (int i = 0; i < REQUESTS; i++) {
+        char host[16];
+        items[i] = i;
+        snprintf(host, sizeof host, "h%d.test", i % HOSTS);
+        assert_int_equal(fetch_name(f, str_of(host), &items[i]), VIDI_OK);
+    }
+    while (done < REQUESTS) {
+        fetch_event event;
+        int got = fetch_wait(f, PATIENCE_MS, &event);
+        assert_true(got >= 0);
+        if (got == 0)
+            continue; /* woken */
+        if (event.kind == FETCH_NAMED) {
+            assert_int_equal(event.failure, FETCH_FINE);
+            start(f, server, *(int *)event.item, event.address);
+            named++;
+        } else {
+            check_fine(event.response, 200, "hello");
+            fetch_response_free(event.response);
+            done++;
+        }
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(named, REQUESTS);
+    assert_int_equal(play_requests(server), REQUESTS);
+    assert_in_range(play_connections(server), 1, REQUESTS);
+    fetch_close(f);
+    play_end(server);
+}
+
+typedef struct baton {
+    fetcher *f;
+    pthread_mutex_t lock;
+    int passed;
+} baton;
+
+static void *pass_on(void *context)
+{
+    baton *b = context;
+    for (int i = 0; i < WAKES; i++) {
+        pthread_mutex_lock(&b->lock);
+        b->passed++;
+        pthread_mutex_unlock(&b->lock);
+        fetch_wake(b->f);
+    }
+    return NULL;
+}
+
+/* Waits without a limit: a wake that got lost would be a test that never ends. */
+static void no_wake_is_lost(void **state)
+{
+    (void)state;
+    baton b = {.f = open_fetcher(NULL)};
+    pthread_t thread;
+    fetch_event event;
+    pthread_mutex_init(&b.lock, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, pass_on, &b), 0);
+    for (int seen = 0; seen < WAKES;) {
+        assert_int_equal(fetch_wait(b.f, -1, &event), 0);
+        pthread_mutex_lock(&b.lock);
+        seen = b.passed;
+        pthread_mutex_unlock(&b.lock);
+    }
+    pthread_join(thread, NULL);
+    fetch_close(b.f);
+    pthread_mutex_destroy(&b.lock);
+}
+
+/* Fetchers share nothing. */
+static void *fetch_alone(void *context)
+{
+    const play_server *server = context;
+    fetcher *f = NULL;
+    fetch_net loopback;
+    fetch_net_parse("127.0.0.0/8", &loopback);
+    if (fetch_open(&f, &(fetch_options){.allowed = &loopback, .allowed_count = 1}) != VIDI_OK)
+        return NULL;
+    size_t fine = 0;
+    for (int i = 0; i < 20; i++) {
+        char url[100];
+        fetch_event event;
+        snprintf(url, sizeof url, "http://127.0.0.1:%d/%d", server->port, i);
+        fetch_request request = {.url = str_of(url), .address = loopback.address};
+        request.address.bytes[3] = 1;
+        if (fetch_start(f, &request) || fetch_wait(f, PATIENCE_MS, &event) != 1)
+            continue;
+        fine += event.response->status == 200;
+        fetch_response_free(event.response);
+    }
+    fetch_close(f);
+    return fine == 20 ? context : NULL;
+}
+
+static void several_fetchers_work_at_once(void **state)
+{
+    (void)state;
+    play_server *server = play_begin(AF_INET, pages, 1);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fetch_alone, server), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        assert_ptr_equal(result, server);
+    }
+    play_end(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_and_names_go_on_while_others_wake),
+        cmocka_unit_test(no_wake_is_lost),
+        cmocka_unit_test(several_fetchers_work_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
