@@ -120,6 +120,7 @@ typedef struct crawl_progress {
     uint64_t running;          /* requests on their way */
     uint64_t hosts_waiting;    /* hosts whose turn has not come */
     uint64_t errors;           /* URLs that could not be fetched, over all runs */
+    uint64_t seeds_fetched;    /* seeds that a response came for, over all runs */
     double expected_lost;
     double seconds; /* of this run */
 } crawl_progress;

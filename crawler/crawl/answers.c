@@ -1,0 +1,243 @@
+/*
+ * What an answer means, or that there is none, for the URL and for its host.
+ *
+ *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never answers is
+ *                                           left alone for a while, and then all its URLs share the outcome
+ *   429, 503                                the host is left alone, as long as it asks for, and the URL is tried again
+ *   anything else                           that is what became of the URL
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "crawler/crawl/spider.h"
+#include "crawler/http/http.h"
+
+enum {
+    SILENT_TIMES = 5,               /* requests in a row without an answer: the host is left alone for a while, */
+    DEAD_TIMES = 10,                /* and then it counts as dead */
+    BACK_OFF = 30 * 1000,           /* milliseconds, doubled each time */
+    BACK_OFF_MOST = 10 * 60 * 1000, /* a Retry-After above this parks the host */
+    OVERLOADS_MOST = 5,             /* times that a URL is tried again after 429 or 503 */
+    NAME_AGAIN = 30 * 1000          /* milliseconds until a name that was not found is looked up once more */
+};
+
+/* ---- names ---- */
+
+static uint64_t key_of(const spider *of, const void *bytes, size_t n)
+{
+    vidi_str text = {bytes, n};
+    uint64_t key = 1;
+
+    if (url_keys_make(of->crawl->keys, &text, 1, &key) != VIDI_OK)
+        crawl_no_memory(of->crawl);
+    return key;
+}
+
+static void set_address(spider *of, host *host, const fetch_address *address)
+{
+    bool same = host->queue && address->length == host->address.length &&
+                memcmp(address->bytes, host->address.bytes, address->length) == 0;
+
+    host->address = *address;
+    host->named_at = of->now;
+    if (same)
+        return;
+    if (host->queue)
+        polite_remove(of->manners, host->queue);
+    host->queue = polite_add(of->manners, key_of(of, host->parts.host.ptr, host->parts.host.len),
+                             key_of(of, address->bytes, address->length), host);
+    if (!host->queue) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    if (host->not_until > of->now)
+        polite_back_off(of->manners, host->queue, host->not_until);
+    double seconds = host->rules ? robots_delay(host->rules) : -1;
+    if (seconds > 0)
+        polite_crawl_delay(of->manners, host->queue, (int64_t)(seconds * 1000 + 0.5));
+}
+
+static void address_refused(spider *of, host *host, const char *why)
+{
+    crawl_warn(of->crawl, "%s: %s", host->origin, why);
+    if (!of->crawl->options.contact && !of->told_contact)
+        crawl_warn(of->crawl,
+                   "servers on the Internet are asked only if they can reach you: give --contact, with a mail "
+                   "address or a page about your crawl");
+    of->told_contact = true;
+    host_give_up(of, host, fetch_reason(FETCH_ADDRESS), why);
+}
+
+void answer_named(spider *of, const fetch_event *event)
+{
+    host *host = event->item;
+
+    host->naming = false;
+    if (event->failure == FETCH_FINE) {
+        host->name_failures = 0;
+        set_address(of, host, &event->address);
+    } else if (event->failure == FETCH_ADDRESS) {
+        address_refused(of, host, event->why);
+        return;
+    } else if (host->name_failures++ > 0) {
+        host_give_up(of, host, fetch_reason(FETCH_NAME), event->why);
+        return;
+    } else {
+        host->name_due = of->now + NAME_AGAIN;
+    }
+    host_refresh(of, host);
+}
+
+/* ---- pages ---- */
+
+static void take_facts(errand *page, fetch_response *response)
+{
+    page->status = response->status;
+    page->body_bytes = response->body.len;
+    page->date = response->date;
+    page->took_us = response->took_us;
+}
+
+static void unfetched(spider *of, errand *page, const fetch_response *response)
+{
+    host_unfetched(of, page, fetch_reason(response->failure), response->why);
+}
+
+/* The host has not answered again. */
+static void note_silence(spider *of, host *host)
+{
+    char why[200];
+
+    host->failures++;
+    if (host->failures == SILENT_TIMES && host->queue)
+        polite_back_off(of->manners, host->queue, of->now + BACK_OFF);
+    if (host->failures < DEAD_TIMES || host->dead)
+        return;
+    snprintf(why, sizeof why, "the host has not answered %u requests in a row", host->failures);
+    host->dead = "connect";
+    snprintf(host->dead_error, sizeof host->dead_error, "%s", why);
+    crawl_warn(of->crawl, "%s: %s; the rest of its URLs is not tried", host->origin, why);
+}
+
+static bool may_pass(fetch_failure failure)
+{
+    return failure == FETCH_CONNECT || failure == FETCH_TIMEOUT || failure == FETCH_BROKEN;
+}
+
+static void no_answer(spider *of, host *host, errand *page, fetch_response *response)
+{
+    if (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT)
+        note_silence(of, host);
+    if (host->dead) {
+        host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
+    } else if (may_pass(response->failure) && page->failures < of->crawl->options.retries) {
+        unsigned shift = 2 * (page->failures < 4 ? page->failures : 4);
+        page->failures++;
+        host_retry(of, host, page, of->now + ((int64_t)1000 << shift));
+    } else {
+        take_facts(page, response);
+        unfetched(of, page, response);
+    }
+}
+
+/* 429 or 503: the whole host is left alone. True if the URL is to be tried again. */
+static bool overloaded(spider *of, host *host, errand *page, const fetch_response *response)
+{
+    vidi_str value = http_value(bytes_str(&response->head), "retry-after");
+    int64_t asked = value.ptr ? http_retry_after(value, crawl_date(of->crawl)) : -1;
+    char why[96];
+
+    if (asked > BACK_OFF_MOST) {
+        snprintf(why, sizeof why, "it asks to come back in %lld minutes (status %d)", (long long)(asked / 60000),
+                 response->status);
+        if (!host->parked)
+            host_park(of, host, crawl_date(of->crawl) + asked, why);
+        return true;
+    }
+    if (asked < 0) {
+        asked = (int64_t)BACK_OFF << (host->overloads < 5 ? host->overloads : 5);
+        asked = asked < BACK_OFF_MOST ? asked : BACK_OFF_MOST;
+    }
+    host->overloads++;
+    if (host->queue)
+        polite_back_off(of->manners, host->queue, of->now + asked);
+    return page->overloads++ < OVERLOADS_MOST;
+}
+
+/* HEAD is not enough to call a link broken. */
+static bool try_by_get(errand *page, const fetch_response *response)
+{
+    if (page->url.kind != FRONTIER_OUTSIDE || page->by_get)
+        return false;
+    page->by_get = response->failure != FETCH_FINE || response->status >= 400;
+    return page->by_get;
+}
+
+static bool is_fine(const errand *page, const fetch_response *response)
+{
+    if (response->failure == FETCH_FINE)
+        return true;
+    /* Of a link that is only checked, the beginning is enough. */
+    return response->failure == FETCH_LIMIT && page->url.kind == FRONTIER_OUTSIDE && response->status != 0;
+}
+
+static void page_arrived(spider *of, host *host, errand *page, fetch_response *response)
+{
+    bool overload = response->failure == FETCH_FINE && (response->status == 429 || response->status == 503);
+
+    if (response->status != 0)
+        host->failures = 0;
+    if (overload && overloaded(of, host, page, response)) {
+        host_retry(of, host, page, of->now);
+    } else if (!overload && try_by_get(page, response)) {
+        host_retry(of, host, page, of->now);
+    } else if (!is_fine(page, response)) {
+        no_answer(of, host, page, response);
+    } else {
+        host->overloads = overload ? host->overloads : 0;
+        take_facts(page, response);
+        host->pages++;
+        of->pages++;
+        of->bytes += page->body_bytes;
+        page->response = response;
+        page->host = NULL;
+        page->weight = sizeof *page + response->body.room + response->head.room + response->sent.room;
+        spider_to_readers(of, page);
+        return;
+    }
+    fetch_response_free(response);
+}
+
+void answer_fetched(spider *of, fetch_response *response)
+{
+    errand *asked = response->item;
+    host *via = asked->host;
+    uint64_t id = via->id;
+
+    if (asked->before)
+        asked->before->behind = asked->behind;
+    else
+        of->on_their_way = asked->behind;
+    if (asked->behind)
+        asked->behind->before = asked->before;
+    of->running--;
+    via->running--;
+    if (via->queue)
+        polite_done(of->manners, via->queue, of->now, response->took_us / 1000);
+    if (asked->robots_for) {
+        if (response->status != 0)
+            via->failures = 0;
+        robots_file_arrived(of, asked, response);
+        fetch_response_free(response);
+    } else {
+        of->pages_running--;
+        page_arrived(of, via, asked, response);
+    }
+    via = id_map_get(&of->hosts, id); /* it may have been forgotten meanwhile */
+    if (!via)
+        return;
+    if (via->is_member)
+        host_refresh(of, via);
+    else
+        host_leave_if_over(of, via);
+}

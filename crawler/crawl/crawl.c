@@ -1,0 +1,403 @@
+/*
+ * A crawl as its user sees it: see crawl.h. Opening, running, stopping, looking at it, closing; and how it comes to its end.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crawler/crawl/inside.h"
+
+enum { WHY = 512 };
+
+/* ---- the clock ---- */
+
+int64_t crawl_now(const crawl *of)
+{
+    return of->clock.now(of->clock.context);
+}
+
+int64_t crawl_date(const crawl *of)
+{
+    return of->clock.date(of->clock.context);
+}
+
+/* ---- how it ends ---- */
+
+crawl_ending crawl_ends(const crawl *of)
+{
+    return (crawl_ending)atomic_load_explicit(&of->ending, memory_order_acquire);
+}
+
+static bool has_ended_as(crawl *of, crawl_ending ending)
+{
+    int expected = ENDING_NOT;
+
+    return atomic_compare_exchange_strong(&of->ending, &expected, (int)ending);
+}
+
+static void wake_all(crawl *of)
+{
+    if (of->fetcher)
+        fetch_wake(of->fetcher);
+    mailbox_poke(&of->to_keeper);
+}
+
+void crawl_end_as(crawl *of, crawl_ending ending)
+{
+    has_ended_as(of, ending);
+    wake_all(of);
+}
+
+void crawl_end_at(crawl *of, const char *what)
+{
+    pthread_mutex_lock(&of->about);
+    if (crawl_ends(of) == ENDING_NOT)
+        snprintf(of->limit, sizeof of->limit, "%s", what);
+    pthread_mutex_unlock(&of->about);
+    crawl_end_as(of, ENDING_LIMIT);
+}
+
+void crawl_fail(crawl *of, const char *format, ...)
+{
+    va_list arguments;
+
+    pthread_mutex_lock(&of->about);
+    if (!*of->error) {
+        va_start(arguments, format);
+        vsnprintf(of->error, sizeof of->error, format, arguments);
+        va_end(arguments);
+    }
+    pthread_mutex_unlock(&of->about);
+    atomic_store(&of->ending, ENDING_FAIL);
+    wake_all(of);
+}
+
+void crawl_no_memory(crawl *of)
+{
+    crawl_fail(of, "out of memory; what was committed is safe, and the same command goes on");
+}
+
+void crawl_stop(crawl *of)
+{
+    crawl_end_as(of, ENDING_STOP);
+}
+
+const char *crawl_error(const crawl *of)
+{
+    return of->error;
+}
+
+const char *crawl_limit(const crawl *of)
+{
+    return of->limit;
+}
+
+void crawl_warn(const crawl *of, const char *format, ...)
+{
+    char sentence[WHY];
+    va_list arguments;
+
+    if (!of->options.warn)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    of->options.warn(of->options.warn_context, sentence);
+}
+
+/* ---- parcels ---- */
+
+void crawl_to_keeper(crawl *of, parcels *list)
+{
+    if (list->first && !mailbox_put(&of->to_keeper, list))
+        parcels_free(list);
+}
+
+void crawl_handled(crawl *of, size_t parcels)
+{
+    if (parcels == 0 || atomic_fetch_sub(&of->busy, (long)parcels) != (long)parcels)
+        return;
+    if (of->clock.skip)
+        fetch_wake(of->fetcher); /* the clock may jump now */
+}
+
+/* ---- opening ---- */
+
+static int complain(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int complain(char *why, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(why, WHY, format, arguments);
+    va_end(arguments);
+    return VIDI_EOPTION;
+}
+
+static bool has_line_end(const char *text)
+{
+    return strpbrk(text, "\r\n") != NULL;
+}
+
+static bool is_token(const char *text)
+{
+    if (!*text)
+        return false;
+    for (; *text; text++)
+        if (!isalpha((unsigned char)*text) && *text != '-' && *text != '_')
+            return false;
+    return true;
+}
+
+static int check_options(const crawl_options *options, char *why)
+{
+    if (!options->folder || options->seed_count == 0)
+        return complain(why, "a crawl needs a folder and a URL to begin with");
+    if (options->agent && !is_token(options->agent))
+        return complain(why, "'%.60s' cannot be the name of a crawler: robots.txt knows letters, '-' and '_' only",
+                        options->agent);
+    if (options->contact && has_line_end(options->contact))
+        return complain(why, "the contact has a line end in it");
+    for (size_t i = 0; i < options->header_count; i++) {
+        const char *header = options->headers[i], *colon = strchr(header, ':');
+        if (has_line_end(header))
+            return complain(why, "a header has a line end in it");
+        if (!colon || colon == header)
+            return complain(why, "header %zu is not of the form 'Name: value'", i + 1);
+    }
+    return VIDI_OK;
+}
+
+static unsigned processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 1 ? 1 : n > 4 ? 4 : (unsigned)n;
+}
+
+#define DEFAULT(field, value)                                                                                          \
+    do {                                                                                                               \
+        if (!o->field)                                                                                                 \
+            o->field = (value);                                                                                        \
+    } while (0)
+
+static void fill_in_defaults(crawl_options *o)
+{
+    DEFAULT(agent, "vidi");
+    DEFAULT(max_host_pages, 1000000);
+    DEFAULT(max_queries, 10000);
+    DEFAULT(max_url, 2048);
+    DEFAULT(max_repeat, 3);
+    DEFAULT(max_hops, 20);
+    DEFAULT(max_body, 16 << 20);
+    DEFAULT(max_unpacked, 64 << 20);
+    DEFAULT(per_host, 1);
+    DEFAULT(max_delay, 60000);
+    DEFAULT(connections, 64);
+    DEFAULT(connect_ms, 10000);
+    DEFAULT(silence_ms, 30000);
+    DEFAULT(total_ms, 300000);
+    DEFAULT(threads, processors());
+    DEFAULT(clock, &crawl_clock_real);
+}
+
+static int open_scope(crawl *of, char *why)
+{
+    const crawl_options *o = &of->options;
+    scope_options wanted = {.reach = o->reach,
+                            .seeds = of->seeds,
+                            .seed_count = of->seed_count,
+                            .include = o->include,
+                            .include_count = o->include_count,
+                            .exclude = o->exclude,
+                            .exclude_count = o->exclude_count,
+                            .max_url = o->max_url,
+                            .max_repeat = o->max_repeat};
+    int error = scope_open(&of->scope, &wanted);
+
+    if (error == VIDI_EOPTION)
+        return complain(why, "this build cannot tell sites from each other: it was made without libpsl");
+    if (error) {
+        snprintf(why, WHY, "%s", vidi_strerror(error));
+        return error;
+    }
+    of->rules = (harvest_rules){.scope = of->scope,
+                                .agent = {o->agent, strlen(o->agent)},
+                                .resources = o->resources,
+                                .check = o->check,
+                                .store = !o->no_store,
+                                .max_depth = o->max_depth,
+                                .max_hops = o->max_hops,
+                                .max_unpacked = o->max_unpacked};
+    return VIDI_OK;
+}
+
+static int open_fetcher(crawl *of, char *why)
+{
+    const crawl_options *o = &of->options;
+    bytes agent = {0};
+    int error = bytes_append_format(&agent, o->contact ? "%s/%s (+%s)" : "%s/%s", o->agent, vidi_version(), o->contact);
+
+    if (error == VIDI_OK)
+        error = bytes_append(&agent, "", 1);
+    of->agent = agent.ptr;
+    fetch_options wanted = {.agent = of->agent,
+                            .ca_file = o->ca_file,
+                            .max_body = o->max_body,
+                            .max_head = 256 << 10,
+                            .connect_ms = o->connect_ms,
+                            .silence_ms = o->silence_ms,
+                            .total_ms = o->total_ms,
+                            .connections = o->connections,
+                            .allowed = o->nets,
+                            .allowed_count = o->net_count,
+                            .allow_public = o->contact != NULL,
+                            .resolver = o->resolver,
+                            .resolver_context = o->resolver_context,
+                            .clock = &of->clock};
+    if (error == VIDI_OK)
+        error = fetch_open(&of->fetcher, &wanted);
+    if (error)
+        snprintf(why, WHY, "cannot begin to fetch: %s", vidi_strerror(error));
+    return error;
+}
+
+/* Locks and mailboxes: all or none. */
+static int open_threads(crawl *of)
+{
+    if (pthread_mutex_init(&of->about, NULL) != 0)
+        return VIDI_ESYSTEM;
+    if (mailbox_open(&of->to_readers) == VIDI_OK) {
+        if (mailbox_open(&of->to_keeper) == VIDI_OK) {
+            if (mailbox_open(&of->to_spider) == VIDI_OK)
+                return VIDI_OK;
+            mailbox_destroy(&of->to_keeper);
+        }
+        mailbox_destroy(&of->to_readers);
+    }
+    pthread_mutex_destroy(&of->about);
+    return VIDI_ESYSTEM;
+}
+
+static int open_all(crawl *of, char *why)
+{
+    int error = seeds_read(of, why);
+
+    if (error == VIDI_OK)
+        error = open_scope(of, why);
+    if (error == VIDI_OK)
+        error = resume_open(of, why);
+    return error ? error : open_fetcher(of, why);
+}
+
+int crawl_open(crawl **made, const crawl_options *options, char *why)
+{
+    *made = NULL;
+    *why = 0;
+    int error = check_options(options, why);
+    if (error)
+        return error;
+    crawl *of = calloc(1, sizeof *of);
+    error = of ? open_threads(of) : VIDI_EMEMORY;
+    if (error) {
+        free(of);
+        snprintf(why, WHY, "%s", vidi_strerror(error));
+        return error;
+    }
+    of->options = *options;
+    fill_in_defaults(&of->options);
+    of->clock = *of->options.clock;
+    of->output.fd = -1;
+    of->began = crawl_now(of);
+    error = open_all(of, why);
+    if (error) {
+        if (!*why)
+            snprintf(why, WHY, "%s", vidi_strerror(error));
+        crawl_close(of);
+        return error;
+    }
+    *made = of;
+    return VIDI_OK;
+}
+
+void crawl_close(crawl *of)
+{
+    if (!of)
+        return;
+    fetch_close(of->fetcher);
+    resume_close(of);
+    scope_close(of->scope);
+    seeds_free(of);
+    parcels_free(&of->to_readers.list);
+    parcels_free(&of->to_keeper.list);
+    parcels_free(&of->to_spider.list);
+    mailbox_destroy(&of->to_readers);
+    mailbox_destroy(&of->to_keeper);
+    mailbox_destroy(&of->to_spider);
+    pthread_mutex_destroy(&of->about);
+    free(of->agent);
+    free(of);
+}
+
+/* ---- running ---- */
+
+static crawl_end result_of(crawl *of)
+{
+    crawl_ending ending = crawl_ends(of);
+
+    if (ending == ENDING_FAIL)
+        return CRAWL_FAILED;
+    if (of->progress.queue == 0)
+        return ending == ENDING_STOP ? CRAWL_STOPPED : CRAWL_DONE;
+    if (ending == ENDING_STOP)
+        return CRAWL_STOPPED;
+    if (ending == ENDING_DONE)
+        snprintf(of->limit, sizeof of->limit, of->parked == 1 ? "%llu host is parked" : "%llu hosts are parked",
+                 (unsigned long long)of->parked);
+    return CRAWL_LIMIT;
+}
+
+static void run_threads(crawl *of)
+{
+    readers *reading = NULL;
+    pthread_t keeper;
+
+    atomic_store(&of->busy, 1); /* the keeper's first look at the frontier */
+    if (readers_start(&reading, of) != VIDI_OK || pthread_create(&keeper, NULL, keeper_run, of) != 0) {
+        crawl_fail(of, "cannot start threads: the machine's limits do not allow it");
+        mailbox_close(&of->to_readers);
+        readers_join(reading);
+        return;
+    }
+    spider_run(of);
+    mailbox_close(&of->to_readers);
+    readers_join(reading);
+    mailbox_close(&of->to_keeper);
+    pthread_join(keeper, NULL);
+}
+
+crawl_end crawl_run(crawl *of)
+{
+    if (atomic_exchange(&of->ran, true))
+        crawl_fail(of, "a crawl runs once; open it again to go on");
+    else
+        run_threads(of);
+    return result_of(of);
+}
+
+void crawl_look(crawl *of, crawl_progress *progress)
+{
+    pthread_mutex_lock(&of->about);
+    *progress = of->progress;
+    progress->seconds = (double)(crawl_now(of) - of->began) / 1000;
+    pthread_mutex_unlock(&of->about);
+}
+
+int crawl_set_stat(crawl *of, vidi_stats *stats)
+{
+    stats->size = sizeof *stats;
+    return vidi_stat(of->set, stats);
+}

@@ -1,0 +1,428 @@
+/*
+ * A host in the spider's memory: see spider.h.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/crawl/spider.h"
+
+enum {
+    AHEAD_FIRST = 25,
+    AHEAD_MOST = 2000,
+    RETRIES_MOST = 100,            /* of a host; no other URL of it is begun while so many wait */
+    NAME_LIFETIME = 5 * 60 * 1000, /* milliseconds */
+};
+
+/* ---- making and freeing ---- */
+
+static int add_headers(spider *of, host *host)
+{
+    crawl *c = of->crawl;
+    vidi_str url = {host->robots_url, strlen(host->robots_url)};
+
+    host->headers = calloc(c->options.header_count + c->login_count + 1, sizeof *host->headers);
+    if (!host->headers)
+        return VIDI_EMEMORY;
+    if (!scope_is_seeds_origin(c->scope, url))
+        return VIDI_OK;
+    for (size_t i = 0; i < c->options.header_count; i++)
+        host->headers[host->header_count++] = c->options.headers[i];
+    for (size_t i = 0; i < c->login_count; i++)
+        if (strcmp(c->logins[i].origin, host->origin) == 0)
+            host->headers[host->header_count++] = c->logins[i].header;
+    return VIDI_OK;
+}
+
+static int fill_in(spider *of, host *host, vidi_str url)
+{
+    url_parts parts;
+    bytes text = {0};
+
+    if (!url_split(url, &parts))
+        return VIDI_EARGUMENT;
+    host->origin = strndup(parts.origin.ptr, parts.origin.len);
+    if (!host->origin || bytes_append_format(&text, "%s/robots.txt", host->origin) != VIDI_OK ||
+        bytes_append(&text, "", 1) != VIDI_OK) {
+        bytes_free(&text);
+        return VIDI_EMEMORY;
+    }
+    host->robots_url = text.ptr;
+    if (!url_split((vidi_str){text.ptr, text.len - 1}, &host->parts))
+        return VIDI_EARGUMENT;
+    return add_headers(of, host);
+}
+
+static int add_to_list(spider *of, host *host)
+{
+    size_t count = of->hosts.count;
+
+    if (count == of->list_room) {
+        size_t room = count ? count * 2 : 64;
+        struct host **more = realloc(of->list, room * sizeof *more);
+        if (!more)
+            return VIDI_EMEMORY;
+        of->list = more;
+        of->list_room = room;
+    }
+    if (id_map_put(&of->hosts, host->id, host) != VIDI_OK)
+        return VIDI_EMEMORY;
+    host->at = count;
+    of->list[count] = host;
+    return VIDI_OK;
+}
+
+static void free_parts(host *host)
+{
+    parcels_free(&host->loads);
+    parcels_free(&host->retries);
+    parcels_free(&host->direct);
+    robots_free(host->rules);
+    free(host->headers);
+    free(host->robots_url);
+    free(host->origin);
+    free(host);
+}
+
+host *host_of(spider *of, uint64_t id, vidi_str url)
+{
+    host *found = id_map_get(&of->hosts, id);
+
+    if (found)
+        return found;
+    found = calloc(1, sizeof *found);
+    if (!found)
+        return NULL;
+    found->id = id;
+    found->named_at = -1;
+    found->robots_outcome = -1;
+    found->ahead = AHEAD_FIRST;
+    if (fill_in(of, found, url) == VIDI_OK && add_to_list(of, found) == VIDI_OK)
+        return found;
+    free_parts(found);
+    return NULL;
+}
+
+void host_free(spider *of, host *host)
+{
+    size_t last = of->hosts.count - 1;
+
+    if (host->queue)
+        polite_remove(of->manners, host->queue);
+    of->list[host->at] = of->list[last];
+    of->list[host->at]->at = host->at;
+    id_map_remove(&of->hosts, host->id);
+    free_parts(host);
+}
+
+/* ---- what it needs ---- */
+
+void host_wake_at(spider *of, int64_t due)
+{
+    if (due < of->next_due)
+        of->next_due = due;
+}
+
+static bool has_pages(const host *host)
+{
+    return host->unstarted > 0 || host->retries.first;
+}
+
+static bool has_due_retry(const spider *of, const host *host)
+{
+    for (const parcel *one = host->retries.first; one; one = one->next)
+        if (((const errand *)one)->due <= of->now)
+            return true;
+    return false;
+}
+
+static bool name_is_old(const spider *of, const host *host)
+{
+    return host->named_at < 0 || of->now - host->named_at > NAME_LIFETIME;
+}
+
+static void ask_name(spider *of, host *host)
+{
+    if (host->naming || host->running > 0)
+        return;
+    if (of->now < host->name_due) {
+        host_wake_at(of, host->name_due);
+        return;
+    }
+    if (fetch_name(of->crawl->fetcher, host->parts.host, host) == VIDI_OK)
+        host->naming = true;
+    else
+        crawl_no_memory(of->crawl);
+}
+
+static void ask_for_more(spider *of, host *host)
+{
+    if (!host->is_member || host->asked || host->unstarted >= host->ahead || host->parked)
+        return;
+    request *wanted = calloc(1, sizeof *wanted);
+    if (!wanted) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    wanted->parcel.kind = PARCEL_WANT;
+    wanted->host = host->id;
+    wanted->count = 2 * host->ahead - host->unstarted;
+    host->asked = true;
+    host->ran_dry = host->unstarted == 0;
+    spider_to_keeper(of, &wanted->parcel);
+}
+
+/* Is there something that could be asked for now? */
+static bool wants_a_turn(spider *of, host *host)
+{
+    if (host->direct.first)
+        return true;
+    if (!has_pages(host) || !robots_file_is_known(of, host))
+        return host->direct.first != NULL;
+    return has_due_retry(of, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
+}
+
+static void give_up_all(spider *of, host *host);
+
+void host_refresh(spider *of, host *host)
+{
+    if (host->parked) {
+        host_leave_if_over(of, host);
+        return;
+    }
+    if (host->dead)
+        give_up_all(of, host);
+    ask_for_more(of, host);
+    bool needs = host->direct.first || has_pages(host);
+    bool old = needs && name_is_old(of, host);
+    if (old)
+        ask_name(of, host);
+    if (host->queue)
+        polite_want(of->manners, host->queue, !old && !host->naming && wants_a_turn(of, host));
+}
+
+/* ---- what comes next ---- */
+
+static errand *due_retry(spider *of, host *host)
+{
+    parcels kept = {0};
+    errand *found = NULL;
+    parcel *one;
+
+    while ((one = parcels_remove(&host->retries))) {
+        if (!found && ((errand *)one)->due <= of->now)
+            found = (errand *)one;
+        else
+            parcels_add(&kept, one);
+    }
+    host->retries = kept;
+    return found;
+}
+
+/* The next URL of the loads, as an errand. NULL: there is none, or no memory. */
+static errand *next_of_load(spider *of, host *host)
+{
+    load *first = (load *)host->loads.first;
+
+    if (!first)
+        return NULL;
+    errand *made = errand_make(&first->urls[first->at], first->number, first->level);
+    if (!made) {
+        crawl_no_memory(of->crawl);
+        return NULL;
+    }
+    made->host = host;
+    first->at++;
+    host->unstarted--;
+    if (first->at == first->count)
+        parcel_free(parcels_remove(&host->loads));
+    host->ran_dry = host->ran_dry || (host->asked && host->unstarted == 0);
+    return made;
+}
+
+/* May this URL be asked for? If not, it has got its outcome. */
+static bool is_allowed(spider *of, host *host, errand *page)
+{
+    int verdict = host->rules ? robots_check(host->rules, page->url.url, NULL) : ROBOTS_ALLOWED;
+
+    if (verdict == ROBOTS_ALLOWED)
+        return true;
+    if (verdict == ROBOTS_DENIED)
+        host_unfetched(of, page, "robots", NULL);
+    else
+        host_unfetched(of, page, "memory", "no memory to look at robots.txt");
+    return false;
+}
+
+errand *host_next(spider *of, host *host)
+{
+    errand *next = (errand *)parcels_remove(&host->direct);
+
+    if (next)
+        return next;
+    if (host->parked || !robots_file_is_known(of, host))
+        return (errand *)parcels_remove(&host->direct);
+    next = due_retry(of, host);
+    while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
+        if (host->pages + host->running >= of->crawl->options.max_host_pages) {
+            char why[96];
+            snprintf(why, sizeof why, "--max-host-pages: %" PRIu64 " pages are fetched", host->pages);
+            if (host->pages >= of->crawl->options.max_host_pages)
+                host_park(of, host, 0, why);
+            return NULL;
+        }
+        next = next_of_load(of, host);
+        if (!next)
+            return NULL;
+        if (!is_allowed(of, host, next))
+            next = NULL;
+    }
+    return next;
+}
+
+void host_retry(spider *of, host *host, errand *again, int64_t due)
+{
+    again->due = due;
+    parcels_add(&host->retries, &again->parcel);
+    host_wake_at(of, due);
+}
+
+/* ---- URLs that will not be fetched ---- */
+
+void host_unfetched(spider *of, errand *page, const char *reason, const char *error)
+{
+    page->reason = reason;
+    if (error)
+        snprintf(page->error, sizeof page->error, "%s", error);
+    if (!page->date)
+        page->date = crawl_date(of->crawl);
+    page->host = NULL;
+    spider_to_keeper(of, &page->parcel);
+}
+
+static void give_up_all(spider *of, host *host)
+{
+    errand *page;
+
+    while ((page = (errand *)parcels_remove(&host->retries)))
+        host_unfetched(of, page, host->dead, host->dead_error);
+    while (host->unstarted > 0 && (page = next_of_load(of, host)))
+        host_unfetched(of, page, host->dead, host->dead_error);
+}
+
+void host_give_up(spider *of, host *host, const char *reason, const char *error)
+{
+    host->dead = reason;
+    snprintf(host->dead_error, sizeof host->dead_error, "%s", error);
+    errand *asked;
+    while ((asked = (errand *)parcels_remove(&host->direct))) {
+        fetch_response none = {.item = asked, .failure = FETCH_CONNECT};
+        snprintf(none.why, sizeof none.why, "%.150s", error);
+        robots_file_arrived(of, asked, &none);
+    }
+    if (host->is_member)
+        host_refresh(of, host);
+    else
+        host_leave_if_over(of, host);
+}
+
+/* ---- leaving ---- */
+
+static void send_leave(spider *of, host *host)
+{
+    request *left = calloc(1, sizeof *left);
+
+    if (!left) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    left->parcel.kind = PARCEL_LEAVE;
+    left->host = host->id;
+    left->count = host->unstarted + host->retries.count;
+    spider_to_keeper(of, &left->parcel);
+}
+
+static bool is_in_use(const host *host)
+{
+    return host->running > 0 || host->naming || host->direct.first || host->robots_asked;
+}
+
+void host_leave_if_over(spider *of, host *host)
+{
+    if (is_in_use(host) || (host->is_member && !host->parked))
+        return;
+    if (host->is_member)
+        send_leave(of, host);
+    host_free(of, host);
+}
+
+void host_park(spider *of, host *host, int64_t not_before, const char *why)
+{
+    card *news = calloc(1, sizeof *news);
+
+    if (!news) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    news->parcel.kind = PARCEL_CARD;
+    news->host = host->id;
+    news->not_before = not_before;
+    snprintf(news->parked, sizeof news->parked, "%s", why);
+    host->parked = true;
+    if (host->queue)
+        polite_want(of->manners, host->queue, host->direct.first != NULL);
+    crawl_warn(of->crawl, "%s is left alone for now: %s", host->origin, why);
+    spider_to_keeper(of, &news->parcel);
+}
+
+void host_make_room(spider *of)
+{
+    for (size_t i = of->hosts.count; i-- > 0;) {
+        host *host = of->list[i];
+        bool idle = !has_pages(host);
+        if (!host->is_member || is_in_use(host) || host->parked || !idle)
+            continue;
+        send_leave(of, host);
+        host_free(of, host);
+    }
+}
+
+/* ---- from the keeper ---- */
+
+void host_take_card(spider *of, card *known)
+{
+    host *host = host_of(of, known->host, bytes_str(&known->origin));
+
+    if (!host) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    host->is_member = true;
+    host->pages = known->pages;
+    if (!host->robots_ready)
+        robots_file_from(of, host, known);
+    int64_t wait = known->not_before > 0 ? known->not_before - crawl_date(of->crawl) : 0;
+    if (wait > 0)
+        host->not_until = of->now + wait;
+    if (host->queue && wait > 0)
+        polite_back_off(of->manners, host->queue, host->not_until);
+    host_refresh(of, host);
+}
+
+void host_take_load(spider *of, load *urls)
+{
+    host *host = host_of(of, urls->host, urls->urls[0].url);
+
+    if (!host) {
+        parcel_free(&urls->parcel);
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    if (host->ran_dry && host->ahead < AHEAD_MOST)
+        host->ahead *= 2;
+    host->asked = host->ran_dry = false;
+    host->unstarted += urls->count;
+    parcels_add(&host->loads, &urls->parcel);
+    host_refresh(of, host);
+}

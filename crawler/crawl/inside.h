@@ -1,0 +1,225 @@
+/*
+ * What the files of this folder share: the crawl, and what its threads hand to each other.
+ *
+ *                       loads, cards
+ *            +------------------------------------+
+ *            v                                    |
+ *         spider  --errands-->  readers  --errands-->  keeper
+ *            |                                    ^
+ *            +------ wants, returns, cards -------+
+ */
+#ifndef VIDI_CRAWLER_CRAWL_INSIDE_H
+#define VIDI_CRAWLER_CRAWL_INSIDE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crawler/archive/archive.h"
+#include "crawler/base/bytes.h"
+#include "crawler/base/url_keys.h"
+#include "crawler/crawl/crawl.h"
+#include "crawler/crawl/mailbox.h"
+#include "crawler/crawl/output.h"
+#include "crawler/fetch/fetch.h"
+#include "crawler/frontier/frontier.h"
+#include "crawler/harvest/harvest.h"
+#include "crawler/ledger/ledger.h"
+#include "crawler/scope/scope.h"
+
+enum {
+    CRAWL_WEIGHT = 24 << 20, /* bytes of responses on their way, above which nothing is begun */
+    CRAWL_ERRANDS = 2000,    /* responses on their way, the same */
+    CRAWL_HOSTS = 2000,      /* hosts in memory */
+    CRAWL_BATCH = 500,       /* URLs that are committed together, */
+    CRAWL_BATCH_BYTES = 16 << 20,
+    CRAWL_BATCH_MS = 250,         /* and how long the first of them waits */
+    CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes of the body of a link that is only checked */
+};
+
+typedef enum parcel_kind {
+    PARCEL_ERRAND, /* errand */
+    PARCEL_LOAD,   /* load, to the spider */
+    PARCEL_CARD,   /* card, both ways */
+    PARCEL_WANT,   /* request, to the keeper: more URLs of a host, if there are any */
+    PARCEL_LEAVE,  /* request, to the keeper: the spider has forgotten the host */
+    PARCEL_ROOM    /* request, to the spider: other hosts are waiting for a place in memory */
+} parcel_kind;
+
+/* A URL on its way: from the spider, which fetches it, over a reader to the keeper, which writes down what became of it. */
+typedef struct errand {
+    parcel parcel;
+    frontier_url url; /* its text is behind the struct */
+    uint64_t block;   /* where the frontier has it */
+    uint32_t level;
+    /* the spider's */
+    struct host *host;
+    struct host *robots_for;        /* this is the request for that host's robots.txt; NULL: it is a page */
+    unsigned redirects;             /* of robots.txt */
+    unsigned failures;              /* requests that failed and were repeated */
+    unsigned overloads;             /* answers that asked to come later */
+    bool by_get;                    /* outside of the scope: HEAD was not enough */
+    int64_t due;                    /* when it can be tried again */
+    struct errand *before, *behind; /* in the list of requests that are on their way */
+    /* what became of it */
+    fetch_response *response; /* until a reader is through with it */
+    int status;
+    const char *reason; /* NULL: there is a response that counts */
+    char error[200];
+    uint64_t body_bytes;
+    int64_t date, took_us;
+    size_t weight; /* bytes that count as on their way */
+    harvest harvest;
+    bool harvested;
+    uint32_t file; /* of the archive */
+    uint64_t offset;
+    bool stored;
+    char text[];
+} errand;
+
+/* NULL: no memory. */
+errand *errand_make(const frontier_url *url, uint64_t block, uint32_t level);
+void errand_free(errand *of);
+
+/* A block of a host's URLs for the spider. */
+typedef struct load {
+    parcel parcel;
+    uint64_t host, number;
+    uint32_t level;
+    size_t count, at; /* `at`: the spider's place in it */
+    frontier_url *urls;
+    bytes text;
+} load;
+
+/* What is known about a host: from the database to the spider, and the spider's news back. */
+typedef struct card {
+    parcel parcel;
+    uint64_t host;
+    bytes origin; /* to the spider: with a '/' at the end */
+    uint64_t pages;
+    int64_t not_before; /* a date; 0: none */
+    /* robots.txt */
+    bool has_robots; /* to the keeper: there is something new about it */
+    int robots_outcome;
+    int64_t robots_date, robots_reached;
+    bytes robots;
+    /* to the keeper */
+    char parked[96]; /* why it is not crawled any further in this run; "": nothing new */
+    bytes sitemaps;  /* URLs, each ended by a zero byte */
+} card;
+
+typedef struct request {
+    parcel parcel;
+    uint64_t host;
+    uint64_t count; /* URLs wanted, or returned */
+} request;
+
+/* Frees a parcel of any kind. */
+void parcel_free(parcel *one);
+void parcels_free(parcels *list);
+
+/* Why a run comes to its end; the first reason counts. */
+typedef enum crawl_ending {
+    ENDING_NOT,
+    ENDING_DONE, /* the keeper has found nothing more to do */
+    ENDING_LIMIT,
+    ENDING_STOP,
+    ENDING_FAIL
+} crawl_ending;
+
+/* A header line for requests to one origin. */
+typedef struct crawl_login {
+    char *origin, *header;
+} crawl_login;
+
+struct crawl {
+    crawl_options options; /* with the defaults filled in */
+    crawl_clock clock;
+    char *agent; /* the header User-Agent */
+    /* seeds.c */
+    vidi_str *seeds; /* serialised, without user names and fragments */
+    char **seed_texts;
+    size_t seed_count;
+    crawl_login *logins;
+    size_t login_count;
+    scope *scope;
+    harvest_rules rules;
+
+    /* The state. After opening only the keeper's thread touches it. */
+    vidi_set *set;
+    ledger *ledger;
+    archive *archive; /* NULL: nothing is stored */
+    output output;
+    url_keys *keys;        /* of hosts: by the text as it is */
+    url_keys *targets;     /* of links, with `check`: by the set's canonical form */
+    uint64_t committed_to; /* id of the last row whose URL is committed to the set, */
+    uint64_t synced_to;    /* and of the last that is synced */
+    uint64_t found_until;  /* the last row when it was opened: blocks up to it may have URLs that are dealt with */
+
+    /* The threads. */
+    fetcher *fetcher;
+    mailbox to_readers, to_keeper, to_spider;
+    atomic_long busy;     /* parcels on their way to readers and keeper, and everything that follows from them */
+    atomic_size_t weight; /* bytes of the errands among them */
+    atomic_size_t errands;
+    atomic_bool starving; /* the spider has nothing to do, so a commit may not wait */
+    atomic_int ending;
+    atomic_bool ran;
+
+    /* What happened; `about` guards texts and figures. */
+    pthread_mutex_t about;
+    char error[512];
+    char limit[160];
+    crawl_progress progress;
+    uint64_t outcomes;  /* rows that have one */
+    uint64_t parked;    /* hosts, in this run */
+    int64_t began;      /* this run, by the clock */
+    int64_t seconds_ms; /* of earlier runs */
+};
+
+/* ---- crawl.c ---- */
+
+int64_t crawl_now(const crawl *of);
+int64_t crawl_date(const crawl *of);
+
+/* Ends the run with an error; the first one counts. Any thread. */
+void crawl_fail(crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void crawl_no_memory(crawl *of);
+/* Ends the run at a limit: `what` is what crawl_limit tells. */
+void crawl_end_at(crawl *of, const char *what);
+void crawl_end_as(crawl *of, crawl_ending ending);
+crawl_ending crawl_ends(const crawl *of);
+void crawl_warn(const crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Sends what was counted as busy before; false if the crawl is ending: the list is then freed. */
+void crawl_to_keeper(crawl *of, parcels *list);
+/* The parcels have been dealt with, and everything that follows from them is on its way. */
+void crawl_handled(crawl *of, size_t parcels);
+
+/* ---- seeds.c ---- */
+
+/* Reads the seeds of the options. */
+int seeds_read(crawl *of, char *why);
+void seeds_free(crawl *of);
+
+/* ---- resume.c ---- */
+
+/* Opens or makes the state, and brings set, archive, output file and database together. */
+int resume_open(crawl *of, char *why);
+void resume_close(crawl *of);
+
+/* ---- readers.c ---- */
+
+typedef struct readers readers;
+int readers_start(readers **made, crawl *of);
+/* The mailbox of the readers is closed; waits until all is read. */
+void readers_join(readers *of);
+
+/* ---- keeper.c, spider.c ---- */
+
+void *keeper_run(void *crawl); /* a thread */
+void spider_run(crawl *of);    /* in the thread of crawl_run */
+
+#endif

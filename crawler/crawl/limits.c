@@ -1,0 +1,37 @@
+/*
+ * The limits of a run: see crawl.h. What would be above a limit stays in the queue, so that the same command with a higher
+ * one goes on.
+ */
+#include "crawler/crawl/spider.h"
+
+bool limits_allow(const spider *of)
+{
+    const crawl *c = of->crawl;
+    const crawl_options *o = &c->options;
+
+    if (crawl_ends(c) != ENDING_NOT || of->running >= o->connections)
+        return false;
+    if (atomic_load(&c->weight) + fetch_held(c->fetcher) >= CRAWL_WEIGHT || atomic_load(&c->errands) >= CRAWL_ERRANDS)
+        return false;
+    /* Requests that are on their way may become pages, all of them. */
+    return !o->max_pages || of->pages + of->pages_running < o->max_pages;
+}
+
+void limits_check(spider *of)
+{
+    const crawl_options *o = &of->crawl->options;
+
+    if (o->max_pages && of->pages >= o->max_pages)
+        crawl_end_at(of->crawl, "--max-pages");
+    else if (o->max_bytes && of->bytes >= o->max_bytes)
+        crawl_end_at(of->crawl, "--max-bytes");
+    else if (of->now >= limits_deadline(of))
+        crawl_end_at(of->crawl, "--max-time");
+}
+
+int64_t limits_deadline(const spider *of)
+{
+    int64_t most = of->crawl->options.max_time;
+
+    return most > 0 ? of->crawl->began + most : INT64_MAX;
+}

@@ -1,0 +1,37 @@
+/*
+ * The file of --jsonl: lines about URLs that were dealt with. It is part of the crawl's state: its length and identity are
+ * committed with each batch, and whatever comes behind that length is cut off when the crawl goes on.
+ */
+#ifndef VIDI_CRAWLER_CRAWL_OUTPUT_H
+#define VIDI_CRAWLER_CRAWL_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "crawler/base/bytes.h"
+#include "crawler/ledger/ledger.h"
+
+typedef struct output {
+    int fd;           /* -1: there is none */
+    bool is_stream;   /* standard output, a pipe or the like: cannot be cut or synced */
+    uint64_t length;  /* what was written, and is right */
+    const char *path; /* the caller's */
+    uint64_t device, inode;
+} output;
+
+/*
+ * Opens the file and cuts it back to what the database says of it. path NULL: there is none; "-": standard output. If the
+ * database does not know of any, lines are appended to what is there; if it knows of another file, that is an error. VIDI_OK,
+ * or an error with a sentence in `why` (room 512).
+ */
+int output_open(output *of, const char *path, ledger *from, char *why);
+void output_close(output *of);
+
+/* Appends. After an error nothing of it counts: the next call writes over it. VIDI_EIO or VIDI_ELIMIT (disk full). */
+int output_write(output *of, vidi_str lines);
+int output_sync(output *of);
+
+/* Writes length and identity to the database, in its transaction. */
+int output_commit(const output *of, ledger *to);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * The threads that read responses: unpack them, find links, pack records for the archive. All of that is harvest_read, a
+ * pure function; what is here are the threads around it.
+ */
+#include <stdlib.h>
+
+#include "crawler/crawl/inside.h"
+
+enum { TAKEN = 16 }; /* errands that a reader takes at a time */
+
+struct readers {
+    crawl *crawl;
+    unsigned count;
+    pthread_t threads[];
+};
+
+/* Memory that the errand holds on to. */
+static size_t weight_of(const errand *of)
+{
+    const harvest *h = &of->harvest;
+
+    return sizeof *of + h->records.room + h->text.room + h->link_room * sizeof *h->links;
+}
+
+static void read_one(crawl *of, archive_packer *packer, errand *page)
+{
+    if (page->response && !page->reason) {
+        page->harvested = true;
+        if (harvest_read(&page->harvest, &of->rules, packer, &page->url, page->response) != VIDI_OK)
+            crawl_no_memory(of);
+    }
+    if (page->response)
+        fetch_response_free(page->response);
+    page->response = NULL;
+    size_t weight = weight_of(page);
+    if (weight > page->weight)
+        atomic_fetch_add(&of->weight, weight - page->weight);
+    else
+        atomic_fetch_sub(&of->weight, page->weight - weight);
+    page->weight = weight;
+}
+
+static void read_all(crawl *of, archive_packer *packer)
+{
+    parcels taken = {0}, ready = {0};
+
+    while (mailbox_take(&of->to_readers, &taken, TAKEN, -1)) {
+        parcel *one;
+        while ((one = parcels_remove(&taken))) {
+            read_one(of, packer, (errand *)one);
+            parcels_add(&ready, one);
+        }
+        crawl_to_keeper(of, &ready);
+    }
+}
+
+static void *run(void *context)
+{
+    crawl *of = context;
+    archive_packer *packer = of->rules.store ? archive_packer_open() : NULL;
+
+    if (of->rules.store && !packer)
+        crawl_no_memory(of);
+    else
+        read_all(of, packer);
+    archive_packer_close(packer);
+    return NULL;
+}
+
+int readers_start(readers **made, crawl *of)
+{
+    unsigned wanted = of->options.threads;
+    readers *all = calloc(1, sizeof *all + wanted * sizeof *all->threads);
+
+    *made = all;
+    if (!all)
+        return VIDI_EMEMORY;
+    all->crawl = of;
+    while (all->count < wanted && pthread_create(&all->threads[all->count], NULL, run, of) == 0)
+        all->count++;
+    return all->count > 0 ? VIDI_OK : VIDI_ESYSTEM;
+}
+
+void readers_join(readers *of)
+{
+    if (!of)
+        return;
+    for (unsigned i = 0; i < of->count; i++)
+        pthread_join(of->threads[i], NULL);
+    free(of);
+}

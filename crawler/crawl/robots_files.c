@@ -1,0 +1,320 @@
+/*
+ * robots.txt of a host: asked for before its first page and again when a day is over (RFC 9309). Up to five redirects are
+ * followed, to other hosts, too: such a request takes its turn there. What was found is kept in the database.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/crawl/spider.h"
+#include "crawler/crawl/tallies.h"
+#include "crawler/http/http.h"
+
+enum {
+    UNREACHABLE_TRIES = 3,
+    BACK_OFF = 30 * 1000,           /* milliseconds, doubled with each try */
+    BACK_OFF_MOST = 10 * 60 * 1000, /* a Retry-After above this parks the host */
+    UNPACKED = 4 * ROBOTS_LIMIT,
+    SITEMAPS_MOST = 1000 /* Sitemap lines of one file that are followed */
+};
+
+/* ---- what is known ---- */
+
+bool robots_file_is_known(spider *of, host *host)
+{
+    if (host->robots_ready &&
+        robots_is_stale((robots_outcome)host->robots_outcome, (crawl_date(of->crawl) - host->robots_date) / 1000))
+        host->robots_ready = false;
+    if (!host->robots_ready)
+        robots_file_ask(of, host);
+    return host->robots_ready;
+}
+
+void robots_file_ask(spider *of, host *host)
+{
+    frontier_url url = {.host = host->id, .url = {host->robots_url, strlen(host->robots_url)}};
+
+    if (host->robots_asked || host->dead || host->parked)
+        return;
+    if (of->now < host->robots_due) {
+        host_wake_at(of, host->robots_due);
+        return;
+    }
+    errand *asks = errand_make(&url, 0, 0);
+    if (!asks) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    asks->host = asks->robots_for = host;
+    host->robots_asked = true;
+    parcels_add(&host->direct, &asks->parcel);
+}
+
+/* ---- reading a file ---- */
+
+typedef struct sitemaps {
+    const spider *spider;
+    const host *host;
+    bytes *to;
+    size_t count;
+} sitemaps;
+
+/* Keeps the URL of a sitemap if it is in scope. */
+static int note_sitemap(void *context, vidi_str url)
+{
+    sitemaps *of = context;
+    const crawl *c = of->spider->crawl;
+    vidi_str base = {of->host->robots_url, strlen(of->host->robots_url)};
+    char text[8192];
+    size_t len = sizeof text;
+    vidi_url parts = {.size = sizeof parts};
+
+    if (c->options.no_sitemaps || of->count >= SITEMAPS_MOST)
+        return VIDI_OK;
+    if (vidi_url_parse(url, &base, text, &len, &parts) != VIDI_OK || parts.username.len || parts.password.len)
+        return VIDI_OK;
+    if (parts.fragment.ptr)
+        len = (size_t)(parts.fragment.ptr - text) - 1;
+    if (scope_check(c->scope, (vidi_str){text, len}) != SCOPE_IN)
+        return VIDI_OK;
+    of->count++;
+    int error = bytes_append(of->to, text, len);
+    return error ? error : bytes_append(of->to, "", 1);
+}
+
+static int parse(spider *of, host *host, vidi_str file, bytes *found)
+{
+    sitemaps noted = {of, host, found, 0};
+    robots *rules;
+    robots_options options = {
+        .agent = of->crawl->rules.agent, .sitemap = found ? note_sitemap : NULL, .context = &noted};
+    int error = robots_parse(&rules, file, &options);
+
+    if (error)
+        return error;
+    robots_free(host->rules);
+    host->rules = rules;
+    return VIDI_OK;
+}
+
+/* Tells politeness what the file asks for. Parks the host if that is too much. */
+static void obey_delay(spider *of, host *host)
+{
+    double seconds = host->rules ? robots_delay(host->rules) : -1;
+    char why[96];
+
+    if (seconds > (double)of->crawl->options.max_delay / 1000) {
+        snprintf(why, sizeof why, "its robots.txt asks for %.6g seconds between two requests", seconds);
+        host_park(of, host, 0, why);
+        return;
+    }
+    if (host->queue)
+        polite_crawl_delay(of->manners, host->queue, seconds > 0 ? (int64_t)(seconds * 1000 + 0.5) : 0);
+}
+
+void robots_file_from(spider *of, host *host, const card *known)
+{
+    if (known->robots_outcome != ROBOTS_READ && known->robots_outcome != ROBOTS_ALLOW_ALL)
+        return;
+    host->robots_outcome = known->robots_outcome;
+    host->robots_date = known->robots_date;
+    host->robots_reached = known->robots_reached;
+    if (known->robots_outcome == ROBOTS_READ && parse(of, host, bytes_str(&known->robots), NULL) != VIDI_OK) {
+        crawl_no_memory(of->crawl);
+        return;
+    }
+    host->robots_ready = true; /* if it is too old, robots_file_is_known will tell */
+}
+
+/* ---- telling the keeper ---- */
+
+static card *news_about(spider *of, const host *host)
+{
+    card *news = calloc(1, sizeof *news);
+
+    if (!news) {
+        crawl_no_memory(of->crawl);
+        return NULL;
+    }
+    news->parcel.kind = PARCEL_CARD;
+    news->host = host->id;
+    news->has_robots = true;
+    news->robots_outcome = host->robots_outcome;
+    news->robots_date = host->robots_date;
+    news->robots_reached = host->robots_reached;
+    return news;
+}
+
+/* The file is there, or there is none: the host can be asked for pages. */
+static void settle(spider *of, host *host, robots_outcome outcome, vidi_str file)
+{
+    host->robots_outcome = outcome;
+    host->robots_date = host->robots_reached = crawl_date(of->crawl);
+    host->robots_ready = true;
+    host->robots_failures = 0;
+    card *news = news_about(of, host);
+    if (!news)
+        return;
+    int error = VIDI_OK;
+    if (outcome == ROBOTS_READ) {
+        error = parse(of, host, file, &news->sitemaps);
+        if (error == VIDI_OK)
+            error = bytes_append(&news->robots, file.ptr, file.len < ROBOTS_LIMIT ? file.len : ROBOTS_LIMIT);
+    } else {
+        robots_free(host->rules);
+        host->rules = NULL;
+    }
+    if (error)
+        crawl_no_memory(of->crawl);
+    if (host->is_member)
+        spider_to_keeper(of, &news->parcel);
+    else
+        parcel_free(&news->parcel);
+    obey_delay(of, host);
+}
+
+/* ---- what an answer means ---- */
+
+/* The file cannot be reached: tries again later, and at last gives up. */
+static void come_later(spider *of, host *host, const fetch_response *response)
+{
+    int64_t wait = (int64_t)BACK_OFF << (host->robots_failures < 4 ? host->robots_failures : 4);
+    char why[200];
+
+    host->robots_failures++;
+    if (response->status == 0 && host->robots_failures > of->crawl->options.retries) {
+        snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
+        host_give_up(of, host, fetch_reason(response->failure), why);
+        return;
+    }
+    if (response->status == 0)
+        wait = (int64_t)1000 << (2 * (host->robots_failures < 4 ? host->robots_failures - 1 : 3));
+    else {
+        int64_t asked = http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(of->crawl));
+        if (asked > BACK_OFF_MOST || host->robots_failures >= UNREACHABLE_TRIES) {
+            snprintf(why, sizeof why, "its robots.txt cannot be reached (status %d)", response->status);
+            host_park(of, host, asked > 0 ? crawl_date(of->crawl) + asked : 0, why);
+            return;
+        }
+        wait = asked >= 0 ? asked : wait;
+        if (host->queue)
+            polite_back_off(of->manners, host->queue, of->now + wait);
+    }
+    host->robots_due = of->now + wait;
+    host_wake_at(of, host->robots_due);
+}
+
+typedef enum followed {
+    FOLLOWED,
+    LEADS_NOWHERE, /* it is not a URL that can be fetched */
+    LEADS_TO_DEAD  /* nothing is fetched from the host that it leads to */
+} followed;
+
+/* Follows a redirect: the request goes to the host that it leads to. */
+static followed follow(spider *of, errand *asked, vidi_str location)
+{
+    char text[8192];
+    size_t len = sizeof text;
+    vidi_url parts = {.size = sizeof parts};
+    frontier_url url = {0};
+    url_parts cut;
+
+    if (vidi_url_parse(location, &asked->url.url, text, &len, &parts) != VIDI_OK || parts.username.len)
+        return LEADS_NOWHERE;
+    if (parts.fragment.ptr)
+        len = (size_t)(parts.fragment.ptr - text) - 1;
+    url.url = (vidi_str){text, len};
+    if (!url_split(url.url, &cut) || scope_port_is_bad(cut.port))
+        return LEADS_NOWHERE;
+    if (tallies_host_key(of->crawl->keys, url.url, &url.host) != VIDI_OK)
+        return LEADS_TO_DEAD;
+    host *there = host_of(of, url.host, url.url);
+    errand *next = there ? errand_make(&url, 0, 0) : NULL;
+    if (!next || there->dead || there->parked) {
+        errand_free(next);
+        return LEADS_TO_DEAD;
+    }
+    next->host = there;
+    next->robots_for = asked->robots_for;
+    next->redirects = asked->redirects + 1;
+    parcels_add(&there->direct, &next->parcel);
+    if (there != asked->robots_for)
+        host_refresh(of, there);
+    return FOLLOWED;
+}
+
+static void read_file(spider *of, host *host, const fetch_response *response)
+{
+    bytes content = {0};
+    vidi_str body = bytes_str(&response->body);
+    http_unpacked how = http_unpack(bytes_str(&response->head), body, UNPACKED, &content);
+
+    if (how == HTTP_NO_MEMORY)
+        crawl_no_memory(of->crawl);
+    settle(of, host, ROBOTS_READ, how == HTTP_UNPACKED || how == HTTP_DAMAGED ? bytes_str(&content) : body);
+    bytes_free(&content);
+}
+
+/* A body that is too long is a file of which the beginning counts. */
+static int status_of(const fetch_response *response)
+{
+    bool counts = response->failure == FETCH_FINE || (response->failure == FETCH_LIMIT && response->body.len > 0);
+
+    return counts ? response->status : 0;
+}
+
+static robots_outcome decide(spider *of, const host *host, const errand *asked, const fetch_response *response,
+                             vidi_str location)
+{
+    int64_t date = crawl_date(of->crawl);
+    robots_answer answer = {.status = status_of(response),
+                            .redirects = asked->redirects,
+                            .has_location = location.ptr != NULL,
+                            .has_cached = host->rules != NULL,
+                            .unreachable_for = host->robots_reached ? (date - host->robots_reached) / 1000 : 0};
+
+    return robots_decide(&answer);
+}
+
+/* False if the host's file is still to come, from where the redirect leads. */
+static bool redirect(spider *of, host *host, errand *asked, vidi_str location)
+{
+    fetch_response none = {.failure = FETCH_CONNECT, .why = "it leads to a host that nothing can be fetched from"};
+
+    switch (follow(of, asked, location)) {
+    case FOLLOWED:
+        return false;
+    case LEADS_NOWHERE:
+        settle(of, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
+        return true;
+    default:
+        come_later(of, host, &none);
+        return true;
+    }
+}
+
+void robots_file_arrived(spider *of, errand *asked, const fetch_response *response)
+{
+    host *host = asked->robots_for;
+    vidi_str location = http_value(bytes_str(&response->head), "location");
+    robots_outcome outcome = decide(of, host, asked, response, location);
+    bool over = true;
+
+    host->robots_asked = false;
+    if (outcome == ROBOTS_FOLLOW) {
+        over = redirect(of, host, asked, location);
+    } else if (outcome == ROBOTS_READ) {
+        read_file(of, host, response);
+    } else if (outcome == ROBOTS_ALLOW_ALL) {
+        settle(of, host, ROBOTS_ALLOW_ALL, (vidi_str){0});
+    } else if (outcome == ROBOTS_KEEP_CACHED) {
+        host->robots_ready = true;
+        host->robots_outcome = ROBOTS_READ;
+        host->robots_date = crawl_date(of->crawl);
+    } else {
+        come_later(of, host, response);
+    }
+    host->robots_asked = host->robots_asked || !over;
+    errand_free(asked);
+    host_refresh(of, host);
+}

@@ -1,0 +1,197 @@
+/*
+ * The URLs that the user has named. A user name and password in one of them become a header for requests to its origin;
+ * they are no part of the URL that is fetched, compared and written down.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/base/url_parts.h"
+#include "crawler/crawl/inside.h"
+
+enum { WHY = 512, SEED_MOST = 1 << 16 };
+
+/* ---- user names ---- */
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static int append_decoded(bytes *to, vidi_str text)
+{
+    int error = VIDI_OK;
+
+    for (size_t i = 0; i < text.len && error == VIDI_OK; i++) {
+        char c = text.ptr[i];
+        if (c == '%' && i + 2 < text.len && hex(text.ptr[i + 1]) >= 0 && hex(text.ptr[i + 2]) >= 0) {
+            c = (char)(hex(text.ptr[i + 1]) * 16 + hex(text.ptr[i + 2]));
+            i += 2;
+        }
+        error = bytes_append(to, &c, 1);
+    }
+    return error;
+}
+
+static int append_base64(bytes *to, vidi_str from)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < from.len; i += 3) {
+        uint32_t three = (uint32_t)(unsigned char)from.ptr[i] << 16;
+        size_t left = from.len - i;
+        if (left > 1)
+            three |= (uint32_t)(unsigned char)from.ptr[i + 1] << 8;
+        if (left > 2)
+            three |= (unsigned char)from.ptr[i + 2];
+        char four[4] = {digits[three >> 18], digits[three >> 12 & 63], left > 1 ? digits[three >> 6 & 63] : '=',
+                        left > 2 ? digits[three & 63] : '='};
+        if (bytes_append(to, four, 4) != VIDI_OK)
+            return VIDI_EMEMORY;
+    }
+    return VIDI_OK;
+}
+
+/* "Authorization: Basic …", as text. */
+static char *login_header(const vidi_url *url)
+{
+    bytes name = {0}, header = {0};
+    int error = append_decoded(&name, url->username);
+
+    if (error == VIDI_OK)
+        error = bytes_append_text(&name, ":");
+    if (error == VIDI_OK)
+        error = append_decoded(&name, url->password);
+    if (error == VIDI_OK)
+        error = bytes_append_text(&header, "Authorization: Basic ");
+    if (error == VIDI_OK)
+        error = append_base64(&header, bytes_str(&name));
+    if (error == VIDI_OK)
+        error = bytes_append(&header, "", 1);
+    bytes_free(&name);
+    if (error)
+        bytes_free(&header);
+    return header.ptr;
+}
+
+static int add_login(crawl *of, const vidi_url *url, vidi_str seed)
+{
+    url_parts parts;
+    crawl_login *more = realloc(of->logins, (of->login_count + 1) * sizeof *more);
+
+    if (!more)
+        return VIDI_EMEMORY;
+    of->logins = more;
+    if (!url_split(seed, &parts))
+        return VIDI_EOPTION;
+    crawl_login login = {strndup(parts.origin.ptr, parts.origin.len), login_header(url)};
+    if (!login.origin || !login.header) {
+        free(login.origin);
+        free(login.header);
+        return VIDI_EMEMORY;
+    }
+    of->logins[of->login_count++] = login;
+    return VIDI_OK;
+}
+
+/* ---- seeds ---- */
+
+static int refuse(char *why, vidi_str seed, const char *because)
+{
+    int shown = seed.len < 200 ? (int)seed.len : 200;
+    const char *at = memchr(seed.ptr, '@', seed.len);
+
+    if (at) /* there may be a password before it */
+        snprintf(why, WHY, "a seed with a user name cannot be crawled: %s", because);
+    else
+        snprintf(why, WHY, "cannot crawl '%.*s': %s", shown, seed.ptr, because);
+    return VIDI_EOPTION;
+}
+
+/* The URL without user name and fragment. */
+static char *plain_url(const vidi_url *url)
+{
+    bytes text = {0};
+    int error = bytes_append_str(&text, url->scheme);
+
+    if (error == VIDI_OK)
+        error = bytes_append_text(&text, "://");
+    if (error == VIDI_OK)
+        error = bytes_append_str(&text, url->host);
+    if (error == VIDI_OK && url->port.ptr)
+        error = bytes_append_format(&text, ":%.*s", (int)url->port.len, url->port.ptr);
+    if (error == VIDI_OK)
+        error = bytes_append_str(&text, url->path);
+    if (error == VIDI_OK && url->query.ptr)
+        error = bytes_append_text(&text, "?");
+    if (error == VIDI_OK && url->query.ptr)
+        error = bytes_append_str(&text, url->query);
+    if (error == VIDI_OK)
+        error = bytes_append(&text, "", 1);
+    if (error)
+        bytes_free(&text);
+    return text.ptr;
+}
+
+static bool is_web(const vidi_url *url)
+{
+    return (url->scheme.len == 4 && memcmp(url->scheme.ptr, "http", 4) == 0) ||
+           (url->scheme.len == 5 && memcmp(url->scheme.ptr, "https", 5) == 0);
+}
+
+static int take_seed(crawl *of, vidi_str seed, char *buffer, char *why)
+{
+    vidi_url url = {.size = sizeof url};
+    size_t len = SEED_MOST;
+    int error = vidi_url_parse(seed, NULL, buffer, &len, &url);
+
+    if (error == VIDI_INVALID)
+        return refuse(why, seed, vidi_message());
+    if (error == VIDI_ELIMIT || len > of->options.max_url)
+        return refuse(why, seed, "it is longer than --max-url allows");
+    if (error)
+        return error;
+    if (!is_web(&url))
+        return refuse(why, seed, "only http and https URLs can be fetched");
+    if (url.port_number >= 0 && scope_port_is_bad(url.port_number))
+        return refuse(why, seed, "its port belongs to another protocol, and browsers refuse it, too");
+    char *plain = plain_url(&url);
+    if (!plain)
+        return VIDI_EMEMORY;
+    of->seed_texts[of->seed_count] = plain;
+    of->seeds[of->seed_count] = (vidi_str){plain, strlen(plain)};
+    of->seed_count++;
+    return url.username.len || url.password.len ? add_login(of, &url, of->seeds[of->seed_count - 1]) : VIDI_OK;
+}
+
+int seeds_read(crawl *of, char *why)
+{
+    size_t n = of->options.seed_count;
+    char *buffer = malloc(SEED_MOST);
+    int error = VIDI_OK;
+
+    of->seeds = calloc(n, sizeof *of->seeds);
+    of->seed_texts = calloc(n, sizeof *of->seed_texts);
+    if (!buffer || !of->seeds || !of->seed_texts)
+        error = VIDI_EMEMORY;
+    for (size_t i = 0; i < n && error == VIDI_OK; i++)
+        error = take_seed(of, of->options.seeds[i], buffer, why);
+    free(buffer);
+    return error;
+}
+
+void seeds_free(crawl *of)
+{
+    for (size_t i = 0; i < of->seed_count; i++)
+        free(of->seed_texts[i]);
+    for (size_t i = 0; i < of->login_count; i++) {
+        free(of->logins[i].origin);
+        free(of->logins[i].header);
+    }
+    free(of->logins);
+    free(of->seed_texts);
+    free(of->seeds);
+}

@@ -1,0 +1,137 @@
+/*
+ * The spider: the one thread that fetches. It knows hosts, and which of them may be asked when.
+ *
+ *   spider.c          its loop
+ *   host.c            a host in memory: its URLs, and what it is asked for next
+ *   answers.c         what an answer, or none, means for the URL and for the host
+ *   robots_files.c    robots.txt of a host
+ *   limits.c          when nothing more may be begun
+ */
+#ifndef VIDI_CRAWLER_CRAWL_SPIDER_H
+#define VIDI_CRAWLER_CRAWL_SPIDER_H
+
+#include "crawler/base/url_parts.h"
+#include "crawler/crawl/id_map.h"
+#include "crawler/crawl/inside.h"
+#include "crawler/politeness/politeness.h"
+#include "crawler/robots/robots.h"
+
+typedef struct host {
+    uint64_t id;
+    char *origin;
+    url_parts parts; /* of the origin, and "/robots.txt" */
+    char *robots_url;
+    bool is_member; /* the keeper has handed it over; otherwise it is here for another host's robots.txt */
+    size_t at;      /* place in the list of hosts */
+    const char **headers;
+    size_t header_count;
+
+    /* the name */
+    bool naming;
+    int64_t named_at; /* negative: never */
+    int64_t name_due; /* not to be asked for before */
+    unsigned name_failures;
+    fetch_address address;
+
+    /* turns */
+    polite_queue *queue; /* NULL: the address is not known */
+    int64_t not_until;   /* it has asked to be left alone until then */
+    unsigned running;    /* requests */
+
+    /* URLs */
+    parcels loads;
+    uint64_t unstarted; /* URLs in loads */
+    parcels retries;    /* errands that are tried again when they are due */
+    parcels direct;     /* requests for a robots.txt, this host's or another's */
+    uint64_t ahead;     /* URLs that should be there when a turn comes: more are asked for below that */
+    bool asked;         /* the keeper was asked for more, and has not answered */
+    bool ran_dry;       /* meanwhile the last one was taken */
+
+    /* robots.txt */
+    robots *rules; /* NULL: everything is allowed, if robots_ready */
+    bool robots_ready, robots_asked;
+    int robots_outcome; /* -1: never asked for */
+    int64_t robots_date, robots_reached;
+    int64_t robots_due; /* not to be asked for before */
+    unsigned robots_failures;
+
+    /* how it fares */
+    uint64_t pages;       /* fetched, over all runs */
+    unsigned failures;    /* requests in a row without any answer */
+    unsigned overloads;   /* answers in a row that asked to come later */
+    const char *dead;     /* why none of its URLs can be fetched: a reason; NULL: it is alive */
+    char dead_error[200]; /* the sentence about it */
+    bool parked;
+} host;
+
+typedef struct spider {
+    crawl *crawl;
+    polite *manners;
+    id_map hosts;
+    host **list;
+    size_t list_room;
+    errand *on_their_way;              /* requests */
+    unsigned running;                  /* how many */
+    uint64_t pages_running;            /* those of them that count as pages */
+    uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */
+    uint64_t pages_began, bytes_began; /* when the run began */
+    int64_t next_due;                  /* when something is to be tried again; INT64_MAX: nothing is */
+    int64_t now;                       /* of this round */
+    parcels to_readers, to_keeper;
+    bool told_contact; /* the warning about --contact was given */
+} spider;
+
+/* ---- host.c ---- */
+
+/* Finds or makes the host. NULL: no memory. */
+host *host_of(spider *of, uint64_t id, vidi_str url);
+void host_free(spider *of, host *host);
+/* Does what follows from a change: asks for its name, its robots.txt, for turns, for more URLs. */
+void host_refresh(spider *of, host *host);
+/* The request that it is to be asked next; NULL: none. Its turn has come. */
+errand *host_next(spider *of, host *host);
+/* A URL is tried again later. */
+void host_retry(spider *of, host *host, errand *again, int64_t due);
+void host_wake_at(spider *of, int64_t due);
+/* Nothing of it will be fetched: all its URLs get this outcome. */
+void host_give_up(spider *of, host *host, const char *reason, const char *error);
+/* It is left alone for this run; its URLs stay in the queue. not_before: a date, or 0. */
+void host_park(spider *of, host *host, int64_t not_before, const char *why);
+/* Forgets it if it has no reason to be here. */
+void host_leave_if_over(spider *of, host *host);
+/* An outcome without a response that counts. */
+void host_unfetched(spider *of, errand *page, const char *reason, const char *error);
+void host_take_load(spider *of, load *urls);
+void host_take_card(spider *of, card *known); /* the card stays the caller's */
+/* Gives hosts back that have nothing to do. */
+void host_make_room(spider *of);
+
+/* ---- answers.c ---- */
+
+void answer_named(spider *of, const fetch_event *event);
+void answer_fetched(spider *of, fetch_response *response);
+
+/* ---- robots_files.c ---- */
+
+/* May the host's pages be asked for? If not, its robots.txt is asked for when it is time. */
+bool robots_file_is_known(spider *of, host *host);
+void robots_file_from(spider *of, host *host, const card *known);
+void robots_file_arrived(spider *of, errand *asked, const fetch_response *response);
+/* Asks for robots.txt, unless it is being asked for already. */
+void robots_file_ask(spider *of, host *host);
+
+/* ---- limits.c ---- */
+
+/* May a request be begun now? */
+bool limits_allow(const spider *of);
+/* Ends the run if a limit is reached. */
+void limits_check(spider *of);
+/* When the time is over; INT64_MAX: never. */
+int64_t limits_deadline(const spider *of);
+
+/* ---- spider.c ---- */
+
+void spider_to_readers(spider *of, errand *page);
+void spider_to_keeper(spider *of, parcel *one);
+
+#endif
