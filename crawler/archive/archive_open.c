@@ -166,15 +166,15 @@ static int go_on(archive *of, const archive_place *end)
 
 /* ---- a new archive ---- */
 
-/* Has the file more than its first record? A record that is not complete does not count. */
-static bool has_records(int file, uint64_t length)
+/* Has the file more than its first record? A record that is not complete does not count. 1, 0 or VIDI_EMEMORY. */
+static int has_pages(int file, uint64_t length)
 {
     static const size_t room = 4 * WARCINFO_MOST;
     char *packed = malloc(WARCINFO_MOST + room);
     struct libdeflate_decompressor *unpacker = libdeflate_alloc_decompressor();
-    bool has = true;
+    int has = packed && unpacker ? 1 : VIDI_EMEMORY;
 
-    if (packed && unpacker && length <= WARCINFO_MOST && pread(file, packed, length, 0) == (ssize_t)length) {
+    if (has == 1 && length <= WARCINFO_MOST && pread(file, packed, length, 0) == (ssize_t)length) {
         size_t used = 0, plain;
         has = libdeflate_gzip_decompress_ex(unpacker, packed, length, packed + WARCINFO_MOST, room, &used, &plain) ==
                   LIBDEFLATE_SUCCESS &&
@@ -197,13 +197,17 @@ static int check_unknown(archive *of, uint32_t number, const archive_place *end)
     (void)end;
     if (error)
         return error;
-    bool has = has_records(file, length);
+    int has = has_pages(file, length);
     close(file);
-    if (!has)
+    if (has == 0)
         return VIDI_OK;
-    snprintf(of->error, sizeof of->error, "%.150s/%s holds pages that the crawl's database does not know; move it away",
-             of->path, archive_name(number, name));
-    return VIDI_EEXIST;
+    if (has == 1)
+        snprintf(of->error, sizeof of->error,
+                 "%.110s/%s holds pages that the crawl's database does not know; move it away", of->path,
+                 archive_name(number, name));
+    else
+        snprintf(of->error, sizeof of->error, "%s", vidi_strerror(has));
+    return has == 1 ? VIDI_EEXIST : has;
 }
 
 static int begin(archive *of, const archive_place *end)

@@ -47,8 +47,8 @@ int warc_digest(EVP_MD_CTX *context, const vidi_str *pieces, size_t n, char *to)
             return VIDI_EMEMORY;
     if (!EVP_DigestFinal_ex(context, digest, NULL))
         return VIDI_EMEMORY;
-    memcpy(to, "sha1:", 5);
-    base32(digest, to + 5);
+    strcpy(to, "sha1:");
+    base32(digest, to + strlen(to));
     return VIDI_OK;
 }
 

@@ -37,9 +37,10 @@ report_state report_judge(int status, const char *reason)
 
 static void judge(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    const char *reason = (const char *)sqlite3_value_text(values[1]);
+
     (void)count;
-    sqlite3_result_int(context,
-                       report_judge(sqlite3_value_int(values[0]), (const char *)sqlite3_value_text(values[1])));
+    sqlite3_result_int(context, (int)report_judge(sqlite3_value_int(values[0]), reason));
 }
 
 /* ---- statements ---- */
@@ -182,15 +183,20 @@ static int meta_number(report *of, const char *name, double *value)
     return error;
 }
 
+/* Reads 2 n hexadecimal digits, and nothing else. */
 static bool read_hex(const char *text, unsigned char *to, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        unsigned value;
-        if (sscanf(text + 2 * i, "%2x", &value) != 1)
+    static const char digits[] = "0123456789abcdef";
+
+    if (strlen(text) != 2 * n)
+        return false;
+    for (size_t i = 0; i < 2 * n; i++) {
+        const char *digit = strchr(digits, text[i]);
+        if (!digit)
             return false;
-        to[i] = (unsigned char)value;
+        to[i / 2] = (unsigned char)(to[i / 2] << 4 | (digit - digits));
     }
-    return text[2 * n] == 0;
+    return true;
 }
 
 int report_keys(report *of, url_keys **made)

@@ -53,7 +53,7 @@ static inline void warc_sha1(const unsigned char *data, size_t n, char to[38])
     for (size_t bit = 0; bit < 160; bit += 5) {
         unsigned value = 0;
         for (size_t i = bit; i < bit + 5; i++)
-            value = value << 1 | (hash[i / 8] >> (7 - i % 8) & 1u);
+            value = value << 1 | ((unsigned)hash[i / 8] >> (7 - i % 8) & 1);
         to[5 + bit / 5] = (char)(value < 26 ? 'A' + value : '2' + (value - 26));
     }
     to[37] = 0;

@@ -249,6 +249,25 @@ static void a_folder_without_a_crawl_is_an_error(void **state)
     test_scratch_remove(&folder);
 }
 
+static void a_damaged_secret_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"12", "000102030405060708090a0b0c0d0e0g", "000102030405060708090a0b0c0d0e0f0"};
+    report_visitor visitor = {0};
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        made crawl;
+        make(&crawl);
+        assert_int_equal(ledger_set_text(crawl.ledger, "secret", str(bad[i])), VIDI_OK);
+        commit(&crawl);
+        report *of = look(&crawl);
+        assert_int_equal(report_broken_links(of, &visitor), VIDI_EDAMAGED);
+        assert_non_null(strstr(report_error(of), "secret"));
+        report_close(of);
+        destroy(&crawl);
+    }
+}
+
 /* ---- broken links ---- */
 
 static void every_page_that_links_to_it_is_told(void **state)
@@ -555,6 +574,7 @@ int main(void)
         cmocka_unit_test(totals_are_those_of_the_rows),
         cmocka_unit_test(what_the_crawl_has_not_written_yet_is_nothing),
         cmocka_unit_test(a_folder_without_a_crawl_is_an_error),
+        cmocka_unit_test(a_damaged_secret_is_an_error),
         cmocka_unit_test(every_page_that_links_to_it_is_told),
         cmocka_unit_test(pages_that_link_to_a_redirect_are_told_too),
         cmocka_unit_test(redirects_in_a_circle_end),
