@@ -7,38 +7,9 @@
 #include <string.h>
 
 #include "crawler/robots/robots.h"
+#include "crawler/scarce_memory.h"
 #include "crawler/sitemap/sitemap.h"
 #include "support/check.h"
-
-static long countdown = -1; /* the allocation that fails; negative: none */
-
-static bool fails(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-/* The linker's names: what the readers call, and what the C library has. */
-void *__wrap_malloc(size_t bytes);
-void *__real_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
-}
 
 static void robots_txt_without_memory_is_an_error(void **state)
 {
