@@ -181,8 +181,8 @@ int harvest_collect(harvest_collector *c, const harvest_found *found)
         into->skipped[HARVEST_BAD]++;
         return VIDI_OK;
     }
-    c->url_bytes += url.len;
-    if (c->url_bytes > HARVEST_URL_BYTES) {
+    c->taken += url.len + sizeof(harvest_link);
+    if (c->taken > HARVEST_BYTES) {
         harvest_tell_problem(into, "it has more than 16 MiB of links, and the rest was not looked at");
         return HARVEST_ENOUGH;
     }

@@ -8,9 +8,9 @@
 #include "crawler/html/html.h"
 
 enum {
-    HARVEST_URL_BYTES = 16 << 20, /* of all links of a response; the rest of them is not looked at */
-    HARVEST_TEXT_BYTES = 160,     /* of the text of a link */
-    HARVEST_TEXTS = 10000,        /* links of a page that get their text: each may take a look at kilobytes */
+    HARVEST_BYTES = 16 << 20, /* of memory for links, if all are kept; the rest of them is not looked at */
+    HARVEST_TEXT_BYTES = 160, /* of the text of a link */
+    HARVEST_TEXTS = 10000,    /* links of a page that get their text: each may take a look at kilobytes */
     HARVEST_RECENT = 1024
 };
 
@@ -23,9 +23,9 @@ typedef struct harvest_collector {
     harvest *into;
     const harvest_rules *rules;
     const frontier_url *from;
-    bool nofollow;    /* the response asks not to follow its links */
-    size_t url_bytes; /* of links so far, wanted or not */
-    size_t texts;     /* so far */
+    bool nofollow; /* the response asks not to follow its links */
+    size_t taken;  /* bytes that the links so far would take, wanted or not */
+    size_t texts;  /* so far */
     bytes scratch;
     harvest_place recent[HARVEST_RECENT]; /* links that were kept lately, by hash: to keep each once, if that is easy */
 } harvest_collector;
