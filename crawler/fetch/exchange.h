@@ -17,7 +17,7 @@
 typedef struct exchange {
     fetch_response response; /* first, because the caller frees it by its address */
     struct exchange *next;   /* of those that wait for a handle, or are done */
-    bool is_head;
+    bool is_head, may_cut;
     uint64_t max_body;
     char *origin;               /* "http://example.org:8080/": what libcurl parses */
     char *target;               /* path and query: what it sends */

@@ -113,6 +113,7 @@ typedef struct fetch_request {
     const char *const *headers;
     size_t header_count;
     uint64_t max_body; /* 0: as the options say */
+    bool may_cut;      /* a larger body is cut off there, which is no failure */
 } fetch_request;
 
 /*
@@ -129,7 +130,8 @@ typedef struct fetch_response {
     int status;    /* of HTTP; 0 if none came */
     bytes sent;    /* the head of the request as it was sent, secrets masked */
     bytes head;    /* status line and header fields as they came; of the last response, not of 1xx */
-    bytes body;
+    bytes body;    /* after a failure, too: what has come, at most max_body */
+    bool is_cut;   /* there was more, but the request said may_cut */
     fetch_address address;
     int64_t date;    /* milliseconds since 1970 when it began */
     int64_t took_us; /* until it was complete, by the machine's clock */

@@ -226,6 +226,7 @@ int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request
         return VIDI_EMEMORY;
     of->response.item = request->item;
     of->is_head = request->head;
+    of->may_cut = request->may_cut;
     of->max_body = request->max_body ? request->max_body : rules->max_body;
     set_address(of, &request->address);
     int error = copy_request(of, rules, request, &url);

@@ -58,10 +58,10 @@ static bool body_will_fit(carrier *by)
     curl_easy_getinfo(by->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     if (with->is_head || length <= 0)
         return true;
-    if ((uint64_t)length > with->max_body)
+    if ((uint64_t)length > with->max_body && !with->may_cut)
         return false;
-    size_t room = length < BELIEVED_BODY ? (size_t)length : BELIEVED_BODY;
-    return bytes_reserve(&with->response.body, room) == VIDI_OK || length > 0;
+    (void)bytes_reserve(&with->response.body, length < BELIEVED_BODY ? (size_t)length : BELIEVED_BODY);
+    return true; /* without that room, there may still be some when the body comes */
 }
 
 static size_t take_header(char *line, size_t one, size_t n, void *context)
@@ -120,7 +120,10 @@ static size_t take_body(char *from, size_t one, size_t n, void *context)
     if (bytes_append(body, from, fits))
         return refuse(by, FETCH_MEMORY);
     by->load->held += fits;
-    return fits == n ? n : refuse(by, FETCH_LIMIT);
+    if (fits == n)
+        return n;
+    by->with->response.is_cut = by->with->may_cut;
+    return refuse(by, FETCH_LIMIT);
 }
 
 /* An address is checked once more when a socket is opened to it, whoever has found it. */
@@ -191,6 +194,10 @@ static bool has_head(const carrier *by)
 
 static fetch_failure failure_of(const carrier *by, CURLcode result)
 {
+    long sent = 0;
+
+    if (by->with->response.is_cut)
+        return FETCH_FINE;
     if (by->failure != FETCH_FINE && result != CURLE_OK)
         return by->failure;
     switch (result) {
@@ -216,7 +223,8 @@ static fetch_failure failure_of(const carrier *by, CURLcode result)
     case CURLE_SSL_CLIENTCERT:
         return FETCH_TLS;
     case CURLE_OUT_OF_MEMORY: /* also what libcurl says about a line of 100 kB */
-        return by->heard > by->began && !has_head(by) ? FETCH_LIMIT : FETCH_MEMORY;
+        curl_easy_getinfo(by->easy, CURLINFO_REQUEST_SIZE, &sent);
+        return sent > 0 && !has_head(by) ? FETCH_LIMIT : FETCH_MEMORY;
     default:
         return FETCH_BROKEN;
     }

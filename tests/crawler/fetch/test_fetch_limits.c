@@ -14,6 +14,7 @@ static const play_page pages[] = {
     {"/", OK "Content-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL},
     /* too large */
     {"/announced", OK "X-A: 1\r\nContent-Length: 10001\r\n\r\n", 0, PLAY_WAIT, NULL},
+    {"/announced-and-sent", OK "Content-Length: 10001\r\n\r\n", 0, PLAY_REPEAT, LINE},
     {"/endless", OK "\r\n", 0, PLAY_REPEAT, LINE},
     {"/endless-chunks", CHUNKED, 0, PLAY_REPEAT, "10\r\n0123456789abcdef\r\n"},
     {"/endless-head", OK, 0, PLAY_REPEAT, "X-" LINE ": " LINE "\r\n"},
@@ -126,6 +127,30 @@ static void a_request_can_have_a_limit_of_its_own(void **state)
     check_failure(got, FETCH_LIMIT);
     assert_int_equal(got->body.len, 20000);
     fetch_response_free(got);
+    end(&r);
+}
+
+static void a_body_can_be_cut_off_at_its_limit(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/endless", "/endless-chunks", "/announced-and-sent", "/"};
+    room r;
+    char url[100];
+    begin_with(&r, (fetch_options){0});
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        snprintf(url, sizeof url, "http://127.0.0.1:%d%s", r.server->port, paths[i]);
+        fetch_response *got = ask(r.f, (fetch_request){.max_body = 3, .may_cut = true}, url);
+        assert_int_equal(got->failure, FETCH_FINE);
+        assert_string_equal(got->why, "");
+        assert_int_equal(got->status, 200);
+        assert_int_equal(got->body.len, 3);
+        assert_true(got->is_cut);
+        fetch_response_free(got);
+        got = ask(r.f, (fetch_request){.max_body = 5, .may_cut = true}, url);
+        assert_true(got->is_cut == (paths[i][1] != '\0'));
+        assert_int_equal(got->body.len, 5);
+        fetch_response_free(got);
+    }
     end(&r);
 }
 
@@ -304,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_end_at_their_limit),
         cmocka_unit_test(a_request_can_have_a_limit_of_its_own),
+        cmocka_unit_test(a_body_can_be_cut_off_at_its_limit),
         cmocka_unit_test(heads_end_at_their_limit),
         cmocka_unit_test(broken_responses_are_broken),
         cmocka_unit_test(silence_ends_a_request),
