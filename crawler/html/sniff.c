@@ -244,10 +244,9 @@ static vidi_str read_parameter(scan *s)
 
 vidi_str html_header_charset(vidi_str content_type)
 {
-    scan s = {content_type.ptr, content_type.ptr + content_type.len};
-
     if (content_type.len == 0)
         return (vidi_str){NULL, 0};
+    scan s = {content_type.ptr, content_type.ptr + content_type.len};
     skip_past(&s, ';');
     while (s.at < s.end) {
         skip_spaces(&s);

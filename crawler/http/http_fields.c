@@ -12,10 +12,10 @@
 /* The line at *at, with its end; moves *at behind it. Empty at the end of the head. */
 static vidi_str take_line(vidi_str head, size_t *at)
 {
-    const char *from = head.ptr + *at;
-    const char *end = *at < head.len ? memchr(from, '\n', head.len - *at) : NULL;
+    if (*at >= head.len)
+        return (vidi_str){NULL, 0};
+    const char *from = head.ptr + *at, *end = memchr(from, '\n', head.len - *at);
     vidi_str line = {from, end ? (size_t)(end + 1 - from) : head.len - *at};
-
     *at += line.len;
     return line;
 }

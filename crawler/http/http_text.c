@@ -26,6 +26,9 @@ bool http_next_word(vidi_str *text, const char *separators, vidi_str *word)
 {
     size_t from = 0, to;
 
+    *word = (vidi_str){NULL, 0};
+    if (text->len == 0)
+        return false;
     while (from < text->len && separates(text->ptr[from], separators))
         from++;
     for (to = from; to < text->len && !separates(text->ptr[to], separators);)

@@ -38,7 +38,9 @@ static inline bool http_is_token(char c)
 
 static inline char http_lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    if (c < 'A' || c > 'Z')
+        return c;
+    return (char)(c | 0x20);
 }
 
 /* Is the text `lower`, which is in lower case, but for the case of its letters? */

@@ -1,9 +1,8 @@
 /*
  * What a response yields: links, redirects, what it asks of robots, and whether it may be archived.
  */
-#include <zlib.h>
-
 #include "crawler/harvest/responses.h"
+#include "crawler/packed.h"
 
 static void links_of_a_page_that_are_in_scope_are_wanted(void **state)
 {
@@ -379,28 +378,12 @@ static void a_seed_can_be_a_sitemap_or_a_feed(void **state)
     end_rules(&rules);
 }
 
-static bytes gzip(vidi_str content)
-{
-    bytes to = {0};
-    z_stream stream = {0};
-    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY), Z_OK);
-    assert_int_equal(bytes_reserve(&to, deflateBound(&stream, content.len)), VIDI_OK);
-    stream.next_in = (Bytef *)(uintptr_t)content.ptr;
-    stream.avail_in = (uInt)content.len;
-    stream.next_out = (Bytef *)to.ptr;
-    stream.avail_out = (uInt)to.room;
-    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    to.len = stream.total_out;
-    deflateEnd(&stream);
-    return to;
-}
-
 static void packed_pages_are_unpacked_as_far_as_that_goes(void **state)
 {
     (void)state;
     harvest_rules rules = usual_rules(NULL);
     frontier_url url = page_at("http://h.org/");
-    bytes body = gzip(text_of("<a href=a>"));
+    bytes body = packed(text_of("<a href=a>"), GZIP);
     const char *fields = HTML_TYPE "Content-Encoding: gzip\r\n";
     harvest got = harvested(&rules, &url, 200, fields, bytes_str(&body));
     assert_false(got.incomplete);

@@ -4,32 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "crawler/http/http.h"
+#include "crawler/packed.h"
 #include "support/check.h"
 
-enum { GZIP = 16 + MAX_WBITS, ZLIB = MAX_WBITS, RAW = -MAX_WBITS, LIMIT = 1 << 20 };
+enum { LIMIT = 1 << 20 };
 
 static vidi_str text_of(const char *text)
 {
     return (vidi_str){text, strlen(text)};
-}
-
-static bytes packed(vidi_str content, int format)
-{
-    bytes to = {0};
-    z_stream stream = {0};
-    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, format, 9, Z_DEFAULT_STRATEGY), Z_OK);
-    assert_int_equal(bytes_reserve(&to, deflateBound(&stream, content.len)), VIDI_OK);
-    stream.next_in = (Bytef *)(uintptr_t)content.ptr;
-    stream.avail_in = (uInt)content.len;
-    stream.next_out = (Bytef *)to.ptr;
-    stream.avail_out = (uInt)to.room;
-    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    to.len = stream.total_out;
-    deflateEnd(&stream);
-    return to;
 }
 
 /* Unpacks, and compares with what is expected; NULL: nothing. */
@@ -51,7 +35,7 @@ static void gzip_and_deflate_are_undone(void **state)
     (void)state;
     static const struct {
         const char *encoding;
-        int format;
+        enum packed_format format;
     } cases[] = {{"gzip", GZIP},    {"x-gzip", GZIP}, {"GZip", GZIP},   {"identity, gzip", GZIP}, {"gzip, ,", GZIP},
                  {"deflate", ZLIB}, {"deflate", RAW}, {"Deflate", RAW}, {" gzip \t", GZIP}};
     const char *content = "content content content";
@@ -113,7 +97,7 @@ static void several_gzip_members_are_one_content(void **state)
 static void what_came_before_the_damage_is_kept(void **state)
 {
     (void)state;
-    static const int formats[] = {GZIP, ZLIB};
+    static const enum packed_format formats[] = {GZIP, ZLIB};
     for (size_t i = 0; i < 2; i++) {
         const char *encoding = formats[i] == GZIP ? "gzip" : "deflate";
         bytes body = packed(text_of("content"), formats[i]);
@@ -133,7 +117,7 @@ static void damage_anywhere_does_no_harm(void **state)
     static char content[2000];
     for (size_t i = 0; i < sizeof content; i++)
         content[i] = (char)("abcdefgh"[i % 8] + (char)(i * i / 37 % 11));
-    static const int formats[] = {GZIP, ZLIB, RAW};
+    static const enum packed_format formats[] = {GZIP, ZLIB, RAW};
     for (size_t f = 0; f < 3; f++) {
         vidi_str head = text_of(f ? "HTTP/1.1 200 OK\nContent-Encoding: deflate\n\n"
                                   : "HTTP/1.1 200 OK\nContent-Encoding: gzip\n\n");
