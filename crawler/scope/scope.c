@@ -32,7 +32,7 @@ struct scope {
     scope_names seeds;    /* their URLs, without fragments */
     scope_names origins;  /* "https://example.org:8080" */
     scope_names hosts;    /* "example.org:8080" */
-    scope_names sites;    /* "example.org" */
+    scope_names sites;    /* "example.org", by its hash backwards */
     scope_names prefixes; /* "example.org:8080/a/" */
     globs include, exclude;
     vidi_canon *site_of;
@@ -85,6 +85,11 @@ static vidi_str prefix_of(const url_parts *parts)
     return (vidi_str){host.ptr, (size_t)(slash + 1 - host.ptr)};
 }
 
+static void add_name(scope_names *names, vidi_str text)
+{
+    scope_names_add(names, scope_hash(text), text);
+}
+
 static int add_seed(scope *of, vidi_str url)
 {
     char room[SITE_MOST];
@@ -93,15 +98,15 @@ static int add_seed(scope *of, vidi_str url)
 
     if (!url_split(keep(of, url), &parts))
         return VIDI_EARGUMENT;
-    scope_names_add(&of->seeds, without_fragment(&parts));
-    scope_names_add(&of->origins, parts.origin);
-    scope_names_add(&of->hosts, host_and_port(&parts));
-    scope_names_add(&of->prefixes, prefix_of(&parts));
+    add_name(&of->seeds, without_fragment(&parts));
+    add_name(&of->origins, parts.origin);
+    add_name(&of->hosts, host_and_port(&parts));
+    add_name(&of->prefixes, prefix_of(&parts));
     if (of->reach != SCOPE_SITE)
         return VIDI_OK;
     int error = site_of(of, &parts, room, &site);
     if (!error)
-        scope_names_add(&of->sites, keep(of, site));
+        scope_names_add(&of->sites, scope_hash_backwards(site), keep(of, site));
     return error;
 }
 
@@ -193,6 +198,23 @@ static bool is_among(const scope_names *names, vidi_str text)
     return scope_names_have(names, scope_hash(text), text);
 }
 
+/* Does the host end with a site, or is it one? */
+static bool ends_with_site(const scope *of, vidi_str host)
+{
+    uint64_t hash = SCOPE_HASH_START;
+
+    if (host.ptr[host.len - 1] == '.')
+        host.len--;
+    for (size_t i = host.len; i > 0 && host.len - i < of->sites.longest; i--) {
+        vidi_str end = {host.ptr + i - 1, host.len - i + 1};
+        hash = scope_hash_byte(hash, end.ptr[0]);
+        if ((i == 1 || end.ptr[-1] == '.') && scope_names_have(&of->sites, hash, end))
+            return true;
+    }
+    return false;
+}
+
+/* A host that ends with a site need not belong to it: example.github.io is not on the site github.io. */
 static bool is_on_site(const scope *of, const url_parts *parts)
 {
     char room[SITE_MOST];
@@ -200,7 +222,8 @@ static bool is_on_site(const scope *of, const url_parts *parts)
 
     if (is_among(&of->hosts, host_and_port(parts)))
         return true;
-    return site_of(of, parts, room, &site) == VIDI_OK && is_among(&of->sites, site);
+    return ends_with_site(of, parts->host) && site_of(of, parts, room, &site) == VIDI_OK &&
+           scope_names_have(&of->sites, scope_hash_backwards(site), site);
 }
 
 /* Asks for the beginning up to each '/'. */

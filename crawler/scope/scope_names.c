@@ -36,9 +36,9 @@ static vidi_str *slot_of(const scope_names *names, uint64_t hash, vidi_str text)
     }
 }
 
-void scope_names_add(scope_names *names, vidi_str text)
+void scope_names_add(scope_names *names, uint64_t hash, vidi_str text)
 {
-    *slot_of(names, scope_hash(text), text) = text;
+    *slot_of(names, hash, text) = text;
     if (text.len > names->longest)
         names->longest = text.len;
 }

@@ -34,14 +34,24 @@ static inline uint64_t scope_hash(vidi_str text)
     return hash;
 }
 
+/* From the last byte to the first, so that the hash of every end of the text is known on the way. */
+static inline uint64_t scope_hash_backwards(vidi_str text)
+{
+    uint64_t hash = SCOPE_HASH_START;
+
+    for (size_t i = text.len; i > 0; i--)
+        hash = scope_hash_byte(hash, text.ptr[i - 1]);
+    return hash;
+}
+
 /* Makes room for n texts. VIDI_OK or VIDI_EMEMORY. */
 int scope_names_open(scope_names *names, size_t n);
 void scope_names_close(scope_names *names);
 
 /* The text is not copied. No more than scope_names_open was told. */
-void scope_names_add(scope_names *names, vidi_str text);
+void scope_names_add(scope_names *names, uint64_t hash, vidi_str text);
 
-/* hash is scope_hash(text). */
+/* With the hash that the text was added with. */
 bool scope_names_have(const scope_names *names, uint64_t hash, vidi_str text);
 
 #endif

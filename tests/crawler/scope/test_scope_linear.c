@@ -32,7 +32,10 @@ static uint64_t work_of(const scope_options *options, const char *seed, const ch
     scope *of;
     with_seed.seeds = &text;
     with_seed.seed_count = 1;
-    assert_int_equal(scope_open(&of, &with_seed), VIDI_OK);
+    if (scope_open(&of, &with_seed) != VIDI_OK) {
+        assert_int_equal(options->reach, SCOPE_SITE); /* a build without libpsl */
+        return 1;
+    }
     work = 0;
     scope_check(of, (vidi_str){url, strlen(url)});
     uint64_t done = work;
@@ -47,7 +50,7 @@ static void no_url_takes_more_than_linear_work(void **state)
     static const char *const pieces[] = {"/", "a", "/a", "/ab", "?", "/%41", "a.", ":", "/a/b/c", "#"};
     static const char *const heads[] = {"http://h.org/", "http://h.org/d/", "http://", "http://h.org/?"};
     static const char *const patterns[] = {"*a*b*c*", "/a*/*b", "*ab"};
-    for (int reach = SCOPE_HOST; reach <= SCOPE_PREFIX; reach += SCOPE_PREFIX)
+    for (int reach = SCOPE_HOST; reach <= SCOPE_PREFIX; reach++)
         for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
             for (size_t j = 0; j < sizeof heads / sizeof heads[0]; j++) {
                 scope_options options = {
