@@ -3,7 +3,8 @@
  *
  *     request.c     a request becomes an exchange, and the exchange options of libcurl
  *     response.c    what comes back is collected; what went wrong is put into words
- *     fetcher.c     the loop: sockets, timers, queues
+ *     fetcher.c     the loop: queues, timers, events
+ *     sockets.h     which sockets libcurl waits for
  *     guard.h       which addresses are permitted
  *     names.h       the cache of addresses
  */

@@ -4,10 +4,6 @@
  *
  *     fetch_start -> waiting -> a carrier -> libcurl … -> done -> fetch_wait
  *
- * A socket stays registered with epoll while its connection is kept open between two requests: libcurl's interest comes
- * and goes with each request, and two system calls for that would be a tenth of the work. If something happens on a
- * socket that libcurl is not interested in, it is taken out.
- *
  * Connecting is timed by libcurl; silence and the total are timed here, by looking at all carriers when the first of them
  * may be due.
  */
@@ -16,24 +12,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "crawler/fetch/exchange.h"
 #include "crawler/fetch/names.h"
+#include "crawler/fetch/sockets.h"
 
 enum { EVENTS = 64 };
 
 static const int64_t NEVER = INT64_MAX;
-
-/* What epoll watches of a socket, and for whom. */
-typedef struct watch {
-    uint32_t registered; /* with epoll; 0: nothing */
-    uint32_t wanted;     /* by libcurl; 0: nothing */
-    carrier *by;
-} watch;
 
 typedef struct exchange_list {
     exchange *first, *last;
@@ -44,10 +33,9 @@ struct fetcher {
     fetch_load load;
     names *names;
     CURLM *multi;
-    int epoll, wake; /* wake: an eventfd */
+    sockets sockets;
+    int wake; /* an eventfd */
     atomic_bool woken;
-    watch *watches; /* by descriptor */
-    size_t watch_room;
     int error; /* a callback of libcurl has failed */
 
     carrier *carriers, *free;
@@ -90,75 +78,30 @@ static exchange *take_first(exchange_list *from)
 
 /* ---- sockets ---- */
 
-static watch *watch_of(fetcher *of, int fd)
-{
-    size_t room = of->watch_room ? of->watch_room : 64;
-
-    if ((size_t)fd < of->watch_room)
-        return &of->watches[fd];
-    while (room <= (size_t)fd)
-        room *= 2;
-    watch *grown = realloc(of->watches, room * sizeof *grown);
-    if (!grown)
-        return NULL;
-    memset(grown + of->watch_room, 0, (room - of->watch_room) * sizeof *grown);
-    of->watches = grown;
-    of->watch_room = room;
-    return &of->watches[fd];
-}
-
-static int watch_socket(fetcher *of, int fd, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data.fd = fd};
-    watch *one = watch_of(of, fd);
-
-    if (!one)
-        return VIDI_EMEMORY;
-    if (one->registered == events)
-        return VIDI_OK;
-    if (epoll_ctl(of->epoll, one->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
-        return VIDI_ESYSTEM;
-    one->registered = events;
-    return VIDI_OK;
-}
-
-static void unwatch(fetcher *of, int fd)
-{
-    epoll_ctl(of->epoll, EPOLL_CTL_DEL, fd, NULL);
-    of->watches[fd].registered = 0;
-}
-
 /* libcurl's interest in a socket has changed. */
 static int on_interest(CURL *easy, curl_socket_t fd, int what, void *context, void *socket_context)
 {
     fetcher *of = context;
-    uint32_t wanted =
-        what == CURL_POLL_REMOVE ? 0 : (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+    uint32_t events = 0;
+    char *by = NULL;
 
     (void)socket_context;
-    if (wanted) {
-        int error = watch_socket(of, fd, wanted);
-        if (error) {
-            of->error = error;
-            return -1;
-        }
+    if (what != CURL_POLL_REMOVE) {
+        events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &by);
     }
-    if ((size_t)fd < of->watch_room) {
-        of->watches[fd].wanted = wanted;
-        of->watches[fd].by = NULL;
-        if (wanted)
-            curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&of->watches[fd].by);
-    }
-    return 0;
+    int error = sockets_want(&of->sockets, fd, events, by);
+    if (error)
+        of->error = error;
+    return error ? -1 : 0;
 }
 
 static int on_close(void *context, curl_socket_t fd)
 {
     fetcher *of = context;
 
-    if ((size_t)fd < of->watch_room)
-        of->watches[fd] = (watch){0};
-    return close(fd); /* which takes it out of epoll, too */
+    sockets_forget(&of->sockets, fd);
+    return close(fd);
 }
 
 static int on_timer(CURLM *multi, long ms, void *context)
@@ -343,17 +286,13 @@ static int run_timer(fetcher *of)
 
 static int on_socket(fetcher *of, int fd, uint32_t events)
 {
-    watch *one = &of->watches[fd];
     int what = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
+    const socket_watch *watch = sockets_happened(&of->sockets, fd);
 
-    if (!one->registered)
-        return VIDI_OK; /* closed since epoll told us */
-    if (!one->wanted) {
-        unwatch(of, fd);
+    if (!watch)
         return VIDI_OK;
-    }
-    carrier *by = one->by;
+    carrier *by = watch->owner;
     if (by && by->with && carrier_is_fooled(by, fd)) {
         carrier_give_up(by, FETCH_BROKEN, "nothing comes but framing");
         cut_off(of, by);
@@ -408,7 +347,7 @@ static int turn(fetcher *of, int64_t until)
     if (error)
         return error;
     collect_done(of);
-    int n = epoll_wait(of->epoll, events, EVENTS, has_event(of) ? 0 : time_left(of, until));
+    int n = epoll_wait(of->sockets.epoll, events, EVENTS, has_event(of) ? 0 : time_left(of, until));
     if (n < 0 && errno != EINTR)
         return VIDI_ESYSTEM;
     of->now = fetch_now_us();
@@ -557,20 +496,16 @@ static int open_multi(fetcher *of)
     return VIDI_OK;
 }
 
-static int watch_for_reading(int epoll, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0 ? VIDI_OK : VIDI_ESYSTEM;
-}
-
 static int open_events(fetcher *of)
 {
-    of->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int error = sockets_open(&of->sockets);
+
+    if (error)
+        return error;
     of->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (of->epoll < 0 || of->wake < 0 || watch_for_reading(of->epoll, of->wake))
+    if (of->wake < 0 || sockets_add_reading(&of->sockets, of->wake))
         return VIDI_ESYSTEM;
-    return watch_for_reading(of->epoll, names_fd(of->names));
+    return sockets_add_reading(&of->sockets, names_fd(of->names));
 }
 
 int fetch_open(fetcher **made, const fetch_options *options)
@@ -580,7 +515,7 @@ int fetch_open(fetcher **made, const fetch_options *options)
     *made = NULL;
     if (!of)
         return VIDI_EMEMORY;
-    of->epoll = of->wake = -1;
+    of->sockets.epoll = of->wake = -1;
     of->timer_at = of->check_at = NEVER;
     of->load.limit = or_default(options->max_held, FETCH_MAX_HELD);
     int error = copy_rules(&of->rules, options);
@@ -628,14 +563,12 @@ void fetch_close(fetcher *of)
     free_list(&of->waiting);
     free_list(&of->done);
     names_close(of->names);
-    if (of->epoll >= 0)
-        close(of->epoll);
+    sockets_close(&of->sockets);
     if (of->wake >= 0)
         close(of->wake);
     fetch_guard_close(&of->rules.guard);
     bytes_free(&of->rules.lines);
     free(of->rules.agent);
     free(of->rules.ca_file);
-    free(of->watches);
     free(of);
 }
