@@ -96,7 +96,10 @@ typedef struct fetch_options {
 
 typedef struct fetcher fetcher;
 
-/* VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, or VIDI_EARGUMENT (a control character in the agent). The options need not stay. */
+/*
+ * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), or VIDI_EARGUMENT (a control character in the
+ * agent). The options need not stay.
+ */
 int fetch_open(fetcher **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. */
 void fetch_close(fetcher *of);

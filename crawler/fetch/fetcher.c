@@ -460,6 +460,8 @@ static int copy_rules(fetch_rules *to, const fetch_options *options)
     int error = copy_text(&to->agent, options->agent);
     if (!error)
         error = copy_text(&to->ca_file, options->ca_file);
+    if (!error && to->ca_file && access(to->ca_file, R_OK) != 0)
+        error = VIDI_EIO;
     if (!error)
         error = fetch_rules_set_headers(to);
     return error ? error : fetch_guard_open(&to->guard, options);

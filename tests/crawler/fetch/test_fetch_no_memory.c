@@ -1,0 +1,120 @@
+/*
+ * When memory runs out, the fetcher says so, frees what it has, and gives no wrong answer. Every allocation of this
+ * thread fails once: first the first, then the second, and so on. What libcurl allocates is not looked at.
+ */
+#include "crawler/fetch/fetching.h"
+
+static _Thread_local long countdown = -1; /* the allocation that fails; negative: none */
+static _Thread_local bool has_failed;
+
+static bool fails(void)
+{
+    if (countdown < 0 || countdown-- > 0)
+        return false;
+    has_failed = true;
+    return true;
+}
+
+/* The linker's names: what the fetcher calls, and what the C library has. */
+void *__wrap_malloc(size_t bytes);
+void *__real_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(n, bytes);
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(old, bytes);
+}
+
+static const play_page pages[] = {
+    {NULL, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL},
+};
+
+static int look(void *context, const char *host, fetch_address *addresses, int room)
+{
+    (void)context;
+    (void)host;
+    (void)room;
+    addresses[0] = (fetch_address){{127, 0, 0, 1}, 4};
+    return 1;
+}
+
+/* Waits for one event. VIDI_OK, or an error. */
+static int wait_for(fetcher *f, fetch_event *event)
+{
+    int got = fetch_wait(f, PATIENCE_MS, event);
+    assert_int_not_equal(got, 0);
+    return got < 0 ? got : VIDI_OK;
+}
+
+/* Asks for a name and a page. VIDI_OK, or the error that ended it. */
+static int fetch_page(fetcher *f, const char *url)
+{
+    static const char *const headers[] = {"X-Secret: value"};
+    fetch_event event;
+    int error = fetch_name(f, str_of("example.test"), NULL);
+    if (!error)
+        error = wait_for(f, &event);
+    if (error)
+        return error;
+    assert_int_equal(event.failure, FETCH_FINE);
+    fetch_request request = {.url = str_of(url), .address = event.address, .headers = headers, .header_count = 1};
+    error = fetch_start(f, &request);
+    if (!error)
+        error = wait_for(f, &event);
+    if (error)
+        return error;
+    error = event.response->failure == FETCH_MEMORY ? VIDI_EMEMORY : VIDI_OK;
+    if (!error)
+        check_fine(event.response, 200, "hello");
+    fetch_response_free(event.response);
+    return error;
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    (void)state;
+    play_server *server = play_begin(AF_INET, pages, 1);
+    fetch_net loopback = net_of("127.0.0.0/8");
+    fetch_options options = {.agent = "vidi", .allowed = &loopback, .allowed_count = 1, .resolver = look};
+    char url[100];
+    int failures = 0;
+    snprintf(url, sizeof url, "http://example.test:%d/", server->port);
+    for (long at = 0;; at++) {
+        fetcher *f = NULL;
+        countdown = at;
+        has_failed = false;
+        int error = fetch_open(&f, &options);
+        if (!error)
+            error = fetch_page(f, url);
+        countdown = -1;
+        fetch_close(f);
+        assert_true(error == VIDI_OK || error == VIDI_EMEMORY);
+        if (!has_failed)
+            break;
+        failures += error == VIDI_EMEMORY;
+    }
+    print_message("# %d allocations were missed\n", failures);
+    assert_true(failures >= 12);
+    play_end(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* TLS: certificates are verified against the right authorities, for the right name, at the right time. */
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "crawler/fetch/fetching.h"
+#include "support/scratch.h"
+
+/* ---- certificates ---- */
+
+typedef struct identity {
+    EVP_PKEY *key;
+    X509 *certificate;
+} identity;
+
+/* A certificate that signs itself. `name` is its subject, `alternative` its DNS name, if any. */
+static identity make_identity(const char *name, const char *alternative, long seconds)
+{
+    identity made = {EVP_EC_gen("P-256"), X509_new()};
+    X509 *x = made.certificate;
+    assert_non_null(made.key);
+    assert_non_null(x);
+    X509_set_version(x, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
+    X509_gmtime_adj(X509_getm_notBefore(x), -7200);
+    X509_gmtime_adj(X509_getm_notAfter(x), seconds);
+    X509_set_pubkey(x, made.key);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0);
+    X509_set_issuer_name(x, X509_get_subject_name(x));
+    if (alternative) {
+        char value[100];
+        snprintf(value, sizeof value, "DNS:%s", alternative);
+        X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, value);
+        assert_non_null(extension);
+        X509_add_ext(x, extension, -1);
+        X509_EXTENSION_free(extension);
+    }
+    assert_true(X509_sign(x, made.key, EVP_sha256()) > 0);
+    return made;
+}
+
+static void free_identity(identity *of)
+{
+    EVP_PKEY_free(of->key);
+    X509_free(of->certificate);
+}
+
+static void write_certificate(const identity *of, const char *path)
+{
+    BIO *file = BIO_new_file(path, "w");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_bio_X509(file, of->certificate), 1);
+    BIO_free(file);
+}
+
+/* ---- a server, one connection after the other ---- */
+
+typedef struct tls_server {
+    SSL_CTX *context;
+    int fd, port;
+    pthread_t thread;
+    int connections;
+    char protocols[64]; /* that the client offered */
+} tls_server;
+
+static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *length, const unsigned char *in,
+                           unsigned n, void *context)
+{
+    tls_server *of = context;
+    (void)ssl;
+    snprintf(of->protocols, sizeof of->protocols, "%.*s", (int)n, (const char *)in);
+    *out = in + 1;
+    *length = in[0];
+    return SSL_TLSEXT_ERR_OK;
+}
+
+static void *serve(void *context)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret";
+    tls_server *of = context;
+    for (int fd; (fd = accept(of->fd, NULL, NULL)) >= 0; of->connections++) {
+        SSL *ssl = SSL_new(of->context);
+        char request[4096];
+        SSL_set_fd(ssl, fd);
+        if (SSL_accept(ssl) == 1)
+            while (SSL_read(ssl, request, sizeof request) > 0 && SSL_write(ssl, answer, (int)strlen(answer)) > 0)
+                ;
+        SSL_free(ssl);
+        close(fd);
+    }
+    return NULL;
+}
+
+static tls_server *begin_tls(const identity *as)
+{
+    tls_server *of = calloc(1, sizeof *of);
+    assert_non_null(of);
+    of->context = SSL_CTX_new(TLS_server_method());
+    assert_int_equal(SSL_CTX_use_certificate(of->context, as->certificate), 1);
+    assert_int_equal(SSL_CTX_use_PrivateKey(of->context, as->key), 1);
+    SSL_CTX_set_alpn_select_cb(of->context, choose_protocol, of);
+    of->fd = play_listen(AF_INET, &of->port);
+    assert_true(of->fd >= 0);
+    assert_int_equal(pthread_create(&of->thread, NULL, serve, of), 0);
+    return of;
+}
+
+/* The fetcher must be closed: the server reads until its client closes. */
+static void end_tls(tls_server *of)
+{
+    shutdown(of->fd, SHUT_RDWR);
+    pthread_join(of->thread, NULL);
+    close(of->fd);
+    SSL_CTX_free(of->context);
+    free(of);
+}
+
+/* ---- the tests ---- */
+
+static fetch_response *ask_tls(fetcher *f, const tls_server *server, const char *host)
+{
+    char url[100];
+    snprintf(url, sizeof url, "https://%s:%d/", host, server->port);
+    return ask(f, (fetch_request){0}, url);
+}
+
+/* Asks a server with this identity, trusting what is in a file (NULL: what the system trusts). */
+static void check_trust(const identity *as, const char *trusted, const char *host, fetch_failure failure, char *why)
+{
+    tls_server *server = begin_tls(as);
+    fetcher *f = open_fetcher(&(fetch_options){.ca_file = trusted});
+    fetch_response *got = ask_tls(f, server, host);
+    if (failure)
+        check_failure(got, failure);
+    else
+        check_fine(got, 200, "secret");
+    memcpy(why, got->why, sizeof got->why);
+    fetch_response_free(got);
+    fetch_close(f);
+    end_tls(server);
+}
+
+static void a_trusted_certificate_of_that_name_is_fine(void **state)
+{
+    char path[512];
+    identity own = make_identity("own", "example.test", 3600);
+    snprintf(path, sizeof path, "%s/own.pem", ((test_scratch *)*state)->path);
+    write_certificate(&own, path);
+    tls_server *server = begin_tls(&own);
+    fetcher *f = open_fetcher(&(fetch_options){.ca_file = path});
+    for (int i = 0; i < 3; i++) {
+        fetch_response *got = ask_tls(f, server, "example.test");
+        check_fine(got, 200, "secret");
+        fetch_response_free(got);
+    }
+    fetch_close(f);
+    shutdown(server->fd, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    assert_int_equal(server->connections, 1); /* kept */
+    assert_string_equal(server->protocols, "\x08http/1.1");
+    close(server->fd);
+    SSL_CTX_free(server->context);
+    free(server);
+    free_identity(&own);
+}
+
+static void other_certificates_are_refused(void **state)
+{
+    char own_path[512], other_path[512], why[160];
+    identity own = make_identity("own", "example.test", 3600), other = make_identity("other", "example.test", 3600);
+    identity old = make_identity("old", "example.test", -3600);
+    snprintf(own_path, sizeof own_path, "%s/own.pem", ((test_scratch *)*state)->path);
+    snprintf(other_path, sizeof other_path, "%s/other.pem", ((test_scratch *)*state)->path);
+    write_certificate(&own, own_path);
+    check_trust(&own, own_path, "example.test", FETCH_FINE, why);
+    check_trust(&own, NULL, "example.test", FETCH_TLS, why); /* the system does not know it */
+    check_trust(&own, own_path, "other.test", FETCH_TLS, why);
+    assert_non_null(strstr(why, "other.test"));
+    write_certificate(&other, other_path);
+    check_trust(&own, other_path, "example.test", FETCH_TLS, why);
+    write_certificate(&old, own_path);
+    check_trust(&old, own_path, "example.test", FETCH_TLS, why);
+    assert_non_null(strstr(why, "expired"));
+    free_identity(&own);
+    free_identity(&other);
+    free_identity(&old);
+}
+
+static void names_in_certificates_play_no_tricks(void **state)
+{
+    char path[512], why[160];
+    identity evil = make_identity("a\x1b[31m\xE2\x80\xAE"
+                                  "b",
+                                  NULL, 3600);
+    snprintf(path, sizeof path, "%s/evil.pem", ((test_scratch *)*state)->path);
+    write_certificate(&evil, path);
+    check_trust(&evil, path, "example.test", FETCH_TLS, why);
+    assert_non_null(strstr(why, "example.test"));
+    assert_null(strchr(why, '\x1b'));
+    assert_null(strstr(why, "\xE2\x80\xAE"));
+    free_identity(&evil);
+}
+
+static void a_server_without_tls_is_told(void **state)
+{
+    (void)state;
+    static const play_page pages[] = {{NULL, "HTTP/1.1 400 Bad Request\r\n\r\n", 0, PLAY_CLOSE, NULL}};
+    char url[100];
+    play_server *server = play_begin(AF_INET, pages, 1);
+    fetcher *f = open_fetcher(&(fetch_options){.connect_ms = 500}); /* the server waits for the end of a request */
+    snprintf(url, sizeof url, "https://example.test:%d/", server->port);
+    fetch_response *got = ask(f, (fetch_request){0}, url);
+    assert_true(got->failure == FETCH_TLS || got->failure == FETCH_TIMEOUT);
+    assert_int_equal(got->status, 0);
+    fetch_response_free(got);
+    fetch_close(f);
+    play_end(server);
+}
+
+static void authorities_that_cannot_be_read_are_an_error(void **state)
+{
+    (void)state;
+    fetcher *f;
+    assert_int_equal(fetch_open(&f, &(fetch_options){.ca_file = "/nonexistent/ca.pem"}), VIDI_EIO);
+    assert_null(f);
+}
+
+static int set_up(void **state)
+{
+    *state = malloc(sizeof(test_scratch));
+    test_scratch_make(*state);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    test_scratch_empty(*state);
+    test_scratch_remove(*state);
+    free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_trusted_certificate_of_that_name_is_fine, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_certificates_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_in_certificates_play_no_tricks, set_up, tear_down),
+        cmocka_unit_test(a_server_without_tls_is_told),
+        cmocka_unit_test(authorities_that_cannot_be_read_are_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
