@@ -21,6 +21,8 @@ static const play_page pages[] = {
     {"/login", "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\nno", 0, PLAY_KEEP, NULL},
     {"/cookie", OK "Set-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", 0, PLAY_KEEP, NULL},
     {"/head", OK "Content-Length: 1000000000\r\n\r\n", 0, PLAY_KEEP, NULL},
+    {"/head-with-body", OK "Content-Length: 5\r\n\r\nHTTP/1.1 299 Fooled\r\nContent-Length: 0\r\n\r\n", 0, PLAY_KEEP,
+     NULL},
     {"/bare-lf", "HTTP/1.1 200 OK\nX-A: 1\nContent-Length: 2\n\nlf", 0, PLAY_KEEP, NULL},
     {"/long", OK "Content-Length: 2\r\n\r\nokand more than it said", 0, PLAY_KEEP, NULL},
     {"/close-second", OK "Content-Length: 2\r\n\r\nok", 0, PLAY_CLOSE_SECOND, NULL},
@@ -247,6 +249,17 @@ static void bytes_behind_a_body_are_not_taken_for_a_response(void **state)
     assert_int_equal(play_connections(r->server), 2);
 }
 
+static void a_body_that_answers_head_is_not_taken_for_a_response(void **state)
+{
+    room *r = *state;
+    char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/head-with-body", r->server->port);
+    fetch_response *got = ask(r->f, (fetch_request){.head = true}, url);
+    check_fine(got, 200, "");
+    fetch_response_free(got);
+    check_get(r, "/", 200, NULL, "hello");
+}
+
 static void a_response_tells_when_and_where(void **state)
 {
     room *r = *state;
@@ -281,6 +294,32 @@ static void a_kept_connection_that_turns_out_dead_is_replaced(void **state)
     check_get(r, "/close-second", 200, NULL, "ok");
     check_get(r, "/close-second", 200, NULL, "ok");
     assert_int_equal(play_connections(r->server), 3);
+}
+
+static size_t open_connections(play_server *of)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&of->lock);
+    for (size_t i = 0; i < of->connection_count; i++)
+        n += of->connections[i].fd >= 0;
+    pthread_mutex_unlock(&of->lock);
+    return n;
+}
+
+static void few_connections_are_kept_open(void **state)
+{
+    room *r = *state;
+    char url[100];
+    fetcher *f = open_fetcher(&(fetch_options){.connections = 2});
+    for (int i = 0; i < 30; i++) {
+        snprintf(url, sizeof url, "http://h%d.test:%d/", i, r->server->port);
+        fetch_response_free(ask(f, (fetch_request){0}, url));
+    }
+    assert_int_equal(play_connections(r->server), 30);
+    for (int i = 0; i < PATIENCE_MS && open_connections(r->server) > 4; i++)
+        usleep(1000); /* the server has not seen it yet */
+    assert_in_range(open_connections(r->server), 1, 4);
+    fetch_close(f);
 }
 
 static void many_requests_share_few_connections(void **state)
@@ -365,9 +404,11 @@ int main(void)
         in_room(the_head_is_that_of_the_last_response),
         in_room(redirects_are_not_followed),
         in_room(bytes_behind_a_body_are_not_taken_for_a_response),
+        in_room(a_body_that_answers_head_is_not_taken_for_a_response),
         in_room(a_response_tells_when_and_where),
         in_room(connections_are_used_again),
         in_room(a_kept_connection_that_turns_out_dead_is_replaced),
+        in_room(few_connections_are_kept_open),
         in_room(many_requests_share_few_connections),
         in_room(closing_ends_whatever_is_going_on),
         in_room(waiting_ends_when_time_is_up),
