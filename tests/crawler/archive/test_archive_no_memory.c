@@ -7,40 +7,13 @@
 
 #include "crawler/archive/archive.h"
 #include "crawler/archive/warc_reader.h"
+#include "crawler/scarce_memory.h"
 #include "support/check.h"
 #include "support/scratch.h"
 
-static long countdown = -1; /* the allocation that fails; negative: none */
-
-static bool fails(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-/* The linker's names: what the archive calls, and what the C library has. */
-void *__wrap_malloc(size_t bytes);
-void *__real_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
+/* As those in scarce_memory.h. */
 char *__wrap_strdup(const char *text);
 char *__real_strdup(const char *text);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
-}
 
 char *__wrap_strdup(const char *text)
 {

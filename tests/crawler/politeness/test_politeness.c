@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "crawler/politeness/polite_log.h"
+#include "crawler/scarce_memory.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "vidi/vidi.h"
@@ -258,36 +259,6 @@ static void what_has_to_be_waited_for_outlives_its_queues_and_not_longer(void **
         assert_true(polite_known(of) <= 2 * 1001);
     }
     polite_close(of);
-}
-
-static long countdown = -1; /* the allocation that fails; negative: none */
-
-static bool fails(void)
-{
-    return countdown >= 0 && countdown-- == 0;
-}
-
-/* The linker's names. */
-void *__wrap_malloc(size_t bytes);
-void *__real_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
 }
 
 static void without_memory_nothing_is_added_and_nothing_changes(void **state)
