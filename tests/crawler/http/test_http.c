@@ -60,6 +60,21 @@ static void fields_are_read_as_they_came(void **state)
     assert_string_equal(fields_of((vidi_str){NULL, 0}), "");
 }
 
+static void behind_the_last_field_there_is_none_however_often_one_asks(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"HTTP/1.1 200 OK\r\nA: b\r\n\r\nC: d\r\n", "HTTP/1.1 200 OK\r\nA: b",
+                                        "x\n\nC: d\n", ""};
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        http_field field;
+        size_t at = 0;
+        while (http_next(text_of(heads[i]), &at, &field))
+            assert_true(is(field.name, "A"));
+        assert_false(http_next(text_of(heads[i]), &at, &field));
+        assert_false(http_next(text_of(heads[i]), &at, &field));
+    }
+}
+
 static void a_zero_byte_is_a_byte_like_others(void **state)
 {
     (void)state;
@@ -257,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_read_as_they_came),
+        cmocka_unit_test(behind_the_last_field_there_is_none_however_often_one_asks),
         cmocka_unit_test(a_zero_byte_is_a_byte_like_others),
         cmocka_unit_test(the_first_field_of_a_name_counts_in_any_case),
         cmocka_unit_test(types_come_in_lower_case_and_can_be_printed),

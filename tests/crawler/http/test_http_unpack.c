@@ -106,6 +106,10 @@ static void what_came_before_the_damage_is_kept(void **state)
         check_unpack(encoding, bytes_str(&body), LIMIT, HTTP_DAMAGED, "content");
         bytes_free(&body);
     }
+    bytes inner = packed(text_of("content"), GZIP), outer = packed(bytes_str(&inner), GZIP);
+    check_unpack("gzip, gzip", (vidi_str){outer.ptr, outer.len - 1}, LIMIT, HTTP_DAMAGED, "content");
+    bytes_free(&inner);
+    bytes_free(&outer);
     check_unpack("gzip", text_of("<html>not packed at all"), LIMIT, HTTP_DAMAGED, NULL);
     check_unpack("gzip", text_of("\x1f"), LIMIT, HTTP_DAMAGED, NULL);
 }
