@@ -1,6 +1,6 @@
 /*
  * The frontier's table of URLs, and what is kept in memory beside it: see frontier.h. The queue is in shelves.c, sorting
- * in sorting.c, the format of blocks in blocks.c.
+ * in sorting.c, reading ahead in windows.c, the format of blocks in blocks.c.
  */
 #include "crawler/frontier/frontier.h"
 
@@ -25,11 +25,11 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_SINCE] = "SELECT id, url FROM urls WHERE id > ?1 ORDER BY id",
     [FRONTIER_UNSORTED] = "SELECT id, url, host, depth, hops, kind, referrer FROM urls WHERE id > ?1 ORDER BY id",
     [FRONTIER_PUT] = "INSERT INTO queue (shelf, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [FRONTIER_TAKE] = "SELECT block, count, urls FROM queue"
-                      " WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block > ?4 ORDER BY block",
-    [FRONTIER_HOST] = "SELECT host FROM queue WHERE shelf = ?1 AND level = ?2 AND host >= ?3 ORDER BY host",
+    [FRONTIER_AHEAD] = "SELECT host, block, count, urls FROM queue"
+                       " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block",
     [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 AND level >= ?2 ORDER BY level",
-    [FRONTIER_DROP] = "DELETE FROM queue WHERE shelf = ?1 AND level = ?2 AND host = ?3 AND block = ?4",
+    [FRONTIER_DROP] = "DELETE FROM queue"
+                      " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)",
     [FRONTIER_SHELVES] = "SELECT first, last FROM shelves ORDER BY first",
     [FRONTIER_SHELF_PUT] = "INSERT OR REPLACE INTO shelves (first, last) VALUES (?1, ?2)",
     [FRONTIER_SHELF_DROP] = "DELETE FROM shelves WHERE first = ?1",
@@ -145,6 +145,7 @@ int frontier_open(frontier **made, sqlite3 *db, bool by_level)
         return VIDI_EMEMORY;
     of->db = db;
     of->by_level = by_level;
+    of->shelf_least = SHELF_LEAST;
     int error = sqlite3_db_readonly(db, "main") == 1 ? VIDI_OK : sql_execute(db, tables);
     if (!error)
         error = load_page_size(of);
@@ -163,6 +164,7 @@ void frontier_close(frontier *of)
         return;
     for (size_t i = 0; i < FRONTIER_STATEMENTS; i++)
         sqlite3_finalize(of->statements[i]);
+    shelves_free(of);
     free(of->shelves);
     free(of);
 }

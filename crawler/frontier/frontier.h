@@ -102,8 +102,12 @@ int frontier_level(frontier *of, uint32_t *level);
 /* The lowest one above `after`. */
 int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
 
-/* All URLs of the block are dealt with. Must be in a transaction. */
+/*
+ * All URLs of the block are dealt with. Must be in a transaction. Drops are collected: frontier_flush writes them, and must
+ * be called before the transaction is committed (ledger_commit does).
+ */
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);
+int frontier_flush(frontier *of);
 
 /* One URL by its id, for referrers: appends its text. VIDI_EABSENT: there is none. */
 int frontier_text(frontier *of, uint64_t id, bytes *to);

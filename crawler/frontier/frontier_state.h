@@ -10,21 +10,47 @@
 
 #include "crawler/frontier/frontier.h"
 
-#define NO_HOST UINT64_MAX /* keys of hosts have 63 bits */
+/* Where a block stands on a level of a shelf. */
+typedef struct block_key {
+    uint64_t host, number;
+} block_key;
+
+#define KEY_END ((block_key){INT64_MAX, INT64_MAX}) /* behind all blocks */
+
+/* A sort goes to the last shelf until that has so many URLs, or a sixteenth of all: so there are few shelves. */
+enum { SHELF_LEAST = 65536, SHELF_SHARE = 16 };
+
+enum { WINDOW_BLOCKS = 64, WINDOW_BYTES = 4096 };
 
 /*
- * What was found out by looking for a host: on this level, the shelf has no block of a host from `from` to `next` - 1. It
- * stays true when blocks are dropped. NO_HOST: none from there on.
+ * A part of a shelf in memory: all blocks from `from` up to, but without, `end`. It is read with one statement, so that
+ * going through many small hosts does not take one for each of them.
  */
-typedef struct shelf_gap {
-    uint32_t level;
+typedef struct window {
     bool known;
-    uint64_t from, next;
-} shelf_gap;
+    uint32_t level;
+    block_key from, end;
+    struct window_block {
+        block_key key;
+        size_t at, length; /* of its bytes in `text` */
+        uint32_t count;    /* of its URLs */
+        bool dropped;
+    } blocks[WINDOW_BLOCKS];
+    size_t count, live; /* blocks before `live` have been dropped */
+    bytes text;
+} window;
+
+/* Blocks that have been dropped, but are still in the table: all from `from` up to, but without, `end`. */
+typedef struct dropped_range {
+    bool any;
+    uint32_t level;
+    block_key from, end;
+} dropped_range;
 
 typedef struct shelf {
     uint64_t first, last; /* ids */
-    shelf_gap gap;
+    dropped_range dropped;
+    window *ahead; /* NULL: nothing was read yet */
 } shelf;
 
 enum frontier_statement {
@@ -34,8 +60,7 @@ enum frontier_statement {
     FRONTIER_SINCE,
     FRONTIER_UNSORTED,
     FRONTIER_PUT,
-    FRONTIER_TAKE,
-    FRONTIER_HOST,
+    FRONTIER_AHEAD,
     FRONTIER_LEVEL,
     FRONTIER_DROP,
     FRONTIER_SHELVES,
@@ -52,7 +77,8 @@ struct frontier {
     uint64_t last;  /* id of the last URL */
     shelf *shelves; /* by their ids */
     size_t shelf_count, shelf_room;
-    size_t block_bytes; /* of the longest block that a page of the database can hold beside others */
+    uint64_t shelf_least; /* URLs; tests make it smaller */
+    size_t block_bytes;   /* of the longest block that a page of the database can hold beside others */
     sqlite3_stmt *statements[FRONTIER_STATEMENTS];
     char error[256];
 };
@@ -70,9 +96,22 @@ uint64_t frontier_sorted(const frontier *of);
 
 /* Reads the shelves again. */
 int shelves_load(frontier *of);
+void shelves_free(frontier *of);
 /* The shelf that a sort of n URLs goes to: the last one or a new one, whose ids are then without end. */
 int shelves_open(frontier *of, uint64_t n, shelf **found);
 /* The shelf has all URLs up to this id; it is written down. Empty shelves before it are removed. */
 int shelves_close(frontier *of, shelf *last, uint64_t up_to);
+
+/*
+ * The first block at or behind a key; *found is NULL if there is none on this level of the shelf. It is good until the
+ * next call for this shelf.
+ */
+int window_find(frontier *of, shelf *on, uint32_t level, block_key key, struct window_block **found);
+/* Drops a block. It leaves the table at once, or with shelf_flush. */
+int window_drop(frontier *of, shelf *on, uint32_t level, block_key key);
+/* Removes dropped blocks from the table. */
+int shelf_flush(frontier *of, shelf *on);
+/* Forgets what was read ahead, because the shelf has changed. */
+void window_forget(shelf *on);
 
 #endif

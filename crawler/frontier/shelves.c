@@ -1,18 +1,15 @@
 /*
  * The queue: blocks of hosts, on shelves. See frontier_state.h for what a shelf is.
  *
- * The next host is the smallest among those that the shelves have next. Each shelf remembers what it has found last
- * (shelf_gap), so that going through all hosts in order takes one look at the table for each shelf that has the host, not
- * one for each shelf there is.
+ * The next host is the smallest among those that the shelves have next. The blocks of a host are on all shelves; those on
+ * earlier ones come first, because their ids are smaller.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "crawler/base/sql.h"
 #include "crawler/frontier/blocks.h"
 #include "crawler/frontier/frontier_state.h"
-
-/* A sort goes to the last shelf until that has so many URLs, or a sixteenth of all: so there are few shelves. */
-enum { SHELF_LEAST = 65536, SHELF_SHARE = 16 };
 
 /* ---- shelves ---- */
 
@@ -30,12 +27,19 @@ static int add_shelf(frontier *of, uint64_t first, uint64_t last)
     return VIDI_OK;
 }
 
+void shelves_free(frontier *of)
+{
+    for (size_t i = 0; i < of->shelf_count; i++)
+        window_forget(&of->shelves[i]);
+    of->shelf_count = 0;
+}
+
 int shelves_load(frontier *of)
 {
     sqlite3_stmt *ask = of->statements[FRONTIER_SHELVES];
     int error = VIDI_OK, result = SQLITE_DONE;
 
-    of->shelf_count = 0;
+    shelves_free(of);
     while (!error && (result = sqlite3_step(ask)) == SQLITE_ROW)
         error = add_shelf(of, sql_number(ask, 0), sql_number(ask, 1));
     if (!error && sql_code(result))
@@ -56,7 +60,7 @@ static uint64_t size_of(const shelf *shelf)
 
 int shelves_open(frontier *of, uint64_t n, shelf **found)
 {
-    uint64_t most = n > SHELF_LEAST ? n : SHELF_LEAST, all = 0;
+    uint64_t most = n > of->shelf_least ? n : of->shelf_least, all = 0;
     for (size_t i = 0; i < of->shelf_count; i++)
         all += size_of(&of->shelves[i]);
     if (most < all / SHELF_SHARE)
@@ -98,10 +102,11 @@ static int remove_empty(frontier *of)
         if (found == VIDI_EABSENT) {
             sql_bind(of->statements[FRONTIER_SHELF_DROP], 1, of->shelves[i].first);
             found = sql_run(of->statements[FRONTIER_SHELF_DROP]);
-            if (found)
-                frontier_fail(of, found);
-            else
+            if (!found) {
+                window_forget(&of->shelves[i]);
                 continue;
+            }
+            frontier_fail(of, found);
         }
         error = error ? error : found;
         of->shelves[kept++] = of->shelves[i];
@@ -122,82 +127,32 @@ int shelves_close(frontier *of, shelf *last, uint64_t up_to)
     if (error)
         return frontier_fail(of, error);
     last->last = up_to;
-    last->gap.known = false;
+    window_forget(last);
     return remove_empty(of);
 }
 
 /* ---- hosts ---- */
 
-static bool gap_has(const shelf_gap *gap, uint32_t level, uint64_t host)
-{
-    return gap->known && gap->level == level && gap->from <= host && host <= gap->next;
-}
-
-/* Looks for the first host at or after `host` on one shelf, and remembers it. */
-static int look(frontier *of, shelf *on, uint32_t level, uint64_t host)
-{
-    sqlite3_stmt *ask = of->statements[FRONTIER_HOST];
-    sql_bind(ask, 1, on->first);
-    sql_bind(ask, 2, level);
-    sql_bind(ask, 3, host);
-    int result = sqlite3_step(ask);
-    uint64_t next = result == SQLITE_ROW ? sql_number(ask, 0) : NO_HOST;
-    if (sql_code(result))
-        frontier_fail(of, sql_code(result));
-    sqlite3_reset(ask);
-    on->gap = (shelf_gap){.level = level, .known = sql_code(result) == VIDI_OK, .from = host, .next = next};
-    return sql_code(result);
-}
-
-/* The shelf whose next host is the smallest; `looked` tells whether that host was seen in the table just now. */
-static int smallest(frontier *of, uint32_t level, uint64_t host, shelf **found, bool *looked)
-{
-    *found = NULL;
-    for (size_t i = 0; i < of->shelf_count; i++) {
-        shelf *on = &of->shelves[i];
-        bool known = gap_has(&on->gap, level, host);
-        int error = known ? VIDI_OK : look(of, on, level, host);
-        if (error)
-            return error;
-        if (!*found || on->gap.next < (*found)->gap.next || (on->gap.next == (*found)->gap.next && !known)) {
-            *found = on;
-            *looked = !known;
-        }
-    }
-    return VIDI_OK;
-}
-
 int frontier_host(frontier *of, uint32_t level, uint64_t host, uint64_t *found)
 {
-    int error = frontier_ready(of, FRONTIER_HOST);
-    if (error)
-        return error;
-    for (;;) {
-        shelf *on;
-        bool looked = false;
-        error = smallest(of, level, host, &on, &looked);
-        if (error)
-            return error;
-        if (!on || on->gap.next == NO_HOST)
-            return VIDI_EABSENT;
-        uint64_t next = on->gap.next;
-        if (!looked) { /* its blocks may have been dropped since */
-            uint64_t from = on->gap.from;
-            error = look(of, on, level, next);
-            if (error)
-                return error;
-            on->gap.from = from;
-        }
-        if (on->gap.next == next) {
-            *found = next;
-            return VIDI_OK;
-        }
+    int error = frontier_refresh(of);
+    uint64_t smallest = UINT64_MAX;
+    for (size_t i = 0; !error && i < of->shelf_count; i++) {
+        struct window_block *next;
+        error = window_find(of, &of->shelves[i], level, (block_key){host, 0}, &next);
+        if (!error && next && next->key.host < smallest)
+            smallest = next->key.host;
     }
+    if (!error && smallest != UINT64_MAX)
+        *found = smallest;
+    return error || smallest != UINT64_MAX ? error : VIDI_EABSENT;
 }
 
 static int lowest_level(frontier *of, uint64_t least, uint32_t *level)
 {
     int error = frontier_ready(of, FRONTIER_LEVEL), found = VIDI_EABSENT;
+    for (size_t i = 0; !error && i < of->shelf_count; i++)
+        error = shelf_flush(of, &of->shelves[i]);
     if (error)
         return error;
     for (size_t i = 0; i < of->shelf_count; i++) {
@@ -225,40 +180,32 @@ int frontier_next_level(frontier *of, uint32_t after, uint32_t *level)
 
 /* ---- blocks ---- */
 
-static int take_from(frontier *of, const shelf *on, uint32_t level, uint64_t host, uint64_t after,
-                     frontier_block *block)
+/* `next` is in the window of a shelf. */
+static int read_block(frontier *of, const shelf *on, const struct window_block *next, frontier_block *block)
 {
-    sqlite3_stmt *ask = of->statements[FRONTIER_TAKE];
-    sql_bind(ask, 1, on->first);
-    sql_bind(ask, 2, level);
-    sql_bind(ask, 3, host);
-    sql_bind(ask, 4, after);
-    int result = sqlite3_step(ask), error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
-    if (result == SQLITE_ROW) {
-        block->host = host;
-        block->level = level;
-        block->number = sql_number(ask, 0);
-        error = block_read(block, sql_blob(ask, 2), sql_number(ask, 1));
-    }
-    if (error && error != VIDI_EABSENT)
+    block->host = next->key.host;
+    block->number = next->key.number;
+    block->level = on->ahead->level;
+    int error = block_read(block, (vidi_str){on->ahead->text.ptr + next->at, next->length}, next->count);
+    if (error == VIDI_EDAMAGED)
+        snprintf(of->error, sizeof of->error, "a block of URLs is damaged");
+    else if (error)
         frontier_fail(of, error);
-    sqlite3_reset(ask);
     return error;
 }
 
 int frontier_take(frontier *of, uint32_t level, uint64_t host, uint64_t after, frontier_block *block)
 {
-    int error = frontier_ready(of, FRONTIER_TAKE);
-    if (error)
-        return error;
-    for (size_t i = 0; i < of->shelf_count; i++) {
-        const shelf *on = &of->shelves[i];
-        bool nothing = on->last <= after || (gap_has(&on->gap, level, host) && on->gap.next != host);
-        error = nothing ? VIDI_EABSENT : take_from(of, on, level, host, after, block);
-        if (error != VIDI_EABSENT)
-            return error;
+    int error = frontier_refresh(of);
+    for (size_t i = 0; !error && i < of->shelf_count; i++) {
+        shelf *on = &of->shelves[i];
+        struct window_block *next = NULL;
+        if (on->last > after)
+            error = window_find(of, on, level, (block_key){host, after + 1}, &next);
+        if (!error && next && next->key.host == host)
+            return read_block(of, on, next, block);
     }
-    return VIDI_EABSENT;
+    return error ? error : VIDI_EABSENT;
 }
 
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number)
@@ -266,15 +213,18 @@ int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number)
     int error = frontier_ready_to_write(of, FRONTIER_DROP);
     if (error)
         return error;
-    sqlite3_stmt *drop = of->statements[FRONTIER_DROP];
-    for (size_t i = 0; i < of->shelf_count; i++)
-        if (of->shelves[i].first <= number && number <= of->shelves[i].last) {
-            sql_bind(drop, 1, of->shelves[i].first);
-            sql_bind(drop, 2, level);
-            sql_bind(drop, 3, host);
-            sql_bind(drop, 4, number);
-            error = sql_run(drop);
-            return frontier_wrote(of, error ? frontier_fail(of, error) : VIDI_OK);
-        }
+    for (size_t i = 0; i < of->shelf_count; i++) {
+        shelf *on = &of->shelves[i];
+        if (on->first <= number && number <= on->last)
+            return frontier_wrote(of, window_drop(of, on, level, (block_key){host, number}));
+    }
     return VIDI_OK; /* dropped before */
+}
+
+int frontier_flush(frontier *of)
+{
+    int error = frontier_ready_to_write(of, FRONTIER_DROP);
+    for (size_t i = 0; !error && i < of->shelf_count; i++)
+        error = shelf_flush(of, &of->shelves[i]);
+    return error;
 }

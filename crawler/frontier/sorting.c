@@ -13,6 +13,7 @@
 
 /* What one sort holds in memory at most; more URLs are sorted in several. */
 enum { SORT_BYTES = 64 << 20, SORT_URLS = 1 << 20 };
+enum { LOOK_AHEAD = 8 }; /* records are fetched into the cache so many places before they are needed */
 
 typedef struct place {
     uint64_t host;
@@ -118,6 +119,8 @@ static int make_block(frontier *of, uint64_t shelf, sorting *from, const place *
     while (count < n && count < FRONTIER_BLOCK) {
         frontier_url *url = &urls[count % 2], *before = count ? &urls[(count + 1) % 2] : NULL;
         size_t length = from->block.len;
+        if (places + count + LOOK_AHEAD < from->places + from->count)
+            __builtin_prefetch(from->records.ptr + places[count + LOOK_AHEAD].at);
         record_read(from->records.ptr + places[count].at, url);
         if (!before)
             number = url->id;
@@ -179,7 +182,7 @@ static int sort_some(frontier *of, uint64_t most, uint64_t *done)
 
 int frontier_sort(frontier *of, uint64_t most)
 {
-    int error = frontier_ready_to_write(of, FRONTIER_UNSORTED);
+    int error = frontier_flush(of);
     for (uint64_t done = 1; !error && done && most && frontier_unsorted(of); most -= done)
         error = frontier_wrote(of, sort_some(of, most, &done));
     return error;

@@ -190,6 +190,8 @@ int ledger_commit(ledger *of)
     }
     int error = ledger_ready_to_write(of, LEDGER_COMMIT);
     if (!error)
+        error = frontier_flush(of->urls);
+    if (!error)
         error = write_totals(of);
     if (error)
         return error;

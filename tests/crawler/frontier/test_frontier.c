@@ -22,6 +22,13 @@ static void run(sqlite3 *db, const char *text)
     check(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", text, sqlite3_errmsg(db));
 }
 
+/* As ledger_commit does. */
+static void commit(sqlite3 *db, frontier *of)
+{
+    check(frontier_flush(of) == VIDI_OK, "%s", frontier_error(of));
+    run(db, "COMMIT");
+}
+
 static int64_t ask(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *statement;
@@ -129,7 +136,7 @@ static void urls_come_back_by_host_in_the_order_in_which_they_were_found(void **
     assert_int_equal(frontier_unsorted(of), 600);
     sort(of, 5000);
     assert_int_equal(frontier_unsorted(of), 0);
-    run(db, "COMMIT");
+    commit(db, of);
     assert_int_equal(sweep(of, 0, met, false), 1000);
     frontier_close(of);
 
@@ -140,7 +147,7 @@ static void urls_come_back_by_host_in_the_order_in_which_they_were_found(void **
     assert_int_equal(frontier_unsorted(of), 0);
     assert_int_equal(sweep(of, 0, met, true), 1000);
     assert_int_equal(frontier_host(of, 0, 0, &found), VIDI_EABSENT);
-    run(db, "COMMIT");
+    commit(db, of);
     assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
     assert_int_equal(ask(db, "SELECT count(*) FROM urls"), 1000);
     frontier_close(of);
@@ -171,7 +178,7 @@ static void numbers_of_all_sizes_come_back(void **state)
     assert_int_equal(block.urls[0].kind, FRONTIER_OUTSIDE);
     assert_int_equal(block.urls[0].referrer, big);
     assert_int_equal(block.urls[0].url.len, 0);
-    run(db, "COMMIT");
+    commit(db, of);
     bytes_free(&block.text);
     frontier_close(of);
     sqlite3_close(db);
@@ -204,7 +211,7 @@ static void long_urls_make_short_blocks(void **state)
     assert_true(blocks >= 200 * 300 / 4096);
     /* All of them but the one fit into a quarter of a page, beside others. */
     assert_int_equal(ask(db, "SELECT count(*) FROM queue WHERE length(urls) > 1024"), 1);
-    run(db, "COMMIT");
+    commit(db, of);
     bytes_free(&block.text);
     frontier_close(of);
     sqlite3_close(db);
@@ -239,7 +246,7 @@ static void levels_are_kept_apart_if_wanted(void **state)
             assert_int_equal(sweep(of, 0, met, true), 300);
         }
         assert_int_equal(frontier_level(of, &level), VIDI_EABSENT);
-        run(db, "COMMIT");
+        commit(db, of);
         frontier_close(of);
         sqlite3_close(db);
     }
@@ -266,8 +273,8 @@ static void hosts_on_many_shelves_are_met_once_and_in_order(void **state)
         marked += met[i];
     assert_true(left > 0);
     assert_int_equal(marked, URLS);
+    commit(db, of);
     assert_int_equal(ask(db, "SELECT count(*) FROM queue"), 0);
-    run(db, "COMMIT");
     free(met);
     frontier_close(of);
     sqlite3_close(db);
@@ -300,7 +307,7 @@ static void small_sorts_share_a_shelf_and_empty_shelves_go(void **state)
     assert_true(ask(db, "SELECT count(*) FROM shelves") <= 2);
     assert_int_equal(frontier_unsorted(of), 0);
     assert_int_equal(sweep(of, 0, met, true), 1000);
-    run(db, "COMMIT");
+    commit(db, of);
     free(met);
     frontier_close(of);
     sqlite3_close(db);
@@ -335,7 +342,7 @@ static void a_rollback_brings_everything_back(void **state)
     sort(of, 1000);
     memset(met, 0, sizeof met);
     assert_int_equal(sweep(of, 0, met, true), 501);
-    run(db, "COMMIT");
+    commit(db, of);
     frontier_close(of);
     sqlite3_close(db);
 }
@@ -348,7 +355,7 @@ static void nothing_is_written_without_a_transaction(void **state)
     frontier_url url = {.host = 1, .url = {"http://a/", 9}};
     run(db, "BEGIN");
     assert_int_equal(frontier_add(of, &url), VIDI_OK);
-    run(db, "COMMIT");
+    commit(db, of);
     assert_int_equal(frontier_add(of, &url), VIDI_EARGUMENT);
     assert_int_equal(frontier_sort(of, 1), VIDI_EARGUMENT);
     assert_int_equal(frontier_drop(of, 0, 1, 1), VIDI_EARGUMENT);
@@ -381,7 +388,7 @@ static void urls_can_be_read_again_by_their_ids(void **state)
     run(db, "BEGIN");
     for (uint64_t i = 0; i < 100; i++)
         add(of, 1 + i % 7, 0);
-    run(db, "COMMIT");
+    commit(db, of);
     walk all = {.next = 1}, some = {.next = 91}, cut = {.next = 1, .stop = 5}, none = {.next = 0};
     assert_int_equal(frontier_since(of, 0, step, &all), VIDI_OK);
     assert_int_equal(all.next, 101);

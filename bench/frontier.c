@@ -1,0 +1,148 @@
+/*
+ * Measures the crawl's frontier: URLs are appended to the database, sorted to their hosts and taken out again, host by
+ * host, all in one thread and with the settings of a crawl: synchronous=FULL, a transaction for each 10,000 URLs.
+ *
+ * URLs are spread evenly over a thousand hosts, or over a million, which is the worst case: URLs that are found together
+ * belong to different hosts. All are in the queue before the first is taken out. Making the URLs is not timed.
+ *
+ * The memory is that of a process which does nothing else: the benchmark starts itself again. Its largest resident size
+ * with 2 and with 10 million URLs gives the bytes that each further URL takes.
+ */
+#include "subjects.h"
+#include "urls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "crawler/ledger/ledger.h"
+
+#define PIECE 10000u       /* URLs in a transaction: those of 500 pages with 20 new links each */
+#define SORTED_AT 1000000u /* as many unsorted URLs are sorted together */
+#define TEXT_ROOM 96
+
+/* ---- in a process of its own ---- */
+
+typedef struct job {
+    uint64_t n, hosts;
+    ledger *book;
+    frontier *queue;
+    char *text; /* of a piece of URLs */
+    frontier_url *urls;
+    double adding, sorting, taking; /* ns */
+} job;
+
+static void make_piece(job *of, uint64_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t random = url_mix(from + i), host = random % of->hosts;
+        char *to = of->text + i * TEXT_ROOM;
+        int length = snprintf(to, TEXT_ROOM, "https://www.site-%06llu.example/section/%llu/page-%llu.html",
+                              (unsigned long long)host, (unsigned long long)(random >> 50),
+                              (unsigned long long)(from + i));
+        of->urls[i] = (frontier_url){
+            .host = url_mix(host) >> 1, .url = {to, (size_t)length}, .depth = 3, .referrer = 1 + (from + i) / 20};
+    }
+}
+
+static bool sort_all(job *of)
+{
+    double start = bench_now();
+    bool fine = ledger_begin(of->book) == VIDI_OK && frontier_sort(of->queue, UINT64_MAX) == VIDI_OK &&
+                ledger_commit(of->book) == VIDI_OK;
+    of->sorting += bench_now() - start;
+    return fine;
+}
+
+static bool add_piece(job *of, size_t count)
+{
+    double start = bench_now();
+    bool fine = ledger_begin(of->book) == VIDI_OK;
+    for (size_t i = 0; fine && i < count; i++)
+        fine = frontier_add(of->queue, &of->urls[i]) == VIDI_OK;
+    fine = fine && ledger_commit(of->book) == VIDI_OK;
+    of->adding += bench_now() - start;
+    return fine;
+}
+
+static bool add_all(job *of)
+{
+    bool fine = true;
+    for (uint64_t done = 0; fine && done < of->n; done += PIECE) {
+        size_t count = of->n - done < PIECE ? (size_t)(of->n - done) : PIECE;
+        make_piece(of, done, count);
+        fine = add_piece(of, count) && (frontier_unsorted(of->queue) < SORTED_AT || sort_all(of));
+    }
+    return fine && sort_all(of);
+}
+
+/* Takes out all URLs of a host; *count grows. */
+static bool take_host(job *of, uint64_t host, frontier_block *block, uint64_t *count)
+{
+    int code;
+    while ((code = frontier_take(of->queue, 0, host, 0, block)) == VIDI_OK) {
+        *count += block->count;
+        if (frontier_drop(of->queue, 0, host, block->number) != VIDI_OK)
+            return false;
+    }
+    return code == VIDI_EABSENT;
+}
+
+static bool take_all(job *of)
+{
+    double start = bench_now();
+    frontier_block block = {0};
+    uint64_t host = 0, taken = 0, committed = 0;
+    int code = ledger_begin(of->book);
+    while (code == VIDI_OK && (code = frontier_host(of->queue, 0, host, &host)) == VIDI_OK) {
+        if (!take_host(of, host++, &block, &taken))
+            code = VIDI_EIO;
+        if (code == VIDI_OK && taken - committed >= PIECE) {
+            committed = taken;
+            code = ledger_commit(of->book);
+            code = code ? code : ledger_begin(of->book);
+        }
+    }
+    bool fine = code == VIDI_EABSENT && ledger_commit(of->book) == VIDI_OK && taken == of->n;
+    of->taking += bench_now() - start;
+    bytes_free(&block.text);
+    return fine;
+}
+
+/* Prints nanoseconds a URL for each part, and the largest resident size. */
+static int run_job(job *of, const char *path)
+{
+    char why[256];
+    double cpu = bench_cpu_now();
+    of->text = malloc((size_t)PIECE * TEXT_ROOM);
+    of->urls = malloc(PIECE * sizeof *of->urls);
+    if (!of->text || !of->urls || ledger_open(&of->book, path, LEDGER_WRITE, false, why) != VIDI_OK)
+        return 2;
+    of->queue = ledger_frontier(of->book);
+    bool fine = add_all(of) && take_all(of);
+    if (!fine)
+        fprintf(stderr, "frontier: %s\n", ledger_error(of->book));
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%.1f %.1f %.1f %.1f %ld\n", of->adding / (double)of->n, of->sorting / (double)of->n,
+           of->taking / (double)of->n, (bench_cpu_now() - cpu) / (double)of->n, usage.ru_maxrss);
+    ledger_close(of->book);
+    return fine ? 0 : 2;
+}
+
+int bench_frontier_alone(const char *what)
+{
+    job of = {0};
+    char path[600];
+    unsigned long long n, hosts;
+    if (sscanf(what, "%llu,%llu,%599s", &n, &hosts, path) != 3)
+        return 2;
+    of.n = n;
+    of.hosts = hosts;
+    int code = run_job(&of, path);
+    free(of.text);
+    free(of.urls);
+    return code;
+}
