@@ -20,7 +20,11 @@
 #include "crawler/fetch/names.h"
 #include "crawler/fetch/sockets.h"
 
-enum { EVENTS = 64 };
+enum {
+    EVENTS = 64,
+    BUFFER =
+        64 * 1024 /* that libcurl receives into: pages of 50 kB take half the time of 16 kB, which is its default */
+};
 
 static const int64_t NEVER = INT64_MAX;
 
@@ -129,6 +133,7 @@ static void set_constants(carrier *by, fetcher *of)
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 1L);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER);
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)rules->connect_ms);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
