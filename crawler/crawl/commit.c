@@ -390,6 +390,8 @@ static void conclude(keeper *of)
     batch_clear(b);
     atomic_fetch_sub(&c->weight, weight);
     atomic_fetch_sub(&c->errands, errands);
+    if (errands > 0)
+        fetch_wake(c->fetcher); /* the spider may be waiting for a commit */
 }
 
 int keeper_commit(keeper *of)

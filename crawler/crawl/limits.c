@@ -4,14 +4,20 @@
  */
 #include "crawler/crawl/spider.h"
 
+bool limits_gate(const spider *of)
+{
+    const crawl *c = of->crawl;
+
+    return atomic_load(&c->weight) + fetch_held(c->fetcher) >= CRAWL_WEIGHT ||
+           atomic_load(&c->errands) + of->pages_running >= CRAWL_BATCH + c->options.connections;
+}
+
 bool limits_allow(const spider *of)
 {
     const crawl *c = of->crawl;
     const crawl_options *o = &c->options;
 
-    if (crawl_ends(c) != ENDING_NOT || of->running >= o->connections)
-        return false;
-    if (atomic_load(&c->weight) + fetch_held(c->fetcher) >= CRAWL_WEIGHT || atomic_load(&c->errands) >= CRAWL_ERRANDS)
+    if (crawl_ends(c) != ENDING_NOT || of->running >= o->connections || limits_gate(of))
         return false;
     /* Requests that are on their way may become pages, all of them. */
     return !o->max_pages || of->pages + of->pages_running < o->max_pages;

@@ -172,8 +172,8 @@ static bool skip_time(spider *of, int64_t until)
 static int64_t patience(spider *of)
 {
     if (crawl_ends(of->crawl) == ENDING_NOT && !limits_allow(of)) {
-        note_starving(of, false);
-        return of->running > 0 ? GATED : GATED / 4;
+        note_starving(of, limits_gate(of));
+        return GATED;
     }
     int64_t until = earliest(of), wait = until == INT64_MAX ? LONGEST : until - of->now;
     note_starving(of, wait > SOON);
@@ -248,6 +248,7 @@ static void loop(spider *of)
             listen(of, patience(of));
     }
     flush(of);
+    show_progress(of);
 }
 
 /* Requests that are still running end with the fetcher, which nobody asks about them any more. */

@@ -122,6 +122,8 @@ void robots_file_ask(spider *of, host *host);
 
 /* ---- limits.c ---- */
 
+/* Is so much on its way that a commit must come first? */
+bool limits_gate(const spider *of);
 /* May a request be begun now? */
 bool limits_allow(const spider *of);
 /* Ends the run if a limit is reached. */
