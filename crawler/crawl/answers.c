@@ -173,14 +173,6 @@ static bool try_by_get(errand *page, const fetch_response *response)
     return page->by_get;
 }
 
-static bool is_fine(const errand *page, const fetch_response *response)
-{
-    if (response->failure == FETCH_FINE)
-        return true;
-    /* Of a link that is only checked, the beginning is enough. */
-    return response->failure == FETCH_LIMIT && page->url.kind == FRONTIER_OUTSIDE && response->status != 0;
-}
-
 static void page_arrived(spider *of, host *host, errand *page, fetch_response *response)
 {
     bool overload = response->failure == FETCH_FINE && (response->status == 429 || response->status == 503);
@@ -191,7 +183,7 @@ static void page_arrived(spider *of, host *host, errand *page, fetch_response *r
         host_retry(of, host, page, of->now);
     } else if (!overload && try_by_get(page, response)) {
         host_retry(of, host, page, of->now);
-    } else if (!is_fine(page, response)) {
+    } else if (response->failure != FETCH_FINE) {
         no_answer(of, host, page, response);
     } else {
         host->overloads = overload ? host->overloads : 0;

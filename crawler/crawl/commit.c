@@ -225,7 +225,7 @@ static int write_edges(keeper *of)
     return error;
 }
 
-/* Brings the row of a host up to date: its pages, and what the spider has told about it (NULL: nothing). */
+/* Brings the row of a host up to date: its pages, and what the spider has told about it. One of the two is there. */
 static int write_host(keeper *of, uint64_t id, const card *news)
 {
     ledger *book = of->crawl->ledger;
@@ -235,8 +235,10 @@ static int write_host(keeper *of, uint64_t id, const card *news)
     char parked[sizeof news->parked];
     int error = ledger_host_read(book, id, &row);
 
-    if (error == VIDI_EABSENT && host && host->origin) {
-        row = (ledger_host){.id = id, .robots_outcome = -1, .origin = {host->origin, strlen(host->origin)}};
+    if (error == VIDI_EABSENT) {
+        row = (ledger_host){.id = id, .robots_outcome = -1};
+        row.origin =
+            news ? (vidi_str){news->origin.ptr, news->origin.len - 1} : (vidi_str){host->origin, strlen(host->origin)};
         error = VIDI_OK;
     }
     /* What was read is in the ledger's memory, which the next call takes back. */

@@ -357,16 +357,27 @@ void host_leave_if_over(spider *of, host *host)
     host_free(of, host);
 }
 
-void host_park(spider *of, host *host, int64_t not_before, const char *why)
+card *host_news(spider *of, const host *host)
 {
     card *news = calloc(1, sizeof *news);
 
-    if (!news) {
+    if (news)
+        news->parcel.kind = PARCEL_CARD;
+    if (!news || bytes_append_format(&news->origin, "%s/", host->origin) != VIDI_OK) {
+        parcel_free(news ? &news->parcel : NULL);
         crawl_no_memory(of->crawl);
-        return;
+        return NULL;
     }
-    news->parcel.kind = PARCEL_CARD;
     news->host = host->id;
+    return news;
+}
+
+void host_park(spider *of, host *host, int64_t not_before, const char *why)
+{
+    card *news = host_news(of, host);
+
+    if (!news)
+        return;
     news->not_before = not_before;
     snprintf(news->parked, sizeof news->parked, "%s", why);
     host->parked = true;

@@ -97,7 +97,7 @@ typedef struct load {
 typedef struct card {
     parcel parcel;
     uint64_t host;
-    bytes origin; /* to the spider: with a '/' at the end */
+    bytes origin; /* with a '/' at the end */
     uint64_t pages;
     int64_t not_before; /* a date; 0: none */
     /* robots.txt */

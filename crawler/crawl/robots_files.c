@@ -128,16 +128,12 @@ void robots_file_from(spider *of, host *host, const card *known)
 
 /* ---- telling the keeper ---- */
 
-static card *news_about(spider *of, const host *host)
+static card *robots_news(spider *of, const host *host)
 {
-    card *news = calloc(1, sizeof *news);
+    card *news = host_news(of, host);
 
-    if (!news) {
-        crawl_no_memory(of->crawl);
+    if (!news)
         return NULL;
-    }
-    news->parcel.kind = PARCEL_CARD;
-    news->host = host->id;
     news->has_robots = true;
     news->robots_outcome = host->robots_outcome;
     news->robots_date = host->robots_date;
@@ -152,7 +148,7 @@ static void settle(spider *of, host *host, robots_outcome outcome, vidi_str file
     host->robots_date = host->robots_reached = crawl_date(of->crawl);
     host->robots_ready = true;
     host->robots_failures = 0;
-    card *news = news_about(of, host);
+    card *news = robots_news(of, host);
     if (!news)
         return;
     int error = VIDI_OK;
@@ -255,19 +251,11 @@ static void read_file(spider *of, host *host, const fetch_response *response)
     bytes_free(&content);
 }
 
-/* A body that is too long is a file of which the beginning counts. */
-static int status_of(const fetch_response *response)
-{
-    bool counts = response->failure == FETCH_FINE || (response->failure == FETCH_LIMIT && response->body.len > 0);
-
-    return counts ? response->status : 0;
-}
-
 static robots_outcome decide(spider *of, const host *host, const errand *asked, const fetch_response *response,
                              vidi_str location)
 {
     int64_t date = crawl_date(of->crawl);
-    robots_answer answer = {.status = status_of(response),
+    robots_answer answer = {.status = response->failure == FETCH_FINE ? response->status : 0,
                             .redirects = asked->redirects,
                             .has_location = location.ptr != NULL,
                             .has_cached = host->rules != NULL,

@@ -97,6 +97,8 @@ void host_wake_at(spider *of, int64_t due);
 void host_give_up(spider *of, host *host, const char *reason, const char *error);
 /* It is left alone for this run; its URLs stay in the queue. not_before: a date, or 0. */
 void host_park(spider *of, host *host, int64_t not_before, const char *why);
+/* A card with nothing but the host's name; NULL: no memory, which has been told. */
+card *host_news(spider *of, const host *host);
 /* Forgets it if it has no reason to be here. */
 void host_leave_if_over(spider *of, host *host);
 /* An outcome without a response that counts. */
