@@ -1,6 +1,5 @@
 /*
- * The output file: see output.h. The database has three entries about it: output_device, output_inode
- * and output_length.
+ * The output file: see output.h. The database has two entries about it: output_length and output_tail.
  */
 #include "crawler/crawl/output.h"
 
@@ -22,36 +21,56 @@ static int cannot(char *why, const char *what, const char *path)
     return VIDI_EIO;
 }
 
-/* What the database knows: VIDI_EABSENT if nothing. */
-static int read_known(ledger *from, uint64_t *device, uint64_t *inode, uint64_t *length)
+/* Reads the last bytes before `length`. */
+static int read_tail(output *of)
 {
-    int64_t value[3];
-    static const char *const names[3] = {"output_device", "output_inode", "output_length"};
+    size_t wanted = of->length < OUTPUT_TAIL ? (size_t)of->length : OUTPUT_TAIL, have = 0;
 
-    for (int i = 0; i < 3; i++) {
-        int error = ledger_get(from, names[i], &value[i]);
-        if (error)
-            return error;
+    while (have < wanted) {
+        ssize_t n = pread(of->fd, of->tail + have, wanted - have, (off_t)(of->length - wanted + have));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return VIDI_EIO;
+        have += (size_t)n;
     }
-    *device = (uint64_t)value[0];
-    *inode = (uint64_t)value[1];
-    *length = (uint64_t)value[2];
+    of->tail_len = wanted;
     return VIDI_OK;
 }
 
-/* The file is one that the database knows: cut it back. */
-static int go_on(output *of, const struct stat *about, uint64_t length, char *why)
+/* What the database knows: *length is 0 if nothing. */
+static int read_known(ledger *from, uint64_t *length, bytes *tail)
 {
-    if ((uint64_t)about->st_size < length) {
+    int64_t value = 0;
+    int error = ledger_get(from, "output_length", &value);
+
+    if (error == VIDI_OK)
+        error = ledger_get_text(from, "output_tail", tail);
+    *length = (uint64_t)value;
+    return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+/* The crawl has written to a file before: is it this one? If so, cuts it back. */
+static int go_on(output *of, uint64_t size, const bytes *tail, char *why)
+{
+    if (size < of->length) {
         snprintf(why, WHY,
                  "%s has %" PRIu64 " bytes, but this crawl has written %" PRIu64
-                 " to it: it was shortened; name another file",
-                 of->path, (uint64_t)about->st_size, length);
+                 ": it was shortened or is another file; bring it back, or leave --jsonl out",
+                 of->path, size, of->length);
         return VIDI_EDAMAGED;
     }
-    if ((uint64_t)about->st_size > length && ftruncate(of->fd, (off_t)length) != 0)
+    if (read_tail(of) != VIDI_OK)
+        return cannot(why, "read", of->path);
+    if (tail->len != of->tail_len || memcmp(tail->ptr, of->tail, tail->len) != 0) {
+        snprintf(why, WHY,
+                 "%s is not the file that this crawl has written %" PRIu64
+                 " bytes to: go on with that one, or leave --jsonl out",
+                 of->path, of->length);
+        return VIDI_EEXIST;
+    }
+    if (size > of->length && ftruncate(of->fd, (off_t)of->length) != 0)
         return cannot(why, "shorten", of->path);
-    of->length = length;
     return VIDI_OK;
 }
 
@@ -71,7 +90,7 @@ static int sync_folder(const char *path)
 static int open_file(output *of, ledger *from, char *why)
 {
     struct stat about;
-    uint64_t device = 0, inode = 0, length = 0;
+    bytes tail = {0};
 
     of->fd = open(of->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     if (of->fd < 0 || fstat(of->fd, &about) != 0)
@@ -80,24 +99,19 @@ static int open_file(output *of, ledger *from, char *why)
         of->is_stream = true;
         return VIDI_OK;
     }
-    of->device = (uint64_t)about.st_dev;
-    of->inode = (uint64_t)about.st_ino;
-    int error = read_known(from, &device, &inode, &length);
-    if (error != VIDI_OK && error != VIDI_EABSENT) {
+    int error = read_known(from, &of->length, &tail);
+    if (error) {
         snprintf(why, WHY, "%s", ledger_error(from));
-        return error;
+    } else if (of->length > 0) {
+        error = go_on(of, (uint64_t)about.st_size, &tail, why);
+    } else {
+        of->length = (uint64_t)about.st_size; /* what others have written to it stays */
+        error = read_tail(of) == VIDI_OK ? VIDI_OK : cannot(why, "read", of->path);
     }
-    if (error == VIDI_OK && device == of->device && inode == of->inode)
-        return go_on(of, &about, length, why);
-    if (error == VIDI_OK && length > 0) {
-        snprintf(why, WHY,
-                 "%s is not the file that this crawl has written %" PRIu64
-                 " bytes to: go on with that one, or leave --jsonl out",
-                 of->path, length);
-        return VIDI_EEXIST;
-    }
-    of->length = (uint64_t)about.st_size; /* what others have written to it stays */
-    return sync_folder(of->path) == 0 ? VIDI_OK : cannot(why, "sync the folder of", of->path);
+    bytes_free(&tail);
+    if (error == VIDI_OK && sync_folder(of->path) != 0)
+        error = cannot(why, "sync the folder of", of->path);
+    return error;
 }
 
 int output_open(output *of, const char *path, ledger *from, char *why)
@@ -128,11 +142,22 @@ static int write_failed(void)
     return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? VIDI_ELIMIT : VIDI_EIO;
 }
 
+/* Remembers the end of what was written. */
+static void note_tail(output *of, vidi_str lines)
+{
+    size_t fresh = lines.len < OUTPUT_TAIL ? lines.len : OUTPUT_TAIL;
+    size_t kept = of->tail_len < OUTPUT_TAIL - fresh ? of->tail_len : OUTPUT_TAIL - fresh;
+
+    memmove(of->tail, of->tail + of->tail_len - kept, kept);
+    memcpy(of->tail + kept, lines.ptr + lines.len - fresh, fresh);
+    of->tail_len = kept + fresh;
+}
+
 int output_write(output *of, vidi_str lines)
 {
     size_t done = 0;
 
-    if (of->fd < 0)
+    if (of->fd < 0 || lines.len == 0)
         return VIDI_OK;
     while (done < lines.len) {
         ssize_t n = of->is_stream ? write(of->fd, lines.ptr + done, lines.len - done)
@@ -144,6 +169,7 @@ int output_write(output *of, vidi_str lines)
         done += (size_t)n;
     }
     of->length += lines.len;
+    note_tail(of, lines);
     return VIDI_OK;
 }
 
@@ -159,7 +185,5 @@ int output_commit(const output *of, ledger *to)
     if (of->fd < 0 || of->is_stream)
         return VIDI_OK;
     int error = ledger_set(to, "output_length", (int64_t)of->length);
-    if (error == VIDI_OK)
-        error = ledger_set(to, "output_device", (int64_t)of->device);
-    return error ? error : ledger_set(to, "output_inode", (int64_t)of->inode);
+    return error ? error : ledger_set_text(to, "output_tail", (vidi_str){of->tail, of->tail_len});
 }

@@ -22,12 +22,24 @@ static size_t weight_of(const errand *of)
     return sizeof *of + h->records.room + h->text.room + h->link_room * sizeof *h->links;
 }
 
+/* A seed that leads out of the crawl is a crawl of one page: nearly always a mistake. */
+static void warn_of_seed(const crawl *of, const errand *page)
+{
+    const harvest *h = &page->harvest;
+
+    if (page->url.kind == FRONTIER_SEED && h->redirect.ptr && h->link_count == 0 && h->skipped[HARVEST_SCOPE] > 0)
+        crawl_warn(of, "%s leads to %.*s, which is out of scope: name that as a seed, or use --scope site", page->text,
+                   (int)h->redirect.len, h->redirect.ptr);
+}
+
 static void read_one(crawl *of, archive_packer *packer, errand *page)
 {
     if (page->response && !page->reason) {
         page->harvested = true;
         if (harvest_read(&page->harvest, &of->rules, packer, &page->url, page->response) != VIDI_OK)
             crawl_no_memory(of);
+        else
+            warn_of_seed(of, page);
     }
     if (page->response)
         fetch_response_free(page->response);

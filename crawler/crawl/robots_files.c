@@ -178,12 +178,13 @@ static void come_later(spider *of, host *host, const fetch_response *response)
     char why[200];
 
     host->robots_failures++;
-    if (response->status == 0 && host->robots_failures > of->crawl->options.retries) {
+    bool silent = response->failure != FETCH_FINE;
+    if (silent && host->robots_failures > of->crawl->options.retries) {
         snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
         host_give_up(of, host, fetch_reason(response->failure), why);
         return;
     }
-    if (response->status == 0)
+    if (silent)
         wait = (int64_t)1000 << (2 * (host->robots_failures < 4 ? host->robots_failures - 1 : 3));
     else {
         int64_t asked = http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(of->crawl));

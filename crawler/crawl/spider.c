@@ -83,10 +83,12 @@ static bool start(spider *of, host *host, errand *asks)
                              .head = outside && !asks->by_get,
                              .headers = host->headers,
                              .header_count = host->header_count,
-                             .max_body = asks->robots_for ? ROBOTS_LIMIT
-                                         : outside        ? CRAWL_OUTSIDE_BODY
-                                                          : 0};
+                             .may_cut = asks->robots_for || outside};
 
+    if (asks->robots_for)
+        request.max_body = ROBOTS_LIMIT;
+    else if (outside)
+        request.max_body = CRAWL_OUTSIDE_BODY;
     if (fetch_start(of->crawl->fetcher, &request) != VIDI_OK) {
         polite_return(of->manners, host->queue);
         errand_free(asks);
