@@ -1,5 +1,6 @@
 /*
- * The output file: see output.h. The database has two entries about it: output_length and output_tail.
+ * The output file: see output.h. The database has three entries about it: output_length, output_tail, and
+ * output_path, which tells whether a file that nothing has been committed to is the same as in the last run.
  */
 #include "crawler/crawl/output.h"
 
@@ -38,16 +39,38 @@ static int read_tail(output *of)
     return VIDI_OK;
 }
 
-/* What the database knows: *length is 0 if nothing. */
-static int read_known(ledger *from, uint64_t *length, bytes *tail)
-{
-    int64_t value = 0;
-    int error = ledger_get(from, "output_length", &value);
+/* What the database knows. */
+typedef struct known {
+    bool any;
+    int64_t length;
+    bytes tail, path;
+} known;
 
+static void known_free(known *of)
+{
+    bytes_free(&of->tail);
+    bytes_free(&of->path);
+}
+
+static int known_read(known *to, ledger *from)
+{
+    *to = (known){0};
+    int error = ledger_get(from, "output_length", &to->length);
     if (error == VIDI_OK)
-        error = ledger_get_text(from, "output_tail", tail);
-    *length = (uint64_t)value;
+        error = ledger_get_text(from, "output_tail", &to->tail);
+    if (error == VIDI_OK)
+        error = ledger_get_text(from, "output_path", &to->path);
+    to->any = error == VIDI_OK;
     return error == VIDI_EABSENT ? VIDI_OK : error;
+}
+
+/* Was it this file that the last run wrote to? If so much was committed that its last bytes tell, those decide. */
+static bool is_known(const known *of, const output *file)
+{
+    if (!of->any)
+        return false;
+    return of->length > 0 ||
+           (of->path.len == strlen(file->whole) && memcmp(of->path.ptr, file->whole, of->path.len) == 0);
 }
 
 /* The crawl has written to a file before: is it this one? If so, cuts it back. */
@@ -90,7 +113,7 @@ static int sync_folder(const char *path)
 static int open_file(output *of, ledger *from, char *why)
 {
     struct stat about;
-    bytes tail = {0};
+    known before;
 
     of->fd = open(of->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     if (of->fd < 0 || fstat(of->fd, &about) != 0)
@@ -99,16 +122,20 @@ static int open_file(output *of, ledger *from, char *why)
         of->is_stream = true;
         return VIDI_OK;
     }
-    int error = read_known(from, &of->length, &tail);
+    of->whole = realpath(of->path, NULL);
+    if (!of->whole)
+        return cannot(why, "write", of->path);
+    int error = known_read(&before, from);
     if (error) {
         snprintf(why, WHY, "%s", ledger_error(from));
-    } else if (of->length > 0) {
-        error = go_on(of, (uint64_t)about.st_size, &tail, why);
+    } else if (is_known(&before, of)) {
+        of->length = (uint64_t)before.length;
+        error = go_on(of, (uint64_t)about.st_size, &before.tail, why);
     } else {
         of->length = (uint64_t)about.st_size; /* what others have written to it stays */
         error = read_tail(of) == VIDI_OK ? VIDI_OK : cannot(why, "read", of->path);
     }
-    bytes_free(&tail);
+    known_free(&before);
     if (error == VIDI_OK && sync_folder(of->path) != 0)
         error = cannot(why, "sync the folder of", of->path);
     return error;
@@ -135,6 +162,8 @@ void output_close(output *of)
     if (of->fd >= 0 && of->fd != STDOUT_FILENO)
         close(of->fd);
     of->fd = -1;
+    free(of->whole);
+    of->whole = NULL;
 }
 
 static int write_failed(void)
@@ -185,5 +214,7 @@ int output_commit(const output *of, ledger *to)
     if (of->fd < 0 || of->is_stream)
         return VIDI_OK;
     int error = ledger_set(to, "output_length", (int64_t)of->length);
-    return error ? error : ledger_set_text(to, "output_tail", (vidi_str){of->tail, of->tail_len});
+    if (error == VIDI_OK)
+        error = ledger_set_text(to, "output_tail", (vidi_str){of->tail, of->tail_len});
+    return error ? error : ledger_set_text(to, "output_path", (vidi_str){of->whole, strlen(of->whole)});
 }

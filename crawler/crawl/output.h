@@ -18,6 +18,7 @@ typedef struct output {
     bool is_stream;         /* standard output, a pipe or the like: cannot be cut or synced */
     uint64_t length;        /* what was written, and is right */
     const char *path;       /* the caller's */
+    char *whole;            /* the path from the root on; NULL: a stream */
     char tail[OUTPUT_TAIL]; /* the last bytes before `length`, by which the file is known again */
     size_t tail_len;
 } output;
