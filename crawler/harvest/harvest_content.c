@@ -28,7 +28,8 @@ static bool ends_with(const char *text, const char *end)
 harvest_content harvest_content_by_type(const char *type, frontier_kind kind)
 {
     static const char *const html[] = {"text/html", "application/xhtml+xml", NULL};
-    static const char *const xml[] = {"text/xml", "application/xml", "application/gzip", "application/x-gzip", NULL};
+    static const char *const xml[] = {"text/xml",           "application/xml",          "application/gzip",
+                                      "application/x-gzip", "application/octet-stream", NULL};
     static const char *const unknown[] = {"unknown/unknown", "application/unknown", "*/*", NULL};
 
     if (kind == FRONTIER_OUTSIDE)

@@ -241,6 +241,8 @@ void harvest_forget_links(harvest_collector *c)
 {
     c->into->link_count = 0;
     c->into->text.len = 0;
+    c->into->found = 0;
+    memset(c->into->skipped, 0, sizeof c->into->skipped);
     memset(c->recent, 0, sizeof c->recent);
 }
 

@@ -49,7 +49,7 @@ int harvest_collect_redirect(harvest_collector *c, vidi_str url);
 /* Not all of the content could be read: a sentence that says why, cut off where there is no more room. */
 void harvest_tell_problem(harvest *into, const char *sentence);
 
-/* Forgets the links that were kept, but not what was counted. */
+/* Forgets all links: what they were found in is not what it was taken for. */
 void harvest_forget_links(harvest_collector *c);
 
 /* No more links: lets all strings point to their places. */

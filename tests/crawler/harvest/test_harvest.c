@@ -357,6 +357,8 @@ static void a_seed_can_be_a_sitemap_or_a_feed(void **state)
         {"text/plain", URLSET, ""},
         {"text/plain", "http://h.org/1\n", ""},
         {"application/xml", "http://h.org/1\nhttp://h.org/2\n", ""},
+        {"application/octet-stream", "http://h.org/1\nhttp://o.org/2\n", ""},
+        {"application/octet-stream", URLSET, "http://h.org/a http://h.org/b"},
         {"text/html", "<a href=/x>", "http://h.org/x"},
     };
     harvest_rules rules = usual_rules(NULL);
@@ -367,6 +369,7 @@ static void a_seed_can_be_a_sitemap_or_a_feed(void **state)
         url.kind = FRONTIER_SEED;
         harvest got = harvested(&rules, &url, 200, fields, text_of(cases[i].body));
         check(strcmp(links_of(&got), cases[i].links) == 0, "%s %s: %s", cases[i].type, cases[i].body, links_of(&got));
+        check((got.found > 0) == (got.link_count > 0), "%s: %d links were counted", cases[i].body, (int)got.found);
         harvest_free(&got);
         if (strcmp(cases[i].type, "text/html") == 0)
             continue;
@@ -375,6 +378,23 @@ static void a_seed_can_be_a_sitemap_or_a_feed(void **state)
         assert_int_equal(got.found, 0);
         harvest_free(&got);
     }
+    end_rules(&rules);
+}
+
+static void a_seed_can_be_a_sitemap_in_a_gzip_file(void **state)
+{
+    (void)state;
+    static const char *const types[] = {"application/gzip", "application/x-gzip", "application/octet-stream"};
+    harvest_rules rules = usual_rules(NULL);
+    frontier_url url = {.url = text_of("http://h.org/sitemap.xml.gz"), .kind = FRONTIER_SEED};
+    bytes body = packed(text_of(URLSET), GZIP);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        char fields[100];
+        sprintf(fields, "Content-Type: %s\r\n", types[i]);
+        harvest got = harvested(&rules, &url, 200, fields, bytes_str(&body));
+        check_harvest(&got, "http://h.org/a http://h.org/b", "scope=1");
+    }
+    bytes_free(&body);
     end_rules(&rules);
 }
 
@@ -461,6 +481,7 @@ int main(void)
         cmocka_unit_test(the_query_of_a_link_is_in_the_encoding_of_the_page),
         cmocka_unit_test(entries_of_sitemaps_are_links),
         cmocka_unit_test(a_seed_can_be_a_sitemap_or_a_feed),
+        cmocka_unit_test(a_seed_can_be_a_sitemap_in_a_gzip_file),
         cmocka_unit_test(packed_pages_are_unpacked_as_far_as_that_goes),
         cmocka_unit_test(a_response_that_failed_tells_its_type_alone),
         cmocka_unit_test(a_page_of_links_without_end_is_cut_off),
