@@ -283,7 +283,7 @@ static void set_default(uint64_t *value, uint64_t usual)
     *value = *value ? *value : usual;
 }
 
-/* What was not given is 0 until here, so that check_options can tell. */
+/* What was not given is 0 until here: check_options tells by that. */
 static void set_defaults(lab_options *options)
 {
     set_default(&options->runs, 100);
@@ -377,24 +377,6 @@ static const cli_option options_table[] = {
     CLI_OPTIONS_END,
 };
 
-/* Whether the option was on the command line. To be called before set_defaults. */
-static bool is_given(const lab_options *options, const cli_option *option)
-{
-    const char *field = (const char *)options + option->offset;
-    switch (option->type) {
-    case CLI_FLAG:
-        return *(const bool *)field;
-    case CLI_TEXT:
-        return *(const char *const *)(const void *)field != NULL;
-    case CLI_TEXTS:
-        return ((const cli_words *)(const void *)field)->count > 0;
-    case CLI_REAL:
-        return *(const double *)(const void *)field > 0;
-    default:
-        return *(const uint64_t *)(const void *)field > 0;
-    }
-}
-
 /* The actions that take an option, as text for a message. */
 static const char *takers(const char *option)
 {
@@ -428,8 +410,10 @@ static const char *takers(const char *option)
 /* An option that the action would ignore is an error: 'run -o FILE' writes no file, and 'run --k 7' does not use 7. */
 static int check_options(const lab_options *options, const char *action)
 {
+    static const lab_options none; /* set_defaults comes later */
+
     for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
-        if (is_given(options, option) && !strstr(takers(option->name), action))
+        if (cli_option_is_given(option, options, &none) && !strstr(takers(option->name), action))
             return cli_error("--%s is not an option of 'vidi lab %s', only of %s", option->name, action,
                              takers(option->name));
     return CLI_OK;

@@ -162,7 +162,7 @@ static void put_sparkline(cli_out *out, const cli_live_rates *rates)
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
     const char *const *marks = cli_terminal_utf8() ? blocks : ascii;
-    size_t columns = cli_terminal_columns();
+    size_t columns = cli_terminal_columns(STDOUT_FILENO);
     size_t room = columns > 2 * LABEL_ROOM ? columns - 2 * LABEL_ROOM : 1;
     size_t first = rates->count > room ? rates->count - room : 0;
     uint64_t most = 1;
@@ -209,28 +209,11 @@ static int show_once(const top *top, bool json)
 
 /* ---- again and again ---- */
 
-/* How many bytes of a line fit into so many columns; what switches colours takes none. */
-static size_t fitting(const char *line, size_t length, size_t columns)
-{
-    size_t at = 0;
-
-    while (at < length) {
-        if (line[at] == '\033') {
-            while (at < length && line[at] != 'm')
-                at++;
-        } else if (((unsigned char)line[at] & 0xc0) != 0x80 && columns-- == 0) {
-            break;
-        }
-        at++;
-    }
-    return at < length ? at : length;
-}
-
 /* Over the view before, which had *lines; what is too long is cut off, or else it would take two. */
 static int draw(const top *top, size_t *lines)
 {
     cli_out view, out;
-    size_t columns = cli_terminal_columns();
+    size_t columns = cli_terminal_columns(STDOUT_FILENO);
 
     cli_out_init(&view, -1); /* it stays in the buffer */
     cli_out_init(&out, STDOUT_FILENO);
@@ -241,7 +224,7 @@ static int draw(const top *top, size_t *lines)
     for (size_t at = 0; at < view.used;) {
         const char *end = memchr(view.buffer + at, '\n', view.used - at);
         size_t length = end ? (size_t)(end - view.buffer) - at : view.used - at;
-        cli_out_bytes(&out, view.buffer + at, fitting(view.buffer + at, length, columns));
+        cli_out_bytes(&out, view.buffer + at, cli_terminal_fit(view.buffer + at, length, columns));
         cli_out_text(&out, top->color ? "\033[0m\033[K\n" : "\033[K\n");
         at += length + 1;
         ++*lines;

@@ -103,7 +103,7 @@ static int set_count(const cli_option *option, const char *text, uint64_t *field
         return cli_error("--%s %s is too large: at most %llu", option->name, text, (unsigned long long)most);
     if (parsed == CLI_NOT_WHOLE)
         return cli_error("--%s needs a whole number, not '%s'", option->name, text);
-    if (*field == 0)
+    if (*field == 0 && option->type != CLI_WHOLE)
         return cli_error("--%s must be at least 1, not %s", option->name, text);
     return CLI_GO_ON;
 }
@@ -173,6 +173,7 @@ static int set_option(const cli_option *option, const char *text, void *values)
     case CLI_PAIRS:
         return add_pair(option, text, field);
     case CLI_COUNT:
+    case CLI_WHOLE:
     case CLI_BYTES:
         return set_count(option, text, field);
     case CLI_REAL:
@@ -181,6 +182,18 @@ static int set_option(const cli_option *option, const char *text, void *values)
         return set_real(option, text, field);
     }
     return CLI_GO_ON;
+}
+
+bool cli_option_is_given(const cli_option *option, const void *values, const void *defaults)
+{
+    static const size_t sizes[] = {
+        [CLI_FLAG] = sizeof(bool),         [CLI_TEXT] = sizeof(char *),    [CLI_PAIRS] = sizeof(char *),
+        [CLI_TEXTS] = sizeof(cli_words),   [CLI_COUNT] = sizeof(uint64_t), [CLI_WHOLE] = sizeof(uint64_t),
+        [CLI_BYTES] = sizeof(uint64_t),    [CLI_REAL] = sizeof(double),    [CLI_AMOUNT] = sizeof(double),
+        [CLI_PROBABILITY] = sizeof(double)};
+    const char *now = values, *before = defaults;
+
+    return memcmp(now + option->offset, before + option->offset, sizes[option->type]) != 0;
 }
 
 /* A walk over the words of a command line; `at` is the current one. */

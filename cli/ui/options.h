@@ -16,6 +16,7 @@ enum cli_option_type {
     CLI_PAIRS,      /* char *: every name=value given, with commas between; the command frees it */
     CLI_TEXTS,      /* cli_words: every one that was given; the command frees the list */
     CLI_COUNT,      /* uint64_t, at least 1: 1000000, 1e6 or 1M (numbers.h) */
+    CLI_WHOLE,      /* uint64_t, 0 or more */
     CLI_BYTES,      /* uint64_t, at least 1: 65536, 64K, 2.5GiB or 2GB */
     CLI_REAL,       /* double, more than 0 */
     CLI_AMOUNT,     /* double, 0 or more */
@@ -30,7 +31,7 @@ typedef struct cli_option {
     const char *value;   /* what the value is called in the help; NULL for flags */
     const char *summary; /* one line; NULL: another letter for the option before, which the help does not list */
     const char *details; /* further sentences for the full help; may be NULL */
-    uint64_t most;       /* CLI_COUNT: largest value; 0: what fits */
+    uint64_t most;       /* CLI_COUNT, CLI_WHOLE: largest value; 0: what fits */
 } cli_option;
 
 /* The two entries that every table ends with. */
@@ -46,6 +47,9 @@ typedef struct cli_option {
  * CLI_TEXTS are to be freed in every case.
  */
 int cli_options_parse(const cli_command *command, cli_words *words, void *values);
+
+/* Was the option given? `defaults` is what *values was before the parsing. */
+bool cli_option_is_given(const cli_option *option, const void *values, const void *defaults);
 
 /* Of the names that next() gives until NULL, the one nearest to `word` if it is near enough to be meant; or NULL. */
 const char *cli_nearest(const char *word, const char *(*next)(const void *context, size_t index), const void *context);

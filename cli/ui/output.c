@@ -104,6 +104,71 @@ int cli_out_close(cli_out *out)
     return status;
 }
 
+/* ---- text ---- */
+
+/* The number of bytes of the UTF-8 character at text, by the table in RFC 3629; 0 if it is not valid. */
+static size_t utf8_length(const unsigned char *text, size_t length)
+{
+    unsigned char first = text[0];
+    size_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+
+    if (need == 0 || need > length)
+        return 0;
+    for (size_t i = 1; i < need; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f) || /* overlong, surrogate */
+        (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f))   /* overlong, beyond U+10FFFF */
+        return 0;
+    return need;
+}
+
+bool cli_is_utf8(vidi_str text)
+{
+    for (size_t at = 0, length; at < text.len; at += length) {
+        length = utf8_length((const unsigned char *)text.ptr + at, text.len - at);
+        if (length == 0)
+            return false;
+    }
+    return true;
+}
+
+/* A character of valid UTF-8 that has `length` bytes. */
+static uint32_t utf8_code(const unsigned char *text, size_t length)
+{
+    static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = text[0] & masks[length];
+
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | (text[i] & 0x3f);
+    return code;
+}
+
+/* Would a terminal act on it, by moving the cursor, ending the line or turning the direction of the text around? */
+static bool acts(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+void cli_clean(char *text)
+{
+    size_t length = strlen(text), to = 0;
+
+    for (size_t at = 0; at < length;) {
+        const unsigned char *here = (const unsigned char *)text + at;
+        size_t bytes = utf8_length(here, length - at);
+        bool harmless = bytes > 0 && !acts(utf8_code(here, bytes));
+        if (harmless)
+            memmove(text + to, text + at, bytes);
+        else
+            text[to] = '?';
+        to += harmless ? bytes : 1;
+        at += bytes ? bytes : 1;
+    }
+    text[to] = 0;
+}
+
 /* ---- messages ---- */
 
 static bool colors, silent;
@@ -140,9 +205,7 @@ __attribute__((format(printf, 3, 0))) static void say(const char *sort, const ch
 
     if (vasprintf(&message, format, arguments) < 0)
         return;
-    for (char *at = message; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    cli_clean(message);
     int length = asprintf(&line, "%s%s%s %s\n", colors ? color : "", sort, colors ? "\033[0m" : "", message);
     free(message);
     if (length < 0)
@@ -349,31 +412,14 @@ const char *cli_can_letters(char text[CLI_CAN_LETTERS], uint32_t can)
 
 /* ---- JSON ---- */
 
-/* The number of bytes of the UTF-8 character at text, by the table in RFC 3629; 0 if it is not valid. */
-static size_t utf8_length(const unsigned char *text, size_t length)
+/* How many of the bytes at the beginning are ASCII that JSON takes as it is. */
+static size_t plain_length(const char *text, size_t length)
 {
-    unsigned char first = text[0];
-    size_t need = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    size_t at = 0;
 
-    if (need == 0 || need > length)
-        return 0;
-    for (size_t i = 1; i < need; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((first == 0xe0 && text[1] < 0xa0) || (first == 0xed && text[1] > 0x9f) || /* overlong, surrogate */
-        (first == 0xf0 && text[1] < 0x90) || (first == 0xf4 && text[1] > 0x8f))   /* overlong, beyond U+10FFFF */
-        return 0;
-    return need;
-}
-
-bool cli_is_utf8(vidi_str text)
-{
-    for (size_t at = 0, length; at < text.len; at += length) {
-        length = utf8_length((const unsigned char *)text.ptr + at, text.len - at);
-        if (length == 0)
-            return false;
-    }
-    return true;
+    while (at < length && text[at] >= 0x20 && text[at] < 0x7f && text[at] != '"' && text[at] != '\\')
+        at++;
+    return at;
 }
 
 static void json_quoted(cli_out *out, vidi_str text)
@@ -382,6 +428,11 @@ static void json_quoted(cli_out *out, vidi_str text)
 
     cli_out_text(out, "\"");
     for (size_t at = 0; at < text.len;) {
+        size_t run = plain_length(text.ptr + at, text.len - at);
+        cli_out_bytes(out, text.ptr + at, run);
+        at += run;
+        if (at == text.len)
+            break;
         const unsigned char *here = (const unsigned char *)text.ptr + at;
         size_t length = utf8_length(here, text.len - at);
         const char *short_form = *here ? strchr(plain, *here) : NULL;
@@ -389,8 +440,8 @@ static void json_quoted(cli_out *out, vidi_str text)
             cli_out_text(out, "\\ufffd");
         else if (short_form)
             cli_out_format(out, "\\%c", escaped[short_form - plain]);
-        else if (*here < 0x20)
-            cli_out_format(out, "\\u%04x", *here);
+        else if (acts(utf8_code(here, length)))
+            cli_out_format(out, "\\u%04x", utf8_code(here, length));
         else
             cli_out_bytes(out, text.ptr + at, length);
         at += length ? length : 1;
@@ -485,6 +536,8 @@ void cli_table_cell(cli_table *table, const char *format, ...)
     va_start(arguments, format);
     int length = vasprintf(&table->cells[table->used], format, arguments);
     va_end(arguments);
+    if (length >= 0)
+        cli_clean(table->cells[table->used]);
     table->failed |= length < 0;
     table->used += length >= 0;
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ui/terminal.h"
 
@@ -217,7 +218,7 @@ static void put(cli_out *out, const plot *plot)
 void cli_plot(cli_out *out, const vidi_plan_request *want, const vidi_plan_entry *plans, size_t n, bool color)
 {
     plot plot = {.plans = plans, .n = n < KINDS ? n : KINDS, .color = color};
-    size_t columns = cli_terminal_columns();
+    size_t columns = cli_terminal_columns(STDOUT_FILENO);
 
     if (n == 0 || columns < LEAST_WIDTH + LABEL_WIDTH + 3)
         return;

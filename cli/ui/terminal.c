@@ -6,17 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { USUAL_COLUMNS = 80 };
 
-size_t cli_terminal_columns(void)
+size_t cli_terminal_columns(int fd)
 {
     struct winsize size;
 
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return USUAL_COLUMNS;
     return size.ws_col;
+}
+
+size_t cli_terminal_fit(const char *line, size_t length, size_t columns)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        if (line[at] == '\033') {
+            while (at < length && line[at] != 'm')
+                at++;
+        } else if (((unsigned char)line[at] & 0xc0) != 0x80 && columns-- == 0) {
+            break;
+        }
+        at++;
+    }
+    return at < length ? at : length;
 }
 
 bool cli_terminal_utf8(void)
