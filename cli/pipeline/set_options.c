@@ -160,6 +160,25 @@ static int counts_exactly(const vidi_set *set)
     return CLI_OK;
 }
 
+int cli_set_describe(const cli_set_options *options, const char *tracking, vidi_options *set, vidi_access *access,
+                     vidi_plan_entry *chosen)
+{
+    set->kind = options->kind;
+    set->params = options->params;
+    set->capacity = options->capacity;
+    set->error = options->error;
+    set->tracking = tracking;
+    if (options->counts && !options->kind) {
+        if (options->params)
+            return cli_error("--count chooses the kind, so --param needs --kind too");
+        set->kind = "hashset";
+        set->params = "multiset=on";
+    }
+    if (canon_of(options, &set->canon) != CLI_OK || access_of(options, access) != CLI_OK)
+        return CLI_ERROR;
+    return plan(options, set, access, chosen);
+}
+
 /* CLI_OK, CLI_ERROR with a message, or CLI_GO_ON if another process is making a state at that path. */
 static int create(cli_sets *sets, const cli_set_options *options, const char *path, const vidi_set *like)
 {
@@ -167,22 +186,10 @@ static int create(cli_sets *sets, const cli_set_options *options, const char *pa
     vidi_access access = VIDI_ACCESS_INIT;
     vidi_plan_entry chosen;
 
-    set.kind = options->kind;
-    set.params = options->params;
-    set.capacity = options->capacity;
-    set.error = options->error;
-    set.tracking = like ? NULL : sets->tracking;
+    if (cli_set_describe(options, like ? NULL : sets->tracking, &set, &access, &chosen) != CLI_OK)
+        return CLI_ERROR;
     set.path = path;
     set.like = like;
-    if (options->counts && !options->kind) {
-        if (options->params)
-            return cli_error("--count chooses the kind, so --param needs --kind too");
-        set.kind = "hashset";
-        set.params = "multiset=on";
-    }
-    if (canon_of(options, &set.canon) != CLI_OK || access_of(options, &access) != CLI_OK ||
-        plan(options, &set, &access, &chosen) != CLI_OK)
-        return CLI_ERROR;
     set.access = &access;
     int error = vidi_create(&sets->set, &set);
     if (error == VIDI_EBUSY)
@@ -207,8 +214,7 @@ int cli_state_ask(vidi_set **set, const char *path, const char *invalid)
     return status;
 }
 
-/* Does an existing state fit the options? */
-static int check_state(const cli_sets *sets, const vidi_set *state, const cli_set_options *options)
+int cli_set_check(const vidi_set *state, const cli_set_options *options, const char *tracking)
 {
     vidi_stats stats = {.size = sizeof stats};
     const char *canon;
@@ -223,11 +229,11 @@ static int check_state(const cli_sets *sets, const vidi_set *state, const cli_se
                          stats.kind, options->kind);
     if (canon_of(options, &canon) != CLI_OK)
         return CLI_ERROR;
-    if (!canon && !sets->tracking)
+    if (!canon && !tracking)
         return CLI_OK;
     if (canon)
         canon = cli_canon_asked(canon, stats.canon, room);
-    if ((error = vidi_canon_create(&form, canon, sets->tracking, NULL)) < 0)
+    if ((error = vidi_canon_create(&form, canon, tracking, NULL)) < 0)
         return cli_library_error(error);
     bool same = strcmp(vidi_canon_name(form), stats.canon) == 0;
     int status = same ? CLI_OK
@@ -275,7 +281,7 @@ static int check_free(const char *path)
 /* Checks that an existing state fits the options, and begins its next epoch if that was asked for. */
 static int take_state(cli_sets *sets, const cli_set_options *options)
 {
-    int status = check_state(sets, sets->set, options);
+    int status = cli_set_check(sets->set, options, sets->tracking);
 
     cli_state_warn_of_damage(sets->set, options->state);
     if (status == CLI_OK)
@@ -339,7 +345,7 @@ static int open_dry(cli_sets *sets, const cli_set_options *options)
     if (error < 0)
         return cli_state_error(options->state, error);
     cli_state_warn_of_damage(sets->also, options->state);
-    if (check_state(sets, sets->also, options) != CLI_OK)
+    if (cli_set_check(sets->also, options, sets->tracking) != CLI_OK)
         return CLI_ERROR;
     cli_warn_no_effect(options, sets->also);
     if ((error = vidi_stat(sets->also, &stats)) < 0)
