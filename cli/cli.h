@@ -20,8 +20,10 @@ enum cli_status {
     CLI_DAMAGED = 1,           /* vidi check: something is gone, and the rest can be used */
     CLI_DENIED = 1,            /* vidi robots --quiet: some URLs are denied */
     CLI_INCOMPLETE = 1,        /* vidi sitemap: URLs may be missing */
+    CLI_BROKEN = 1,            /* vidi crawl --check: links are broken */
     CLI_ERROR = 2,             /* the message has already been printed */
     CLI_EXCEEDED = 3,          /* --strict: a limit was exceeded */
+    CLI_LEFT = 3,              /* vidi crawl: it ended at a limit, and URLs are left */
     CLI_UNACKED = 4,           /* --ack: the acknowledgements ended before all output was acknowledged */
     CLI_SIGNAL = 128,          /* plus a signal's number: main ends the process with that signal */
     CLI_PIPE = CLI_SIGNAL + 13 /* SIGPIPE: the reader of our output has gone */
@@ -50,7 +52,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_dedup, cli_has, cli_remove, cli_list, cli_canon, cli_links, cli_plan, cli_kinds, cli_info,
     cli_check, cli_rotate, cli_snapshot, cli_merge, cli_export, cli_import, cli_top, cli_robots, cli_sitemap, cli_bench,
-    cli_lab, cli_version, cli_help;
+    cli_lab, cli_crawl, cli_version, cli_help;
 
 /* All commands in the order of the help, then NULL. The first one runs when no command is named. */
 extern const cli_command *const cli_commands[];

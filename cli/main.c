@@ -14,10 +14,14 @@
 #include "cli.h"
 #include "ui/options.h"
 
-const cli_command *const cli_commands[] = {
-    &cli_dedup,  &cli_has,    &cli_remove, &cli_list, &cli_canon,   &cli_links,  &cli_robots, &cli_sitemap,
-    &cli_plan,   &cli_kinds,  &cli_info,   &cli_top,  &cli_check,   &cli_rotate, &cli_merge,  &cli_snapshot,
-    &cli_export, &cli_import, &cli_bench,  &cli_lab,  &cli_version, &cli_help,   NULL};
+const cli_command *const cli_commands[] = {&cli_dedup, &cli_has,      &cli_remove, &cli_list,
+#if VIDI_HAVE_CRAWL
+                                           &cli_crawl,
+#endif
+                                           &cli_canon, &cli_links,    &cli_robots, &cli_sitemap, &cli_plan,
+                                           &cli_kinds, &cli_info,     &cli_top,    &cli_check,   &cli_rotate,
+                                           &cli_merge, &cli_snapshot, &cli_export, &cli_import,  &cli_bench,
+                                           &cli_lab,   &cli_version,  &cli_help,   NULL};
 
 static const char *command_name(const void *context, size_t index)
 {
@@ -42,6 +46,8 @@ static int neither_command_nor_file(const char *word)
 {
     const char *nearest = cli_command_nearest(word);
 
+    if (!VIDI_HAVE_CRAWL && strcmp(word, "crawl") == 0)
+        return cli_error("this vidi was built without the crawler; the build option is VIDI_WITH_CRAWL");
     if (nearest)
         return cli_error("there is no file '%s', and no such command; did you mean '%s'?", word, nearest);
     return cli_error("there is no file '%s', and no such command; 'vidi help' lists the commands", word);

@@ -39,6 +39,46 @@ _vidi_values() {
     remove:-d | remove:--delimiter) echo "ANY" ;;
     remove:--json-key) echo "ANY" ;;
     remove:--invalid) echo "keep drop fail" ;;
+    crawl:-s | crawl:--state) echo "FOLDER" ;;
+    crawl:--contact) echo "ANY" ;;
+    crawl:--seeds) echo "FILE" ;;
+    crawl:--scope) echo "host site prefix" ;;
+    crawl:--include) echo "ANY" ;;
+    crawl:--exclude) echo "ANY" ;;
+    crawl:--depth) echo "ANY" ;;
+    crawl:--max-pages) echo "ANY" ;;
+    crawl:--max-time) echo "ANY" ;;
+    crawl:--max-bytes) echo "ANY" ;;
+    crawl:--jsonl) echo "FILE" ;;
+    crawl:--agent) echo "ANY" ;;
+    crawl:--delay) echo "ANY" ;;
+    crawl:--per-host) echo "ANY" ;;
+    crawl:--retries) echo "ANY" ;;
+    crawl:--header) echo "ANY" ;;
+    crawl:--ca-file) echo "FILE" ;;
+    crawl:--allow-net) echo "private loopback" ;;
+    crawl:--resolve) echo "ANY" ;;
+    crawl:--connections) echo "ANY" ;;
+    crawl:--threads) echo "ANY" ;;
+    crawl:--connect-timeout) echo "ANY" ;;
+    crawl:--silence-timeout) echo "ANY" ;;
+    crawl:--total-timeout) echo "ANY" ;;
+    crawl:--max-host-pages) echo "ANY" ;;
+    crawl:--max-queries) echo "ANY" ;;
+    crawl:--max-url) echo "ANY" ;;
+    crawl:--max-repeat) echo "ANY" ;;
+    crawl:--max-redirects) echo "ANY" ;;
+    crawl:--max-body) echo "ANY" ;;
+    crawl:--max-unpacked) echo "ANY" ;;
+    crawl:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
+    crawl:--param) echo "ANY" ;;
+    crawl:--capacity) echo "ANY" ;;
+    crawl:--lost) echo "ANY" ;;
+    crawl:--error) echo "ANY" ;;
+    crawl:--memory) echo "ANY" ;;
+    crawl:--canon) echo "none whatwg crawl surt key=host key=site" ;;
+    crawl:--tracking) echo "FILE" ;;
+    crawl:--color) echo "auto always never" ;;
     canon:--canon) echo "none whatwg crawl surt key=host key=site" ;;
     canon:--tracking) echo "FILE" ;;
     canon:--base) echo "ANY" ;;
@@ -103,6 +143,14 @@ _vidi_options() {
         ;;
     list)
         echo "--hashes --json -z --null -h --help"
+        ;;
+    crawl)
+        echo "-s --state --contact --seeds --scope --include --exclude --depth --max-pages --max-time
+            --max-bytes --resources --check --json --jsonl --no-store --no-sitemaps --agent --delay
+            --per-host --retries --header --ca-file --allow-net --resolve --connections --threads
+            --connect-timeout --silence-timeout --total-timeout --max-host-pages --max-queries --max-url
+            --max-repeat --max-redirects --max-body --max-unpacked --kind --param --capacity --lost --error
+            --memory --canon --tracking --progress -q --quiet --color -h --help"
         ;;
     canon)
         echo "--canon --tracking --base --rules --explain --json --invalid --stats -h --help"
@@ -169,6 +217,7 @@ _vidi_operands() {
     has) echo "FILE" ;;
     remove) echo "FILE" ;;
     list) echo "FILE" ;;
+    crawl) echo "report cdxj FILE" ;;
     canon) echo "FILE" ;;
     links) echo "FILE" ;;
     robots) echo "FILE" ;;
@@ -186,12 +235,12 @@ _vidi_operands() {
     bench) echo "FILE" ;;
     lab) echo "NONE" ;;
     version) echo "NONE" ;;
-    help) echo "dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
+    help) echo "dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help" ;;
     esac
 }
 
 _vidi() {
-    local commands="dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help"
+    local commands="dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help"
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=dedup words
     COMPREPLY=()
     if [ "$COMP_CWORD" -gt 1 ] && [[ " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
@@ -220,6 +269,11 @@ _vidi() {
     FOLDER)
         compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+        ;;
+    *' FILE')
+        compopt -o filenames 2> /dev/null
+        COMPREPLY=($(compgen -W "${words% FILE}" -- "$cur"))
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
         ;;
     *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
     esac

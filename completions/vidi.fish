@@ -4,7 +4,7 @@
 function __vidi_is
     set -l words (commandline -opc)
     set -l command dedup
-    if set -q words[2]; and contains -- $words[2] dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help
+    if set -q words[2]; and contains -- $words[2] dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help
         set command $words[2]
     end
     test $command = $argv[1]
@@ -18,6 +18,7 @@ complete -c vidi -n __vidi_begins -a dedup -d 'Print each URL the first time it 
 complete -c vidi -n __vidi_begins -a has -d 'Print which URLs a state has seen'
 complete -c vidi -n __vidi_begins -a remove -d 'Remove URLs from a state'
 complete -c vidi -n __vidi_begins -a list -d 'Print the URLs in a saved set'
+complete -c vidi -n __vidi_begins -a crawl -d 'Crawl sites: archive them, check their links'
 complete -c vidi -n __vidi_begins -a canon -d 'Print the canonical form of each URL'
 complete -c vidi -n __vidi_begins -a links -d 'Print the links of HTML pages'
 complete -c vidi -n __vidi_begins -a robots -d 'Print which URLs a robots.txt file allows'
@@ -111,6 +112,56 @@ complete -c vidi -n '__vidi_is list' -l hashes -d 'Print hashes instead of URLs,
 complete -c vidi -n '__vidi_is list' -l json -d 'Print a JSON object for each URL, with how often it was added'
 complete -c vidi -n '__vidi_is list' -s z -l null -d 'Lines end in NUL, not in newlines; -0 is the same'
 complete -c vidi -n '__vidi_is list' -s h -l help -d 'Print help: -h a summary, --help the full text'
+
+complete -c vidi -n '__vidi_is crawl' -a 'report cdxj'
+complete -c vidi -n '__vidi_is crawl' -s s -l state -x -a '(__fish_complete_directories)' -d 'Keep the crawl in this folder, to go on with it later'
+complete -c vidi -n '__vidi_is crawl' -l contact -x -d 'Your mail address or page; every request names it'
+complete -c vidi -n '__vidi_is crawl' -l seeds -r -F -d 'Read seeds from a file, one per line'
+complete -c vidi -n '__vidi_is crawl' -l scope -x -a 'host site prefix' -d 'Follow links within: host, site or prefix [host]'
+complete -c vidi -n '__vidi_is crawl' -l include -x -d 'Follow only links that match; may be repeated'
+complete -c vidi -n '__vidi_is crawl' -l exclude -x -d 'Follow no links that match; may be repeated'
+complete -c vidi -n '__vidi_is crawl' -l depth -x -d 'Follow links N pages deep; 0: seeds only'
+complete -c vidi -n '__vidi_is crawl' -l max-pages -x -d 'Stop after N responses, over all runs'
+complete -c vidi -n '__vidi_is crawl' -l max-time -x -d 'Stop this run after so many seconds'
+complete -c vidi -n '__vidi_is crawl' -l max-bytes -x -d 'Stop after so many bytes of bodies, over all runs'
+complete -c vidi -n '__vidi_is crawl' -l resources -d 'Fetch images, scripts, styles and media, too'
+complete -c vidi -n '__vidi_is crawl' -l check -d 'Find broken links; exit with 1 if there are any'
+complete -c vidi -n '__vidi_is crawl' -l json -d 'Print the report at the end as one JSON object'
+complete -c vidi -n '__vidi_is crawl' -l jsonl -r -F -d 'Write a JSON object for each URL dealt with'
+complete -c vidi -n '__vidi_is crawl' -l no-store -d 'Do not archive pages'
+complete -c vidi -n '__vidi_is crawl' -l no-sitemaps -d 'Ignore the sitemaps that robots.txt names'
+complete -c vidi -n '__vidi_is crawl' -l agent -x -d 'The crawler\'s name, also in robots.txt [vidi]'
+complete -c vidi -n '__vidi_is crawl' -l delay -x -d 'Time between two requests to a host [1 or more]'
+complete -c vidi -n '__vidi_is crawl' -l per-host -x -d 'Requests to a host at the same time [1]'
+complete -c vidi -n '__vidi_is crawl' -l retries -x -d 'Tries after failures that may pass [3]'
+complete -c vidi -n '__vidi_is crawl' -l header -x -d 'Send a header to the seeds\' hosts; may be repeated'
+complete -c vidi -n '__vidi_is crawl' -l ca-file -r -F -d 'Trust the certificates in this file [the system\'s]'
+complete -c vidi -n '__vidi_is crawl' -l allow-net -x -a 'private loopback' -d 'Visit this network although it is not public'
+complete -c vidi -n '__vidi_is crawl' -l resolve -x -d 'Use this address for a host; may be repeated'
+complete -c vidi -n '__vidi_is crawl' -l connections -x -d 'Requests at the same time, to all hosts [64]'
+complete -c vidi -n '__vidi_is crawl' -l threads -x -d 'Threads that read pages [processors, at most 4]'
+complete -c vidi -n '__vidi_is crawl' -l connect-timeout -x -d 'Time for connecting [10]'
+complete -c vidi -n '__vidi_is crawl' -l silence-timeout -x -d 'Time without a byte [30]'
+complete -c vidi -n '__vidi_is crawl' -l total-timeout -x -d 'Time for a response as a whole [300]'
+complete -c vidi -n '__vidi_is crawl' -l max-host-pages -x -d 'Most pages of a host [1e6]'
+complete -c vidi -n '__vidi_is crawl' -l max-queries -x -d 'Most different queries of a path [10000]'
+complete -c vidi -n '__vidi_is crawl' -l max-url -x -d 'Longest URL to follow, in bytes [2048]'
+complete -c vidi -n '__vidi_is crawl' -l max-repeat -x -d 'Times that a segment may come in a path [3]'
+complete -c vidi -n '__vidi_is crawl' -l max-redirects -x -d 'Redirects to follow in a row [20]'
+complete -c vidi -n '__vidi_is crawl' -l max-body -x -d 'Largest response, as sent [16MiB]'
+complete -c vidi -n '__vidi_is crawl' -l max-unpacked -x -d 'Largest response, unpacked [64MiB]'
+complete -c vidi -n '__vidi_is crawl' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'Kind of set to remember the URLs in'
+complete -c vidi -n '__vidi_is crawl' -l param -x -d 'Parameter of the kind; may be given several times'
+complete -c vidi -n '__vidi_is crawl' -l capacity -x -d 'Number of different URLs to expect'
+complete -c vidi -n '__vidi_is crawl' -l lost -x -d 'Number of pages that may be lost; 0: none'
+complete -c vidi -n '__vidi_is crawl' -l error -x -d 'Probability that a new URL is taken for seen [1e-6]'
+complete -c vidi -n '__vidi_is crawl' -l memory -x -d 'Memory for the set, like 500M, 2GiB or 2GB'
+complete -c vidi -n '__vidi_is crawl' -l canon -x -a 'none whatwg crawl surt key=host key=site' -d 'Canonical form [whatwg]'
+complete -c vidi -n '__vidi_is crawl' -l tracking -r -F -d 'List of tracking parameters for --canon crawl'
+complete -c vidi -n '__vidi_is crawl' -l progress -d 'Show a progress line on standard error'
+complete -c vidi -n '__vidi_is crawl' -s q -l quiet -d 'Show no progress, warnings and summary, only errors'
+complete -c vidi -n '__vidi_is crawl' -l color -x -a 'auto always never' -d 'Colours on standard error: auto, always, never [auto]'
+complete -c vidi -n '__vidi_is crawl' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is canon' -l canon -x -a 'none whatwg crawl surt key=host key=site' -d 'Canonical form [whatwg]'
 complete -c vidi -n '__vidi_is canon' -l tracking -r -F -d 'List of tracking parameters for --canon crawl'
@@ -230,5 +281,5 @@ complete -c vidi -n '__vidi_is lab' -s h -l help -d 'Print help: -h a summary, -
 complete -c vidi -n '__vidi_is version' -f
 complete -c vidi -n '__vidi_is version' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
-complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help'
+complete -c vidi -n '__vidi_is help' -x -a 'dedup has remove list crawl canon links robots sitemap plan kinds info top check rotate merge snapshot export import bench lab version help'
 complete -c vidi -n '__vidi_is help' -s h -l help -d 'Print help: -h a summary, --help the full text'

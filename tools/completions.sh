@@ -49,7 +49,9 @@ summary() {
 words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
-    tracking | output | corpus) echo FILE ;;
+    tracking | output | corpus | seeds | jsonl | ca-file) echo FILE ;;
+    scope) echo "host site prefix" ;;
+    allow-net) echo "private loopback" ;;
     kind) echo "$kinds" ;;
     canon) echo "none whatwg crawl surt key=host key=site" ;;
     key) echo "url host site" ;;
@@ -61,9 +63,11 @@ words() {
     esac
 }
 
-# operands COMMAND: prints what may follow the options, in the same way; NONE if there are no operands.
+# operands COMMAND: prints what may follow the options, in the same way; words before FILE stand beside files. NONE if
+# there are no operands.
 operands() {
     case $("$vidi" "$1" --help | head -n 1) in
+    *SEED*) echo "report cdxj FILE" ;;
     *COMMAND\]) echo "${commands[*]}" ;;
     *FILE* | *STATE* | *OUT*) echo FILE ;;
     *) echo NONE ;;
@@ -155,6 +159,11 @@ CODE
         compopt -o filenames 2> /dev/null
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         ;;
+    *' FILE')
+        compopt -o filenames 2> /dev/null
+        COMPREPLY=($(compgen -W "${words% FILE}" -- "$cur"))
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$cur")
+        ;;
     *) COMPREPLY=($(compgen -W "$words" -- "$cur")) ;;
     esac
 }
@@ -210,7 +219,7 @@ CODE
             spec=''
             [ "$value" = - ] || spec=":$value:$(zsh_action "$(words "$command" "$name")")"
             repeat=''
-            [ "$name" != param ] || repeat='*'
+            case $name in param | seeds | include | exclude | header | allow-net | resolve) repeat='*' ;; esac
             if [ "$letter" != - ] && [ "$value" = - ]; then
                 printf "            '(-%s --%s)'{-%s,--%s}'[%s]' \\\\\n" "$letter" "$name" "$letter" "$name" "$text"
             elif [ "$letter" != - ]; then
@@ -224,6 +233,7 @@ CODE
         case $rest in
         NONE) printf "            && return\n" ;;
         FILE) printf "            '*:file:_files' && return\n" ;;
+        *' FILE') printf "            '1:command:(%s)' '*:file:_files' && return\n" "${rest% FILE}" ;;
         *) printf "            '1:command:(%s)' && return\n" "$rest" ;;
         esac
         printf '        ;;\n'
@@ -268,6 +278,7 @@ CODE
         case $(operands "$command") in
         NONE) printf "complete -c vidi -n '__vidi_is %s' -f\n" "$command" ;;
         FILE) ;;
+        *' FILE') printf "complete -c vidi -n '__vidi_is %s' -a '%s'\n" "$command" "$(operands "$command" | sed 's/ FILE//')" ;;
         *) printf "complete -c vidi -n '__vidi_is %s' -x -a '%s'\n" "$command" "$(operands "$command")" ;;
         esac
         while IFS=$'\t' read -r letter name value text; do

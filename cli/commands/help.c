@@ -106,7 +106,8 @@ int cli_help_print(const cli_command *command, bool full)
     if (full && command->examples)
         cli_out_format(&out, "\nExamples:\n%s", command->examples);
     if (!full && command->common)
-        cli_out_format(&out, "\n'vidi %s--help' lists all options.", main_help ? "" : command->name);
+        cli_out_format(&out, "\n'vidi %s%s--help' lists all options.%s", main_help ? "" : command->name,
+                       main_help ? "" : " ", main_help ? "" : "\n");
     if (main_help)
         cli_out_text(&out, full ? "\n'vidi help COMMAND' describes a command.\n"
                            : command->common

@@ -12,7 +12,13 @@
 #include "pipeline/set_options.h"
 #include "ui/output.h"
 
-#define HINT " does not change that; 'vidi rotate' can, for the next epoch"
+#define HINT " does not change that; %s"
+
+/* What can change it. */
+static const char *remedy(const cli_set_options *options)
+{
+    return options->fixed ? "only a new --state can" : "'vidi rotate' can, for the next epoch";
+}
 
 /* The next parameter of a list like "m=100,k=3"; NULL behind the last. */
 static const char *next_param(const char *param)
@@ -58,9 +64,9 @@ static void warn_capacity(const cli_set_options *options, const vidi_stats *stat
         return;
     if (stats->capacity)
         cli_warning("%s was made for %s URLs, and --capacity" HINT, options->state,
-                    cli_human_count(&urls, stats->capacity));
+                    cli_human_count(&urls, stats->capacity), remedy(options));
     else
-        cli_warning("%s was made without --capacity, and giving it now" HINT, options->state);
+        cli_warning("%s was made without --capacity, and giving it now" HINT, options->state, remedy(options));
 }
 
 static void warn_params(const cli_set_options *options, const vidi_stats *stats)
@@ -70,7 +76,7 @@ static void warn_params(const cli_set_options *options, const vidi_stats *stats)
         const char *had = find_param(stats->params, at, length);
         if (had && !same_value(had, at + length + 1))
             cli_warning("%s has %.*s=%.*s, and --param %.*s" HINT, options->state, (int)length, at,
-                        (int)strcspn(had, ","), had, (int)strcspn(at, ","), at);
+                        (int)strcspn(had, ","), had, (int)strcspn(at, ","), at, remedy(options));
     }
 }
 
@@ -98,12 +104,12 @@ static void warn_losses(const cli_set_options *options, const vidi_stats *stats)
     want.error = options->error;
     if (want.error > 0 && needs_more(&want, stats))
         cli_warning("%s was made for an error rate of more than %s, and --error" HINT, options->state,
-                    cli_human_real(&number, options->error));
+                    cli_human_real(&number, options->error), remedy(options));
     want.error = 0;
     want.lost = options->lost;
     if (want.lost > 0 && needs_more(&want, stats))
         cli_warning("%s was made to lose more than %s pages, and --lost" HINT, options->state,
-                    cli_human_real(&number, options->lost));
+                    cli_human_real(&number, options->lost), remedy(options));
 }
 
 void cli_warn_no_effect(const cli_set_options *options, const vidi_set *state)

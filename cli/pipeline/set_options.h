@@ -19,6 +19,7 @@ typedef struct cli_set_options {
     bool dry_run; /* remember nothing */
     bool wait;    /* wait while another process has the state locked */
     bool accepts; /* go on although part of the state is damaged */
+    bool fixed;   /* the set cannot begin a new epoch, because it belongs to a crawl */
 } cli_set_options;
 
 typedef struct cli_sets {

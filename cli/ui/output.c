@@ -503,6 +503,12 @@ void cli_json_real(cli_json *json, const char *key, double value)
     cli_out_text(json->out, text);
 }
 
+void cli_json_null(cli_json *json, const char *key)
+{
+    json_begin(json, key);
+    cli_out_text(json->out, "null");
+}
+
 void cli_json_bool(cli_json *json, const char *key, bool value)
 {
     json_begin(json, key);

@@ -81,6 +81,7 @@ void cli_json_text(cli_json *json, const char *key, vidi_str text);
 void cli_json_string(cli_json *json, const char *key, const char *text);
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
 void cli_json_real(cli_json *json, const char *key, double value);
+void cli_json_null(cli_json *json, const char *key);
 void cli_json_bool(cli_json *json, const char *key, bool value);
 /* An array of the words for vidi_capability: "delete", "count", "merge", "iterate", "grow", "concurrent". */
 void cli_json_can(cli_json *json, const char *key, uint32_t can);

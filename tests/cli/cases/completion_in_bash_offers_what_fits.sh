@@ -28,3 +28,7 @@ offered info f
 offered help ver
 offered version ''
 offered bench -
+offered crawl re
+offered crawl report f
+offered crawl --scope ''
+offered crawl --seeds f

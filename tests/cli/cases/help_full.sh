@@ -2,6 +2,7 @@ try vidi --help
 try vidi has --help
 try vidi remove --help
 try vidi list --help
+try vidi crawl --help
 try vidi canon --help
 try vidi plan --help
 try vidi kinds --help

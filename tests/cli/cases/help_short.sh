@@ -1,4 +1,5 @@
 try vidi -h
+try vidi crawl -h
 try vidi canon -h
 try vidi plan -h
 try vidi kinds -h

@@ -1,0 +1,30 @@
+/*
+ * vidi crawl cdxj: the index of a crawl's archive, for players of web archives such as pywb.
+ */
+#include <unistd.h>
+
+#include "commands/crawl.h"
+
+static int put_line(void *context, vidi_str text)
+{
+    cli_out *out = context;
+
+    cli_out_bytes(out, text.ptr, text.len);
+    return out->error ? 1 : 0;
+}
+
+int cli_crawl_cdxj(const char *folder)
+{
+    report *from;
+    char why[512];
+    cli_out out;
+
+    if (report_open(&from, folder, why) < 0)
+        return cli_error("%s", why);
+    cli_out_init(&out, STDOUT_FILENO);
+    int result = report_cdxj(from, put_line, &out);
+    int status = result < 0 ? cli_error("%s", report_error(from)) : CLI_OK;
+    int closed = cli_out_close(&out);
+    report_close(from);
+    return status != CLI_OK ? status : closed;
+}

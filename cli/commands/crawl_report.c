@@ -1,0 +1,219 @@
+/*
+ * What became of a crawl: the table at its end and of 'vidi crawl report', and the same as one JSON object.
+ *
+ * Every URL that the set answered NEW for is in exactly one of three numbers: fetched (it got a response, whatever the
+ * status), failed (it got none, for a reason) and queue. Links that never became URLs of the crawl, because they are out
+ * of scope for example, are counted by reason, too. The object's `skipped` has both together; `skipped_urls` and
+ * `skipped_links` tell them apart.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/crawl.h"
+#include "ui/run_statistics.h"
+
+/* ---- reading ---- */
+
+static int take_reason(void *context, const char *name, uint64_t count)
+{
+    cli_crawl_reasons *reasons = context;
+
+    if (reasons->count == CLI_CRAWL_REASONS)
+        return 0;
+    snprintf(reasons->list[reasons->count].name, sizeof reasons->list->name, "%s", name);
+    reasons->list[reasons->count++].count = count;
+    return 0;
+}
+
+static int read_account(cli_crawl_account *account)
+{
+    ledger *rows = report_ledger(account->report);
+    int64_t checked = 0;
+    int result = report_total(account->report, &account->totals);
+
+    if (result < 0)
+        return cli_error("%s", report_error(account->report));
+    result = ledger_reasons(rows, take_reason, &account->urls);
+    if (result == VIDI_OK)
+        result = ledger_skipped(rows, take_reason, &account->links);
+    if (result == VIDI_OK) {
+        result = ledger_get(rows, "check", &checked);
+        result = result == VIDI_EABSENT ? VIDI_OK : result;
+    }
+    account->checked = checked != 0;
+    return result < 0 ? cli_error("%s", ledger_error(rows)) : CLI_OK;
+}
+
+int cli_crawl_account_open(cli_crawl_account *account, const char *folder)
+{
+    char why[512];
+
+    *account = (cli_crawl_account){0};
+    if (report_open(&account->report, folder, why) < 0)
+        return cli_error("%s", why);
+    return read_account(account);
+}
+
+void cli_crawl_account_close(cli_crawl_account *account)
+{
+    report_close(account->report);
+    account->report = NULL;
+}
+
+/* ---- for people ---- */
+
+/* "12: robots 10, timeout 2" */
+static void reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
+{
+    char text[1024] = "";
+    size_t used = 0;
+    uint64_t sum = 0;
+    cli_number number;
+
+    if (reasons->count == 0)
+        return;
+    for (size_t i = 0; i < reasons->count && used < sizeof text; i++) {
+        sum += reasons->list[i].count;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "", reasons->list[i].name,
+                                 cli_human_count(&number, reasons->list[i].count));
+    }
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s: %s", cli_human_count(&number, sum), text);
+}
+
+static void count_row(cli_table *table, const char *label, uint64_t count, const char *note)
+{
+    cli_number number;
+
+    cli_table_cell(table, "%s", label);
+    cli_table_cell(table, "%s%s", cli_human_count(&number, count), note);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void fetched_row(cli_table *table, const report_totals *totals)
+{
+    cli_number urls, size, hosts;
+
+    cli_table_cell(table, "fetched");
+    cli_table_cell(table, "%s URL%s, %s, from %s host%s, in %.1f s", cli_human_count(&urls, totals->rows.fetched),
+                   plural(totals->rows.fetched), cli_human_bytes(&size, totals->rows.bytes),
+                   cli_human_count(&hosts, totals->rows.hosts), plural(totals->rows.hosts), totals->seconds);
+}
+
+int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)
+{
+    const report_totals *totals = &account->totals;
+    cli_table table = {.layout = "ll"};
+    cli_number number;
+
+    fetched_row(&table, totals);
+    reasons_row(&table, "not fetched", &account->urls);
+    reasons_row(&table, "links left out", &account->links);
+    if (totals->rows.archived)
+        count_row(&table, "archived", totals->rows.archived, "");
+    if (account->checked) {
+        count_row(&table, "broken links", totals->broken, "");
+        count_row(&table, "unknown", totals->unknown, totals->unknown ? " (401, 403, 429, or not allowed to ask)" : "");
+    }
+    if (totals->parked)
+        count_row(&table, "hosts parked", totals->parked, "");
+    count_row(&table, "left", totals->rows.queue, totals->rows.queue ? left : "");
+    cli_table_cell(&table, "expected pages lost");
+    cli_table_cell(&table, "%s (%s)", cli_human_lost(&number, totals->expected_lost, VIDI_FP_EXACT),
+                   cli_meaning_name(totals->fp_meaning));
+    cli_table_cell(&table, "kind");
+    cli_table_cell(&table, "%s, canonical form %s", totals->kind, totals->canon);
+    return cli_table_print(&table, out);
+}
+
+/* ---- JSON ---- */
+
+static void put_reasons(cli_json *json, const char *key, const cli_crawl_reasons *reasons)
+{
+    cli_json_open(json, key, '{');
+    for (size_t i = 0; i < reasons->count; i++)
+        cli_json_count(json, reasons->list[i].name, reasons->list[i].count);
+    cli_json_close(json, '}');
+}
+
+/* Both lists as one; they are in alphabetical order. */
+static cli_crawl_reasons together(const cli_crawl_reasons *a, const cli_crawl_reasons *b)
+{
+    cli_crawl_reasons all = {.count = 0};
+    size_t i = 0, j = 0;
+
+    while (i < a->count || j < b->count) {
+        int order = i == a->count ? 1 : j == b->count ? -1 : strcmp(a->list[i].name, b->list[j].name);
+        uint64_t count = (order <= 0 ? a->list[i].count : 0) + (order >= 0 ? b->list[j].count : 0);
+        take_reason(&all, order <= 0 ? a->list[i].name : b->list[j].name, count);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return all;
+}
+
+int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
+{
+    const report_totals *totals = &account->totals;
+    cli_crawl_reasons all = together(&account->urls, &account->links);
+    cli_json json = {out, false};
+    int status = CLI_OK;
+
+    cli_json_open(&json, NULL, '{');
+    cli_json_count(&json, "fetched", totals->rows.fetched);
+    cli_json_count(&json, "broken", totals->broken);
+    put_reasons(&json, "skipped", &all);
+    cli_json_count(&json, "bytes", totals->rows.bytes);
+    cli_json_real(&json, "seconds", totals->seconds);
+    cli_json_count(&json, "hosts", totals->rows.hosts);
+    cli_json_count(&json, "queue", totals->rows.queue);
+    cli_json_real(&json, "expected_lost", totals->expected_lost);
+    cli_json_string(&json, "kind", totals->kind);
+    cli_json_string(&json, "canon", totals->canon);
+    cli_json_string(&json, "expected_lost_is", cli_meaning_name(totals->fp_meaning));
+    cli_json_count(&json, "urls", totals->rows.urls);
+    cli_json_count(&json, "failed", totals->rows.failed);
+    cli_json_count(&json, "unknown", totals->unknown);
+    cli_json_count(&json, "archived", totals->rows.archived);
+    cli_json_count(&json, "parked", totals->parked);
+    put_reasons(&json, "skipped_urls", &account->urls);
+    put_reasons(&json, "skipped_links", &account->links);
+    if (account->checked)
+        status = cli_crawl_broken_json(account, &json);
+    cli_json_close(&json, '}');
+    cli_out_text(out, "\n");
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int print_text(const cli_crawl_account *account, cli_out *out)
+{
+    int status = cli_crawl_account_table(account, out, "");
+
+    if (status != CLI_OK || !account->checked || account->totals.broken == 0)
+        return status;
+    cli_out_text(out, "\n");
+    return cli_crawl_broken_text(account, out);
+}
+
+int cli_crawl_report(const char *folder, bool json)
+{
+    cli_crawl_account account;
+    cli_out out;
+    int status = cli_crawl_account_open(&account, folder);
+
+    if (status == CLI_OK) {
+        cli_out_init(&out, STDOUT_FILENO);
+        status = json ? cli_crawl_account_json(&account, &out) : print_text(&account, &out);
+        int closed = cli_out_close(&out);
+        status = status != CLI_OK ? status : closed;
+    }
+    cli_crawl_account_close(&account);
+    return status;
+}
