@@ -199,7 +199,7 @@ const cli_command cli_crawl = {
         "the crawl ended at a limit and URLs are left.",
     .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
                 "  vidi crawl report site\n"
-                "  vidi crawl cdxj site > site/archive/index.cdxj\n"
+                "  vidi crawl cdxj site > index.cdxj\n"
                 "  vidi crawl --check --contact me@example.org https://example.org/\n"
                 "  vidi crawl --check --allow-net loopback http://localhost:8000/\n"
                 "  vidi crawl --contact me@example.org --depth 2 --jsonl - https://example.org/\n"
