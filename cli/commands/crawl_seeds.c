@@ -122,7 +122,7 @@ static int check(const candidate *seed, const vidi_url *url)
 {
     if (!is(url->scheme, "http") && !is(url->scheme, "https"))
         return refuse_other(seed, "vidi crawl fetches http and https only");
-    if (scope_port_is_bad(url->port_number))
+    if (url->port_number >= 0 && scope_port_is_bad(url->port_number))
         return refuse(seed, "'%s' cannot be crawled: port %d belongs to another protocol than HTTP", seed->shown,
                       url->port_number);
     return CLI_OK;

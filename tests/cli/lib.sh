@@ -108,3 +108,33 @@ let_go()
     exec 9>&-
     wait
 }
+
+# Serves the files of a folder, with robots.txt if it has one, until `stop_site`. $site is its URL, with '/' at the end.
+start_site() # FOLDER [OPTION]...
+{
+    [ -x "$VIDI_BUILD/tests/site_server" ] || skip "the site server is not built"
+    mkfifo site.until
+    "$VIDI_BUILD/tests/site_server" --folder "$@" < site.until > site.url &
+    exec 8> site.until
+    wait_until test -s site.url
+    site=$(head -n 1 site.url)
+}
+
+stop_site()
+{
+    exec 8>&-
+    wait
+    rm -f site.until site.url
+}
+
+# A crawl of the site without pauses.
+crawl()
+{
+    vidi crawl --allow-net loopback --delay 0 "$@"
+}
+
+# What differs from run to run: the server's port, times, digests of the port.
+hide_site()
+{
+    sed -E -e "s,${site%/},http://site,g" -e 's/"seconds":[0-9.e+-]+/"seconds":0/g' -e 's/ in [0-9.]+ s$/ in N s/'
+}

@@ -1,0 +1,19 @@
+mkdir www
+for i in 1 2 3 4 5 6; do
+    printf '<a href=%s.html>next</a> <a href=/>home</a>' $((i + 1)) > www/$i.html
+done
+printf '<a href=1.html>begin</a>' > www/index.html
+printf end > www/7.html
+start_site www
+crawl --state st --max-pages 3 "$site" 2>&1 | hide_site
+echo "[status ${PIPESTATUS[0]}]"
+try crawl -q --state st "$site" | hide_site
+vidi crawl report st --json | jq -c '[.fetched, .queue, .urls]'
+try crawl -q --depth 2 --jsonl - "$site" | jq -r '.url? // empty' 2> /dev/null | hide_site
+crawl -q --depth 0 --jsonl - "$site" | jq -r .url | hide_site
+crawl --max-pages 2 "$site" 2>&1 | hide_site | grep left
+echo -- nothing could be fetched
+try crawl -q "${site}nothing/" | hide_site
+try crawl -q http://127.0.0.1:1/ | hide_site
+try vidi crawl -q --allow-net 10.0.0.1 "$site" | hide_site
+stop_site

@@ -1,0 +1,11 @@
+mkdir www
+for i in 1 2 3; do printf '<a href=%s.html>next</a>' $((i + 1)) > www/$i.html; done
+printf '<a href=1.html>begin</a>' > www/index.html
+printf end > www/4.html
+start_site www
+vidi crawl --allow-net loopback --delay 0.5 --progress -q "$site" 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//' | grep pages |
+    grep -cvE '^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  [0-9]+ % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
+# Neither a file nor a pipe asks for it, and --quiet says nothing at all.
+crawl "$site" 2>&1 | grep -c pages/s
+crawl -q "$site"
+stop_site
