@@ -69,8 +69,8 @@ typedef struct cli_crawl_network {
 int cli_crawl_network_read(cli_crawl_network *network, const cli_crawl_options *options);
 void cli_crawl_network_free(cli_crawl_network *network);
 
-/* A fetch_resolver: knows the names of --resolve and asks the system for all others. */
-int cli_crawl_resolve(void *network, const char *host, fetch_address *addresses, int room);
+/* A fetch_resolver: knows the names of --resolve and asks the system for all others. The context is the network. */
+int cli_crawl_resolve(void *context, const char *host, fetch_address *addresses, int room);
 
 /* ---- lines ---- */
 
@@ -81,8 +81,8 @@ typedef struct cli_crawl_lines {
 void cli_crawl_lines_open(cli_crawl_lines *lines);
 void cli_crawl_lines_close(cli_crawl_lines *lines);
 
-/* For crawl_options.line. */
-int cli_crawl_line(void *lines, const crawl_outcome *outcome, bytes *to);
+/* For crawl_options.line. The context is the cli_crawl_lines. */
+int cli_crawl_line(void *context, const crawl_outcome *outcome, bytes *to);
 
 /* ---- everything together ---- */
 
@@ -125,9 +125,15 @@ typedef struct cli_crawl_account {
     bool checked;            /* a run was made with --check */
 } cli_crawl_account;
 
-/* CLI_OK, or CLI_ERROR with a message. Call cli_crawl_account_close in either case. */
+/* Opens the folder of a crawl. CLI_OK, or CLI_ERROR with a message. */
+int cli_crawl_report_open(report **made, const char *folder);
+
+/* The same, and reads its numbers. Call cli_crawl_account_close in either case. */
 int cli_crawl_account_open(cli_crawl_account *account, const char *folder);
 void cli_crawl_account_close(cli_crawl_account *account);
+
+/* Prints why seeds could not be fetched, the first of them. */
+void cli_crawl_explain_seeds(const cli_crawl_account *account);
 
 /* The table of `vidi crawl report` and of the end of a crawl; `left` says how to go on with what is left. */
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left);

@@ -16,11 +16,10 @@ static int put_line(void *context, vidi_str text)
 int cli_crawl_cdxj(const char *folder)
 {
     report *from;
-    char why[512];
     cli_out out;
 
-    if (report_open(&from, folder, why) < 0)
-        return cli_error("%s", why);
+    if (cli_crawl_report_open(&from, folder) != CLI_OK)
+        return CLI_ERROR;
     cli_out_init(&out, STDOUT_FILENO);
     int result = report_cdxj(from, put_line, &out);
     int status = result < 0 ? cli_error("%s", report_error(from)) : CLI_OK;

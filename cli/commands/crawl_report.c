@@ -45,13 +45,21 @@ static int read_account(cli_crawl_account *account)
     return result < 0 ? cli_error("%s", ledger_error(rows)) : CLI_OK;
 }
 
-int cli_crawl_account_open(cli_crawl_account *account, const char *folder)
+int cli_crawl_report_open(report **made, const char *folder)
 {
     char why[512];
+    int error = report_open(made, folder, why);
 
+    if (error == VIDI_EABSENT)
+        return cli_error("there is no crawl in %s: %s", folder, why);
+    return error < 0 ? cli_error("%s", why) : CLI_OK;
+}
+
+int cli_crawl_account_open(cli_crawl_account *account, const char *folder)
+{
     *account = (cli_crawl_account){0};
-    if (report_open(&account->report, folder, why) < 0)
-        return cli_error("%s", why);
+    if (cli_crawl_report_open(&account->report, folder) != CLI_OK)
+        return CLI_ERROR;
     return read_account(account);
 }
 
@@ -59,6 +67,23 @@ void cli_crawl_account_close(cli_crawl_account *account)
 {
     report_close(account->report);
     account->report = NULL;
+}
+
+/* ---- seeds ---- */
+
+void cli_crawl_explain_seeds(const cli_crawl_account *account)
+{
+    static const char question[] = "SELECT url, reason, error FROM pages WHERE kind = 'seed' AND reason IS NOT NULL"
+                                   " ORDER BY id LIMIT 5";
+    sqlite3_stmt *ask = NULL;
+
+    if (sqlite3_prepare_v2(ledger_database(report_ledger(account->report)), question, -1, &ask, NULL) != SQLITE_OK)
+        return;
+    while (sqlite3_step(ask) == SQLITE_ROW) {
+        const unsigned char *error = sqlite3_column_text(ask, 2);
+        cli_error("%s: %s", sqlite3_column_text(ask, 0), error ? error : sqlite3_column_text(ask, 1));
+    }
+    sqlite3_finalize(ask);
 }
 
 /* ---- for people ---- */

@@ -144,12 +144,19 @@ static int print_result(const cli_crawl_account *account, bool json)
     return status != CLI_OK ? status : closed;
 }
 
+static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account, bool has_contact)
+{
+    cli_crawl_explain_seeds(account);
+    return cli_error("no seed could be fetched%s%s%s", *job->limit ? ": " : "", job->limit,
+                     has_contact ? "" : "; without --contact WHO, vidi visits only the networks of --allow-net");
+}
+
 static int exit_status(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
 {
-    if (account->totals.rows.fetched == 0 && job->end == CRAWL_DONE)
-        return cli_error("no seed could be fetched%s",
-                         options->contact ? ""
-                                          : "; without --contact WHO only the networks of --allow-net are visited");
+    if (job->end == CRAWL_STOPPED)
+        return CLI_OK; /* the signal says it */
+    if (job->reached.seeds_fetched == 0)
+        return nothing_fetched(job, account, options->contact);
     if (options->check && account->totals.broken > 0)
         return CLI_BROKEN;
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;

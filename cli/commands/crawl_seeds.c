@@ -24,17 +24,22 @@ typedef struct candidate {
     char shown[SHOWN_MOST + 1]; /* with "***" for what may be a user name and a password; cut off if it is long */
 } candidate;
 
+static bool is_one_of(char c, const char *these)
+{
+    return c && strchr(these, c);
+}
+
 static void make_shown(candidate *seed)
 {
     const char *begin = seed->text.ptr, *end = begin + seed->text.len, *at = NULL;
     const char *slashes = memmem(begin, seed->text.len, "//", 2), *authority = slashes ? slashes + 2 : begin;
     size_t used = 0;
 
-    for (const char *c = authority; c < end && !memchr("/?#", *c, 3); c++)
+    for (const char *c = authority; c < end && !is_one_of(*c, "/?#"); c++)
         at = *c == '@' ? c : at;
     for (const char *c = begin; c < end && used < SHOWN_MOST; c++)
         if (!at || c < authority || c >= at)
-            seed->shown[used++] = *c ? *c : '?';
+            seed->shown[used++] = (char)(*c ? *c : '?');
         else if (c < authority + 3)
             seed->shown[used++] = '*';
     seed->shown[used] = 0;
@@ -63,7 +68,7 @@ static size_t host_length(vidi_str text)
 {
     size_t length = 0;
 
-    while (length < text.len && !memchr("/?#: ", text.ptr[length], 5))
+    while (length < text.len && !is_one_of(text.ptr[length], "/?#: "))
         length++;
     return length;
 }
@@ -72,14 +77,14 @@ static size_t host_length(vidi_str text)
 static bool has_port(vidi_str text)
 {
     size_t host = host_length(text);
-    return host > 0 && host + 1 < text.len && text.ptr[host] == ':' && memchr("0123456789", text.ptr[host + 1], 10);
+    return host > 0 && host + 1 < text.len && text.ptr[host] == ':' && is_one_of(text.ptr[host + 1], "0123456789");
 }
 
 /* Is it a URL but for its scheme, such as "example.org/x"? */
 static bool lacks_scheme(vidi_str text)
 {
     size_t host = host_length(text);
-    bool ends = host == text.len || memchr("/?#", text.ptr[host], 3);
+    bool ends = host == text.len || is_one_of(text.ptr[host], "/?#");
     return has_port(text) || (ends && memchr(text.ptr, '.', host));
 }
 
@@ -104,12 +109,10 @@ static int keep(cli_crawl_seeds *seeds, vidi_str url)
         seeds->urls = urls;
         seeds->room = room;
     }
-    char *copy = malloc(url.len + 1);
-    if (!copy)
+    seeds->urls[seeds->count] = (vidi_str){strndup(url.ptr, url.len), url.len};
+    if (!seeds->urls[seeds->count].ptr)
         return cli_error("out of memory");
-    memcpy(copy, url.ptr, url.len);
-    copy[url.len] = 0;
-    seeds->urls[seeds->count++] = (vidi_str){copy, url.len};
+    seeds->count++;
     return CLI_OK;
 }
 
