@@ -117,6 +117,8 @@ typedef struct cli_crawl_reasons {
     size_t count;
 } cli_crawl_reasons;
 
+uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name);
+
 typedef struct cli_crawl_account {
     report *report;
     report_totals totals;

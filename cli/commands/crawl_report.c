@@ -69,20 +69,27 @@ void cli_crawl_account_close(cli_crawl_account *account)
     account->report = NULL;
 }
 
+uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *name)
+{
+    for (size_t i = 0; i < reasons->count; i++)
+        if (strcmp(reasons->list[i].name, name) == 0)
+            return reasons->list[i].count;
+    return 0;
+}
+
 /* ---- seeds ---- */
 
 void cli_crawl_explain_seeds(const cli_crawl_account *account)
 {
-    static const char question[] = "SELECT url, reason, error FROM pages WHERE kind = 'seed' AND reason IS NOT NULL"
+    static const char question[] = "SELECT url, coalesce(error, CASE reason WHEN 'robots' THEN 'robots.txt forbids it'"
+                                   " ELSE reason END) FROM pages WHERE kind = 'seed' AND reason IS NOT NULL"
                                    " ORDER BY id LIMIT 5";
     sqlite3_stmt *ask = NULL;
 
     if (sqlite3_prepare_v2(ledger_database(report_ledger(account->report)), question, -1, &ask, NULL) != SQLITE_OK)
         return;
-    while (sqlite3_step(ask) == SQLITE_ROW) {
-        const unsigned char *error = sqlite3_column_text(ask, 2);
-        cli_error("%s: %s", sqlite3_column_text(ask, 0), error ? error : sqlite3_column_text(ask, 1));
-    }
+    while (sqlite3_step(ask) == SQLITE_ROW)
+        cli_error("%s: %s", sqlite3_column_text(ask, 0), sqlite3_column_text(ask, 1));
     sqlite3_finalize(ask);
 }
 
@@ -122,12 +129,13 @@ static const char *plural(uint64_t count)
 
 static void fetched_row(cli_table *table, const report_totals *totals)
 {
-    cli_number urls, size, hosts;
+    cli_number urls, size, hosts, time;
 
     cli_table_cell(table, "fetched");
-    cli_table_cell(table, "%s URL%s, %s, from %s host%s, in %.1f s", cli_human_count(&urls, totals->rows.fetched),
+    cli_table_cell(table, "%s URL%s, %s, from %s host%s, in %s", cli_human_count(&urls, totals->rows.fetched),
                    plural(totals->rows.fetched), cli_human_bytes(&size, totals->rows.bytes),
-                   cli_human_count(&hosts, totals->rows.hosts), plural(totals->rows.hosts), totals->seconds);
+                   cli_human_count(&hosts, totals->rows.hosts), plural(totals->rows.hosts),
+                   cli_human_time(&time, totals->seconds));
 }
 
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left)

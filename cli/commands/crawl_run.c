@@ -1,6 +1,7 @@
 /*
  * Runs a crawl: shows how far it is, ends it in good order when a signal comes, and tells what became of it.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,14 @@ static void warn_of_set(crawl_job *job)
         cli_report_warn(&about);
 }
 
+/* Were lines written to a pipe that nobody reads any more? */
+static bool reader_is_gone(const char *output)
+{
+    struct pollfd pipe = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return strcmp(output, "-") == 0 && poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR);
+}
+
 static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_request *request)
 {
     char why[512];
@@ -110,7 +119,9 @@ static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_reque
     clear_line(job);
     crawl_look(job->crawl, &job->reached);
     snprintf(job->limit, sizeof job->limit, "%s", crawl_limit(job->crawl) ? crawl_limit(job->crawl) : "");
-    if (job->end == CRAWL_FAILED)
+    if (job->end == CRAWL_FAILED && request->crawl.output && reader_is_gone(request->crawl.output))
+        status = CLI_PIPE;
+    else if (job->end == CRAWL_FAILED)
         status = cli_error("%s", crawl_error(job->crawl));
     else
         warn_of_set(job);
@@ -144,11 +155,10 @@ static int print_result(const cli_crawl_account *account, bool json)
     return status != CLI_OK ? status : closed;
 }
 
-static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account, bool has_contact)
+static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account)
 {
     cli_crawl_explain_seeds(account);
-    return cli_error("no seed could be fetched%s%s%s", *job->limit ? ": " : "", job->limit,
-                     has_contact ? "" : "; without --contact WHO, vidi visits only the networks of --allow-net");
+    return cli_error("no seed could be fetched%s%s", *job->limit ? ": " : "", job->limit);
 }
 
 static int exit_status(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
@@ -156,10 +166,22 @@ static int exit_status(const crawl_job *job, const cli_crawl_account *account, c
     if (job->end == CRAWL_STOPPED)
         return CLI_OK; /* the signal says it */
     if (job->reached.seeds_fetched == 0)
-        return nothing_fetched(job, account, options->contact);
+        return nothing_fetched(job, account);
     if (options->check && account->totals.broken > 0)
         return CLI_BROKEN;
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;
+}
+
+/* Addresses were refused: says what allows them. */
+static void warn_of_addresses(const cli_crawl_account *account, const cli_crawl_options *options)
+{
+    uint64_t refused = cli_crawl_reason_count(&account->urls, "address");
+    cli_number number;
+
+    if (refused > 0)
+        cli_warning("%s URL%s not fetched because of %s address%s; %s--allow-net NET allows those that are not public",
+                    cli_human_count(&number, refused), refused == 1 ? " was" : "s were", refused == 1 ? "its" : "their",
+                    refused == 1 ? "" : "es", options->contact ? "" : "public ones need --contact WHO, and ");
 }
 
 /* The crawl is closed: everything is read from its folder again. */
@@ -172,6 +194,8 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
         status = print_summary(job, &account, options->set.state);
     if (status == CLI_OK && job->end != CRAWL_STOPPED && (options->check || options->json))
         status = print_result(&account, options->json);
+    if (status == CLI_OK)
+        warn_of_addresses(&account, options);
     if (status == CLI_OK)
         status = exit_status(job, &account, options);
     cli_crawl_account_close(&account);

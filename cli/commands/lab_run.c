@@ -11,6 +11,7 @@
 
 #include "commands/lab.h"
 #include "pipeline/lines.h"
+#include "ui/output.h"
 #include "ui/watch.h"
 
 /* ---- progress ---- */
@@ -32,21 +33,10 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-static const char *human_time(double seconds, char text[32])
-{
-    if (seconds < 100)
-        snprintf(text, 32, "%.0f s", seconds);
-    else if (seconds < 6000)
-        snprintf(text, 32, "%.0f min", seconds / 60);
-    else
-        snprintf(text, 32, "%.1f h", seconds / 3600);
-    return text;
-}
-
 static void take_progress(void *context, const lab_tally *tally)
 {
     meter *meter = context;
-    char left[32];
+    cli_number left;
     double passed = seconds_since(&meter->start);
     meter->done = tally->done;
     meter->runs = tally->runs;
@@ -55,7 +45,7 @@ static void take_progress(void *context, const lab_tally *tally)
     double rate = tally->work_done > 0 ? passed / tally->work_done : 1;
     double seconds = rate * (tally->work - tally->work_done);
     fprintf(stderr, "\rrun %llu of %llu, %s left \033[K", (unsigned long long)tally->done,
-            (unsigned long long)tally->runs, human_time(seconds > 0 ? seconds : 0, left));
+            (unsigned long long)tally->runs, cli_human_time(&left, seconds > 0 ? seconds : 0));
     meter->shown = passed;
 }
 

@@ -322,6 +322,17 @@ const char *cli_human_short(cli_number *number, double value)
     return number->text;
 }
 
+const char *cli_human_time(cli_number *number, double seconds)
+{
+    if (seconds < 99.5)
+        snprintf(number->text, sizeof number->text, "%.*f s", seconds < 9.95 ? 1 : 0, seconds);
+    else if (seconds < 5970)
+        snprintf(number->text, sizeof number->text, "%.0f min", seconds / 60);
+    else
+        snprintf(number->text, sizeof number->text, "%.1f h", seconds / 3600);
+    return number->text;
+}
+
 const char *cli_shortest_real(cli_number *number, double value)
 {
     for (int digits = 1; digits <= 17; digits++) {

@@ -47,7 +47,8 @@ typedef struct cli_number {
 const char *cli_human_count(cli_number *number, uint64_t value);
 const char *cli_human_real(cli_number *number, double value); /* three digits; from 1000 on a whole number */
 const char *cli_human_bytes(cli_number *number, uint64_t value);
-const char *cli_human_short(cli_number *number, double value); /* 12345678 as "12.3M" */
+const char *cli_human_short(cli_number *number, double value);  /* 12345678 as "12.3M" */
+const char *cli_human_time(cli_number *number, double seconds); /* "4.2 s", "42 s", "42 min", "4.2 h" */
 
 /* The fewest digits that read back as the same number. */
 const char *cli_shortest_real(cli_number *number, double value);

@@ -1,11 +1,11 @@
 mkdir www
 printf '<a href=a.html>one</a> <a href=/gone>old <b>news</b></a>' > www/index.html
-printf '<a href=/gone>more\xe2\x80\xae\xc2\x9b</a> <a href=/>home</a>' > www/a.html
+printf '<meta charset=utf-8><a href=/gone>more\xe2\x80\xae\xc2\x9b</a> <a href=/>home</a>' > www/a.html
 start_site www
 crawl --check "$site" 2> err | hide_site
 echo "[status ${PIPESTATUS[0]}]"
 hide_site < err
-crawl --check --json -q "$site" | jq -c '[.broken, .fetched, .broken_links]' | hide_site
+crawl --check --json -q "$site" | hide_site | sed 's/.*"broken_links"/"broken_links"/'
 echo "[status ${PIPESTATUS[0]}]"
 rm www/a.html
 printf '<a href=/>home</a>' > www/index.html

@@ -9,11 +9,13 @@ crawl --state st --max-pages 3 "$site" 2>&1 | hide_site
 echo "[status ${PIPESTATUS[0]}]"
 try crawl -q --state st "$site" | hide_site
 vidi crawl report st --json | jq -c '[.fetched, .queue, .urls]'
-try crawl -q --depth 2 --jsonl - "$site" | jq -r '.url? // empty' 2> /dev/null | hide_site
+crawl -q --depth 2 --jsonl - "$site" | jq -c '[.depth, .url]' | hide_site
 crawl -q --depth 0 --jsonl - "$site" | jq -r .url | hide_site
 crawl --max-pages 2 "$site" 2>&1 | hide_site | grep left
 echo -- nothing could be fetched
-try crawl -q "${site}nothing/" | hide_site
-try crawl -q http://127.0.0.1:1/ | hide_site
+try crawl -q "${site}nothing/" | hide_site # a 404 is a response
+try crawl -q --retries 0 "${site/.1.1/.2.2}" | hide_site | sed 's/2\.2:[0-9]*/2.2:PORT/g'
+printf 'User-agent: *\nDisallow: /' > www/robots.txt
+try crawl -q "$site" | hide_site
 try vidi crawl -q --allow-net 10.0.0.1 "$site" | hide_site
 stop_site

@@ -3,9 +3,11 @@ for i in 1 2 3; do printf '<a href=%s.html>next</a>' $((i + 1)) > www/$i.html; d
 printf '<a href=1.html>begin</a>' > www/index.html
 printf end > www/4.html
 start_site www
-vidi crawl --allow-net loopback --delay 0.5 --progress -q "$site" 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//' | grep pages |
-    grep -cvE '^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  [0-9]+ % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
+line='^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  [0-9]+ % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
+vidi crawl --allow-net loopback --delay 0.5 --progress -q "$site" 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//; /^$/d' > lines
+grep -E "$line" lines | head -n 1 | wc -l
+grep -vE "$line" lines
 # Neither a file nor a pipe asks for it, and --quiet says nothing at all.
-crawl "$site" 2>&1 | grep -c pages/s
+crawl "$site" 2>&1 | grep -c 'links new'
 crawl -q "$site"
 stop_site
