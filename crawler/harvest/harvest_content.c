@@ -176,7 +176,11 @@ static const char *first_problem(const sitemap_report *report)
 
 int harvest_sitemap(harvest_collector *c, vidi_str content, bool plain_text)
 {
-    sitemap_options options = {.visit = take_entry, .context = c, .base = c->from->url};
+    size_t most = c->rules->max_unpacked; /* the file itself may be packed, too */
+    sitemap_options options = {.visit = take_entry,
+                               .context = c,
+                               .base = c->from->url,
+                               .max_bytes = most < SITEMAP_BYTES ? most : SITEMAP_BYTES};
     sitemap_report report = {.format = SITEMAP_UNKNOWN};
     sitemap *reader;
     int error = sitemap_open(&reader, &options);

@@ -394,6 +394,10 @@ static void a_seed_can_be_a_sitemap_in_a_gzip_file(void **state)
         harvest got = harvested(&rules, &url, 200, fields, bytes_str(&body));
         check_harvest(&got, "http://h.org/a http://h.org/b", "scope=1");
     }
+    rules.max_unpacked = 50; /* the first entry is complete within these */
+    harvest got = harvested(&rules, &url, 200, "Content-Type: application/gzip\r\n", bytes_str(&body));
+    assert_true(got.incomplete && got.problem[0]);
+    check_harvest(&got, "http://h.org/a", "");
     bytes_free(&body);
     end_rules(&rules);
 }
