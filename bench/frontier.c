@@ -6,7 +6,8 @@
  * belong to different hosts. All are in the queue before the first is taken out. Making the URLs is not timed.
  *
  * The memory is that of a process which does nothing else: the benchmark starts itself again. Its largest resident size
- * with 2 and with 10 million URLs gives the bytes that each further URL takes.
+ * with 2 and with 10 million URLs gives the bytes that each further URL takes. The database is in a new folder below
+ * --folder, which is removed afterwards.
  */
 #include "subjects.h"
 #include "urls.h"
@@ -39,9 +40,9 @@ static void make_piece(job *of, uint64_t from, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint64_t random = url_mix(from + i), host = random % of->hosts;
         char *to = of->text + i * TEXT_ROOM;
-        int length = snprintf(to, TEXT_ROOM, "https://www.site-%06llu.example/section/%llu/page-%llu.html",
-                              (unsigned long long)host, (unsigned long long)(random >> 50),
-                              (unsigned long long)(from + i));
+        int length =
+            snprintf(to, TEXT_ROOM, "https://www.site-%06llu.example/section/%llu/page-%llu.html",
+                     (unsigned long long)host, (unsigned long long)(random >> 50), (unsigned long long)(from + i));
         of->urls[i] = (frontier_url){
             .host = url_mix(host) >> 1, .url = {to, (size_t)length}, .depth = 3, .referrer = 1 + (from + i) / 20};
     }
@@ -111,25 +112,27 @@ static bool take_all(job *of)
     return fine;
 }
 
-/* Prints nanoseconds a URL for each part, and the largest resident size. */
-static int run_job(job *of, const char *path)
+/* Prints nanoseconds a URL for each part and of the processor, and the largest resident size. */
+static bool run_job(job *of, const char *path)
 {
-    char why[256];
+    char why[256] = "no memory";
     double cpu = bench_cpu_now();
     of->text = malloc((size_t)PIECE * TEXT_ROOM);
     of->urls = malloc(PIECE * sizeof *of->urls);
-    if (!of->text || !of->urls || ledger_open(&of->book, path, LEDGER_WRITE, false, why) != VIDI_OK)
-        return 2;
+    if (!of->text || !of->urls || ledger_open(&of->book, path, LEDGER_WRITE, false, why) != VIDI_OK) {
+        fprintf(stderr, "frontier: %s\n", why);
+        return false;
+    }
     of->queue = ledger_frontier(of->book);
     bool fine = add_all(of) && take_all(of);
     if (!fine)
         fprintf(stderr, "frontier: %s\n", ledger_error(of->book));
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%.1f %.1f %.1f %.1f %ld\n", of->adding / (double)of->n, of->sorting / (double)of->n,
+    printf("%d %.1f %.1f %.1f %.1f %ld\n", fine, of->adding / (double)of->n, of->sorting / (double)of->n,
            of->taking / (double)of->n, (bench_cpu_now() - cpu) / (double)of->n, usage.ru_maxrss);
     ledger_close(of->book);
-    return fine ? 0 : 2;
+    return fine;
 }
 
 int bench_frontier_alone(const char *what)
@@ -137,12 +140,103 @@ int bench_frontier_alone(const char *what)
     job of = {0};
     char path[600];
     unsigned long long n, hosts;
-    if (sscanf(what, "%llu,%llu,%599s", &n, &hosts, path) != 3)
+    if (sscanf(what, "%llu,%llu,%599[^\n]", &n, &hosts, path) != 3) /* NOLINT(cert-err34-c): our own */
         return 2;
     of.n = n;
     of.hosts = hosts;
-    int code = run_job(&of, path);
+    bool fine = run_job(&of, path);
     free(of.text);
     free(of.urls);
-    return code;
+    return fine ? 0 : 2;
+}
+
+/* ---- in the benchmark ---- */
+
+static const struct load {
+    const char *name;
+    uint64_t hosts;
+} loads[BENCH_FRONTIER_ROWS] = {{"frontier-1e3-hosts", 1000}, {"frontier-1e6-hosts", 1000000}};
+
+static void remove_database(const char *folder)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    char path[600];
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        snprintf(path, sizeof path, "%s/crawl.db%s", folder, endings[i]);
+        unlink(path);
+    }
+}
+
+/* Runs the job in a process of its own. Returns its largest resident size in bytes; 0: it failed. */
+static double run_alone(bench_frontier *row, uint64_t n, uint64_t hosts, const char *folder)
+{
+    char self[512], command[1200];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return 0;
+    self[length] = 0;
+    snprintf(command, sizeof command, "'%s' --frontier-alone '%llu,%llu,%s/crawl.db'", self, (unsigned long long)n,
+             (unsigned long long)hosts, folder);
+    FILE *from = popen(command, "r"); /* NOLINT(cert-env33-c) */
+    double cpu = 0;
+    long kilobytes = 0;
+    int fine = 0;
+    int fields = from ? fscanf(from, "%d %lf %lf %lf %lf %ld", &fine, &row->adding, &row->sorting, &row->taking, &cpu,
+                               &kilobytes)
+                      : 0;
+    fine = from && pclose(from) == 0 && fields == 6 && fine;
+    remove_database(folder);
+    row->n = n;
+    row->series.rounds = 0;
+    if (fine)
+        bench_record(&row->series, row->adding + row->sorting + row->taking, cpu);
+    return fine ? (double)kilobytes * 1024 : 0;
+}
+
+static void measure_row(bench_frontier *row, const struct load *load, bool quick, const char *folder)
+{
+    uint64_t few = quick ? 1500000 : 2000000, many = quick ? 3000000 : 10000000;
+    *row = (bench_frontier){.name = load->name};
+    double before = run_alone(row, few, load->hosts, folder);
+    row->resident = before > 0 ? run_alone(row, many, load->hosts, folder) : 0;
+    if (row->resident > 0)
+        row->further = (row->resident - before) / (double)(many - few);
+    else
+        snprintf(row->why, sizeof row->why, "it failed");
+}
+
+void bench_frontier_measure(bench_run *run)
+{
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/vidi-bench-XXXXXX", run->folder ? run->folder : BENCH_FOLDER);
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "vidi-bench: cannot create %s: %s\n", folder, strerror(errno));
+        return;
+    }
+    for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++)
+        measure_row(&run->frontier[i], &loads[i], run->quick, folder);
+    rmdir(folder);
+}
+
+void bench_frontier_table(const bench_run *run, FILE *out)
+{
+    if (!run->frontier[0].name)
+        return;
+    fprintf(out, "\nFrontier, ns a URL: append, sort to hosts, take out again; all URLs are in the queue at once\n\n");
+    fprintf(out, "| %-18s | %7s | %8s | %8s | %8s | %8s | %8s | %11s | %9s |\n", "", "URLs", "append", "sort",
+            "take out", "all", "cpu", "URLs/s", "MB");
+    fprintf(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++) {
+        const bench_frontier *row = &run->frontier[i];
+        if (row->why[0])
+            fprintf(out, "Left out: %s: %s\n", row->name, row->why);
+        else
+            fprintf(out, "| %-18s | %7.3g | %8.0f | %8.0f | %8.0f | %8.0f | %8.0f | %11.4g | %9.1f |\n", row->name,
+                    (double)row->n, row->adding, row->sorting, row->taking, bench_best(&row->series),
+                    row->series.cpu_ns, 1e9 / bench_best(&row->series), row->resident / 1e6);
+    }
+    for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++)
+        if (!run->frontier[i].why[0])
+            fprintf(out, "%s: %.2f bytes of memory for each further URL\n", run->frontier[i].name,
+                    run->frontier[i].further);
 }

@@ -181,6 +181,20 @@ static void store(writer *to, const bench_run *run)
     }
 }
 
+/* bytes_per_op is memory for each further URL. */
+static void frontier(writer *to, const bench_run *run)
+{
+    for (size_t i = 0; i < BENCH_FRONTIER_ROWS; i++) {
+        const bench_frontier *row = &run->frontier[i];
+        if (!row->name || row->why[0])
+            continue;
+        begin(to, row->name, "vidi", NULL, row->n, &row->series, row->further < 0 ? 0 : row->further, -1,
+              "append, sort to hosts and take out again, on disk, synchronous=FULL");
+        fprintf(to->file, ",\"resident_bytes\":%.0f", row->resident);
+        end(to);
+    }
+}
+
 int bench_json(const bench_run *run, const char *path)
 {
     writer to = {fopen(path, "w"), false};
@@ -201,6 +215,7 @@ int bench_json(const bench_run *run, const char *path)
         canon(&to, run->canon[sort], BENCH_CANON_METHODS, BENCH_CANON_OWN);
     canon(&to, run->html, BENCH_HTML_METHODS, 0); /* no peers: memchr and memcpy do less */
     store(&to, run);
+    frontier(&to, run);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);
     return fclose(to.file) || failed ? -1 : 0;

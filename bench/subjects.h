@@ -10,6 +10,7 @@
  *     limit.c       what the memory allows               svg_plots.c         the plots
  *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
  *     url.mjs       canonical forms by Node              html.c              links of HTML pages
+ *     frontier.c    the crawl's queue of URLs
  *     libbloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
@@ -169,6 +170,18 @@ typedef struct bench_canon {
 /* Ways of reading an HTML page, described in the same way. */
 enum { BENCH_HTML_METHODS = 4 };
 
+/* The crawl's frontier with one number of hosts; times are ns a URL. */
+enum { BENCH_FRONTIER_ROWS = 2 };
+typedef struct bench_frontier {
+    const char *name;    /* NULL: not measured */
+    bench_series series; /* all three together */
+    double adding, sorting, taking;
+    uint64_t n;
+    double resident; /* bytes of memory of a process that does nothing else, at most */
+    double further;  /* bytes of it for each further URL */
+    char why[200];   /* why it was left out */
+} bench_frontier;
+
 /* One way of adding to a set in a folder, or one operation on a whole set. */
 enum { BENCH_STORE_ROWS = 40 };
 typedef struct bench_store {
@@ -199,6 +212,7 @@ typedef struct bench_run {
     bench_canon html[BENCH_HTML_METHODS];
     bench_store store[BENCH_STORE_ROWS];
     size_t store_count;
+    bench_frontier frontier[BENCH_FRONTIER_ROWS];
 } bench_run;
 
 double bench_now(void);     /* ns */
@@ -237,6 +251,12 @@ void bench_store_measure(bench_run *run);
 void bench_store_table(const bench_run *run, FILE *out);
 /* The row with this name and subject, or NULL. */
 const bench_store *bench_store_find(const bench_run *run, const char *name, const char *subject);
+
+/* frontier.c; not in builds without the crawler */
+void bench_frontier_measure(bench_run *run);
+void bench_frontier_table(const bench_run *run, FILE *out);
+/* "URLS,HOSTS,PATH": does the job alone, in a process of its own, and prints its figures. Returns the exit code. */
+int bench_frontier_alone(const char *what);
 
 /* ---- reporting ---- */
 

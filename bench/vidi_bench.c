@@ -126,6 +126,10 @@ int main(int argc, char **argv)
     static bench_run run;
     outputs out = {NULL, NULL};
     int option;
+#ifdef BENCH_HAVE_CRAWL
+    if (argc == 3 && strcmp(argv[1], "--frontier-alone") == 0)
+        return bench_frontier_alone(argv[2]);
+#endif
     read_sizes(&run, "1e6,1e7");
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         if (!take(&run, &out, option))
@@ -153,6 +157,12 @@ int main(int argc, char **argv)
         bench_store_measure(&run);
         bench_store_table(&run, stderr);
     }
+#ifdef BENCH_HAVE_CRAWL
+    if (!run.only || strstr("frontier", run.only)) {
+        bench_frontier_measure(&run);
+        bench_frontier_table(&run, stderr);
+    }
+#endif
     bench_left_out(&run, stderr);
     return save(&run, &out);
 }
