@@ -34,8 +34,9 @@ static const char *or_none(const char *text)
 
 static bool is_stored_right(const judging *self, const site_page *page, const checker_row *row)
 {
+    bool is_cut = page->reason && strcmp(page->reason, "robots") != 0; /* what came of it may be stored */
     bool expected = !page->unstored && !page->reason && row->kind != OUTSIDE;
-    return !(self->flags & JUDGE_STORED) || (row->file != NULL) == expected;
+    return !(self->flags & JUDGE_STORED) || is_cut || (row->file != NULL) == expected;
 }
 
 static void judge_page(judging *self, const site_page *page, const checker_row *row)
@@ -74,9 +75,11 @@ static void judge_requests(judging *self, const site_page *page)
 {
     judgement *result = self->result;
     unsigned expected = page->reached && (!page->reason || strcmp(page->reason, "robots") != 0);
+    if (page->apart)
+        return;
     if (page->requests > 1)
         result->extra += page->requests - 1;
-    if (strcmp(page->target, "/robots.txt") == 0 || page->early_times || page->reason)
+    if (page->early_times || page->reason)
         return;
     if ((self->flags & JUDGE_REQUESTS) && page->requests != expected)
         note(result, &result->repeated, "%s was asked for %u times", page->url, page->requests);

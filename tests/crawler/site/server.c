@@ -23,7 +23,7 @@
 enum { MOST_HEAD = 64 << 10, EVENTS = 64, CHUNK = 1000, MOST_BINDS = 200 };
 
 typedef struct site_connection {
-    int fd;
+    int fd, poll;
     uint8_t address;
     char *in;
     size_t in_length, in_room;
@@ -114,13 +114,13 @@ static void log_free(site *of)
 
 void site_forget(site *of)
 {
-    pthread_mutex_lock(&of->lock);
-    for (site_connection *each = of->connections; each; each = each->next)
-        each->busy = false;
+    bool serving = of->serving;
+    site_stop(of);
     log_free(of);
     for (size_t i = 0; i < of->page_count; i++)
         of->pages[i]->requests = 0;
-    pthread_mutex_unlock(&of->lock);
+    if (serving)
+        site_serve(of);
 }
 
 /* ---- answers ---- */
@@ -229,6 +229,8 @@ static void compose(site_connection *to, bool is_head)
 static void connection_close(site *of, site_connection *connection)
 {
     log_end(of, connection);
+    /* Closing alone does not end the events: a child that is being started may hold a copy of the socket. */
+    epoll_ctl(connection->poll, EPOLL_CTL_DEL, connection->fd, NULL);
     close(connection->fd);
     *connection->here = connection->next;
     if (connection->next)
@@ -375,6 +377,7 @@ static void accept_all(site *of, int poll, unsigned number)
         int yes = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         connection->fd = fd;
+        connection->poll = poll;
         connection->address = (uint8_t)(number + 1);
         connection->next = of->connections;
         connection->here = &of->connections;

@@ -176,6 +176,7 @@ site_page *site_robots(site *of, unsigned host, const char *text)
 {
     site_page *page = site_page_add(of, host, "/robots.txt");
     page->answer.type = "text/plain";
+    page->apart = true;
     site_text_add(&page->text, text, strlen(text));
     return page;
 }

@@ -74,6 +74,7 @@ struct site_page {
     int status;         /* of HTTP; 0: no response */
     const char *reason; /* NULL: fetched */
     bool unstored;      /* it must not be in the archive */
+    bool apart;         /* a robots.txt, or part of one: how often it is asked for does not matter */
     bool barren;        /* its links do not count: nofollow, broken, not HTML, forbidden … */
     site_edge *edges;
     size_t edge_count, edge_room;
@@ -133,7 +134,7 @@ void site_close(site *of);
 /* Starts the thread. Pages may not be changed until site_stop. */
 void site_serve(site *of);
 void site_stop(site *of);
-/* Forgets the log, and how often pages were asked for. */
+/* Forgets the log, and how often pages were asked for; closes all connections. */
 void site_forget(site *of);
 
 /* ---- pages ---- */

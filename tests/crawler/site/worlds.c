@@ -380,6 +380,7 @@ void world_robots(site *of, unsigned host, site_page *from)
     site_page *step = site_page_add(of, host + 2, "/step.txt"), *end = site_page_add(of, host + 1, "/elsewhere.txt");
     site_redirect(robots, 302, NULL, "/step.txt");
     site_redirect(step, 301, NULL, end->url);
+    step->apart = end->apart = true;
     end->answer.type = "text/plain";
     site_say(end, "User-agent: *\nDisallow: /far\n");
     robots_page(of, host + 2, "/far", false, from);

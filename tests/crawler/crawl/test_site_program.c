@@ -1,0 +1,324 @@
+/*
+ * `vidi crawl` as its users run it: limits that are exact, signals, exit codes, a full disk, broken links with all their
+ * referrers, and pages that were made to hurt.
+ */
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "crawler/site/power.h"
+#include "crawler/site/program.h"
+#include "crawler/site/worlds.h"
+#include "support/env.h"
+#include "support/runner.h"
+
+typedef struct town {
+    site *web;
+    world_web whole;
+    program self;
+} town;
+
+static void town_begin(town *of, unsigned hosts, size_t pages)
+{
+    *of = (town){.web = site_open(hosts), .whole = {.hosts = hosts, .pages = pages, .seed = 21, .body = 300}};
+    world_web_make(of->web, &of->whole);
+    site_walk(of->web, of->whole.made, hosts, -1);
+    program_begin(&of->self, of->web, of->whole.made, hosts);
+}
+
+static void town_end(town *of)
+{
+    program_end(&of->self);
+    site_close(of->web);
+    free(of->whole.made);
+}
+
+static void must_exit(const town *of, const child_plan *plan, int code)
+{
+    int status = child_run(plan);
+    char *said = program_messages(&of->self);
+    check(WIFEXITED(status) && WEXITSTATUS(status) == code,
+          "it ends with status %x, not with exit code %d, and says: "
+          "%.500s",
+          (unsigned)status, code, said);
+    free(said);
+}
+
+static uint64_t count_in_database(const town *of, const char *query)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    char path[TEST_PATH];
+    test_path(path, of->self.state, "crawl.db");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    check(sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    uint64_t count = sqlite3_step(statement) == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return count;
+}
+
+/* ---- limits ---- */
+
+static void max_pages_is_exact_and_the_rest_comes_later(void **state)
+{
+    static const char *const limits[] = {"1", "77", "200"};
+    static const uint64_t numbers[] = {1, 77, 200};
+    town of;
+    (void)state;
+    town_begin(&of, 3, 400);
+    site_serve(of.web);
+    for (size_t i = 0; i < 3; i++) {
+        child_plan plan = program_plan(&of.self);
+        child_add(&plan, "--max-pages", limits[i], NULL);
+        must_exit(&of, &plan, 3);
+        uint64_t fetched = count_in_database(&of, "SELECT count(*) FROM outcomes WHERE status > 0");
+        check(fetched == numbers[i], "%llu responses with --max-pages %s", (unsigned long long)fetched, limits[i]);
+        program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, limits[i]);
+    }
+    child_plan plan = program_plan(&of.self);
+    must_exit(&of, &plan, 0);
+    program_must_be_right(&of.self, JUDGE_STORED, "without a limit");
+    town_end(&of);
+}
+
+static void max_bytes_ends_the_crawl_and_it_can_go_on(void **state)
+{
+    town of;
+    (void)state;
+    town_begin(&of, 2, 300);
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    child_add(&plan, "--max-bytes", "50000", NULL);
+    must_exit(&of, &plan, 3);
+    uint64_t taken = count_in_database(&of, "SELECT sum(bytes) FROM outcomes");
+    check(taken > 25000 && taken < 50000 + 16 * 2000, "%llu bytes were taken", (unsigned long long)taken);
+    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, "--max-bytes");
+    plan = program_plan(&of.self);
+    must_exit(&of, &plan, 0);
+    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "without a limit");
+    town_end(&of);
+}
+
+static void depth_is_a_barrier(void **state)
+{
+    town of;
+    (void)state;
+    town_begin(&of, 2, 300);
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    child_add(&plan, "--depth", "3", NULL);
+    must_exit(&of, &plan, 0);
+    site_walk(of.web, of.whole.made, 2, 3);
+    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS | JUDGE_DEPTHS, "--depth 3");
+    town_end(&of);
+}
+
+/* ---- signals ---- */
+
+static void a_signal_ends_it_in_good_order(void **state)
+{
+    const int *number = *state;
+    town of;
+    town_begin(&of, 3, 400);
+    for (size_t i = 0; i < of.web->page_count; i++)
+        of.web->pages[i]->answer.delay_ms = 30;
+    site_serve(of.web);
+    for (int64_t after = 100000; after <= 400000; after += 150000) {
+        child_plan plan = program_plan(&of.self);
+        plan.signal = *number;
+        plan.after_us = after;
+        int status = child_run(&plan);
+        char *said = program_messages(&of.self);
+        check(WIFSIGNALED(status) && WTERMSIG(status) == *number, "it ends with status %x and says: %.300s",
+              (unsigned)status, said);
+        free(said);
+        program_must_be_right(&of.self, JUDGE_STORED | JUDGE_PARTLY, "after a signal");
+    }
+    child_plan plan = program_plan(&of.self);
+    must_exit(&of, &plan, 0);
+    /* What was on its way is cut off and asked for again, nothing else. */
+    judgement result;
+    program_judge(&of.self, &result, JUDGE_STORED);
+    check(judge_faults(&result, 0) == 0, "%s; %s", result.first, result.check.first);
+    check(result.extra <= 3 * 16, "%llu pages are fetched again", (unsigned long long)result.extra);
+    town_end(&of);
+}
+
+/* ---- a full disk ---- */
+
+/* From a certain call on, nothing can be written any more; then there is room again. */
+static void a_full_disk_stops_it_and_loses_nothing(void **state)
+{
+    town of;
+    uint64_t calls, failed = 0;
+    (void)state;
+    town_begin(&of, 3, 300);
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    program_power(&of.self, &plan, NULL, NULL);
+    must_exit(&of, &plan, 0);
+    calls = program_calls(&of.self);
+    for (uint64_t i = 1; i <= (test_long() ? calls : 7); i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%llu", (unsigned long long)(test_long() ? i : i * calls / 8));
+        program_end(&of.self);
+        program_begin(&of.self, of.web, of.whole.made, 3);
+        site_forget(of.web);
+        plan = program_plan(&of.self);
+        program_power(&of.self, &plan, POWER_FULL, number);
+        int status = child_run(&plan);
+        char *said = program_messages(&of.self);
+        check(WIFEXITED(status) && (WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == 0),
+              "call %s: it ends with status %x and says: %.300s", number, (unsigned)status, said);
+        check(WEXITSTATUS(status) == 0 || strlen(said) > 10, "call %s: it fails without a word", number);
+        free(said);
+        failed += WEXITSTATUS(status) == 2;
+        plan = program_plan(&of.self);
+        must_exit(&of, &plan, 0);
+        program_must_be_right(&of.self, JUDGE_STORED, number);
+    }
+    check(failed > 3, "it failed only %llu times", (unsigned long long)failed);
+    town_end(&of);
+}
+
+/* ---- broken links ---- */
+
+static void broken_links_are_told_with_all_referrers(void **state)
+{
+    site *web = site_open(3);
+    site_page *seed = site_page_add(web, 1, "/"), *other = site_page_add(web, 1, "/other");
+    site_page *gone = site_page_add(web, 1, "/gone"), *secret = site_page_add(web, 1, "/secret");
+    site_page *leads = site_page_add(web, 1, "/leads"), *outside = site_page_add(web, 2, "/outside-gone");
+    site_page *fine = site_page_add(web, 2, "/outside-fine"), *headless = site_page_add(web, 2, "/headless");
+    town of = {.web = web};
+    (void)state;
+    site_status(gone, 404);
+    site_status(secret, 403);
+    site_status(outside, 410);
+    site_redirect(leads, 301, gone, "/gone");
+    site_page *pages[] = {other, gone, secret, leads, outside, fine, headless};
+    for (size_t i = 0; i < 7; i++)
+        site_link(seed, pages[i], "<a href='%s'>to <b>%s</b></a>", pages[i]->url, pages[i]->target);
+    site_link(other, gone, "<a href='%s'>once more</a>", gone->url);
+    site_link(fine, site_page_add(web, 2, "/never"), "<a href=/never>");
+    site_serve(web);
+    program_begin(&of.self, web, &seed, 1);
+    child_plan plan = program_plan(&of.self);
+    child_add(&plan, "--check", NULL);
+    must_exit(&of, &plan, 1);
+    char *said = program_messages(&of.self);
+    static const char *const told[] = {"/gone",  "/outside-gone", "to /gone", "once more",
+                                       "/other", "404",           "410",      "/leads"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        check(strstr(said, told[i]), "it does not tell of %s: %s", told[i], said);
+    check(!strstr(said, "/outside-fine") && !strstr(said, "/never"), "it tells of a link that is fine: %s", said);
+    size_t heads = 0;
+    for (size_t i = 0; i < web->log_count; i++) {
+        const site_request *each = &web->log[i];
+        check(strcmp(each->target, "/never") != 0, "a page outside was read");
+        heads += each->address == 2 && strcmp(each->method, "HEAD") == 0;
+    }
+    check(heads >= 3, "only %zu requests without a body", heads);
+    free(said);
+    program_end(&of.self);
+
+    /* Without broken links it is content. */
+    program_begin(&of.self, web, &other, 1);
+    gone->answer.status = 200;
+    site_stop(web);
+    site_serve(web);
+    plan = program_plan(&of.self);
+    child_add(&plan, "--check", NULL);
+    must_exit(&of, &plan, 0);
+    program_end(&of.self);
+    site_close(web);
+}
+
+/* ---- errors ---- */
+
+static void errors_have_an_exit_code_and_a_sentence(void **state)
+{
+    town of;
+    (void)state;
+    town_begin(&of, 1, 5);
+    site_status(of.web->pages[0], 200);
+    site_serve(of.web);
+    char url[] = "http://127.0.1.1:9/"; /* the port "discard", which is a bad one */
+    site_page nobody = {.url = url}, *seed = &nobody;
+    program other;
+    program_begin(&other, of.web, &seed, 1);
+    child_plan plan = program_plan(&other);
+    int status = child_run(&plan);
+    char *said = program_messages(&other);
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 2 && *said, "a bad port: status %x: %s", (unsigned)status, said);
+    free(said);
+    program_end(&other);
+
+    /* Another canonical form than the state's. */
+    plan = program_plan(&of.self);
+    must_exit(&of, &plan, 0);
+    plan = program_plan(&of.self);
+    child_add(&plan, "--canon", "crawl", NULL);
+    must_exit(&of, &plan, 2);
+    said = program_messages(&of.self);
+    check(strstr(said, "canon"), "it says: %s", said);
+    free(said);
+    plan = program_plan(&of.self);
+    child_add(&plan, "--kind", "classic", "--capacity", "1000", NULL);
+    must_exit(&of, &plan, 2);
+    plan = program_plan(&of.self);
+    child_add(&plan, "--header", "X: a\r\nY: b", NULL);
+    must_exit(&of, &plan, 2);
+    town_end(&of);
+}
+
+/* ---- hostile pages ---- */
+
+static void ten_megabytes_of_anything_are_read_in_linear_time(void **state)
+{
+    static const char *const pieces[] = {"<a href=x>",  "<",           "<a ",       "<!--",       "&#x",
+                                         "<base href=", "<a href='//", "<svg><a/>", "<template>", "<script>",
+                                         "\"'<>",       "<a href=?",   "</",        "<title>",    "\x80\xff"};
+    enum { MEGABYTES = 10, LONGEST = 60 };
+    town of = {.web = site_open(1)};
+    site_page *seed = site_page_add(of.web, 1, "/");
+    time_t began = time(NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        site_page *page = site_page_add(of.web, 1, "/hostile/%zu", i);
+        while (page->text.length < MEGABYTES << 20)
+            site_text_add(&page->text, pieces[i], strlen(pieces[i]));
+        site_link_to(seed, page);
+    }
+    site_serve(of.web);
+    program_begin(&of.self, of.web, &seed, 1);
+    child_plan plan = program_plan(&of.self);
+    child_add(&plan, "--depth", "1", NULL);
+    must_exit(&of, &plan, 0);
+    site_walk(of.web, &seed, 1, 1);
+    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "hostile pages");
+    check(time(NULL) - began < LONGEST, "it takes longer than a minute");
+    program_end(&of.self);
+    site_close(of.web);
+}
+
+int main(int argc, char **argv)
+{
+    static const int interrupt = SIGINT, terminate = SIGTERM;
+    test_add_once("--max-pages is exact, and the rest comes later", max_pages_is_exact_and_the_rest_comes_later, NULL);
+    test_add_once("--max-bytes ends the crawl, and it can go on", max_bytes_ends_the_crawl_and_it_can_go_on, NULL);
+    test_add_once("--depth is a barrier", depth_is_a_barrier, NULL);
+    test_add_once("SIGINT ends it in good order", a_signal_ends_it_in_good_order, &interrupt);
+    test_add_once("SIGTERM ends it in good order", a_signal_ends_it_in_good_order, &terminate);
+    test_add_once("a full disk stops it and loses nothing", a_full_disk_stops_it_and_loses_nothing, NULL);
+    test_add_once("broken links are told with all referrers", broken_links_are_told_with_all_referrers, NULL);
+    test_add_once("errors have an exit code and a sentence", errors_have_an_exit_code_and_a_sentence, NULL);
+    test_add_once("ten megabytes of anything are read in linear time",
+                  ten_megabytes_of_anything_are_read_in_linear_time, NULL);
+    return test_run("crawler/crawl/site_program", argc, argv);
+}
