@@ -204,7 +204,7 @@ void batch_clear(batch *of)
     of->bytes = of->link_count = of->row_count = of->drop_count = 0;
     of->found = 0;
     of->lines.len = 0;
-    of->lines_written = false;
+    of->lines_written = of->lines_synced = of->lines_failed = false;
 }
 
 void batch_free(batch *of)

@@ -93,14 +93,22 @@ static bool wants_lines(const keeper *of)
     return of->crawl->output.fd >= 0 && of->crawl->options.line && !of->batch.lines_written;
 }
 
+/* Writes and syncs the lines, each once, however often the transaction is tried. */
 static int write_lines(keeper *of)
 {
     batch *b = &of->batch;
+    output *to = &of->crawl->output;
+    int error = VIDI_OK;
 
-    if (!wants_lines(of))
-        return VIDI_OK;
-    int error = output_write(&of->crawl->output, bytes_str(&b->lines));
-    b->lines_written = error == VIDI_OK;
+    if (wants_lines(of) && b->lines.len > 0) {
+        error = output_write(to, bytes_str(&b->lines));
+        b->lines_written = error == VIDI_OK;
+    }
+    if (b->lines_written && !b->lines_synced) {
+        error = output_sync(to);
+        b->lines_synced = error == VIDI_OK;
+    }
+    b->lines_failed = error != VIDI_OK;
     return error;
 }
 
@@ -293,8 +301,6 @@ static int write_all(keeper *of, tallies *counts)
     if (error == VIDI_OK)
         error = write_lines(of);
     if (error == VIDI_OK)
-        error = output_sync(&c->output);
-    if (error == VIDI_OK)
         error = write_counts(of);
     if (error == VIDI_OK)
         error = write_edges(of);
@@ -323,7 +329,10 @@ static int write_transaction(keeper *of)
             ledger_rollback(c->ledger);
     }
     if (error) {
-        failed(of, error, "cannot write the database", ledger_error(c->ledger));
+        if (of->batch.lines_failed)
+            failed(of, error, "cannot write the output of --jsonl", NULL);
+        else
+            failed(of, error, "cannot write the database", ledger_error(c->ledger));
         ledger_rollback(c->ledger);
         return error;
     }

@@ -1,7 +1,6 @@
 /*
  * A host in the spider's memory: see spider.h.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,8 @@
 enum {
     AHEAD_FIRST = 25,
     AHEAD_MOST = 2000,
-    RETRIES_MOST = 100,            /* of a host; no other URL of it is begun while so many wait */
+    LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is given back if others need its place */
+    RETRIES_MOST = 100,    /* of a host; no other URL of it is begun while so many wait */
     NAME_LIFETIME = 5 * 60 * 1000, /* milliseconds */
 };
 
@@ -173,11 +173,19 @@ static void ask_for_more(spider *of, host *host)
     spider_to_keeper(of, &wanted->parcel);
 }
 
+/* Are there as many of its pages as there may be, with those that are on their way? */
+static bool is_at_its_limit(const spider *of, const host *host)
+{
+    return host->pages + host->running >= of->crawl->options.max_host_pages;
+}
+
 /* Is there something that could be asked for now? */
 static bool wants_a_turn(spider *of, host *host)
 {
     if (host->direct.first)
         return true;
+    if (is_at_its_limit(of, host))
+        return false;
     if (!has_pages(host) || !robots_file_is_known(of, host))
         return host->direct.first != NULL;
     return has_due_retry(of, host) || (host->unstarted > 0 && host->retries.count < RETRIES_MOST);
@@ -187,6 +195,8 @@ static void give_up_all(spider *of, host *host);
 
 void host_refresh(spider *of, host *host)
 {
+    if (host->pages >= of->crawl->options.max_host_pages && has_pages(host) && !host->parked)
+        host_park(of, host, 0, "as many pages as --max-host-pages allows are fetched");
     if (host->parked) {
         host_leave_if_over(of, host);
         return;
@@ -261,17 +271,10 @@ errand *host_next(spider *of, host *host)
 
     if (next)
         return next;
-    if (host->parked || !robots_file_is_known(of, host))
+    if (host->parked || is_at_its_limit(of, host) || !robots_file_is_known(of, host))
         return (errand *)parcels_remove(&host->direct);
     next = due_retry(of, host);
     while (!next && host->unstarted > 0 && host->retries.count < RETRIES_MOST) {
-        if (host->pages + host->running >= of->crawl->options.max_host_pages) {
-            char why[96];
-            snprintf(why, sizeof why, "--max-host-pages: %" PRIu64 " pages are fetched", host->pages);
-            if (host->pages >= of->crawl->options.max_host_pages)
-                host_park(of, host, 0, why);
-            return NULL;
-        }
         next = next_of_load(of, host);
         if (!next)
             return NULL;
@@ -329,7 +332,7 @@ void host_give_up(spider *of, host *host, const char *reason, const char *error)
 
 /* ---- leaving ---- */
 
-static void send_leave(spider *of, host *host)
+static void send_leave(spider *of, uint64_t host, uint64_t returned)
 {
     request *left = calloc(1, sizeof *left);
 
@@ -338,9 +341,16 @@ static void send_leave(spider *of, host *host)
         return;
     }
     left->parcel.kind = PARCEL_LEAVE;
-    left->host = host->id;
-    left->count = host->unstarted + host->retries.count;
+    left->host = host;
+    left->count = returned;
     spider_to_keeper(of, &left->parcel);
+}
+
+/* Forgets the host; its URLs go back to the keeper. */
+static void give_back(spider *of, host *host)
+{
+    send_leave(of, host->id, host->unstarted + host->retries.count);
+    host_free(of, host);
 }
 
 static bool is_in_use(const host *host)
@@ -353,8 +363,9 @@ void host_leave_if_over(spider *of, host *host)
     if (is_in_use(host) || (host->is_member && !host->parked))
         return;
     if (host->is_member)
-        send_leave(of, host);
-    host_free(of, host);
+        give_back(of, host);
+    else
+        host_free(of, host);
 }
 
 card *host_news(spider *of, const host *host)
@@ -387,15 +398,31 @@ void host_park(spider *of, host *host, int64_t not_before, const char *why)
     spider_to_keeper(of, &news->parcel);
 }
 
+/* Will it be long until something of it can be fetched? Then the keeper is told until when. */
+static bool waits_long(spider *of, const host *host)
+{
+    int64_t until = host->queue ? polite_when_queue(of->manners, host->queue) : host->name_due;
+
+    until = host->robots_due > until ? host->robots_due : until;
+    if (until - of->now <= LONG_WAIT)
+        return false;
+    card *news = host_news(of, host);
+    if (!news)
+        return false;
+    news->not_before = crawl_date(of->crawl) + (until - of->now);
+    spider_to_keeper(of, &news->parcel);
+    return true;
+}
+
 void host_make_room(spider *of)
 {
     for (size_t i = of->hosts.count; i-- > 0;) {
         host *host = of->list[i];
-        bool idle = !has_pages(host);
-        if (!host->is_member || is_in_use(host) || host->parked || !idle)
+        if (!host->is_member || is_in_use(host) || host->parked)
             continue;
-        send_leave(of, host);
-        host_free(of, host);
+        if (has_pages(host) && !waits_long(of, host))
+            continue;
+        give_back(of, host);
     }
 }
 
@@ -423,11 +450,11 @@ void host_take_card(spider *of, card *known)
 
 void host_take_load(spider *of, load *urls)
 {
-    host *host = host_of(of, urls->host, urls->urls[0].url);
+    host *host = id_map_get(&of->hosts, urls->host);
 
-    if (!host) {
+    if (!host || !host->is_member) { /* it was on its way when the host left */
+        send_leave(of, urls->host, urls->count);
         parcel_free(&urls->parcel);
-        crawl_no_memory(of->crawl);
         return;
     }
     if (host->ran_dry && host->ahead < AHEAD_MOST)

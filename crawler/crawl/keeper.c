@@ -27,8 +27,12 @@ static void take_errand(keeper *of, errand *page)
 
 static int take_card(keeper *of, card *news)
 {
-    int error = *news->parked ? roster_park(of, news->host) : VIDI_OK;
+    int error = VIDI_OK;
 
+    if (*news->parked)
+        error = roster_park(of, news->host);
+    else if (news->not_before > 0)
+        error = roster_defer(of, news->host, news->not_before);
     if (!of->batch.cards.first && !of->batch.errands.first)
         of->batch.began = keeper_now();
     parcels_add(&of->batch.cards, &news->parcel);

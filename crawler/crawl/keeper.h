@@ -74,7 +74,7 @@ typedef struct batch {
     size_t drop_count, drop_room;
     uint64_t found, skipped[HARVEST_SKIPS];
     bytes lines; /* for the output file */
-    bool lines_written;
+    bool lines_written, lines_synced, lines_failed;
 } batch;
 
 typedef struct keeper {
@@ -89,6 +89,7 @@ typedef struct keeper {
     member **list;
     size_t list_room;
     id_map parked;
+    id_map later; /* hosts that were given back because they have to wait: until which date */
     frontier_block block;
     uint32_t level;
     uint64_t cursor;       /* where the search for hosts goes on */
@@ -135,6 +136,8 @@ void roster_appended(keeper *of, uint64_t host);
 int roster_want(keeper *of, const request *wanted);
 int roster_leave(keeper *of, const request *left);
 int roster_park(keeper *of, uint64_t host);
+/* It need not have a place in memory before that date. */
+int roster_defer(keeper *of, uint64_t host, int64_t until);
 /* All rows are in blocks now. */
 void roster_sorted(keeper *of);
 /* Hands blocks to hosts that want some, and to new hosts while there is room. */

@@ -32,17 +32,17 @@ static void warn_of_seed(const crawl *of, const errand *page)
                    (int)h->redirect.len, h->redirect.ptr);
 }
 
-static void read_one(crawl *of, archive_packer *packer, errand *page)
+/* False if it could not be read: it must not be committed, because its links would be lost. */
+static bool read_one(crawl *of, archive_packer *packer, errand *page)
 {
-    if (page->response && !page->reason) {
-        page->harvested = true;
-        if (harvest_read(&page->harvest, &of->rules, packer, &page->url, page->response) != VIDI_OK)
-            crawl_no_memory(of);
-        else
-            warn_of_seed(of, page);
+    page->harvested = true;
+    int error = harvest_read(&page->harvest, &of->rules, packer, &page->url, page->response);
+    if (error) {
+        crawl_fail(of, "cannot read a page: %s", vidi_strerror(error));
+        return false;
     }
-    if (page->response)
-        fetch_response_free(page->response);
+    warn_of_seed(of, page);
+    fetch_response_free(page->response);
     page->response = NULL;
     size_t weight = weight_of(page);
     if (weight > page->weight)
@@ -50,6 +50,7 @@ static void read_one(crawl *of, archive_packer *packer, errand *page)
     else
         atomic_fetch_sub(&of->weight, page->weight - weight);
     page->weight = weight;
+    return true;
 }
 
 static void read_all(crawl *of, archive_packer *packer)
@@ -59,8 +60,10 @@ static void read_all(crawl *of, archive_packer *packer)
     while (mailbox_take(&of->to_readers, &taken, TAKEN, -1)) {
         parcel *one;
         while ((one = parcels_remove(&taken))) {
-            read_one(of, packer, (errand *)one);
-            parcels_add(&ready, one);
+            if (read_one(of, packer, (errand *)one))
+                parcels_add(&ready, one);
+            else
+                parcel_free(one);
         }
         crawl_to_keeper(of, &ready);
     }

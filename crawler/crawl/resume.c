@@ -120,6 +120,24 @@ static int wish_read(crawl *of, wish *was)
     return error == VIDI_EABSENT ? VIDI_OK : error;
 }
 
+/* All rows have to be added to the set that is about to be made, also if that is interrupted. */
+static int forget_synced(crawl *of)
+{
+    int64_t synced_to;
+    int error = ledger_get(of->ledger, "synced_to", &synced_to);
+
+    if (error)
+        return error == VIDI_EABSENT ? VIDI_OK : error;
+    error = ledger_begin(of->ledger);
+    if (error == VIDI_OK)
+        error = ledger_set(of->ledger, "synced_to", 0);
+    if (error == VIDI_OK)
+        error = ledger_commit(of->ledger);
+    if (error)
+        ledger_rollback(of->ledger);
+    return error;
+}
+
 /* Makes the set: as the user asks for it, or, if the crawl has begun already, as it was. */
 static int make_set(crawl *of, const char *path, char *why)
 {
@@ -138,6 +156,8 @@ static int make_set(crawl *of, const char *path, char *why)
         options.capacity = (uint64_t)was.capacity;
         options.error = was.error ? strtod(was.error, NULL) : 0;
     }
+    if (error == VIDI_OK)
+        error = forget_synced(of);
     if (error)
         ledger_told(of, error, why);
     else if ((error = vidi_create(&of->set, &options)) != VIDI_OK)
@@ -275,10 +295,10 @@ static int add_one_again(void *context, uint64_t id, vidi_str url)
     return of->count == CHUNK ? flush_again(of) : VIDI_OK;
 }
 
-static int add_again(crawl *of, bool is_new_set, char *why)
+static int add_again(crawl *of, char *why)
 {
     int64_t synced_to = 0;
-    int error = is_new_set ? VIDI_OK : ledger_get(of->ledger, "synced_to", &synced_to);
+    int error = ledger_get(of->ledger, "synced_to", &synced_to);
     again *rows = calloc(1, sizeof *rows);
 
     if (error == VIDI_EABSENT)
@@ -438,8 +458,7 @@ static int open_parts(crawl *of, const char *seen, char *why)
 {
     unsigned char secret[VIDI_KEY_BYTES];
     vidi_stats stats = {.size = sizeof stats};
-    bool is_new_set = !of->set;
-    int error = is_new_set ? make_set(of, seen, why) : VIDI_OK;
+    int error = of->set ? VIDI_OK : make_set(of, seen, why);
 
     if (error == VIDI_OK && (error = vidi_stat(of->set, &stats)) != VIDI_OK)
         tell(why, error, "%s", vidi_message());
@@ -452,7 +471,7 @@ static int open_parts(crawl *of, const char *seen, char *why)
     if (error == VIDI_OK)
         error = open_keys(of, secret, stats.canon, why);
     if (error == VIDI_OK)
-        error = add_again(of, is_new_set, why);
+        error = add_again(of, why);
     if (error == VIDI_OK && !of->options.no_store)
         error = open_archive(of, why);
     if (error == VIDI_OK)

@@ -146,7 +146,7 @@ int roster_leave(keeper *of, const request *left)
         return VIDI_OK;
     host->leaving = true;
     host->wanted = 0;
-    host->returned = left->count;
+    host->returned += left->count; /* more may come back: what was on its way when the host left */
     leave_if_over(of, host);
     return VIDI_OK;
 }
@@ -157,6 +157,19 @@ int roster_park(keeper *of, uint64_t host)
         return VIDI_OK;
     of->crawl->parked++;
     return id_map_put(&of->parked, host, of);
+}
+
+int roster_defer(keeper *of, uint64_t host, int64_t until)
+{
+    return id_map_put(&of->later, host, (void *)(uintptr_t)until);
+}
+
+/* While there is little room, hosts that have to wait do so outside. */
+static bool is_deferred(const keeper *of, uint64_t host)
+{
+    if (of->members.count < CRAWL_HOSTS - CRAWL_HOSTS / 4)
+        return false;
+    return (int64_t)(uintptr_t)id_map_get(&of->later, host) > crawl_date(of->crawl);
 }
 
 void roster_sorted(keeper *of)
@@ -332,7 +345,8 @@ static int next_host(keeper *of, uint32_t level, bool members, uint64_t from, ui
         int error = frontier_host(frontier_of(of), level, from, found);
         if (error)
             return error;
-        if (!id_map_get(&of->parked, *found) && (members || !roster_find(of, *found)))
+        bool fits = members || (!roster_find(of, *found) && !is_deferred(of, *found));
+        if (fits && !id_map_get(&of->parked, *found))
             return VIDI_OK;
         if (*found == UINT64_MAX >> 1)
             return VIDI_EABSENT;
@@ -437,5 +451,6 @@ void roster_free(keeper *of)
     free(of->list);
     id_map_free(&of->members);
     id_map_free(&of->parked);
+    id_map_free(&of->later);
     bytes_free(&of->block.text);
 }

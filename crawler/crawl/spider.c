@@ -221,7 +221,7 @@ static void show_progress(spider *of)
     c->progress.pages_this_run = of->pages - of->pages_began;
     c->progress.bytes_this_run = of->bytes - of->bytes_began;
     c->progress.running = of->running;
-    c->progress.hosts_waiting = polite_wanting(of->manners);
+    c->progress.hosts_waiting = polite_waiting(of->manners);
     pthread_mutex_unlock(&c->about);
 }
 
@@ -277,8 +277,10 @@ void spider_run(crawl *c)
     spider of = {.crawl = c, .next_due = INT64_MAX, .now = crawl_now(c)};
     polite_options manners = {.delay = c->options.delay, .per_host = c->options.per_host};
 
+    pthread_mutex_lock(&c->about);
     of.pages = of.pages_began = c->progress.pages;
     of.bytes = of.bytes_began = c->progress.bytes;
+    pthread_mutex_unlock(&c->about);
     if (polite_open(&of.manners, &manners) != VIDI_OK)
         crawl_no_memory(c);
     else
