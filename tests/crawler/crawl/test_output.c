@@ -1,0 +1,171 @@
+/* The file of --jsonl has exactly the committed lines when a crawl goes on, and nobody else's file is touched. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crawler/crawl/output.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+typedef struct place {
+    char folder[TEST_PATH], path[TEST_PATH], database[TEST_PATH];
+    ledger *ledger;
+    output file;
+    char why[512];
+} place;
+
+static void begin(place *at)
+{
+    char why[256];
+    memset(at, 0, sizeof *at);
+    test_folder_new(at->folder, false);
+    test_path(at->path, at->folder, "lines");
+    test_path(at->database, at->folder, "crawl.db");
+    check(ledger_open(&at->ledger, at->database, LEDGER_WRITE, false, why) == VIDI_OK, "%s", why);
+}
+
+static void end(place *at)
+{
+    output_close(&at->file);
+    ledger_close(at->ledger);
+    test_folder_remove(at->folder);
+}
+
+static int reopen(place *at)
+{
+    output_close(&at->file);
+    return output_open(&at->file, at->path, at->ledger, at->why);
+}
+
+static void add(place *at, const char *text)
+{
+    check(output_write(&at->file, (vidi_str){text, strlen(text)}) == VIDI_OK && output_sync(&at->file) == VIDI_OK,
+          "it is written");
+}
+
+static void commit(place *at)
+{
+    check(ledger_begin(at->ledger) == VIDI_OK && output_commit(&at->file, at->ledger) == VIDI_OK &&
+              ledger_commit(at->ledger) == VIDI_OK,
+          "%s", ledger_error(at->ledger));
+}
+
+static void must_hold(const place *at, const char *text)
+{
+    char bytes[1024];
+    int fd = open(at->path, O_RDONLY);
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    close(fd);
+    check(n == (ssize_t)strlen(text) && memcmp(bytes, text, (size_t)n) == 0, "the file has %zd bytes: %.*s", n, (int)n,
+          bytes);
+}
+
+static void lines_behind_the_last_commit_are_cut_off(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    add(&at, "one\n");
+    commit(&at);
+    add(&at, "two\n");
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    must_hold(&at, "one\n");
+    add(&at, "three\n");
+    must_hold(&at, "one\nthree\n");
+    end(&at);
+}
+
+static void lines_of_a_run_that_committed_none_are_cut_off(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    commit(&at); /* as the opening of a crawl does */
+    add(&at, "one\n");
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    must_hold(&at, "");
+    end(&at);
+}
+
+static void what_was_in_the_file_before_the_crawl_stays(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    test_file_write(at.folder, "lines", "mine\n", 5);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    commit(&at);
+    add(&at, "one\n");
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    must_hold(&at, "mine\n");
+    end(&at);
+}
+
+static void a_file_that_was_shortened_is_refused(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    add(&at, "one\ntwo\n");
+    commit(&at);
+    check(truncate(at.path, 4) == 0, "it is shortened");
+    check(reopen(&at) == VIDI_EDAMAGED && strstr(at.why, "shortened"), "it says: %s", at.why);
+    must_hold(&at, "one\n");
+    end(&at);
+}
+
+static void another_file_is_refused_and_stays_as_it_is(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    add(&at, "one\ntwo\n");
+    commit(&at);
+    test_path(at.path, at.folder, "other");
+    test_file_write(at.folder, "other", "somebody else's lines\n", 22);
+    check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "is not the file"), "it says: %s", at.why);
+    must_hold(&at, "somebody else's lines\n");
+    end(&at);
+}
+
+static void a_copy_of_the_file_goes_on(void **state)
+{
+    (void)state;
+    place at;
+    char long_line[700];
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    memset(long_line, 'x', sizeof long_line - 1);
+    long_line[sizeof long_line - 1] = 0;
+    add(&at, long_line);
+    add(&at, "\nend\n");
+    commit(&at);
+    output_close(&at.file);
+    char whole[800];
+    int n = snprintf(whole, sizeof whole, "%s\nend\nand more\n", long_line);
+    test_path(at.path, at.folder, "copy");
+    test_file_write(at.folder, "copy", whole, (size_t)n);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    whole[n - 9] = 0;
+    must_hold(&at, whole);
+    end(&at);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_behind_the_last_commit_are_cut_off),
+        cmocka_unit_test(lines_of_a_run_that_committed_none_are_cut_off),
+        cmocka_unit_test(what_was_in_the_file_before_the_crawl_stays),
+        cmocka_unit_test(a_file_that_was_shortened_is_refused),
+        cmocka_unit_test(another_file_is_refused_and_stays_as_it_is),
+        cmocka_unit_test(a_copy_of_the_file_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
