@@ -205,6 +205,7 @@ void ledger_rollback(ledger *of)
     snprintf(error, sizeof error, "%s", of->error); /* it tells why */
     if (ledger_is_open(of) && ledger_ready(of, LEDGER_ROLLBACK) == VIDI_OK)
         sql_run(of->statements[LEDGER_ROLLBACK]);
+    frontier_forget(of->urls);  /* SQLite has rolled back by itself before the frontier noted its failure */
     frontier_refresh(of->urls); /* if that fails, the next call tries it again */
     snprintf(of->error, sizeof of->error, "%s", error);
 }
