@@ -164,6 +164,35 @@ static void the_view_shows_pages_to_people(void **state)
     ledger_close(of);
 }
 
+/* Every block of SQL in docs/CRAWLER.md can be run. */
+static void the_queries_in_the_documentation_run(void **state)
+{
+    const place *here = *state;
+    const char *source = getenv("VIDI_SOURCE");
+    char path[4096], line[512], query[4096] = "";
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    int queries = 0;
+    bool inside = false;
+    snprintf(path, sizeof path, "%s/docs/CRAWLER.md", source ? source : ".");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        bool begins = strncmp(line, "```sql", 6) == 0, ends = strncmp(line, "```", 3) == 0;
+        if (inside && ends) {
+            sqlite3 *db = ledger_database(of);
+            check(sqlite3_exec(db, query, NULL, NULL, NULL) == SQLITE_OK, "%s: %s", query, sqlite3_errmsg(db));
+            queries++;
+            query[0] = 0;
+        } else if (inside) {
+            strncat(query, line, sizeof query - strlen(query) - 1);
+        }
+        inside = begins || (inside && !ends);
+    }
+    fclose(file);
+    assert_true(queries >= 3);
+    ledger_close(of);
+}
+
 static void check_total(ledger *of, ledger_totals expected)
 {
     ledger_totals found;
@@ -600,6 +629,7 @@ int main(void)
         in_a_folder(what_is_committed_is_there_after_opening),
         in_a_folder(a_url_has_one_outcome),
         in_a_folder(the_view_shows_pages_to_people),
+        in_a_folder(the_queries_in_the_documentation_run),
         in_a_folder(totals_are_those_of_the_committed_rows),
         in_a_folder(hosts_keep_their_robots_txt),
         in_a_folder(reasons_are_counted),
