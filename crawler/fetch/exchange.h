@@ -5,6 +5,7 @@
  *     response.c    what comes back is collected; what went wrong is put into words
  *     fetcher.c     the loop: queues, timers, events
  *     sockets.h     which sockets libcurl waits for
+ *     pool.h        exchanges that are used again
  *     guard.h       which addresses are permitted
  *     names.h       the cache of addresses
  */
@@ -17,7 +18,8 @@
 
 typedef struct exchange {
     fetch_response response; /* first, because the caller frees it by its address */
-    struct exchange *next;   /* of those that wait for a handle, or are done */
+    struct exchange *next;   /* of those that wait for a handle, are done, or wait to be used again */
+    struct exchange_pool *pool;
     bool is_head, may_cut;
     uint64_t max_body;
     char *origin;               /* "http://example.org:8080/": what libcurl parses */
@@ -25,7 +27,7 @@ typedef struct exchange {
     char connect_to[64];        /* "::192.0.2.1:" */
     struct curl_slist to;       /* the same, for libcurl */
     struct curl_slist *headers; /* all but those that libcurl makes; NULL: the fetcher's */
-    char *text;                 /* what origin, target and headers point into */
+    bytes text;                 /* what origin, target and the headers point into */
 } exchange;
 
 /* What never changes. */
@@ -85,7 +87,7 @@ int64_t fetch_now_us(void);
 int fetch_rules_set_headers(fetch_rules *rules);
 
 /* VIDI_OK, VIDI_EARGUMENT (not an http URL, a bad header, no address) or VIDI_EMEMORY. */
-int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request *request);
+int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules *rules, const fetch_request *request);
 void exchange_free(exchange *of);
 /* Frees what only the sending needed. */
 void exchange_drop_request(exchange *of);

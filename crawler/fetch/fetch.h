@@ -140,6 +140,7 @@ typedef struct fetch_response {
     int64_t took_us; /* until it was complete, by the machine's clock */
 } fetch_response;
 
+/* Any thread may call it, also when the fetcher is closed. */
 void fetch_response_free(fetch_response *response);
 
 typedef enum fetch_event_kind { FETCH_NAMED, FETCH_DONE } fetch_event_kind;
@@ -161,7 +162,7 @@ typedef struct fetch_event {
  */
 int fetch_wait(fetcher *of, int64_t ms, fetch_event *event);
 
-/* Ends a fetch_wait; the one function that other threads may call. */
+/* Ends a fetch_wait; the one function of a fetcher that other threads may call. */
 void fetch_wake(fetcher *of);
 
 /* Requests that have begun and are not reported yet; names that are being resolved. */

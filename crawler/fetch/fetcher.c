@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "crawler/fetch/exchange.h"
 #include "crawler/fetch/names.h"
+#include "crawler/fetch/pool.h"
 #include "crawler/fetch/sockets.h"
 
 enum {
@@ -44,6 +44,7 @@ struct fetcher {
 
     carrier *carriers, *free;
     size_t carrier_count, busy;
+    exchange_pool *pool;
     exchange_list waiting, done;
     size_t running; /* exchanges that have not been told */
 
@@ -413,7 +414,7 @@ int fetch_name(fetcher *of, vidi_str host, void *item)
 int fetch_start(fetcher *of, const fetch_request *request)
 {
     exchange *one;
-    int error = exchange_make(&one, &of->rules, request);
+    int error = exchange_make(&one, of->pool, &of->rules, request);
 
     if (error)
         return error;
@@ -474,9 +475,10 @@ static int copy_rules(fetch_rules *to, const fetch_options *options)
 
 static int open_carriers(fetcher *of, unsigned connections)
 {
+    of->pool = pool_open();
     of->carrier_count = connections ? connections : FETCH_CONNECTIONS;
     of->carriers = calloc(of->carrier_count, sizeof *of->carriers);
-    if (!of->carriers)
+    if (!of->pool || !of->carriers)
         return VIDI_EMEMORY;
     of->load.share = of->load.limit / of->carrier_count;
     for (size_t i = of->carrier_count; i-- > 0;) {
@@ -569,6 +571,7 @@ void fetch_close(fetcher *of)
     curl_multi_cleanup(of->multi);
     free_list(&of->waiting);
     free_list(&of->done);
+    pool_close(of->pool);
     names_close(of->names);
     sockets_close(&of->sockets);
     if (of->wake >= 0)

@@ -16,7 +16,7 @@
 #include <strings.h>
 
 #include "crawler/base/url_parts.h"
-#include "crawler/fetch/exchange.h"
+#include "crawler/fetch/pool.h"
 
 static char accepted_encoding[] = "Accept-Encoding: gzip";
 
@@ -128,9 +128,10 @@ static int copy_request(exchange *of, const fetch_rules *rules, const fetch_requ
 
     for (size_t i = 0; i < request->header_count; i++)
         room += strlen(request->headers[i]) + 1;
-    char *at = of->text = malloc(room);
-    if (!at)
-        return VIDI_EMEMORY;
+    int error = bytes_reserve(&of->text, room);
+    if (error)
+        return error;
+    char *at = of->text.ptr;
     of->origin = put(&at, url->origin.ptr, url->origin.len + 1); /* with the first slash of the path */
     of->target = put(&at, url->target.ptr, url->target.len);
     return request->header_count ? copy_headers(of, rules, request, at) : VIDI_OK;
@@ -214,14 +215,14 @@ static bool request_is_fine(const fetch_request *request, url_parts *url)
     return request->address.length && url_is_fine(request->url) && url_split(request->url, url);
 }
 
-int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request *request)
+int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules *rules, const fetch_request *request)
 {
     url_parts url;
 
     *made = NULL;
     if (!request_is_fine(request, &url))
         return VIDI_EARGUMENT;
-    exchange *of = calloc(1, sizeof *of);
+    exchange *of = pool_take(from);
     if (!of)
         return VIDI_EMEMORY;
     of->response.item = request->item;
@@ -243,9 +244,8 @@ int exchange_make(exchange **made, const fetch_rules *rules, const fetch_request
 void exchange_drop_request(exchange *of)
 {
     free(of->headers);
-    free(of->text);
     of->headers = NULL;
-    of->text = of->origin = of->target = NULL;
+    of->origin = of->target = NULL;
 }
 
 void exchange_free(exchange *of)
@@ -253,10 +253,7 @@ void exchange_free(exchange *of)
     if (!of)
         return;
     exchange_drop_request(of);
-    bytes_free(&of->response.sent);
-    bytes_free(&of->response.head);
-    bytes_free(&of->response.body);
-    free(of);
+    pool_return(of);
 }
 
 void fetch_response_free(fetch_response *response)

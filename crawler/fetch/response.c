@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawler/fetch/exchange.h"
+#include "crawler/fetch/pool.h"
 
 enum {
     FIRST_HEAD = 512,          /* room for a head, to begin with */
@@ -292,15 +292,16 @@ static void explain(const carrier *by, CURLcode result, char *why)
     }
 }
 
-/* The response belongs to the caller for some time: gives back room that is not used. */
+/* The response belongs to the caller for some time: gives back much room that is not used. */
 static void trim(bytes *of)
 {
-    if (of->room - of->len < of->len / 8 + 64)
+    if (of->room <= POOL_BUFFER || of->room - of->len < of->len / 8)
         return;
-    char *smaller = realloc(of->ptr, of->len ? of->len : 1);
+    size_t room = of->len > POOL_BUFFER ? of->len : POOL_BUFFER;
+    char *smaller = realloc(of->ptr, room);
     if (smaller) {
         of->ptr = smaller;
-        of->room = of->len ? of->len : 1;
+        of->room = room;
     }
 }
 
@@ -318,7 +319,6 @@ static void complete(carrier *by)
         load->held -= response->head.len;
         response->head.len = 0;
     }
-    trim(&response->head);
     trim(&response->body);
 }
 

@@ -71,6 +71,82 @@ static void requests_and_names_go_on_while_others_wake(void **state)
     play_end(server);
 }
 
+/* Responses on their way to a thread that frees them. */
+typedef struct heap {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    fetch_response *responses[REQUESTS];
+    int count;
+    bool is_last; /* nothing more will come */
+} heap;
+
+static void *free_responses(void *context)
+{
+    heap *h = context;
+    pthread_mutex_lock(&h->lock);
+    while (h->count > 0 || !h->is_last) {
+        if (h->count == 0) {
+            pthread_cond_wait(&h->changed, &h->lock);
+            continue;
+        }
+        fetch_response *one = h->responses[--h->count];
+        pthread_mutex_unlock(&h->lock);
+        fetch_response_free(one);
+        pthread_mutex_lock(&h->lock);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return NULL;
+}
+
+static void put_on_heap(heap *h, fetch_response *one)
+{
+    pthread_mutex_lock(&h->lock);
+    if (one)
+        h->responses[h->count++] = one;
+    else
+        h->is_last = true;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* While the fetcher works, while it is being closed, and afterwards. */
+static void responses_are_freed_by_any_thread_at_any_time(void **state)
+{
+    (void)state;
+    play_server *server = play_begin(AF_INET, pages, 1);
+    for (int round = 0; round < 5; round++) {
+        fetcher *f = open_fetcher(&(fetch_options){.connections = CONNECTIONS});
+        fetch_response *late[REQUESTS / 2];
+        heap h = {.count = 0};
+        pthread_t threads[2];
+        pthread_mutex_init(&h.lock, NULL);
+        pthread_cond_init(&h.changed, NULL);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, free_responses, &h), 0);
+        for (int i = 0; i < REQUESTS; i++)
+            start(f, server, i, address_of("127.0.0.1"));
+        for (int i = 0; i < REQUESTS; i++) {
+            fetch_response *got = next_response(f);
+            check_fine(got, 200, "hello");
+            if (i < REQUESTS / 2)
+                late[i] = got;
+            else
+                put_on_heap(&h, got);
+            if (i < REQUESTS / 4) /* those are made of what has been freed */
+                start(f, server, i, address_of("127.0.0.1"));
+        }
+        for (int i = 0; i < REQUESTS / 2; i++)
+            put_on_heap(&h, late[i]);
+        fetch_close(f);
+        put_on_heap(&h, NULL);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+        pthread_cond_destroy(&h.changed);
+        pthread_mutex_destroy(&h.lock);
+    }
+    play_end(server);
+}
+
 typedef struct baton {
     fetcher *f;
     pthread_mutex_t lock;
@@ -153,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_and_names_go_on_while_others_wake),
+        cmocka_unit_test(responses_are_freed_by_any_thread_at_any_time),
         cmocka_unit_test(no_wake_is_lost),
         cmocka_unit_test(several_fetchers_work_at_once),
     };

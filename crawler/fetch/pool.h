@@ -1,0 +1,28 @@
+/*
+ * Exchanges are used again, with the buffers that they have: their responses are freed by other threads than the one that
+ * fetches, and the C library would have both wait for each other's lock.
+ *
+ * One thread takes exchanges out; any thread brings them back, also when the pool has been closed.
+ */
+#ifndef VIDI_CRAWLER_FETCH_POOL_H
+#define VIDI_CRAWLER_FETCH_POOL_H
+
+#include "crawler/fetch/exchange.h"
+
+enum {
+    POOL_MOST = 256,        /* exchanges that wait to be used again */
+    POOL_BUFFER = 16 * 1024 /* a larger buffer is freed */
+};
+
+typedef struct exchange_pool exchange_pool;
+
+/* NULL: no memory. */
+exchange_pool *pool_open(void);
+/* Exchanges that are out stay valid. */
+void pool_close(exchange_pool *of);
+
+/* An exchange that is all zero but for buffers of length 0. NULL: no memory. */
+exchange *pool_take(exchange_pool *of);
+void pool_return(exchange *one);
+
+#endif
