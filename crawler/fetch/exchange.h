@@ -15,10 +15,11 @@
 #include <curl/curl.h>
 
 #include "crawler/fetch/guard.h"
+#include "crawler/fetch/queue.h"
 
 typedef struct exchange {
     fetch_response response; /* first, because the caller frees it by its address */
-    struct exchange *next;   /* of those that wait for a handle, are done, or wait to be used again */
+    queue_link link;         /* of those that wait for a handle, are done, or wait to be used again */
     struct exchange_pool *pool;
     bool is_head, may_cut;
     uint64_t max_body;

@@ -28,10 +28,6 @@ enum {
 
 static const int64_t NEVER = INT64_MAX;
 
-typedef struct exchange_list {
-    exchange *first, *last;
-} exchange_list;
-
 struct fetcher {
     fetch_rules rules;
     fetch_load load;
@@ -45,8 +41,8 @@ struct fetcher {
     carrier *carriers, *free;
     size_t carrier_count, busy;
     exchange_pool *pool;
-    exchange_list waiting, done;
-    size_t running; /* exchanges that have not been told */
+    queue waiting, done; /* of exchanges */
+    size_t running;      /* exchanges that have not been told */
 
     int64_t now;      /* microseconds of the machine's clock, when the loop last looked */
     int64_t timer_at; /* when libcurl wants to be called */
@@ -61,24 +57,9 @@ int64_t fetch_now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void append(exchange_list *to, exchange *one)
+static exchange *take_exchange(queue *from)
 {
-    one->next = NULL;
-    if (to->last)
-        to->last->next = one;
-    else
-        to->first = one;
-    to->last = one;
-}
-
-static exchange *take_first(exchange_list *from)
-{
-    exchange *first = from->first;
-
-    from->first = first->next;
-    if (!from->first)
-        from->last = NULL;
-    return first;
+    return QUEUE_ITEM(queue_take(from), exchange, link);
 }
 
 /* ---- sockets ---- */
@@ -176,7 +157,7 @@ static void release(fetcher *of, carrier *by)
 
     with->response.took_us = fetch_now_us() - by->began;
     exchange_drop_request(with);
-    append(&of->done, with);
+    queue_put(&of->done, &with->link);
     by->with = NULL;
     by->next_free = of->free;
     of->free = by;
@@ -203,7 +184,7 @@ static int begin_waiting(fetcher *of)
         carrier *by = free_carrier(of);
         if (!by)
             return of->busy ? VIDI_OK : VIDI_EMEMORY;
-        begin(of, by, take_first(&of->waiting));
+        begin(of, by, take_exchange(&of->waiting));
     }
     return VIDI_OK;
 }
@@ -372,7 +353,7 @@ static bool take_event(fetcher *of, fetch_event *event)
         return true;
     if (!of->done.first)
         return false;
-    exchange *one = take_first(&of->done);
+    exchange *one = take_exchange(&of->done);
     *event = (fetch_event){.kind = FETCH_DONE, .item = one->response.item, .response = &one->response};
     of->load.held -= one->response.head.len + one->response.body.len;
     of->running--;
@@ -418,7 +399,7 @@ int fetch_start(fetcher *of, const fetch_request *request)
 
     if (error)
         return error;
-    append(&of->waiting, one);
+    queue_put(&of->waiting, &one->link);
     of->running++;
     return VIDI_OK;
 }
@@ -557,10 +538,10 @@ static void close_carriers(fetcher *of)
     free(of->carriers);
 }
 
-static void free_list(exchange_list *all)
+static void free_list(queue *all)
 {
     while (all->first)
-        exchange_free(take_first(all));
+        exchange_free(take_exchange(all));
 }
 
 void fetch_close(fetcher *of)

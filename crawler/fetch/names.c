@@ -10,7 +10,6 @@
 #include "crawler/fetch/names.h"
 
 #include <search.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,22 +18,18 @@
 enum { LONGEST_NAME = 253 };
 
 typedef struct question {
-    struct question *next;
+    queue_link link;
     void *item;
     fetch_address address;
     fetch_failure failure;
     char why[FETCH_WHY_ROOM];
 } question;
 
-typedef struct question_list {
-    question *first, *last;
-} question_list;
-
 typedef struct name {
     resolver_lookup lookup;
-    bool is_asked;           /* the threads have it */
-    question_list questions; /* that wait for it */
-    bool has_answer;         /* and then: */
+    bool is_asked;   /* the threads have it */
+    queue questions; /* that wait for it */
+    bool has_answer; /* and then: */
     struct name *older, *newer;
     int64_t expires;
     fetch_address address; /* the one to use, or the one that is not permitted */
@@ -49,29 +44,14 @@ struct names {
     resolver *resolver;
     void *tree; /* of all names, by host */
     name *oldest, *newest;
-    size_t count;           /* of names with an answer */
-    question_list answered; /* not told yet */
+    size_t count;   /* of names with an answer */
+    queue answered; /* not told yet */
     size_t running;
 };
 
-static void append(question_list *to, question *one)
+static question *take_question(queue *from)
 {
-    one->next = NULL;
-    if (to->last)
-        to->last->next = one;
-    else
-        to->first = one;
-    to->last = one;
-}
-
-static question *take_first(question_list *from)
-{
-    question *first = from->first;
-
-    from->first = first->next;
-    if (!from->first)
-        from->last = NULL;
-    return first;
+    return QUEUE_ITEM(queue_take(from), question, link);
 }
 
 static int compare(const void *a, const void *b)
@@ -130,7 +110,7 @@ static void answer(names *of, question *one, const name *with)
         fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->code));
     else if (with->failure == FETCH_ADDRESS)
         fetch_guard_explain(&with->address, one->why);
-    append(&of->answered, one);
+    queue_put(&of->answered, &one->link);
 }
 
 /* Chooses the first address that is permitted; if none is, the first one tells why. */
@@ -158,17 +138,17 @@ static void take_over(names *of, name *one)
     one->expires = now(of) + (one->failure == FETCH_FINE ? NAMES_GOOD_MS : NAMES_BAD_MS);
     push_newest(of, one);
     while (one->questions.first)
-        answer(of, take_first(&one->questions), one);
+        answer(of, take_question(&one->questions), one);
     if (of->count > NAMES_MOST)
         forget_oldest(of);
 }
 
 void names_collect(names *of)
 {
-    for (resolver_lookup *one = resolver_take(of->resolver), *next; one; one = next) {
-        next = one->next;
-        take_over(of, (name *)((char *)one - offsetof(name, lookup)));
-    }
+    queue done = resolver_take(of->resolver);
+
+    while (done.first)
+        take_over(of, QUEUE_ITEM(queue_take(&done), name, lookup.link));
 }
 
 /* ---- questions ---- */
@@ -208,7 +188,7 @@ static int ask_resolver(names *of, vidi_str host, question *asked)
         unlink_name(of, one);
         one->has_answer = false;
     }
-    append(&one->questions, asked);
+    queue_put(&one->questions, &asked->link);
     if (!one->is_asked)
         look_up(of, one);
     return VIDI_OK;
@@ -228,7 +208,7 @@ static bool answer_at_once(names *of, vidi_str host, question *asked)
     } else {
         return false;
     }
-    append(&of->answered, asked);
+    queue_put(&of->answered, &asked->link);
     return true;
 }
 
@@ -256,7 +236,7 @@ bool names_next(names *of, fetch_event *event)
 {
     if (!of->answered.first)
         return false;
-    question *one = take_first(&of->answered);
+    question *one = take_question(&of->answered);
     *event = (fetch_event){.kind = FETCH_NAMED, .item = one->item, .failure = one->failure};
     if (one->failure == FETCH_FINE)
         event->address = one->address;
@@ -296,10 +276,10 @@ int names_open(names **made, const fetch_options *options, const fetch_guard *gu
     return VIDI_OK;
 }
 
-static void free_questions(question_list *all)
+static void free_questions(queue *all)
 {
     while (all->first)
-        free(take_first(all));
+        free(take_question(all));
 }
 
 static void free_name(void *node)

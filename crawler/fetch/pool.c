@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 struct exchange_pool {
-    _Atomic(exchange *) back; /* those that came back */
-    exchange *spare;          /* those that were taken from there */
-    atomic_size_t waiting;    /* in both */
-    atomic_size_t users;      /* exchanges, wherever they are, and the fetcher */
+    _Atomic(queue_link *) back; /* those that came back */
+    queue_link *spare;          /* those that were taken from there */
+    atomic_size_t waiting;      /* in both */
+    atomic_size_t users;        /* exchanges, wherever they are, and the fetcher */
     atomic_bool is_closed;
 };
 
@@ -44,11 +44,11 @@ static void destroy(exchange *one)
     leave(of);
 }
 
-static void destroy_all(exchange *first)
+static void destroy_all(queue_link *first)
 {
-    for (exchange *next; first; first = next) {
+    for (queue_link *next; first; first = next) {
         next = first->next;
-        destroy(first);
+        destroy(QUEUE_ITEM(first, exchange, link));
     }
 }
 
@@ -66,14 +66,13 @@ exchange *pool_take(exchange_pool *of)
 {
     if (!of->spare)
         of->spare = atomic_exchange(&of->back, NULL);
-    exchange *one = of->spare;
-    if (one) {
-        of->spare = one->next;
-        one->next = NULL;
+    if (of->spare) {
+        queue_link *first = of->spare;
+        of->spare = first->next;
         atomic_fetch_sub(&of->waiting, 1);
-        return one;
+        return QUEUE_ITEM(first, exchange, link);
     }
-    one = calloc(1, sizeof *one);
+    exchange *one = calloc(1, sizeof *one);
     if (one) {
         one->pool = of;
         atomic_fetch_add(&of->users, 1);
@@ -90,7 +89,7 @@ static bytes emptied(bytes *buffer)
     return *buffer;
 }
 
-static void push(exchange_pool *of, exchange *one)
+static void push(exchange_pool *of, queue_link *one)
 {
     one->next = atomic_load(&of->back);
     while (!atomic_compare_exchange_weak(&of->back, &one->next, one))
@@ -110,7 +109,7 @@ void pool_return(exchange *one)
         return;
     }
     atomic_fetch_add(&of->users, 1); /* the exchange may be freed as soon as it is pushed */
-    push(of, one);
+    push(of, &one->link);
     if (atomic_load(&of->is_closed)) /* since we looked: nobody else will take it */
         destroy_all(atomic_exchange(&of->back, NULL));
     leave(of);

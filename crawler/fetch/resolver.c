@@ -13,41 +13,17 @@
 
 #include "crawler/fetch/guard.h"
 
-typedef struct lookup_list {
-    resolver_lookup *first, *last;
-} lookup_list;
-
 struct resolver {
     fetch_resolver *find;
     void *context;
     int fd; /* an eventfd */
     pthread_mutex_t lock;
     pthread_cond_t work; /* there is something to do, or it is over */
-    lookup_list todo, done;
+    queue todo, done;
     bool ending;
     pthread_t threads[RESOLVER_THREADS];
     size_t thread_count;
 };
-
-static void append(lookup_list *to, resolver_lookup *lookup)
-{
-    lookup->next = NULL;
-    if (to->last)
-        to->last->next = lookup;
-    else
-        to->first = lookup;
-    to->last = lookup;
-}
-
-static resolver_lookup *take_first(lookup_list *from)
-{
-    resolver_lookup *first = from->first;
-
-    from->first = first->next;
-    if (!from->first)
-        from->last = NULL;
-    return first;
-}
 
 /* Returns one of getaddrinfo's codes if it fails; all of them are negative. */
 int fetch_resolve_system(void *context, const char *host, fetch_address *addresses, int room)
@@ -76,11 +52,11 @@ static void *look_up(void *context)
             pthread_cond_wait(&of->work, &of->lock);
         if (of->ending)
             break;
-        resolver_lookup *lookup = take_first(&of->todo);
+        resolver_lookup *lookup = QUEUE_ITEM(queue_take(&of->todo), resolver_lookup, link);
         pthread_mutex_unlock(&of->lock);
         lookup->count = of->find(of->context, lookup->host, lookup->found, RESOLVER_ADDRESSES);
         pthread_mutex_lock(&of->lock);
-        append(&of->done, lookup);
+        queue_put(&of->done, &lookup->link);
         (void)!write(of->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
     }
     pthread_mutex_unlock(&of->lock);
@@ -141,19 +117,19 @@ void resolver_close(resolver *of)
 void resolver_begin(resolver *of, resolver_lookup *lookup)
 {
     pthread_mutex_lock(&of->lock);
-    append(&of->todo, lookup);
+    queue_put(&of->todo, &lookup->link);
     pthread_cond_signal(&of->work);
     pthread_mutex_unlock(&of->lock);
 }
 
-resolver_lookup *resolver_take(resolver *of)
+queue resolver_take(resolver *of)
 {
     uint64_t count;
 
     pthread_mutex_lock(&of->lock);
     (void)!read(of->fd, &count, sizeof count); /* fails if nothing is there to read */
-    resolver_lookup *all = of->done.first;
-    of->done = (lookup_list){0};
+    queue all = of->done;
+    of->done = (queue){0};
     pthread_mutex_unlock(&of->lock);
     return all;
 }

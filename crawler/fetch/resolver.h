@@ -7,11 +7,12 @@
 #define VIDI_CRAWLER_FETCH_RESOLVER_H
 
 #include "crawler/fetch/fetch.h"
+#include "crawler/fetch/queue.h"
 
 enum { RESOLVER_THREADS = 4, RESOLVER_ADDRESSES = 8 };
 
 typedef struct resolver_lookup {
-    struct resolver_lookup *next;
+    queue_link link;
     const char *host;
     fetch_address found[RESOLVER_ADDRESSES];
     int count; /* of addresses; negative: what the resolver returned */
@@ -25,8 +26,8 @@ int resolver_open(resolver **made, fetch_resolver *find, void *context);
 void resolver_close(resolver *of);
 
 void resolver_begin(resolver *of, resolver_lookup *lookup);
-/* All lookups that are done, as a list. Reads the descriptor empty. */
-resolver_lookup *resolver_take(resolver *of);
+/* All lookups that are done. Reads the descriptor empty. */
+queue resolver_take(resolver *of);
 /* Readable when lookups are done. */
 int resolver_fd(const resolver *of);
 

@@ -27,6 +27,16 @@ static inline fetch_address address_of(const char *text)
     return net_of(text).address;
 }
 
+/* A resolver: every host is on this machine. */
+static inline int resolve_here(void *context, const char *host, fetch_address *addresses, int room)
+{
+    (void)context;
+    (void)host;
+    (void)room;
+    addresses[0] = (fetch_address){{127, 0, 0, 1}, 4};
+    return 1;
+}
+
 /* A fetcher that may use loopback and nothing else. `options` may be NULL. */
 static inline fetcher *open_fetcher(const fetch_options *options)
 {

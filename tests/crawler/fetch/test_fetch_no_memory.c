@@ -1,55 +1,13 @@
 /*
- * When memory runs out, the fetcher says so, frees what it has, and gives no wrong answer. Every allocation of this
- * thread fails once: first the first, then the second, and so on. What libcurl allocates is not looked at.
+ * When memory runs out, the fetcher says so, frees what it has, and gives no wrong answer. Every allocation
+ * fails once: first the first, then the second, and so on. What libcurl allocates is not looked at.
  */
 #include "crawler/fetch/fetching.h"
-
-static _Thread_local long countdown = -1; /* the allocation that fails; negative: none */
-static _Thread_local bool has_failed;
-
-static bool fails(void)
-{
-    if (countdown < 0 || countdown-- > 0)
-        return false;
-    has_failed = true;
-    return true;
-}
-
-/* The linker's names: what the fetcher calls, and what the C library has. */
-void *__wrap_malloc(size_t bytes);
-void *__real_malloc(size_t bytes);
-void *__wrap_calloc(size_t n, size_t bytes);
-void *__real_calloc(size_t n, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : __real_calloc(n, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    return fails() ? NULL : __real_realloc(old, bytes);
-}
+#include "crawler/scarce_memory.h"
 
 static const play_page pages[] = {
     {NULL, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 0, PLAY_KEEP, NULL},
 };
-
-static int look(void *context, const char *host, fetch_address *addresses, int room)
-{
-    (void)context;
-    (void)host;
-    (void)room;
-    addresses[0] = (fetch_address){{127, 0, 0, 1}, 4};
-    return 1;
-}
 
 /* Waits for one event. VIDI_OK, or an error. */
 static int wait_for(fetcher *f, fetch_event *event)
@@ -88,17 +46,17 @@ static void no_memory_is_an_error(void **state)
     (void)state;
     play_server *server = play_begin(AF_INET, pages, 1);
     fetch_net loopback = net_of("127.0.0.0/8");
-    fetch_options options = {.agent = "vidi", .allowed = &loopback, .allowed_count = 1, .resolver = look};
+    fetch_options options = {.agent = "vidi", .allowed = &loopback, .allowed_count = 1, .resolver = resolve_here};
     char url[100];
     int failures = 0;
     snprintf(url, sizeof url, "http://example.test:%d/", server->port);
     for (long at = 0;; at++) {
         fetcher *f = NULL;
         countdown = at;
-        has_failed = false;
         int error = fetch_open(&f, &options);
         if (!error)
             error = fetch_page(f, url);
+        bool has_failed = countdown < 0;
         countdown = -1;
         fetch_close(f);
         assert_true(error == VIDI_OK || error == VIDI_EMEMORY);
