@@ -109,9 +109,12 @@ static bool reader_is_gone(const char *output)
 static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_request *request)
 {
     char why[512];
-    int status = CLI_OK;
+    int status = CLI_OK, error = crawl_open(&job->crawl, &request->crawl, why);
 
-    if (crawl_open(&job->crawl, &request->crawl, why) < 0)
+    if (error == VIDI_EBUSY)
+        return cli_error("the crawl in %s is running: %s; 'vidi crawl report %s' tells how far it is",
+                         request->crawl.folder, why, request->crawl.folder);
+    if (error < 0)
         return cli_error("%s", why);
     cli_watch_begin(watch);
     job->end = crawl_run(job->crawl);

@@ -10,6 +10,7 @@ set -m # background jobs listen to SIGINT only so
 for signal in INT TERM KILL; do
     vidi crawl -q --allow-net loopback --delay 1 --state $signal --jsonl $signal.jsonl "$site" &
     wait_until grep -q '"status"' $signal.jsonl 2> /dev/null
+    crawl --state $signal "$site" 2>&1 | sed 's/process [0-9]*/process N/' # one crawl at a time
     kill -$signal $!
     wait $!
     echo "$signal: status $?"
