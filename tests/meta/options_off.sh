@@ -36,7 +36,14 @@ reads_links() {
     [ "$(cat "$tmp/output")" = 'http://example.com/x?%93%FA' ] && grep -q 'cannot read Shift_JIS' "$tmp/warning"
 }
 
+# There is no crawler, and the program says so.
+lacks_the_crawler() {
+    "$tmp/build/vidi" crawl http://example.com/ 2>&1 | grep -q 'built without the crawler' &&
+        ! "$tmp/build/vidi" --help | grep -q '^  crawl '
+}
+
 check "answers" answers
+check "lacks the crawler and says so" lacks_the_crawler
 check "reads links" reads_links
 for format in gzip zstd xz bzip2; do
     if command -v $format >/dev/null; then
