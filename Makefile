@@ -9,10 +9,12 @@ BENCH_PLOTS ?= build
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
+# Pages of the site that the crawlers visit.
+BENCH_PAGES ?= 20000
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-billion coverage lint analyze ci format completions abi \
+.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-crawl bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
@@ -47,9 +49,13 @@ bench: bench-build ## compares vidi with peers and the memory's limit: build/ben
 	@build/bench/vidi-bench --sizes $(BENCH) --guava bench/Guava.java --node bench/url.mjs --json build/bench.json \
 		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
 	@bench/stream.sh build $(BENCH_LINES)
+	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 
 bench-stream: bench-build ## compares the program with sort, awk, perl and others; BENCH_LINES=20e6 takes longer
 	@bench/stream.sh build $(BENCH_LINES)
+
+bench-crawl: bench-build ## compares vidi crawl with wget, wget2 and Scrapy on local sites; BENCH_PAGES=2000 is quick
+	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 
 bench-quick: bench-build ## measures the main ratios at a million URLs, in under a minute: build/bench-quick.json
 	@build/bench/vidi-bench --quick --sizes 1e6 --node bench/url.mjs --json build/bench-quick.json \

@@ -10,6 +10,7 @@
 set -eu
 export LC_ALL=C
 
+here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-build}" && pwd)
 lines=${2:-${BENCH_LINES:-5e6}}
 rounds=${3:-${BENCH_ROUNDS:-3}}
@@ -87,7 +88,6 @@ for name in "${names[@]}"; do
         'BEGIN { printf "%-30s %8.2f %8.2f %6.0f MB %9.1fx  %s\n", name, s, b / s / 1e9, k / 1024, s / v, note }'
 done
 
-# Adds rows for programs to the array that vidi-bench has written, or to a new one.
 rows() {
     for name in "${names[@]}"; do
         awk -v name="$name" -v s="${best[$name]}" -v b="$bytes" -v n="$n" -v v="${best[vidi]}" -v r="$rounds" \
@@ -101,19 +101,4 @@ rows() {
         }'
     done
 }
-json=$build/bench.json
-if [ -s "$json" ]; then
-    cp "$json" before.json
-else
-    : > before.json
-fi
-{
-    if grep -q '^{' before.json; then
-        grep -v '"name":"stream"' before.json | sed -e '/^]$/d' -e 's/}$/},/' -e 's/},*$/},/'
-    else
-        echo '['
-    fi
-    rows | sed '$!s/$/,/'
-    echo ']'
-} > after.json
-mv after.json "$json"
+rows | "$here/add_rows.sh" "$build/bench.json" stream
