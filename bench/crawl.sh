@@ -59,18 +59,17 @@ names=() commands=()
 add() {
     names+=("$1") commands+=("$2")
 }
-wget='wget -r -l inf -nv -o /dev/null --delete-after'
-wget2='wget2 -r -l inf -q --delete-after'
 vidi="$build/vidi crawl -q --allow-net 127.0.0.0/8 --delay 0 --per-host 64 --state state"
 add 'vidi crawl --no-store' "$vidi --no-store"
 add 'vidi crawl' "$vidi"
 if has wget; then
-    add 'wget -r' "$wget"
-    add 'wget -r --warc-file' "$wget --warc-file=site --no-warc-keep-log"
+    add 'wget -r' 'wget -r -l inf -nv -o /dev/null'
+    add 'wget -r --warc-file' 'wget -r -l inf -nv -o /dev/null --warc-file=site'
 fi
 if has wget2; then
-    add 'wget2 -r' "$wget2"
-    add 'wget2 -r --max-threads=20' "$wget2 --max-threads=20"
+    add 'wget2 -r' 'wget2 -r -l inf -q'
+    # The one peer that can do without files.
+    add 'wget2 -r --delete-after' 'wget2 -r -l inf -q --delete-after --max-threads=20'
 fi
 has scrapy && add 'scrapy' "scrapy runspider $here/crawl_spider.py --nolog -a start="
 
@@ -82,11 +81,15 @@ best() { tr ' ' '\n' | sort -g | sed -n 1p; }
 median() { tr ' ' '\n' | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 run() { # INDEX: runs it once
-    local name=${names[$1]} command=${commands[$1]} asked requests elapsed user system kilobytes
-    [ "${command%=}" != "$command" ] || command+=' '
+    local name=${names[$1]} command=${commands[$1]} asked requests begin end user system kilobytes
+    [ "${command%=}" != "$command" ] || command+=' ' # "start=" takes the URL as it is
     mkdir work
+    cd work
+    begin=$EPOCHREALTIME
     # wget ends with 8 because the site has no robots.txt.
-    (cd work && /usr/bin/time -q -o ../time -f '%e %U %S %M' bash -c "exec $command$url" > ../output 2>&1) || true
+    /usr/bin/time -q -o ../time -f '%U %S %M' bash -c "exec $command$url" > ../output 2>&1 || true
+    end=$EPOCHREALTIME
+    cd ..
     rm -rf work
     read -r asked requests _ < <(counted)
     if [ "$asked" != "$expected" ] || { [[ $name == vidi* ]] && [ "$requests" != "$asked" ]; }; then
@@ -94,8 +97,8 @@ run() { # INDEX: runs it once
         tail -n 3 output >&2
         return
     fi
-    read -r elapsed user system kilobytes < <(tail -n 1 time)
-    seconds[$name]+="${seconds[$name]:+ }$elapsed"
+    read -r user system kilobytes < <(tail -n 1 time)
+    seconds[$name]+="${seconds[$name]:+ }$(awk -v b="$begin" -v e="$end" 'BEGIN { printf "%.4f", e - b }')"
     processor[$name]+="${processor[$name]:+ }$(awk -v u="$user" -v s="$system" 'BEGIN { print u + s }')"
     resident[$name]=$kilobytes
 }

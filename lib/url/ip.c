@@ -2,8 +2,6 @@
 #include "url/percent.h"
 #include "url/url.h"
 
-#include <stdio.h>
-
 /* Larger than any number of an address; larger numbers are cut to this. */
 #define TOO_LARGE (UINT64_C(1) << 32)
 
@@ -101,10 +99,18 @@ int vidi__url_ipv4(vidi_str host, uint32_t *address)
 
 void vidi__url_ipv4_add(vidi__buffer *out, uint32_t address)
 {
-    char text[16];
-    int len = snprintf(text, sizeof text, "%u.%u.%u.%u", address >> 24, (address >> 16) & 255, (address >> 8) & 255,
-                       address & 255);
-    vidi__buffer_add(out, text, (size_t)len);
+    char text[16], *to = text;
+
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        unsigned byte = address >> shift & 255;
+        if (byte >= 100)
+            *to++ = (char)('0' + byte / 100);
+        if (byte >= 10)
+            *to++ = (char)('0' + byte / 10 % 10);
+        *to++ = (char)('0' + byte % 10);
+        *to++ = '.';
+    }
+    vidi__buffer_add(out, text, (size_t)(to - text - 1));
 }
 
 /* The state of reading an IPv6 address: the text that is left, and the pieces so far. */
