@@ -85,7 +85,7 @@ static int go_on(output *of, uint64_t size, const bytes *tail, char *why)
     }
     if (read_tail(of) != VIDI_OK)
         return cannot(why, "read", of->path);
-    if (tail->len != of->tail_len || memcmp(tail->ptr, of->tail, tail->len) != 0) {
+    if (tail->len != of->tail_len || (tail->len > 0 && memcmp(tail->ptr, of->tail, tail->len) != 0)) {
         snprintf(why, WHY,
                  "%s is not the file that this crawl has written %" PRIu64
                  " bytes to: go on with that one, or leave --jsonl out",
