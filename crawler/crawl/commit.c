@@ -30,8 +30,7 @@ static bool may_pass(int error)
 static int failed(keeper *of, int error, const char *what, const char *said)
 {
     of->broken = true;
-    crawl_fail(of->crawl, "%s: %s; what was committed before is safe, and the same command goes on", what,
-               said && *said ? said : vidi_strerror(error));
+    crawl_fail(of->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
     return error;
 }
 
@@ -330,7 +329,7 @@ static int write_transaction(keeper *of)
     }
     if (error) {
         if (of->batch.lines_failed)
-            failed(of, error, "cannot write the output of --jsonl", NULL);
+            failed(of, error, "cannot write the lines of --jsonl", strerrordesc_np(c->output.failed));
         else
             failed(of, error, "cannot write the database", ledger_error(c->ledger));
         ledger_rollback(c->ledger);

@@ -77,7 +77,7 @@ void crawl_fail(crawl *of, const char *format, ...)
 
 void crawl_no_memory(crawl *of)
 {
-    crawl_fail(of, "out of memory; what was committed is safe, and the same command goes on");
+    crawl_fail(of, "out of memory");
 }
 
 void crawl_stop(crawl *of)

@@ -18,7 +18,7 @@ enum { WHY = 512 };
 
 static int cannot(char *why, const char *what, const char *path)
 {
-    snprintf(why, WHY, "cannot %s %s: %s", what, path, strerror(errno));
+    snprintf(why, WHY, "cannot %s %s: %s", what, path, strerrordesc_np(errno));
     return VIDI_EIO;
 }
 
@@ -151,7 +151,10 @@ int output_open(output *of, const char *path, ledger *from, char *why)
         of->is_stream = true;
         return VIDI_OK;
     }
+    bool is_new = access(path, F_OK) != 0;
     int error = open_file(of, from, why);
+    if (error && of->fd >= 0 && is_new)
+        unlink(path);
     if (error)
         output_close(of);
     return error;
@@ -166,8 +169,9 @@ void output_close(output *of)
     of->whole = NULL;
 }
 
-static int write_failed(void)
+static int write_failed(output *of)
 {
+    of->failed = errno;
     return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? VIDI_ELIMIT : VIDI_EIO;
 }
 
@@ -194,7 +198,7 @@ int output_write(output *of, vidi_str lines)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return write_failed();
+            return write_failed(of);
         done += (size_t)n;
     }
     of->length += lines.len;
@@ -206,7 +210,7 @@ int output_sync(output *of)
 {
     if (of->fd < 0 || of->is_stream || fdatasync(of->fd) == 0)
         return VIDI_OK;
-    return write_failed();
+    return write_failed(of);
 }
 
 int output_commit(const output *of, ledger *to)

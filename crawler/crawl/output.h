@@ -21,6 +21,7 @@ typedef struct output {
     char *whole;            /* the path from the root on; NULL: a stream */
     char tail[OUTPUT_TAIL]; /* the last bytes before `length`, by which the file is known again */
     size_t tail_len;
+    int failed; /* errno of the last call that failed */
 } output;
 
 /*

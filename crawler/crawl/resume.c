@@ -70,6 +70,8 @@ static int open_set(crawl *of, const char *path, char *why)
     if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
         return tell(why, error, "%s is damaged (%s); delete that folder: the next run makes it again from the database",
                     path, vidi_message());
+    if (error == VIDI_EBUSY)
+        return tell(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
     if (error && error != VIDI_EABSENT)
         tell(why, error, "%s", vidi_message());
     return error;
@@ -222,7 +224,7 @@ static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *wh
         return ledger_told(of, error, why);
     if (!text) {
         ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
-        return n == VIDI_KEY_BYTES ? VIDI_OK : tell(why, VIDI_ESYSTEM, "no random numbers: %s", strerror(errno));
+        return n == VIDI_KEY_BYTES ? VIDI_OK : tell(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
     }
     for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
         unsigned byte;
@@ -484,13 +486,13 @@ int resume_open(crawl *of, char *why)
     char said[256] = "";
 
     if (mkdir(of->options.folder, 0777) != 0 && errno != EEXIST)
-        return tell(why, VIDI_EIO, "cannot make the folder %s: %s", of->options.folder, strerror(errno));
+        return tell(why, VIDI_EIO, "cannot make the folder %s: %s", of->options.folder, strerrordesc_np(errno));
     char *seen = path_of(of, "seen"), *database = path_of(of, "crawl.db");
     int error = seen && database ? open_set(of, seen, why) : VIDI_EMEMORY;
     if (error == VIDI_OK || error == VIDI_EABSENT) {
         error = ledger_open(&of->ledger, database, LEDGER_WRITE, of->options.max_depth >= 0, said);
         if (error)
-            tell(why, error, "%s: %s", database, said);
+            tell(why, error, "%s", said);
     }
     if (error == VIDI_OK)
         error = open_parts(of, seen, why);

@@ -1,4 +1,5 @@
 /* The file of --jsonl has exactly the committed lines when a crawl goes on, and nobody else's file is touched. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,32 @@ static void another_file_is_refused_and_stays_as_it_is(void **state)
     end(&at);
 }
 
+static void a_file_that_is_refused_is_not_made(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    add(&at, "one\n");
+    commit(&at);
+    test_path(at.path, at.folder, "absent");
+    check(reopen(&at) != VIDI_OK, "it is another file");
+    check(access(at.path, F_OK) != 0, "an empty file is left behind");
+    end(&at);
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    place at;
+    begin(&at);
+    strcpy(at.path, "/dev/full");
+    check(reopen(&at) == VIDI_OK, "%s", at.why);
+    check(output_write(&at.file, (vidi_str){"one\n", 4}) == VIDI_ELIMIT && at.file.failed == ENOSPC,
+          "the disk is full");
+    end(&at);
+}
+
 static void a_copy_of_the_file_goes_on(void **state)
 {
     (void)state;
@@ -165,6 +192,8 @@ int main(void)
         cmocka_unit_test(what_was_in_the_file_before_the_crawl_stays),
         cmocka_unit_test(a_file_that_was_shortened_is_refused),
         cmocka_unit_test(another_file_is_refused_and_stays_as_it_is),
+        cmocka_unit_test(a_file_that_is_refused_is_not_made),
+        cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(a_copy_of_the_file_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,129 @@
+/* Hosts: more of them than fit into memory, some that are dead, some with a limit of pages. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crawler/site/crawling.h"
+#include "support/check.h"
+
+enum { MANY = 2500 };
+
+/* Every name leads to the same server; "dead.…" to one that does not answer, "none.…" to nobody. */
+static int resolve(void *context, const char *host, fetch_address *addresses, int room)
+{
+    (void)context;
+    (void)room;
+    if (strncmp(host, "none.", 5) == 0)
+        return -1;
+    addresses[0] = (fetch_address){{127, 0, 1, 1}, 4};
+    if (strncmp(host, "dead.", 5) == 0)
+        addresses[0].bytes[3] = 99;
+    return 1;
+}
+
+static void begin(crawling *self, site_page *seed)
+{
+    crawling_begin(self, &seed, 1);
+    self->options.resolver = resolve;
+    self->options.per_host = 64;
+    self->options.check = false;
+    self->options.reach = SCOPE_SITE;
+}
+
+static site_page *page_on(site *web, site_page *from, const char *host, const char *target)
+{
+    site_page *page = site_page_on(web, host, target);
+    if (from)
+        site_link_to(from, page);
+    return page;
+}
+
+static void more_hosts_than_fit_into_memory_are_all_visited(void **state)
+{
+    (void)state;
+    static char names[MANY][40];
+    site *web = site_open(1);
+    crawling self;
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "h%d.many.example", i);
+        site_page *first = page_on(web, seed, names[i], "/a");
+        page_on(web, first, names[i], "/b");
+        if (i > 0) /* found when that host may have been given back already */
+            page_on(web, first, names[i / 2], i % 2 ? "/odd" : "/even");
+    }
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    crawling_must(&self, CRAWL_DONE);
+    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
+static void a_host_stops_at_its_limit_and_goes_on_with_a_higher_one(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    crawling self;
+    char target[20];
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    for (int i = 0; i < 60; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        page_on(web, seed, "www.many.example", target);
+    }
+    page_on(web, seed, "other.many.example", "/");
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    self.options.max_host_pages = 20;
+    crawling_must(&self, CRAWL_LIMIT);
+    check(self.progress.pages == 21, "20 pages of one host and 1 of the other, not %llu",
+          (unsigned long long)self.progress.pages);
+    self.options.max_host_pages = 0;
+    crawling_must(&self, CRAWL_DONE);
+    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
+/* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
+static void dead_hosts_are_given_up_soon(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    site_clock clock;
+    crawling self;
+    char target[20];
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    for (int i = 0; i < 300; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        site_page *dead = page_on(web, seed, "dead.many.example", target);
+        site_page *none = page_on(web, seed, "none.many.example", target);
+        dead->status = none->status = 0;
+        dead->reason = "connect";
+        none->reason = "name";
+        dead->barren = none->barren = true;
+    }
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    self.options.retries = 3;
+    crawling_must(&self, CRAWL_DONE);
+    check(clock.clock.now(&clock) < 120000, "it takes %lld ms", (long long)clock.clock.now(&clock));
+    crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_hosts_than_fit_into_memory_are_all_visited),
+        cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
+        cmocka_unit_test(dead_hosts_are_given_up_soon),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
