@@ -75,6 +75,7 @@ typedef struct carrier {
     uint64_t head_bytes; /* of all header fields, those of 1xx and trailers, too */
     bool head_ended;     /* the empty line has come; of a 1xx, if `status` says so */
     int status;
+    bool unreachable;      /* there was no connection */
     fetch_failure failure; /* what we ended it for */
     char error[CURL_ERROR_SIZE];
 } carrier;

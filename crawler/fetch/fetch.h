@@ -101,7 +101,7 @@ typedef struct fetcher fetcher;
  * agent). The options need not stay.
  */
 int fetch_open(fetcher **made, const fetch_options *options);
-/* Ends all requests; their items are not reported. */
+/* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
 void fetch_close(fetcher *of);
 
 /* Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"): an event FETCH_NAMED will tell, never this call. */
@@ -149,7 +149,7 @@ typedef struct fetch_event {
     fetch_event_kind kind;
     void *item;
     /* FETCH_NAMED */
-    fetch_address address; /* the one to use: the first that is allowed */
+    fetch_address address; /* the one to use: the first that is allowed, or the next if nobody answered there */
     fetch_failure failure; /* FETCH_FINE, FETCH_NAME or FETCH_ADDRESS */
     char why[160];
     /* FETCH_DONE: the caller frees it. */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "crawler/base/url_parts.h"
 #include "crawler/fetch/names.h"
 #include "crawler/fetch/pool.h"
 #include "crawler/fetch/sockets.h"
@@ -151,10 +152,21 @@ static carrier *free_carrier(fetcher *of)
     return by;
 }
 
+/* Next time, another address of the host may do better. */
+static void avoid_address(fetcher *of, const exchange *with)
+{
+    url_parts url;
+
+    if (url_split((vidi_str){with->origin, strlen(with->origin)}, &url))
+        names_avoid(of->names, url.host, &with->response.address);
+}
+
 static void release(fetcher *of, carrier *by)
 {
     exchange *with = by->with;
 
+    if (by->unreachable)
+        avoid_address(of, with);
     with->response.took_us = fetch_now_us() - by->began;
     exchange_drop_request(with);
     queue_put(&of->done, &with->link);

@@ -33,8 +33,8 @@ typedef struct name {
     struct name *older, *newer;
     int64_t expires;
     fetch_address address; /* the one to use, or the one that is not permitted */
+    int found, chosen;     /* how many addresses there are; which of them is the one to use, negative: none */
     fetch_failure failure;
-    int code;    /* what the resolver returned */
     char host[]; /* the key; must be the last */
 } name;
 
@@ -107,27 +107,32 @@ static void answer(names *of, question *one, const name *with)
     one->address = with->address;
     one->failure = with->failure;
     if (with->failure == FETCH_NAME)
-        fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->code));
+        fetch_explain(one->why, "%s", resolver_problem(of->resolver, with->lookup.count));
     else if (with->failure == FETCH_ADDRESS)
         fetch_guard_explain(&with->address, one->why);
     queue_put(&of->answered, &one->link);
 }
 
+/* The place of the first permitted address at or behind `from`, and then from the beginning; -1: there is none. */
+static int find_permitted(const names *of, const name *one, int from)
+{
+    for (int i = 0; i < one->found; i++) {
+        int at = (from + i) % one->found;
+        if (fetch_guard_permits(of->guard, &one->lookup.found[at]))
+            return at;
+    }
+    return -1;
+}
+
 /* Chooses the first address that is permitted; if none is, the first one tells why. */
 static void choose(const names *of, name *one)
 {
-    const resolver_lookup *lookup = &one->lookup;
-    int count = lookup->count < RESOLVER_ADDRESSES ? lookup->count : RESOLVER_ADDRESSES;
+    int count = one->lookup.count;
 
-    one->code = lookup->count;
-    one->failure = count > 0 ? FETCH_ADDRESS : FETCH_NAME;
-    one->address = count > 0 ? lookup->found[0] : (fetch_address){0};
-    for (int i = 0; i < count; i++)
-        if (fetch_guard_permits(of->guard, &lookup->found[i])) {
-            one->failure = FETCH_FINE;
-            one->address = lookup->found[i];
-            return;
-        }
+    one->found = count < 0 ? 0 : count < RESOLVER_ADDRESSES ? count : RESOLVER_ADDRESSES;
+    one->chosen = find_permitted(of, one, 0);
+    one->failure = one->chosen >= 0 ? FETCH_FINE : one->found ? FETCH_ADDRESS : FETCH_NAME;
+    one->address = one->found ? one->lookup.found[one->chosen >= 0 ? one->chosen : 0] : (fetch_address){0};
 }
 
 static void take_over(names *of, name *one)
@@ -153,14 +158,22 @@ void names_collect(names *of)
 
 /* ---- questions ---- */
 
-/* The name of a host; made if it is not there. NULL: no memory. */
-static name *get(names *of, vidi_str host)
+static name *make_name(vidi_str host)
 {
     name *one = calloc(1, sizeof *one + host.len + 1);
 
+    if (one)
+        memcpy(one->host, host.ptr, host.len);
+    return one;
+}
+
+/* The name of a host; made if it is not there. NULL: no memory. */
+static name *get(names *of, vidi_str host)
+{
+    name *one = make_name(host);
+
     if (!one)
         return NULL;
-    memcpy(one->host, host.ptr, host.len);
     name **found = tsearch(one, &of->tree, compare);
     if (!found || *found != one)
         free(one);
@@ -225,6 +238,21 @@ int names_ask(names *of, vidi_str host, void *item)
     }
     of->running++;
     return VIDI_OK;
+}
+
+/* If there is no memory to look for it, the address stays as it is. */
+void names_avoid(names *of, vidi_str host, const fetch_address *address)
+{
+    name *key = make_name(host), **found = key ? tfind(key, &of->tree, compare) : NULL;
+
+    free(key);
+    if (!found || !(*found)->has_answer || (*found)->failure != FETCH_FINE)
+        return;
+    name *one = *found;
+    if (address->length != one->address.length || memcmp(address->bytes, one->address.bytes, address->length) != 0)
+        return;
+    one->chosen = find_permitted(of, one, one->chosen + 1);
+    one->address = one->lookup.found[one->chosen];
 }
 
 bool names_has_next(const names *of)

@@ -22,6 +22,9 @@ void names_close(names *of);
 /* Asks; names_next will tell. VIDI_OK or VIDI_EMEMORY. */
 int names_ask(names *of, vidi_str host, void *item);
 
+/* Nobody answers at that address of a host: answers from now on name the next of its addresses, if it has several. */
+void names_avoid(names *of, vidi_str host, const fetch_address *address);
+
 /* Readable when names_collect has something to do. */
 int names_fd(const names *of);
 /* Takes over what the threads have found. */

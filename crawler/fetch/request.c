@@ -295,6 +295,7 @@ int carrier_take(carrier *by, exchange *with)
     by->head_bytes = 0;
     by->head_ended = false;
     by->status = 0;
+    by->unreachable = false;
     by->failure = FETCH_FINE;
     by->error[0] = '\0';
     if (set_origin(by, with) != CURLE_OK || set_method(by, with) != CURLE_OK ||

@@ -327,6 +327,7 @@ void carrier_finish(carrier *by, CURLcode result)
     fetch_response *response = &by->with->response;
 
     response->failure = failure_of(by, result);
+    by->unreachable = response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT;
     explain(by, result, response->why);
     complete(by);
 }

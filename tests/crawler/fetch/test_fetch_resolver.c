@@ -197,6 +197,37 @@ static void a_name_that_turns_inside_gains_nothing(void **state)
     leave(&r);
 }
 
+/* The first address of mixed.test is not permitted, the others are. */
+static void where_nobody_answers_the_next_address_is_used(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = {"127.0.0.7", "127.0.0.8", "127.0.0.7"};
+    room r;
+    char url[100];
+    int port = 0, fd = play_listen(AF_INET, &port);
+    close(fd);
+    enter(&r, "127.0.0.1");
+    snprintf(url, sizeof url, "http://mixed.test:%d/", port);
+    for (size_t i = 0; i < 3; i++) {
+        check_name(&r, "mixed.test", addresses[i]);
+        check_name(&r, "mixed.test", addresses[i]);
+        fetch_response *got = ask(r.f, (fetch_request){.address = address_of(addresses[i])}, url);
+        check_failure(got, FETCH_CONNECT);
+        fetch_response_free(got);
+    }
+    check_name(&r, "mixed.test", "127.0.0.8");
+    /* An address that is not used any more is not avoided again. */
+    fetch_response_free(ask(r.f, (fetch_request){.address = address_of("127.0.0.7")}, url));
+    check_name(&r, "mixed.test", "127.0.0.8");
+    assert_int_equal(calls_of(&r.book), 1);
+    /* A host with one address keeps it. */
+    check_name(&r, "one.test", "127.0.0.1");
+    snprintf(url, sizeof url, "http://one.test:%d/", port);
+    fetch_response_free(ask(r.f, (fetch_request){0}, url));
+    check_name(&r, "one.test", "127.0.0.1");
+    leave(&r);
+}
+
 static void addresses_need_no_resolver(void **state)
 {
     (void)state;
@@ -336,6 +367,7 @@ int main(void)
         cmocka_unit_test(failures_are_kept_for_half_a_minute),
         cmocka_unit_test(the_first_permitted_address_is_used),
         cmocka_unit_test(a_name_that_turns_inside_gains_nothing),
+        cmocka_unit_test(where_nobody_answers_the_next_address_is_used),
         cmocka_unit_test(addresses_need_no_resolver),
         cmocka_unit_test(hosts_that_cannot_be_names_are_refused),
         cmocka_unit_test(questions_about_one_host_are_one_lookup),
