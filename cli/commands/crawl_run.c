@@ -139,8 +139,8 @@ static int print_summary(const crawl_job *job, const cli_crawl_account *account,
     char left[256];
     cli_out err;
 
-    snprintf(left, sizeof left, " URL%s%s%s; %s", account->totals.rows.queue == 1 ? "" : "s",
-             *job->limit ? ", stopped at " : "", job->limit,
+    snprintf(left, sizeof left, " URL%s%s%s%s; %s", account->totals.rows.queue == 1 ? "" : "s", *job->limit ? " (" : "",
+             job->limit, *job->limit ? ")" : "",
              has_state ? "the same command goes on" : "nothing is kept without --state DIR");
     cli_out_init(&err, STDERR_FILENO);
     int status = cli_crawl_account_table(account, &err, left);
@@ -158,10 +158,20 @@ static int print_result(const cli_crawl_account *account, bool json)
     return status != CLI_OK ? status : closed;
 }
 
-static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account)
+/* What lets the crawl connect to addresses that were refused. */
+static const char *address_advice(const cli_crawl_account *account, const cli_crawl_options *options)
+{
+    if (cli_crawl_reason_count(&account->urls, "address") == 0)
+        return "";
+    return options->contact ? "; --allow-net NET allows addresses that are not public"
+                            : "; public addresses need --contact WHO, others --allow-net NET";
+}
+
+static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
 {
     cli_crawl_explain_seeds(account);
-    return cli_error("no seed could be fetched%s%s", *job->limit ? ": " : "", job->limit);
+    return cli_error("no seed could be fetched%s%s%s%s", *job->limit ? " (" : "", job->limit, *job->limit ? ")" : "",
+                     address_advice(account, options));
 }
 
 static int exit_status(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
@@ -169,22 +179,10 @@ static int exit_status(const crawl_job *job, const cli_crawl_account *account, c
     if (job->end == CRAWL_STOPPED)
         return CLI_OK; /* the signal says it */
     if (job->reached.seeds_fetched == 0)
-        return nothing_fetched(job, account);
+        return nothing_fetched(job, account, options);
     if (options->check && account->totals.broken > 0)
         return CLI_BROKEN;
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;
-}
-
-/* Addresses were refused: says what allows them. */
-static void warn_of_addresses(const cli_crawl_account *account, const cli_crawl_options *options)
-{
-    uint64_t refused = cli_crawl_reason_count(&account->urls, "address");
-    cli_number number;
-
-    if (refused > 0)
-        cli_warning("%s URL%s not fetched because of %s address%s; %s--allow-net NET allows those that are not public",
-                    cli_human_count(&number, refused), refused == 1 ? " was" : "s were", refused == 1 ? "its" : "their",
-                    refused == 1 ? "" : "es", options->contact ? "" : "public ones need --contact WHO, and ");
 }
 
 /* The crawl is closed: everything is read from its folder again. */
@@ -197,8 +195,6 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
         status = print_summary(job, &account, options->set.state);
     if (status == CLI_OK && job->end != CRAWL_STOPPED && (options->check || options->json))
         status = print_result(&account, options->json);
-    if (status == CLI_OK)
-        warn_of_addresses(&account, options);
     if (status == CLI_OK)
         status = exit_status(job, &account, options);
     cli_crawl_account_close(&account);
