@@ -134,14 +134,23 @@ static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_reque
 
 /* ---- at the end ---- */
 
+/* How to go on with the URLs that are left. */
+static const char *go_on(const crawl_job *job, bool has_state)
+{
+    if (!has_state)
+        return "nothing is kept without --state DIR";
+    if (strcmp(job->limit, "--max-pages") == 0 || strcmp(job->limit, "--max-bytes") == 0)
+        return "the same command with a higher limit goes on"; /* these count all runs */
+    return "the same command goes on";
+}
+
 static int print_summary(const crawl_job *job, const cli_crawl_account *account, bool has_state)
 {
     char left[256];
     cli_out err;
 
     snprintf(left, sizeof left, " URL%s%s%s%s; %s", account->totals.rows.queue == 1 ? "" : "s", *job->limit ? " (" : "",
-             job->limit, *job->limit ? ")" : "",
-             has_state ? "the same command goes on" : "nothing is kept without --state DIR");
+             job->limit, *job->limit ? ")" : "", go_on(job, has_state));
     cli_out_init(&err, STDERR_FILENO);
     int status = cli_crawl_account_table(account, &err, left);
     int closed = cli_out_close(&err);
