@@ -22,8 +22,9 @@ build: ## builds the library and the program: build/vidi, build/libvidi.a, build
 	@tools/build.sh release
 	@echo "built build/vidi, build/libvidi.a, build/libvidi.so"
 
-demo: build ## shows the main job on synthetic links
+demo: build ## shows the main job on synthetic links, and crawls a small local site
 	@tools/packages demo
+	@tools/build.sh release --target vidi_site_server
 	@tools/demo.sh
 
 test: ## builds and runs all tests, also under sanitizers

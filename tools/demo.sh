@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows the main job on 200,000 links as a crawler finds them, many of them to the same pages.
+# Shows the main job on 200,000 links as a crawler finds them, many of them to the same pages, and crawls a small site.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/build:$PATH
@@ -39,3 +39,37 @@ echo "sort -u | wc -l:     $(sort -u "$dir/links" | wc -l)"
 say 'What would a crawl of a billion pages need, if at most one page may be lost?'
 echo '$ vidi plan --urls 1e9 --lost 1'
 vidi plan --urls 1e9 --lost 1
+
+# A site of 200 pages on this machine; each links to the next ones, and page 17 to one that is not there.
+mkdir "$dir/site"
+awk -v dir="$dir/site" 'BEGIN {
+    for (i = 0; i < 200; i++) {
+        file = dir "/" (i ? i : "index") ".html"
+        for (j = 1; j <= 5; j++)
+            if (i * 3 + j < 200)
+                printf "<a href=\"%d.html\">page %d</a>\n", i * 3 + j, i * 3 + j > file
+        if (i == 17)
+            print "<a href=\"/old/news.html\">old news</a>" > file
+        print "<a href=\"/\">home</a> <a href=\"mailto:me@example.org\">write to me</a>" > file
+        close(file)
+    }
+}'
+mkfifo "$dir/until"
+build/bench/vidi-site-server --folder "$dir/site" <"$dir/until" >"$dir/port" &
+exec 3>"$dir/until" # the server ends when this is closed
+until [ -s "$dir/port" ]; do
+    kill -0 $! # the demo ends if the server does
+    sleep 0.1
+done
+url=http://127.0.0.1:$(cat "$dir/port")/
+
+say 'A crawler is built around it. Archive a small site on this machine, without pauses as it is our own:'
+echo "$ vidi crawl --state crawl --allow-net loopback --delay 0 $url"
+vidi crawl --state "$dir/crawl" --allow-net loopback --delay 0 "$url"
+wc -c "$dir"/crawl/archive/* | sed "s,$dir/,,"
+
+say 'Are its links whole?'
+echo "$ vidi crawl --check --quiet --allow-net loopback --delay 0 $url"
+vidi crawl --check --quiet --allow-net loopback --delay 0 "$url" || echo "(exit status $?)"
+exec 3>&-
+wait
