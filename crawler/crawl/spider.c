@@ -83,7 +83,8 @@ static bool start(spider *of, host *host, errand *asks)
                              .head = outside && !asks->by_get,
                              .headers = host->headers,
                              .header_count = host->header_count,
-                             .may_cut = asks->robots_for || outside};
+                             .may_cut = asks->robots_for || outside,
+                             .is_fresh = asks->failures > 0};
 
     if (asks->robots_for)
         request.max_body = ROBOTS_LIMIT;

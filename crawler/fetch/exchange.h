@@ -21,7 +21,7 @@ typedef struct exchange {
     fetch_response response; /* first, because the caller frees it by its address */
     queue_link link;         /* of those that wait for a handle, are done, or wait to be used again */
     struct exchange_pool *pool;
-    bool is_head, may_cut;
+    bool is_head, may_cut, is_fresh;
     uint64_t max_body;
     char *origin;               /* "http://example.org:8080/": what libcurl parses */
     char *target;               /* path and query: what it sends */
@@ -62,6 +62,7 @@ typedef struct carrier {
     exchange *with; /* NULL: free */
     char *origin;   /* that the handle is set to; NULL: none yet */
     bool is_head;   /* it is set to HEAD */
+    bool is_fresh;  /* it is set to use a new connection */
 
     /* in microseconds of the machine's clock */
     int64_t began, heard;      /* when the exchange began; when its socket did something */

@@ -117,6 +117,8 @@ typedef struct fetch_request {
     size_t header_count;
     uint64_t max_body; /* 0: as the options say */
     bool may_cut;      /* a larger body is cut off there, which is no failure */
+    /* Use a new connection. On a kept one that is closed without an answer, the request is sent once more at once. */
+    bool is_fresh;
 } fetch_request;
 
 /*

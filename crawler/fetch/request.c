@@ -228,6 +228,7 @@ int exchange_make(exchange **made, struct exchange_pool *from, const fetch_rules
     of->response.item = request->item;
     of->is_head = request->head;
     of->may_cut = request->may_cut;
+    of->is_fresh = request->is_fresh;
     of->max_body = request->max_body ? request->max_body : rules->max_body;
     set_address(of, &request->address);
     int error = copy_request(of, rules, request, &url);
@@ -284,6 +285,14 @@ static CURLcode set_method(carrier *by, const exchange *with)
     return curl_easy_setopt(by->easy, with->is_head ? CURLOPT_NOBODY : CURLOPT_HTTPGET, 1L);
 }
 
+static CURLcode set_connection(carrier *by, const exchange *with)
+{
+    if (by->is_fresh == with->is_fresh)
+        return CURLE_OK;
+    by->is_fresh = with->is_fresh;
+    return curl_easy_setopt(by->easy, CURLOPT_FRESH_CONNECT, (long)with->is_fresh);
+}
+
 int carrier_take(carrier *by, exchange *with)
 {
     const struct curl_slist *headers = with->headers ? with->headers : &by->rules->plain;
@@ -298,7 +307,7 @@ int carrier_take(carrier *by, exchange *with)
     by->unreachable = false;
     by->failure = FETCH_FINE;
     by->error[0] = '\0';
-    if (set_origin(by, with) != CURLE_OK || set_method(by, with) != CURLE_OK ||
+    if (set_origin(by, with) != CURLE_OK || set_method(by, with) != CURLE_OK || set_connection(by, with) != CURLE_OK ||
         curl_easy_setopt(by->easy, CURLOPT_REQUEST_TARGET, with->target) != CURLE_OK ||
         curl_easy_setopt(by->easy, CURLOPT_CONNECT_TO, &with->to) != CURLE_OK ||
         curl_easy_setopt(by->easy, CURLOPT_HTTPHEADER, headers) != CURLE_OK)

@@ -296,6 +296,22 @@ static void a_kept_connection_that_turns_out_dead_is_replaced(void **state)
     assert_int_equal(play_connections(r->server), 3);
 }
 
+static void a_fresh_connection_is_not_tried_twice(void **state)
+{
+    room *r = *state;
+    char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/closes", r->server->port); /* a path that the server does not know */
+    for (int fresh = 0; fresh < 2; fresh++) {
+        check_get(r, "/", 200, NULL, "hello");
+        size_t before = play_requests(r->server);
+        fetch_response *got = ask(r->f, (fetch_request){.is_fresh = fresh}, url);
+        check_failure(got, FETCH_BROKEN);
+        fetch_response_free(got);
+        assert_int_equal(play_requests(r->server) - before, fresh ? 1 : 2);
+    }
+    check_get(r, "/", 200, NULL, "hello");
+}
+
 static size_t open_connections(play_server *of)
 {
     size_t n = 0;
@@ -408,6 +424,7 @@ int main(void)
         in_room(a_response_tells_when_and_where),
         in_room(connections_are_used_again),
         in_room(a_kept_connection_that_turns_out_dead_is_replaced),
+        in_room(a_fresh_connection_is_not_tried_twice),
         in_room(few_connections_are_kept_open),
         in_room(many_requests_share_few_connections),
         in_room(closing_ends_whatever_is_going_on),
