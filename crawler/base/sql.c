@@ -70,18 +70,18 @@ void sql_bind(sqlite3_stmt *statement, int index, uint64_t value)
     sqlite3_bind_int64(statement, index, (int64_t)value);
 }
 
-vidi_str sql_text(sqlite3_stmt *statement, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-    return (vidi_str){text, (size_t)sqlite3_column_bytes(statement, column)};
-}
-
 vidi_str sql_blob(sqlite3_stmt *statement, int column)
 {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL)
         return (vidi_str){NULL, 0};
     const char *bytes = sqlite3_column_blob(statement, column); /* NULL if it is empty */
     return (vidi_str){bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column)};
+}
+
+vidi_str sql_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return (vidi_str){text, (size_t)sqlite3_column_bytes(statement, column)};
 }
 
 uint64_t sql_number(sqlite3_stmt *statement, int column)

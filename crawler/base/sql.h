@@ -32,9 +32,10 @@ void sql_bind_string(sqlite3_stmt *statement, int index, const char *text);
 /* Whole numbers up to 2^63 - 1. */
 void sql_bind(sqlite3_stmt *statement, int index, uint64_t value);
 
-/* A column's text or blob: good until the statement is stepped or reset. NULL gives ptr NULL; empty does not. */
-vidi_str sql_text(sqlite3_stmt *statement, int column);
+/* The bytes of a column, text or blob: good until the statement is stepped or reset. NULL gives ptr NULL; empty does not. */
 vidi_str sql_blob(sqlite3_stmt *statement, int column);
+/* A text with a zero byte behind it. ptr NULL: the column is NULL, or there is no memory for that byte. */
+vidi_str sql_text(sqlite3_stmt *statement, int column);
 uint64_t sql_number(sqlite3_stmt *statement, int column);
 
 #endif

@@ -25,11 +25,11 @@ static const char *const texts[FRONTIER_STATEMENTS] = {
     [FRONTIER_SINCE] = "SELECT id, url FROM urls WHERE id > ?1 ORDER BY id",
     [FRONTIER_UNSORTED] = "SELECT id, url, host, depth, hops, kind, referrer FROM urls WHERE id > ?1 ORDER BY id",
     [FRONTIER_PUT] = "INSERT INTO queue (shelf, level, host, block, count, urls) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [FRONTIER_AHEAD] = "SELECT host, block, count, urls FROM queue"
-                       " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block",
+    [FRONTIER_AHEAD] = ("SELECT host, block, count, urls FROM queue"
+                        " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) ORDER BY host, block"),
     [FRONTIER_LEVEL] = "SELECT level FROM queue WHERE shelf = ?1 AND level >= ?2 ORDER BY level",
-    [FRONTIER_DROP] = "DELETE FROM queue"
-                      " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)",
+    [FRONTIER_DROP] = ("DELETE FROM queue"
+                       " WHERE shelf = ?1 AND level = ?2 AND (host, block) >= (?3, ?4) AND (host, block) < (?5, ?6)"),
     [FRONTIER_SHELVES] = "SELECT first, last FROM shelves ORDER BY first",
     [FRONTIER_SHELF_PUT] = "INSERT OR REPLACE INTO shelves (first, last) VALUES (?1, ?2)",
     [FRONTIER_SHELF_DROP] = "DELETE FROM shelves WHERE first = ?1",
@@ -48,7 +48,8 @@ int frontier_fail(frontier *of, int code)
 
 int frontier_wrote(frontier *of, int code)
 {
-    of->spoiled |= code != VIDI_OK;
+    /* If SQLite has rolled back by itself, there is nothing left to spoil. */
+    of->spoiled |= code != VIDI_OK && !sqlite3_get_autocommit(of->db);
     return code;
 }
 
@@ -209,7 +210,7 @@ int frontier_text(frontier *of, uint64_t id, bytes *to)
     sql_bind(ask, 1, id);
     int result = sqlite3_step(ask);
     if (result == SQLITE_ROW)
-        error = bytes_append_str(to, sql_text(ask, 0));
+        error = bytes_append_str(to, sql_blob(ask, 0));
     else
         error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
     if (error && error != VIDI_EABSENT)
@@ -226,7 +227,7 @@ int frontier_since(frontier *of, uint64_t after, frontier_visit *visit, void *co
     sqlite3_stmt *ask = of->statements[FRONTIER_SINCE];
     sql_bind(ask, 1, after);
     while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
-        stop = visit(context, sql_number(ask, 0), sql_text(ask, 1));
+        stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
     error = sql_code(result);
     if (error)
         frontier_fail(of, error);

@@ -54,7 +54,7 @@ static int add_place(sorting *to, const frontier_url *url, uint32_t level)
 static frontier_url url_of(sqlite3_stmt *row)
 {
     return (frontier_url){.id = sql_number(row, 0),
-                          .url = sql_text(row, 1),
+                          .url = sql_blob(row, 1),
                           .host = sql_number(row, 2),
                           .depth = (uint32_t)sql_number(row, 3),
                           .hops = (uint32_t)sql_number(row, 4),
@@ -73,7 +73,7 @@ static int gather(frontier *of, uint64_t most, sorting *to)
     while (!error && to->count < most && to->count < SORT_URLS && to->records.len < SORT_BYTES &&
            (result = sqlite3_step(ask)) == SQLITE_ROW) {
         frontier_url url = url_of(ask);
-        error = url.url.ptr ? add_place(to, &url, of->by_level ? url.depth : 0) : VIDI_EMEMORY;
+        error = add_place(to, &url, of->by_level ? url.depth : 0);
         to->last = url.id;
     }
     error = error ? error : sql_code(result);

@@ -84,7 +84,7 @@ int ledger_write(ledger *of, enum ledger_statement which)
     int error = sql_run(of->statements[which]);
     if (!error)
         return VIDI_OK;
-    of->spoiled = error;
+    of->spoiled = error; /* until the next ledger_begin */
     return ledger_fail(of, error);
 }
 
@@ -205,7 +205,6 @@ void ledger_rollback(ledger *of)
     snprintf(error, sizeof error, "%s", of->error); /* it tells why */
     if (ledger_is_open(of) && ledger_ready(of, LEDGER_ROLLBACK) == VIDI_OK)
         sql_run(of->statements[LEDGER_ROLLBACK]);
-    frontier_forget(of->urls);  /* SQLite has rolled back by itself before the frontier noted its failure */
     frontier_refresh(of->urls); /* if that fails, the next call tries it again */
     snprintf(of->error, sizeof of->error, "%s", error);
 }

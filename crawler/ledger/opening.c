@@ -39,12 +39,12 @@ static int refuse_sql(char *why, int code, const char *path, sqlite3 *db)
 
 /* ---- the file ---- */
 
-/* Is there a log beside the database that has something in it? */
-static bool has_log(const char *path)
+/* Is there a file beside the database that has something in it: the log ("-wal"), or, while it is made, "-journal"? */
+static bool has_beside(const char *path, const char *ending)
 {
     char name[4096];
     struct stat is;
-    int n = snprintf(name, sizeof name, "%s-wal", path);
+    int n = snprintf(name, sizeof name, "%s%s", path, ending);
     return n > 0 && (size_t)n < sizeof name && stat(name, &is) == 0 && is.st_size > 0;
 }
 
@@ -116,11 +116,12 @@ static int check_file(const char *path, enum ledger_access access, char *why)
         return refuse(why, VIDI_EFORMAT, path, "is a symbolic link; the database must be a file of its own");
     if (!missing && !S_ISREG(is.st_mode))
         return refuse(why, VIDI_EFORMAT, path, "is not a file");
-    if ((missing || is.st_size == 0) && has_log(path)) /* SQLite would delete the log */
+    if ((missing || is.st_size == 0) && has_beside(path, "-wal")) /* SQLite would delete the log */
         return refuse(why, VIDI_EDAMAGED, path, "is missing or empty, but its log (-wal) is there");
     if (!missing && is.st_size == 0 && access == LEDGER_READ_ONLY)
         return refuse(why, VIDI_EFORMAT, path, "is empty");
-    if (!missing && !has_log(path) && is_cut(path, (uint64_t)is.st_size))
+    bool settled = !missing && !has_beside(path, "-wal") && !has_beside(path, "-journal");
+    if (settled && is_cut(path, (uint64_t)is.st_size))
         return refuse(why, VIDI_EDAMAGED, path, "is damaged or incomplete: its end is missing");
     return missing ? make_file(path, why) : VIDI_OK;
 }
@@ -241,7 +242,8 @@ static int connect_to_read(sqlite3 **db, const char *path, char *why)
 {
     int64_t ignored;
     int error = connect_to(db, path, LEDGER_READ_ONLY, false);
-    if (!error && ask_number(*db, "SELECT count(*) FROM sqlite_schema", &ignored) == VIDI_EIO && !has_log(path)) {
+    if (!error && ask_number(*db, "SELECT count(*) FROM sqlite_schema", &ignored) == VIDI_EIO &&
+        !has_beside(path, "-wal")) {
         sqlite3_close(*db);
         *db = NULL;
         error = connect_to(db, path, LEDGER_READ_ONLY, true);

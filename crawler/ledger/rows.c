@@ -34,7 +34,7 @@ int ledger_get(ledger *of, const char *name, int64_t *value)
 int ledger_get_text(ledger *of, const char *name, bytes *value)
 {
     int error = find_meta(of, name);
-    if (!error && bytes_append_str(value, sql_text(of->statements[LEDGER_GET], 0)))
+    if (!error && bytes_append_str(value, sql_blob(of->statements[LEDGER_GET], 0)))
         error = ledger_fail(of, VIDI_EMEMORY);
     sqlite3_reset(of->statements[LEDGER_GET]);
     return error;
@@ -160,17 +160,17 @@ static int read_host(ledger *of, uint64_t id, ledger_host *host, size_t at[2])
     int result = sqlite3_step(ask), error = result == SQLITE_DONE ? VIDI_EABSENT : sql_code(result);
     if (!error) {
         *host = (ledger_host){.id = id,
-                              .origin = sql_text(ask, 0),
+                              .origin = sql_blob(ask, 0),
                               .pages = sql_number(ask, 1),
                               .not_before = sqlite3_column_int64(ask, 2),
-                              .parked = sql_text(ask, 3).ptr,
+                              .parked = sql_blob(ask, 3).ptr,
                               .robots_outcome = sqlite3_column_int(ask, 4),
                               .robots_date = sqlite3_column_int64(ask, 5),
                               .robots_reached = sqlite3_column_int64(ask, 6)};
         of->host.len = 0;
         error = keep(&of->host, host->origin, &at[0]);
         if (!error && host->parked)
-            error = keep(&of->host, sql_text(ask, 3), &at[1]);
+            error = keep(&of->host, sql_blob(ask, 3), &at[1]);
     }
     if (error && error != VIDI_EABSENT)
         ledger_fail(of, error);

@@ -429,6 +429,72 @@ static void a_failed_change_cannot_be_committed(void **state)
     ledger_close(of);
 }
 
+/* Adds URLs until there is no room. Returns the error. */
+static int fill(ledger *of)
+{
+    static char text[3000];
+    frontier_url url = {.host = 1, .url = {text, sizeof text}};
+    int error = ledger_begin(of);
+    memset(text, 'x', sizeof text);
+    for (int i = 0; !error && i < 1000; i++)
+        error = frontier_add(ledger_frontier(of), &url);
+    return error;
+}
+
+/* SQLite rolls back by itself, or it does not: either way nothing is committed, and all can be written again. */
+static void a_full_disk_undoes_the_transaction(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    for (int rollback = 0; rollback < 2; rollback++) {
+        assert_int_equal(sqlite3_exec(ledger_database(of), "PRAGMA max_page_count = 40", NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(fill(of), VIDI_ELIMIT);
+        assert_non_null(strstr(ledger_error(of), "full"));
+        assert_int_not_equal(ledger_commit(of), VIDI_OK);
+        if (rollback || ledger_is_open(of))
+            ledger_rollback(of);
+        assert_string_equal(ask(of, "SELECT count(*) FROM urls"), "0");
+        assert_int_equal(sqlite3_exec(ledger_database(of), "PRAGMA max_page_count = 4000", NULL, NULL, NULL),
+                         SQLITE_OK);
+        check_fine(of, ledger_begin(of));
+        assert_int_equal(add_url(of, "http://a/"), 1);
+        check_fine(of, outcome_add(of, 1, NULL));
+        check_fine(of, ledger_commit(of));
+        check_total(of, (ledger_totals){.urls = 1, .fetched = 1, .bytes = 1234, .archived = 1});
+        check_fine(of, ledger_begin(of));
+        assert_int_equal(sqlite3_exec(ledger_database(of),
+                                      "DELETE FROM urls; DELETE FROM outcomes; UPDATE totals SET "
+                                      "fetched = 0, bytes = 0, archived = 0",
+                                      NULL, NULL, NULL),
+                         SQLITE_OK);
+        check_fine(of, ledger_commit(of));
+        ledger_close(of);
+        of = open_ledger(here, LEDGER_WRITE);
+    }
+    ledger_close(of);
+}
+
+static void who_writes_at_the_same_time_is_waited_for(void **state)
+{
+    const place *here = *state;
+    ledger *of = open_ledger(here, LEDGER_WRITE);
+    sqlite3 *other;
+    assert_string_equal(ask(of, "PRAGMA busy_timeout"), "5000");
+    sqlite3_busy_timeout(ledger_database(of), 0);
+    assert_int_equal(sqlite3_open(here->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; INSERT INTO meta VALUES ('x', 5)", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(ledger_begin(of), VIDI_EBUSY);
+    assert_non_null(strstr(ledger_error(of), "locked"));
+    assert_false(ledger_is_open(of));
+    assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    check_fine(of, ledger_begin(of));
+    check_fine(of, ledger_set(of, "x", 6));
+    check_fine(of, ledger_commit(of));
+    sqlite3_close(other);
+    ledger_close(of);
+}
+
 /* ---- the file ---- */
 
 static void it_is_for_its_owner_alone(void **state)
@@ -636,6 +702,8 @@ int main(void)
         in_a_folder(levels_can_be_switched_on_later),
         in_a_folder(nothing_is_written_outside_of_a_transaction),
         in_a_folder(a_failed_change_cannot_be_committed),
+        in_a_folder(a_full_disk_undoes_the_transaction),
+        in_a_folder(who_writes_at_the_same_time_is_waited_for),
         in_a_folder(it_is_for_its_owner_alone),
         in_a_folder(what_is_not_a_database_is_refused),
         in_a_folder(a_folder_that_is_missing_is_an_error),
