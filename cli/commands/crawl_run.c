@@ -112,8 +112,7 @@ static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_reque
     int status = CLI_OK, error = crawl_open(&job->crawl, &request->crawl, why);
 
     if (error == VIDI_EBUSY)
-        return cli_error("the crawl in %s is running: %s; 'vidi crawl report %s' tells how far it is",
-                         request->crawl.folder, why, request->crawl.folder);
+        return cli_error("%s; 'vidi crawl report %s' tells how far it is", why, request->crawl.folder);
     if (error < 0)
         return cli_error("%s", why);
     cli_watch_begin(watch);

@@ -10,4 +10,11 @@ grep -vE "$line" lines
 # Neither a file nor a pipe asks for it, and --quiet says nothing at all.
 crawl "$site" 2>&1 | grep -c 'links new'
 crawl -q "$site"
+# On a terminal it is shown, and cut to the width.
+if command -v script > /dev/null; then
+    TERM=xterm NO_COLOR=1 script -qec "stty cols 40; vidi crawl --allow-net loopback --delay 0.5 $site" drawn < /dev/null > /dev/null
+    tr '\r' '\n' < drawn | sed 's/\x1b\[K//' | grep ' pages  ' | grep -v expected | awk '{ print (length <= 39 ? "fits" : "too long: " $0) }' | sort -u
+else
+    echo fits
+fi
 stop_site
