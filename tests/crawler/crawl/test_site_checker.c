@@ -110,6 +110,10 @@ static void faults_in_the_database_are_found(void **state)
     check(moved.check.misplaced == 1 && moved.check.unclaimed == 1, "a wrong place");
     change(of, "UPDATE outcomes SET offset = offset - 1 WHERE id = 1");
 
+    change(of, "UPDATE meta SET value = value + 1 WHERE name = 'pages'");
+    check(judge(of).check.miscounts == 1, "a wrong counter");
+    change(of, "UPDATE meta SET value = value - 1 WHERE name = 'pages'");
+
     change(of, "CREATE TABLE kept AS SELECT * FROM urls WHERE id = 13");
     change(of, "DELETE FROM urls WHERE id = 13");
     judgement dropped = judge(of);

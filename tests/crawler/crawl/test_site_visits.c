@@ -136,6 +136,50 @@ ZOO_TEST(broken_responses_have_a_reason, world_broken(of.web, BROKEN, of.seeds[0
 ZOO_TEST(robots_txt_is_obeyed, world_robots(of.web, ROBOTS, of.seeds[0]))
 ZOO_TEST(sitemaps_are_read, of.extra = world_sitemaps(of.web, SITEMAPS, of.seeds + ZOO_HOSTS))
 
+/* ---- scope ---- */
+
+/* Pages in folders, all linked from the entrance; which belong to the crawl, the test says. */
+static void judge_folders(crawling *self, site *web, site_page *seed, const char *const *wanted)
+{
+    site_serve(web);
+    crawling_must(self, CRAWL_DONE);
+    site_stop(web);
+    for (size_t i = 0; i < web->page_count; i++)
+        web->pages[i]->reached = web->pages[i] == seed;
+    for (; *wanted; wanted++)
+        site_find(web, "127.0.1.1", *wanted)->reached = true;
+    crawling_judge(self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(self);
+    site_forget(web);
+}
+
+static void scope_and_patterns_are_kept(void **state)
+{
+    static const char *const targets[] = {"/docs/a", "/docs/b?x=1", "/docs/deep/c.pdf", "/docsx", "/other/d"};
+    static const char *const inside[] = {"/docs/a", "/docs/b?x=1", "/docs/deep/c.pdf", NULL};
+    static const char *const no_pdf[] = {"/docs/a", "/docs/b?x=1", "/docsx", "/other/d", NULL};
+    static const char *const only[] = {"/docs/b?x=1", "/other/d", NULL};
+    static const char *const exclude[] = {"*.pdf"}, *const include[] = {"/docs/*?x=?", "http://*/other/*"};
+    site *web = site_open(1);
+    site_page *seed = site_page_add(web, 1, "/docs/index");
+    crawling self;
+    (void)state;
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        site_link_to(seed, site_page_add(web, 1, "%s", targets[i]));
+    crawling_begin(&self, &seed, 1);
+    self.options.reach = SCOPE_PREFIX;
+    judge_folders(&self, web, seed, inside);
+    crawling_begin(&self, &seed, 1);
+    self.options.exclude = exclude;
+    self.options.exclude_count = 1;
+    judge_folders(&self, web, seed, no_pdf);
+    crawling_begin(&self, &seed, 1);
+    self.options.include = include;
+    self.options.include_count = 2;
+    judge_folders(&self, web, seed, only);
+    site_close(web);
+}
+
 /* ---- traps ---- */
 
 enum { QUERIES = 40, HOST_PAGES = 120 };
@@ -295,6 +339,7 @@ int main(int argc, char **argv)
     test_add("broken responses have a reason", broken_responses_have_a_reason, NULL);
     test_add("robots.txt is obeyed", robots_txt_is_obeyed, NULL);
     test_add("sitemaps are read", sitemaps_are_read, NULL);
+    test_add("scope and patterns are kept", scope_and_patterns_are_kept, NULL);
     test_add("traps are cut at a number", traps_are_cut_at_a_number, NULL);
     test_add("names of one address are two hosts", names_of_one_address_are_two_hosts, NULL);
     test_add("a name that turns to this machine gains nothing", a_name_that_turns_to_this_machine_gains_nothing, NULL);

@@ -44,9 +44,9 @@ static void fault(check *self, uint64_t *counter, const char *format, ...)
 
 uint64_t checker_faults(const checker_report *report)
 {
-    return report->repeated + report->unanswered + report->answered_twice + report->strays + report->bad_records +
-           report->bad_digests + report->misplaced + report->unclaimed + report->bad_lines + report->repeated_lines +
-           report->missing_lines;
+    return report->repeated + report->unanswered + report->answered_twice + report->strays + report->miscounts +
+           report->bad_records + report->bad_digests + report->misplaced + report->unclaimed + report->bad_lines +
+           report->repeated_lines + report->missing_lines;
 }
 
 /* ---- files ---- */
@@ -338,12 +338,34 @@ static void check_rows(check *self, sqlite3 *db)
     sqlite3_finalize(rows);
 }
 
+/* What the crawl has counted in passing, through all its crashes, and what the rows say. */
+static void check_counters(check *self, sqlite3 *db)
+{
+    static const struct {
+        const char *name, *counted, *rows;
+    } list[] = {
+        {"urls", "SELECT value FROM meta WHERE name = 'urls'", "SELECT count(*) FROM urls"},
+        {"outcomes", "SELECT value FROM meta WHERE name = 'outcomes'", "SELECT count(*) FROM outcomes"},
+        {"pages", "SELECT value FROM meta WHERE name = 'pages'", "SELECT count(*) FROM outcomes WHERE status > 0"},
+        {"bytes", "SELECT value FROM meta WHERE name = 'bytes'", "SELECT sum(bytes) FROM outcomes"},
+        {"pages of hosts", "SELECT sum(pages) FROM hosts", "SELECT count(*) FROM outcomes WHERE status > 0"},
+        {"archived", "SELECT archived FROM totals", "SELECT count(*) FROM outcomes WHERE file IS NOT NULL"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        uint64_t counted = count_of(self, db, list[i].counted), rows = count_of(self, db, list[i].rows);
+        if (counted != rows)
+            fault(self, &self->report->miscounts, "the counter of %s says %llu, the rows %llu", list[i].name,
+                  (unsigned long long)counted, (unsigned long long)rows);
+    }
+}
+
 static void check_database(check *self, sqlite3 *db)
 {
     checker_report *report = self->report;
     report->urls = count_of(self, db, "SELECT count(*) FROM urls");
     report->outcomes = count_of(self, db, "SELECT count(*) FROM outcomes");
     check_rows(self, db);
+    check_counters(self, db);
     uint64_t strays = count_of(self, db, "SELECT count(*) FROM outcomes WHERE id NOT IN (SELECT id FROM urls)");
     uint64_t repeated = count_of(self, db, "SELECT count(*) - count(DISTINCT url) FROM urls");
     if (strays)

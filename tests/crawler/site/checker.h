@@ -27,6 +27,7 @@ typedef struct checker_report {
     uint64_t unanswered;     /* URLs without an outcome */
     uint64_t answered_twice; /* URLs with more than one */
     uint64_t strays;         /* outcomes of no URL */
+    uint64_t miscounts;      /* counters of the database that are not what its rows add up to */
     uint64_t records;        /* of the archive */
     uint64_t responses;
     uint64_t bad_records;    /* that cannot be read, or contradict themselves */

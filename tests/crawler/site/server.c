@@ -125,7 +125,7 @@ void site_forget(site *of)
 
 /* ---- answers ---- */
 
-static void answer_for(site *of, const char *host, const char *target, site_answer *answer)
+static void answer_for(site *of, const char *host, const char *target, bool is_head, site_answer *answer)
 {
     site_page *page = site_find(of, host, target);
     *answer = (site_answer){.status = 404, .type = "text/plain", .body = "not here\n", .length = 9};
@@ -138,6 +138,8 @@ static void answer_for(site *of, const char *host, const char *target, site_answ
     bool is_early = page->requests++ < page->early_times;
     pthread_mutex_unlock(&of->lock);
     *answer = is_early ? page->early : page->answer;
+    if (is_head && page->no_head)
+        *answer = (site_answer){.status = 405, .body = ""};
     if (!answer->body) {
         answer->body = page->text.length ? page->text.at : "";
         answer->length = page->text.length;
@@ -312,7 +314,7 @@ static bool begin_request(site *of, site_connection *connection)
 
     bool is_head = strcmp(request.method, "HEAD") == 0;
     clock_gettime(CLOCK_MONOTONIC, &connection->since);
-    answer_for(of, request.host, request.target, &connection->answer);
+    answer_for(of, request.host, request.target, is_head, &connection->answer);
     request.status = connection->answer.status;
     connection->head.length = connection->written = 0;
     connection->closes = connection->endless = false;

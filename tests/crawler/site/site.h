@@ -68,6 +68,7 @@ struct site_page {
     site_answer answer; /* a body of NULL: the text */
     site_answer early;  /* instead, for the first `early_times` requests */
     unsigned early_times;
+    bool no_head; /* HEAD is answered with 405 */
     char *fields; /* what answer.fields points to, if it was made by site_redirect */
 
     /* What must become of it if it is reached. */
