@@ -11,6 +11,8 @@
 
 int sql_code(int result)
 {
+    if (result == SQLITE_IOERR_NOMEM)
+        return VIDI_EMEMORY;
     switch (result & 0xff) {
     case SQLITE_OK:
     case SQLITE_ROW:
