@@ -214,6 +214,8 @@ void answer_fetched(spider *of, fetch_response *response)
         asked->behind->before = asked->before;
     of->running--;
     via->running--;
+    if (response->status == 0 && (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT))
+        via->named_at = -1; /* the host may have another address */
     if (via->queue)
         polite_done(of->manners, via->queue, of->now, response->took_us / 1000);
     if (asked->robots_for) {

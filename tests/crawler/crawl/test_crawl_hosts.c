@@ -8,7 +8,7 @@
 
 enum { MANY = 2500 };
 
-/* Every name leads to the same server; "dead.…" to one that does not answer, "none.…" to nobody. */
+/* Every name leads to the same server; "dead.…" to one that does not answer, "half.…" to both, "none.…" to nobody. */
 static int resolve(void *context, const char *host, fetch_address *addresses, int room)
 {
     (void)context;
@@ -18,7 +18,11 @@ static int resolve(void *context, const char *host, fetch_address *addresses, in
     addresses[0] = (fetch_address){{127, 0, 1, 1}, 4};
     if (strncmp(host, "dead.", 5) == 0)
         addresses[0].bytes[3] = 99;
-    return 1;
+    if (strncmp(host, "half.", 5) != 0)
+        return 1;
+    addresses[1] = addresses[0];
+    addresses[0].bytes[3] = 99;
+    return 2;
 }
 
 static void begin(crawling *self, site_page *seed)
@@ -87,6 +91,26 @@ static void a_host_stops_at_its_limit_and_goes_on_with_a_higher_one(void **state
     site_close(web);
 }
 
+static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    site_clock clock;
+    crawling self;
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    page_on(web, page_on(web, seed, "half.many.example", "/a"), "half.many.example", "/b");
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    self.options.retries = 1;
+    crawling_must(&self, CRAWL_DONE);
+    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
 /* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
 static void dead_hosts_are_given_up_soon(void **state)
 {
@@ -123,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_hosts_than_fit_into_memory_are_all_visited),
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
+        cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
         cmocka_unit_test(dead_hosts_are_given_up_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
