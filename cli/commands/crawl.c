@@ -13,86 +13,80 @@
 #define FIELD(name) offsetof(cli_crawl_options, name)
 
 static const cli_option options_table[] = {
-    {"state", 's', CLI_TEXT, FIELD(set.state), "DIR", "Keep the crawl in this folder, to go on with it later",
-     "The folder is made if it does not exist. It has the archive, a database of all URLs (crawl.db, for SQLite) and "
-     "the "
-     "set of URLs seen. Whatever ends the program, the same command goes on where it stopped. Without this option "
-     "nothing "
-     "is stored: the crawl lives in a folder below TMPDIR that is removed at the end.",
+    {"state", 's', CLI_TEXT, FIELD(set.state), "DIR", "Keep the crawl in this folder, so it can be continued",
+     "Created if it does not exist. It holds the archive, a database of all URLs (crawl.db, for SQLite) and the set "
+     "of seen URLs. However the program ends, the same command continues the crawl where it stopped. Without this "
+     "option nothing is kept: the crawl lives in a temporary folder below TMPDIR, which is removed at the end.",
      0},
-    {"contact", 0, CLI_TEXT, FIELD(contact), "WHO", "Your mail address or page; every request names it",
-     "Without it public addresses are refused: those whose servers you visit must be able to reach you.", 0},
+    {"contact", 0, CLI_TEXT, FIELD(contact), "WHO", "Your mail address or web page, sent with every request",
+     "Without it, public addresses are refused: the people whose servers you visit must be able to reach you.", 0},
     {"seeds", 0, CLI_TEXTS, FIELD(seed_files), "FILE", "Read seeds from a file, one per line",
      "May be given several times; '-' means standard input. Packed files are unpacked.", 0},
     {"scope", 0, CLI_TEXT, FIELD(scope), "WHAT", "Follow links within: host, site or prefix [host]",
-     "'host' is the hosts of the seeds, 'site' their registrable domains with all subdomains, and 'prefix' the URLs "
-     "that "
-     "begin like a seed up to its last slash.",
+     "'host' means the hosts of the seeds, 'site' their registrable domains with all subdomains, and 'prefix' the "
+     "URLs that begin like a seed up to its last slash.",
      0},
     {"include", 0, CLI_TEXTS, FIELD(include), "GLOB", "Follow only links that match; may be repeated",
-     "'*' matches any characters and '?' one. A pattern that begins with '/' is compared with path and query, others "
-     "with "
-     "the whole URL. Seeds need not match.",
+     "'*' matches any characters and '?' exactly one. A pattern that begins with '/' is compared with path and "
+     "query, any other pattern with the whole URL. Seeds need not match.",
      0},
-    {"exclude", 0, CLI_TEXTS, FIELD(exclude), "GLOB", "Follow no links that match; may be repeated", NULL, 0},
-    {"depth", 0, CLI_WHOLE, FIELD(depth), "N", "Follow links N pages deep; 0: seeds only",
-     "Pages are then fetched level by level, so that the depth of a page is its shortest distance.", UINT32_MAX},
+    {"exclude", 0, CLI_TEXTS, FIELD(exclude), "GLOB", "Skip links that match; may be repeated", NULL, 0},
+    {"depth", 0, CLI_WHOLE, FIELD(depth), "N", "Follow links N levels deep; 0: seeds only",
+     "Pages are then fetched level by level, so the depth of a page is its shortest distance from a seed.", UINT32_MAX},
     {"max-pages", 0, CLI_COUNT, FIELD(max_pages), "N", "Stop after N responses, over all runs", NULL, 0},
-    {"max-time", 0, CLI_REAL, FIELD(max_time), "SECONDS", "Stop this run after so many seconds", NULL, 0},
-    {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Stop after so many bytes of bodies, over all runs", NULL, 0},
-    {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Fetch images, scripts, styles and media, too", NULL, 0},
-    {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
-     "Prints each broken link with every page that has it. Links out of scope are asked for once, with HEAD and if "
-     "need be "
-     "GET, and not followed. The statuses 401, 403 and 429, and what robots.txt forbids, count as unknown, not as "
-     "broken.",
+    {"max-time", 0, CLI_REAL, FIELD(max_time), "SECONDS", "Stop this run after this many seconds", NULL, 0},
+    {"max-bytes", 0, CLI_BYTES, FIELD(max_bytes), "SIZE", "Stop after this many bytes of bodies, over all runs", NULL,
      0},
-    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the report at the end as one JSON object",
-     "On standard output, as 'vidi crawl report --json' does; with --check it has the broken links.", 0},
-    {"jsonl", 0, CLI_TEXT, FIELD(jsonl), "FILE|-", "Write a JSON object for each URL dealt with",
+    {"resources", 0, CLI_FLAG, FIELD(resources), NULL, "Also fetch images, scripts, styles and media", NULL, 0},
+    {"check", 0, CLI_FLAG, FIELD(check), NULL, "Find broken links; exit with 1 if there are any",
+     "Prints each broken link with every page that contains it. Links out of scope are requested once, with HEAD and "
+     "if that fails with GET, and are not followed. The statuses 401, 403 and 429, and URLs that robots.txt forbids, "
+     "count as unknown, not as broken.",
+     0},
+    {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print the final report as one JSON object",
+     "It goes to standard output and is the same as from 'vidi crawl report --json'; with --check it includes the "
+     "broken links.",
+     0},
+    {"jsonl", 0, CLI_TEXT, FIELD(jsonl), "FILE|-", "Write a JSON object for each finished URL",
      "A line has url, status, type, bytes, depth, referrer, redirect, digest, links, seconds, error, reason and kind "
-     "(page, "
-     "seed, sitemap or outside); what there is not is null. The file goes together with the state: after a crash, "
-     "lines "
-     "that were not committed are cut off. '-' is standard output.",
+     "(page, seed, sitemap or outside); a field without a value is null. The file belongs to the state: after a "
+     "crash, lines that were not committed are cut off. '-' is standard output.",
      0},
     {"no-store", 0, CLI_FLAG, FIELD(no_store), NULL, "Do not archive pages", NULL, 0},
     {"no-sitemaps", 0, CLI_FLAG, FIELD(no_sitemaps), NULL, "Ignore the sitemaps that robots.txt names", NULL, 0},
-    {"agent", 0, CLI_TEXT, FIELD(agent), "NAME", "The crawler's name, also in robots.txt [vidi]", NULL, 0},
-    {"delay", 0, CLI_AMOUNT, FIELD(delay), "SECONDS", "Time between two requests to a host [1 or more]",
-     "The default is a second, or five times as long as the last response took, up to 30 seconds. A longer Crawl-delay "
-     "in "
-     "robots.txt counts in any case; above a minute, the host is left out.",
+    {"agent", 0, CLI_TEXT, FIELD(agent), "NAME", "Name of the crawler, also in robots.txt [vidi]", NULL, 0},
+    {"delay", 0, CLI_AMOUNT, FIELD(delay), "SECONDS", "Pause between two requests to a host [1 or more]",
+     "By default a second, or five times as long as the last response took, but at most 30 seconds. A longer "
+     "Crawl-delay in robots.txt is always obeyed; a host that asks for more than a minute is left out.",
      0},
-    {"per-host", 0, CLI_COUNT, FIELD(per_host), "N", "Requests to a host at the same time [1]", NULL, 64},
-    {"retries", 0, CLI_WHOLE, FIELD(retries), "N", "Tries after failures that may pass [3]", NULL, 100},
+    {"per-host", 0, CLI_COUNT, FIELD(per_host), "N", "Concurrent requests to one host [1]", NULL, 64},
+    {"retries", 0, CLI_WHOLE, FIELD(retries), "N", "Retries after temporary failures [3]", NULL, 100},
     {"header", 0, CLI_TEXTS, FIELD(headers), "LINE", "Send a header to the seeds' hosts; may be repeated",
-     "A line like 'Accept-Language: en'. It is sent to the seeds' origins only, and its value is masked in the archive "
-     "and everywhere else. So is a "
-     "user:password@ in a seed, which is sent as Authorization.",
+     "For example 'Accept-Language: en'. It is sent to the seeds' origins only, and its value is masked in the "
+     "archive and everywhere else. So is a user:password@ in a seed, which is sent as Authorization.",
      0},
     {"ca-file", 0, CLI_TEXT, FIELD(ca_file), "FILE", "Trust the certificates in this file [the system's]", NULL, 0},
     {"allow-net", 0, CLI_TEXTS, FIELD(allow_net), "NET", "Visit this network although it is not public",
-     "A network like 192.168.0.0/16, an address, or the word private or loopback. May be given several times. Without "
-     "it, "
-     "addresses that are not public are refused, also if a public name leads there.",
+     "A network such as 192.168.0.0/16, an address, or the word private or loopback. May be given several times. "
+     "Without it, addresses that are not public are refused, even if a public name resolves to them.",
      0},
     {"resolve", 0, CLI_TEXTS, FIELD(resolve), "HOST=ADDR", "Use this address for a host; may be repeated",
-     "Several addresses have commas between.", 0},
-    {"connections", 0, CLI_COUNT, FIELD(connections), "N", "Requests at the same time, to all hosts [64]", NULL, 4096},
+     "Separate several addresses with commas.", 0},
+    {"connections", 0, CLI_COUNT, FIELD(connections), "N", "Concurrent requests to all hosts together [64]", NULL,
+     4096},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Threads that read pages [processors, at most 4]", NULL, 256},
-    {"connect-timeout", 0, CLI_REAL, FIELD(connect_timeout), "SECONDS", "Time for connecting [10]", NULL, 0},
-    {"silence-timeout", 0, CLI_REAL, FIELD(silence_timeout), "SECONDS", "Time without a byte [30]", NULL, 0},
-    {"total-timeout", 0, CLI_REAL, FIELD(total_timeout), "SECONDS", "Time for a response as a whole [300]", NULL, 0},
-    {"max-host-pages", 0, CLI_COUNT, FIELD(max_host_pages), "N", "Most pages of a host [1e6]", NULL, 0},
-    {"max-queries", 0, CLI_COUNT, FIELD(max_queries), "N", "Most different queries of a path [10000]", NULL, 0},
+    {"connect-timeout", 0, CLI_REAL, FIELD(connect_timeout), "SECONDS", "Longest time to connect [10]", NULL, 0},
+    {"silence-timeout", 0, CLI_REAL, FIELD(silence_timeout), "SECONDS", "Longest time without a byte [30]", NULL, 0},
+    {"total-timeout", 0, CLI_REAL, FIELD(total_timeout), "SECONDS", "Longest time for a whole response [300]", NULL, 0},
+    {"max-host-pages", 0, CLI_COUNT, FIELD(max_host_pages), "N", "Most pages to fetch from one host [1e6]", NULL, 0},
+    {"max-queries", 0, CLI_COUNT, FIELD(max_queries), "N", "Most different queries for one path [10000]", NULL, 0},
     {"max-url", 0, CLI_COUNT, FIELD(max_url), "N", "Longest URL to follow, in bytes [2048]", NULL, 1 << 20},
-    {"max-repeat", 0, CLI_COUNT, FIELD(max_repeat), "N", "Times that a segment may come in a path [3]", NULL, 1 << 20},
+    {"max-repeat", 0, CLI_COUNT, FIELD(max_repeat), "N", "Times a segment may occur in one path [3]", NULL, 1 << 20},
     {"max-redirects", 0, CLI_COUNT, FIELD(max_redirects), "N", "Redirects to follow in a row [20]", NULL, 1 << 20},
-    {"max-body", 0, CLI_BYTES, FIELD(max_body), "SIZE", "Largest response, as sent [16MiB]", NULL, 0},
-    {"max-unpacked", 0, CLI_BYTES, FIELD(max_unpacked), "SIZE", "Largest response, unpacked [64MiB]", NULL, 0},
-    {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set to remember the URLs in",
-     "'vidi kinds' lists them. A state keeps the kind that it was made with.", 0},
+    {"max-body", 0, CLI_BYTES, FIELD(max_body), "SIZE", "Largest response body, as sent [16MiB]", NULL, 0},
+    {"max-unpacked", 0, CLI_BYTES, FIELD(max_unpacked), "SIZE", "Largest response body, unpacked [64MiB]", NULL, 0},
+    {"kind", 0, CLI_TEXT, FIELD(set.kind), "NAME", "Kind of set that remembers the URLs",
+     "'vidi kinds' lists them. A state keeps the kind that it was created with.", 0},
     {"param", 0, CLI_PAIRS, FIELD(set.params), "NAME=VALUE", "Parameter of the kind; may be given several times", NULL,
      0},
     {"capacity", 0, CLI_COUNT, FIELD(set.capacity), "N", "Number of different URLs to expect",
@@ -103,12 +97,11 @@ static const cli_option options_table[] = {
      0},
     {"memory", 0, CLI_BYTES, FIELD(set.memory), "SIZE", "Memory for the set, like 500M, 2GiB or 2GB", NULL, 0},
     {"canon", 0, CLI_TEXT, FIELD(set.canon), "P", CLI_CANON_SUMMARY,
-     CLI_CANON_DETAILS " What is fetched is the URL as it was found; only the first of several with the same form is.",
-     0},
+     CLI_CANON_DETAILS " URLs are fetched as they were found; of several with the same form, only the first is.", 0},
     {"tracking", 0, CLI_TEXT, FIELD(set.tracking), "FILE", CLI_TRACKING_SUMMARY, CLI_TRACKING_DETAILS, 0},
     {"progress", 0, CLI_FLAG, FIELD(progress), NULL, "Show a progress line on standard error",
      "This is the default if standard error is a terminal. SIGUSR1 prints it once.", 0},
-    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Show no progress, warnings and summary, only errors", NULL, 0},
+    {"quiet", 'q', CLI_FLAG, FIELD(quiet), NULL, "Print only errors: no progress, warnings or summary", NULL, 0},
     {"color", 0, CLI_TEXT, FIELD(color), "WHEN", "Colours on standard error: auto, always, never [auto]", NULL, 0},
     CLI_OPTIONS_END,
 };
@@ -182,21 +175,18 @@ const cli_command cli_crawl = {
     .name = "crawl",
     .summary = "Crawl sites: archive them, check their links",
     .usage = "vidi crawl [OPTION]... SEED... | report [--json] DIR | cdxj DIR",
-    .about = "Fetches the seeds and the pages that they link to, each once, and archives them.",
+    .about = "Fetches the seeds and the pages they link to, each once, and archives them.",
     .details =
-        "A crawl stays on the hosts of the seeds, obeys robots.txt, asks a host for one page at a time with a pause in "
-        "between, and waits when a server asks it to. Pages are stored as WARC files in DIR/archive, as they came.\n"
-        "'vidi crawl report' tells what became of a crawl, also while it runs: what was fetched, what was not and why, "
-        "and "
-        "the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, for players "
-        "such "
-        "as pywb.\n"
-        "SIGINT and SIGTERM end a crawl in good order; after a crash or a power cut nothing is lost either. In all "
-        "cases "
-        "the same command goes on: no page is skipped, and none that was stored is fetched again.\n"
-        "The exit status is 0; 1 with --check if a link is broken; 2 after an error, or if no seed could be fetched; 3 "
-        "if "
-        "the crawl ended at a limit and URLs are left.",
+        "A crawl stays on the hosts of the seeds, obeys robots.txt, requests one page at a time from a host with a "
+        "pause in between, and waits when a server asks it to. Pages are stored as they came, as WARC files in "
+        "DIR/archive.\n"
+        "'vidi crawl report' tells what became of a crawl, even while it runs: what was fetched, what was not and "
+        "why, and the broken links if it was made with --check. 'vidi crawl cdxj' prints the index of its archive, "
+        "for players such as pywb.\n"
+        "SIGINT and SIGTERM end a crawl cleanly, and a crash or a power cut loses nothing. Either way the same "
+        "command continues it: no page is skipped, and no page that was stored is fetched again.\n"
+        "The exit status is 0 if nothing is left to fetch; 1 if --check found a broken link; 2 after an error, or if "
+        "no seed could be fetched; 3 if the crawl ended at a limit and URLs are left.",
     .examples = "  vidi crawl --contact me@example.org --state site https://example.org/\n"
                 "  vidi crawl report site\n"
                 "  vidi crawl cdxj site > index.cdxj\n"
