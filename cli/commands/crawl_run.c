@@ -193,6 +193,15 @@ static int exit_status(const crawl_job *job, const cli_crawl_account *account, c
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;
 }
 
+/* Unless nothing was fetched at all, which is an error that has the same advice. */
+static void warn_of_addresses(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
+{
+    const char *advice = address_advice(account, options);
+
+    if (*advice && job->reached.seeds_fetched > 0)
+        cli_warning("some URLs were not fetched because of their addresses%s", advice);
+}
+
 /* The crawl is closed: everything is read from its folder again. */
 static int tell_end(const crawl_job *job, const cli_crawl_request *request, const cli_crawl_options *options)
 {
@@ -203,6 +212,8 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
         status = print_summary(job, &account, options->set.state);
     if (status == CLI_OK && job->end != CRAWL_STOPPED && (options->check || options->json))
         status = print_result(&account, options->json);
+    if (status == CLI_OK)
+        warn_of_addresses(job, &account, options);
     if (status == CLI_OK)
         status = exit_status(job, &account, options);
     cli_crawl_account_close(&account);

@@ -60,11 +60,6 @@ static void set_address(spider *of, host *host, const fetch_address *address)
 static void address_refused(spider *of, host *host, const char *why)
 {
     crawl_warn(of->crawl, "%s: %s", host->origin, why);
-    if (!of->crawl->options.contact && !of->told_contact)
-        crawl_warn(of->crawl,
-                   "servers on the Internet are asked only if they can reach you: give --contact, with a mail "
-                   "address or a page about your crawl");
-    of->told_contact = true;
     host_give_up(of, host, fetch_reason(FETCH_ADDRESS), why);
 }
 

@@ -74,7 +74,6 @@ static int gather_page(batch *b, const errand *page)
 
     if (!page->harvested)
         return VIDI_OK;
-    b->found += h->found;
     for (size_t i = 0; i < HARVEST_SKIPS; i++)
         b->skipped[i] += h->skipped[i];
     int error = reserve_links(b, h->link_count);
@@ -202,7 +201,6 @@ void batch_clear(batch *of)
     parcels_free(&of->cards);
     memset(of->skipped, 0, sizeof of->skipped);
     of->bytes = of->link_count = of->row_count = of->drop_count = 0;
-    of->found = 0;
     of->lines.len = 0;
     of->lines_written = of->lines_synced = of->lines_failed = false;
 }

@@ -392,7 +392,7 @@ static void conclude(keeper *of)
         roster_sorted(of);
     tallies_show(c, &of->counts);
     pthread_mutex_lock(&c->about);
-    c->progress.links += b->found;
+    c->progress.links += b->link_count;
     c->progress.links_new += b->row_count;
     pthread_mutex_unlock(&c->about);
     of->unsynced = of->unsynced || b->row_count > 0;

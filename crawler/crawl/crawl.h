@@ -115,7 +115,7 @@ typedef struct crawl_progress {
     uint64_t pages; /* responses, over all runs */
     uint64_t pages_this_run, bytes_this_run;
     uint64_t bytes;            /* of bodies, over all runs */
-    uint64_t links, links_new; /* links looked at in this run; those of them that were new */
+    uint64_t links, links_new; /* that the set was asked about in this run; those that were new */
     uint64_t queue;            /* URLs without an outcome */
     uint64_t running;          /* requests on their way */
     uint64_t hosts_waiting;    /* hosts whose turn has not come */

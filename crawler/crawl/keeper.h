@@ -72,7 +72,7 @@ typedef struct batch {
     size_t row_count, row_room;
     batch_drop *drops;
     size_t drop_count, drop_room;
-    uint64_t found, skipped[HARVEST_SKIPS];
+    uint64_t skipped[HARVEST_SKIPS];
     bytes lines; /* for the output file */
     bool lines_written, lines_synced, lines_failed;
 } batch;

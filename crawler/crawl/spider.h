@@ -78,7 +78,6 @@ typedef struct spider {
     int64_t next_due;                  /* when something is to be tried again; INT64_MAX: nothing is */
     int64_t now;                       /* of this round */
     parcels to_readers, to_keeper;
-    bool told_contact; /* the warning about --contact was given */
 } spider;
 
 /* ---- host.c ---- */

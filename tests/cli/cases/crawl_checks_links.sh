@@ -10,4 +10,8 @@ echo "[status ${PIPESTATUS[0]}]"
 rm www/a.html
 printf '<a href=/>home</a>' > www/index.html
 try crawl --check -q "$site" | hide_site
+echo -- an address that is not allowed says nothing about the link
+printf '<a href="http://127.0.9.9:9999/">elsewhere</a>' > www/index.html
+vidi crawl --allow-net 127.0.1.1 --delay 0 --check "$site" 2>&1 | hide_site
+echo "[status ${PIPESTATUS[0]}]"
 stop_site

@@ -2,8 +2,11 @@ mkdir www
 for i in 1 2 3; do printf '<a href=%s.html>next</a>' $((i + 1)) > www/$i.html; done
 printf '<a href=1.html>begin</a>' > www/index.html
 printf end > www/4.html
+printf 'Sitemap: /sitemap.txt\n' > www/robots.txt # what nobody links to is new as well
 start_site www
-line='^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  [0-9]+ % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
+printf '%s5.html\n' "$site" > www/sitemap.txt
+printf 5 > www/5.html
+line='^[0-9.]+ pages  [0-9.e-]+/s  [0-9.]+ B  (100|[0-9]{1,2}) % of links new  queue [0-9]+  [0-9]+ hosts wait  [0-9]+ errors  [a-z0-9. ]+ lost$'
 vidi crawl --allow-net loopback --delay 0.5 --progress -q "$site" 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//; /^$/d' > lines
 grep -E "$line" lines | head -n 1 | wc -l
 grep -vE "$line" lines
