@@ -6,7 +6,8 @@
 #
 # All take turns, so that other work on the machine affects all of them; slow ones (over 20 s) run once. The server counts
 # the pages that were asked for: who has not fetched all of them gets no row. Prints a table for each site and adds rows
-# to BUILD/bench.json. Nobody waits between requests, so this is for servers of one's own.
+# to BUILD/bench.json. Nobody waits between requests, which is for servers of one's own. BENCH_CRAWLERS limits who takes
+# part: BENCH_CRAWLERS='vidi|wget2'.
 set -eu
 export LC_ALL=C
 
@@ -14,6 +15,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-build}" && pwd)
 pages=${2:-20000}
 rounds=${3:-3}
+if ! "$build/vidi" crawl --help > /dev/null 2>&1; then
+    echo "crawls are left out: this build of vidi has none" >&2
+    exit 0
+fi
 tmp=$(mktemp -d -p "$(cd "${4:-$build}" && pwd)" bench-crawl.XXXXXX)
 manual=/usr/share/doc/postgresql-doc-15/html
 server=
@@ -56,8 +61,10 @@ has() {
 # ---- who takes part; each is called with the URL behind it and works in an empty folder ----
 
 names=() commands=()
-add() {
-    names+=("$1") commands+=("$2")
+add() { # NAME COMMAND
+    if [[ $1 =~ ${BENCH_CRAWLERS:-.} ]]; then
+        names+=("$1") commands+=("$2")
+    fi
 }
 vidi="$build/vidi crawl -q --allow-net 127.0.0.0/8 --delay 0 --per-host 64 --state state"
 add 'vidi crawl --no-store' "$vidi --no-store"
