@@ -10,11 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "crawler/site/crawling.h"
 #include "crawler/site/program.h"
 #include "crawler/site/worlds.h"
 #include "support/env.h"
+#include "support/random.h"
 #include "support/runner.h"
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
@@ -180,6 +183,46 @@ static void every_kind_of_set_can_be_used(void **state)
         free(whole.made);
         site_close(web);
     }
+}
+
+/* Killed again and again while it goes from one archive file to the next. */
+static void a_killed_crawl_goes_on_in_the_right_archive_file(void **state)
+{
+    site *web = site_open(3);
+    world_web whole = {.hosts = 3, .pages = 400, .seed = 6, .body = 2000};
+    test_random random = {17};
+    crawling self;
+    int kills = 0;
+    (void)state;
+    world_web_make(web, &whole);
+    for (size_t i = 0; i < web->page_count; i += 4)
+        web->pages[i]->answer.delay_ms = 10;
+    site_serve(web);
+    crawling_begin(&self, whole.made, 3);
+    self.options.archive_bytes = 6000;
+    for (int life = 0; life < 15; life++) {
+        int status;
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(crawling_run(&self) == CRAWL_DONE ? 0 : 1);
+        struct timespec wait = {0, (long)test_below(&random, 150) * 1000000};
+        nanosleep(&wait, NULL);
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+        check(!WIFEXITED(status) || WEXITSTATUS(status) == 0, "a life fails");
+        kills += WIFSIGNALED(status);
+    }
+    crawling_must(&self, CRAWL_DONE);
+    site_stop(web);
+    site_walk(web, whole.made, 3, -1);
+    crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
+    check(kills > 3, "only %d kills", kills);
+    char archive[TEST_PATH];
+    test_path(archive, self.state, "archive");
+    check(test_folder_count(archive, "vidi-") > 5, "only %zu files", test_folder_count(archive, "vidi-"));
+    crawling_end(&self);
+    free(whole.made);
+    site_close(web);
 }
 
 /* ---- days ---- */
@@ -403,6 +446,8 @@ int main(int argc, char **argv)
     test_add("more seeds can follow", more_seeds_and_levels_can_follow, NULL);
     test_add("seeds are fetched whatever the set says", seeds_are_fetched_whatever_the_set_says, NULL);
     test_add("every kind of set can be used", every_kind_of_set_can_be_used, NULL);
+    test_add_once("a killed crawl goes on in the right archive file", a_killed_crawl_goes_on_in_the_right_archive_file,
+                  NULL);
     test_add("robots.txt is good for a day", robots_txt_is_good_for_a_day, NULL);
     test_add("sitemaps that name each other end", sitemaps_that_name_each_other_end, NULL);
     test_add_once("a page of a hundred thousand links is accounted for",

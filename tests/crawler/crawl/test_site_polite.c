@@ -105,6 +105,30 @@ static void one_request_at_a_time_and_a_second_between(void **state)
     scene_end(&of);
 }
 
+/* Crawl-delay counts also for those who are in a hurry. */
+static void a_crawl_delay_counts_whatever_the_user_asks_for(void **state)
+{
+    scene of;
+    (void)state;
+    scene_begin(&of, 2, 8);
+    site_robots(of.web, 1, "User-agent: *\nCrawl-delay: 3.5\n");
+    site_serve(of.web);
+    crawling_begin(&of.self, of.seeds, 2);
+    of.self.options.clock = &of.clock.clock;
+    crawling_must(&of.self, CRAWL_DONE); /* no delay, 8 at a time */
+    site_stop(of.web);
+    const site_request *last = NULL;
+    for (size_t i = 0; i < of.web->log_count; i++) {
+        const site_request *each = &of.web->log[i];
+        if (each->address != 1 || strcmp(each->target, "/robots.txt") == 0)
+            continue;
+        check(!last || each->began - last->began >= 3500, "%s came %lld ms after %s", each->target,
+              (long long)(each->began - last->began), last->target);
+        last = each;
+    }
+    scene_end(&of);
+}
+
 /* Hosts are served side by side: four hosts take no longer than one. */
 static void hosts_do_not_wait_for_each_other(void **state)
 {
@@ -338,6 +362,7 @@ int main(int argc, char **argv)
 {
     static const int failures[] = {500, 503, 429, 0};
     test_add("one request at a time and a second between", one_request_at_a_time_and_a_second_between, NULL);
+    test_add("a Crawl-delay counts whatever the user asks for", a_crawl_delay_counts_whatever_the_user_asks_for, NULL);
     test_add("hosts do not wait for each other", hosts_do_not_wait_for_each_other, NULL);
     test_add("hosts of one address share its turns", hosts_of_one_address_share_its_turns, NULL);
     for (size_t i = 0; i < sizeof storms / sizeof *storms; i++) {

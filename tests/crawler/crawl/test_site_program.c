@@ -2,11 +2,13 @@
  * `vidi crawl` as its users run it: limits that are exact, signals, exit codes, a full disk, broken links with all their
  * referrers, and pages that were made to hurt.
  */
+#include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -186,6 +188,48 @@ static void a_full_disk_stops_it_and_loses_nothing(void **state)
     town_end(&of);
 }
 
+/* The same on a disk that is really full: a small one in memory, which only this thread and its children see. */
+static int mount_disk(const char *folder, const char *size, unsigned long flags)
+{
+    char option[64];
+    snprintf(option, sizeof option, "size=%s", size);
+    return mount("none", folder, "tmpfs", flags, option);
+}
+
+static void a_disk_that_is_really_full_loses_nothing(void **state)
+{
+    static const char *const sizes[] = {"64k", "400k", "700k", "1400k"};
+    town of;
+    uint64_t failed = 0;
+    (void)state;
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        print_message("# only root may mount a small disk\n");
+        skip();
+    }
+    town_begin(&of, 3, 500);
+    site_serve(of.web);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        site_forget(of.web);
+        check(mount_disk(of.self.world, sizes[i], 0) == 0, "cannot mount");
+        child_plan plan = program_plan(&of.self);
+        int status = child_run(&plan);
+        char *said = program_messages(&of.self);
+        check(WIFEXITED(status) && (WEXITSTATUS(status) == 2 || WEXITSTATUS(status) == 0),
+              "%s: it ends with status %x and says: %.300s", sizes[i], (unsigned)status, said);
+        check(WEXITSTATUS(status) == 0 || strstr(said, "full") || strstr(said, "space"), "%s: it says: %.300s",
+              sizes[i], said);
+        failed += WEXITSTATUS(status) == 2;
+        free(said);
+        check(mount_disk(of.self.world, "64m", MS_REMOUNT) == 0, "cannot enlarge the disk");
+        plan = program_plan(&of.self);
+        must_exit(&of, &plan, 0);
+        program_must_be_right(&of.self, JUDGE_STORED, sizes[i]);
+        check(umount(of.self.world) == 0, "cannot unmount");
+    }
+    check(failed >= 2, "the disk was full only %llu times", (unsigned long long)failed);
+    town_end(&of);
+}
+
 /* ---- broken links ---- */
 
 static void broken_links_are_told_with_all_referrers(void **state)
@@ -319,6 +363,7 @@ int main(int argc, char **argv)
     test_add_once("SIGINT ends it in good order", a_signal_ends_it_in_good_order, &interrupt);
     test_add_once("SIGTERM ends it in good order", a_signal_ends_it_in_good_order, &terminate);
     test_add_once("a full disk stops it and loses nothing", a_full_disk_stops_it_and_loses_nothing, NULL);
+    test_add_once("a disk that is really full loses nothing", a_disk_that_is_really_full_loses_nothing, NULL);
     test_add_once("broken links are told with all referrers", broken_links_are_told_with_all_referrers, NULL);
     test_add_once("errors have an exit code and a sentence", errors_have_an_exit_code_and_a_sentence, NULL);
     test_add_once("ten megabytes of anything are read in linear time",

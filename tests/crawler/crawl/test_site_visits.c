@@ -104,6 +104,7 @@ static void zoo_judge(zoo *of)
     crawling_begin(&of->self, of->seeds, ZOO_HOSTS);
     of->self.options.max_body = 3 << 20;
     of->self.options.silence_ms = 1000;
+    of->self.options.total_ms = 2500;
     crawling_must(&of->self, CRAWL_DONE);
     site_stop(of->web);
     site_walk(of->web, of->seeds, ZOO_HOSTS + of->extra, -1);

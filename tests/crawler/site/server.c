@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_HEAD = 64 << 10, EVENTS = 64, CHUNK = 1000, MOST_BINDS = 200 };
+enum { MOST_HEAD = 64 << 10, EVENTS = 64, CHUNK = 1000, MOST_BINDS = 200, DRIP_MS = 50 };
 
 typedef struct site_connection {
     int fd, poll;
@@ -201,6 +201,10 @@ static void compose(site_connection *to, bool is_head)
             site_text_put(&to->head, "10\r\n0123456789abcdef\r\nxyz\r\n");
         answer->length = 0;
         break;
+    case SITE_DRIPS:
+        put_head(to, "");
+        answer->length = 1;
+        break;
     case SITE_ENDLESS:
     case SITE_UNTIL_CLOSE:
         put_head(to, "");
@@ -340,6 +344,12 @@ static bool proceed(site *of, int poll, site_connection *connection)
         int sent = send_some(connection);
         if (sent == 0) {
             watch(poll, connection, true);
+            return true;
+        }
+        if (sent == 1 && connection->answer.manner == SITE_DRIPS) {
+            connection->written = connection->head.length; /* the same byte again, later */
+            connection->due = real_ms() + DRIP_MS;
+            watch(poll, connection, false);
             return true;
         }
         bool goes_on = sent == 1 && !connection->closes;

@@ -35,6 +35,7 @@ typedef enum site_manner {
     SITE_GARBAGE,     /* not HTTP */
     SITE_ENDLESS,     /* the body begins again and again */
     SITE_SILENT,      /* nothing, ever */
+    SITE_DRIPS,       /* a byte each 50 ms, without end */
     SITE_HUGE_HEAD,   /* header fields without end */
     SITE_CLOSES       /* the connection is closed without a byte */
 } site_manner;

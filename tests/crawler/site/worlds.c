@@ -323,10 +323,10 @@ void world_broken(site *of, unsigned host, site_page *from)
         const char *name;
         site_manner manner;
         const char *reason;
-    } list[] = {{"cut-off", SITE_CUT_OFF, "broken"}, {"bad-chunk", SITE_BAD_CHUNK, "broken"},
-                {"garbage", SITE_GARBAGE, "broken"}, {"endless", SITE_ENDLESS, "limit"},
-                {"silent", SITE_SILENT, "timeout"},  {"huge-head", SITE_HUGE_HEAD, "limit"},
-                {"closes", SITE_CLOSES, "broken"}};
+    } list[] = {{"cut-off", SITE_CUT_OFF, "broken"},    {"bad-chunk", SITE_BAD_CHUNK, "broken"},
+                {"garbage", SITE_GARBAGE, "broken"},    {"endless", SITE_ENDLESS, "limit"},
+                {"silent", SITE_SILENT, "timeout"},     {"drips", SITE_DRIPS, "timeout"},
+                {"huge-head", SITE_HUGE_HEAD, "limit"}, {"closes", SITE_CLOSES, "broken"}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         site_page *page = site_page_add(of, host, "/broken/%s", list[i].name);
         page->answer.manner = list[i].manner;
