@@ -31,9 +31,9 @@
 
 enum {
     CRAWL_WEIGHT = 24 << 20, /* bytes of responses on their way, above which nothing is begun */
-    CRAWL_ERRANDS = 2000,    /* responses on their way, the same */
+    CRAWL_PAGES = 500,       /* pages fetched and not committed, above which nothing is begun */
     CRAWL_HOSTS = 2000,      /* hosts in memory */
-    CRAWL_BATCH = 500,       /* URLs that are committed together, */
+    CRAWL_BATCH = 250,       /* pages that are committed together, */
     CRAWL_BATCH_BYTES = 16 << 20,
     CRAWL_BATCH_MS = 250,         /* and how long the first of them waits */
     CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes of the body of a link that is only checked */

@@ -59,10 +59,10 @@ static int take_one(keeper *of, parcel *one)
 
 /* ---- when ---- */
 
-/* Half of what may wait is enough: the other half is fetched while this one is being committed. */
+/* CRAWL_BATCH is half of CRAWL_PAGES: the other half is fetched while this one is being committed. */
 static bool is_full(const batch *of)
 {
-    return of->errands.count >= CRAWL_BATCH / 2 || of->bytes >= CRAWL_BATCH_BYTES;
+    return of->errands.count >= CRAWL_BATCH || of->bytes >= CRAWL_BATCH_BYTES;
 }
 
 static bool should_commit(const keeper *of, bool closing)

@@ -1,6 +1,6 @@
 /*
- * The limits of a run: see crawl.h. What would be above a limit stays in the queue, so that the same command with a higher
- * one goes on.
+ * The limits of a run: see crawl.h. URLs beyond a limit stay in the queue, so the same command with a higher limit
+ * continues the crawl.
  */
 #include "crawler/crawl/spider.h"
 
@@ -9,7 +9,7 @@ bool limits_gate(const spider *of)
     const crawl *c = of->crawl;
 
     return atomic_load(&c->weight) + fetch_held(c->fetcher) >= CRAWL_WEIGHT ||
-           atomic_load(&c->errands) + of->pages_running >= CRAWL_BATCH + c->options.connections;
+           atomic_load(&c->errands) + of->pages_running >= CRAWL_PAGES + c->options.connections;
 }
 
 bool limits_allow(const spider *of)
