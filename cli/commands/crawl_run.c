@@ -108,7 +108,7 @@ static bool reader_is_gone(const char *output)
 
 static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_request *request)
 {
-    char why[512];
+    char why[CRAWL_WHY];
     int status = CLI_OK, error = crawl_open(&job->crawl, &request->crawl, why);
 
     if (error == VIDI_EBUSY)

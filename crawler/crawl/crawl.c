@@ -10,7 +10,7 @@
 
 #include "crawler/crawl/inside.h"
 
-enum { WHY = 512 };
+enum { MAX_HEAD = 256 << 10 }; /* bytes of the head of a response */
 
 /* ---- the clock ---- */
 
@@ -97,7 +97,7 @@ const char *crawl_limit(const crawl *of)
 
 void crawl_warn(const crawl *of, const char *format, ...)
 {
-    char sentence[WHY];
+    char sentence[CRAWL_WHY];
     va_list arguments;
 
     if (!of->options.warn)
@@ -106,6 +106,16 @@ void crawl_warn(const crawl *of, const char *format, ...)
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     of->options.warn(of->options.warn_context, sentence);
+}
+
+int crawl_explain(char *why, int error, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(why, CRAWL_WHY, format, arguments);
+    va_end(arguments);
+    return error;
 }
 
 /* ---- parcels ---- */
@@ -126,17 +136,6 @@ void crawl_handled(crawl *of, size_t parcels)
 
 /* ---- opening ---- */
 
-static int complain(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int complain(char *why, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(why, WHY, format, arguments);
-    va_end(arguments);
-    return VIDI_EOPTION;
-}
-
 static bool has_line_end(const char *text)
 {
     return strpbrk(text, "\r\n") != NULL;
@@ -155,18 +154,19 @@ static bool is_token(const char *text)
 static int check_options(const crawl_options *options, char *why)
 {
     if (!options->folder || options->seed_count == 0)
-        return complain(why, "a crawl needs a folder and a URL to begin with");
+        return crawl_explain(why, VIDI_EOPTION, "a crawl needs a folder and a URL to begin with");
     if (options->agent && !is_token(options->agent))
-        return complain(why, "'%.60s' cannot be the name of a crawler: robots.txt knows letters, '-' and '_' only",
-                        options->agent);
+        return crawl_explain(why, VIDI_EOPTION,
+                             "'%.60s' cannot be the name of a crawler: robots.txt knows letters, '-' and '_' only",
+                             options->agent);
     if (options->contact && has_line_end(options->contact))
-        return complain(why, "the contact has a line end in it");
+        return crawl_explain(why, VIDI_EOPTION, "the contact has a line end in it");
     for (size_t i = 0; i < options->header_count; i++) {
         const char *header = options->headers[i], *colon = strchr(header, ':');
         if (has_line_end(header))
-            return complain(why, "a header has a line end in it");
+            return crawl_explain(why, VIDI_EOPTION, "a header has a line end in it");
         if (!colon || colon == header)
-            return complain(why, "header %zu is not of the form 'Name: value'", i + 1);
+            return crawl_explain(why, VIDI_EOPTION, "header %zu is not of the form 'Name: value'", i + 1);
     }
     return VIDI_OK;
 }
@@ -219,11 +219,13 @@ static int open_scope(crawl *of, char *why)
     int error = scope_open(&of->scope, &wanted);
 
     if (error == VIDI_EOPTION)
-        return complain(why, "this build cannot tell sites from each other: it was made without libpsl");
-    if (error) {
-        snprintf(why, WHY, "%s", vidi_strerror(error));
-        return error;
-    }
+        return crawl_explain(why, error, "--scope site needs libpsl, which this build of vidi lacks: use --scope host");
+    if (error == VIDI_ECANNOT)
+        return crawl_explain(why, error,
+                             "--scope site needs the Public Suffix List, which this machine lacks: install the package "
+                             "publicsuffix, or use --scope host");
+    if (error)
+        return crawl_explain(why, error, "%s", vidi_strerror(error));
     of->rules = (harvest_rules){.scope = of->scope,
                                 .agent = {o->agent, strlen(o->agent)},
                                 .resources = o->resources,
@@ -247,7 +249,7 @@ static int open_fetcher(crawl *of, char *why)
     fetch_options wanted = {.agent = of->agent,
                             .ca_file = o->ca_file,
                             .max_body = o->max_body,
-                            .max_head = 256 << 10,
+                            .max_head = MAX_HEAD,
                             .connect_ms = o->connect_ms,
                             .silence_ms = o->silence_ms,
                             .total_ms = o->total_ms,
@@ -260,9 +262,9 @@ static int open_fetcher(crawl *of, char *why)
                             .clock = &of->clock};
     if (error == VIDI_OK)
         error = fetch_open(&of->fetcher, &wanted);
-    if (error)
-        snprintf(why, WHY, "cannot begin to fetch: %s", vidi_strerror(error));
-    return error;
+    if (error == VIDI_EIO && o->ca_file)
+        return crawl_explain(why, error, "--ca-file: no certificates can be read from %s", o->ca_file);
+    return error ? crawl_explain(why, error, "cannot start the downloader: %s", vidi_strerror(error)) : VIDI_OK;
 }
 
 /* Locks and mailboxes: all or none. */
@@ -304,8 +306,7 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     error = of ? open_threads(of) : VIDI_EMEMORY;
     if (error) {
         free(of);
-        snprintf(why, WHY, "%s", vidi_strerror(error));
-        return error;
+        return crawl_explain(why, error, "%s", vidi_strerror(error));
     }
     of->options = *options;
     fill_in_defaults(&of->options);
@@ -315,7 +316,7 @@ int crawl_open(crawl **made, const crawl_options *options, char *why)
     error = open_all(of, why);
     if (error) {
         if (!*why)
-            snprintf(why, WHY, "%s", vidi_strerror(error));
+            crawl_explain(why, error, "%s", vidi_strerror(error));
         crawl_close(of);
         return error;
     }
@@ -382,7 +383,7 @@ static void run_threads(crawl *of)
 crawl_end crawl_run(crawl *of)
 {
     if (atomic_exchange(&of->ran, true))
-        crawl_fail(of, "a crawl runs once; open it again to go on");
+        crawl_fail(of, "a crawl runs once; open it again to continue");
     else
         run_threads(of);
     return result_of(of);

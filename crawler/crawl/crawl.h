@@ -90,7 +90,9 @@ typedef struct crawl_options {
 
 typedef struct crawl crawl;
 
-/* VIDI_OK, or an error with a sentence in `why` (room 512). The options' strings must stay until crawl_close. */
+enum { CRAWL_WHY = 512 }; /* room for a sentence about an error */
+
+/* VIDI_OK, or an error with a sentence in `why` (room CRAWL_WHY). The options' strings must stay until crawl_close. */
 int crawl_open(crawl **made, const crawl_options *options, char *why);
 void crawl_close(crawl *of);
 

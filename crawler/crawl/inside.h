@@ -184,6 +184,9 @@ struct crawl {
 int64_t crawl_now(const crawl *of);
 int64_t crawl_date(const crawl *of);
 
+/* Writes the sentence to `why` (room CRAWL_WHY) and returns the error. */
+int crawl_explain(char *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Ends the run with an error; the first one counts. Any thread. */
 void crawl_fail(crawl *of, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void crawl_no_memory(crawl *of);

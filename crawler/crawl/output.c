@@ -14,11 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WHY = 512 };
-
 static int cannot(char *why, const char *what, const char *path)
 {
-    snprintf(why, WHY, "cannot %s %s: %s", what, path, strerrordesc_np(errno));
+    snprintf(why, OUTPUT_WHY, "cannot %s %s: %s", what, path, strerrordesc_np(errno));
     return VIDI_EIO;
 }
 
@@ -77,7 +75,7 @@ static bool is_known(const known *of, const output *file)
 static int go_on(output *of, uint64_t size, const bytes *tail, char *why)
 {
     if (size < of->length) {
-        snprintf(why, WHY,
+        snprintf(why, OUTPUT_WHY,
                  "%s has %" PRIu64 " bytes, but this crawl has written %" PRIu64
                  ": it was shortened or is another file; bring it back, or leave --jsonl out",
                  of->path, size, of->length);
@@ -86,9 +84,9 @@ static int go_on(output *of, uint64_t size, const bytes *tail, char *why)
     if (read_tail(of) != VIDI_OK)
         return cannot(why, "read", of->path);
     if (tail->len != of->tail_len || (tail->len > 0 && memcmp(tail->ptr, of->tail, tail->len) != 0)) {
-        snprintf(why, WHY,
+        snprintf(why, OUTPUT_WHY,
                  "%s is not the file that this crawl has written %" PRIu64
-                 " bytes to: go on with that one, or leave --jsonl out",
+                 " bytes to: name that one, or leave --jsonl out",
                  of->path, of->length);
         return VIDI_EEXIST;
     }
@@ -127,7 +125,7 @@ static int open_file(output *of, ledger *from, char *why)
         return cannot(why, "write", of->path);
     int error = known_read(&before, from);
     if (error) {
-        snprintf(why, WHY, "%s", ledger_error(from));
+        snprintf(why, OUTPUT_WHY, "%s", ledger_error(from));
     } else if (is_known(&before, of)) {
         of->length = (uint64_t)before.length;
         error = go_on(of, (uint64_t)about.st_size, &before.tail, why);

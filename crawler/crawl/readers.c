@@ -1,6 +1,6 @@
 /*
  * The threads that read responses: unpack them, find links, pack records for the archive. All of that is harvest_read, a
- * pure function; what is here are the threads around it.
+ * pure function; this file has the threads around it.
  */
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static void warn_of_seed(const crawl *of, const errand *page)
     const harvest *h = &page->harvest;
 
     if (page->url.kind == FRONTIER_SEED && h->redirect.ptr && h->link_count == 0 && h->skipped[HARVEST_SCOPE] > 0)
-        crawl_warn(of, "%s leads to %.*s, which is out of scope: name that as a seed, or use --scope site", page->text,
-                   (int)h->redirect.len, h->redirect.ptr);
+        crawl_warn(of, "%s redirects to %.*s, which is out of scope: name that as a seed, or use --scope site",
+                   page->text, (int)h->redirect.len, h->redirect.ptr);
 }
 
 /* False if it could not be read: it must not be committed, because its links would be lost. */
@@ -38,7 +38,7 @@ static bool read_one(crawl *of, archive_packer *packer, errand *page)
     page->harvested = true;
     int error = harvest_read(&page->harvest, &of->rules, packer, &page->url, page->response);
     if (error) {
-        crawl_fail(of, "cannot read a page: %s", vidi_strerror(error));
+        crawl_fail(of, "cannot read %.200s: %s", page->text, vidi_strerror(error));
         return false;
     }
     warn_of_seed(of, page);

@@ -9,7 +9,7 @@
 #include "crawler/base/url_parts.h"
 #include "crawler/crawl/inside.h"
 
-enum { WHY = 512, SEED_MOST = 1 << 16 };
+enum { SEED_MOST = 1 << 16, SHOWN_MOST = 200 }; /* bytes of a seed; of a seed in a message */
 
 /* ---- user names ---- */
 
@@ -101,14 +101,11 @@ static int add_login(crawl *of, const vidi_url *url, vidi_str seed)
 
 static int refuse(char *why, vidi_str seed, const char *because)
 {
-    int shown = seed.len < 200 ? (int)seed.len : 200;
-    const char *at = memchr(seed.ptr, '@', seed.len);
+    int shown = seed.len < SHOWN_MOST ? (int)seed.len : SHOWN_MOST;
 
-    if (at) /* there may be a password before it */
-        snprintf(why, WHY, "a seed with a user name cannot be crawled: %s", because);
-    else
-        snprintf(why, WHY, "cannot crawl '%.*s': %s", shown, seed.ptr, because);
-    return VIDI_EOPTION;
+    if (memchr(seed.ptr, '@', seed.len)) /* there may be a password before it */
+        return crawl_explain(why, VIDI_EOPTION, "a seed with a user name cannot be crawled: %s", because);
+    return crawl_explain(why, VIDI_EOPTION, "cannot crawl '%.*s': %s", shown, seed.ptr, because);
 }
 
 /* The URL without user name and fragment. */

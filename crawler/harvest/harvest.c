@@ -101,11 +101,11 @@ static int read_by_content(reading *r, harvest_content what, vidi_str content)
 static void tell_how_it_unpacked(harvest *into, http_unpacked outcome)
 {
     if (outcome == HTTP_UNKNOWN)
-        harvest_tell_problem(into, "its encoding is one that was not asked for");
+        harvest_tell_problem(into, "its Content-Encoding is one that was not asked for");
     if (outcome == HTTP_DAMAGED)
         harvest_tell_problem(into, "its packed content is damaged or cut off");
     if (outcome == HTTP_TOO_LARGE)
-        harvest_tell_problem(into, "its content is larger than the limit when it is unpacked");
+        harvest_tell_problem(into, "its unpacked content is larger than --max-unpacked");
 }
 
 static int read_content(reading *r)
