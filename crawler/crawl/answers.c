@@ -123,7 +123,10 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
 {
     if (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT)
         note_silence(of, host);
-    if (host->dead) {
+    if (response->failure == FETCH_MEMORY) { /* that says nothing about the URL, which stays in the queue */
+        crawl_no_memory(of->crawl);
+        errand_free(page);
+    } else if (host->dead) {
         host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
     } else if (may_pass(response->failure) && page->failures < of->crawl->options.retries) {
         unsigned shift = 2 * (page->failures < 4 ? page->failures : 4);
@@ -214,6 +217,8 @@ void answer_fetched(spider *of, fetch_response *response)
     if (via->queue)
         polite_done(of->manners, via->queue, of->now, response->took_us / 1000);
     if (asked->robots_for) {
+        if (response->failure == FETCH_MEMORY)
+            crawl_no_memory(of->crawl);
         if (response->status != 0)
             via->failures = 0;
         robots_file_arrived(of, asked, response);

@@ -258,10 +258,12 @@ static bool is_allowed(spider *of, host *host, errand *page)
 
     if (verdict == ROBOTS_ALLOWED)
         return true;
-    if (verdict == ROBOTS_DENIED)
+    if (verdict == ROBOTS_DENIED) {
         host_unfetched(of, page, "robots", NULL);
-    else
-        host_unfetched(of, page, "memory", "no memory to look at robots.txt");
+    } else { /* that says nothing about the URL, which stays in the queue */
+        crawl_no_memory(of->crawl);
+        errand_free(page);
+    }
     return false;
 }
 

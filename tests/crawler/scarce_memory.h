@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static long countdown = -1; /* the allocation that fails; negative: none */
+static _Atomic long countdown = -1; /* the allocation that fails; negative: none */
 
 static bool fails(void)
 {

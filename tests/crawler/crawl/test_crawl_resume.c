@@ -82,33 +82,47 @@ static void a_set_that_is_gone_is_made_again(void **state)
     end(&of);
 }
 
-/* The crash comes when the new set is there, but does not have its URLs yet. */
+/* Opens the database of a crawl that is not running. */
+static ledger *open_database(town *of)
+{
+    char path[TEST_PATH], why[256];
+    ledger *book;
+    test_path(path, of->crawl.state, "crawl.db");
+    check(ledger_open(&book, path, LEDGER_WRITE, false, why) == VIDI_OK, "%s", why);
+    return book;
+}
+
+static void write_params(town *of, const char *params)
+{
+    ledger *book = open_database(of);
+    check(ledger_begin(book) == VIDI_OK &&
+              ledger_set_text(book, "asked_params", (vidi_str){params, strlen(params)}) == VIDI_OK &&
+              ledger_commit(book) == VIDI_OK,
+          "%s", ledger_error(book));
+    ledger_close(book);
+}
+
+/* Before the new set is there, the database says that it has nothing: so its rows are added even after a crash. */
 static void making_the_set_again_can_be_interrupted(void **state)
 {
     (void)state;
     town of;
-    char seen[TEST_PATH], why[512];
-    crawl *opened;
+    char seen[TEST_PATH];
+    int64_t synced_to = -1;
     begin(&of);
     test_path(seen, of.crawl.state, "seen");
     test_folder_remove(seen);
-    check(crawl_open(&opened, &of.crawl.options, why) == VIDI_OK, "%s", why);
-    crawl_close(opened);
-    test_folder_remove(seen);
+    write_params(&of, "nonsense=1"); /* the set cannot be made: as if the process ended there */
+    is_refused(&of, "nonsense");
+    ledger *book = open_database(&of);
+    check(ledger_get(book, "synced_to", &synced_to) == VIDI_OK && synced_to == 0, "it is %lld", (long long)synced_to);
+    ledger_close(book);
+    write_params(&of, "");
     vidi_options empty = VIDI_OPTIONS_INIT;
     vidi_set *set;
     empty.path = seen;
     check(vidi_create(&set, &empty) == VIDI_OK, "%s", vidi_message());
     vidi_close(set);
-    /* As it would have been: the database knows that nothing is synced. */
-    char database[TEST_PATH];
-    ledger *book;
-    test_path(database, of.crawl.state, "crawl.db");
-    check(ledger_open(&book, database, LEDGER_WRITE, false, why) == VIDI_OK, "%s", why);
-    check(ledger_begin(book) == VIDI_OK && ledger_set(book, "synced_to", 0) == VIDI_OK &&
-              ledger_commit(book) == VIDI_OK,
-          "%s", ledger_error(book));
-    ledger_close(book);
     goes_on_and_is_right(&of);
     end(&of);
 }
