@@ -74,7 +74,7 @@ void answer_named(spider *of, const fetch_event *event)
     } else if (event->failure == FETCH_ADDRESS) {
         address_refused(of, host, event->why);
         return;
-    } else if (host->name_failures++ > 0) {
+    } else if (host->name_failures++ > 0 || of->crawl->options.retries == 0) {
         host_give_up(of, host, fetch_reason(FETCH_NAME), event->why);
         return;
     } else {
@@ -138,7 +138,10 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
     }
 }
 
-/* 429 or 503: the whole host is left alone. True if the URL is to be tried again. */
+/*
+ * 429 or 503: the whole host is left alone. True if the URL is to be tried again. One URL may be refused for good, but not
+ * one after the other: then it is the host that refuses, and its URLs wait for another run.
+ */
 static bool overloaded(spider *of, host *host, errand *page, const fetch_response *response)
 {
     vidi_str value = http_value(bytes_str(&response->head), "retry-after");
@@ -156,10 +159,17 @@ static bool overloaded(spider *of, host *host, errand *page, const fetch_respons
         asked = (int64_t)BACK_OFF << (host->overloads < 5 ? host->overloads : 5);
         asked = asked < BACK_OFF_MOST ? asked : BACK_OFF_MOST;
     }
+    if (host->refused) {
+        snprintf(why, sizeof why, "it goes on answering with status %d", response->status);
+        if (!host->parked)
+            host_park(of, host, 0, why);
+        return true;
+    }
     host->overloads++;
     if (host->queue)
         polite_back_off(of->manners, host->queue, of->now + asked);
-    return page->overloads++ < OVERLOADS_MOST;
+    host->refused = page->overloads++ >= OVERLOADS_MOST;
+    return !host->refused;
 }
 
 /* HEAD is not enough to call a link broken. */
@@ -177,14 +187,15 @@ static void page_arrived(spider *of, host *host, errand *page, fetch_response *r
 
     if (response->status != 0)
         host->failures = 0;
-    if (overload && overloaded(of, host, page, response)) {
-        host_retry(of, host, page, of->now);
-    } else if (!overload && try_by_get(page, response)) {
+    if (overload ? overloaded(of, host, page, response) : try_by_get(page, response)) {
         host_retry(of, host, page, of->now);
     } else if (response->failure != FETCH_FINE) {
         no_answer(of, host, page, response);
     } else {
-        host->overloads = overload ? host->overloads : 0;
+        if (!overload) {
+            host->overloads = 0;
+            host->refused = false;
+        }
         take_facts(page, response);
         host->pages++;
         of->pages++;

@@ -213,6 +213,11 @@ void seeds_free(crawl *of);
 int resume_open(crawl *of, char *why);
 void resume_close(crawl *of);
 
+/* ---- earlier.c ---- */
+
+/* Warns if links are missing that this run would have kept. In the transaction of the opening. */
+int earlier_compare(crawl *of, uint64_t outcomes);
+
 /* ---- readers.c ---- */
 
 typedef struct readers readers;
@@ -222,7 +227,7 @@ void readers_join(readers *of);
 
 /* ---- keeper.c, spider.c ---- */
 
-void *keeper_run(void *crawl); /* a thread */
-void spider_run(crawl *of);    /* in the thread of crawl_run */
+void *keeper_run(void *context); /* a thread; the context is the crawl */
+void spider_run(crawl *c);       /* in the thread of crawl_run */
 
 #endif

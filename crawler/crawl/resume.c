@@ -226,9 +226,13 @@ static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *wh
         ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
         return n == VIDI_KEY_BYTES ? VIDI_OK : tell(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
     }
+    if (strlen(text) != (size_t)2 * VIDI_KEY_BYTES)
+        error = tell(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
     for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
-        unsigned byte;
-        if (sscanf(text + (size_t)2 * (size_t)i, "%2x", &byte) != 1)
+        char pair[3] = {0}, *behind;
+        memcpy(pair, text + (size_t)2 * (size_t)i, 2);
+        unsigned long byte = strtoul(pair, &behind, 16);
+        if (behind != pair + 2)
             error = tell(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
         else
             secret[i] = (unsigned char)byte;
@@ -425,8 +429,8 @@ static int write_opening(crawl *of, const vidi_stats *stats, const unsigned char
         error = write_wish(of, stats);
     if (error == VIDI_OK)
         error = write_secret(of, secret);
-    if (error == VIDI_OK && of->options.check)
-        error = ledger_set(of->ledger, "check", 1);
+    if (error == VIDI_OK)
+        error = earlier_compare(of, counts->outcomes);
     if (error == VIDI_OK)
         error = plant(of, counts);
     if (error == VIDI_OK)

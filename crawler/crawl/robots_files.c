@@ -144,7 +144,7 @@ static card *robots_news(spider *of, const host *host)
 /* The file is there, or there is none: the host can be asked for pages. */
 static void settle(spider *of, host *host, robots_outcome outcome, vidi_str file)
 {
-    host->robots_outcome = outcome;
+    host->robots_outcome = (int)outcome;
     host->robots_date = host->robots_reached = crawl_date(of->crawl);
     host->robots_ready = true;
     host->robots_failures = 0;

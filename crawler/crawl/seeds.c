@@ -47,8 +47,9 @@ static int append_base64(bytes *to, vidi_str from)
             three |= (uint32_t)(unsigned char)from.ptr[i + 1] << 8;
         if (left > 2)
             three |= (unsigned char)from.ptr[i + 2];
-        char four[4] = {digits[three >> 18], digits[three >> 12 & 63], left > 1 ? digits[three >> 6 & 63] : '=',
-                        left > 2 ? digits[three & 63] : '='};
+        char four[4] = {digits[three >> 18], digits[three >> 12 & 63], digits[three >> 6 & 63], digits[three & 63]};
+        for (size_t j = left + 1; j < 4; j++)
+            four[j] = '=';
         if (bytes_append(to, four, 4) != VIDI_OK)
             return VIDI_EMEMORY;
     }

@@ -59,6 +59,7 @@ typedef struct host {
     uint64_t pages;       /* fetched, over all runs */
     unsigned failures;    /* requests in a row without any answer */
     unsigned overloads;   /* answers in a row that asked to come later */
+    bool refused;         /* one of its URLs was given up for that, and no other has been answered since */
     const char *dead;     /* why none of its URLs can be fetched: a reason; NULL: it is alive */
     char dead_error[200]; /* the sentence about it */
     bool parked;

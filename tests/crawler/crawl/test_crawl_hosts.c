@@ -111,6 +111,42 @@ static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
     site_close(web);
 }
 
+/* One page may be refused for good; if all are, the host is left alone, and its URLs wait for another run. */
+static void a_host_that_always_refuses_keeps_its_urls(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    site_clock clock;
+    crawling self;
+    char target[20];
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    site_page *refused[6];
+    for (int i = 0; i < 6; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        refused[i] = page_on(web, seed, "busy.many.example", target);
+        refused[i]->answer.status = 429;
+        refused[i]->answer.fields = "Retry-After: 1\r\n";
+    }
+    site_serve(web);
+    begin(&self, seed);
+    self.options.per_host = 1;
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    crawling_must(&self, CRAWL_LIMIT);
+    check(self.progress.queue >= 5 && strstr(self.why, "parked"), "%llu URLs are left: %s",
+          (unsigned long long)self.progress.queue, self.why);
+    site_stop(web);
+    for (int i = 0; i < 6; i++) {
+        refused[i]->answer.status = 200;
+        refused[i]->answer.fields = NULL;
+    }
+    site_serve(web);
+    crawling_must(&self, CRAWL_DONE);
+    check(self.progress.pages == 7 && self.progress.queue == 0, "%llu pages", (unsigned long long)self.progress.pages);
+    crawling_end(&self);
+    site_close(web);
+}
+
 /* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
 static void dead_hosts_are_given_up_soon(void **state)
 {
@@ -148,6 +184,7 @@ int main(void)
         cmocka_unit_test(more_hosts_than_fit_into_memory_are_all_visited),
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
         cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
+        cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
         cmocka_unit_test(dead_hosts_are_given_up_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,41 @@ static void a_set_without_its_database_is_refused(void **state)
     end(&of);
 }
 
+static void must_warn(town *of, const char *word)
+{
+    crawl *opened;
+    uint64_t before = of->crawl.warnings;
+    check(crawl_open(&opened, &of->crawl.options, of->crawl.why) == VIDI_OK, "%s", of->crawl.why);
+    crawl_close(opened);
+    if (word)
+        check(of->crawl.warnings == before + 1 && strstr(of->crawl.warned, word), "it says: %s", of->crawl.warned);
+    else
+        check(of->crawl.warnings == before, "it says: %s", of->crawl.warned);
+}
+
+static void links_that_were_left_out_before_are_told(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"/private/*"};
+    town of;
+    begin(&of);
+    must_warn(&of, NULL);
+    of.crawl.options.max_depth = 3;
+    must_warn(&of, NULL);
+    of.crawl.options.max_depth = 5;
+    must_warn(&of, "--depth 3");
+    of.crawl.options.max_depth = 2;
+    must_warn(&of, NULL);
+    of.crawl.options.exclude = patterns;
+    of.crawl.options.exclude_count = 1;
+    must_warn(&of, "--exclude");
+    must_warn(&of, NULL);
+    of.crawl.options.check = true;
+    must_warn(&of, "--check");
+    must_warn(&of, NULL);
+    end(&of);
+}
+
 static void two_crawls_in_one_folder_are_refused(void **state)
 {
     (void)state;
@@ -201,6 +236,7 @@ int main(void)
         cmocka_unit_test(making_the_set_again_can_be_interrupted),
         cmocka_unit_test(a_damaged_set_is_refused_with_advice),
         cmocka_unit_test(a_set_without_its_database_is_refused),
+        cmocka_unit_test(links_that_were_left_out_before_are_told),
         cmocka_unit_test(two_crawls_in_one_folder_are_refused),
         cmocka_unit_test(seeds_that_cannot_be_fetched_are_refused),
     };
