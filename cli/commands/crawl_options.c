@@ -158,12 +158,35 @@ static bool is_of_a_crawl(const char *name)
            strcmp(name, "archive") == 0;
 }
 
-/* *exists: is there the state of a crawl? A folder that has other things in it is an error. */
+/*
+ * Has the crawl begun, so that its set is what it is? That is written in the transaction that begins it; a crawl that was
+ * refused or killed before that leaves an empty file, or a database without it. What is wrong with a database that cannot
+ * be read is told by the crawl.
+ */
+static int has_begun(const char *folder, bool *begun)
+{
+    ledger *rows;
+    bytes kind = {0};
+    char *path, why[512];
+
+    if (asprintf(&path, "%s/crawl.db", folder) < 0)
+        return cli_error("out of memory");
+    int error = ledger_open(&rows, path, LEDGER_READ_ONLY, false, why);
+    free(path);
+    if (error < 0)
+        return CLI_OK;
+    *begun = ledger_get_text(rows, "kind", &kind) == VIDI_OK;
+    bytes_free(&kind);
+    ledger_close(rows);
+    return CLI_OK;
+}
+
+/* *exists: is there a crawl that has begun? A folder that has other things in it is an error. */
 static int look_at_folder(const char *path, bool *exists)
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    bool others = false;
+    bool others = false, database = false;
 
     *exists = false;
     if (!folder && errno == ENOENT)
@@ -171,15 +194,14 @@ static int look_at_folder(const char *path, bool *exists)
     if (!folder)
         return cli_error("cannot read the folder %s: %s", path, strerror(errno));
     while ((entry = readdir(folder)) != NULL) {
-        if (strcmp(entry->d_name, "crawl.db") == 0)
-            *exists = true;
+        database = database || strcmp(entry->d_name, "crawl.db") == 0;
         others = others ||
                  (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_of_a_crawl(entry->d_name));
     }
     closedir(folder);
-    if (others && !*exists)
+    if (others && !database)
         return cli_error("%s is not the state of a crawl, and other files are in it; name another --state", path);
-    return CLI_OK;
+    return database ? has_begun(path, exists) : CLI_OK;
 }
 
 /* A folder for a crawl that nobody wants to keep. */

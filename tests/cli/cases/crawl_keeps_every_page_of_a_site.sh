@@ -18,4 +18,14 @@ ls st st/archive | grep -v crawl.db-
 echo -- another kind or form
 try crawl --state st --kind classic "$site" | hide_site
 try crawl --state st --canon crawl "$site" | hide_site
+echo -- a crawl that was refused has not begun
+try crawl -q --state later --kind classic "$site" | hide_site
+try crawl -q --state later --kind classic --capacity 1000 --error 0.001 "$site" | hide_site
+vidi info later/seen | grep -E '^(kind|capacity) '
+mkdir empty other
+: > empty/crawl.db # killed before the first transaction
+try crawl -q --state empty --kind classic --capacity 10 "$site" | hide_site
+vidi info empty/seen | grep '^capacity '
+echo 'not a database' > other/crawl.db
+try crawl -q --state other "$site" | hide_site
 stop_site
