@@ -1,9 +1,9 @@
 /*
  * The archive: WARC 1.1 files (ISO 28500), a gzip member per record, so that each record can be read on its own.
  *
- * Records are packed by any thread (archive_pack) and written by one (archive_write). What was written is in the archive
- * once archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off whatever
- * comes behind that place.
+ * Any thread can pack records (archive_pack); one thread writes them (archive_write). Records belong to the archive once
+ * archive_sync has returned and the caller has committed archive_end to its database; archive_open cuts off whatever
+ * comes after that place.
  *
  *   FOLDER/vidi-00000.warc.gz, vidi-00001.warc.gz, …    a new file after max_bytes; each begins with a warcinfo record
  */
@@ -35,7 +35,7 @@ typedef struct archive_options {
 } archive_options;
 
 /*
- * Opens the archive to write behind `end`; all that comes after it is removed. VIDI_OK, or VIDI_EMEMORY, VIDI_EIO,
+ * Opens the archive to append at `end`; everything after it is removed. VIDI_OK, or VIDI_EMEMORY, VIDI_EIO,
  * VIDI_ELIMIT (the disk is full), VIDI_EDAMAGED (a file is shorter than committed, or missing; nothing was changed);
  * `why` (room 256) tells.
  *
@@ -49,12 +49,11 @@ void archive_close(archive *of);
 /* One response with its request. */
 typedef struct archive_exchange {
     vidi_str url;
-    int64_t date;          /* milliseconds since 1970 */
-    const char *address;   /* "192.0.2.1"; NULL: not known */
-    vidi_str request;      /* head as sent; empty: no request record */
-    vidi_str head, body;   /* the response, as http_archived_head makes it */
-    const char *digest;    /* of the body: "sha1:BASE32" */
-    const char *truncated; /* "length", "time"; NULL: whole */
+    int64_t date;        /* milliseconds since 1970 */
+    const char *address; /* "192.0.2.1"; NULL: not known */
+    vidi_str request;    /* head as sent; empty: no request record */
+    vidi_str head, body; /* of the response; the head as http_archived_head makes it */
+    const char *digest;  /* of the body: "sha1:BASE32" */
 } archive_exchange;
 
 /* "sha1:" and the SHA-1 of the bytes in base32. `to` has room for 38 bytes. VIDI_OK or VIDI_EMEMORY. */
@@ -66,7 +65,7 @@ int archive_digest(vidi_str bytes, char *to);
  */
 int archive_url(vidi_str url, bytes *to);
 
-/* For packing; one thread uses it at a time. NULL: no memory. */
+/* Memory for packing, used by one thread at a time. NULL: no memory. */
 typedef struct archive_packer archive_packer;
 archive_packer *archive_packer_open(void);
 void archive_packer_close(archive_packer *packer);
@@ -79,11 +78,11 @@ int archive_pack(archive_packer *packer, const archive_exchange *exchange, bytes
 
 /*
  * Appends packed records of one exchange; *file and *offset tell where they begin. VIDI_OK, VIDI_EMEMORY, VIDI_EIO or
- * VIDI_ELIMIT (the disk is full). After an error the archive is as before the call, which may be made again. Only after
- * a failed sync nothing can be written any more: every further call is VIDI_EIO.
+ * VIDI_ELIMIT (the disk is full). After an error the archive is as before the call, which may be repeated. But after a
+ * failed sync nothing can be written any more: every further call is VIDI_EIO.
  */
 int archive_write(archive *of, vidi_str packed, uint32_t *file, uint64_t *offset);
-/* All that was written is on disk, up to archive_end. Errors as of archive_write. */
+/* Brings everything up to archive_end to disk. Errors as in archive_write. */
 int archive_sync(archive *of);
 archive_place archive_end(const archive *of);
 const char *archive_error(const archive *of);

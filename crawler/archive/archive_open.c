@@ -1,9 +1,9 @@
 /*
  * Opening an archive: brings the folder to the state that the database has committed.
  *
- * A crash leaves at least what was committed, because the archive is synced before the database. What comes behind it is
- * cut off: half a record, records whose rows were never committed, files that were begun. If there is less, something
- * else has happened to the files, and nothing is changed.
+ * A crash leaves at least what was committed, because the archive is synced before the database. Whatever comes after it
+ * is cut off: half a record, records whose rows were never committed, new files. If there is less than was committed,
+ * something else has happened to the files, and nothing is changed.
  */
 #include "crawler/archive/archive_files.h"
 

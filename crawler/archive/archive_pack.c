@@ -11,7 +11,6 @@ static int pack_response(archive_packer *packer, const archive_exchange *exchang
                           .target = exchange->url,
                           .address = exchange->address,
                           .payload_digest = exchange->digest,
-                          .truncated = exchange->truncated,
                           .content_type = "application/http;msgtype=response",
                           .block = {exchange->head, exchange->body}};
 

@@ -9,7 +9,7 @@
 
 #include "vidi/vidi.h"
 
-/* The digest of n pieces one behind the other, with 38 bytes of room. VIDI_OK or VIDI_EMEMORY. */
+/* The digest of n pieces one after another; `to` has 38 bytes of room. VIDI_OK or VIDI_EMEMORY. */
 int warc_digest(EVP_MD_CTX *context, const vidi_str *pieces, size_t n, char *to);
 
 #endif

@@ -3,8 +3,8 @@
  *
  *   WARC/1.1 CRLF, fields, CRLF, block, CRLF CRLF     packed by libdeflate at level 1, a gzip member per record
  *
- * A record is put together in the packer's memory, because libdeflate packs a whole buffer at a time: that is what makes
- * it several times as fast as zlib. Memory beyond KEEP is given back after a large record.
+ * A record is put together in the packer's memory, because libdeflate packs a whole buffer at a time, which makes it
+ * faster than zlib. Memory beyond KEEP is freed after a large record.
  */
 #include "crawler/archive/warc_record.h"
 
@@ -172,7 +172,6 @@ static void put_head(archive_packer *packer, const warc_record *record)
     if (!packer->error)
         packer->error = warc_digest(packer->digest, record->block, 2, digest);
     put_field(packer, "WARC-Block-Digest", packer->error ? NULL : digest);
-    put_field(packer, "WARC-Truncated", record->truncated);
     put_field(packer, "Content-Type", record->content_type);
     snprintf(length, sizeof length, "%zu", record->block[0].len + record->block[1].len);
     put_field(packer, "Content-Length", length);

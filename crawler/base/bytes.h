@@ -15,7 +15,7 @@ typedef struct bytes {
     size_t len, room;
 } bytes;
 
-/* Makes room for `more` bytes behind those that are there. */
+/* Makes room for `more` bytes after the present ones. */
 int bytes_reserve(bytes *to, size_t more);
 int bytes_append(bytes *to, const void *from, size_t n);
 int bytes_append_str(bytes *to, vidi_str text);

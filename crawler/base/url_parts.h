@@ -1,6 +1,6 @@
 /*
- * The parts of an http or https URL that is already serialised by the library, as links and canonical seeds are. No
- * parsing is left to do, only cutting.
+ * The parts of an http or https URL that the library has already serialised, as links and seeds are. No parsing is left
+ * to do, only cutting.
  */
 #ifndef VIDI_CRAWLER_BASE_URL_PARTS_H
 #define VIDI_CRAWLER_BASE_URL_PARTS_H
@@ -15,7 +15,7 @@ typedef struct url_parts {
     vidi_str host;   /* "example.org", "[::1]" */
     int port;        /* also if it is the scheme's default */
     vidi_str path;   /* "/a/b"; at least "/" */
-    vidi_str query;  /* behind the '?'; ptr NULL: none */
+    vidi_str query;  /* after the '?'; ptr NULL: none */
     vidi_str target; /* path and query, as a request line has them */
 } url_parts;
 

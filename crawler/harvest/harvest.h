@@ -19,8 +19,8 @@
 typedef struct harvest_rules {
     const scope *scope;
     vidi_str agent;      /* the product token, for X-Robots-Tag and robots.txt */
-    bool resources;      /* images, scripts and the like are links, too */
-    bool check;          /* links out of scope are wanted, and the texts of links */
+    bool resources;      /* also take images, scripts and the like */
+    bool check;          /* also take links out of scope, and the texts of links */
     bool store;          /* pack records for the archive */
     int64_t max_depth;   /* deeper links are not wanted; negative: no limit */
     uint32_t max_hops;   /* redirects in a row */
@@ -29,12 +29,12 @@ typedef struct harvest_rules {
 
 typedef struct harvest_link {
     vidi_str url;       /* absolute and serialised, without fragment and user name */
-    vidi_str text;      /* what a reader sees of the link, if `check` */
+    vidi_str text;      /* the text of the link, if `check` */
     frontier_kind kind; /* FRONTIER_PAGE, _SITEMAP or _OUTSIDE */
-    bool is_redirect;   /* it is where the response leads, not a link on the page: same depth, one more hop */
+    bool is_redirect;   /* the target of a redirect, not a link on the page: same depth, one more hop */
 } harvest_link;
 
-/* Why links are not among those wanted; each is counted. Named by harvest_skip_name: "scope", "nofollow", …. */
+/* Why a link is not wanted. Each reason is counted; harvest_skip_name gives its name: "scope", "nofollow", …. */
 typedef enum harvest_skip {
     HARVEST_SCOPE, /* out of scope, another scheme, a bad port */
     HARVEST_EXCLUDED,
@@ -49,26 +49,26 @@ const char *harvest_skip_name(harvest_skip skip);
 
 typedef struct harvest {
     char type[64];     /* media type, in lower case */
-    char digest[40];   /* of the body as sent; empty: no body was asked for */
+    char digest[40];   /* of the body as sent; empty: the request was a HEAD */
     vidi_str redirect; /* absolute; ptr NULL: none */
     uint64_t found;    /* links on the page, wanted or not */
     uint64_t skipped[HARVEST_SKIPS];
     harvest_link *links; /* the wanted ones */
     size_t link_count, link_room;
-    bool may_store;    /* nothing forbids to archive it */
-    bool incomplete;   /* the content could not be unpacked, or not as a whole */
-    char problem[160]; /* a sentence about that; empty: none */
-    bytes records;     /* for the archive: empty if it is not to be stored */
-    size_t response_length;
-    bytes text; /* what the strings above point into */
+    bool may_store;         /* nothing forbids archiving it */
+    bool incomplete;        /* not all of its links may be known */
+    char problem[160];      /* a sentence about that; empty: none */
+    bytes records;          /* for the archive; empty: not to be stored */
+    size_t response_length; /* of the packed response record, the first of `records` */
+    bytes text;             /* what the strings above point into */
 } harvest;
 
 /*
  * Reads a response to the request for a URL. The packer is the thread's own; NULL if nothing is stored. VIDI_OK,
- * VIDI_EMEMORY, or VIDI_ESYSTEM (the machine has no random numbers for the records). harvest_free in either case.
+ * VIDI_EMEMORY, or VIDI_ESYSTEM (the machine has no random numbers for the records). Call harvest_free in either case.
  *
- * Of a response that failed (fetch_response.failure) only the type is told. A URL of kind FRONTIER_OUTSIDE yields its
- * redirect alone. Links are taken from responses with a status of 2xx.
+ * A response that failed (fetch_response.failure) yields only its type. A URL of kind FRONTIER_OUTSIDE yields only its
+ * redirect. Links are taken from responses with a status of 2xx.
  */
 int harvest_read(harvest *into, const harvest_rules *rules, archive_packer *packer, const frontier_url *url,
                  const fetch_response *response);

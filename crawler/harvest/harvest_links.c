@@ -1,8 +1,8 @@
 /*
  * Collecting links: see harvest_links.h.
  *
- * The texts lie in harvest.text one behind the other: the redirect, then of each link its URL and its text. While they
- * are collected that memory moves, so the strings get their pointers in the end (harvest_finish).
+ * The texts lie in harvest.text one after another: the redirect, then the URL and the text of each link. That memory
+ * moves while they are collected, so the strings get their pointers at the end (harvest_finish).
  */
 #include "crawler/harvest/harvest_links.h"
 
@@ -100,7 +100,7 @@ static int judge_link(const harvest_collector *c, const harvest_found *found, vi
 
 /* ---- kept lately? ---- */
 
-/* Any hash does: who aims at it makes links come twice, which does no harm. */
+/* Any hash will do: an attacker can only make links come twice, which does no harm. */
 static size_t slot_of(vidi_str url)
 {
     uint64_t hash = url.len, word;

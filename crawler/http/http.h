@@ -1,6 +1,6 @@
 /*
- * Reads what HTTP responses say: header fields, dates, what they ask of robots, and packed bodies. Pure functions of
- * bytes. Time is linear for every input.
+ * Reads HTTP responses: header fields, dates, X-Robots-Tag, and packed bodies. Pure functions of bytes, in linear time
+ * for every input.
  *
  * A head is the status line and the header fields of a response as they came, ended by an empty line or not.
  */
@@ -15,27 +15,27 @@
 
 /* A header field; name and value point into the head. */
 typedef struct http_field {
-    vidi_str name, value; /* without blanks around */
-    vidi_str line;        /* all of it, with its end */
+    vidi_str name, value; /* without surrounding blanks */
+    vidi_str line;        /* the whole field, with its line end */
 } http_field;
 
 /*
- * The next field at or after *at (0 at first; the status line is skipped). False at the end. A value that goes on in
- * the next line (RFC 9112, section 5.2) has line ends inside. Lines that are no fields are skipped.
+ * The next field at or after *at (0 at first; the status line is skipped). False at the end. A value that continues in
+ * the next line (RFC 9112, section 5.2) contains line ends. Lines that are not fields are skipped.
  */
 bool http_next(vidi_str head, size_t *at, http_field *field);
 
-/* The value of the first field of that name, in any case; ptr NULL: there is none. */
+/* The value of the first field of that name, in upper or lower case; ptr NULL: there is none. */
 vidi_str http_value(vidi_str head, const char *name);
 
 /*
- * Milliseconds to wait from `date` on (milliseconds since 1970), from the value of Retry-After: seconds or a date. At
- * least 0, at most HTTP_RETRY_MOST, a year. Negative if it cannot be read.
+ * How long the value of Retry-After (seconds or a date) asks to wait after `date` (milliseconds since 1970): 0 to
+ * HTTP_RETRY_MOST milliseconds, a year. Negative if it cannot be read.
  */
 #define HTTP_RETRY_MOST (365 * 24 * 60 * 60 * INT64_C(1000))
 int64_t http_retry_after(vidi_str value, int64_t date);
 
-/* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if it is before 1970, negative if it is no date. */
+/* Milliseconds since 1970 of a date in one of HTTP's three formats; 0 if it is before 1970, negative if it is not a date. */
 int64_t http_date(vidi_str text);
 
 /* What X-Robots-Tag asks of this agent: html_robots flags (crawler/html/html.h). */
@@ -43,7 +43,7 @@ uint32_t http_robots(vidi_str head, vidi_str agent);
 
 /*
  * "text/html" of "Text/HTML; charset=utf-8", in lower case, cut off at the room; a zero byte ends it. Returns the
- * length. Only characters that types are made of come out, so it can be printed.
+ * length. The result has only characters that media types may have, so it can be printed.
  */
 size_t http_type(vidi_str value, char *to, size_t room);
 
@@ -51,8 +51,8 @@ typedef enum http_unpacked {
     HTTP_UNPACKED,  /* `to` has the content */
     HTTP_AS_IT_IS,  /* there was nothing to unpack; `to` is empty */
     HTTP_UNKNOWN,   /* an encoding that we have not asked for; `to` is empty */
-    HTTP_DAMAGED,   /* it is not what it says, or is cut off; what came out before the damage is in `to` */
-    HTTP_TOO_LARGE, /* more than the limit came out of all layers together; `to` is empty */
+    HTTP_DAMAGED,   /* in another format than announced, or cut off; `to` has what came before the damage */
+    HTTP_TOO_LARGE, /* the output of all layers together is above the limit; `to` is empty */
     HTTP_NO_MEMORY  /* `to` is empty */
 } http_unpacked;
 
@@ -61,7 +61,7 @@ http_unpacked http_unpack(vidi_str head, vidi_str body, size_t limit, bytes *to)
 
 /*
  * The head that fits the body as we have it, for the archive: Transfer-Encoding and Content-Length are replaced by a
- * Content-Length of `body_bytes`, lines that are no fields are left out, lines end in CR LF, and an empty line ends it.
+ * Content-Length of `body_bytes`, lines that are not fields are left out, lines end in CR LF, and an empty line ends it.
  * Content-Encoding stays, as the body does. VIDI_OK or VIDI_EMEMORY.
  */
 int http_archived_head(vidi_str head, uint64_t body_bytes, bytes *to);

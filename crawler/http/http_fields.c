@@ -1,6 +1,6 @@
 /*
- * Header fields: see http.h. Lines end with LF, whatever comes before it. A line that begins with a blank goes on with
- * the field before it. Lines without a colon or a name are no fields; they are skipped together with what goes on with
+ * Header fields: see http.h. Lines end with LF, whatever comes before it. A line that begins with a blank continues the
+ * field before it. Lines without a colon or a name are not fields; they are skipped, and so are the lines that continue
  * them.
  */
 #include "crawler/http/http.h"
@@ -9,7 +9,7 @@
 
 #include "crawler/http/http_text.h"
 
-/* The line at *at, with its end; moves *at behind it. Empty at the end of the head. */
+/* The line at *at, with its end; moves *at past it. Empty at the end of the head. */
 static vidi_str take_line(vidi_str head, size_t *at)
 {
     if (*at >= head.len)
@@ -20,7 +20,7 @@ static vidi_str take_line(vidi_str head, size_t *at)
     return line;
 }
 
-/* The line and those that go on with it. */
+/* The line and those that continue it. */
 static vidi_str take_folded(vidi_str head, size_t *at)
 {
     vidi_str line = take_line(head, at);
@@ -30,7 +30,7 @@ static vidi_str take_folded(vidi_str head, size_t *at)
     return line;
 }
 
-/* Only a line end, which ends the head; also nothing at all. */
+/* An empty line ends the head, and so does the end of the bytes. */
 static bool is_end(vidi_str line)
 {
     return line.len == 0 || line.ptr[0] == '\n' || (line.len == 2 && line.ptr[0] == '\r' && line.ptr[1] == '\n');
@@ -58,7 +58,7 @@ bool http_next(vidi_str head, size_t *at, http_field *field)
         size_t line_at = *at;
         vidi_str line = take_folded(head, at);
         if (is_end(line)) {
-            *at = line_at; /* so that the same comes again */
+            *at = line_at; /* the next call returns false again */
             return false;
         }
         if (cut_field(line, field))

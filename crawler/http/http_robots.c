@@ -4,8 +4,8 @@
  *   X-Robots-Tag: noarchive, unavailable_after: 25 Jun 2030 15:00:00 PST
  *   X-Robots-Tag: otherbot: noindex, nofollow
  *
- * A name and a colon before a rule name the robot that this rule and those behind it are for. Some rules have a colon,
- * too; dates have commas and colons, but no name of a robot is made of digits.
+ * A name with a colon before a rule names the robot that this rule and those after it are for. Some rules contain a
+ * colon, too. Dates contain commas and colons, but no name of a robot is made of digits.
  */
 #include "crawler/http/http.h"
 
@@ -30,7 +30,7 @@ static bool same_name(vidi_str a, vidi_str b)
     return true;
 }
 
-/* Takes the name of a robot off an item. Version numbers behind a '/' are left out. False if there is none. */
+/* Takes the name of a robot off an item. A version number after a '/' is left out. False if there is none. */
 static bool take_robot(vidi_str *item, vidi_str *robot)
 {
     const char *colon = item->len ? memchr(item->ptr, ':', item->len) : NULL;

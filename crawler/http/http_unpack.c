@@ -1,8 +1,8 @@
 /*
- * Undoing Content-Encoding: see http.h. A layer is inflated into memory as a whole. What all layers together put out is
- * limited, so a bomb inside of a bomb gains nothing.
+ * Undoing Content-Encoding: see http.h. A layer is inflated into memory as a whole. The output of all layers together
+ * is limited, so a bomb inside a bomb gains nothing.
  *
- * gzip may have several members; bytes behind them that do not begin another one are ignored, as browsers do. By RFC
+ * gzip may have several members; trailing bytes that do not begin another one are ignored, as browsers do. By RFC
  * 9110, deflate is zlib's format, but many servers send the raw stream without its header: both are read.
  */
 #include "crawler/http/http.h"
@@ -12,7 +12,10 @@
 
 #include "crawler/http/http_text.h"
 
-enum { LAYERS = 3, FIRST_ROOM = 4096 };
+enum {
+    LAYERS = 3,       /* codings that may be applied one after another */
+    FIRST_ROOM = 4096 /* bytes */
+};
 
 /* What zlib calls the formats: window of 32 KiB, and the wrapper. */
 enum { RAW = -MAX_WBITS, ZLIB = MAX_WBITS, GZIP = MAX_WBITS + 16 };

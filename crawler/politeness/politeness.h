@@ -1,13 +1,13 @@
 /*
- * Who may be asked when? Pure bookkeeping: the caller tells the time and does the asking.
+ * When may the next request to a host begin? Pure bookkeeping: the caller tells the time and sends the requests.
  *
- * A queue is a host's waiting URLs. Queues of one host name (http and https, two ports) and queues of one address share
- * their turns: at most `per_host` requests at a time go to a name, and to an address, and between two of them lies the
- * delay: from the end of one to the beginning of the next, and, if several may run at a time, also from beginning to
- * beginning. A delay of 0 is no delay; Crawl-delay still counts.
+ * A queue stands for the waiting URLs of a host. Queues of one host name (http and https, two ports) and queues of one
+ * address share their turns: at most `per_host` requests at a time go to a name, and to an address. The delay lies
+ * between the end of one request and the beginning of the next; if several may run at a time, also between their
+ * beginnings. With a delay of 0, Crawl-delay still counts.
  *
- * Times are in milliseconds of one clock, from 0. Every call takes time that grows with the logarithm of the number of
- * queues, also if thousands share one address (but a name should have few addresses).
+ * Times are in milliseconds of one clock, from 0. Every call takes logarithmic time in the number of queues, even if
+ * thousands share one address (but a name should have few addresses).
  */
 #ifndef VIDI_CRAWLER_POLITENESS_POLITENESS_H
 #define VIDI_CRAWLER_POLITENESS_POLITENESS_H
@@ -37,32 +37,32 @@ void polite_close(polite *of); /* and all queues */
 /* A queue: `name` and `address` are keys that are equal for equal host names and addresses. NULL: no memory. */
 polite_queue *polite_add(polite *of, uint64_t name, uint64_t address, void *item);
 
-/* It must have no request in flight. What its name and address have to wait for stays known until it is over. */
+/* It must have no request in flight. The delays of its name and address are remembered until they are over. */
 void polite_remove(polite *of, polite_queue *queue);
 
 /* Crawl-delay of robots.txt, in milliseconds; 0: none. It counts from the end of the queue's last request, as if it had
  * been known then, so it also lies between robots.txt and the first page. */
 void polite_crawl_delay(polite *of, polite_queue *queue, int64_t delay);
 
-/* Does the queue want turns? A queue starts without wanting any. It wants more until it says that it does not. */
+/* Says whether the queue wants turns. A new queue wants none. It keeps wanting turns until told otherwise. */
 void polite_want(polite *of, polite_queue *queue, bool wants);
 
-/* The item of a queue whose turn has come, or NULL. Takes the turn: polite_done must follow. Longest waiting first. */
+/* The item of the queue that has waited longest and may go now, or NULL. Takes the turn: call polite_done later. */
 void *polite_next(polite *of, int64_t now);
 
 /* A request of the queue has ended, `took` milliseconds after it began. */
 void polite_done(polite *of, polite_queue *queue, int64_t now, int64_t took);
 
-/* The queue's last turn was not used after all: nothing has been sent. It goes to the end of the line. */
+/* The queue's last turn was not used: nothing has been sent. The queue goes to the end of the line. */
 void polite_return(polite *of, polite_queue *queue);
 
 /* The host is overloaded (429, 503, or it does not answer): its name and address get no turn before `until`. */
 void polite_back_off(polite *of, polite_queue *queue, int64_t until);
 
-/* When polite_next will next give a turn, if nothing ends before. INT64_MAX: nobody is waiting for time alone. */
+/* When polite_next will next give a turn, if no request ends before. INT64_MAX: no queue is waiting only for time. */
 int64_t polite_when(const polite *of);
 
-/* When this queue may be asked again, by what is known now: the end of a request in flight is not. 0: at any time. */
+/* When this queue may go again, not counting the delay after requests in flight. 0: at any time. */
 int64_t polite_when_queue(const polite *of, const polite_queue *queue);
 
 /* Queues that want a turn; those of them that have no request in flight. */

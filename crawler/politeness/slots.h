@@ -27,8 +27,7 @@ typedef struct polite_slot {
     unsigned running;   /* requests in flight */
     size_t pair_count;
     polite_pair *pairs; /* of a name: all */
-    turns_heap
-        waiting; /* of an address: those that have queues that want a turn and whose name has not too many in flight */
+    turns_heap waiting; /* of an address: pairs with a queue that wants a turn, whose name may have another request */
 } polite_slot;
 
 typedef struct polite_list {

@@ -1,5 +1,5 @@
 /*
- * What became of a crawl: read from its folder, also while it runs.
+ * What became of a crawl, read from its folder, even while it runs.
  */
 #ifndef VIDI_CRAWLER_REPORT_REPORT_H
 #define VIDI_CRAWLER_REPORT_REPORT_H
@@ -28,7 +28,7 @@ typedef struct report_totals {
 } report_totals;
 int report_total(report *of, report_totals *totals);
 
-/* How a link fares: 2xx and 3xx are fine; 401, 403 and 429 say nothing; so does what robots.txt forbids. */
+/* 2xx and 3xx are fine; 401, 403 and 429 and what robots.txt forbids are unknown; see report_judge in report.c. */
 typedef enum report_state { REPORT_FINE, REPORT_UNKNOWN, REPORT_BROKEN } report_state;
 report_state report_judge(int status, const char *reason);
 
@@ -50,7 +50,7 @@ typedef struct report_visitor {
 } report_visitor;
 int report_broken_links(report *of, const report_visitor *visitor);
 
-/* CDXJ, one line a stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
+/* CDXJ, one line per stored page, sorted by SURT key and date: `line` is called with each line, which ends in '\n'. */
 int report_cdxj(report *of, int (*line)(void *context, vidi_str text), void *context);
 
 ledger *report_ledger(report *of);

@@ -2,7 +2,7 @@
  * Which URLs belong to a crawl: see scope.h.
  *
  * Serialised URLs leave out their scheme's default port. So the text between "://" and the path is the host with the
- * port that counts, and a piece of the URL itself is what the tables are asked for: nothing is copied.
+ * port that counts, and tables are searched for pieces of the URL itself: nothing is copied.
  */
 #include "crawler/scope/scope.h"
 
@@ -353,13 +353,4 @@ bool scope_is_seeds_origin(const scope *of, vidi_str url)
     url_parts parts;
 
     return url_split(url, &parts) && is_among(&of->origins, parts.origin);
-}
-
-const char *scope_reason(scope_verdict verdict)
-{
-    static const char *const reasons[SCOPE_VERDICTS] = {
-        [SCOPE_IN] = "",          [SCOPE_SCHEME] = "scope",      [SCOPE_LONG] = "limit", [SCOPE_OUT] = "scope",
-        [SCOPE_REPEATS] = "trap", [SCOPE_EXCLUDED] = "excluded", [SCOPE_PORT] = "scope"};
-
-    return reasons[verdict];
 }

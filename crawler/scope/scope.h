@@ -18,31 +18,30 @@ typedef enum scope_reach {
     SCOPE_PREFIX /* URLs that begin like a seed, up to its last '/'; http and https count as the same */
 } scope_reach;
 
-enum { SCOPE_SEGMENTS = 256 };
+enum { SCOPE_SEGMENTS = 256 }; /* a longer path is a trap */
 
 typedef struct scope_options {
     scope_reach reach;
     const vidi_str *seeds; /* serialised; copied */
     size_t seed_count;
-    /* Patterns; '*' matches any characters, '?' one. Matched against the whole URL, or, if they begin with '/', against
-     * path and query. If there are any to include, a URL must match one of them. Copied. */
+    /* Patterns: '*' matches any characters, '?' exactly one. A pattern that begins with '/' is compared with path and
+     * query, any other with the whole URL. If `include` is not empty, a URL must match one of its patterns. Copied. */
     const char *const *include;
     size_t include_count;
     const char *const *exclude;
     size_t exclude_count;
-    size_t max_url; /* bytes without the fragment; 0: any number */
-    unsigned
-        max_repeat; /* how often a segment may come in a path, which then has SCOPE_SEGMENTS at most; 0: any number */
+    size_t max_url;      /* bytes without the fragment; 0: no limit */
+    unsigned max_repeat; /* times a segment may occur in a path of at most SCOPE_SEGMENTS; 0: no limit for either */
 } scope_options;
 
-/* In the order in which they are looked at. */
+/* In the order in which they are checked. */
 typedef enum scope_verdict {
     SCOPE_IN,
     SCOPE_SCHEME,   /* neither http nor https */
     SCOPE_LONG,     /* longer than max_url */
     SCOPE_OUT,      /* outside of the seeds' hosts, sites or prefixes */
     SCOPE_EXCLUDED, /* by a pattern, or not included by any */
-    SCOPE_REPEATS,  /* the path repeats a segment too often, or has too many: a trap */
+    SCOPE_REPEATS,  /* a trap: the path repeats a segment too often, or has too many segments */
     SCOPE_PORT,     /* a port that the Fetch Standard forbids */
     SCOPE_VERDICTS
 } scope_verdict;
@@ -62,9 +61,6 @@ scope_verdict scope_check(const scope *of, vidi_str url);
 
 /* Is it on the origin of a seed? Credentials and the user's headers go there only. */
 bool scope_is_seeds_origin(const scope *of, vidi_str url);
-
-/* "scope", "limit", "trap": the reason that reports give; "" for SCOPE_IN. */
-const char *scope_reason(scope_verdict verdict);
 
 /* The Fetch Standard's bad ports: https://fetch.spec.whatwg.org/#port-blocking */
 bool scope_port_is_bad(int port);

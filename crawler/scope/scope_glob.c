@@ -2,8 +2,8 @@
  * Patterns: see scope_glob.h.
  *
  * A pattern is a series of pieces with '*' between them. The first piece must stand at the beginning of the text and
- * the last at its end. Of every other piece the first occurrence behind the one before is as good as any: a later one
- * only leaves less of the text for the rest. So nothing is tried twice.
+ * the last at its end. Of every other piece the first occurrence after the piece before is as good as any: a later one
+ * only leaves less of the text for the rest. So matching never backtracks.
  *
  * A piece is searched with memmem, in linear time. Only a piece that has a '?' is tried at every place, which takes
  * time in proportion to the text times the piece.
@@ -56,7 +56,7 @@ static bool begins_with(vidi_str text, vidi_str piece)
     return true;
 }
 
-/* Cuts the text off behind the first occurrence of the piece. False if there is none. */
+/* Moves the text to the end of the first occurrence of the piece. False if there is none. */
 static bool find(vidi_str *text, vidi_str piece)
 {
     if (!memchr(piece.ptr, '?', piece.len)) {

@@ -1,6 +1,6 @@
 /*
- * A set of short texts that is filled once and then only asked: hosts, sites, prefixes, URLs. Open addressing, at most
- * half full. The texts are the user's, so nobody else can make the chains long.
+ * A set of short texts that is filled once and then only searched: hosts, sites, prefixes, URLs. Open addressing, at
+ * most half full. The texts come from the user, so nobody else can make the chains long.
  */
 #ifndef VIDI_CRAWLER_SCOPE_SCOPE_NAMES_H
 #define VIDI_CRAWLER_SCOPE_SCOPE_NAMES_H

@@ -1,5 +1,6 @@
 /*
- * Ports of services that a request of HTTP could be mistaken in: the Fetch Standard, section 2.9, "port blocking".
+ * Ports of services that could misread an HTTP request as their own protocol: the Fetch Standard, section 2.9, "port
+ * blocking".
  */
 #include "crawler/scope/scope.h"
 
