@@ -78,6 +78,7 @@ typedef struct carrier {
     int status;
     bool unreachable;      /* there was no connection */
     fetch_failure failure; /* what we ended it for */
+    int shortage;          /* errno, if no socket could be opened; else 0 */
     char error[CURL_ERROR_SIZE];
 } carrier;
 

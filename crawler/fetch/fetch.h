@@ -53,7 +53,7 @@ typedef enum fetch_failure {
     FETCH_TIMEOUT,
     FETCH_BROKEN, /* the connection broke, or what came was not HTTP */
     FETCH_LIMIT,  /* the body or the head is larger than allowed */
-    FETCH_MEMORY
+    FETCH_MEMORY  /* this machine is short of memory or sockets, which says nothing about the URL */
 } fetch_failure;
 
 /* "name", "address", "connect", "tls", "timeout", "broken", "limit", "memory": the reason that reports give. */
@@ -85,7 +85,7 @@ typedef struct fetch_options {
     int64_t connect_ms;   /* timeouts: until connected, */
     int64_t silence_ms;   /* without a byte, */
     int64_t total_ms;     /* and in all, by the machine's clock */
-    unsigned connections; /* most at a time; further requests wait for their turn */
+    unsigned connections; /* most at a time, fewer if not so many files may be open; further requests wait */
     const fetch_net *allowed; /* copied */
     size_t allowed_count;
     bool allow_public;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -466,10 +467,26 @@ static int copy_rules(fetch_rules *to, const fetch_options *options)
     return error ? error : fetch_guard_open(&to->guard, options);
 }
 
+/* How many sockets there may be, of all files that the process may open: the others are those of the caller. */
+static size_t most_sockets(void)
+{
+    enum { FILES_OF_OTHERS = 64, ENOUGH = 1 << 16 };
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > ENOUGH)
+        return ENOUGH;
+    size_t most = (size_t)files.rlim_cur;
+    most -= most / 2 < FILES_OF_OTHERS ? most / 2 : FILES_OF_OTHERS;
+    return most ? most : 1;
+}
+
 static int open_carriers(fetcher *of, unsigned connections)
 {
+    size_t most = most_sockets();
+
     of->pool = pool_open();
     of->carrier_count = connections ? connections : FETCH_CONNECTIONS;
+    of->carrier_count = of->carrier_count < most ? of->carrier_count : most;
     of->carriers = calloc(of->carrier_count, sizeof *of->carriers);
     if (!of->pool || !of->carriers)
         return VIDI_EMEMORY;
@@ -495,6 +512,7 @@ static int open_multi(fetcher *of)
     curl_multi_setopt(of->multi, CURLMOPT_TIMERDATA, of);
     curl_multi_setopt(of->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     curl_multi_setopt(of->multi, CURLMOPT_MAXCONNECTS, 2 * (long)of->carrier_count);
+    curl_multi_setopt(of->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)most_sockets()); /* kept ones, too */
     return VIDI_OK;
 }
 

@@ -306,6 +306,7 @@ int carrier_take(carrier *by, exchange *with)
     by->status = 0;
     by->unreachable = false;
     by->failure = FETCH_FINE;
+    by->shortage = 0;
     by->error[0] = '\0';
     if (set_origin(by, with) != CURLE_OK || set_method(by, with) != CURLE_OK || set_connection(by, with) != CURLE_OK ||
         curl_easy_setopt(by->easy, CURLOPT_REQUEST_TARGET, with->target) != CURLE_OK ||

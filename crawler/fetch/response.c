@@ -5,6 +5,7 @@
  * chunks. The head of the final response is kept; all of them count towards the limit.
  */
 #include <linux/tcp.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -126,6 +127,12 @@ static size_t take_body(char *from, size_t one, size_t n, void *context)
     return refuse(by, FETCH_LIMIT);
 }
 
+/* This machine lacks something: that says nothing about the URL. */
+static bool is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 /* An address is checked once more when a socket is opened to it, whoever has found it. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *to)
 {
@@ -138,7 +145,12 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         by->with->response.address = address;
         return CURL_SOCKET_BAD;
     }
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    int made = socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    if (made < 0 && is_shortage(errno)) {
+        by->failure = FETCH_MEMORY;
+        by->shortage = errno;
+    }
+    return made;
 }
 
 /*
@@ -224,7 +236,7 @@ static fetch_failure failure_of(const carrier *by, CURLcode result)
         return FETCH_TLS;
     case CURLE_OUT_OF_MEMORY: /* also what libcurl says about a line of 100 kB */
         curl_easy_getinfo(by->easy, CURLINFO_REQUEST_SIZE, &sent);
-        return sent > 0 && !has_head(by) ? FETCH_LIMIT : FETCH_MEMORY;
+        return sent > 0 ? FETCH_LIMIT : FETCH_MEMORY;
     default:
         return FETCH_BROKEN;
     }
@@ -248,6 +260,16 @@ static void explain_limit(const carrier *by, char *why)
         fetch_explain(why, "the body has more than %llu bytes", (unsigned long long)by->with->max_body);
     else
         fetch_explain(why, "the head has more than %llu bytes", (unsigned long long)by->rules->max_head);
+}
+
+static void explain_shortage(const carrier *by, char *why)
+{
+    char text[128];
+
+    if (by->shortage)
+        fetch_explain(why, "this machine has no socket left: %s", strerror_r(by->shortage, text, sizeof text));
+    else
+        fetch_explain(why, "out of memory");
 }
 
 static void explain_broken(const carrier *by, CURLcode result, char *why)
@@ -282,7 +304,7 @@ static void explain(const carrier *by, CURLcode result, char *why)
         explain_limit(by, why);
         break;
     case FETCH_MEMORY:
-        fetch_explain(why, "out of memory");
+        explain_shortage(by, why);
         break;
     case FETCH_NAME:
     case FETCH_TLS:
