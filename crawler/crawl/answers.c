@@ -124,7 +124,7 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
     if (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT)
         note_silence(of, host);
     if (response->failure == FETCH_MEMORY) { /* that says nothing about the URL, which stays in the queue */
-        crawl_fail(of->crawl, "cannot fetch: %s", response->why);
+        crawl_no_memory(of->crawl);
         errand_free(page);
     } else if (host->dead) {
         host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
@@ -228,6 +228,8 @@ void answer_fetched(spider *of, fetch_response *response)
     if (via->queue)
         polite_done(of->manners, via->queue, of->now, response->took_us / 1000);
     if (asked->robots_for) {
+        if (response->failure == FETCH_MEMORY)
+            crawl_no_memory(of->crawl);
         if (response->status != 0)
             via->failures = 0;
         robots_file_arrived(of, asked, response);

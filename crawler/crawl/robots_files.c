@@ -177,10 +177,8 @@ static void come_later(spider *of, host *host, const fetch_response *response)
     int64_t wait = (int64_t)BACK_OFF << (host->robots_failures < 4 ? host->robots_failures : 4);
     char why[200];
 
-    if (response->failure == FETCH_MEMORY) { /* that says nothing about the host, whose URLs stay in the queue */
-        crawl_fail(of->crawl, "cannot fetch: %s", response->why);
+    if (response->failure == FETCH_MEMORY) /* that says nothing about the host; the crawl is about to end */
         return;
-    }
     host->robots_failures++;
     bool silent = response->failure != FETCH_FINE;
     if (silent && host->robots_failures > of->crawl->options.retries) {
