@@ -85,8 +85,14 @@ void answer_named(spider *of, const fetch_event *event)
 
 /* ---- pages ---- */
 
-static void take_facts(errand *page, fetch_response *response)
+/* What a response says goes into the outcome, whether it came as a whole or not: it is a page of the limits' count. */
+static void take_facts(spider *of, host *host, errand *page, const fetch_response *response)
 {
+    if (response->status != 0) {
+        host->pages++;
+        of->pages++;
+        of->bytes += response->body.len;
+    }
     page->status = response->status;
     page->body_bytes = response->body.len;
     page->date = response->date;
@@ -133,7 +139,7 @@ static void no_answer(spider *of, host *host, errand *page, fetch_response *resp
         page->failures++;
         host_retry(of, host, page, of->now + ((int64_t)1000 << shift));
     } else {
-        take_facts(page, response);
+        take_facts(of, host, page, response);
         unfetched(of, page, response);
     }
 }
@@ -196,10 +202,7 @@ static void page_arrived(spider *of, host *host, errand *page, fetch_response *r
             host->overloads = 0;
             host->refused = false;
         }
-        take_facts(page, response);
-        host->pages++;
-        of->pages++;
-        of->bytes += page->body_bytes;
+        take_facts(of, host, page, response);
         page->response = response;
         page->host = NULL;
         page->weight = sizeof *page + response->body.room + response->head.room + response->sent.room;

@@ -114,11 +114,11 @@ static void obey_delay(spider *of, host *host)
 
 void robots_file_from(spider *of, host *host, const card *known)
 {
+    host->robots_reached = known->robots_reached;
     if (known->robots_outcome != ROBOTS_READ && known->robots_outcome != ROBOTS_ALLOW_ALL)
         return;
     host->robots_outcome = known->robots_outcome;
     host->robots_date = known->robots_date;
-    host->robots_reached = known->robots_reached;
     if (known->robots_outcome == ROBOTS_READ && parse(of, host, bytes_str(&known->robots), NULL) != VIDI_OK) {
         crawl_no_memory(of->crawl);
         return;
@@ -171,6 +171,18 @@ static void settle(spider *of, host *host, robots_outcome outcome, vidi_str file
 
 /* ---- what an answer means ---- */
 
+/* The database remembers since when the file cannot be reached: after a month it counts as missing. */
+static void note_unreachable(spider *of, host *host)
+{
+    host->robots_outcome = ROBOTS_DENY_ALL;
+    host->robots_date = crawl_date(of->crawl);
+    if (!host->robots_reached)
+        host->robots_reached = host->robots_date;
+    card *news = robots_news(of, host);
+    if (news)
+        spider_to_keeper(of, &news->parcel);
+}
+
 /* The file cannot be reached: tries again later, and at last gives up. */
 static void come_later(spider *of, host *host, const fetch_response *response)
 {
@@ -192,6 +204,7 @@ static void come_later(spider *of, host *host, const fetch_response *response)
         int64_t asked = http_retry_after(http_value(bytes_str(&response->head), "retry-after"), crawl_date(of->crawl));
         if (asked > BACK_OFF_MOST || host->robots_failures >= UNREACHABLE_TRIES) {
             snprintf(why, sizeof why, "its robots.txt cannot be reached (status %d)", response->status);
+            note_unreachable(of, host);
             host_park(of, host, asked > 0 ? crawl_date(of->crawl) + asked : 0, why);
             return;
         }

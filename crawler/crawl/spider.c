@@ -174,7 +174,9 @@ static bool skip_time(spider *of, int64_t until)
 /* How long to wait for an event, in milliseconds. */
 static int64_t patience(spider *of)
 {
-    if (crawl_ends(of->crawl) == ENDING_NOT && !limits_allow(of)) {
+    if (crawl_ends(of->crawl) != ENDING_NOT)
+        return GATED;
+    if (!limits_allow(of)) {
         note_starving(of, limits_gate(of));
         return GATED;
     }

@@ -147,6 +147,58 @@ static void a_host_that_always_refuses_keeps_its_urls(void **state)
     site_close(web);
 }
 
+/* RFC 9309: after a month a robots.txt that cannot be reached counts as missing; the database knows since when. */
+static void an_unreachable_robots_file_counts_as_missing_after_a_month(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    site_clock clock;
+    crawling self;
+    site_page *robots = site_page_on(web, "www.many.example", "/robots.txt");
+    robots->answer.status = 500;
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    site_serve(web);
+    begin(&self, seed);
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    crawling_must(&self, CRAWL_LIMIT);
+    check(self.progress.pages == 0, "nothing may be fetched");
+    atomic_fetch_add(&clock.ms, INT64_C(29) * 24 * 3600 * 1000);
+    crawling_must(&self, CRAWL_LIMIT);
+    atomic_fetch_add(&clock.ms, INT64_C(2) * 24 * 3600 * 1000);
+    crawling_must(&self, CRAWL_DONE);
+    check(self.progress.pages == 1, "now it is fetched");
+    crawling_end(&self);
+    site_close(web);
+}
+
+/* A response that is too large is a response: it counts against --max-pages like all others. */
+static void responses_that_are_cut_off_count_as_pages(void **state)
+{
+    (void)state;
+    static char large[5000];
+    site *web = site_open(1);
+    crawling self;
+    char target[20];
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    memset(large, 'x', sizeof large);
+    for (int i = 0; i < 20; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        site_page *page = page_on(web, seed, "www.many.example", target);
+        page->answer.body = large;
+        page->answer.length = sizeof large;
+    }
+    site_serve(web);
+    begin(&self, seed);
+    self.options.max_body = 4000;
+    self.options.max_pages = 9;
+    crawling_must(&self, CRAWL_LIMIT);
+    check(self.progress.pages == 9 && self.progress.errors == 8, "%llu pages, %llu errors",
+          (unsigned long long)self.progress.pages, (unsigned long long)self.progress.errors);
+    crawling_end(&self);
+    site_close(web);
+}
+
 /* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
 static void dead_hosts_are_given_up_soon(void **state)
 {
@@ -185,6 +237,8 @@ int main(void)
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
         cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
         cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
+        cmocka_unit_test(an_unreachable_robots_file_counts_as_missing_after_a_month),
+        cmocka_unit_test(responses_that_are_cut_off_count_as_pages),
         cmocka_unit_test(dead_hosts_are_given_up_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
