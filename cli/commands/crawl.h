@@ -137,7 +137,7 @@ void cli_crawl_account_close(cli_crawl_account *account);
 /* Prints why seeds could not be fetched, the first of them. */
 void cli_crawl_explain_seeds(const cli_crawl_account *account);
 
-/* The table of `vidi crawl report` and of the end of a crawl; `left` says how to go on with what is left. */
+/* The table of `vidi crawl report` and of the end of a crawl; `left` says how to continue. */
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left);
 /* One object, with the broken links in it. CLI_OK, or CLI_ERROR with a message. */
 int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out);

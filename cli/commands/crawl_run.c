@@ -133,14 +133,14 @@ static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_reque
 
 /* ---- at the end ---- */
 
-/* How to go on with the URLs that are left. */
+/* How to continue with the URLs that are left. */
 static const char *go_on(const crawl_job *job, bool has_state)
 {
     if (!has_state)
         return "nothing is kept without --state DIR";
     if (strcmp(job->limit, "--max-pages") == 0 || strcmp(job->limit, "--max-bytes") == 0)
-        return "the same command with a higher limit goes on"; /* these count all runs */
-    return "the same command goes on";
+        return "the same command with a higher limit continues"; /* these count all runs */
+    return "the same command continues";
 }
 
 static int print_summary(const crawl_job *job, const cli_crawl_account *account, bool has_state)

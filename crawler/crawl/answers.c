@@ -1,5 +1,5 @@
 /*
- * What an answer means, or that there is none, for the URL and for its host.
+ * What an answer, or its absence, means for the URL and for its host.
  *
  *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never answers is
  *                                           left alone for a while, and then all its URLs share the outcome
@@ -104,7 +104,7 @@ static void unfetched(spider *of, errand *page, const fetch_response *response)
     host_unfetched(of, page, fetch_reason(response->failure), response->why);
 }
 
-/* The host has not answered again. */
+/* The host has failed to answer once more. */
 static void note_silence(spider *of, host *host)
 {
     char why[200];
@@ -114,10 +114,10 @@ static void note_silence(spider *of, host *host)
         polite_back_off(of->manners, host->queue, of->now + BACK_OFF);
     if (host->failures < DEAD_TIMES || host->dead)
         return;
-    snprintf(why, sizeof why, "the host has not answered %u requests in a row", host->failures);
+    snprintf(why, sizeof why, "the host did not answer %u requests in a row", host->failures);
     host->dead = "connect";
     snprintf(host->dead_error, sizeof host->dead_error, "%s", why);
-    crawl_warn(of->crawl, "%s: %s; the rest of its URLs is not tried", host->origin, why);
+    crawl_warn(of->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
 }
 
 static bool may_pass(fetch_failure failure)
@@ -166,7 +166,7 @@ static bool overloaded(spider *of, host *host, errand *page, const fetch_respons
         asked = asked < BACK_OFF_MOST ? asked : BACK_OFF_MOST;
     }
     if (host->refused) {
-        snprintf(why, sizeof why, "it goes on answering with status %d", response->status);
+        snprintf(why, sizeof why, "it keeps answering with status %d", response->status);
         if (!host->parked)
             host_park(of, host, 0, why);
         return true;

@@ -1,5 +1,5 @@
 /*
- * A crawl as its user sees it: see crawl.h. Opening, running, stopping, looking at it, closing; and how it comes to its end.
+ * A crawl as its caller sees it: see crawl.h. Opening, running, stopping, progress, closing; and how a run ends.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -192,14 +192,14 @@ static void fill_in_defaults(crawl_options *o)
     DEFAULT(max_url, 2048);
     DEFAULT(max_repeat, 3);
     DEFAULT(max_hops, 20);
-    DEFAULT(max_body, 16 << 20);
+    DEFAULT(max_body, FETCH_MAX_BODY);
     DEFAULT(max_unpacked, 64 << 20);
     DEFAULT(per_host, 1);
     DEFAULT(max_delay, 60000);
-    DEFAULT(connections, 64);
-    DEFAULT(connect_ms, 10000);
-    DEFAULT(silence_ms, 30000);
-    DEFAULT(total_ms, 300000);
+    DEFAULT(connections, FETCH_CONNECTIONS);
+    DEFAULT(connect_ms, FETCH_CONNECT_MS);
+    DEFAULT(silence_ms, FETCH_SILENCE_MS);
+    DEFAULT(total_ms, FETCH_TOTAL_MS);
     DEFAULT(threads, processors());
     DEFAULT(clock, &crawl_clock_real);
 }

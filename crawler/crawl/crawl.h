@@ -5,9 +5,9 @@
  *   spider thread     names, robots.txt, politeness, requests
  *   reader threads    unpack, find links, pack records
  *
- * A batch is committed in this order: URLs of the links are added to the set; the archive and the output file are written
- * and synced; one transaction of the database; vidi_commit_to. A crash leaves archive >= database >= set, and opening the
- * crawl again brings the three together.
+ * A batch is committed in this order: the links are added to the set; the archive and the output file are written and
+ * synced; one transaction of the database; vidi_commit_to. So after a crash the archive is never behind the database, nor
+ * the database behind the set, and opening the crawl again brings the three together.
  */
 #ifndef VIDI_CRAWLER_CRAWL_CRAWL_H
 #define VIDI_CRAWLER_CRAWL_CRAWL_H
@@ -23,7 +23,7 @@
 #include "crawler/scope/scope.h"
 #include "vidi/vidi.h"
 
-/* A URL that has been dealt with: a line of --jsonl. */
+/* A finished URL: a line of --jsonl. */
 typedef struct crawl_outcome {
     vidi_str url;
     uint32_t depth;
@@ -40,7 +40,7 @@ typedef struct crawl_options {
     vidi_options set;
     uint64_t set_memory; /* vidi_access.memory_limit */
 
-    /* What belongs to it. max_… 0: no limit, unless something else is said. */
+    /* What belongs to the crawl. max_… 0: no limit, unless a default is named. */
     scope_reach reach;
     const char *const *include, *const *exclude;
     size_t include_count, exclude_count;
@@ -51,7 +51,7 @@ typedef struct crawl_options {
     uint64_t max_host_pages; /* 0: 1,000,000 */
     uint64_t max_queries;    /* per path; 0: 10,000 */
     size_t max_url;          /* bytes; 0: 2,048 */
-    unsigned max_repeat;     /* times that a segment may come in a path; 0: 3 */
+    unsigned max_repeat;     /* times a segment may occur in a path; 0: 3 */
     uint32_t max_hops;       /* redirects in a row; 0: 20 */
     uint64_t max_body;       /* bytes as sent; 0: 16 MiB */
     uint64_t max_unpacked;   /* bytes; 0: 64 MiB */
@@ -64,7 +64,7 @@ typedef struct crawl_options {
     int64_t delay;       /* milliseconds; negative: the default rule */
     unsigned per_host;   /* 0: 1 */
     int64_t max_delay;   /* a host that asks for more between two requests is parked; 0: a minute */
-    unsigned retries;    /* after failures that may pass; 3 is usual */
+    unsigned retries;    /* after temporary failures; 3 is usual */
 
     /* The network. */
     const char *const *headers; /* "Name: value", for the seeds' origins only */
@@ -77,8 +77,8 @@ typedef struct crawl_options {
     fetch_resolver *resolver;
     void *resolver_context;
 
-    /* Where it goes. */
-    unsigned threads;       /* that read; 0: as many as processors, 4 at most */
+    /* Threads, files and callbacks. */
+    unsigned threads;       /* that read pages; 0: as many as processors, 4 at most */
     uint64_t archive_bytes; /* of an archive file; 0: 1 GiB */
     const char *output;     /* file for lines about outcomes; "-": standard output; NULL: none */
     int (*line)(void *context, const crawl_outcome *outcome, bytes *to); /* appends one line. VIDI_OK or VIDI_EMEMORY */
@@ -103,10 +103,10 @@ typedef enum crawl_end {
     CRAWL_FAILED   /* crawl_error tells */
 } crawl_end;
 
-/* Crawls until the end. Everything that was dealt with is committed and synced when it returns, unless it failed. */
+/* Crawls to the end. When it returns, everything finished is committed and synced, unless it failed. */
 crawl_end crawl_run(crawl *of);
 
-/* Ends the run in good order: nothing new is begun, what is on its way is cut off. Any thread may call it. */
+/* Ends the run cleanly: nothing new is begun, and running requests are cut off. Any thread may call it. */
 void crawl_stop(crawl *of);
 const char *crawl_error(const crawl *of);
 /* Which limit ended it, in words: "--max-pages", "2 hosts are parked". */

@@ -1,12 +1,12 @@
 /*
- * Opening the state of a crawl. The set, the database and the archive are written one after the other, so that a crash
- * leaves them apart by at most a batch:
+ * Opening the state of a crawl. Archive, database and set are written one after another, so a crash leaves them at most
+ * a batch apart:
  *
  *   archive, output file    longer than the database says: cut back
  *   database                what counts
  *   set                     without the URLs of the last rows: they are added again, whatever it answers
  *
- * A set that is missing, because somebody has deleted it or its folder was damaged, is made again from all rows.
+ * A set that is missing, because somebody has deleted it or its folder was damaged, is rebuilt from all rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,22 +19,11 @@
 #include "crawler/crawl/inside.h"
 #include "crawler/crawl/tallies.h"
 
-enum { WHY = 512, CHUNK = 1024 };
-
-static int tell(char *why, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int tell(char *why, int error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(why, WHY, format, arguments);
-    va_end(arguments);
-    return error;
-}
+enum { CHUNK = 1024 }; /* URLs that are added to the set together */
 
 static int ledger_told(const crawl *of, int error, char *why)
 {
-    return tell(why, error, "%s/crawl.db: %s", of->options.folder, ledger_error(of->ledger));
+    return crawl_explain(why, error, "%s/crawl.db: %s", of->options.folder, ledger_error(of->ledger));
 }
 
 /* "FOLDER/NAME"; NULL: no memory. */
@@ -68,12 +57,13 @@ static int open_set(crawl *of, const char *path, char *why)
     int error = vidi_open_with(&of->set, path, &access);
 
     if (error == VIDI_EDAMAGED || error == VIDI_EFORMAT)
-        return tell(why, error, "%s is damaged (%s); delete that folder: the next run makes it again from the database",
-                    path, vidi_message());
+        return crawl_explain(why, error,
+                             "%s is damaged (%s); delete that folder, and the next run rebuilds it from the database",
+                             path, vidi_message());
     if (error == VIDI_EBUSY)
-        return tell(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
+        return crawl_explain(why, error, "another crawl is at work in %s: %s", of->options.folder, vidi_message());
     if (error && error != VIDI_EABSENT)
-        tell(why, error, "%s", vidi_message());
+        crawl_explain(why, error, "%s", vidi_message());
     return error;
 }
 
@@ -163,7 +153,7 @@ static int make_set(crawl *of, const char *path, char *why)
     if (error)
         ledger_told(of, error, why);
     else if ((error = vidi_create(&of->set, &options)) != VIDI_OK)
-        tell(why, error, "%s", vidi_message());
+        crawl_explain(why, error, "%s", vidi_message());
     wish_free(&was);
     return error;
 }
@@ -179,10 +169,12 @@ static int check_canon(crawl *of, const char *canon, char *why)
         return VIDI_OK;
     int error = vidi_canon_create(&wanted, set->canon, set->tracking, NULL);
     if (error)
-        return tell(why, error, "%s", vidi_message());
+        return crawl_explain(why, error, "%s", vidi_message());
     if (strcmp(vidi_canon_name(wanted), canon) != 0)
-        error = tell(why, VIDI_EDIFFERS, "%s was begun with --canon %s, so it cannot go on with %s: use another folder",
-                     of->options.folder, canon, vidi_canon_name(wanted));
+        error =
+            crawl_explain(why, VIDI_EDIFFERS,
+                          "the crawl in %s uses --canon %s and cannot continue with %s; give --state another folder",
+                          of->options.folder, canon, vidi_canon_name(wanted));
     vidi_canon_close(wanted);
     return error;
 }
@@ -192,8 +184,9 @@ static int check_same(crawl *of, const vidi_stats *stats, char *why)
     const char *kind = of->options.set.kind;
 
     if (kind && strcmp(kind, stats->kind) != 0)
-        return tell(why, VIDI_EDIFFERS, "%s was begun with --kind %s, so it cannot go on with %s: use another folder",
-                    of->options.folder, stats->kind, kind);
+        return crawl_explain(why, VIDI_EDIFFERS,
+                             "the crawl in %s uses --kind %s and cannot continue with %s; give --state another folder",
+                             of->options.folder, stats->kind, kind);
     return check_canon(of, stats->canon, why);
 }
 
@@ -206,10 +199,11 @@ static int check_pair(crawl *of, const vidi_stats *stats, char *why)
     if (error && error != VIDI_EABSENT)
         return ledger_told(of, error, why);
     if (error == VIDI_EABSENT && stats->count > 0)
-        return tell(why, VIDI_EDIFFERS,
-                    "%s/seen knows %" PRIu64 " URLs, but crawl.db beside it is empty or new: bring the database back, "
-                    "or delete both to begin again",
-                    of->options.folder, stats->count);
+        return crawl_explain(why, VIDI_EDIFFERS,
+                             "%s/seen knows %" PRIu64
+                             " URLs, but crawl.db beside it is empty or new: bring the database back, "
+                             "or delete both to begin again",
+                             of->options.folder, stats->count);
     return VIDI_OK;
 }
 
@@ -224,16 +218,19 @@ static int read_secret(crawl *of, unsigned char secret[VIDI_KEY_BYTES], char *wh
         return ledger_told(of, error, why);
     if (!text) {
         ssize_t n = getrandom(secret, VIDI_KEY_BYTES, 0);
-        return n == VIDI_KEY_BYTES ? VIDI_OK : tell(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
+        return n == VIDI_KEY_BYTES ? VIDI_OK
+                                   : crawl_explain(why, VIDI_ESYSTEM, "no random numbers: %s", strerrordesc_np(errno));
     }
     if (strlen(text) != (size_t)2 * VIDI_KEY_BYTES)
-        error = tell(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
+        error =
+            crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
     for (int i = 0; i < VIDI_KEY_BYTES && error == VIDI_OK; i++) {
         char pair[3] = {0}, *behind;
         memcpy(pair, text + (size_t)2 * (size_t)i, 2);
         unsigned long byte = strtoul(pair, &behind, 16);
         if (behind != pair + 2)
-            error = tell(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read", of->options.folder);
+            error = crawl_explain(why, VIDI_EFORMAT, "%s/crawl.db is damaged: its secret cannot be read",
+                                  of->options.folder);
         else
             secret[i] = (unsigned char)byte;
     }
@@ -257,11 +254,11 @@ static int open_keys(crawl *of, const unsigned char secret[VIDI_KEY_BYTES], cons
     if (error == VIDI_OK && of->options.check)
         error = url_keys_open(&of->targets, secret, canon);
     if (error == VIDI_EOPTION)
-        return tell(why, error, "--check cannot be used together with a --tracking list");
-    return error ? tell(why, error, "%s", vidi_message()) : VIDI_OK;
+        return crawl_explain(why, error, "--check cannot be used together with a --tracking list");
+    return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
 }
 
-/* ---- what is behind the last commit ---- */
+/* ---- rows after the last sync ---- */
 
 /* Rows whose URLs are added to the set again. */
 typedef struct again {
@@ -320,8 +317,8 @@ static int add_again(crawl *of, char *why)
     if (error == VIDI_OK)
         error = vidi_sync(of->set);
     if (error)
-        tell(why, error, "cannot bring the set and the database together: %s%s%s", vidi_strerror(error),
-             *vidi_message() ? "; " : "", vidi_message());
+        crawl_explain(why, error, "cannot bring the set and the database together: %s%s%s", vidi_strerror(error),
+                      *vidi_message() ? "; " : "", vidi_message());
     of->found_until = of->committed_to = of->synced_to = rows->last;
     bytes_free(&rows->text);
     free(rows);
@@ -348,10 +345,10 @@ static int open_archive(crawl *of, char *why)
         char said[256] = "";
         error = archive_open(&of->archive, &wanted, said);
         if (error)
-            tell(why, error, "%s", said);
+            crawl_explain(why, error, "%s", said);
     }
     if (error == VIDI_OK && (error = archive_sync(of->archive)) != VIDI_OK)
-        tell(why, error, "%s", archive_error(of->archive));
+        crawl_explain(why, error, "%s", archive_error(of->archive));
     free(folder);
     return error;
 }
@@ -446,7 +443,7 @@ static int begin_run(crawl *of, const vidi_stats *stats, const unsigned char *se
 
     free(verdicts);
     if (error)
-        return tell(why, error, "%s", error == VIDI_EMEMORY ? vidi_strerror(error) : vidi_message());
+        return crawl_explain(why, error, "%s", error == VIDI_EMEMORY ? vidi_strerror(error) : vidi_message());
     error = tallies_read(of, &counts);
     if (error == VIDI_OK)
         error = write_opening(of, stats, secret, &counts);
@@ -457,7 +454,7 @@ static int begin_run(crawl *of, const vidi_stats *stats, const unsigned char *se
     }
     tallies_show(of, &counts);
     error = vidi_commit(of->set);
-    return error ? tell(why, error, "%s", vidi_message()) : VIDI_OK;
+    return error ? crawl_explain(why, error, "%s", vidi_message()) : VIDI_OK;
 }
 
 static int open_parts(crawl *of, const char *seen, char *why)
@@ -467,7 +464,7 @@ static int open_parts(crawl *of, const char *seen, char *why)
     int error = of->set ? VIDI_OK : make_set(of, seen, why);
 
     if (error == VIDI_OK && (error = vidi_stat(of->set, &stats)) != VIDI_OK)
-        tell(why, error, "%s", vidi_message());
+        crawl_explain(why, error, "%s", vidi_message());
     if (error == VIDI_OK)
         error = check_same(of, &stats, why);
     if (error == VIDI_OK)
@@ -490,13 +487,14 @@ int resume_open(crawl *of, char *why)
     char said[256] = "";
 
     if (mkdir(of->options.folder, 0777) != 0 && errno != EEXIST)
-        return tell(why, VIDI_EIO, "cannot make the folder %s: %s", of->options.folder, strerrordesc_np(errno));
+        return crawl_explain(why, VIDI_EIO, "cannot make the folder %s: %s", of->options.folder,
+                             strerrordesc_np(errno));
     char *seen = path_of(of, "seen"), *database = path_of(of, "crawl.db");
     int error = seen && database ? open_set(of, seen, why) : VIDI_EMEMORY;
     if (error == VIDI_OK || error == VIDI_EABSENT) {
         error = ledger_open(&of->ledger, database, LEDGER_WRITE, of->options.max_depth >= 0, said);
         if (error)
-            tell(why, error, "%s", said);
+            crawl_explain(why, error, "%s", said);
     }
     if (error == VIDI_OK)
         error = open_parts(of, seen, why);

@@ -130,7 +130,7 @@ bool fetch_address_read(const struct sockaddr *from, fetch_address *to)
     return to->length != 0;
 }
 
-/* The number behind the '/': up to three digits, nothing else. */
+/* The number after the '/': up to three digits, nothing else. */
 static bool read_bits(const char *text, unsigned most, unsigned *bits)
 {
     size_t n = strspn(text, "0123456789");

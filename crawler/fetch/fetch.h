@@ -4,15 +4,15 @@
  *
  *     fetch_name(f, host, item);               the address of a host, from a cache of five minutes
  *     fetch_start(f, &request);                begins a request to that address
- *     while (fetch_wait(f, 100, &event) > 0)   names and responses, each in the order in which they are complete
+ *     while (fetch_wait(f, 100, &event) > 0)   addresses and responses, as they arrive
  *         …
  *
  * Redirects are not followed and cookies are not kept; nothing is taken from the environment or from configuration files.
  * Bodies come as they were sent, without the chunks' framing but still packed (we ask for gzip).
  *
- * Safety: an address that is not public is refused unless it is in one of the allowed networks, and so is a public one
- * unless `allow_public`. That is decided about each resolved address and again when a socket is opened, so a name that
- * changes its address gains nothing.
+ * Safety: an address that is not public is refused unless it is in one of the allowed networks; a public one is refused
+ * unless `allow_public`. Each address is checked when a name is resolved and again when a socket is opened, so a name
+ * that changes its address gains nothing.
  */
 #ifndef VIDI_CRAWLER_FETCH_FETCH_H
 #define VIDI_CRAWLER_FETCH_FETCH_H
@@ -41,7 +41,7 @@ bool fetch_net_has(const fetch_net *net, const fetch_address *address);
 /* An address as text; "192.0.2.1". `to` has room for 46 bytes. */
 const char *fetch_address_text(const fetch_address *address, char *to);
 
-/* Is it an address that anybody on the Internet can have? Private, loopback, link-local, mapped … ones are not. */
+/* Can anybody on the Internet have this address? Not private, loopback, link-local, mapped … ones. */
 bool fetch_address_is_public(const fetch_address *address);
 
 typedef enum fetch_failure {
@@ -59,13 +59,13 @@ typedef enum fetch_failure {
 /* "name", "address", "connect", "tls", "timeout", "broken", "limit", "memory": the reason that reports give. */
 const char *fetch_reason(fetch_failure failure);
 
-/* Finds the addresses of a host, at most `room`. Called in threads of the pool. Returns how many, or a negative number. */
+/* Finds at most `room` addresses of a host. Returns how many, or a negative number. Threads of the pool call it. */
 typedef int fetch_resolver(void *context, const char *host, fetch_address *addresses, int room);
 
-/* The system's, for resolvers that know some names themselves and pass the others on. The context is not looked at. */
+/* The system's resolver, for resolvers that know some names themselves and pass the others on. Ignores its context. */
 int fetch_resolve_system(void *context, const char *host, fetch_address *addresses, int room);
 
-/* What an option of 0 stands for. */
+/* Defaults: what an option of 0 stands for. */
 enum {
     FETCH_MAX_BODY = 16 << 20,
     FETCH_MAX_HEAD = 64 << 10,
@@ -82,10 +82,10 @@ typedef struct fetch_options {
     uint64_t max_body;    /* bytes as sent */
     uint64_t max_head;    /* bytes of all header fields */
     uint64_t max_held;    /* bytes that running requests hold together; beyond it, large bodies wait for each other */
-    int64_t connect_ms;   /* timeouts: until connected, */
-    int64_t silence_ms;   /* without a byte, */
-    int64_t total_ms;     /* and in all, by the machine's clock */
-    unsigned connections; /* most at a time, fewer if not so many files may be open; further requests wait */
+    int64_t connect_ms;   /* longest time to connect; the timeouts use the machine's clock */
+    int64_t silence_ms;   /* longest time without a byte */
+    int64_t total_ms;     /* longest time for a whole response */
+    unsigned connections; /* concurrent requests, fewer if not as many files may be open; further ones wait */
     const fetch_net *allowed; /* copied */
     size_t allowed_count;
     bool allow_public;
@@ -98,17 +98,17 @@ typedef struct fetcher fetcher;
 
 /*
  * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), or VIDI_EARGUMENT (a control character in the
- * agent). The options need not stay.
+ * agent). The options are copied.
  */
 int fetch_open(fetcher **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */
 void fetch_close(fetcher *of);
 
-/* Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"): an event FETCH_NAMED will tell, never this call. */
+/* Asks for the address of a host ("example.org", "192.0.2.1", "[::1]"); an event FETCH_NAMED will bring the answer. */
 int fetch_name(fetcher *of, vidi_str host, void *item);
 
 typedef struct fetch_request {
-    void *item;            /* whatever the caller likes */
+    void *item;            /* the caller's; returned with the event */
     vidi_str url;          /* serialised, http or https; copied */
     fetch_address address; /* to connect to, from FETCH_NAMED */
     bool head;             /* HEAD instead of GET */
@@ -122,9 +122,9 @@ typedef struct fetch_request {
 } fetch_request;
 
 /*
- * An event FETCH_DONE will tell how it went. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: a URL that is not serialised http
- * or https, no address, or a header that is not "Name: value" in one line or is none of the caller's (Host and those that
- * say where a message ends).
+ * Begins a request; an event FETCH_DONE will bring the response. VIDI_OK, VIDI_EMEMORY, or VIDI_EARGUMENT: the URL is not
+ * a serialised http or https URL, there is no address, or a header is not "Name: value" in one line or is not the caller's
+ * to set (Host, and those that say where a message ends).
  */
 int fetch_start(fetcher *of, const fetch_request *request);
 
@@ -142,7 +142,7 @@ typedef struct fetch_response {
     int64_t took_us; /* until it was complete, by the machine's clock */
 } fetch_response;
 
-/* Any thread may call it, also when the fetcher is closed. */
+/* Any thread may call it, even after fetch_close. */
 void fetch_response_free(fetch_response *response);
 
 typedef enum fetch_event_kind { FETCH_NAMED, FETCH_DONE } fetch_event_kind;
@@ -159,18 +159,18 @@ typedef struct fetch_event {
 } fetch_event;
 
 /*
- * Waits at most so many milliseconds (0: only looks) for an event. 1: there is one. 0: time is up, or fetch_wake was
+ * Waits at most `ms` milliseconds for an event (0: does not wait). 1: there is one. 0: time is up, or fetch_wake was
  * called. Negative: an error.
  */
 int fetch_wait(fetcher *of, int64_t ms, fetch_event *event);
 
-/* Ends a fetch_wait; the one function of a fetcher that other threads may call. */
+/* Ends a fetch_wait. The only function of a fetcher that other threads may call. */
 void fetch_wake(fetcher *of);
 
-/* Requests that have begun and are not reported yet; names that are being resolved. */
+/* Number of requests and questions for names that are not reported yet. */
 size_t fetch_running(const fetcher *of);
 
-/* Bytes of heads and bodies that have come and are not reported yet. */
+/* Bytes of heads and bodies that have arrived and are not reported yet. */
 uint64_t fetch_held(const fetcher *of);
 
 #endif

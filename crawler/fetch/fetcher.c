@@ -23,9 +23,9 @@
 #include "crawler/fetch/sockets.h"
 
 enum {
-    EVENTS = 64,
-    BUFFER =
-        64 * 1024 /* that libcurl receives into: pages of 50 kB take half the time of 16 kB, which is its default */
+    EVENTS = 64,       /* of epoll, read at a time */
+    LONGEST = 60000,   /* milliseconds of one epoll_wait */
+    BUFFER = 64 * 1024 /* that libcurl receives into; with its default of 16 kB, pages of 50 kB take twice as long */
 };
 
 static const int64_t NEVER = INT64_MAX;
@@ -328,7 +328,7 @@ static int time_left(const fetcher *of, int64_t until)
     if (first == NEVER)
         return -1;
     int64_t ms = (first - of->now + 999) / 1000;
-    return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
+    return ms < 0 ? 0 : ms > LONGEST ? LONGEST : (int)ms;
 }
 
 static bool has_event(const fetcher *of)

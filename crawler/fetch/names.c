@@ -113,7 +113,7 @@ static void answer(names *of, question *one, const name *with)
     queue_put(&of->answered, &one->link);
 }
 
-/* The place of the first permitted address at or behind `from`, and then from the beginning; -1: there is none. */
+/* The place of the first permitted address, searched from `from` on and then from the start; -1: there is none. */
 static int find_permitted(const names *of, const name *one, int from)
 {
     for (int i = 0; i < one->found; i++) {

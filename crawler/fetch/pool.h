@@ -1,8 +1,8 @@
 /*
- * Exchanges are used again, with the buffers that they have: their responses are freed by other threads than the one that
- * fetches, and the C library would have both wait for each other's lock.
+ * Exchanges are reused together with their buffers: other threads than the one that fetches free the responses, and
+ * malloc would make them wait for each other's lock.
  *
- * One thread takes exchanges out; any thread brings them back, also when the pool has been closed.
+ * One thread takes exchanges out; any thread brings them back, even after the pool has been closed.
  */
 #ifndef VIDI_CRAWLER_FETCH_POOL_H
 #define VIDI_CRAWLER_FETCH_POOL_H

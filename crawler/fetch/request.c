@@ -83,7 +83,7 @@ static const char *value_of(const char *line)
 
 /* ---- the copy that libcurl reads ---- */
 
-/* Copies with a zero behind it. */
+/* Copies with a terminating zero. */
 static char *put(char **at, const char *from, size_t n)
 {
     char *copy = *at;

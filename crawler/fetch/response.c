@@ -154,7 +154,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 }
 
 /*
- * libcurl skips whatever stands behind the length of a chunk, and hands nothing over, so that our limits do not see it.
+ * libcurl skips whatever follows the length of a chunk and hands nothing over, so our limits do not see it.
  * The kernel knows how much has come: every few events we compare that with what we got of it.
  */
 bool carrier_is_fooled(carrier *by, int fd)

@@ -1,20 +1,19 @@
 /*
  * The URLs that are still to be fetched, on disk, sorted by host.
  *
- * The frontier has no uniqueness of its own: the seen-set has decided that a URL is new. New URLs are appended to the
- * table `urls`, in the order in which they were found; that row stays for good. frontier_sort reads the rows that it has
- * not sorted yet, and writes them again as blocks of up to FRONTIER_BLOCK URLs of one host. frontier_take reads a block.
- * A block stays until frontier_drop, so after a crash it comes again.
+ * The frontier does not check for duplicates: the seen-set has decided that a URL is new. New URLs are appended to the
+ * table `urls`, in the order in which they were found; rows are never removed. frontier_sort reads the rows that it has
+ * not sorted yet and writes them again as blocks of up to FRONTIER_BLOCK URLs of one host. frontier_take reads a block.
+ * A block stays until frontier_drop, so it is read again after a crash.
  *
- * All of it happens in the database and in the transaction of the caller. Memory does not grow with the number of URLs.
+ * Everything happens in the database and the transaction of the caller. Memory does not grow with the number of URLs.
  *
  *   urls     id, url, host, depth, hops, kind, referrer     append-only
  *   shelves  first, last                                    which ids are sorted; a shelf is a range of them
  *   queue    (shelf, level, host, block), count, urls       clustered by host: what a host needs lies together
  *
- * Why shelves: URLs of a million hosts that are put in the order of their hosts touch every page of the queue. So each
- * large sort begins a new shelf, which is written from its beginning to its end, and older ones stay as they are. Small
- * sorts share a shelf.
+ * Why shelves: inserting URLs of a million hosts in the order of their hosts touches every page of the queue. So each
+ * large sort writes a new shelf from beginning to end, and older shelves stay as they are. Small sorts share a shelf.
  *
  * Functions return VIDI_OK, VIDI_EABSENT where it is named, or an error: VIDI_EMEMORY, VIDI_EIO, VIDI_ELIMIT (the disk
  * is full), VIDI_EBUSY, VIDI_EDAMAGED, VIDI_EARGUMENT (there is no transaction). frontier_error has the sentence. After
@@ -30,12 +29,12 @@
 
 #include "crawler/base/bytes.h"
 
-enum { FRONTIER_BLOCK = 50 };
+enum { FRONTIER_BLOCK = 50 }; /* most URLs of a block */
 
 /* What a URL is to the crawl. */
 typedef enum frontier_kind {
     FRONTIER_PAGE,    /* a page in scope */
-    FRONTIER_SEED,    /* the same; it was named by the user */
+    FRONTIER_SEED,    /* a page that the user named */
     FRONTIER_SITEMAP, /* a sitemap */
     FRONTIER_OUTSIDE  /* a link out of scope that is only checked */
 } frontier_kind;
@@ -43,7 +42,7 @@ typedef enum frontier_kind {
 typedef struct frontier_url {
     uint64_t id;    /* from 1; frontier_add gives it */
     uint64_t host;  /* a keyed digest of the origin; chosen by the caller, 63 bits */
-    vidi_str url;   /* as it was met */
+    vidi_str url;   /* as it was found */
     uint32_t depth; /* links from a seed */
     uint32_t hops;  /* redirects that led here */
     frontier_kind kind;
@@ -70,7 +69,7 @@ bool frontier_is_spoiled(const frontier *of);
 /* Appends the URL and fills in its id. Must be in a transaction. */
 int frontier_add(frontier *of, frontier_url *url);
 
-/* The id that was given last: as many URLs have been appended. */
+/* The last id, which is also the number of URLs appended. */
 uint64_t frontier_last(const frontier *of);
 
 /* Rows that were appended but are not in a block yet. */
@@ -103,8 +102,8 @@ int frontier_level(frontier *of, uint32_t *level);
 int frontier_next_level(frontier *of, uint32_t after, uint32_t *level);
 
 /*
- * All URLs of the block are dealt with. Must be in a transaction. Drops are collected: frontier_flush writes them, and must
- * be called before the transaction is committed (ledger_commit does).
+ * Removes a block, when all of its URLs have an outcome. Must be in a transaction. Drops are collected: frontier_flush
+ * writes them and must be called before the transaction is committed (ledger_commit does).
  */
 int frontier_drop(frontier *of, uint32_t level, uint64_t host, uint64_t number);
 int frontier_flush(frontier *of);

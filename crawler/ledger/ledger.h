@@ -1,7 +1,7 @@
 /*
- * The crawl's database: one row for every URL that the seen-set has answered NEW for, and one outcome for each that was
- * dealt with. `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a transaction that was committed
- * survives a power cut, which the order archive, database, set depends on.
+ * The crawl's database: one row for every URL that the seen-set answered NEW for, and one outcome for each finished URL.
+ * `crawl.db` in the state's folder, SQLite in WAL mode with synchronous=FULL: a committed transaction survives a power
+ * cut, which the order archive, database, set relies on.
  *
  *   meta      name, value: what the crawl is, lengths of files
  *   seeds     url: what the user named
@@ -19,8 +19,8 @@
  *
  * Transactions. Everything that writes, here and in the frontier, must be between ledger_begin and ledger_commit;
  * otherwise it is VIDI_EARGUMENT, and nothing is written. If one of these functions fails (VIDI_EEXIST and VIDI_EABSENT are
- * answers, not failures), nothing of the transaction will ever be committed: ledger_commit refuses, with the same code. The
- * caller rolls back and does all of it again, or gives up.
+ * answers, not failures), the transaction can no longer be committed: ledger_commit refuses, with the same code. The
+ * caller rolls back and writes everything again, or gives up.
  */
 #ifndef VIDI_CRAWLER_LEDGER_LEDGER_H
 #define VIDI_CRAWLER_LEDGER_LEDGER_H
@@ -52,7 +52,7 @@ const char *ledger_error(const ledger *of);
 frontier *ledger_frontier(ledger *of);
 sqlite3 *ledger_database(ledger *of); /* for reports and tests */
 
-/* VIDI_EBUSY: another process has been writing for five seconds. Readers never stand in the way. */
+/* VIDI_EBUSY: another process has been writing for five seconds. Readers never block it. */
 int ledger_begin(ledger *of);
 
 /*
@@ -94,7 +94,7 @@ typedef struct ledger_outcome {
 
 /* Each URL has at most one: a second one is VIDI_EEXIST, and nothing changes. VIDI_EARGUMENT: there is no such URL. */
 int ledger_outcome_add(ledger *of, const ledger_outcome *outcome);
-/* Has this URL an outcome? 1, 0 or an error. */
+/* Does this URL have an outcome? 1, 0 or an error. */
 int ledger_is_done(ledger *of, uint64_t id);
 
 /* ---- hosts ---- */
@@ -104,7 +104,7 @@ typedef struct ledger_host {
     vidi_str origin;    /* on return, all texts are in the ledger's memory, good until the next ledger_host_read */
     uint64_t pages;     /* fetched */
     int64_t not_before; /* a date: the host asked to be left alone until then; 0: not */
-    const char *parked; /* why it is not crawled any further in this run; NULL: it is */
+    const char *parked; /* why the host is parked; NULL: it is not */
     /* robots.txt */
     int robots_outcome; /* robots_outcome; -1: never asked for */
     int64_t robots_date;
@@ -114,7 +114,7 @@ typedef struct ledger_host {
 
 int ledger_host_read(ledger *of, uint64_t id, ledger_host *host); /* VIDI_EABSENT: not known yet */
 int ledger_host_write(ledger *of, const ledger_host *host);
-/* Changes the number of pages alone. VIDI_EABSENT: the host is not known yet. */
+/* Changes only the number of pages. VIDI_EABSENT: the host is not known yet. */
 int ledger_host_pages(ledger *of, uint64_t id, uint64_t pages);
 
 /* ---- the rest ---- */
