@@ -19,7 +19,7 @@
 #include "support/random.h"
 #include "support/runner.h"
 
-enum { LIVES = 12, KILLS = 50, LONG_KILLS = 1000, CONNECTIONS = 16, BATCH = 500, MOST_SEEDS = 12 };
+enum { LIVES = 12, KILLS = 50, LONG_KILLS = 1000, CONNECTIONS = 16, BATCH = 500, MOST_SEEDS = 12, LIMIT = 3 };
 
 /* What is crawled, and how. */
 typedef struct town {
@@ -161,11 +161,16 @@ static void town_end(town *of)
     free(of->accounts);
 }
 
-/* One life: it is killed after some time, or at a certain call. False: it has ended before. */
+/* One life: it is killed after some time, or at a certain call. False: the crawl was complete before. */
 static bool live(town *of, program *self, test_random *random)
 {
     child_plan plan = plan_of(of, self);
     char number[32];
+    bool levels = of->depth < 0 && test_below(random, 3) == 0, limit = test_below(random, 4) == 0;
+    if (levels) /* the queue is then sorted anew */
+        child_add(&plan, "--depth", "99", NULL);
+    if (limit)
+        child_add(&plan, "--max-pages", "300", NULL);
     if (test_below(random, 2)) {
         plan.signal = SIGKILL;
         plan.after_us = (int64_t)test_below(random, (uint64_t)of->duration / 2);
@@ -176,9 +181,10 @@ static bool live(town *of, program *self, test_random *random)
     int status = child_run(&plan);
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     of->kills += killed;
-    if (!killed)
+    bool at_limit = limit && WIFEXITED(status) && WEXITSTATUS(status) == LIMIT;
+    if (!killed && !at_limit)
         must_end_well(of, self, status, "a life that ended before it was killed");
-    return killed;
+    return killed || at_limit;
 }
 
 static void tell(town *of, uint64_t seed)

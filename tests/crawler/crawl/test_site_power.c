@@ -85,6 +85,8 @@ static void live(town *of, program *self, const fault *planted, test_random *ran
 {
     bool slow = planted->behind || test_below(random, 4) == 0;
     child_plan plan = plan_of(self, slow);
+    if (!planted->variable && test_below(random, 3) == 0)
+        child_add(&plan, "--depth", "99", NULL); /* the queue is then sorted anew */
     char number[32], planting[128], behind[128];
     /* The first two syncs of the set's log are those of its beginning. */
     uint64_t call = planted->behind ? 2 + test_below(random, 2) : 1 + test_below(random, of->calls[slow] * 2 / 3);
