@@ -6,9 +6,9 @@
 #include "crawler/site/crawling.h"
 #include "support/check.h"
 
-enum { MANY = 2500 };
+enum { MANY = 2500, ADDRESSES = 20 };
 
-/* Every name leads to the same server; "dead.…" to one that does not answer, "half.…" to both, "none.…" to nobody. */
+/* "wN.…" leads to one of the addresses, every other name to the first; "dead.…" to one that does not answer, "half.…" to both, "none.…" to nobody. */
 static int resolve(void *context, const char *host, fetch_address *addresses, int room)
 {
     (void)context;
@@ -16,6 +16,8 @@ static int resolve(void *context, const char *host, fetch_address *addresses, in
     if (strncmp(host, "none.", 5) == 0)
         return -1;
     addresses[0] = (fetch_address){{127, 0, 1, 1}, 4};
+    if (host[0] == 'w' && host[1] != 'w')
+        addresses[0].bytes[3] = (uint8_t)(1 + strtoul(host + 1, NULL, 10) % ADDRESSES);
     if (strncmp(host, "dead.", 5) == 0)
         addresses[0].bytes[3] = 99;
     if (strncmp(host, "half.", 5) != 0)
@@ -61,6 +63,35 @@ static void more_hosts_than_fit_into_memory_are_all_visited(void **state)
     begin(&self, seed);
     crawling_must(&self, CRAWL_DONE);
     crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
+/* Hosts that have asked for patience are given back while others need their place, and come back later. */
+static void hosts_that_have_to_wait_make_room(void **state)
+{
+    (void)state;
+    static char names[MANY][40];
+    site *web = site_open(ADDRESSES);
+    site_clock clock;
+    crawling self;
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "w%d.many.example", i);
+        site_page *first = page_on(web, seed, names[i], "/a");
+        page_on(web, first, names[i], "/b");
+        if (i % 2)
+            continue;
+        first->early = (site_answer){.status = 429, .fields = "Retry-After: 100\r\n"};
+        first->early_times = 1;
+    }
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    site_clock_begin(&clock);
+    self.options.clock = &clock.clock;
+    crawling_must(&self, CRAWL_DONE);
+    crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
     crawling_end(&self);
     site_close(web);
 }
@@ -234,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_hosts_than_fit_into_memory_are_all_visited),
+        cmocka_unit_test(hosts_that_have_to_wait_make_room),
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
         cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
         cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
