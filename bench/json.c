@@ -190,7 +190,7 @@ static void frontier(writer *to, const bench_run *run)
             continue;
         begin(to, row->name, "vidi", NULL, row->n, &row->series, row->further < 0 ? 0 : row->further, -1,
               "append, sort to hosts and take out again, on disk, synchronous=FULL");
-        fprintf(to->file, ",\"resident_bytes\":%.0f", row->resident);
+        fprintf(to->file, ",\"waiting_ns\":%.1f,\"resident_bytes\":%.0f", row->waiting, row->resident);
         end(to);
     }
 }

@@ -176,6 +176,7 @@ typedef struct bench_frontier {
     const char *name;    /* NULL: not measured */
     bench_series series; /* all three together */
     double adding, sorting, taking;
+    double waiting; /* of these, for a processor that others were using */
     uint64_t n;
     double resident; /* bytes of memory of a process that does nothing else, at most */
     double further;  /* bytes of it for each further URL */

@@ -19,9 +19,9 @@
 
 enum { BUSY_MS = 5000 };
 
-static const char making[] = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = NONE;";
+static const char making[] = "PRAGMA page_size = 16384; PRAGMA auto_vacuum = NONE;";
 static const char settings[] = "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
-                               "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 4096;"
+                               "PRAGMA cache_size = -8192; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 2048;"
                                "PRAGMA journal_size_limit = 67108864;";
 
 static int refuse(char *why, int code, const char *path, const char *what)

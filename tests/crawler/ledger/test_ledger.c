@@ -513,7 +513,7 @@ static void it_is_for_its_owner_alone(void **state)
     assert_string_equal(ask(of, "PRAGMA journal_mode"), "wal");
     assert_string_equal(ask(of, "PRAGMA synchronous"), "2"); /* FULL */
     assert_string_equal(ask(of, "PRAGMA secure_delete"), "0");
-    assert_string_equal(ask(of, "PRAGMA page_size"), "8192");
+    assert_string_equal(ask(of, "PRAGMA page_size"), "16384");
     ledger_close(of);
 }
 
@@ -576,15 +576,15 @@ static void a_folder_that_is_missing_is_an_error(void **state)
 static void an_incomplete_database_is_refused(void **state)
 {
     const place *here = *state;
-    static char whole[300000];
+    static char whole[1000000];
     ledger_close(open_ledger(here, LEDGER_WRITE));
     int file = open(here->path, O_RDONLY | O_CLOEXEC);
     ssize_t bytes = read(file, whole, sizeof whole);
     close(file);
-    assert_true(bytes > 3 * 8192 && bytes < (ssize_t)sizeof whole);
-    check_left_alone(here, whole, (size_t)bytes - 8192, VIDI_EDAMAGED, "is damaged");
+    assert_true(bytes > 3 * 16384 && bytes < (ssize_t)sizeof whole);
+    check_left_alone(here, whole, (size_t)bytes - 16384, VIDI_EDAMAGED, "is damaged");
     check_left_alone(here, whole, (size_t)bytes - 100, VIDI_EDAMAGED, "is damaged");
-    check_left_alone(here, whole, 8192, VIDI_EDAMAGED, "is damaged");
+    check_left_alone(here, whole, 16384, VIDI_EDAMAGED, "is damaged");
     check_left_alone(here, whole, 50, VIDI_EDAMAGED, "is damaged");
 
     /* SQLite would take an empty file for a new database, and delete its log. */
