@@ -122,9 +122,11 @@ uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *na
 typedef struct cli_crawl_account {
     report *report;
     report_totals totals;
-    cli_crawl_reasons urls;  /* URLs that got no response */
-    cli_crawl_reasons links; /* links that never became URLs of the crawl */
-    bool checked;            /* a run was made with --check */
+    cli_crawl_reasons statuses; /* responses by status */
+    cli_crawl_reasons urls;     /* URLs that got no response */
+    cli_crawl_reasons links;    /* links that never became URLs of the crawl */
+    bool checked;               /* a run was made with --check */
+    bool at_host_limit;         /* a host is parked because of --max-host-pages */
 } cli_crawl_account;
 
 /* Opens the folder of a crawl. CLI_OK, or CLI_ERROR with a message. */
@@ -134,8 +136,9 @@ int cli_crawl_report_open(report **made, const char *folder);
 int cli_crawl_account_open(cli_crawl_account *account, const char *folder);
 void cli_crawl_account_close(cli_crawl_account *account);
 
-/* Prints why seeds could not be fetched, the first of them. */
+/* Prints why seeds could not be fetched, and warns of those that were answered with an error: a few of them. */
 void cli_crawl_explain_seeds(const cli_crawl_account *account);
+void cli_crawl_warn_of_seeds(const cli_crawl_account *account);
 
 /* The table of `vidi crawl report` and of the end of a crawl; `left` says how to continue. */
 int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, const char *left);

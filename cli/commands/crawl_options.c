@@ -147,7 +147,7 @@ static int choose_set(cli_crawl_request *request, const cli_crawl_options *optio
     if (cli_set_describe(&options->set, request->tracking, &into->set, &access, &request->chosen) != CLI_OK)
         return CLI_ERROR;
     into->set_memory = access.memory_limit;
-    return CLI_OK;
+    return options->set.state ? check_set(options, request->tracking) : CLI_OK; /* a kill may have left a set alone */
 }
 
 /* ---- the folder ---- */

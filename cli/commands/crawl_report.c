@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands/crawl.h"
+#include "crawler/base/sql.h"
 #include "ui/run_statistics.h"
 
 /* ---- reading ---- */
@@ -26,6 +27,31 @@ static int take_reason(void *context, const char *name, uint64_t count)
     return 0;
 }
 
+static int visit_statuses(ledger *rows, ledger_visit_count *visit, void *context)
+{
+    sqlite3_stmt *ask = NULL;
+    int error =
+        sql_prepare(ledger_database(rows), &ask,
+                    "SELECT status, count(*) FROM outcomes WHERE reason IS NULL GROUP BY status ORDER BY status");
+    int step = SQLITE_DONE;
+
+    while (error == VIDI_OK && (step = sqlite3_step(ask)) == SQLITE_ROW)
+        visit(context, (const char *)sqlite3_column_text(ask, 0), sql_number(ask, 1));
+    sqlite3_finalize(ask);
+    return error != VIDI_OK ? error : sql_code(step);
+}
+
+static int find_host_limit(ledger *rows, bool *found)
+{
+    sqlite3_stmt *ask = NULL;
+    int error = sql_prepare(ledger_database(rows), &ask, "SELECT 1 FROM hosts WHERE parked LIKE '%--max-host-pages%'");
+    int step = error == VIDI_OK ? sqlite3_step(ask) : SQLITE_DONE;
+
+    *found = step == SQLITE_ROW;
+    sqlite3_finalize(ask);
+    return error != VIDI_OK ? error : sql_code(step);
+}
+
 static int read_account(cli_crawl_account *account)
 {
     ledger *rows = report_ledger(account->report);
@@ -34,7 +60,11 @@ static int read_account(cli_crawl_account *account)
 
     if (result < 0)
         return cli_error("%s", report_error(account->report));
-    result = ledger_reasons(rows, take_reason, &account->urls);
+    result = visit_statuses(rows, take_reason, &account->statuses);
+    if (result == VIDI_OK)
+        result = find_host_limit(rows, &account->at_host_limit);
+    if (result == VIDI_OK)
+        result = ledger_reasons(rows, take_reason, &account->urls);
     if (result == VIDI_OK)
         result = ledger_skipped(rows, take_reason, &account->links);
     if (result == VIDI_OK) {
@@ -79,39 +109,85 @@ uint64_t cli_crawl_reason_count(const cli_crawl_reasons *reasons, const char *na
 
 /* ---- seeds ---- */
 
-void cli_crawl_explain_seeds(const cli_crawl_account *account)
+/* Calls tell with a few seeds, by a question that selects url and text. */
+static void ask_about_seeds(const cli_crawl_account *account, const char *question, void (*tell)(vidi_str, vidi_str))
 {
-    static const char question[] = "SELECT url, coalesce(error, CASE reason WHEN 'robots' THEN 'robots.txt forbids it'"
-                                   " ELSE reason END) FROM pages WHERE kind = 'seed' AND reason IS NOT NULL"
-                                   " ORDER BY id LIMIT 5";
     sqlite3_stmt *ask = NULL;
 
-    if (sqlite3_prepare_v2(ledger_database(report_ledger(account->report)), question, -1, &ask, NULL) != SQLITE_OK)
+    if (sql_prepare(ledger_database(report_ledger(account->report)), &ask, question) != VIDI_OK)
         return;
     while (sqlite3_step(ask) == SQLITE_ROW)
-        cli_error("%s: %s", sqlite3_column_text(ask, 0), sqlite3_column_text(ask, 1));
+        tell(sql_text(ask, 0), sql_text(ask, 1));
     sqlite3_finalize(ask);
+}
+
+static void tell_error(vidi_str url, vidi_str why)
+{
+    cli_error("%.*s: %.*s", (int)url.len, url.ptr, (int)why.len, why.ptr);
+}
+
+static void tell_status(vidi_str url, vidi_str status)
+{
+    cli_warning("%.*s was answered with the status %.*s", (int)url.len, url.ptr, (int)status.len, status.ptr);
+}
+
+void cli_crawl_explain_seeds(const cli_crawl_account *account)
+{
+    ask_about_seeds(
+        account,
+        "SELECT url, coalesce(error, CASE reason WHEN 'robots' THEN 'robots.txt forbids it' ELSE reason END)"
+        " FROM pages WHERE kind = 'seed' AND reason IS NOT NULL ORDER BY id LIMIT 5",
+        tell_error);
+}
+
+void cli_crawl_warn_of_seeds(const cli_crawl_account *account)
+{
+    ask_about_seeds(account, "SELECT url, status FROM pages WHERE kind = 'seed' AND status >= 400 ORDER BY id LIMIT 5",
+                    tell_status);
 }
 
 /* ---- for people ---- */
 
-/* "12: robots 10, timeout 2" */
-static void reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
+enum { LIST_ROOM = 1024 };
+
+/* "robots 10, timeout 2", with what stands between a name and its number. Returns the sum. */
+static uint64_t list_reasons(char text[LIST_ROOM], const cli_crawl_reasons *reasons, const char *between)
 {
-    char text[1024] = "";
     size_t used = 0;
     uint64_t sum = 0;
     cli_number number;
 
+    text[0] = 0;
+    for (size_t i = 0; i < reasons->count && used < LIST_ROOM; i++) {
+        sum += reasons->list[i].count;
+        used += (size_t)snprintf(text + used, LIST_ROOM - used, "%s%s%s%s", i ? ", " : "", reasons->list[i].name,
+                                 between, cli_human_count(&number, reasons->list[i].count));
+    }
+    return sum;
+}
+
+/* "12: robots 10, timeout 2" */
+static void reasons_row(cli_table *table, const char *label, const cli_crawl_reasons *reasons)
+{
+    char text[LIST_ROOM];
+    cli_number number;
+    uint64_t sum = list_reasons(text, reasons, " ");
+
     if (reasons->count == 0)
         return;
-    for (size_t i = 0; i < reasons->count && used < sizeof text; i++) {
-        sum += reasons->list[i].count;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i ? ", " : "", reasons->list[i].name,
-                                 cli_human_count(&number, reasons->list[i].count));
-    }
     cli_table_cell(table, "%s", label);
     cli_table_cell(table, "%s: %s", cli_human_count(&number, sum), text);
+}
+
+/* "200: 340, 404: 12" */
+static void statuses_row(cli_table *table, const cli_crawl_reasons *statuses)
+{
+    char text[LIST_ROOM];
+
+    if (list_reasons(text, statuses, ": ") == 0)
+        return;
+    cli_table_cell(table, "statuses");
+    cli_table_cell(table, "%s", text);
 }
 
 static void count_row(cli_table *table, const char *label, uint64_t count, const char *note)
@@ -145,6 +221,7 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
     cli_number number;
 
     fetched_row(&table, totals);
+    statuses_row(&table, &account->statuses);
     reasons_row(&table, "not fetched", &account->urls);
     reasons_row(&table, "links left out", &account->links);
     if (totals->rows.archived)
@@ -214,6 +291,7 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     cli_json_count(&json, "unknown", totals->unknown);
     cli_json_count(&json, "archived", totals->rows.archived);
     cli_json_count(&json, "parked", totals->parked);
+    put_reasons(&json, "statuses", &account->statuses);
     put_reasons(&json, "skipped_urls", &account->urls);
     put_reasons(&json, "skipped_links", &account->links);
     if (account->checked)

@@ -134,12 +134,14 @@ static int crawl_watched(crawl_job *job, cli_watch *watch, const cli_crawl_reque
 /* ---- at the end ---- */
 
 /* How to continue with the URLs that are left. */
-static const char *go_on(const crawl_job *job, bool has_state)
+static const char *go_on(const crawl_job *job, const cli_crawl_account *account, bool has_state)
 {
     if (!has_state)
         return "nothing is kept without --state DIR";
     if (strcmp(job->limit, "--max-pages") == 0 || strcmp(job->limit, "--max-bytes") == 0)
         return "the same command with a higher limit continues"; /* these count all runs */
+    if (account->at_host_limit)
+        return "the same command with a higher --max-host-pages continues";
     return "the same command continues";
 }
 
@@ -149,7 +151,7 @@ static int print_summary(const crawl_job *job, const cli_crawl_account *account,
     cli_out err;
 
     snprintf(left, sizeof left, " URL%s%s%s%s; %s", account->totals.rows.queue == 1 ? "" : "s", *job->limit ? " (" : "",
-             job->limit, *job->limit ? ")" : "", go_on(job, has_state));
+             job->limit, *job->limit ? ")" : "", go_on(job, account, has_state));
     cli_out_init(&err, STDERR_FILENO);
     int status = cli_crawl_account_table(account, &err, left);
     int closed = cli_out_close(&err);
@@ -214,6 +216,8 @@ static int tell_end(const crawl_job *job, const cli_crawl_request *request, cons
         status = print_result(&account, options->json);
     if (status == CLI_OK)
         warn_of_addresses(job, &account, options);
+    if (status == CLI_OK)
+        cli_crawl_warn_of_seeds(&account);
     if (status == CLI_OK)
         status = exit_status(job, &account, options);
     cli_crawl_account_close(&account);

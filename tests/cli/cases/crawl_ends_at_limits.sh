@@ -12,8 +12,10 @@ vidi crawl report st --json | jq -c '[.fetched, .queue, .urls]'
 crawl -q --depth 2 --jsonl - "$site" | jq -c '[.depth, .url]' | hide_site
 crawl -q --depth 0 --jsonl - "$site" | jq -r .url | hide_site
 crawl --max-pages 2 "$site" 2>&1 | hide_site | grep left
+crawl --state hosts --max-host-pages 4 "$site" 2>&1 | hide_site | grep left
+echo -- an error is a response
+crawl "${site}nothing/" 2>&1 | hide_site | grep -v expected
 echo -- nothing could be fetched
-try crawl -q "${site}nothing/" | hide_site # a 404 is a response
 try crawl -q --retries 0 "${site/.1.1/.2.2}" | hide_site | sed 's/2\.2:[0-9]*/2.2:PORT/g'
 printf 'User-agent: *\nDisallow: /' > www/robots.txt
 try crawl -q "$site" | hide_site
