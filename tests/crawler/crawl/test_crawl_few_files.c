@@ -2,12 +2,9 @@
  * A crawl that may open only a few files either manages with them or ends with an error, and the next run loses nothing.
  * The site's server is a process of its own, so that it can open all the files that it needs.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "crawler/site/crawling.h"
@@ -15,19 +12,6 @@
 #include "support/check.h"
 
 enum { HOSTS = 20, PAGES = 200, FEWEST = 4, MOST = 64 };
-
-static pid_t serve_apart(site *web)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the test, however that ends */
-        site_serve(web);
-        for (;;)
-            pause();
-    }
-    check(child > 0, "no process");
-    return child;
-}
 
 /* Files that are open already. */
 static rlim_t open_files(void)
@@ -47,7 +31,7 @@ static void few_files_lose_nothing(void **state)
     int failed = 0, managed = 0;
     world_web_make(web, &whole);
     site_walk(web, whole.made, HOSTS, -1);
-    pid_t server = serve_apart(web);
+    pid_t server = crawling_serve_apart(web);
     check(getrlimit(RLIMIT_NOFILE, &usual) == 0, "no limit");
     for (rlim_t files = FEWEST; files <= MOST; files += 2) {
         struct rlimit few = {.rlim_cur = open_files() + files, .rlim_max = usual.rlim_max};
@@ -65,7 +49,7 @@ static void few_files_lose_nothing(void **state)
         crawling_judge(&self, web, 0, NULL, NULL);
         crawling_end(&self);
     }
-    check(kill(server, SIGKILL) == 0 && waitpid(server, NULL, 0) == server, "the server has ended before");
+    crawling_end_server(server);
     print_message("# %d crawls have failed, %d have managed\n", failed, managed);
     check(failed > 0 && managed > 0, "the limits are not those between too few and enough");
     site_close(web);

@@ -3,12 +3,8 @@
  * fail one after the other, with growing gaps; those of libcurl and SQLite do not fail. The site's server is a process of
  * its own, so that it has all the memory that it needs.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "crawler/scarce_memory.h"
 #include "crawler/site/crawling.h"
@@ -16,19 +12,6 @@
 #include "support/check.h"
 
 enum { HOSTS = 2, PAGES = 30 };
-
-static pid_t serve_apart(site *web)
-{
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the test, however that ends */
-        site_serve(web);
-        for (;;)
-            pause();
-    }
-    check(child > 0, "no process");
-    return child;
-}
 
 static void no_memory_is_an_error_and_loses_nothing(void **state)
 {
@@ -38,7 +21,7 @@ static void no_memory_is_an_error_and_loses_nothing(void **state)
     int failures = 0;
     world_web_make(web, &whole);
     site_walk(web, whole.made, HOSTS, -1);
-    pid_t server = serve_apart(web);
+    pid_t server = crawling_serve_apart(web);
     for (long at = 0;; at += 1 + at / 20) {
         crawling self;
         crawling_begin(&self, whole.made, HOSTS);
@@ -56,7 +39,7 @@ static void no_memory_is_an_error_and_loses_nothing(void **state)
         if (!has_failed)
             break;
     }
-    check(kill(server, SIGKILL) == 0 && waitpid(server, NULL, 0) == server, "the server has ended before");
+    crawling_end_server(server);
     check(failures > 40, "only %d crawls have failed", failures);
     site_close(web);
     free(whole.made);

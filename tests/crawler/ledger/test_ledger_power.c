@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "crawler/ledger/batches.h"
-#include "crawler/ledger/power.h"
+#include "crawler/ledger/failing_disk.h"
 #include "support/env.h"
 
 enum { IMAGES = 5 };

@@ -4,7 +4,6 @@
 #include "checker.h"
 
 #include <dirent.h>
-#include <openssl/sha.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
+#include "crawler/archive/warc_reader.h"
 #include "text.h"
 
 /* A response of the archive. */
@@ -63,29 +62,13 @@ static bool load(const char *path, site_text *text)
     return true;
 }
 
-/* ---- digests ---- */
-
-/* "sha1:" and the digest in base32 (RFC 4648). */
-static void digest_of(const char *bytes, size_t length, char to[40])
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    unsigned char sum[SHA_DIGEST_LENGTH];
-    SHA1((const unsigned char *)bytes, length, sum);
-    strcpy(to, "sha1:");
-    for (size_t i = 0; i < 32; i++) {
-        size_t bit = i * 5, byte = bit / 8, shift = bit % 8;
-        unsigned both = (unsigned)sum[byte] << 8 | (byte + 1 < sizeof sum ? sum[byte + 1] : 0);
-        to[5 + i] = letters[(both >> (11 - shift)) & 31];
-    }
-    to[37] = 0;
-}
-
 /* ---- the archive ---- */
 
 /* A record: fields, an empty line, the block, two empty lines. */
 typedef struct record {
     const char *file;
-    uint64_t offset, length; /* as packed */
+    uint64_t offset;
+    size_t length; /* as packed */
     site_text text;
     const char *block; /* inside of the text */
     size_t block_length;
@@ -106,23 +89,6 @@ static char *field_of(const char *from, const char *end, const char *name)
         }
     }
     return NULL;
-}
-
-/* Unpacks the gzip member that begins at `from`. Returns how long it is as packed; 0: it cannot be read. */
-static size_t unpack(const char *from, size_t length, site_text *to)
-{
-    char piece[65536];
-    z_stream stream = {.next_in = (Bytef *)(size_t)from, .avail_in = (uInt)length};
-    int result = inflateInit2(&stream, 15 + 16);
-    while (result == Z_OK) {
-        stream.next_out = (Bytef *)piece;
-        stream.avail_out = sizeof piece;
-        result = inflate(&stream, Z_NO_FLUSH);
-        site_text_add(to, piece, sizeof piece - stream.avail_out);
-    }
-    size_t taken = stream.total_in;
-    inflateEnd(&stream);
-    return result == Z_STREAM_END ? taken : 0;
 }
 
 /* Finds the block; says what is wrong with the record, or NULL. */
@@ -162,7 +128,7 @@ static void check_response(check *self, const record *of, const char *fields_end
     const char *end = memmem(of->block, of->block_length, "\r\n\r\n", 4);
     char *url = field_of(of->text.at, fields_end, "WARC-Target-URI");
     char *said = field_of(of->text.at, fields_end, "WARC-Payload-Digest");
-    char real[40] = "";
+    char real[38] = "";
     report->responses++;
     if (!end || !url || strncmp(of->block, "HTTP/1.", 7) != 0) {
         fault(self, &report->bad_records, "%s at %llu is not a response", of->file, (unsigned long long)of->offset);
@@ -172,7 +138,7 @@ static void check_response(check *self, const record *of, const char *fields_end
     }
     const char *body = end + 4;
     size_t length = of->block_length - (size_t)(body - of->block);
-    digest_of(body, length, real);
+    warc_sha1((const unsigned char *)body, length, real);
     if (!said || strcmp(said, real) != 0)
         fault(self, &report->bad_digests, "%s at %llu has the digest %s, not %s", of->file,
               (unsigned long long)of->offset, real, said ? said : "none");
@@ -197,8 +163,8 @@ static void check_record(check *self, record *of)
     const char *end = of->block - 2;
     char *type = field_of(of->text.at, end, "WARC-Type"), *id = field_of(of->text.at, end, "WARC-Record-ID");
     char *date = field_of(of->text.at, end, "WARC-Date"), *said = field_of(of->text.at, end, "WARC-Block-Digest");
-    char real[40];
-    digest_of(of->block, of->block_length, real);
+    char real[38];
+    warc_sha1((const unsigned char *)of->block, of->block_length, real);
     if (!type || !id || !date)
         fault(self, &report->bad_records, "%s at %llu lacks a field", of->file, (unsigned long long)of->offset);
     else if (of->offset == 0 && strcmp(type, "warcinfo") != 0)
@@ -219,10 +185,10 @@ static void check_file(check *self, const char *folder, const char *name)
     site_text_free(&path);
     for (uint64_t at = 0; at < packed.length;) {
         record each = {.file = name, .offset = at};
-        each.length = unpack(packed.at + at, packed.length - at, &each.text);
-        if (each.length == 0) {
+        each.text.at =
+            (char *)warc_member((unsigned char *)packed.at + at, packed.length - at, &each.length, &each.text.length);
+        if (!each.text.at) {
             fault(self, &self->report->bad_records, "%s cannot be unpacked at %llu", name, (unsigned long long)at);
-            site_text_free(&each.text);
             break;
         }
         check_record(self, &each);

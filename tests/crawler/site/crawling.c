@@ -1,7 +1,11 @@
 #include "crawling.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/check.h"
 
@@ -105,4 +109,22 @@ void crawling_judge(const crawling *self, site *web, unsigned flags, judge_stran
           (unsigned long long)result.wrong, (unsigned long long)result.missing, (unsigned long long)result.unexpected,
           (unsigned long long)result.repeated, (unsigned long long)result.check.unanswered, result.first,
           result.check.first);
+}
+
+pid_t crawling_serve_apart(site *web)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it ends with the test, however that ends */
+        site_serve(web);
+        for (;;)
+            pause();
+    }
+    check(child > 0, "no process");
+    return child;
+}
+
+void crawling_end_server(pid_t server)
+{
+    check(kill(server, SIGKILL) == 0 && waitpid(server, NULL, 0) == server, "the server has ended before");
 }

@@ -5,6 +5,7 @@
 #define TESTS_CRAWLER_SITE_CRAWLING_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "crawler/crawl/crawl.h"
 #include "judge.h"
@@ -41,5 +42,9 @@ void crawling_end(crawling *self);
 
 /* judge_crawl with this folder; fails the test if something is wrong. The counts are in *result if it is not NULL. */
 void crawling_judge(const crawling *self, site *web, unsigned flags, judge_stranger *stranger, void *context);
+
+/* Serves the site in a process of its own, which the limits of the test's process do not concern; and ends it. */
+pid_t crawling_serve_apart(site *web);
+void crawling_end_server(pid_t server);
 
 #endif

@@ -10,8 +10,8 @@
  *
  * Names are durable as soon as the file was synced once; removals at once. Memory that processes share (-shm) is lost.
  */
-#ifndef TESTS_CRAWLER_LEDGER_POWER_H
-#define TESTS_CRAWLER_LEDGER_POWER_H
+#ifndef TESTS_CRAWLER_LEDGER_FAILING_DISK_H
+#define TESTS_CRAWLER_LEDGER_FAILING_DISK_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
