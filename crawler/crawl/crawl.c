@@ -264,6 +264,8 @@ static int open_fetcher(crawl *of, char *why)
         error = fetch_open(&of->fetcher, &wanted);
     if (error == VIDI_EIO && o->ca_file)
         return crawl_explain(why, error, "--ca-file: no certificates can be read from %s", o->ca_file);
+    if (error == VIDI_ECANNOT)
+        return crawl_explain(why, error, "libcurl cannot be loaded: install it (Debian's package is libcurl4)");
     return error ? crawl_explain(why, error, "cannot start the downloader: %s", vidi_strerror(error)) : VIDI_OK;
 }
 

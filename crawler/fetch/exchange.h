@@ -4,6 +4,7 @@
  *     request.c     a request becomes an exchange, and the exchange options of libcurl
  *     response.c    what comes back is collected; what went wrong is put into words
  *     fetcher.c     the loop: queues, timers, events
+ *     libcurl.h     libcurl, loaded when it is needed
  *     sockets.h     which sockets libcurl waits for
  *     pool.h        exchanges that are used again
  *     guard.h       which addresses are permitted

@@ -97,8 +97,8 @@ typedef struct fetch_options {
 typedef struct fetcher fetcher;
 
 /*
- * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), or VIDI_EARGUMENT (a control character in the
- * agent). The options are copied.
+ * VIDI_OK, VIDI_EMEMORY, VIDI_ESYSTEM, VIDI_EIO (ca_file cannot be read), VIDI_EARGUMENT (a control character in the
+ * agent), or VIDI_ECANNOT (libcurl cannot be loaded). The options are copied.
  */
 int fetch_open(fetcher **made, const fetch_options *options);
 /* Ends all requests; their items are not reported. Waits for names that are being looked up this moment. */

@@ -8,7 +8,6 @@
  * may be due.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "crawler/base/url_parts.h"
+#include "crawler/fetch/libcurl.h"
 #include "crawler/fetch/names.h"
 #include "crawler/fetch/pool.h"
 #include "crawler/fetch/sockets.h"
@@ -429,11 +429,6 @@ uint64_t fetch_held(const fetcher *of)
 
 /* ---- opening and closing ---- */
 
-static void init_libcurl(void)
-{
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
 static int copy_text(char **to, const char *from)
 {
     if (!from)
@@ -500,9 +495,10 @@ static int open_carriers(fetcher *of, unsigned connections)
 
 static int open_multi(fetcher *of)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int error = libcurl_load();
 
-    pthread_once(&once, init_libcurl);
+    if (error)
+        return error;
     of->multi = curl_multi_init();
     if (!of->multi)
         return VIDI_EMEMORY;

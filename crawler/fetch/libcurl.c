@@ -1,0 +1,152 @@
+/*
+ * Loading libcurl: see libcurl.h. The functions of libcurl that this folder calls are defined here, under their own
+ * names; each passes its arguments on to the library. So the callers, and the compiler that checks their arguments,
+ * see libcurl's own header.
+ */
+#include "crawler/fetch/libcurl.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "vidi/vidi.h"
+
+/* The header has macros of these names, which check types and then call the functions. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+#undef curl_multi_setopt
+
+#define LIBRARY "libcurl.so.4"
+
+#define FUNCTIONS(X)                                                                                                   \
+    X(curl_global_init)                                                                                                \
+    X(curl_easy_init)                                                                                                  \
+    X(curl_easy_cleanup)                                                                                               \
+    X(curl_easy_setopt)                                                                                                \
+    X(curl_easy_getinfo)                                                                                               \
+    X(curl_easy_pause)                                                                                                 \
+    X(curl_easy_strerror)                                                                                              \
+    X(curl_multi_init)                                                                                                 \
+    X(curl_multi_cleanup)                                                                                              \
+    X(curl_multi_setopt)                                                                                               \
+    X(curl_multi_add_handle)                                                                                           \
+    X(curl_multi_remove_handle)                                                                                        \
+    X(curl_multi_socket_action)                                                                                        \
+    X(curl_multi_info_read)
+
+#define FIELD(name) __typeof__(name) *name;
+static struct {
+    FUNCTIONS(FIELD)
+} loaded;
+
+static bool is_loaded;
+
+/* POSIX lets a pointer that dlsym returns be used as a function, and C lets it be copied as bytes. */
+#define FIND(name)                                                                                                     \
+    *(void **)&loaded.name = dlsym(library, #name);                                                                    \
+    complete = complete && loaded.name;
+
+static void load(void)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    bool complete = library != NULL;
+
+    if (library) {
+        FUNCTIONS(FIND)
+    }
+    is_loaded = complete && loaded.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+int libcurl_load(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load);
+    return is_loaded ? VIDI_OK : VIDI_ECANNOT;
+}
+
+/* ---- the functions ---- */
+
+/*
+ * An option's value is a long, a pointer or a curl_off_t. On the systems that vidi is made for (64 bits), all of them
+ * are passed in the same way, so it can be passed on without knowing which it is.
+ */
+_Static_assert(sizeof(long) == sizeof(void *) && sizeof(curl_off_t) == sizeof(void *), "values of one size");
+
+#define VALUE_AFTER(last)                                                                                              \
+    va_list rest;                                                                                                      \
+    va_start(rest, last);                                                                                              \
+    void *value = va_arg(rest, void *);                                                                                \
+    va_end(rest)
+
+CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...)
+{
+    VALUE_AFTER(option);
+    return loaded.curl_easy_setopt(easy, option, value);
+}
+
+CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...)
+{
+    VALUE_AFTER(info);
+    return loaded.curl_easy_getinfo(easy, info, value);
+}
+
+CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...)
+{
+    VALUE_AFTER(option);
+    return loaded.curl_multi_setopt(multi, option, value);
+}
+
+CURL *curl_easy_init(void)
+{
+    return loaded.curl_easy_init();
+}
+
+void curl_easy_cleanup(CURL *easy)
+{
+    if (easy)
+        loaded.curl_easy_cleanup(easy);
+}
+
+CURLcode curl_easy_pause(CURL *easy, int what)
+{
+    return loaded.curl_easy_pause(easy, what);
+}
+
+const char *curl_easy_strerror(CURLcode code)
+{
+    return loaded.curl_easy_strerror(code);
+}
+
+CURLM *curl_multi_init(void)
+{
+    return loaded.curl_multi_init();
+}
+
+CURLMcode curl_multi_cleanup(CURLM *multi)
+{
+    return multi ? loaded.curl_multi_cleanup(multi) : CURLM_OK;
+}
+
+CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy)
+{
+    return loaded.curl_multi_add_handle(multi, easy);
+}
+
+CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy)
+{
+    return loaded.curl_multi_remove_handle(multi, easy);
+}
+
+CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t fd, int events, int *running)
+{
+    return loaded.curl_multi_socket_action(multi, fd, events, running);
+}
+
+CURLMsg *curl_multi_info_read(CURLM *multi, int *left)
+{
+    return loaded.curl_multi_info_read(multi, left);
+}
