@@ -130,17 +130,12 @@ static void faults_in_the_database_are_found(void **state)
 
 /* ---- the archive ---- */
 
-static unsigned char *load(const char *path, size_t *length)
+static char *load(const char *path, size_t *length)
 {
-    FILE *file = fopen(path, "rb");
-    check(file != NULL, "no %s", path);
-    fseek(file, 0, SEEK_END);
-    *length = (size_t)ftell(file);
-    rewind(file);
-    unsigned char *data = site_memory(*length + 1);
-    assert_int_equal(fread(data, 1, *length, file), *length);
-    fclose(file);
-    return data;
+    site_text text = {0};
+    check(site_text_load(&text, path) && text.length > 0, "no %s", path);
+    *length = text.length;
+    return text.at;
 }
 
 static void save(const char *path, const void *data, size_t length)
@@ -155,7 +150,7 @@ static void every_flipped_byte_of_the_archive_is_found(void **state)
     char path[TEST_PATH];
     size_t length;
     test_path(path, of->self.state, "archive/vidi-00000.warc.gz");
-    unsigned char *data = load(path, &length);
+    char *data = load(path, &length);
     uint64_t found = 0, tried = 0;
     for (size_t at = 0; at < length; at += length / 97) {
         data[at] ^= 0x20;
@@ -182,7 +177,7 @@ static void faults_in_the_output_are_found(void **state)
 {
     const fixture *of = *state;
     size_t length;
-    char *data = (char *)load(of->output, &length);
+    char *data = load(of->output, &length);
     char *first = strchr(data, '\n') + 1;
     size_t second = (size_t)(strchr(first, '\n') + 1 - first);
 

@@ -321,15 +321,10 @@ static void a_page_of_a_hundred_thousand_links_is_accounted_for(void **state)
 
 static bool file_has(const char *path, const char *what)
 {
-    FILE *file = fopen(path, "rb");
-    check(file && fseek(file, 0, SEEK_END) == 0, "cannot read %s", path);
-    size_t size = (size_t)ftell(file);
-    char *all = site_memory(size + 1);
-    rewind(file);
-    assert_int_equal(fread(all, 1, size, file), size);
-    fclose(file);
-    bool has = memmem(all, size, what, strlen(what)) != NULL;
-    free(all);
+    site_text text = {0};
+    check(site_text_load(&text, path), "cannot read %s", path);
+    bool has = text.length && memmem(text.at, text.length, what, strlen(what));
+    site_text_free(&text);
     return has;
 }
 

@@ -2,7 +2,6 @@
  * A crawl visits exactly the pages that it should, each once, and says of each what became of it. The truth comes from
  * the site, what the crawl has done from its database and archive as others see them.
  */
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -48,20 +48,6 @@ uint64_t checker_faults(const checker_report *report)
            report->repeated_lines + report->missing_lines;
 }
 
-/* ---- files ---- */
-
-static bool load(const char *path, site_text *text)
-{
-    char piece[65536];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
-        site_text_add(text, piece, got);
-    fclose(file);
-    return true;
-}
-
 /* ---- the archive ---- */
 
 /* A record: fields, an empty line, the block, two empty lines. */
@@ -181,7 +167,7 @@ static void check_file(check *self, const char *folder, const char *name)
 {
     site_text path = {0}, packed = {0};
     site_text_put(&path, "%s/%s", folder, name);
-    load(path.at, &packed);
+    site_text_load(&packed, path.at);
     site_text_free(&path);
     for (uint64_t at = 0; at < packed.length;) {
         record each = {.file = name, .offset = at};
@@ -390,7 +376,7 @@ static void check_lines(check *self, sqlite3 *db, const char *output)
     site_text text = {0};
     size_t count = 0, found = 0;
     checker_report *report = self->report;
-    load(output, &text);
+    site_text_load(&text, output);
     char **urls = read_lines(self, &text, &count);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(urls[i - 1], urls[i]) == 0)

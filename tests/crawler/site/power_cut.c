@@ -104,16 +104,6 @@ static present *find_present(const cut *self, unsigned long long file)
     return NULL;
 }
 
-static void load(site_text *text, const char *path)
-{
-    char piece[65536];
-    FILE *file = fopen(path, "rb");
-    for (size_t got; file && (got = fread(piece, 1, sizeof piece, file)) > 0;)
-        site_text_add(text, piece, got);
-    if (file)
-        fclose(file);
-}
-
 /* Into the file if it exists, so that its inode stays. */
 static void save(const char *path, const site_text *text)
 {
@@ -143,7 +133,7 @@ void power_begin(const char *folder, const char *mirror)
         char *path = mirror_path(&self, entry->is_folder ? 'd' : 'i', entry->file);
         site_text text = {0};
         if (!entry->is_folder)
-            load(&text, entry->path);
+            site_text_load(&text, entry->path);
         save(path, entry->is_folder ? &entry->names : &text);
         site_text_free(&text);
         free(path);
@@ -181,9 +171,9 @@ static void leave_file(cut *self, unsigned long long file, const char *to)
     present *entry = find_present(self, file);
     char *path = mirror_path(self, 'i', file);
     site_text text = {0}, now = {0};
-    load(&text, path);
+    site_text_load(&text, path);
     if (entry && !entry->placed) {
-        load(&now, entry->path);
+        site_text_load(&now, entry->path);
         if (!self->strict)
             mix(self, &text, &now);
         if (rename(entry->path, to) != 0)
@@ -206,7 +196,7 @@ static void leave_folder(cut *self, unsigned long long folder, const char *to)
     if (entry && coin(self))
         site_text_add(&names, entry->names.at, entry->names.length);
     else
-        load(&names, mirrored);
+        site_text_load(&names, mirrored);
     if (mkdir(to, 0700) != 0)
         fail("make", to);
     for (size_t at = 0; at < names.length; at += (size_t)length) {

@@ -78,12 +78,7 @@ uint64_t program_calls(const program *self)
 char *program_messages(const program *self)
 {
     site_text text = {0};
-    char piece[4096];
-    FILE *file = fopen(self->messages, "rb");
-    for (size_t got; file && (got = fread(piece, 1, sizeof piece, file)) > 0;)
-        site_text_add(&text, piece, got);
-    if (file)
-        fclose(file);
+    site_text_load(&text, self->messages);
     site_text_add(&text, "", 0);
     return text.at;
 }

@@ -61,6 +61,17 @@ void site_text_free(site_text *of)
     *of = (site_text){0};
 }
 
+bool site_text_load(site_text *to, const char *path)
+{
+    char piece[65536];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        site_text_add(to, piece, got);
+    return fclose(file) == 0;
+}
+
 void site_gzip(site_text *to, const void *bytes, size_t length)
 {
     enum { GZIP = 15 + 16 };

@@ -2,6 +2,7 @@
 #ifndef TESTS_CRAWLER_SITE_TEXT_H
 #define TESTS_CRAWLER_SITE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct site_text {
@@ -12,6 +13,9 @@ typedef struct site_text {
 void site_text_add(site_text *to, const void *bytes, size_t length);
 void site_text_put(site_text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void site_text_free(site_text *of);
+
+/* Appends a file. False: it cannot be read. */
+bool site_text_load(site_text *to, const char *path);
 
 /* Memory that is filled with zeros, or the end of the program. */
 void *site_memory(size_t bytes);
