@@ -2,8 +2,8 @@
  * How the threads of a crawl hand things to each other: a list behind a lock. Many parcels go in or come out under one
  * lock, and a thread that is busy is not woken up.
  *
- * A mailbox has no limit of its own. The spider begins nothing while too much is on its way (weight in inside.h), which
- * bounds all mailboxes together and cannot end in threads that wait for each other.
+ * A mailbox has no limit of its own. Instead the spider starts no request while too much is fetched and not committed
+ * (CRAWL_WEIGHT, CRAWL_PAGES), which bounds all mailboxes together and cannot deadlock.
  */
 #ifndef VIDI_CRAWLER_CRAWL_MAILBOX_H
 #define VIDI_CRAWLER_CRAWL_MAILBOX_H
@@ -45,7 +45,7 @@ bool mailbox_put(mailbox *to, parcels *list);
 
 /*
  * Appends up to `most` parcels to `list`; waits for the first one at most `ms` milliseconds of real time (negative: for
- * good). False if there will never be any: it is closed and empty. Comes back with nothing after mailbox_poke.
+ * ever). False if there will never be any: it is closed and empty. Returns with nothing after mailbox_poke.
  */
 bool mailbox_take(mailbox *from, parcels *list, size_t most, int64_t ms);
 
