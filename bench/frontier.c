@@ -21,14 +21,14 @@
 
 #include "crawler/ledger/ledger.h"
 
-#define PIECE 50000u       /* URLs in a transaction: 250 ms at 200,000 a second */
-#define SORTED_AT 1000000u /* as many unsorted URLs are sorted together */
+#define PIECE 50000u /* URLs in a transaction: 250 ms at 200,000 a second */
 #define TEXT_ROOM 96
 
 /* ---- in a process of its own ---- */
 
 typedef struct job {
     uint64_t n, hosts;
+    uint64_t sorted_at; /* so many unsorted URLs are sorted together */
     ledger *book;
     frontier *queue;
     char *text; /* of a piece of URLs */
@@ -95,7 +95,7 @@ static bool add_all(job *of)
     for (uint64_t done = 0; fine && done < of->n; done += PIECE) {
         size_t count = of->n - done < PIECE ? (size_t)(of->n - done) : PIECE;
         make_piece(of, done, count);
-        fine = add_piece(of, count) && (frontier_unsorted(of->queue) < SORTED_AT || sort_all(of));
+        fine = add_piece(of, count) && (frontier_unsorted(of->queue) < of->sorted_at || sort_all(of));
     }
     return fine && sort_all(of);
 }
@@ -161,11 +161,12 @@ int bench_frontier_alone(const char *what)
 {
     job of = {0};
     char path[600];
-    unsigned long long n, hosts;
-    if (sscanf(what, "%llu,%llu,%599[^\n]", &n, &hosts, path) != 3) /* NOLINT(cert-err34-c): our own */
+    unsigned long long n, hosts, sorted_at;
+    if (sscanf(what, "%llu,%llu,%llu,%599[^\n]", &n, &hosts, &sorted_at, path) != 4) /* NOLINT(cert-err34-c): our own */
         return 2;
     of.n = n;
     of.hosts = hosts;
+    of.sorted_at = sorted_at;
     bool fine = run_job(&of, path);
     free(of.text);
     free(of.urls);
@@ -190,15 +191,15 @@ static void remove_database(const char *folder)
 }
 
 /* Runs the job in a process of its own. Returns its largest resident size in bytes; 0: it failed. */
-static double run_alone(bench_frontier *row, uint64_t n, uint64_t hosts, const char *folder)
+static double run_alone(bench_frontier *row, uint64_t n, uint64_t hosts, uint64_t sorted_at, const char *folder)
 {
     char self[512], command[1200];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0)
         return 0;
     self[length] = 0;
-    snprintf(command, sizeof command, "'%s' --frontier-alone '%llu,%llu,%s/crawl.db'", self, (unsigned long long)n,
-             (unsigned long long)hosts, folder);
+    snprintf(command, sizeof command, "'%s' --frontier-alone '%llu,%llu,%llu,%s/crawl.db'", self, (unsigned long long)n,
+             (unsigned long long)hosts, (unsigned long long)sorted_at, folder);
     FILE *from = popen(command, "r"); /* NOLINT(cert-env33-c) */
     double cpu = 0;
     long kilobytes = 0;
@@ -217,10 +218,10 @@ static double run_alone(bench_frontier *row, uint64_t n, uint64_t hosts, const c
 
 static void measure_row(bench_frontier *row, const struct load *load, bool quick, const char *folder)
 {
-    uint64_t few = quick ? 1500000 : 2000000, many = quick ? 3000000 : 10000000;
+    uint64_t few = quick ? 400000 : 2000000, many = quick ? 1000000 : 10000000, sorted_at = quick ? 200000 : 1000000;
     *row = (bench_frontier){.name = load->name};
-    double before = run_alone(row, few, load->hosts, folder);
-    row->resident = before > 0 ? run_alone(row, many, load->hosts, folder) : 0;
+    double before = run_alone(row, few, load->hosts, sorted_at, folder);
+    row->resident = before > 0 ? run_alone(row, many, load->hosts, sorted_at, folder) : 0;
     if (row->resident > 0)
         row->further = (row->resident - before) / (double)(many - few);
     else

@@ -256,7 +256,7 @@ const bench_store *bench_store_find(const bench_run *run, const char *name, cons
 /* frontier.c; not in builds without the crawler */
 void bench_frontier_measure(bench_run *run);
 void bench_frontier_table(const bench_run *run, FILE *out);
-/* "URLS,HOSTS,PATH": does the job alone, in a process of its own, and prints its figures. Returns the exit code. */
+/* "URLS,HOSTS,SORTED,PATH": does the job alone, in a process of its own, and prints its figures. Returns the exit code. */
 int bench_frontier_alone(const char *what);
 
 /* ---- reporting ---- */
