@@ -29,7 +29,6 @@ static bool may_pass(int error)
 
 static int failed(keeper *of, int error, const char *what, const char *said)
 {
-    of->broken = true;
     crawl_fail(of->crawl, "%s: %s", what, said && *said ? said : vidi_strerror(error));
     return error;
 }

@@ -173,7 +173,6 @@ struct crawl {
     char error[512];
     char limit[160];
     crawl_progress progress;
-    uint64_t outcomes;  /* rows that have one */
     uint64_t parked;    /* hosts, in this run */
     int64_t began;      /* this run, by the clock */
     int64_t seconds_ms; /* of earlier runs */

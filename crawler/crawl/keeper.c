@@ -69,7 +69,7 @@ static bool should_commit(const keeper *of, bool closing)
 {
     const batch *b = &of->batch;
 
-    if (of->sort_helps && frontier_unsorted(ledger_frontier(of->crawl->ledger)) > 0)
+    if (!closing && of->sort_helps && frontier_unsorted(ledger_frontier(of->crawl->ledger)) > 0)
         return true;
     if (batch_is_empty(b))
         return false;
@@ -115,6 +115,7 @@ static int commit_if_needed(keeper *of, bool closing)
             error = roster_feed(of);
         if (error)
             return error;
+        send(of);
     }
     return VIDI_OK;
 }
@@ -161,7 +162,6 @@ static int finish(keeper *of)
 
 static void tell(keeper *of, int error)
 {
-    of->broken = true;
     if (error == VIDI_EMEMORY)
         crawl_no_memory(of->crawl);
     else /* if it is known better, that was told before */

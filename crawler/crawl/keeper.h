@@ -79,7 +79,6 @@ typedef struct batch {
 
 typedef struct keeper {
     crawl *crawl;
-    bool broken; /* something failed: nothing more may be committed */
     tallies counts;
     batch batch;
     size_t handled; /* parcels other than those of the batch that will be dealt with after this round */
