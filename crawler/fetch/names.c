@@ -15,8 +15,6 @@
 
 #include "crawler/fetch/resolver.h"
 
-enum { LONGEST_NAME = 253 };
-
 typedef struct question {
     queue_link link;
     void *item;
@@ -215,7 +213,7 @@ static bool answer_at_once(names *of, vidi_str host, question *asked)
             asked->failure = FETCH_ADDRESS;
             fetch_guard_explain(&asked->address, asked->why);
         }
-    } else if (host.len == 0 || host.len > LONGEST_NAME || memchr(host.ptr, '\0', host.len)) {
+    } else if (host.len == 0 || host.len > RESOLVER_NAME || memchr(host.ptr, '\0', host.len)) {
         asked->failure = FETCH_NAME;
         fetch_explain(asked->why, "this cannot be the name of a host");
     } else {

@@ -1,11 +1,15 @@
 /*
  * The pool of threads that look names up: see resolver.h. Two lists under one lock: lookups to do, lookups done.
+ *
+ * The system may take half a minute for a name that no server answers for, and cannot be interrupted. So a thread works
+ * on copies, and closing the pool leaves it alone: whoever leaves last frees the pool.
  */
 #include "crawler/fetch/resolver.h"
 
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -23,6 +27,7 @@ struct resolver {
     bool ending;
     pthread_t threads[RESOLVER_THREADS];
     size_t thread_count;
+    size_t users; /* threads that have not ended, and the owner */
 };
 
 /* Returns one of getaddrinfo's codes if it fails; all of them are negative. */
@@ -41,25 +46,57 @@ int fetch_resolve_system(void *context, const char *host, fetch_address *address
     return count;
 }
 
-static void *look_up(void *context)
+static void free_pool(resolver *of)
+{
+    pthread_cond_destroy(&of->work);
+    pthread_mutex_destroy(&of->lock);
+    if (of->fd >= 0)
+        close(of->fd);
+    free(of);
+}
+
+/* Unlocks the pool. */
+static void leave(resolver *of)
+{
+    bool is_last = --of->users == 0;
+
+    pthread_mutex_unlock(&of->lock);
+    if (is_last)
+        free_pool(of);
+}
+
+/* Looks a name up with the pool unlocked. The lookup is touched only if its owner is still there to take it. */
+static void do_lookup(resolver *of, resolver_lookup *lookup)
 {
     static const uint64_t one = 1;
+    char host[RESOLVER_NAME + 1];
+    fetch_address found[RESOLVER_ADDRESSES];
+
+    snprintf(host, sizeof host, "%s", lookup->host);
+    pthread_mutex_unlock(&of->lock);
+    int count = of->find(of->context, host, found, RESOLVER_ADDRESSES);
+    pthread_mutex_lock(&of->lock);
+    if (of->ending)
+        return;
+    lookup->count = count;
+    if (count > 0)
+        memcpy(lookup->found, found, (size_t)count * sizeof *found);
+    queue_put(&of->done, &lookup->link);
+    (void)!write(of->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
+}
+
+static void *look_up(void *context)
+{
     resolver *of = context;
 
     pthread_mutex_lock(&of->lock);
-    for (;;) {
-        while (!of->todo.first && !of->ending)
+    while (!of->ending) {
+        if (of->todo.first)
+            do_lookup(of, QUEUE_ITEM(queue_take(&of->todo), resolver_lookup, link));
+        else
             pthread_cond_wait(&of->work, &of->lock);
-        if (of->ending)
-            break;
-        resolver_lookup *lookup = QUEUE_ITEM(queue_take(&of->todo), resolver_lookup, link);
-        pthread_mutex_unlock(&of->lock);
-        lookup->count = of->find(of->context, lookup->host, lookup->found, RESOLVER_ADDRESSES);
-        pthread_mutex_lock(&of->lock);
-        queue_put(&of->done, &lookup->link);
-        (void)!write(of->fd, &one, sizeof one); /* fails only if the counter is at its top: readable as well */
     }
-    pthread_mutex_unlock(&of->lock);
+    leave(of);
     return NULL;
 }
 
@@ -70,9 +107,12 @@ static int start_threads(resolver *of)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_lock(&of->lock);
     while (of->thread_count < RESOLVER_THREADS &&
            pthread_create(&of->threads[of->thread_count], NULL, look_up, of) == 0)
         of->thread_count++;
+    of->users += of->thread_count;
+    pthread_mutex_unlock(&of->lock);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return of->thread_count == RESOLVER_THREADS ? VIDI_OK : VIDI_EMEMORY;
 }
@@ -86,6 +126,7 @@ int resolver_open(resolver **made, fetch_resolver *find, void *context)
         return VIDI_EMEMORY;
     of->find = find ? find : fetch_resolve_system;
     of->context = context;
+    of->users = 1;
     pthread_mutex_init(&of->lock, NULL);
     pthread_cond_init(&of->work, NULL);
     of->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -97,6 +138,7 @@ int resolver_open(resolver **made, fetch_resolver *find, void *context)
     return VIDI_OK;
 }
 
+/* A resolver of the caller's may use what the caller frees next, so its threads are waited for. */
 void resolver_close(resolver *of)
 {
     if (!of)
@@ -105,13 +147,14 @@ void resolver_close(resolver *of)
     of->ending = true;
     pthread_cond_broadcast(&of->work);
     pthread_mutex_unlock(&of->lock);
-    for (size_t i = 0; i < of->thread_count; i++)
-        pthread_join(of->threads[i], NULL);
-    pthread_cond_destroy(&of->work);
-    pthread_mutex_destroy(&of->lock);
-    if (of->fd >= 0)
-        close(of->fd);
-    free(of);
+    for (size_t i = 0; i < of->thread_count; i++) {
+        if (of->find == fetch_resolve_system)
+            pthread_detach(of->threads[i]);
+        else
+            pthread_join(of->threads[i], NULL);
+    }
+    pthread_mutex_lock(&of->lock);
+    leave(of);
 }
 
 void resolver_begin(resolver *of, resolver_lookup *lookup)

@@ -1,7 +1,7 @@
 /*
  * A pool of threads that look names up, because the system's way of doing so makes its caller wait.
  *
- * A lookup belongs to the pool from resolver_begin until resolver_take returns it.
+ * A lookup belongs to the pool from resolver_begin until resolver_take returns it, or until the pool is closed.
  */
 #ifndef VIDI_CRAWLER_FETCH_RESOLVER_H
 #define VIDI_CRAWLER_FETCH_RESOLVER_H
@@ -9,7 +9,7 @@
 #include "crawler/fetch/fetch.h"
 #include "crawler/fetch/queue.h"
 
-enum { RESOLVER_THREADS = 4, RESOLVER_ADDRESSES = 8 };
+enum { RESOLVER_THREADS = 4, RESOLVER_ADDRESSES = 8, RESOLVER_NAME = 253 /* bytes of the longest name */ };
 
 typedef struct resolver_lookup {
     queue_link link;
@@ -22,7 +22,7 @@ typedef struct resolver resolver;
 
 /* `find` NULL: the system's. VIDI_OK or VIDI_EMEMORY. */
 int resolver_open(resolver **made, fetch_resolver *find, void *context);
-/* Waits for the lookups that have begun; the others are dropped. */
+/* Drops all lookups. Those that a resolver of the caller's has begun are waited for, those of the system are not. */
 void resolver_close(resolver *of);
 
 void resolver_begin(resolver *of, resolver_lookup *lookup);

@@ -1,4 +1,7 @@
 /* Names: the cache, the pool, names that change their address. The resolver and the clock are the test's own. */
+#include <netdb.h>
+#include <stdatomic.h>
+
 #include "crawler/fetch/fetching.h"
 #include "crawler/fetch/names.h"
 
@@ -360,6 +363,37 @@ static void the_systems_resolver_knows_localhost(void **state)
     assert_true(fetch_resolve_system(NULL, "not a name", addresses, 4) < 0);
 }
 
+/* The system's lookup of "slow.test" ends only when the fetcher has been closed, or after half a minute. */
+static atomic_bool slow_has_begun, is_closed, was_waited_for, slow_has_ended;
+
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    if (strcmp(host, "slow.test") != 0)
+        return __real_getaddrinfo(host, service, hints, found);
+    slow_has_begun = true;
+    for (int i = 0; i < 3000 && !is_closed; i++)
+        usleep(10000);
+    was_waited_for = !is_closed;
+    slow_has_ended = true;
+    return EAI_AGAIN;
+}
+
+static void closing_does_not_wait_for_the_system(void **state)
+{
+    (void)state;
+    fetcher *f = open_fetcher(NULL);
+    assert_int_equal(fetch_name(f, str_of("slow.test"), NULL), VIDI_OK);
+    while (!slow_has_begun)
+        usleep(1000);
+    fetch_close(f);
+    is_closed = true;
+    while (!slow_has_ended)
+        usleep(1000);
+    assert_false(was_waited_for);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +409,7 @@ int main(void)
         cmocka_unit_test(the_cache_forgets_the_oldest),
         cmocka_unit_test(closing_drops_questions),
         cmocka_unit_test(the_systems_resolver_knows_localhost),
+        cmocka_unit_test(closing_does_not_wait_for_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
