@@ -80,6 +80,8 @@ static int64_t patience(const keeper *of)
 {
     int64_t now = keeper_now(), wait = SYNC_EVERY;
 
+    if (should_commit(of, false))
+        return 0;
     if (!batch_is_empty(&of->batch))
         wait = of->batch.began + CRAWL_BATCH_MS - now;
     else if (of->unsynced)

@@ -430,8 +430,12 @@ int roster_is_done(keeper *of, bool *done)
     uint64_t found;
 
     *done = false;
-    if (of->out > 0 || !batch_is_empty(&of->batch) || frontier_unsorted(frontier_of(of)) > 0)
+    if (of->out > 0 || !batch_is_empty(&of->batch))
         return VIDI_OK;
+    if (frontier_unsorted(frontier_of(of)) > 0) { /* found on the last pages of hosts that had left by then */
+        of->sort_helps = true;
+        return VIDI_OK;
+    }
     int error = frontier_level(frontier_of(of), &level);
     while (error == VIDI_OK) {
         error = next_host(of, level, true, 0, &found);

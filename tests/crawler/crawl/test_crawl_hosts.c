@@ -122,6 +122,37 @@ static void a_host_stops_at_its_limit_and_goes_on_with_a_higher_one(void **state
     site_close(web);
 }
 
+/* The page that reaches the limit has links itself. They are committed when the host has left already, and nobody asks
+ * for them: the crawl must end all the same. */
+static void links_that_are_found_when_a_host_has_left_do_not_keep_the_crawl_waiting(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    crawling self;
+    char target[20];
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    for (int i = 0; i < 20; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        site_page *page = page_on(web, seed, "www.many.example", target);
+        snprintf(target, sizeof target, "/%d/more", i);
+        page_on(web, page, "www.many.example", target);
+    }
+    site_walk(web, &seed, 1, -1);
+    site_serve(web);
+    begin(&self, seed);
+    for (uint64_t limit = 3; limit < 41; limit += 4) {
+        self.options.max_host_pages = limit;
+        crawling_must(&self, CRAWL_LIMIT);
+        check(self.progress.pages == limit, "%llu pages, not %llu", (unsigned long long)self.progress.pages,
+              (unsigned long long)limit);
+    }
+    self.options.max_host_pages = 0;
+    crawling_must(&self, CRAWL_DONE);
+    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
+    crawling_end(&self);
+    site_close(web);
+}
+
 static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
 {
     (void)state;
@@ -267,6 +298,7 @@ int main(void)
         cmocka_unit_test(more_hosts_than_fit_into_memory_are_all_visited),
         cmocka_unit_test(hosts_that_have_to_wait_make_room),
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
+        cmocka_unit_test(links_that_are_found_when_a_host_has_left_do_not_keep_the_crawl_waiting),
         cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
         cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
         cmocka_unit_test(an_unreachable_robots_file_counts_as_missing_after_a_month),
