@@ -138,6 +138,26 @@ static void more_seeds_and_levels_can_follow(void **state)
     scene_end(&of);
 }
 
+/* The clock skips the waiting, so the pages of a run are known: one each second. */
+static void max_time_ends_a_run_and_the_next_goes_on(void **state)
+{
+    scene of;
+    (void)state;
+    scene_begin(&of, 20);
+    of.self.options.delay = SECOND;
+    of.self.options.max_time = 5 * SECOND;
+    scene_crawl(&of, CRAWL_LIMIT, JUDGE_PARTLY);
+    check(strcmp(of.self.why, "--max-time") == 0, "it ended at %s", of.self.why);
+    check(of.self.progress.pages > 1 && of.self.progress.pages <= 6, "%llu pages in 5 seconds",
+          (unsigned long long)of.self.progress.pages);
+    uint64_t before = of.self.progress.pages;
+    scene_crawl(&of, CRAWL_LIMIT, JUDGE_PARTLY); /* it is the time of a run, not of all */
+    check(of.self.progress.pages > before, "the second run has fetched nothing");
+    of.self.options.max_time = 0;
+    scene_crawl(&of, CRAWL_DONE, JUDGE_REQUESTS);
+    scene_end(&of);
+}
+
 /* A seed is fetched though a filter of few bits answers SEEN for nearly everything. */
 static void seeds_are_fetched_whatever_the_set_says(void **state)
 {
@@ -439,6 +459,7 @@ int main(int argc, char **argv)
     test_add("a failure that stays is given up", a_failure_that_stays_is_given_up, NULL);
     test_add("a missing set is made again", a_missing_set_is_made_again, NULL);
     test_add("more seeds can follow", more_seeds_and_levels_can_follow, NULL);
+    test_add("--max-time ends a run, and the next goes on", max_time_ends_a_run_and_the_next_goes_on, NULL);
     test_add("seeds are fetched whatever the set says", seeds_are_fetched_whatever_the_set_says, NULL);
     test_add("every kind of set can be used", every_kind_of_set_can_be_used, NULL);
     test_add_once("a killed crawl goes on in the right archive file", a_killed_crawl_goes_on_in_the_right_archive_file,
