@@ -2,7 +2,8 @@
  * What an answer, or its absence, means for the URL and for its host.
  *
  *   no answer (connect, timeout, broken)    the URL is tried again, 1, 4 and 16 seconds later; a host that never answers is
- *                                           left alone for a while, and then all its URLs share the outcome
+ *                                           left alone for a while, and then all its URLs share the outcome; one that
+ *                                           has answered before is parked, as it may be our network that is gone
  *   429, 503                                the host is left alone, as long as it asks for, and the URL is tried again
  *   anything else                           that is what became of the URL
  */
@@ -75,8 +76,11 @@ void answer_named(spider *of, const fetch_event *event)
         address_refused(of, host, event->why);
         return;
     } else if (host->name_failures++ > 0 || of->crawl->options.retries == 0) {
-        host_give_up(of, host, fetch_reason(FETCH_NAME), event->why);
-        return;
+        uint64_t id = host->id;
+        host_is_silent(of, host, fetch_reason(FETCH_NAME), event->why);
+        host = id_map_get(&of->hosts, id); /* it may have been forgotten meanwhile */
+        if (!host)
+            return;
     } else {
         host->name_due = of->now + NAME_AGAIN;
     }
@@ -112,9 +116,13 @@ static void note_silence(spider *of, host *host)
     host->failures++;
     if (host->failures == SILENT_TIMES && host->queue)
         polite_back_off(of->manners, host->queue, of->now + BACK_OFF);
-    if (host->failures < DEAD_TIMES || host->dead)
+    if (host->failures < DEAD_TIMES || host->dead || host->parked)
         return;
     snprintf(why, sizeof why, "the host did not answer %u requests in a row", host->failures);
+    if (host_has_answered(host)) {
+        host_park(of, host, 0, why);
+        return;
+    }
     host->dead = "connect";
     snprintf(host->dead_error, sizeof host->dead_error, "%s", why);
     crawl_warn(of->crawl, "%s: %s; its other URLs are not tried", host->origin, why);
@@ -125,16 +133,28 @@ static bool may_pass(fetch_failure failure)
     return failure == FETCH_CONNECT || failure == FETCH_TIMEOUT || failure == FETCH_BROKEN;
 }
 
+/* Is this failure one to try again? Without a connection nothing is known about the URL, as long as there is hope. */
+static bool is_worth_another_try(const spider *of, const host *host, const errand *page, fetch_failure failure)
+{
+    unsigned tries = of->crawl->options.retries;
+
+    if (failure == FETCH_CONNECT && host_has_answered(host))
+        tries += DEAD_TIMES;
+    return may_pass(failure) && page->failures < tries;
+}
+
 static void no_answer(spider *of, host *host, errand *page, fetch_response *response)
 {
     if (response->failure == FETCH_CONNECT || response->failure == FETCH_TIMEOUT)
         note_silence(of, host);
     if (response->failure == FETCH_MEMORY) { /* that says nothing about the URL, which stays in the queue */
-        crawl_no_memory(of->crawl);
+        crawl_fail(of->crawl, "cannot fetch: %s", response->why);
         errand_free(page);
+    } else if (host->parked && response->status == 0) {
+        host_retry(of, host, page, of->now); /* in another run */
     } else if (host->dead) {
         host_unfetched(of, page, fetch_reason(response->failure), host->dead_error);
-    } else if (may_pass(response->failure) && page->failures < of->crawl->options.retries) {
+    } else if (is_worth_another_try(of, host, page, response->failure)) {
         unsigned shift = 2 * (page->failures < 4 ? page->failures : 4);
         page->failures++;
         host_retry(of, host, page, of->now + ((int64_t)1000 << shift));

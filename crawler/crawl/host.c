@@ -316,16 +316,23 @@ static void give_up_all(spider *of, host *host)
         host_unfetched(of, page, host->dead, host->dead_error);
 }
 
-void host_give_up(spider *of, host *host, const char *reason, const char *error)
+/* Others wait for a robots.txt from here: they learn that none will come. */
+static void refuse_direct(spider *of, host *host, const char *error)
 {
-    host->dead = reason;
-    snprintf(host->dead_error, sizeof host->dead_error, "%s", error);
     errand *asked;
+
     while ((asked = (errand *)parcels_remove(&host->direct))) {
         fetch_response none = {.item = asked, .failure = FETCH_CONNECT};
         snprintf(none.why, sizeof none.why, "%.150s", error);
         robots_file_arrived(of, asked, &none);
     }
+}
+
+void host_give_up(spider *of, host *host, const char *reason, const char *error)
+{
+    host->dead = reason;
+    snprintf(host->dead_error, sizeof host->dead_error, "%s", error);
+    refuse_direct(of, host, error);
     if (host->is_member)
         host_refresh(of, host);
     else
@@ -398,6 +405,24 @@ void host_park(spider *of, host *host, int64_t not_before, const char *why)
         polite_want(of->manners, host->queue, host->direct.first != NULL);
     crawl_warn(of->crawl, "%s is left alone for now: %s", host->origin, why);
     spider_to_keeper(of, &news->parcel);
+}
+
+bool host_has_answered(const host *host)
+{
+    return host->pages > 0 || host->robots_reached > 0;
+}
+
+void host_is_silent(spider *of, host *host, const char *reason, const char *error)
+{
+    if (!host_has_answered(host)) {
+        host_give_up(of, host, reason, error);
+        return;
+    }
+    if (!host->parked)
+        host_park(of, host, 0, error);
+    host->running++; /* it must not leave before the loop is over */
+    refuse_direct(of, host, error);
+    host->running--;
 }
 
 /* Will it be long until something of it can be fetched? Then the keeper is told until when. */

@@ -195,7 +195,7 @@ static void come_later(spider *of, host *host, const fetch_response *response)
     bool silent = response->failure != FETCH_FINE;
     if (silent && host->robots_failures > of->crawl->options.retries) {
         snprintf(why, sizeof why, "robots.txt: %.150s", response->why);
-        host_give_up(of, host, fetch_reason(response->failure), why);
+        host_is_silent(of, host, fetch_reason(response->failure), why);
         return;
     }
     if (silent)

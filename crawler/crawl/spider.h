@@ -95,6 +95,13 @@ void host_retry(spider *of, host *host, errand *again, int64_t due);
 void host_wake_at(spider *of, int64_t due);
 /* Nothing of it will be fetched: all its URLs get this outcome. */
 void host_give_up(spider *of, host *host, const char *reason, const char *error);
+/* Has it ever answered, in this run or before? */
+bool host_has_answered(const host *host);
+/*
+ * It does not answer. If it has answered before, it is parked, because it may come back, or the network of this machine is
+ * gone; otherwise it is given up. host_refresh is to follow if it is still there.
+ */
+void host_is_silent(spider *of, host *host, const char *reason, const char *error);
 /* It is left alone for this run; its URLs stay in the queue. not_before: a date, or 0. */
 void host_park(spider *of, host *host, int64_t not_before, const char *why);
 /* A card with nothing but the host's name; NULL: no memory, which has been told. */

@@ -261,6 +261,57 @@ static void responses_that_are_cut_off_count_as_pages(void **state)
     site_close(web);
 }
 
+typedef enum outage { NO_NAMES, NOBODY_ANSWERS } outage;
+
+/* As `resolve`, on a machine without a network. */
+static int resolve_cut_off(void *context, const char *host, fetch_address *addresses, int room)
+{
+    const outage *what = context;
+
+    (void)host;
+    return *what == NO_NAMES ? -1 : resolve(NULL, "dead.many.example", addresses, room);
+}
+
+/* The network of the machine is gone for a whole run: what was found before is still to be fetched. */
+static void an_outage_gives_no_url_up(void **state)
+{
+    static outage kinds[] = {NO_NAMES, NOBODY_ANSWERS};
+    static const unsigned retries[] = {0, 3};
+    static const char *const names[] = {"www.many.example", "a.many.example", "b.many.example", "c.many.example"};
+    (void)state;
+
+    for (int i = 0; i < 4; i++) {
+        site *web = site_open(1);
+        site_clock clock;
+        crawling self;
+        char target[20];
+        site_page *seed = page_on(web, NULL, names[0], "/");
+        for (int k = 0; k < 200; k++) {
+            snprintf(target, sizeof target, "/%d", k);
+            page_on(web, seed, names[k % 4], target);
+        }
+        site_walk(web, &seed, 1, -1);
+        site_serve(web);
+        begin(&self, seed);
+        site_clock_begin(&clock);
+        self.options.clock = &clock.clock;
+        self.options.retries = retries[i / 2];
+        self.options.per_host = 1;
+        self.options.max_pages = 50;
+        crawling_must(&self, CRAWL_LIMIT);
+        self.options.max_pages = 0;
+        self.options.resolver = resolve_cut_off;
+        self.options.resolver_context = &kinds[i % 2];
+        crawling_must(&self, CRAWL_LIMIT);
+        check(self.progress.pages == 50, "%llu pages", (unsigned long long)self.progress.pages);
+        self.options.resolver = resolve;
+        crawling_must(&self, CRAWL_DONE);
+        crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
+        crawling_end(&self);
+        site_close(web);
+    }
+}
+
 /* Names without an address and hosts that do not answer cost some retries, not one for each URL. */
 static void dead_hosts_are_given_up_soon(void **state)
 {
@@ -303,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
         cmocka_unit_test(an_unreachable_robots_file_counts_as_missing_after_a_month),
         cmocka_unit_test(responses_that_are_cut_off_count_as_pages),
+        cmocka_unit_test(an_outage_gives_no_url_up),
         cmocka_unit_test(dead_hosts_are_given_up_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
