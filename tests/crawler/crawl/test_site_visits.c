@@ -94,8 +94,8 @@ static void zoo_judge(zoo *of)
     site_serve(of->web);
     crawling_begin(&of->self, of->seeds, ZOO_HOSTS);
     of->self.options.max_body = 3 << 20;
-    of->self.options.silence_ms = 1000;
-    of->self.options.total_ms = 2500;
+    of->self.options.silence_ms = 2000;
+    of->self.options.total_ms = 5000;
     crawling_must(&of->self, CRAWL_DONE);
     site_stop(of->web);
     site_walk(of->web, of->seeds, ZOO_HOSTS + of->extra, -1);
