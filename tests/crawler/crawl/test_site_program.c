@@ -120,6 +120,46 @@ static void depth_is_a_barrier(void **state)
     town_end(&of);
 }
 
+/* ---- memory ---- */
+
+/* The most memory that a process has had, in kilobytes; 0: it has ended. */
+static long peak_of(pid_t pid)
+{
+    char path[40], line[200];
+    long peak = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %ld", &peak);
+    if (file)
+        fclose(file);
+    return peak;
+}
+
+static void twenty_thousand_pages_take_little_memory(void **state)
+{
+    enum { MOST_KB = 64 * 1024 };
+    town of;
+    long peak = 0;
+    int status;
+    (void)state;
+    town_begin(&of, 50, 20000);
+    site_serve(of.web);
+    child_plan plan = program_plan(&of.self);
+    pid_t pid = child_start(&plan);
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        struct timespec pause = {0, 10 * 1000000};
+        long now = peak_of(pid);
+        peak = now > peak ? now : peak;
+        nanosleep(&pause, NULL);
+    }
+    check(WIFEXITED(status) && WEXITSTATUS(status) == 0, "it ends with status %x", (unsigned)status);
+    program_must_be_right(&of.self, JUDGE_STORED | JUDGE_REQUESTS, "20,000 pages");
+    print_message("# %ld KB\n", peak);
+    check(peak > 0 && peak <= MOST_KB, "it takes %ld KB", peak);
+    town_end(&of);
+}
+
 /* ---- signals ---- */
 
 static void a_signal_ends_it_in_good_order(void **state)
@@ -360,6 +400,7 @@ int main(int argc, char **argv)
     test_add_once("--max-pages is exact, and the rest comes later", max_pages_is_exact_and_the_rest_comes_later, NULL);
     test_add_once("--max-bytes ends the crawl, and it can go on", max_bytes_ends_the_crawl_and_it_can_go_on, NULL);
     test_add_once("--depth is a barrier", depth_is_a_barrier, NULL);
+    test_add_once("20,000 pages take at most 64 MB", twenty_thousand_pages_take_little_memory, NULL);
     test_add_once("SIGINT ends it in good order", a_signal_ends_it_in_good_order, &interrupt);
     test_add_once("SIGTERM ends it in good order", a_signal_ends_it_in_good_order, &terminate);
     test_add_once("a full disk stops it and loses nothing", a_full_disk_stops_it_and_loses_nothing, NULL);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CHILD_WORDS = 64, CHILD_VARIABLES = 16 };
+enum { CHILD_WORDS = 96, CHILD_VARIABLES = 16 };
 
 typedef struct child_plan {
     const char *words[CHILD_WORDS];         /* the first is the program; ends in NULL */
