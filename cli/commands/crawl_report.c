@@ -224,6 +224,8 @@ int cli_crawl_account_table(const cli_crawl_account *account, cli_out *out, cons
     statuses_row(&table, &account->statuses);
     reasons_row(&table, "not fetched", &account->urls);
     reasons_row(&table, "links left out", &account->links);
+    if (totals->partial)
+        count_row(&table, "read in part", totals->partial, " (links may be missing; crawl.db says why)");
     if (totals->rows.archived)
         count_row(&table, "archived", totals->rows.archived, "");
     if (account->checked) {
@@ -291,6 +293,7 @@ int cli_crawl_account_json(const cli_crawl_account *account, cli_out *out)
     cli_json_count(&json, "unknown", totals->unknown);
     cli_json_count(&json, "archived", totals->rows.archived);
     cli_json_count(&json, "parked", totals->parked);
+    cli_json_count(&json, "partial", totals->partial);
     put_reasons(&json, "statuses", &account->statuses);
     put_reasons(&json, "skipped_urls", &account->urls);
     put_reasons(&json, "skipped_links", &account->links);

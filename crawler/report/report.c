@@ -245,13 +245,14 @@ static int count_states(report *of, report_totals *totals)
     return error;
 }
 
-static int count_parked(report *of, uint64_t *parked)
+/* The one number that the statement has. */
+static int count(report *of, const char *statement, uint64_t *found)
 {
     sqlite3_stmt *ask;
-    int error = report_prepare(of, &ask, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL");
+    int error = report_prepare(of, &ask, statement);
 
     if (!error && (error = report_step(of, ask)) == 1) {
-        *parked = sql_number(ask, 0);
+        *found = sql_number(ask, 0);
         error = VIDI_OK;
     }
     sqlite3_finalize(ask);
@@ -298,7 +299,9 @@ int report_total(report *of, report_totals *totals)
     if (!error)
         error = count_states(of, totals);
     if (!error)
-        error = count_parked(of, &totals->parked);
+        error = count(of, "SELECT count(*) FROM hosts WHERE parked IS NOT NULL", &totals->parked);
+    if (!error)
+        error = count(of, "SELECT count(*) FROM outcomes WHERE reason IS NULL AND error IS NOT NULL", &totals->partial);
     report_end(of);
     return error;
 }

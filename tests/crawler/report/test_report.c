@@ -181,6 +181,8 @@ static void totals_are_those_of_the_rows(void **state)
     add(&crawl, "http://h/robots", 1, 0, "robots");
     add(&crawl, "http://gone/", 1, 0, "name");
     add_url(&crawl, "http://h/queued", 1, 0);
+    ledger_outcome half = {.id = add_url(&crawl, "http://h/half", 1, 0), .status = 200, .error = "a sentence"};
+    assert_int_equal(ledger_outcome_add(crawl.ledger, &half), VIDI_OK);
     ledger_host host = {.id = 7, .origin = str("http://h"), .parked = "Crawl-delay", .robots_outcome = -1};
     assert_int_equal(ledger_host_write(crawl.ledger, &host), VIDI_OK);
     assert_int_equal(ledger_set(crawl.ledger, "seconds_ms", 12345), VIDI_OK);
@@ -191,11 +193,12 @@ static void totals_are_those_of_the_rows(void **state)
 
     report *of = look(&crawl);
     assert_int_equal(report_total(of, &totals), VIDI_OK);
-    assert_int_equal(totals.rows.urls, 7);
+    assert_int_equal(totals.rows.urls, 8);
     assert_int_equal(totals.rows.queue, 1);
     assert_int_equal(totals.broken, 3);
     assert_int_equal(totals.unknown, 2);
     assert_int_equal(totals.parked, 1);
+    assert_int_equal(totals.partial, 1);
     assert_true(totals.seconds == 12.345 && totals.expected_lost == 0.12345678901234568);
     assert_int_equal(totals.fp_meaning, 2);
     assert_string_equal(totals.kind, "fingerprint");
@@ -208,7 +211,7 @@ static void totals_are_those_of_the_rows(void **state)
     commit(&crawl);
     assert_int_equal(report_total(of, &totals), VIDI_OK);
     assert_int_equal(totals.broken, 4);
-    assert_int_equal(totals.rows.urls, 8);
+    assert_int_equal(totals.rows.urls, 9);
     report_close(of);
     destroy(&crawl);
 }
