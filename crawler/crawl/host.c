@@ -8,11 +8,11 @@
 #include "crawler/crawl/spider.h"
 
 enum {
-    AHEAD_FIRST = 25,
-    AHEAD_MOST = 2000,
-    LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is given back if others need its place */
-    RETRIES_MOST = 100,    /* of a host; no other URL of it is begun while so many wait */
-    NAME_LIFETIME = 5 * 60 * 1000, /* milliseconds */
+    AHEAD_FIRST = 25,      /* URLs in store at first; doubled when a host runs dry, */
+    AHEAD_MOST = 2000,     /* up to this */
+    LONG_WAIT = 60 * 1000, /* milliseconds; a host that waits for longer is handed back if others need its place */
+    RETRIES_MOST = 100,    /* while so many URLs of a host wait to be tried again, no other is started */
+    NAME_LIFETIME = 5 * 60 * 1000 /* milliseconds until the address is looked up again */
 };
 
 /* ---- making and freeing ---- */

@@ -30,13 +30,13 @@
 #include "crawler/scope/scope.h"
 
 enum {
-    CRAWL_WEIGHT = 24 << 20, /* bytes of responses on their way, above which nothing is begun */
-    CRAWL_PAGES = 500,       /* pages fetched and not committed, above which nothing is begun */
+    CRAWL_WEIGHT = 24 << 20, /* bytes fetched and not committed, above which no request is started */
+    CRAWL_PAGES = 500,       /* pages fetched and not committed, above which no request is started */
     CRAWL_HOSTS = 2000,      /* hosts in memory */
     CRAWL_BATCH = 250,       /* pages that are committed together, */
     CRAWL_BATCH_BYTES = 16 << 20,
     CRAWL_BATCH_MS = 250,         /* and how long the first of them waits */
-    CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes of the body of a link that is only checked */
+    CRAWL_OUTSIDE_BODY = 64 << 10 /* bytes read of the body of a link that is only checked */
 };
 
 typedef enum parcel_kind {
@@ -48,10 +48,10 @@ typedef enum parcel_kind {
     PARCEL_ROOM    /* request, to the spider: other hosts are waiting for a place in memory */
 } parcel_kind;
 
-/* A URL on its way: from the spider, which fetches it, over a reader to the keeper, which writes down what became of it. */
+/* A URL from its request to its outcome: the spider fetches it, a reader finds its links, the keeper writes its rows. */
 typedef struct errand {
     parcel parcel;
-    frontier_url url; /* its text is behind the struct */
+    frontier_url url; /* its text is at the end of the struct */
     uint64_t block;   /* where the frontier has it */
     uint32_t level;
     /* the spider's */
@@ -59,10 +59,10 @@ typedef struct errand {
     struct host *robots_for;        /* this is the request for that host's robots.txt; NULL: it is a page */
     unsigned redirects;             /* of robots.txt */
     unsigned failures;              /* requests that failed and were repeated */
-    unsigned overloads;             /* answers that asked to come later */
+    unsigned overloads;             /* answers of 429 or 503 */
     bool by_get;                    /* outside of the scope: HEAD was not enough */
     int64_t due;                    /* when it can be tried again */
-    struct errand *before, *behind; /* in the list of requests that are on their way */
+    struct errand *before, *behind; /* in the list of running requests */
     /* what became of it */
     fetch_response *response; /* until a reader is through with it */
     int status;
@@ -70,7 +70,7 @@ typedef struct errand {
     char error[200];
     uint64_t body_bytes;
     int64_t date, took_us;
-    size_t weight; /* bytes that count as on their way */
+    size_t weight; /* bytes that count towards CRAWL_WEIGHT */
     harvest harvest;
     bool harvested;
     uint32_t file; /* of the archive */
@@ -93,7 +93,7 @@ typedef struct load {
     bytes text;
 } load;
 
-/* What is known about a host: from the database to the spider, and the spider's news back. */
+/* What is known about a host: sent by the keeper from the database, and back by the spider when it changes. */
 typedef struct card {
     parcel parcel;
     uint64_t host;
@@ -161,10 +161,10 @@ struct crawl {
     /* The threads. */
     fetcher *fetcher;
     mailbox to_readers, to_keeper, to_spider;
-    atomic_long busy;     /* parcels on their way to readers and keeper, and everything that follows from them */
+    atomic_long busy;     /* parcels sent to readers and keeper that are not handled yet */
     atomic_size_t weight; /* bytes of the errands among them */
     atomic_size_t errands;
-    atomic_bool starving; /* the spider has nothing to do, so a commit may not wait */
+    atomic_bool starving; /* the spider has nothing to do, so the keeper commits at once */
     atomic_int ending;
     atomic_bool ran;
 
@@ -197,7 +197,7 @@ void crawl_warn(const crawl *of, const char *format, ...) __attribute__((format(
 
 /* Sends what was counted as busy before; false if the crawl is ending: the list is then freed. */
 void crawl_to_keeper(crawl *of, parcels *list);
-/* The parcels have been dealt with, and everything that follows from them is on its way. */
+/* The parcels are handled, and everything that follows from them has been sent. */
 void crawl_handled(crawl *of, size_t parcels);
 
 /* ---- seeds.c ---- */

@@ -1,11 +1,11 @@
 /*
- * The spider: the one thread that fetches. It knows hosts, and which of them may be asked when.
+ * The spider: the one thread that fetches. It keeps hosts in memory and knows when each may get its next request.
  *
  *   spider.c          its loop
- *   host.c            a host in memory: its URLs, and what it is asked for next
- *   answers.c         what an answer, or none, means for the URL and for the host
+ *   host.c            a host in memory: its URLs, and which is requested next
+ *   answers.c         what an answer, or its absence, means for the URL and for the host
  *   robots_files.c    robots.txt of a host
- *   limits.c          when nothing more may be begun
+ *   limits.c          when no request may be started
  */
 #ifndef VIDI_CRAWLER_CRAWL_SPIDER_H
 #define VIDI_CRAWLER_CRAWL_SPIDER_H
@@ -21,15 +21,15 @@ typedef struct host {
     char *origin;
     url_parts parts; /* of the origin, and "/robots.txt" */
     char *robots_url;
-    bool is_member; /* the keeper has handed it over; otherwise it is here for another host's robots.txt */
+    bool is_member; /* the keeper has handed it over; if not, it is here only for another host's robots.txt */
     size_t at;      /* place in the list of hosts */
     const char **headers;
     size_t header_count;
 
     /* the name */
-    bool naming;
-    int64_t named_at; /* negative: never */
-    int64_t name_due; /* not to be asked for before */
+    bool naming;      /* it is being looked up */
+    int64_t named_at; /* when the address was found; negative: never */
+    int64_t name_due; /* earliest time of the next lookup */
     unsigned name_failures;
     fetch_address address;
 
@@ -43,22 +43,22 @@ typedef struct host {
     uint64_t unstarted; /* URLs in loads */
     parcels retries;    /* errands that are tried again when they are due */
     parcels direct;     /* requests for a robots.txt, this host's or another's */
-    uint64_t ahead;     /* URLs that should be there when a turn comes: more are asked for below that */
+    uint64_t ahead;     /* URLs to have in store; with fewer, the keeper is asked for more */
     bool asked;         /* the keeper was asked for more, and has not answered */
-    bool ran_dry;       /* meanwhile the last one was taken */
+    bool ran_dry;       /* the last URL was taken while the keeper had not answered */
 
     /* robots.txt */
     robots *rules; /* NULL: everything is allowed, if robots_ready */
     bool robots_ready, robots_asked;
     int robots_outcome; /* -1: never asked for */
     int64_t robots_date, robots_reached;
-    int64_t robots_due; /* not to be asked for before */
+    int64_t robots_due; /* earliest time of the next request */
     unsigned robots_failures;
 
-    /* how it fares */
+    /* its history */
     uint64_t pages;       /* fetched, over all runs */
     unsigned failures;    /* requests in a row without any answer */
-    unsigned overloads;   /* answers in a row that asked to come later */
+    unsigned overloads;   /* answers of 429 or 503 in a row */
     bool refused;         /* one of its URLs was given up for that, and no other has been answered since */
     const char *dead;     /* why none of its URLs can be fetched: a reason; NULL: it is alive */
     char dead_error[200]; /* the sentence about it */
@@ -71,8 +71,8 @@ typedef struct spider {
     id_map hosts;
     host **list;
     size_t list_room;
-    errand *on_their_way;              /* requests */
-    unsigned running;                  /* how many */
+    errand *on_their_way;              /* running requests */
+    unsigned running;                  /* their number */
     uint64_t pages_running;            /* those of them that count as pages */
     uint64_t pages, bytes;             /* over all runs, with those that are not committed yet */
     uint64_t pages_began, bytes_began; /* when the run began */
@@ -86,14 +86,14 @@ typedef struct spider {
 /* Finds or makes the host. NULL: no memory. */
 host *host_of(spider *of, uint64_t id, vidi_str url);
 void host_free(spider *of, host *host);
-/* Does what follows from a change: asks for its name, its robots.txt, for turns, for more URLs. */
+/* Call it after every change: asks for the address, the robots.txt, turns or more URLs, as the host needs them. */
 void host_refresh(spider *of, host *host);
-/* The request that it is to be asked next; NULL: none. Its turn has come. */
+/* The next request to the host, whose turn has come; NULL: none. */
 errand *host_next(spider *of, host *host);
-/* A URL is tried again later. */
+/* Tries a URL again at `due`. */
 void host_retry(spider *of, host *host, errand *again, int64_t due);
 void host_wake_at(spider *of, int64_t due);
-/* Nothing of it will be fetched: all its URLs get this outcome. */
+/* Gives the host up: all its URLs get this outcome. */
 void host_give_up(spider *of, host *host, const char *reason, const char *error);
 /* Has it ever answered, in this run or before? */
 bool host_has_answered(const host *host);
@@ -102,13 +102,13 @@ bool host_has_answered(const host *host);
  * gone; otherwise it is given up. host_refresh is to follow if it is still there.
  */
 void host_is_silent(spider *of, host *host, const char *reason, const char *error);
-/* It is left alone for this run; its URLs stay in the queue. not_before: a date, or 0. */
+/* Leaves the host alone for the rest of this run; its URLs stay in the queue. not_before: a date, or 0. */
 void host_park(spider *of, host *host, int64_t not_before, const char *why);
-/* A card with nothing but the host's name; NULL: no memory, which has been told. */
+/* A card that has only the host's id and origin. NULL: no memory; the crawl knows. */
 card *host_news(spider *of, const host *host);
-/* Forgets it if it has no reason to be here. */
+/* Forgets the host if nothing keeps it in memory. */
 void host_leave_if_over(spider *of, host *host);
-/* An outcome without a response that counts. */
+/* Gives a URL an outcome without a response. */
 void host_unfetched(spider *of, errand *page, const char *reason, const char *error);
 void host_take_load(spider *of, load *urls);
 void host_take_card(spider *of, card *known); /* the card stays the caller's */
@@ -122,7 +122,7 @@ void answer_fetched(spider *of, fetch_response *response);
 
 /* ---- robots_files.c ---- */
 
-/* May the host's pages be asked for? If not, its robots.txt is asked for when it is time. */
+/* Is the robots.txt known, so that pages may be requested? If not, it is requested when it is time. */
 bool robots_file_is_known(spider *of, host *host);
 void robots_file_from(spider *of, host *host, const card *known);
 void robots_file_arrived(spider *of, errand *asked, const fetch_response *response);
@@ -131,9 +131,9 @@ void robots_file_ask(spider *of, host *host);
 
 /* ---- limits.c ---- */
 
-/* Is so much on its way that a commit must come first? */
+/* Is so much fetched and not committed that no request may be started? */
 bool limits_gate(const spider *of);
-/* May a request be begun now? */
+/* May a request be started now? */
 bool limits_allow(const spider *of);
 /* Ends the run if a limit is reached. */
 void limits_check(spider *of);
