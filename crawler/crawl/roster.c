@@ -130,7 +130,7 @@ void roster_appended(keeper *of, uint64_t host)
 {
     member *known = roster_find(of, host);
 
-    if (known) {
+    if (known && !known->leaving) {
         known->fresh = true;
         of->sort_helps = of->sort_helps || known->wanted > 0;
     } else if (of->members.count < CRAWL_HOSTS) {

@@ -173,6 +173,36 @@ static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
     site_close(web);
 }
 
+/* What is found in sitemaps while the host is being left belongs to the queue like all else. */
+static void a_host_with_a_sitemap_stops_at_its_limit(void **state)
+{
+    (void)state;
+    site *web = site_open(1);
+    crawling self;
+    char target[20];
+    site_page *robots = site_page_on(web, "www.many.example", "/robots.txt");
+    site_page *map = site_page_on(web, "www.many.example", "/sitemap.txt");
+    map->answer.type = robots->answer.type = "text/plain";
+    site_say(robots, "Sitemap: %s\n", map->url);
+    site_page *seed = page_on(web, NULL, "www.many.example", "/");
+    site_say(map, "%sonly\n", seed->url);
+    for (int i = 0; i < 13; i++) {
+        snprintf(target, sizeof target, "/%d", i);
+        page_on(web, seed, "www.many.example", target);
+    }
+    page_on(web, NULL, "www.many.example", "/only");
+    site_serve(web);
+    begin(&self, seed);
+    self.options.max_host_pages = 3;
+    crawling_must(&self, CRAWL_LIMIT);
+    check(self.progress.pages == 3, "%llu pages", (unsigned long long)self.progress.pages);
+    self.options.max_host_pages = 0;
+    crawling_must(&self, CRAWL_DONE);
+    check(self.progress.pages == 16, "%llu pages", (unsigned long long)self.progress.pages);
+    crawling_end(&self);
+    site_close(web);
+}
+
 /* One page may be refused for good; if all are, the host is left alone, and its URLs wait for another run. */
 static void a_host_that_always_refuses_keeps_its_urls(void **state)
 {
@@ -351,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_host_stops_at_its_limit_and_goes_on_with_a_higher_one),
         cmocka_unit_test(links_that_are_found_when_a_host_has_left_do_not_keep_the_crawl_waiting),
         cmocka_unit_test(a_host_is_asked_at_its_next_address_if_nobody_answers),
+        cmocka_unit_test(a_host_with_a_sitemap_stops_at_its_limit),
         cmocka_unit_test(a_host_that_always_refuses_keeps_its_urls),
         cmocka_unit_test(an_unreachable_robots_file_counts_as_missing_after_a_month),
         cmocka_unit_test(responses_that_are_cut_off_count_as_pages),

@@ -76,12 +76,26 @@ static void a_host_that_leaves_gets_nothing_more(void **state)
     roster_free(&of);
 }
 
+/* Otherwise its last rows would wait for somebody to sort them, and the crawl for them. */
+static void rows_of_a_host_that_leaves_are_sorted(void **state)
+{
+    (void)state;
+    static crawl c;
+    keeper of;
+    begin(&of, &c, 10);
+    leave(&of, 4);
+    roster_appended(&of, HOST);
+    check(of.sort_helps, "nobody sorts them");
+    roster_free(&of);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(urls_of_a_host_that_has_left_go_back),
         cmocka_unit_test(a_host_is_forgotten_when_all_its_urls_are_accounted_for),
         cmocka_unit_test(a_host_that_leaves_gets_nothing_more),
+        cmocka_unit_test(rows_of_a_host_that_leaves_are_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
