@@ -205,6 +205,26 @@ static void every_kind_of_set_can_be_used(void **state)
     }
 }
 
+static size_t count_requests(site *web)
+{
+    pthread_mutex_lock(&web->lock);
+    size_t count = web->log_count;
+    pthread_mutex_unlock(&web->lock);
+    return count;
+}
+
+/* Until the server has seen so many more requests, or the process has ended, which stays for waitpid. */
+static void wait_for_requests(site *web, size_t more, pid_t process)
+{
+    static const struct timespec moment = {0, 1000000};
+    size_t enough = count_requests(web) + more;
+    siginfo_t ended = {0};
+
+    while (count_requests(web) < enough &&
+           (waitid(P_PID, (id_t)process, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0))
+        nanosleep(&moment, NULL);
+}
+
 /* Killed again and again while it goes from one archive file to the next. */
 static void a_killed_crawl_goes_on_in_the_right_archive_file(void **state)
 {
@@ -225,8 +245,7 @@ static void a_killed_crawl_goes_on_in_the_right_archive_file(void **state)
         pid_t pid = fork();
         if (pid == 0)
             _exit(crawling_run(&self) == CRAWL_DONE ? 0 : 1);
-        struct timespec wait = {0, (long)test_below(&random, 150) * 1000000};
-        nanosleep(&wait, NULL);
+        wait_for_requests(web, 1 + test_below(&random, 60), pid);
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
         check(!WIFEXITED(status) || WEXITSTATUS(status) == 0, "a life fails");
