@@ -10,5 +10,5 @@ head -n 1500 in | vidi -s state > /dev/null
 tail -n 1500 in | vidi -s state > /dev/null
 vidi info state | lost
 vidi top --once state | grep lost
-# Programs get the numbers as they are.
-vidi info state --json | grep -o '"expected_lost":[0-9.e-]*,"expected_lost_is":"[a-z ]*"'
+# Programs get the numbers as they are. How a pipe cuts the lines into batches decides about the last digit.
+vidi info state --json | grep -o '"expected_lost":[0-9.e-]*,"expected_lost_is":"[a-z ]*"' | sed -E 's/(\.[0-9]{10})[0-9]*/\1/'
