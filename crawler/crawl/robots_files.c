@@ -20,10 +20,14 @@ enum {
 
 /* ---- what is known ---- */
 
+static bool is_stale(const spider *of, const host *host)
+{
+    return robots_is_stale((robots_outcome)host->robots_outcome, (crawl_date(of->crawl) - host->robots_date) / 1000);
+}
+
 bool robots_file_is_known(spider *of, host *host)
 {
-    if (host->robots_ready &&
-        robots_is_stale((robots_outcome)host->robots_outcome, (crawl_date(of->crawl) - host->robots_date) / 1000))
+    if (host->robots_ready && is_stale(of, host))
         host->robots_ready = false;
     if (!host->robots_ready)
         robots_file_ask(of, host);
@@ -124,6 +128,8 @@ void robots_file_from(spider *of, host *host, const card *known)
         return;
     }
     host->robots_ready = true; /* if it is too old, robots_file_is_known will tell */
+    if (!is_stale(of, host))
+        obey_delay(of, host);
 }
 
 /* ---- telling the keeper ---- */

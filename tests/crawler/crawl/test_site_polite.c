@@ -298,6 +298,10 @@ static void a_crawl_delay_of_two_minutes_parks_the_host(void **state)
     check_parked(&of, 2, 2);
     check(strstr(of.self.why, "park") || strstr(of.self.warned, "127.0.1.2"), "nobody was told: %s; %s", of.self.why,
           of.self.warned);
+    site_serve(of.web); /* the next run knows the file from the database */
+    crawling_must(&of.self, CRAWL_LIMIT);
+    site_stop(of.web);
+    check_parked(&of, 2, 2);
     scene_end(&of);
 }
 
