@@ -234,7 +234,7 @@ static int sync_parent(const archive *of)
 
 static int open_folder(archive *of)
 {
-    bool made = mkdir(of->path, 0777) == 0;
+    bool made = mkdir(of->path, 0700) == 0;
 
     if (made || errno == EEXIST)
         of->folder = open(of->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -116,7 +116,7 @@ static int make_file(archive *of, uint32_t number, int *file)
 {
     char name[ARCHIVE_NAME_ROOM];
 
-    *file = openat(of->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    *file = openat(of->folder, archive_name(number, name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*file < 0)
         return archive_fail(of, "make", number);
     if (fsync(of->folder) != 0) {

@@ -238,7 +238,6 @@ static int write_host(keeper *of, uint64_t id, const card *news)
     const member *host = roster_find(of, id);
     ledger_host row = {.id = id, .robots_outcome = -1};
     bytes origin = {0};
-    char parked[sizeof news->parked];
     int error = ledger_host_read(book, id, &row);
 
     if (error == VIDI_EABSENT) {
@@ -252,8 +251,7 @@ static int write_host(keeper *of, uint64_t id, const card *news)
         error = bytes_append_str(&origin, row.origin);
     row.origin = bytes_str(&origin);
     row.robots = (vidi_str){0}; /* stays as it is */
-    snprintf(parked, sizeof parked, "%s", news && *news->parked ? news->parked : "");
-    row.parked = *parked ? parked : NULL;
+    row.parked = news && *news->parked ? news->parked : NULL;
     if (host)
         row.pages = host->pages;
     if (news && news->has_robots) {

@@ -369,26 +369,38 @@ static int canonical(crawl *of, vidi_str url, bytes *to)
     return error == VIDI_INVALID ? bytes_append_str(to, url) : error;
 }
 
-/* A row for each seed that this crawl does not have yet, whatever the set says. */
+/* What planting needs. */
+typedef struct planting {
+    crawl *of;
+    tallies *counts;
+} planting;
+
+static int add_seed(void *context, uint64_t id, vidi_str url)
+{
+    const planting *self = context;
+    frontier_url row = {.url = url, .kind = FRONTIER_SEED};
+    int error = tallies_host_key(self->of->keys, url, &row.host);
+
+    (void)id;
+    if (error == VIDI_OK)
+        error = frontier_add(ledger_frontier(self->of->ledger), &row);
+    self->counts->urls++;
+    self->of->committed_to = row.id;
+    return error;
+}
+
+/* A row for each seed that this crawl does not have yet, or has never got a response for, whatever the set says. */
 static int plant(crawl *of, tallies *counts)
 {
-    int error = VIDI_OK;
+    planting self = {of, counts};
+    int error = counts->errors ? ledger_seeds_again(of->ledger, add_seed, &self) : VIDI_OK;
 
     for (size_t i = 0; i < of->seed_count && error == VIDI_OK; i++) {
         bytes form = {0};
-        frontier_url row = {.url = of->seeds[i], .kind = FRONTIER_SEED};
         error = canonical(of, of->seeds[i], &form);
         int added = error ? error : ledger_seed(of->ledger, bytes_str(&form));
         bytes_free(&form);
-        if (added > 0) {
-            error = tallies_host_key(of->keys, row.url, &row.host);
-            if (error == VIDI_OK)
-                error = frontier_add(ledger_frontier(of->ledger), &row);
-            counts->urls++;
-            of->committed_to = row.id;
-        } else {
-            error = added;
-        }
+        error = added > 0 ? add_seed(&self, 0, of->seeds[i]) : added;
     }
     return error;
 }

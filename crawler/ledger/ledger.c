@@ -10,6 +10,11 @@
 #include "crawler/base/sql.h"
 #include "crawler/ledger/ledger_state.h"
 
+/* A seed (its kind is ?1) that got no response for a reason that may pass. */
+#define FAILED_SEED                                                                                                    \
+    "status = 0 AND reason IN ('address', 'broken', 'connect', 'name', 'timeout', 'tls')"                              \
+    " AND (SELECT kind FROM urls WHERE urls.id = outcomes.id) = ?1"
+
 static const char *const texts[LEDGER_STATEMENTS] = {
     [LEDGER_BEGIN] = "BEGIN IMMEDIATE",
     [LEDGER_COMMIT] = "COMMIT",
@@ -34,6 +39,9 @@ static const char *const texts[LEDGER_STATEMENTS] = {
     [LEDGER_ROBOTS_READ] = "SELECT file FROM robots WHERE host = ?1",
     [LEDGER_ROBOTS_WRITE] = "INSERT INTO robots (host, file) VALUES (?1, ?2)"
                             " ON CONFLICT (host) DO UPDATE SET file = excluded.file WHERE file <> excluded.file",
+    [LEDGER_SEEDS_FAILED] =
+        "SELECT id, (SELECT url FROM urls WHERE urls.id = outcomes.id) FROM outcomes WHERE " FAILED_SEED,
+    [LEDGER_SEEDS_AGAIN] = "UPDATE outcomes SET reason = 'again' WHERE " FAILED_SEED,
     [LEDGER_SEED] = "INSERT INTO seeds (url) VALUES (?1) ON CONFLICT (url) DO NOTHING",
     [LEDGER_SKIP] = "INSERT INTO skipped (reason, links) VALUES (?1, ?2)"
                     " ON CONFLICT (reason) DO UPDATE SET links = links + excluded.links",

@@ -121,6 +121,12 @@ int ledger_host_pages(ledger *of, uint64_t id, uint64_t pages);
 
 /* Adds the seed unless it is there: 1 if it was added, 0 if not, or an error. */
 int ledger_seed(ledger *of, vidi_str url);
+/*
+ * Seeds that got no response for a reason that may have passed, such as a network that was down or an address that was
+ * not permitted then: calls `visit` with the URL of each. Their outcomes then have the reason "again", because the
+ * caller makes a new row for each of them.
+ */
+int ledger_seeds_again(ledger *of, frontier_visit *visit, void *context);
 int ledger_skip(ledger *of, const char *reason, uint64_t links);
 int ledger_edge(ledger *of, uint64_t target, uint64_t page, vidi_str text);
 /* Counts queries on a path, for traps: *count is how many there have been, with this one. */

@@ -260,6 +260,27 @@ int ledger_seed(ledger *of, vidi_str url)
     return error ? error : sqlite3_changes(of->db) > 0;
 }
 
+int ledger_seeds_again(ledger *of, frontier_visit *visit, void *context)
+{
+    int result = SQLITE_DONE, stop = 0, error = ledger_ready_to_write(of, LEDGER_SEEDS_FAILED);
+    if (!error)
+        error = ledger_ready_to_write(of, LEDGER_SEEDS_AGAIN);
+    if (error)
+        return error;
+    sqlite3_stmt *ask = of->statements[LEDGER_SEEDS_FAILED];
+    sql_bind(ask, 1, FRONTIER_SEED);
+    while (!stop && (result = sqlite3_step(ask)) == SQLITE_ROW)
+        stop = visit(context, sql_number(ask, 0), sql_blob(ask, 1));
+    error = sql_code(result);
+    if (error)
+        ledger_fail(of, error);
+    sqlite3_reset(ask);
+    if (stop || error)
+        return stop ? stop : error;
+    sql_bind(of->statements[LEDGER_SEEDS_AGAIN], 1, FRONTIER_SEED);
+    return ledger_write(of, LEDGER_SEEDS_AGAIN);
+}
+
 int ledger_skip(ledger *of, const char *reason, uint64_t links)
 {
     int error = links ? ledger_ready_to_write(of, LEDGER_SKIP) : VIDI_OK;

@@ -7,4 +7,6 @@ crawl --header 'X-Key: hushhush' --state st --jsonl out.jsonl "${site/\/\//\/\/u
 for file in st/archive/*; do gzip -dc "$file"; done > archive
 grep -a -l -e hushhush -e swordfish -e "$(printf user:swordfish | base64)" -r st archive err out.jsonl
 grep -a -i '^\(x-key\|authorization\):' archive
+echo "-- what only the owner may read"
+find st -mindepth 1 -perm /077
 stop_site

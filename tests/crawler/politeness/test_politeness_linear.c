@@ -46,7 +46,7 @@ void *__wrap_tdelete(const void *key, void **root, compare *by)
 }
 
 /* A heap of 2^17 nodes has 17 levels. A call searches at most four trees, or moves four nodes by some five steps a level. */
-enum { QUEUES = 100000, MOST_WORK = 450 };
+enum { QUEUES = 100000, MOST_WORK = 1000 };
 
 static uint64_t most;
 
