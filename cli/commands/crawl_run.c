@@ -177,19 +177,18 @@ static const char *address_advice(const cli_crawl_account *account, const cli_cr
                             : "; public addresses need --contact WHO, others --allow-net NET";
 }
 
-static int nothing_fetched(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
+static int nothing_fetched(const cli_crawl_account *account, const cli_crawl_options *options)
 {
     cli_crawl_explain_seeds(account);
-    return cli_error("no seed could be fetched%s%s%s%s", *job->limit ? " (" : "", job->limit, *job->limit ? ")" : "",
-                     address_advice(account, options));
+    return cli_error("no seed could be fetched%s", address_advice(account, options));
 }
 
 static int exit_status(const crawl_job *job, const cli_crawl_account *account, const cli_crawl_options *options)
 {
     if (job->end == CRAWL_STOPPED)
         return CLI_OK; /* the signal says it */
-    if (job->reached.seeds_fetched == 0)
-        return nothing_fetched(job, account, options);
+    if (job->reached.seeds_fetched == 0 && job->end != CRAWL_LIMIT)
+        return nothing_fetched(account, options);
     if (options->check && account->totals.broken > 0)
         return CLI_BROKEN;
     return job->end == CRAWL_LIMIT ? CLI_LEFT : CLI_OK;

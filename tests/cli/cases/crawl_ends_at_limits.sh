@@ -20,4 +20,7 @@ try crawl -q --retries 0 "${site/.1.1/.2.2}" | hide_site | sed 's/2\.2:[0-9]*/2.
 printf 'User-agent: *\nDisallow: /' > www/robots.txt
 try crawl -q "$site" | hide_site
 try vidi crawl -q --allow-net 10.0.0.1 "$site" | hide_site
+echo -- a parked host keeps its URLs
+printf 'User-agent: *\nCrawl-delay: 100' > www/robots.txt
+try crawl "$site" | hide_site
 stop_site
