@@ -37,7 +37,7 @@
     X(curl_multi_socket_action)                                                                                        \
     X(curl_multi_info_read)
 
-#define FIELD(name) __typeof__(name) *name;
+#define FIELD(name) __typeof__(name) *(name);
 static struct {
     FUNCTIONS(FIELD)
 } loaded;
@@ -68,7 +68,7 @@ int libcurl_load(void)
     return is_loaded ? VIDI_OK : VIDI_ECANNOT;
 }
 
-/* ---- the functions ---- */
+/* ---- the functions, with the parameters' names of libcurl's header ---- */
 
 /*
  * An option's value is a long, a pointer or a curl_off_t. On the systems that vidi is made for (64 bits), all of them
@@ -82,22 +82,22 @@ _Static_assert(sizeof(long) == sizeof(void *) && sizeof(curl_off_t) == sizeof(vo
     void *value = va_arg(rest, void *);                                                                                \
     va_end(rest)
 
-CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...)
+CURLcode curl_easy_setopt(CURL *curl, CURLoption option, ...)
 {
     VALUE_AFTER(option);
-    return loaded.curl_easy_setopt(easy, option, value);
+    return loaded.curl_easy_setopt(curl, option, value);
 }
 
-CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...)
+CURLcode curl_easy_getinfo(CURL *curl, CURLINFO info, ...)
 {
     VALUE_AFTER(info);
-    return loaded.curl_easy_getinfo(easy, info, value);
+    return loaded.curl_easy_getinfo(curl, info, value);
 }
 
-CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...)
+CURLMcode curl_multi_setopt(CURLM *multi_handle, CURLMoption option, ...)
 {
     VALUE_AFTER(option);
-    return loaded.curl_multi_setopt(multi, option, value);
+    return loaded.curl_multi_setopt(multi_handle, option, value);
 }
 
 CURL *curl_easy_init(void)
@@ -105,15 +105,15 @@ CURL *curl_easy_init(void)
     return loaded.curl_easy_init();
 }
 
-void curl_easy_cleanup(CURL *easy)
+void curl_easy_cleanup(CURL *curl)
 {
-    if (easy)
-        loaded.curl_easy_cleanup(easy);
+    if (curl)
+        loaded.curl_easy_cleanup(curl);
 }
 
-CURLcode curl_easy_pause(CURL *easy, int what)
+CURLcode curl_easy_pause(CURL *handle, int bitmask)
 {
-    return loaded.curl_easy_pause(easy, what);
+    return loaded.curl_easy_pause(handle, bitmask);
 }
 
 const char *curl_easy_strerror(CURLcode code)
@@ -126,27 +126,27 @@ CURLM *curl_multi_init(void)
     return loaded.curl_multi_init();
 }
 
-CURLMcode curl_multi_cleanup(CURLM *multi)
+CURLMcode curl_multi_cleanup(CURLM *multi_handle)
 {
-    return multi ? loaded.curl_multi_cleanup(multi) : CURLM_OK;
+    return multi_handle ? loaded.curl_multi_cleanup(multi_handle) : CURLM_OK;
 }
 
-CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy)
+CURLMcode curl_multi_add_handle(CURLM *multi_handle, CURL *curl_handle)
 {
-    return loaded.curl_multi_add_handle(multi, easy);
+    return loaded.curl_multi_add_handle(multi_handle, curl_handle);
 }
 
-CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy)
+CURLMcode curl_multi_remove_handle(CURLM *multi_handle, CURL *curl_handle)
 {
-    return loaded.curl_multi_remove_handle(multi, easy);
+    return loaded.curl_multi_remove_handle(multi_handle, curl_handle);
 }
 
-CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t fd, int events, int *running)
+CURLMcode curl_multi_socket_action(CURLM *multi_handle, curl_socket_t s, int ev_bitmask, int *running_handles)
 {
-    return loaded.curl_multi_socket_action(multi, fd, events, running);
+    return loaded.curl_multi_socket_action(multi_handle, s, ev_bitmask, running_handles);
 }
 
-CURLMsg *curl_multi_info_read(CURLM *multi, int *left)
+CURLMsg *curl_multi_info_read(CURLM *multi_handle, int *msgs_in_queue)
 {
-    return loaded.curl_multi_info_read(multi, left);
+    return loaded.curl_multi_info_read(multi_handle, msgs_in_queue);
 }
