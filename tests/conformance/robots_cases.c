@@ -9,7 +9,7 @@
  *   rfc-…       the same, read strictly and leniently
  *   lines-…     {"cases": [{"robots", "valid_directives", "unknown_directives", "last_line_seen"}]}
  *   paths-…     {"cases": [{"fn", "in", "out"}]}
- *   real-…      lines of file in FOLDER, agent, URL, verdict if lenient, verdict if strict, separated by tabs
+ *   real-…      lines of file in FOLDER/robots, agent, URL, verdict if lenient, verdict if strict, separated by tabs
  *
  * EXCEPTIONS has a line "SUITE <tab> AGENT <tab> URL" for each case that is known to fail; lines that begin with '#' say
  * why. A case fails the suite if it fails and is not listed, or is listed and never fails. Each failure is printed as
@@ -19,36 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conformance/exceptions.h"
 #include "crawler/robots/robots.h"
 #include "crawler/robots/robots_rules.h"
 #include "support/json.h"
 
-enum { EXCEPTIONS_MAX = 256, LINE_BYTES = 1 << 17, FILE_BYTES = 1 << 21 };
+enum { LINE_BYTES = 1 << 17, FILE_BYTES = 1 << 21 };
 
 static const char *suite;
-static struct {
-    char *line;
-    bool failed;
-} exceptions[EXCEPTIONS_MAX];
-static size_t exception_count, cases, failed, excepted;
+static size_t cases, failed, excepted;
 
 /* ---- exceptions ---- */
-
-static bool read_exceptions(const char *path)
-{
-    static char line[LINE_BYTES];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    size_t name = strlen(suite);
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = 0;
-        if (strncmp(line, suite, name) == 0 && line[name] == '\t' && exception_count < EXCEPTIONS_MAX)
-            exceptions[exception_count++].line = strdup(line + name + 1);
-    }
-    fclose(file);
-    return true;
-}
 
 static void judge(vidi_str agent, vidi_str url, const char *wrong)
 {
@@ -57,12 +38,10 @@ static void judge(vidi_str agent, vidi_str url, const char *wrong)
     if (!wrong)
         return;
     snprintf(line, sizeof line, "%.*s\t%.*s", (int)agent.len, agent.ptr, (int)url.len, url.ptr);
-    for (size_t i = 0; i < exception_count; i++)
-        if (strcmp(exceptions[i].line, line) == 0) {
-            exceptions[i].failed = true;
-            excepted++;
-            return;
-        }
+    if (exceptions_find(line)) {
+        excepted++;
+        return;
+    }
     failed++;
     printf("# %s\n%s\t%s\n", wrong, suite, line);
 }
@@ -71,7 +50,7 @@ static void judge(vidi_str agent, vidi_str url, const char *wrong)
 static void judge_exceptions(void)
 {
     for (size_t i = 0; i < exception_count; i++) {
-        if (!exceptions[i].failed) {
+        if (!exceptions[i].met) {
             failed++;
             printf("# listed as an exception, but passes or was not met:\n%s\t%s\n", suite, exceptions[i].line);
         }
@@ -272,7 +251,7 @@ static vidi_str load(const char *folder, const char *name)
 {
     static char bytes[FILE_BYTES], path[4096], loaded[4096];
     static size_t len;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/robots/%s", folder, name);
     if (strcmp(path, loaded) != 0) {
         FILE *file = fopen(path, "rb");
         len = file ? fread(bytes, 1, sizeof bytes, file) : 0;
@@ -318,7 +297,7 @@ int main(int argc, char **argv)
         return 2;
     }
     suite = argv[1];
-    if (!read_exceptions(argv[2]))
+    if (!exceptions_read(argv[2], suite))
         return 2;
     if (strncmp(suite, "real-", 5) == 0) {
         while (fgets(line, sizeof line, stdin))

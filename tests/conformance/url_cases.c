@@ -23,20 +23,17 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "conformance/exceptions.h"
 #include "support/json.h"
 
 #if VIDI_HAVE_ICU
 #include <unicode/uversion.h>
 #endif
 
-enum { OUT_MAX = 1 << 16, EXCEPTIONS_MAX = 1024, LINE_BYTES = 8192 };
+enum { OUT_MAX = 1 << 16, LINE_BYTES = 8192 };
 
 static const char *suite;
-static struct {
-    char *line;
-    bool met;
-} exceptions[EXCEPTIONS_MAX];
-static size_t exception_count, cases, failed, excepted;
+static size_t cases, failed, excepted;
 static const char *canonical_wrong; /* what is wrong with the canonical forms of the last case; NULL: nothing */
 
 /* ---- exceptions ---- */
@@ -48,22 +45,6 @@ static void escape(vidi__text *to, json_text text)
         unsigned char c = (unsigned char)text.at[i];
         vidi__text_add(to, c > 0x20 && c < 0x7f && c != '\\' ? "%c" : "\\x%02x", c);
     }
-}
-
-static bool read_exceptions(const char *path)
-{
-    char line[LINE_BYTES];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    size_t name = strlen(suite);
-    while (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = 0;
-        if (strncmp(line, suite, name) == 0 && line[name] == '\t' && exception_count < EXCEPTIONS_MAX)
-            exceptions[exception_count++].line = strdup(line + name + 1);
-    }
-    fclose(file);
-    return true;
 }
 
 /* The list is that of ICU 72; a newer one may know more of Unicode. */
@@ -91,17 +72,13 @@ static void judge(json_text input, json_text base, const char *wrong)
         vidi__text_add(&text, "\t");
         escape(&text, base);
     }
-    for (size_t i = 0; i < exception_count; i++)
-        if (strcmp(exceptions[i].line, line) == 0) {
-            exceptions[i].met = true;
-            excepted++;
-            if (!wrong && !newer_icu()) {
-                failed++;
-                printf("# listed as an exception, but passes: %s\t%s\n", suite, line);
-            }
-            return;
+    if (exceptions_find(line)) {
+        excepted++;
+        if (!wrong && !newer_icu()) {
+            failed++;
+            printf("# listed as an exception, but passes: %s\t%s\n", suite, line);
         }
-    if (wrong) {
+    } else if (wrong) {
         failed++;
         printf("# %s\n%s\t%s\n", wrong, suite, line);
     }
@@ -413,7 +390,7 @@ static json_text read_all(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
+    if (argc < 3) {
         fprintf(stderr, "usage: url_cases SUITE EXCEPTIONS < JSON\n");
         return 2;
     }
@@ -424,7 +401,7 @@ int main(int argc, char **argv)
     }
     json_text all = read_all();
     json j = {all.at, all.at + all.len, false};
-    if (!read_exceptions(argv[2])) {
+    if (!exceptions_read(argv[2], suite)) {
         printf("# cannot read %s\n", argv[2]);
         return 1;
     }

@@ -27,13 +27,34 @@ static int resolve(void *context, const char *host, fetch_address *addresses, in
     return 2;
 }
 
-static void begin(crawling *self, site_page *seed)
+static void begin(crawling *self, site *web, site_page *seed)
 {
+    site_serve(web);
     crawling_begin(self, &seed, 1);
     self->options.resolver = resolve;
     self->options.per_host = 64;
     self->options.check = false;
     self->options.reach = SCOPE_SITE;
+}
+
+/* The same, where every page that the seed leads to is to be visited. */
+static void begin_whole(crawling *self, site *web, site_page *seed)
+{
+    site_walk(web, &seed, 1, -1);
+    begin(self, web, seed);
+}
+
+static void end(crawling *self, site *web)
+{
+    crawling_end(self);
+    site_close(web);
+}
+
+/* The same, when everything must have come out right. */
+static void end_whole(crawling *self, site *web, unsigned flags)
+{
+    crawling_judge(self, web, flags, NULL, NULL);
+    end(self, web);
 }
 
 static site_page *page_on(site *web, site_page *from, const char *host, const char *target)
@@ -58,13 +79,9 @@ static void more_hosts_than_fit_into_memory_are_all_visited(void **state)
         if (i > 0) /* found when that host may have been given back already */
             page_on(web, first, names[i / 2], i % 2 ? "/odd" : "/even");
     }
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     crawling_must(&self, CRAWL_DONE);
-    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED | JUDGE_REQUESTS);
 }
 
 /* Hosts that have asked for patience are given back while others need their place, and come back later. */
@@ -85,15 +102,11 @@ static void hosts_that_have_to_wait_make_room(void **state)
         first->early = (site_answer){.status = 429, .fields = "Retry-After: 100\r\n"};
         first->early_times = 1;
     }
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     site_clock_begin(&clock);
     self.options.clock = &clock.clock;
     crawling_must(&self, CRAWL_DONE);
-    crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED);
 }
 
 static void a_host_stops_at_its_limit_and_goes_on_with_a_higher_one(void **state)
@@ -108,18 +121,14 @@ static void a_host_stops_at_its_limit_and_goes_on_with_a_higher_one(void **state
         page_on(web, seed, "www.many.example", target);
     }
     page_on(web, seed, "other.many.example", "/");
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     self.options.max_host_pages = 20;
     crawling_must(&self, CRAWL_LIMIT);
     check(self.progress.pages == 21, "20 pages of one host and 1 of the other, not %llu",
           (unsigned long long)self.progress.pages);
     self.options.max_host_pages = 0;
     crawling_must(&self, CRAWL_DONE);
-    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED | JUDGE_REQUESTS);
 }
 
 /* The page that reaches the limit has links itself. They are committed when the host has left already, and nobody asks
@@ -137,9 +146,7 @@ static void links_that_are_found_when_a_host_has_left_do_not_keep_the_crawl_wait
         snprintf(target, sizeof target, "/%d/more", i);
         page_on(web, page, "www.many.example", target);
     }
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     for (uint64_t limit = 3; limit < 41; limit += 4) {
         self.options.max_host_pages = limit;
         crawling_must(&self, CRAWL_LIMIT);
@@ -148,9 +155,7 @@ static void links_that_are_found_when_a_host_has_left_do_not_keep_the_crawl_wait
     }
     self.options.max_host_pages = 0;
     crawling_must(&self, CRAWL_DONE);
-    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED | JUDGE_REQUESTS);
 }
 
 static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
@@ -161,16 +166,12 @@ static void a_host_is_asked_at_its_next_address_if_nobody_answers(void **state)
     crawling self;
     site_page *seed = page_on(web, NULL, "www.many.example", "/");
     page_on(web, page_on(web, seed, "half.many.example", "/a"), "half.many.example", "/b");
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     site_clock_begin(&clock);
     self.options.clock = &clock.clock;
     self.options.retries = 1;
     crawling_must(&self, CRAWL_DONE);
-    crawling_judge(&self, web, JUDGE_STORED | JUDGE_REQUESTS, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED | JUDGE_REQUESTS);
 }
 
 /* What is found in sitemaps while the host is being left belongs to the queue like all else. */
@@ -191,16 +192,14 @@ static void a_host_with_a_sitemap_stops_at_its_limit(void **state)
         page_on(web, seed, "www.many.example", target);
     }
     page_on(web, NULL, "www.many.example", "/only");
-    site_serve(web);
-    begin(&self, seed);
+    begin(&self, web, seed);
     self.options.max_host_pages = 3;
     crawling_must(&self, CRAWL_LIMIT);
     check(self.progress.pages == 3, "%llu pages", (unsigned long long)self.progress.pages);
     self.options.max_host_pages = 0;
     crawling_must(&self, CRAWL_DONE);
     check(self.progress.pages == 16, "%llu pages", (unsigned long long)self.progress.pages);
-    crawling_end(&self);
-    site_close(web);
+    end(&self, web);
 }
 
 /* One page may be refused for good; if all are, the host is left alone, and its URLs wait for another run. */
@@ -219,8 +218,7 @@ static void a_host_that_always_refuses_keeps_its_urls(void **state)
         refused[i]->answer.status = 429;
         refused[i]->answer.fields = "Retry-After: 1\r\n";
     }
-    site_serve(web);
-    begin(&self, seed);
+    begin(&self, web, seed);
     self.options.per_host = 1;
     site_clock_begin(&clock);
     self.options.clock = &clock.clock;
@@ -235,8 +233,7 @@ static void a_host_that_always_refuses_keeps_its_urls(void **state)
     site_serve(web);
     crawling_must(&self, CRAWL_DONE);
     check(self.progress.pages == 7 && self.progress.queue == 0, "%llu pages", (unsigned long long)self.progress.pages);
-    crawling_end(&self);
-    site_close(web);
+    end(&self, web);
 }
 
 /* RFC 9309: after a month a robots.txt that cannot be reached counts as missing; the database knows since when. */
@@ -249,8 +246,7 @@ static void an_unreachable_robots_file_counts_as_missing_after_a_month(void **st
     site_page *robots = site_page_on(web, "www.many.example", "/robots.txt");
     robots->answer.status = 500;
     site_page *seed = page_on(web, NULL, "www.many.example", "/");
-    site_serve(web);
-    begin(&self, seed);
+    begin(&self, web, seed);
     site_clock_begin(&clock);
     self.options.clock = &clock.clock;
     crawling_must(&self, CRAWL_LIMIT);
@@ -260,8 +256,7 @@ static void an_unreachable_robots_file_counts_as_missing_after_a_month(void **st
     atomic_fetch_add(&clock.ms, INT64_C(2) * 24 * 3600 * 1000);
     crawling_must(&self, CRAWL_DONE);
     check(self.progress.pages == 1, "now it is fetched");
-    crawling_end(&self);
-    site_close(web);
+    end(&self, web);
 }
 
 /* A response that is too large is a response: it counts against --max-pages like all others. */
@@ -280,15 +275,13 @@ static void responses_that_are_cut_off_count_as_pages(void **state)
         page->answer.body = large;
         page->answer.length = sizeof large;
     }
-    site_serve(web);
-    begin(&self, seed);
+    begin(&self, web, seed);
     self.options.max_body = 4000;
     self.options.max_pages = 9;
     crawling_must(&self, CRAWL_LIMIT);
     check(self.progress.pages == 9 && self.progress.errors == 8, "%llu pages, %llu errors",
           (unsigned long long)self.progress.pages, (unsigned long long)self.progress.errors);
-    crawling_end(&self);
-    site_close(web);
+    end(&self, web);
 }
 
 typedef enum outage { NO_NAMES, NOBODY_ANSWERS } outage;
@@ -320,9 +313,7 @@ static void an_outage_gives_no_url_up(void **state)
             snprintf(target, sizeof target, "/%d", k);
             page_on(web, seed, names[k % 4], target);
         }
-        site_walk(web, &seed, 1, -1);
-        site_serve(web);
-        begin(&self, seed);
+        begin_whole(&self, web, seed);
         site_clock_begin(&clock);
         self.options.clock = &clock.clock;
         self.options.retries = retries[i / 2];
@@ -336,9 +327,7 @@ static void an_outage_gives_no_url_up(void **state)
         check(self.progress.pages == 50, "%llu pages", (unsigned long long)self.progress.pages);
         self.options.resolver = resolve;
         crawling_must(&self, CRAWL_DONE);
-        crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
-        crawling_end(&self);
-        site_close(web);
+        end_whole(&self, web, JUDGE_STORED);
     }
 }
 
@@ -360,17 +349,13 @@ static void dead_hosts_are_given_up_soon(void **state)
         none->reason = "name";
         dead->barren = none->barren = true;
     }
-    site_walk(web, &seed, 1, -1);
-    site_serve(web);
-    begin(&self, seed);
+    begin_whole(&self, web, seed);
     site_clock_begin(&clock);
     self.options.clock = &clock.clock;
     self.options.retries = 3;
     crawling_must(&self, CRAWL_DONE);
     check(clock.clock.now(&clock) < 120000, "it takes %lld ms", (long long)clock.clock.now(&clock));
-    crawling_judge(&self, web, JUDGE_STORED, NULL, NULL);
-    crawling_end(&self);
-    site_close(web);
+    end_whole(&self, web, JUDGE_STORED);
 }
 
 int main(void)

@@ -53,6 +53,15 @@ static void commit(place *at)
           "%s", ledger_error(at->ledger));
 }
 
+/* A crawl that has committed some lines. */
+static void begin_with(place *at, const char *lines)
+{
+    begin(at);
+    check(reopen(at) == VIDI_OK, "%s", at->why);
+    add(at, lines);
+    commit(at);
+}
+
 static void must_hold(const place *at, const char *text)
 {
     char bytes[1024];
@@ -67,10 +76,7 @@ static void lines_behind_the_last_commit_are_cut_off(void **state)
 {
     (void)state;
     place at;
-    begin(&at);
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
-    add(&at, "one\n");
-    commit(&at);
+    begin_with(&at, "one\n");
     add(&at, "two\n");
     check(reopen(&at) == VIDI_OK, "%s", at.why);
     must_hold(&at, "one\n");
@@ -110,10 +116,7 @@ static void a_file_that_was_shortened_is_refused(void **state)
 {
     (void)state;
     place at;
-    begin(&at);
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
-    add(&at, "one\ntwo\n");
-    commit(&at);
+    begin_with(&at, "one\ntwo\n");
     check(truncate(at.path, 4) == 0, "it is shortened");
     check(reopen(&at) == VIDI_EDAMAGED && strstr(at.why, "shortened"), "it says: %s", at.why);
     must_hold(&at, "one\n");
@@ -124,10 +127,7 @@ static void another_file_is_refused_and_stays_as_it_is(void **state)
 {
     (void)state;
     place at;
-    begin(&at);
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
-    add(&at, "one\ntwo\n");
-    commit(&at);
+    begin_with(&at, "one\ntwo\n");
     test_path(at.path, at.folder, "other");
     test_file_write(at.folder, "other", "somebody else's lines\n", 22);
     check(reopen(&at) == VIDI_EEXIST && strstr(at.why, "is not the file"), "it says: %s", at.why);
@@ -139,10 +139,7 @@ static void a_file_that_is_refused_is_not_made(void **state)
 {
     (void)state;
     place at;
-    begin(&at);
-    check(reopen(&at) == VIDI_OK, "%s", at.why);
-    add(&at, "one\n");
-    commit(&at);
+    begin_with(&at, "one\n");
     test_path(at.path, at.folder, "absent");
     check(reopen(&at) != VIDI_OK, "it is another file");
     check(access(at.path, F_OK) != 0, "an empty file is left behind");
