@@ -55,6 +55,17 @@ static void build_web(town *of)
     of->seed_count = of->truth_count = whole.hosts;
 }
 
+/* Many more pages than a kill may cost. */
+static void build_large(town *of)
+{
+    world_web whole = {.hosts = 4, .pages = 4000, .seed = 3, .body = 200};
+    of->web = site_open(whole.hosts);
+    world_web_make(of->web, &whole);
+    memcpy(of->seeds, whole.made, whole.hosts * sizeof *whole.made);
+    free(whole.made);
+    of->seed_count = of->truth_count = whole.hosts;
+}
+
 /* Redirects, robots.txt, sitemaps and all kinds of links, on eight hosts; level by level. */
 static void build_zoo(town *of)
 {
@@ -225,8 +236,51 @@ static void killed_crawls_go_on_and_lose_nothing(void **state)
     town_end(&of);
 }
 
+/*
+ * Kills the crawl of a large site at a call, and goes on with it. The kill counts if it comes and is late enough to mean
+ * anything: how many calls a crawl makes depends on how busy the machine is.
+ */
+static void kill_late(town *of, uint64_t call)
+{
+    program self;
+    judgement result;
+    char number[32];
+    site_forget(of->web);
+    program_begin(&self, of->web, of->seeds, of->seed_count);
+    child_plan plan = plan_of(of, &self), rest = plan_of(of, &self);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)call);
+    program_power(&self, &plan, POWER_DIE, number);
+    int status = child_run(&plan);
+    size_t before = of->web->log_count;
+    bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && before > 2 * (CONNECTIONS + BATCH);
+    must_end_well(of, &self, child_run(&rest), "after the kill");
+    program_must_be_right(&self, of->flags, "after the kill");
+    program_judge(&self, &result, of->flags);
+    check(result.extra <= CONNECTIONS + BATCH, "of %zu requests, %llu are repeated", before,
+          (unsigned long long)result.extra);
+    of->kills += late;
+    of->extra += result.extra;
+    program_end(&self);
+}
+
+static void a_kill_costs_a_batch_and_what_is_on_its_way(void **state)
+{
+    enum { WANTED = 4, TRIES = 40 };
+    town of = *(const town *)*state;
+    town_begin(&of);
+    for (uint64_t i = 0; of.kills < WANTED && i < TRIES; i++)
+        kill_late(&of, of.calls * (5 + i % 5) / 10);
+    check(of.kills == WANTED, "only %llu kills are late enough", (unsigned long long)of.kills);
+    town_end(&of);
+}
+
 int main(int argc, char **argv)
 {
+    static const town large = {.name = "a large site",
+                               .build = build_large,
+                               .depth = -1,
+                               .said = "left in the queue 0; ",
+                               .flags = JUDGE_STORED};
     static const town towns[] = {
         {.name = "many pages, --check",
          .build = build_web,
@@ -248,5 +302,6 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "killed crawls go on and lose nothing: %s", towns[i].name);
         test_add_once(name, killed_crawls_go_on_and_lose_nothing, &towns[i]);
     }
+    test_add_once("a kill costs a batch and what is on its way", a_kill_costs_a_batch_and_what_is_on_its_way, &large);
     return test_run("crawler/crawl/site_kill", argc, argv);
 }
