@@ -43,7 +43,7 @@ warnings() {
 # The suppressed checks assume that a pointer passed to a function is kept or read, which is wrong here.
 # shellcheck disable=SC2317
 check_with_cppcheck() {
-    cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+    cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
         --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
         -I . -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 \
         -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler

@@ -20,12 +20,13 @@ build() {
     return 1
 }
 
-# run CONFIGURE-PRESET TEST-PRESET [PREFIX...]: `test` and `long` share the release build.
+# run CONFIGURE-PRESET TEST-PRESET [PREFIX...]: `test` and `long` share the release build. One test more than there are
+# processors runs at a time, because many tests wait for the disk.
 run() {
     local configure=$1 preset=$2
     shift 2
     echo "== $preset"
-    build "$configure" "${configure/release/test}" && "$@" ctest --preset "$preset" -V -j "$(nproc)" 2>&1
+    build "$configure" "${configure/release/test}" && "$@" ctest --preset "$preset" -V -j "$(($(nproc) + 1))" 2>&1
     echo "== $preset ended $?"
 }
 
