@@ -61,7 +61,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     };
     memset(epoch, 0, sizeof *epoch);
     epoch->number = number;
-    VIDI__TRY(vidi__params_parse(&params, recipe->params));
+    VIDI__TRY(vidi__params_parse(&params, vidi__recipe_params(recipe)));
     VIDI__TRY(vidi__positions_item_hash(&params, &epoch->hash));
     config.item_hash = epoch->hash;
 
@@ -124,21 +124,21 @@ static vidi_epoch_stats record_of(const vidi__epoch *epoch)
 static bool size_is_given(const vidi__recipe *recipe)
 {
     vidi__params params;
-    return vidi__params_parse(&params, recipe->params) == VIDI_OK &&
+    return vidi__params_parse(&params, vidi__recipe_params(recipe)) == VIDI_OK &&
            (vidi__params_has(&params, "m") || vidi__params_has(&params, "inner.m"));
 }
 
 /* The next epoch is sized as the user says now, or from the last epoch's count (the thesis, section 7.2.1). */
-static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
+static int next_recipe(vidi_set *set, const vidi_options *next, vidi__recipe *recipe)
 {
     uint64_t count = vidi__filter_count(set->now.filter);
-    *recipe = set->recipe;
+    VIDI__TRY(vidi__recipe_copy(recipe, &set->memory, &set->recipe));
     if (next) {
         if (next->key || next->like || next->member || next->canon || next->tracking || next->path || next->access)
             return vidi__fail(VIDI_EOPTION, "a rotation cannot change key, like, member, canon, tracking, path or "
                                             "access");
         recipe->flags = 0;
-        VIDI__TRY(vidi__recipe_take(recipe, next));
+        VIDI__TRY(vidi__recipe_take(recipe, &set->memory, next));
         if (next->capacity)
             return VIDI_OK;
     }
@@ -147,42 +147,70 @@ static int next_recipe(const vidi_set *set, const vidi_options *next, vidi__reci
     return VIDI_OK;
 }
 
-static int rotate(vidi_set *set, const vidi_options *next)
-{
+/* What a rotation needs, made before anything changes. */
+typedef struct rotation {
     vidi__recipe recipe;
     vidi__epoch fresh;
-    int code = set->persistence ? set->persistence->catch_up(set) : VIDI_OK;
+    vidi__epoch *kept; /* where the old epoch goes; NULL: nowhere */
+} rotation;
+
+static void abandon(vidi_set *set, rotation *self)
+{
+    vidi__recipe_free(&self->recipe, &set->memory);
+    vidi__epoch_free(&self->fresh);
+    vidi__release(&set->memory, self->kept, sizeof *self->kept, _Alignof(vidi__epoch));
+}
+
+static int prepare(vidi_set *set, const vidi_options *next, rotation *self)
+{
+    int caught_up = set->persistence ? set->persistence->catch_up(set) : VIDI_OK;
     vidi_epoch_stats record = record_of(&set->now);
-    VIDI__TRY(next_recipe(set, next, &recipe));
-    if (recipe.flags & VIDI_KEEP_PREVIOUS)
-        VIDI__TRY(code); /* what is kept must be whole */
-    VIDI__TRY(vidi__epoch_make(set, &recipe, set->now.number + 1, NULL, &fresh));
-    code = VIDI_OK;
-    if (fresh.filter->combination && fresh.filter->combination == set->now.filter->combination)
-        code =
-            vidi__fail(VIDI_EOPTION, "the next epoch would use the same hash functions without salts, and so lose the "
-                                     "same pages; give more of them (functions=a+b+…)");
-    if (code == VIDI_OK)
-        code = vidi__history_add(set, &record);
+    VIDI__TRY(next_recipe(set, next, &self->recipe));
+    if (self->recipe.flags & VIDI_KEEP_PREVIOUS) {
+        VIDI__TRY(caught_up); /* what is kept must be whole */
+        VIDI__TRY(vidi__alloc(&set->memory, &self->kept, sizeof *self->kept, _Alignof(vidi__epoch)));
+    }
+    VIDI__TRY(vidi__epoch_make(set, &self->recipe, set->now.number + 1, NULL, &self->fresh));
+    if (self->fresh.filter->combination && self->fresh.filter->combination == set->now.filter->combination)
+        return vidi__fail(VIDI_EOPTION,
+                          "the next epoch would use the same hash functions without salts, and so lose the "
+                          "same pages; give more of them (functions=a+b+…)");
+    return vidi__history_add(set, &record);
+}
+
+void vidi__set_drop_previous(vidi_set *set)
+{
+    if (!set->previous)
+        return;
+    vidi__epoch_free(set->previous);
+    vidi__release(&set->memory, set->previous, sizeof *set->previous, _Alignof(vidi__epoch));
+    set->previous = NULL;
+}
+
+static int rotate(vidi_set *set, const vidi_options *next)
+{
+    rotation self = {0};
+    int code = prepare(set, next, &self);
     if (code < 0) {
-        vidi__epoch_free(&fresh);
+        abandon(set, &self);
         return code;
     }
     vidi__epoch old = set->now;
     vidi__recipe old_recipe = set->recipe;
-    bool keep = recipe.flags & VIDI_KEEP_PREVIOUS;
-    set->now = fresh;
-    set->recipe = recipe;
-    if (set->persistence && (code = set->persistence->rotated(set, keep)) < 0) {
+    set->now = self.fresh;
+    set->recipe = self.recipe;
+    if (set->persistence && (code = set->persistence->rotated(set, self.kept != NULL)) < 0) {
         set->now = old;
         set->recipe = old_recipe;
         set->history_count--;
-        vidi__epoch_free(&fresh);
+        abandon(set, &self);
         return code;
     }
-    vidi__epoch_free(&set->previous);
-    if (keep)
-        set->previous = old;
+    vidi__recipe_free(&old_recipe, &set->memory);
+    vidi__set_drop_previous(set);
+    set->previous = self.kept;
+    if (self.kept)
+        *self.kept = old;
     else
         vidi__epoch_free(&old);
     vidi__set_ready(set);
@@ -212,7 +240,7 @@ int vidi_drop_previous(vidi_set *set)
     VIDI__TRY(vidi__set_writable(set));
     vidi__turn_begin(set);
     vidi__lock_alone(set);
-    vidi__epoch_free(&set->previous);
+    vidi__set_drop_previous(set);
     if (set->persistence)
         set->persistence->drop_previous(set);
     vidi__unlock(set);

@@ -59,14 +59,14 @@ static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)
     vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
     int code;
     vidi__lock_shared(set);
-    if (set->previous.filter)
-        code = vidi__epoch_lookup(&set->memory, &set->previous, &work);
+    if (set->previous)
+        code = vidi__epoch_lookup(&set->memory, set->previous, &work);
     else if (set->persistence)
         code = set->persistence->lookup_previous(set, &work);
     else
         code = VIDI_ECANNOT;
-    if (code == VIDI_OK && set->previous.filter)
-        atomic_fetch_add_explicit(&set->previous.asked, 1, memory_order_relaxed);
+    if (code == VIDI_OK && set->previous)
+        atomic_fetch_add_explicit(&set->previous->asked, 1, memory_order_relaxed);
     if (code == VIDI_ECANNOT)
         code = vidi__fail(VIDI_ECANNOT, "no previous epoch is kept; rotation drops it unless told to keep it");
     vidi__unlock(set);

@@ -76,7 +76,7 @@ static double rate_asked(const vidi__recipe *recipe)
     vidi__params params;
     if (recipe->error > 0)
         return recipe->error;
-    if (vidi__params_parse(&params, recipe->params) < 0)
+    if (vidi__params_parse(&params, vidi__recipe_params(recipe)) < 0)
         return 0;
     bool sized = has_either(&params, "m", "inner.m") || has_either(&params, "bits", "inner.bits") ||
                  (has_either(&params, "M", "inner.M") && has_either(&params, "k", "inner.k"));

@@ -52,7 +52,7 @@ static int write_identity(vidi__writer *writer, const vidi_set *set)
 static int write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
 {
     VIDI__TRY(write_text(writer, recipe->kind->name));
-    VIDI__TRY(write_text(writer, recipe->params));
+    VIDI__TRY(write_text(writer, vidi__recipe_params(recipe)));
     VIDI__TRY(vidi__write_u64(writer, recipe->capacity));
     VIDI__TRY(vidi__write_double(writer, recipe->error));
     VIDI__TRY(vidi__write_double(writer, recipe->headroom));
@@ -205,12 +205,13 @@ static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t
     return VIDI_OK;
 }
 
-static int read_recipe(vidi__reader *reader, vidi__recipe *recipe)
+static int read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe *recipe)
 {
-    char kind[24];
+    char kind[24], params[VIDI__USER_PARAMS_MAX];
     uint64_t flags;
     VIDI__TRY(vidi__read_text(reader, kind, sizeof kind));
-    VIDI__TRY(vidi__read_text(reader, recipe->params, sizeof recipe->params));
+    VIDI__TRY(vidi__read_text(reader, params, sizeof params));
+    VIDI__TRY(vidi__recipe_set_params(recipe, memory, params));
     VIDI__TRY(vidi__read_u64(reader, &recipe->capacity));
     VIDI__TRY(vidi__read_double(reader, &recipe->error));
     VIDI__TRY(vidi__read_double(reader, &recipe->headroom));
@@ -293,8 +294,8 @@ int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
     char hash[24];
     uint64_t epoch = 0;
     VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
-    VIDI__TRY(read_recipe(reader, &set->recipe));
-    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &(vidi_options)VIDI_OPTIONS_INIT)));
+    VIDI__TRY(read_recipe(reader, &set->memory, &set->recipe));
+    VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &set->memory, &(vidi_options)VIDI_OPTIONS_INIT)));
     return vidi__blame_data(read_epoch(reader, set, version, epoch, hash));
 }
 

@@ -94,7 +94,8 @@ void vidi_close(vidi_set *set)
     if (set->persistence)
         set->persistence->close(set);
     vidi__epoch_free(&set->now);
-    vidi__epoch_free(&set->previous);
+    vidi__set_drop_previous(set);
+    vidi__recipe_free(&set->recipe, &set->memory);
     vidi_canon_close(set->canon);
     vidi__note_free(&set->memory, set->note);
     if (set->unmap)
@@ -104,52 +105,6 @@ void vidi_close(vidi_set *set)
     pthread_mutex_destroy(&set->gate);
     vidi_allocator hook = set->memory.hook;
     hook.release(hook.context, set, sizeof *set, VIDI__CACHE_LINE);
-}
-
-/*
- * capacity and error may also be given as parameters, as vidi_plan does. Then they override the options of that name.
- */
-static int take_params(vidi__recipe *recipe, const char *user)
-{
-    vidi__params params, rest;
-    VIDI__TRY(vidi__params_parse(&params, user));
-    VIDI__TRY(vidi__params_u64(&params, "capacity", 1, VIDI__CAPACITY_MAX, &recipe->capacity));
-    VIDI__TRY(vidi__params_double(&params, "error", 1e-300, 1, &recipe->error));
-    vidi__params_left(&params, &rest);
-    vidi__text text = vidi__text_in(recipe->params, sizeof recipe->params);
-    vidi__params_format(&rest, &text);
-    if (text.cut)
-        return vidi__fail(VIDI_EOPTION, "the parameters are longer than %zu characters", sizeof recipe->params - 1);
-    return VIDI_OK;
-}
-
-int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options)
-{
-    const vidi__kind *before = recipe->kind;
-    if (options->kind) {
-        vidi_str name = {options->kind, strlen(options->kind)};
-        recipe->kind = vidi__kind_find(name);
-        if (!recipe->kind)
-            return vidi__kind_unknown(name);
-        if (recipe->kind != before)
-            recipe->params[0] = 0; /* they were for another kind */
-    }
-    if (options->capacity)
-        recipe->capacity = options->capacity;
-    if (options->error != 0)
-        recipe->error = options->error;
-    if (options->params)
-        VIDI__TRY(take_params(recipe, options->params));
-    if (options->headroom != 0)
-        recipe->headroom = options->headroom;
-    recipe->flags |= options->flags;
-    if (!(recipe->error >= 0 && recipe->error < 1))
-        return vidi__fail(VIDI_EOPTION, "the error rate must be between 0 and 1, not %g", recipe->error);
-    if (!(recipe->headroom >= 1 && recipe->headroom <= 1000))
-        return vidi__fail(VIDI_EOPTION, "headroom must be a factor from 1 to 1000, not %g", recipe->headroom);
-    if (recipe->flags & ~(uint32_t)VIDI_KEEP_PREVIOUS)
-        return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", recipe->flags);
-    return VIDI_OK;
 }
 
 void vidi__set_ready(vidi_set *set)
@@ -196,12 +151,12 @@ static int take_likeness(vidi_set *set, const vidi_options *options, uint64_t *e
     VIDI__TRY(vidi__canon_copy(&canon, &set->memory, like->canon));
     vidi__set_canon(set, canon);
     vidi__lock_shared(like);
-    set->recipe = like->recipe;
+    int code = vidi__recipe_copy(&set->recipe, &set->memory, &like->recipe);
     set->member = like->member;
     memcpy(set->key, options->key ? options->key : like->key, sizeof set->key);
     *epoch = like->now.number;
     vidi__unlock(like);
-    return VIDI_OK;
+    return code;
 }
 
 static int make(vidi_set *set, const vidi_options *options)
@@ -221,7 +176,7 @@ static int make(vidi_set *set, const vidi_options *options)
         else
             VIDI__TRY(vidi__random(set->key, sizeof set->key));
     }
-    VIDI__TRY(vidi__recipe_take(&set->recipe, options));
+    VIDI__TRY(vidi__recipe_take(&set->recipe, &set->memory, options));
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, epoch, NULL, &set->now));
     vidi__set_ready(set);
     return VIDI_OK;

@@ -25,12 +25,13 @@
 #include "url/canon.h"
 #include "url/split.h"
 
+/* Room for the user's parameters, with the zero byte at the end. */
 #define VIDI__USER_PARAMS_MAX 512
 
 /* How the filter of this epoch, and of the next one, is made: what the user asked for. */
 typedef struct vidi__recipe {
     const vidi__kind *kind;
-    char params[VIDI__USER_PARAMS_MAX]; /* without capacity and error */
+    char *params; /* without capacity and error; NULL: none */
     uint64_t capacity;
     double error;
     double headroom;
@@ -77,7 +78,7 @@ struct vidi_set {
     vidi__canon_output output; /* what canon writes */
     vidi__recipe recipe;
     vidi__epoch now;
-    vidi__epoch previous; /* filter NULL: not kept in memory */
+    vidi__epoch *previous; /* NULL: not kept in memory */
     vidi_epoch_stats *history;
     uint64_t history_count, history_room;
 };
@@ -319,8 +320,17 @@ static inline int vidi__set_intact(const vidi_set *set, int code)
 /* Must be called when set->now has changed: notes whether adds may run in parallel. */
 void vidi__set_ready(vidi_set *set);
 
-/* Copies the fields that make a recipe from the options, where they are not zero, and checks the result. */
-int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
+/*
+ * Copies the fields that make a recipe from the options, where they are not zero, and checks the result. After an error
+ * the recipe may still only be freed.
+ */
+int vidi__recipe_take(vidi__recipe *recipe, vidi__memory *memory, const vidi_options *options);
+
+/* Replaces the parameters by a copy of the text. An error leaves the old ones. */
+int vidi__recipe_set_params(vidi__recipe *recipe, vidi__memory *memory, const char *params);
+const char *vidi__recipe_params(const vidi__recipe *recipe);
+int vidi__recipe_copy(vidi__recipe *to, vidi__memory *memory, const vidi__recipe *from);
+void vidi__recipe_free(vidi__recipe *recipe, vidi__memory *memory);
 
 /* ---- epochs (epoch.c) ---- */
 
@@ -328,6 +338,8 @@ int vidi__recipe_take(vidi__recipe *recipe, const vidi_options *options);
 int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
                      vidi__epoch *epoch);
 void vidi__epoch_free(vidi__epoch *epoch);
+/* Frees the previous epoch in memory; the caller holds the lock exclusively. */
+void vidi__set_drop_previous(vidi_set *set);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 
 /* Adds a tally to the epoch's counters. */

@@ -11,9 +11,9 @@
 #define VIDI__CANON_NAME 160
 
 /*
- * vidi_canon_create with memory of the caller's, which is charged for it. No other thread may use that memory during
- * the call. vidi_canon_close returns the bytes to the allocator without crediting the caller's account, so use this
- * only if both are closed together.
+ * vidi_canon_create with memory of the caller's, which is charged for it. A plain form (a profile as it is) is shared
+ * and takes a few dozen bytes. vidi_canon_close returns the bytes to the allocator without crediting the caller's
+ * account, so use this only if both are closed together.
  */
 int vidi__canon_create(vidi_canon **canon, vidi__memory *memory, const char *profile, const char *tracking);
 

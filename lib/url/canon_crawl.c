@@ -133,7 +133,7 @@ static bool looks_like_session(vidi_str value)
     return true;
 }
 
-static bool is_session(const vidi_canon *canon, vidi_str name, const vidi_str *value)
+static bool is_session(const vidi__form *form, vidi_str name, const vidi_str *value)
 {
     static const struct {
         char name[13];
@@ -153,35 +153,35 @@ static bool is_session(const vidi_canon *canon, vidi_str name, const vidi_str *v
     for (size_t i = 0; i < VIDI__COUNT(sessions); i++)
         if (sessions[i].name[0] == first && sessions[i].len == name.len && vidi__is_nocase(name, sessions[i].name))
             return sessions[i].any ||
-                   (canon->profile->version == 1 ? looks_like_session_1(*value) : looks_like_session(*value));
+                   (form->profile->version == 1 ? looks_like_session_1(*value) : looks_like_session(*value));
     return false;
 }
 
 static bool is_no_session(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
-    return !is_session(work->canon, name, value);
+    return !is_session(work->form, name, value);
 }
 
 /* Is "name=value", a piece of a segment after ';', a session? */
-static bool is_session_piece(const vidi_canon *canon, vidi_str piece)
+static bool is_session_piece(const vidi__form *form, vidi_str piece)
 {
     const char *equals = piece.len ? memchr(piece.ptr, '=', piece.len) : NULL;
     if (!equals)
         return false;
     size_t len = (size_t)(equals - piece.ptr);
     vidi_str value = {equals + 1, piece.len - len - 1};
-    return is_session(canon, (vidi_str){piece.ptr, len}, &value);
+    return is_session(form, (vidi_str){piece.ptr, len}, &value);
 }
 
 /* Copies the segment without its sessions to `to`, which may overlap it. Returns the new length. */
-static size_t copy_segment(const vidi_canon *canon, char *to, vidi_str segment)
+static size_t copy_segment(const vidi__form *form, char *to, vidi_str segment)
 {
     size_t len = 0;
     for (size_t i = 0, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
         vidi_str piece = {segment.ptr + i, end - i};
-        if (piece.ptr[0] == ';' && is_session_piece(canon, (vidi_str){piece.ptr + 1, piece.len - 1}))
+        if (piece.ptr[0] == ';' && is_session_piece(form, (vidi_str){piece.ptr + 1, piece.len - 1}))
             continue;
         memmove(to + len, piece.ptr, piece.len);
         len += piece.len;
@@ -198,7 +198,7 @@ static size_t dot_at(vidi_str segment, size_t i)
 }
 
 /* Would the segment become "." or ".." without its sessions? */
-static bool becomes_dots(const vidi_canon *canon, vidi_str segment)
+static bool becomes_dots(const vidi__form *form, vidi_str segment)
 {
     size_t dots = 0, begin = 0;
     for (size_t len; (len = dot_at(segment, begin)) != 0; begin += len)
@@ -208,7 +208,7 @@ static bool becomes_dots(const vidi_canon *canon, vidi_str segment)
     for (size_t i = begin, end; i < segment.len; i = end) {
         for (end = i + 1; end < segment.len && segment.ptr[end] != ';';)
             end++;
-        if (!is_session_piece(canon, (vidi_str){segment.ptr + i + 1, end - i - 1}))
+        if (!is_session_piece(form, (vidi_str){segment.ptr + i + 1, end - i - 1}))
             return false;
     }
     return true;
@@ -224,12 +224,12 @@ static void drop_path_sessions(vidi__canon_work *work)
             next++;
         vidi_str segment = {text + i + 1, next - i - 1};
         size_t len = segment.len;
-        bool keep = becomes_dots(work->canon, segment);
+        bool keep = becomes_dots(work->form, segment);
         text[to] = '/';
         if (keep)
             memmove(text + to + 1, segment.ptr, len);
         else
-            len = copy_segment(work->canon, text + to + 1, segment);
+            len = copy_segment(work->form, text + to + 1, segment);
         if (vidi__is_asp_session((vidi_str){text + to + 1, len}))
             len = 0;
         if (len || !segment.len || next == end)
@@ -252,7 +252,7 @@ static void drop_sessions(vidi__canon_work *work)
 static bool is_no_tracking(const vidi__canon_work *work, vidi_str name, const vidi_str *value)
 {
     (void)value;
-    return !vidi__globs_match(&work->canon->tracking, name);
+    return !vidi__globs_match(&work->form->tracking, name);
 }
 
 static void drop_tracking(vidi__canon_work *work)
@@ -358,12 +358,12 @@ static void join_schemes(vidi__canon_work *work)
 /* ---- slash ---- */
 
 /* The length of the path without the slashes at its end. Those of "/" and after a default document stay. */
-static size_t unslashed(const vidi_canon *canon, vidi_str path)
+static size_t unslashed(const vidi__form *form, vidi_str path)
 {
     size_t len = path.len;
     while (len > 1 && path.ptr[len - 1] == '/')
         len--;
-    bool index = vidi__rule_is_on(canon, INDEX) && find_index((vidi_str){path.ptr, len}) < len;
+    bool index = vidi__rule_is_on(form, INDEX) && find_index((vidi_str){path.ptr, len}) < len;
     return index ? path.len : len;
 }
 
@@ -371,7 +371,7 @@ static void drop_last_slash(vidi__canon_work *work)
 {
     size_t begin = work->url.path_begin;
     vidi_str path = {work->out->at + begin, work->url.path_end - begin};
-    end_path(work, begin + unslashed(work->canon, path));
+    end_path(work, begin + unslashed(work->form, path));
 }
 
 /* ---- which rules are needed ---- */
@@ -401,7 +401,7 @@ static bool all_settled(vidi_str text, bool path)
     return true;
 }
 
-static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
+static uint32_t query_needs(const vidi__form *form, vidi_str query)
 {
     uint32_t rules = 0;
     vidi_str last = {NULL, 0};
@@ -413,11 +413,11 @@ static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
         if (has_value) {
             value.ptr++;
             value.len = vidi__url_find2(value.ptr, query.len - i - len - 1, '&', '&');
-            if (is_session(canon, name, &value))
+            if (is_session(form, name, &value))
                 return ALL;
         }
         rules |= (uint32_t)(!len && !has_value) << EMPTY;
-        rules |= (uint32_t)vidi__globs_match(&canon->tracking, name) << TRACKING;
+        rules |= (uint32_t)vidi__globs_match(&form->tracking, name) << TRACKING;
         rules |= (uint32_t)(vidi__compare_bytes(last, name) > 0) << SORT;
         last = name;
         i += len + has_value + value.len + 1;
@@ -426,11 +426,11 @@ static uint32_t query_needs(const vidi_canon *canon, vidi_str query)
 }
 
 /* The same for rules that are off by default; only called if one of them is on. */
-static uint32_t optional_needs(const vidi_canon *canon, const vidi__url *url, vidi_str path)
+static uint32_t optional_needs(const vidi__form *form, const vidi__url *url, vidi_str path)
 {
     uint32_t rules = (uint32_t)(www_length(host_of(url, url->text)) > 0) << WWW;
     rules |= (uint32_t)becomes_https(url, url->text) << SCHEME;
-    return rules | (uint32_t)(unslashed(canon, path) < path.len) << SLASH;
+    return rules | (uint32_t)(unslashed(form, path) < path.len) << SLASH;
 }
 
 /*
@@ -438,18 +438,18 @@ static uint32_t optional_needs(const vidi_canon *canon, const vidi__url *url, vi
  * others do not affect each other, except that `index` leaves a slash for `slash`: rules that remove parameters keep
  * the order of the rest.
  */
-static uint32_t needed(const vidi_canon *canon, const vidi__url *url)
+static uint32_t needed(const vidi__form *form, const vidi__url *url)
 {
     vidi_str path = {url->text + url->path_begin, url->path_end - url->path_begin};
     vidi_str query = {path.ptr + path.len, 0};
     if (!all_settled(path, true))
         return ALL;
     uint32_t rules = find_index(path) < path.len ? 1u << INDEX | 1u << SLASH : 0;
-    if (VIDI__UNLIKELY(canon->rules & OPTIONAL))
-        rules |= optional_needs(canon, url, path);
+    if (VIDI__UNLIKELY(form->rules & OPTIONAL))
+        rules |= optional_needs(form, url, path);
     if (url->has_query) {
         query = (vidi_str){query.ptr + 1, url->query_end - url->path_end - 1};
-        rules |= all_settled(query, false) ? query_needs(canon, query) : ALL;
+        rules |= all_settled(query, false) ? query_needs(form, query) : ALL;
     }
     return rules;
 }

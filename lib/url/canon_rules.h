@@ -14,7 +14,7 @@
  * Old versions of a profile stay, because sets that were made with them keep them. A version is never changed: when the
  * output of a profile changes for any input, the profile gets a new version beside the old one.
  *
- * A vidi_canon never changes after it was created, so any number of threads may use it.
+ * A form never changes after it was made, so any number of threads may use it. A vidi_canon is a user's handle on one.
  */
 #ifndef VIDI_URL_CANON_RULES_H
 #define VIDI_URL_CANON_RULES_H
@@ -30,9 +30,11 @@ typedef struct vidi__globs {
     uint64_t digest; /* of all patterns in the order in which they were given */
 } vidi__globs;
 
+typedef struct vidi__form vidi__form;
+
 /* A URL on its way through the rules. */
 typedef struct vidi__canon_work {
-    const vidi_canon *canon;
+    const vidi__form *form;
     vidi__buffer *out; /* the URL's text, without the fragment */
     vidi__url url;     /* offsets before path_begin other than host_begin may be out of date */
     vidi_str fragment; /* with its '#', if the canonical form keeps it; it is added again after the rules */
@@ -55,20 +57,26 @@ typedef struct vidi__profile {
     size_t count;
     bool (*concerns)(const vidi__canon_work *work); /* false: the rules do not apply to this URL; NULL: to no URL */
     /* A bit for every rule that may change the URL in url->text. NULL: every rule may. */
-    uint32_t (*needed)(const vidi_canon *canon, const vidi__url *url);
+    uint32_t (*needed)(const vidi__form *form, const vidi__url *url);
 } vidi__profile;
 
-struct vidi_canon {
-    vidi__memory memory; /* what the members below were allocated from */
+/* A canonical form. It never changes once it is made. */
+struct vidi__form {
     const vidi__profile *profile;
     uint32_t rules; /* bit i: rule i is on */
     vidi__globs tracking;
-    char *arena; /* the text of the patterns */
+    char *arena; /* the text of the user's patterns; NULL if the list is compiled in */
     size_t arena_bytes;
     void *sites;          /* from vidi__sites_open, if the form is key=site */
     bool own_list;        /* the tracking patterns were given by the user */
     bool keeps_fragments; /* those that begin with "#!" or "#/": the rule `fragment` is on */
     char name[VIDI__CANON_NAME];
+};
+
+struct vidi_canon {
+    vidi_allocator hook;    /* what this, its own form and temporary memory are allocated with */
+    const vidi__form *form; /* a shared one, or `own` */
+    vidi__form *own;        /* NULL: the form is shared */
 };
 
 extern const vidi__profile vidi__profile_crawl, vidi__profile_crawl_1; /* the newest version, and version 1 */
@@ -122,8 +130,10 @@ bool vidi__all_alnum(vidi_str text);
 
 /* ---- patterns (glob.c) ---- */
 
-/* Reads patterns, one per line, into canon->tracking and canon->arena. NULL: the compiled-in list. */
-int vidi__globs_make(vidi_canon *canon, const char *text);
+/* Reads patterns, one per line, into form->tracking and form->arena, which the caller releases. */
+int vidi__globs_make(vidi__form *form, vidi__memory *memory, const char *text);
+/* The compiled-in list, in static memory. Thread-safe. */
+const vidi__globs *vidi__globs_builtin(void);
 bool vidi__globs_match(const vidi__globs *globs, vidi_str name);
 
 /* ---- registrable domains (canon_site.c) ---- */
@@ -133,9 +143,9 @@ void vidi__sites_close(void *sites);
 /* The part of the host that is its registrable domain; the whole host if it has none. */
 vidi_str vidi__site_of(const void *sites, vidi_str host, uint32_t host_kind);
 
-static inline bool vidi__rule_is_on(const vidi_canon *canon, size_t rule)
+static inline bool vidi__rule_is_on(const vidi__form *form, size_t rule)
 {
-    return canon->rules >> rule & 1;
+    return form->rules >> rule & 1;
 }
 
 #endif

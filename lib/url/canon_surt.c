@@ -223,19 +223,19 @@ static void reorder(vidi__canon_work *work)
     room[0] = 0;
     vidi__buffer key = vidi__buffer_in(room, sizeof room, out->memory);
     lower(out->at + url->host_begin, url->host_end - url->host_begin);
-    if (vidi__rule_is_on(work->canon, SCHEME)) {
+    if (vidi__rule_is_on(work->form, SCHEME)) {
         vidi__buffer_add(&key, out->at, url->scheme_end);
         vidi__buffer_add(&key, "://(", 4);
     }
     bool as_it_is = url->host_kind == VIDI_URL_IPV6 ||
-                    (url->host_kind == VIDI_URL_IPV4 && !vidi__rule_is_on(work->canon, REVERSE_IP));
+                    (url->host_kind == VIDI_URL_IPV4 && !vidi__rule_is_on(work->form, REVERSE_IP));
     if (as_it_is)
         vidi__buffer_add(&key, out->at + url->host_begin, url->host_end - url->host_begin);
     else
         add_reversed(&key, out->at + url->host_begin, url->host_end - url->host_begin);
     if (url->has_port)
         vidi__buffer_add(&key, out->at + url->host_end, url->authority_end - url->host_end);
-    if (vidi__rule_is_on(work->canon, COMMA))
+    if (vidi__rule_is_on(work->form, COMMA))
         vidi__buffer_add_char(&key, ',');
     vidi__buffer_add_char(&key, ')');
     vidi__buffer_add(&key, out->at + url->path_begin, out->len - url->path_begin);

@@ -5,16 +5,21 @@
  */
 #include "url/canon_rules.h"
 
+#include <pthread.h>
+
 #define PATTERN_MAX 200
 #define PATTERNS_MAX 10000
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 
-extern const char
-    *const vidi__tracking_lines[]; /* from data/tracking.txt, made by cmake/Tracking.cmake; ends with NULL */
+/* From data/tracking.txt, made by cmake/Tracking.cmake: the patterns in lower case, and room for them in both orders. */
+extern const char *const vidi__tracking_lines[];
+extern vidi_str vidi__tracking_room[];
+extern const size_t vidi__tracking_count;
 
 /* The state of reading a list. The first of two passes counts, the second copies. */
 typedef struct reader {
     vidi_str *list;
-    char *text;
+    char *text; /* where the text is copied to, in lower case; NULL: nowhere */
     size_t count, bytes;
     uint64_t digest;
 } reader;
@@ -41,7 +46,7 @@ static int add_pattern(reader *r, vidi_str pattern)
     }
     r->digest = (r->digest ^ '\n') * 0x100000001b3u;
     if (r->list)
-        r->list[r->count] = (vidi_str){r->text + r->bytes, pattern.len};
+        r->list[r->count] = (vidi_str){r->text ? r->text + r->bytes : pattern.ptr, pattern.len};
     r->count++;
     r->bytes += pattern.len;
     return VIDI_OK;
@@ -49,16 +54,13 @@ static int add_pattern(reader *r, vidi_str pattern)
 
 static int add_builtin(reader *r)
 {
-    for (const char *const *line = vidi__tracking_lines; *line; line++)
-        VIDI__TRY(add_pattern(r, (vidi_str){*line, strlen(*line)}));
+    for (size_t i = 0; i < vidi__tracking_count; i++)
+        VIDI__TRY(add_pattern(r, (vidi_str){vidi__tracking_lines[i], strlen(vidi__tracking_lines[i])}));
     return VIDI_OK;
 }
 
 static int read_list(reader *r, const char *text)
 {
-    r->digest = 0xcbf29ce484222325u;
-    if (!text)
-        return add_builtin(r);
     while (*text) {
         vidi_str line = {text, strcspn(text, "\n")};
         text += line.len + (text[line.len] == '\n');
@@ -84,23 +86,42 @@ static void group(vidi__globs *globs, const vidi_str *list)
         globs->list[globs->first[(unsigned char)list[i].ptr[0] + 1]++] = list[i];
 }
 
-int vidi__globs_make(vidi_canon *canon, const char *text)
+int vidi__globs_make(vidi__form *form, vidi__memory *memory, const char *text)
 {
-    reader count = {0};
+    reader count = {.digest = FNV_OFFSET};
     VIDI__TRY(read_list(&count, text));
     size_t lists = 2 * count.count * sizeof(vidi_str);
-    canon->arena_bytes = lists + count.bytes;
-    VIDI__TRY(vidi__alloc(&canon->memory, &canon->arena, canon->arena_bytes, _Alignof(vidi_str)));
-    vidi__globs *globs = &canon->tracking;
+    form->arena_bytes = lists + count.bytes;
+    VIDI__TRY(vidi__alloc(memory, &form->arena, form->arena_bytes, _Alignof(vidi_str)));
+    vidi__globs *globs = &form->tracking;
     globs->count = count.count;
     globs->digest = count.digest;
     if (!count.count)
         return VIDI_OK;
-    globs->list = (vidi_str *)(void *)canon->arena;
-    reader copy = {.list = globs->list + count.count, .text = canon->arena + lists};
+    globs->list = (vidi_str *)(void *)form->arena;
+    reader copy = {.digest = FNV_OFFSET, .list = globs->list + count.count, .text = form->arena + lists};
     VIDI__TRY(read_list(&copy, text));
     group(globs, copy.list);
     return VIDI_OK;
+}
+
+static vidi__globs builtin;
+
+static void make_builtin(void)
+{
+    reader copy = {.digest = FNV_OFFSET, .list = vidi__tracking_room + vidi__tracking_count};
+    (void)add_builtin(&copy); /* the list is a part of the program, and a test reads it as a user's */
+    builtin.list = vidi__tracking_room;
+    builtin.count = copy.count;
+    builtin.digest = copy.digest;
+    group(&builtin, copy.list);
+}
+
+const vidi__globs *vidi__globs_builtin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_builtin);
+    return &builtin;
 }
 
 static bool matches(vidi_str pattern, vidi_str name)
