@@ -19,6 +19,8 @@
 #ifndef VIDI_DURABLE_DURABLE_H
 #define VIDI_DURABLE_DURABLE_H
 
+#include <pthread.h>
+
 #include "base/buffer.h"
 #include "durable/staging.h"
 #include "set/set.h"

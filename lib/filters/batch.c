@@ -1,35 +1,6 @@
 /* See batch.h. */
 #include "filters/batch.h"
 
-int vidi__locks_init(vidi__locks *locks)
-{
-    for (locks->made = 0; locks->made < VIDI__PARTITIONS; locks->made++)
-        if (pthread_mutex_init(&locks->of[locks->made].lock, NULL))
-            return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
-    return VIDI_OK;
-}
-
-void vidi__locks_destroy(vidi__locks *locks)
-{
-    while (locks->made)
-        pthread_mutex_destroy(&locks->of[--locks->made].lock);
-}
-
-static pthread_mutex_t *lock_of(const vidi__locks *locks, unsigned partition)
-{
-    return (pthread_mutex_t *)&locks->of[partition].lock;
-}
-
-void vidi__locks_take(const vidi__locks *locks, unsigned partition)
-{
-    pthread_mutex_lock(lock_of(locks, partition));
-}
-
-void vidi__locks_release(const vidi__locks *locks, unsigned partition)
-{
-    pthread_mutex_unlock(lock_of(locks, partition));
-}
-
 /* A batch sorted by partition; stable within each. */
 typedef struct sorted_batch {
     uint16_t start[VIDI__PARTITIONS + 1];
@@ -105,7 +76,7 @@ static int run(const vidi__locks *locks, round_trip *trip, const vidi__batch_ops
         bool more = next_wave(trip, &next), elsewhere = !more || next.partition != now.partition;
         if (ops->look_ahead)
             ops->look_ahead(context, &now);
-        bool fetched = more && (!elsewhere || pthread_mutex_trylock(lock_of(locks, next.partition)) == 0);
+        bool fetched = more && (!elsewhere || vidi__locks_try(locks, next.partition));
         if (fetched)
             ops->fetch(context, &next);
         int code = ops->work(context, &now);

@@ -18,8 +18,7 @@
 #ifndef VIDI_FILTERS_BATCH_H
 #define VIDI_FILTERS_BATCH_H
 
-#include <pthread.h>
-
+#include "base/latch.h"
 #include "filters/filter.h"
 
 #define VIDI__PARTITION_BITS 6
@@ -32,20 +31,36 @@ static inline unsigned vidi__partition_of(uint64_t hash)
     return (unsigned)(hash >> (64 - VIDI__PARTITION_BITS));
 }
 
+/* All bytes zero are free locks. Each has a cache line of its own, so that threads do not wait for their neighbours. */
 typedef struct vidi__locks {
-    unsigned made;
     struct {
-        _Alignas(VIDI__CACHE_LINE) pthread_mutex_t lock;
+        _Alignas(VIDI__CACHE_LINE) vidi__mutex lock;
     } of[VIDI__PARTITIONS];
 } vidi__locks;
 
-int vidi__locks_init(vidi__locks *locks);
-/* Destroys the locks that were created, which may be fewer than all after an error. */
-void vidi__locks_destroy(vidi__locks *locks);
+/* The locks to take for a call on this filter: NULL, which stands for none, if the caller is alone. */
+static inline const vidi__locks *vidi__locks_needed(const vidi__filter *filter, const vidi__locks *locks)
+{
+    return vidi__filter_is_alone(filter) ? NULL : locks;
+}
 
-/* The locks are const here because lookups hold a const filter. */
-void vidi__locks_take(const vidi__locks *locks, unsigned partition);
-void vidi__locks_release(const vidi__locks *locks, unsigned partition);
+/* The locks are const here because lookups hold a const filter. NULL: the caller is alone, so nothing is locked. */
+static inline void vidi__locks_take(const vidi__locks *locks, unsigned partition)
+{
+    if (locks)
+        vidi__mutex_lock((vidi__mutex *)&locks->of[partition].lock);
+}
+
+static inline bool vidi__locks_try(const vidi__locks *locks, unsigned partition)
+{
+    return !locks || vidi__mutex_try((vidi__mutex *)&locks->of[partition].lock);
+}
+
+static inline void vidi__locks_release(const vidi__locks *locks, unsigned partition)
+{
+    if (locks)
+        vidi__mutex_unlock((vidi__mutex *)&locks->of[partition].lock);
+}
 
 /*
  * Up to VIDI__WAVE_MAX hashes of one partition, whose lock is held: those at order[0] to order[count - 1] of the batch.
@@ -67,7 +82,7 @@ typedef struct vidi__batch_ops {
     void (*look_ahead)(void *context, const vidi__wave *wave);
 } vidi__batch_ops;
 
-/* Processes up to VIDI__HASHES_MAX hashes. */
+/* Processes up to VIDI__HASHES_MAX hashes. locks NULL: the caller is alone. */
 int vidi__batch_run(const vidi__locks *locks, const vidi__u128 *hashes, size_t n, const vidi__batch_ops *ops,
                     void *context);
 

@@ -12,7 +12,8 @@
  *
  * Locking: the set never calls add, remove, merge or step of a filter in parallel with another of its functions. It
  * calls has, times, iterate, save and stat in parallel with each other. Only a concurrent kind has its add called in
- * parallel with add and has.
+ * parallel with add and has. A concurrent filter protects itself by locks of its own; while its caller has the set
+ * alone (vidi__filter_is_alone), nothing runs in parallel, and it can do without.
  */
 #ifndef VIDI_FILTERS_FILTER_H
 #define VIDI_FILTERS_FILTER_H
@@ -65,9 +66,10 @@ typedef struct vidi__config {
     const vidi__hash_key *item_key; /* of item_hash; set if there is a reader, and used only during create */
     /* If not NULL, contents are loaded from here as save wrote them; params are those of describe. */
     vidi__reader *reader;
-    uint64_t count; /* the count that was saved; trusted if the contents are borrowed */
-    unsigned depth; /* how many filters this one is nested in */
-    bool is_member; /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
+    uint64_t count;    /* the count that was saved; trusted if the contents are borrowed */
+    unsigned depth;    /* how many filters this one is nested in */
+    bool is_member;    /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
+    const bool *alone; /* the set's flag, for vidi__filter_is_alone; inner filters get the same; NULL: never alone */
 } vidi__config;
 
 /* The base of every filter: a kind's own struct begins with it. */
@@ -85,6 +87,9 @@ struct vidi__filter {
     double error;          /* at capacity; 0 if none was requested */
     bool count_known;      /* create has determined the count from the contents */
     bool is_member;        /* as in vidi__config */
+    const bool *alone;     /* as in vidi__config */
+    /* Adds must have the set alone for now, although the kind is concurrent. Changes only while the caller is alone. */
+    _Atomic bool needs_alone;
     uint64_t member_salts[2]; /* make the hashes of a member differ from those of other members */
     _Atomic uint64_t count;   /* URLs in it */
 };
@@ -275,9 +280,31 @@ static inline uint64_t vidi__filter_count(const vidi__filter *filter)
     return atomic_load_explicit(&filter->count, memory_order_relaxed);
 }
 
+/* Does the caller have the set alone, so that no other call runs on this filter? */
+static inline bool vidi__filter_is_alone(const vidi__filter *filter)
+{
+    return filter->alone && *filter->alone;
+}
+
+/* May adds run in parallel now? */
+static inline bool vidi__filter_is_concurrent(const vidi__filter *filter)
+{
+    return filter->can & VIDI_IS_CONCURRENT && !atomic_load_explicit(&filter->needs_alone, memory_order_relaxed);
+}
+
+/* Adds to a counter that several threads may count in, with a plain addition if the caller is alone. */
+static inline void vidi__counter_add(_Atomic uint64_t *counter, uint64_t more, bool alone)
+{
+    if (alone)
+        atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+                              memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+}
+
 static inline void vidi__filter_add_count(vidi__filter *filter, int64_t more)
 {
-    atomic_fetch_add_explicit(&filter->count, (uint64_t)more, memory_order_relaxed);
+    vidi__counter_add(&filter->count, (uint64_t)more, vidi__filter_is_alone(filter));
 }
 
 #endif

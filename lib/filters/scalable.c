@@ -63,6 +63,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
         .item_hash = self->base.item_hash,
         .depth = self->depth + 1,
         .is_member = self->is_member,
+        .alone = self->base.alone,
     };
 }
 

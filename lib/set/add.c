@@ -7,18 +7,6 @@
  */
 #include "set/set.h"
 
-/* `concurrent` is only a hint until the lock is held: a rotation may change the kind. */
-static void lock_to_add(vidi_set *set)
-{
-    if (atomic_load_explicit(&set->concurrent, memory_order_relaxed)) {
-        vidi__lock_shared(set);
-        if (set->now.filter->can & VIDI_IS_CONCURRENT)
-            return;
-        vidi__unlock(set);
-    }
-    vidi__lock_alone(set);
-}
-
 static int add_to_filter(vidi_set *set, const vidi__work *group)
 {
     vidi__tally tally = {0};
@@ -32,7 +20,7 @@ static int add_group(vidi_set *set, const vidi__work *rest, size_t *size)
 {
     const vidi__persistence *persistence = set->persistence;
     vidi__pending pending = {0};
-    lock_to_add(set);
+    vidi__lock_to_add(set);
     *size = vidi__work_group(&set->now, rest);
     vidi__work group = vidi__work_part(rest, 0, *size);
     int code = vidi__work_check(&set->now, rest);

@@ -17,24 +17,35 @@ double vidi__epoch_lost(const vidi__epoch *epoch)
     return lost;
 }
 
+/* The bits of a sum of expected losses. */
+static uint64_t lost_plus(uint64_t bits, double more)
+{
+    double lost;
+    memcpy(&lost, &bits, sizeof lost);
+    lost = lost + more > 0 ? lost + more : 0;
+    memcpy(&bits, &lost, sizeof bits);
+    return bits;
+}
+
 void vidi__epoch_lose(vidi__epoch *epoch, double more)
 {
-    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed), sum;
+    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed);
     if (more == 0)
         return;
-    do {
-        double lost;
-        memcpy(&lost, &old, sizeof lost);
-        lost = fmax(lost + more, 0);
-        memcpy(&sum, &lost, sizeof sum);
-    } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
-                                                    memory_order_relaxed));
+    if (vidi__filter_is_alone(epoch->filter)) {
+        atomic_store_explicit(&epoch->lost_bits, lost_plus(old, more), memory_order_relaxed);
+        return;
+    }
+    while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, lost_plus(old, more), memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
 }
 
 void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally)
 {
-    atomic_fetch_add_explicit(&epoch->answered_new, tally->fresh, memory_order_relaxed);
-    atomic_fetch_add_explicit(&epoch->answered_seen, tally->seen, memory_order_relaxed);
+    bool alone = vidi__filter_is_alone(epoch->filter);
+    vidi__counter_add(&epoch->answered_new, tally->fresh, alone);
+    vidi__counter_add(&epoch->answered_seen, tally->seen, alone);
     vidi__epoch_lose(epoch, tally->lost);
 }
 
@@ -58,6 +69,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
         .error = recipe->error,
         .seed.turn = number,
         .reader = reader,
+        .alone = &set->alone,
     };
     memset(epoch, 0, sizeof *epoch);
     epoch->number = number;

@@ -11,7 +11,7 @@ static int lookup_group(vidi_set *set, const vidi__work *group)
     if (code == VIDI_EIO)
         memset(group->verdicts, VIDI_UNTRIED, group->count);
     VIDI__TRY(code);
-    atomic_fetch_add_explicit(&set->now.asked, group->count, memory_order_relaxed);
+    vidi__counter_add(&set->now.asked, group->count, set->alone);
     return VIDI_OK;
 }
 
@@ -19,7 +19,7 @@ int vidi__lookup_work(vidi_set *set, const vidi__work *work)
 {
     for (size_t done = 0, size; done < work->count; done += size) {
         vidi__work rest = vidi__work_part(work, done, SIZE_MAX);
-        vidi__lock_shared(set);
+        vidi__lock_to_look(set);
         size = vidi__work_group(&set->now, &rest);
         vidi__work group = vidi__work_part(&rest, 0, size);
         int code = lookup_group(set, &group);

@@ -5,30 +5,58 @@
 
 #define HEADROOM 1.25
 
-/*
- * Every caller passes the gate on the way to the lock, and waits for the lock while holding the gate. So a stream of
- * lookups cannot keep adds out, and a stream of adds cannot keep lookups out. Readers see the set as const, but lock
- * it.
- */
+/* Readers see the set as const, but lock it. */
 void vidi__lock_shared(const vidi_set *set)
 {
-    vidi_set *self = (vidi_set *)set;
-    pthread_mutex_lock(&self->gate);
-    pthread_rwlock_rdlock(&self->lock);
-    pthread_mutex_unlock(&self->gate);
+    vidi__latch_shared(&((vidi_set *)set)->lock);
 }
 
 void vidi__lock_alone(const vidi_set *set)
 {
     vidi_set *self = (vidi_set *)set;
-    pthread_mutex_lock(&self->gate);
-    pthread_rwlock_wrlock(&self->lock);
-    pthread_mutex_unlock(&self->gate);
+    vidi__latch_alone(&self->lock);
+    self->alone = true;
+}
+
+static bool try_alone(const vidi_set *set)
+{
+    vidi_set *self = (vidi_set *)set;
+    if (!vidi__latch_try_alone(&self->lock))
+        return false;
+    self->alone = true;
+    return true;
+}
+
+void vidi__lock_to_look(const vidi_set *set)
+{
+    if (!try_alone(set))
+        vidi__lock_shared(set);
+}
+
+/* `concurrent` is only a hint until the lock is held: a rotation may change the kind, and a filter may change by itself. */
+void vidi__lock_to_add(vidi_set *set)
+{
+    if (try_alone(set))
+        return;
+    if (atomic_load_explicit(&set->concurrent, memory_order_relaxed)) {
+        vidi__lock_shared(set);
+        if (vidi__filter_is_concurrent(set->now.filter))
+            return;
+        vidi__unlock(set);
+    }
+    vidi__lock_alone(set);
+    vidi__set_ready(set);
 }
 
 void vidi__unlock(const vidi_set *set)
 {
-    pthread_rwlock_unlock(&((vidi_set *)set)->lock);
+    vidi_set *self = (vidi_set *)set;
+    if (!self->alone) {
+        vidi__latch_release_shared(&self->lock);
+        return;
+    }
+    self->alone = false;
+    vidi__latch_release_alone(&self->lock);
 }
 
 void vidi__lock_still(const vidi_set *set)
@@ -62,14 +90,6 @@ void vidi__turn_end(const vidi_set *set)
         set->persistence->turn_end((vidi_set *)set);
 }
 
-static int init_locks(vidi_set *set)
-{
-    int code = pthread_mutex_init(&set->gate, NULL);
-    if (code == 0 && (code = pthread_rwlock_init(&set->lock, NULL)) != 0)
-        pthread_mutex_destroy(&set->gate);
-    return code ? vidi__fail(VIDI_ESYSTEM, "no lock for the set: %s", strerror(code)) : VIDI_OK;
-}
-
 int vidi__set_alloc(vidi_set **set, const vidi_access *access)
 {
     vidi__memory memory;
@@ -79,12 +99,7 @@ int vidi__set_alloc(vidi_set **set, const vidi_access *access)
     (*set)->memory.limit = memory.limit;
     atomic_init(&(*set)->memory.used, vidi__memory_used(&memory));
     (*set)->invalid = access->invalid;
-    int code = init_locks(*set);
-    if (code < 0) {
-        vidi__release(&memory, *set, sizeof **set, VIDI__CACHE_LINE);
-        *set = NULL;
-    }
-    return code;
+    return VIDI_OK;
 }
 
 void vidi_close(vidi_set *set)
@@ -101,15 +116,13 @@ void vidi_close(vidi_set *set)
     if (set->unmap)
         set->unmap(set->mapped.bytes, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
-    pthread_rwlock_destroy(&set->lock);
-    pthread_mutex_destroy(&set->gate);
     vidi_allocator hook = set->memory.hook;
     hook.release(hook.context, set, sizeof *set, VIDI__CACHE_LINE);
 }
 
 void vidi__set_ready(vidi_set *set)
 {
-    atomic_store_explicit(&set->concurrent, set->now.filter->can & VIDI_IS_CONCURRENT, memory_order_relaxed);
+    atomic_store_explicit(&set->concurrent, vidi__filter_is_concurrent(set->now.filter), memory_order_relaxed);
 }
 
 void vidi__set_canon(vidi_set *set, vidi_canon *canon)

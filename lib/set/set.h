@@ -8,18 +8,18 @@
  *       previous: epoch 6, if it is kept
  *       history:  statistics of epochs 0 to 6
  *
- * One lock guards the set. Adds hold it shared if the kind is concurrent, and exclusively otherwise; lookups hold it
- * shared; rotation and merging hold it exclusively. So a filter never sees more threads than it can handle, and no
- * epoch disappears while somebody uses it.
+ * One lock guards the set. Adds may share it if the kind is concurrent, lookups always may; rotation and merging hold
+ * it alone. So a filter never sees more threads than it can handle, and no epoch disappears while somebody uses it.
+ * While no two threads meet, adds and lookups hold the lock alone as well. They say so in `alone`: then the filter needs
+ * no locks of its own, and counters need no atomic additions.
  *
  * A set lives in memory unless lib/durable installs its functions (vidi__persistence). Nothing here knows of files.
  */
 #ifndef VIDI_SET_SET_H
 #define VIDI_SET_SET_H
 
-#include <pthread.h>
-
 #include "base/fork.h"
+#include "base/latch.h"
 #include "filters/filter.h"
 #include "frame/mapped.h"
 #include "url/canon.h"
@@ -59,8 +59,8 @@ typedef struct vidi__persistence vidi__persistence;
 
 struct vidi_set {
     vidi__memory memory;
-    pthread_mutex_t gate; /* taken on the way to the lock, for fairness */
-    pthread_rwlock_t lock;
+    vidi__latch lock;
+    bool alone; /* the lock is held alone; its holder alone writes this, and whoever holds the lock may read it */
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
     unsigned process;    /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
@@ -355,6 +355,9 @@ int vidi__cannot(const vidi_set *set, const char *what);
 
 void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
+/* For adds and for lookups: alone if nobody else is there, otherwise shared if that is possible. */
+void vidi__lock_to_add(vidi_set *set);
+void vidi__lock_to_look(const vidi_set *set);
 /* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
 void vidi__lock_still(const vidi_set *set);
 /*

@@ -4,8 +4,6 @@
 #ifndef TESTS_FILTERS_BATCH_CASES_H
 #define TESTS_FILTERS_BATCH_CASES_H
 
-#include <errno.h>
-
 #include "filters/batch.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -49,10 +47,9 @@ static inline void spread_hashes(vidi__u128 *hashes, size_t n, spread how, uint6
 /* Is the lock held by anybody, this thread included? */
 static inline bool is_held(const vidi__locks *locks, unsigned partition)
 {
-    pthread_mutex_t *lock = (pthread_mutex_t *)&locks->of[partition].lock;
-    if (pthread_mutex_trylock(lock) == EBUSY)
+    if (!vidi__locks_try(locks, partition))
         return true;
-    pthread_mutex_unlock(lock);
+    vidi__locks_release(locks, partition);
     return false;
 }
 

@@ -135,7 +135,6 @@ static void every_hash_is_worked_on_once_in_order_and_locked(void **state)
 {
     static notes self;
     (void)state;
-    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
     for (spread how = 0; how < SPREADS; how++)
         for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
             note_nothing(&self, sizes[i]);
@@ -146,20 +145,17 @@ static void every_hash_is_worked_on_once_in_order_and_locked(void **state)
             assert_int_equal(self.waves, fewest_waves(&self));
             assert_int_equal(held_locks(&self.locks), 0);
         }
-    vidi__locks_destroy(&self.locks);
 }
 
 static void waves_are_never_too_large(void **state)
 {
     static notes self;
     (void)state;
-    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
     note_nothing(&self, VIDI__HASHES_MAX);
     spread_hashes(self.hashes, self.n, IN_ONE, 1);
     assert_int_equal(run_batch(&self), VIDI_OK);
     assert_int_equal(self.most, VIDI__WAVE_MAX); /* and never more: note_work minds */
     assert_int_equal(self.waves, (VIDI__HASHES_MAX + VIDI__WAVE_MAX - 1) / VIDI__WAVE_MAX);
-    vidi__locks_destroy(&self.locks);
 }
 
 /* Whichever wave fails: what came before is done, the rest is not tried, and all locks are free. */
@@ -167,7 +163,6 @@ static void an_error_ends_the_batch_and_frees_the_locks(void **state)
 {
     static notes self;
     (void)state;
-    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
     for (spread how = 0; how < SPREADS; how++) {
         note_nothing(&self, 300);
         spread_hashes(self.hashes, self.n, how, 2);
@@ -182,7 +177,6 @@ static void an_error_ends_the_batch_and_frees_the_locks(void **state)
         }
         self.fail_at = 0;
     }
-    vidi__locks_destroy(&self.locks);
 }
 
 static int count_work(void *context, const vidi__wave *wave)
@@ -204,11 +198,9 @@ static void looking_is_not_needed(void **state)
     vidi__u128 hashes[500];
     size_t count = 0;
     (void)state;
-    assert_int_equal(vidi__locks_init(&locks), VIDI_OK);
     spread_hashes(hashes, VIDI__COUNT(hashes), EVERYWHERE, 3);
     assert_int_equal(vidi__batch_run(&locks, hashes, VIDI__COUNT(hashes), &ops, &count), VIDI_OK);
     assert_int_equal(count, VIDI__COUNT(hashes));
-    vidi__locks_destroy(&locks);
 }
 
 static void the_topmost_bits_name_the_partition(void **state)

@@ -2,6 +2,7 @@
  * Batches from several threads at once: locks keep them apart, a partition that another thread has is waited for
  * without holding any lock, and threads begin at different ones.
  */
+#include <pthread.h>
 #include <sched.h>
 
 #include "filters/batch_cases.h"
@@ -77,7 +78,6 @@ static void no_two_threads_are_in_one_partition(void **state)
     worker workers[THREADS] = {0};
     uint64_t worked = 0, right = 0;
     (void)state;
-    assert_int_equal(vidi__locks_init(&of.locks), VIDI_OK);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (worker){.of = &of, .number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work_on_batches, &workers[i]), 0);
@@ -94,7 +94,6 @@ static void no_two_threads_are_in_one_partition(void **state)
     }
     assert_int_equal(worked, right);
     assert_int_equal(held_locks(&of.locks), 0);
-    vidi__locks_destroy(&of.locks);
 }
 
 /* ---- beginnings ---- */
@@ -145,7 +144,6 @@ static void threads_begin_far_from_each_other(void **state)
     static vidi__locks locks;
     unsigned eighths = 0;
     (void)state;
-    assert_int_equal(vidi__locks_init(&locks), VIDI_OK);
     for (unsigned i = 0; i < STARTERS; i++) {
         pthread_t thread;
         starter me = {.locks = &locks};
@@ -156,7 +154,6 @@ static void threads_begin_far_from_each_other(void **state)
         eighths |= 1u << me.first * STARTERS / VIDI__PARTITIONS;
     }
     assert_int_equal(eighths, (1u << STARTERS) - 1);
-    vidi__locks_destroy(&locks);
 }
 
 /* ---- waiting ---- */
@@ -218,7 +215,6 @@ static void who_waits_for_a_partition_holds_no_other(void **state)
     test_random random = {1};
     pthread_t thread;
     (void)state;
-    assert_int_equal(vidi__locks_init(&self.locks), VIDI_OK);
     pthread_barrier_init(&self.ready, NULL, 2);
     self.partitions[0] = first_of_thread(&self.locks);
     self.partitions[1] = (self.partitions[0] + 1) % VIDI__PARTITIONS;
@@ -236,7 +232,6 @@ static void who_waits_for_a_partition_holds_no_other(void **state)
         assert_int_equal(held_locks(&self.locks), 0);
     }
     pthread_barrier_destroy(&self.ready);
-    vidi__locks_destroy(&self.locks);
 }
 
 int main(int argc, char **argv)

@@ -44,7 +44,6 @@ static void blocked_destroy(vidi__filter *filter)
 {
     blocked *self = (blocked *)filter;
     vidi__layers_free(&self->layers);
-    vidi__locks_destroy(&self->locks);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
@@ -61,11 +60,12 @@ static void refresh_zone(blocked *self, unsigned partition, unsigned layers)
 /* Brings all zones up to date when there are more layers, or when bits were set by something other than adds. */
 static void refresh_zones(blocked *self)
 {
+    const vidi__locks *locks = vidi__locks_needed(&self->base, &self->locks);
     unsigned layers = vidi__layers_count(&self->layers);
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        vidi__locks_take(&self->locks, i);
+        vidi__locks_take(locks, i);
         refresh_zone(self, i, vidi__layers_count(&self->layers));
-        vidi__locks_release(&self->locks, i);
+        vidi__locks_release(locks, i);
     }
     atomic_store_explicit(&self->zone_layers, layers, memory_order_relaxed);
 }
@@ -228,7 +228,7 @@ static const vidi__batch_ops has_ops = {.fetch = fetch, .work = has_wave};
 static void run_batch(blocked_run *run, const vidi__batch_ops *ops, size_t n)
 {
     static const uint16_t first = 0;
-    const vidi__locks *locks = &run->self->locks;
+    const vidi__locks *locks = vidi__locks_needed(&run->self->base, &run->self->locks);
     if (n > 1) {
         vidi__batch_run(locks, run->hashes, n, ops, run);
         return;
@@ -432,7 +432,6 @@ static int blocked_create(vidi__filter **filter, const vidi__config *config)
     *filter = &self->base;
     self->layers.memory = config->memory;
     VIDI__TRY(configure(self, config));
-    VIDI__TRY(vidi__locks_init(&self->locks));
     VIDI__TRY(vidi__layers_init(&self->layers));
     if (config->reader) {
         VIDI__TRY(vidi__layers_load(&self->layers, config->reader));

@@ -20,6 +20,8 @@
 #ifndef VIDI_FILTERS_BLOCKED_BLOCKED_GROWTH_H
 #define VIDI_FILTERS_BLOCKED_BLOCKED_GROWTH_H
 
+#include <pthread.h>
+
 #include "filters/blocked/blocked_layer.h"
 
 typedef struct vidi__layers {

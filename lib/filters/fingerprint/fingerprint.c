@@ -34,7 +34,6 @@ static void fingerprint_destroy(vidi__filter *filter)
 {
     fingerprint *self = (fingerprint *)filter;
     vidi__table_close(&self->table);
-    vidi__locks_destroy(&self->locks);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
@@ -118,7 +117,7 @@ static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uin
     run.adding = true;
     run.fresh = run.seen = 0;
     double before = (double)vidi__filter_count(filter);
-    int code = vidi__batch_run(&run.self->locks, hashes, n, &ops, &run);
+    int code = vidi__batch_run(vidi__locks_needed(filter, &run.self->locks), hashes, n, &ops, &run);
     vidi__filter_add_count(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
     tally->fresh += run.fresh;
     tally->seen += run.seen;
@@ -159,7 +158,7 @@ static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t 
     run.hashes = hashes;
     run.verdicts = verdicts;
     run.adding = false;
-    return vidi__batch_run(&run.self->locks, hashes, n, &ops, &run);
+    return vidi__batch_run(vidi__locks_needed(filter, &run.self->locks), hashes, n, &ops, &run);
 }
 
 static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
@@ -184,10 +183,11 @@ static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
     uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    vidi__locks_take(locks, vidi__partition_of(hash));
     int code = vidi__table_add(&self->table, hash);
-    vidi__locks_release(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(locks, vidi__partition_of(hash));
     if (code == VIDI_NEW)
         vidi__filter_add_count(filter, 1);
     return code;
@@ -196,22 +196,24 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 {
     const fingerprint *self = (const fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
     uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    vidi__locks_take(locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
-    vidi__locks_release(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(locks, vidi__partition_of(hash));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
     const fingerprint *self = (const fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
     uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(&self->locks, vidi__partition_of(hash));
+    vidi__locks_take(locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
     *times = place.table ? vidi__subtable_times(place.table, place.hash) : 0;
-    vidi__locks_release(&self->locks, vidi__partition_of(hash));
+    vidi__locks_release(locks, vidi__partition_of(hash));
     return VIDI_OK;
 }
 
@@ -309,11 +311,12 @@ static double fingerprint_fp_now(const vidi__filter *filter)
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const fingerprint *self = (const fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
     vidi__table_stats all = {0};
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        vidi__locks_take(&self->locks, i);
+        vidi__locks_take(locks, i);
         vidi__table_stat(&self->table, i, &all);
-        vidi__locks_release(&self->locks, i);
+        vidi__locks_release(locks, i);
     }
     stats->bytes = all.bytes;
     stats->fill = all.slots > 0 ? all.used / all.slots : 0;
@@ -415,7 +418,6 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
     VIDI__TRY(vidi__table_init(&self->table, config->memory));
-    VIDI__TRY(vidi__locks_init(&self->locks));
     if (!config->reader)
         return config->capacity ? vidi__table_reserve(&self->table, config->capacity) : VIDI_OK;
     return load(self, config);
