@@ -31,6 +31,8 @@ struct vidi__reader {
      * Over a mapping: returns the address of the next bytes, at most `left`, instead of copying them. Otherwise NULL.
      */
     const void *(*lend)(vidi__reader *reader, uint64_t bytes);
+    /* The bytes were written by this process a moment ago: they need not be examined. */
+    bool trusted;
 };
 
 static inline int vidi__write(vidi__writer *writer, const void *data, uint64_t bytes)
@@ -53,6 +55,12 @@ static inline int vidi__read(vidi__reader *reader, void *data, uint64_t bytes)
 static inline bool vidi__lends(const vidi__reader *reader)
 {
     return reader->lend != NULL;
+}
+
+/* Must a filter that is loaded from here examine its contents? */
+static inline bool vidi__must_examine(const vidi__reader *reader)
+{
+    return !vidi__lends(reader) && !reader->trusted;
 }
 
 int vidi__write_u64(vidi__writer *writer, uint64_t value);

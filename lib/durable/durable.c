@@ -163,6 +163,11 @@ static void end_turn(vidi_set *set)
     pthread_mutex_unlock(&set->durable->turn);
 }
 
+static const vidi_set *previous_of(const vidi_set *set)
+{
+    return set->durable->previous;
+}
+
 static bool is_frozen(const vidi_set *set)
 {
     return set->durable->frozen;
@@ -207,6 +212,7 @@ static const vidi__persistence persistence = {
     .remove = vidi__durable_remove,
     .times = vidi__durable_times,
     .lookup_previous = vidi__durable_lookup_previous,
+    .previous = previous_of,
     .verify_previous = vidi__durable_verify_previous,
     .settle = vidi__durable_settle,
     .added = vidi__snapshot_if_due,

@@ -22,7 +22,7 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
     if (bitmap->ones > m)
         return vidi__damaged("the number of set bits is too large");
     VIDI__TRY(vidi__read_array(reader, memory, words_of(m), room_of(m), &bitmap->words));
-    int code = vidi__lends(reader) ? VIDI_OK : vidi__bitmap_verify(bitmap);
+    int code = vidi__must_examine(reader) ? vidi__bitmap_verify(bitmap) : VIDI_OK;
     if (code < 0)
         vidi__bitmap_free(bitmap, memory);
     return code;

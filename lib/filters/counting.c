@@ -82,7 +82,7 @@ static int load(counting *self, const vidi__config *config)
     if (self->used > self->shape.m)
         return vidi__damaged("the number of counters in use is too large");
     VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
-    return vidi__lends(config->reader) ? VIDI_OK : counting_verify(&self->base);
+    return vidi__must_examine(config->reader) ? counting_verify(&self->base) : VIDI_OK;
 }
 
 static int counting_create(vidi__filter **filter, const vidi__config *config)

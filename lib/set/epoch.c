@@ -103,6 +103,18 @@ void vidi__epoch_free(vidi__epoch *epoch)
     epoch->filter = NULL;
 }
 
+const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owner)
+{
+    *owner = set;
+    if (set->previous)
+        return set->previous;
+    const vidi_set *found = set->persistence ? set->persistence->previous(set) : NULL;
+    if (!found)
+        return NULL;
+    *owner = found;
+    return &found->now;
+}
+
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record)
 {
     if (set->history_count == set->history_room) {
@@ -188,6 +200,14 @@ static int prepare(vidi_set *set, const vidi_options *next, rotation *self)
                           "the next epoch would use the same hash functions without salts, and so lose the "
                           "same pages; give more of them (functions=a+b+…)");
     return vidi__history_add(set, &record);
+}
+
+int vidi__set_keep_now(vidi_set *set)
+{
+    VIDI__TRY(vidi__alloc(&set->memory, &set->previous, sizeof *set->previous, _Alignof(vidi__epoch)));
+    *set->previous = set->now;
+    memset(&set->now, 0, sizeof set->now);
+    return VIDI_OK;
 }
 
 void vidi__set_drop_previous(vidi_set *set)

@@ -78,3 +78,16 @@ int vidi__recipe_take(vidi__recipe *recipe, vidi__memory *memory, const vidi_opt
         return vidi__fail(VIDI_EOPTION, "flags 0x%x are not known", recipe->flags);
     return VIDI_OK;
 }
+
+int vidi__recipe_of_filter(vidi__recipe *recipe, const vidi__filter *filter, char params[VIDI__DESCRIPTION])
+{
+    vidi__text text = vidi__text_in(params, VIDI__DESCRIPTION);
+    filter->kind->describe(filter, &text);
+    *recipe = (vidi__recipe){.kind = filter->kind,
+                             .params = params,
+                             .capacity = filter->capacity,
+                             .error = filter->error,
+                             .headroom = VIDI__HEADROOM};
+    return text.cut ? vidi__fail(VIDI_ECANNOT, "the parameters of %s are too long to be kept", filter->kind->name)
+                    : VIDI_OK;
+}

@@ -3,8 +3,6 @@
 
 #include "base/random.h"
 
-#define HEADROOM 1.25
-
 /* Readers see the set as const, but lock it. */
 void vidi__lock_shared(const vidi_set *set)
 {
@@ -176,7 +174,7 @@ static int make(vidi_set *set, const vidi_options *options)
 {
     uint64_t epoch = 0;
     set->recipe.kind = vidi__kind_at(0);
-    set->recipe.headroom = HEADROOM;
+    set->recipe.headroom = VIDI__HEADROOM;
     if (options->like) {
         VIDI__TRY(take_likeness(set, options, &epoch));
     } else {

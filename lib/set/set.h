@@ -28,6 +28,9 @@
 /* Room for the user's parameters, with the zero byte at the end. */
 #define VIDI__USER_PARAMS_MAX 512
 
+/* How much larger than the last epoch the next one is made, unless the user says otherwise. */
+#define VIDI__HEADROOM 1.25
+
 /* How the filter of this epoch, and of the next one, is made: what the user asked for. */
 typedef struct vidi__recipe {
     const vidi__kind *kind;
@@ -204,6 +207,8 @@ struct vidi__persistence {
     int (*times)(vidi_set *set, vidi_str url, uint64_t *times);
     /* Asks the previous epoch that was found in the folder; shared lock. VIDI_ECANNOT if there is none. */
     int (*lookup_previous)(vidi_set *set, const vidi__work *work);
+    /* The previous epoch that was found in the folder, a set of its own; NULL: none. Any lock. */
+    const vidi_set *(*previous)(const vidi_set *set);
     /* Verifies the previous epoch if it was mapped with this one, which never changes then; no lock. */
     int (*verify_previous)(const vidi_set *set);
     /*
@@ -338,8 +343,19 @@ void vidi__recipe_free(vidi__recipe *recipe, vidi__memory *memory);
 int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
                      vidi__epoch *epoch);
 void vidi__epoch_free(vidi__epoch *epoch);
+/* Makes the current epoch the previous one, of which there must be none; the set then has no current epoch. */
+int vidi__set_keep_now(vidi_set *set);
 /* Frees the previous epoch in memory; the caller holds the lock exclusively. */
 void vidi__set_drop_previous(vidi_set *set);
+
+/* The recipe that makes a filter of the same shape as this one. Its parameters are in the caller's buffer. */
+int vidi__recipe_of_filter(vidi__recipe *recipe, const vidi__filter *filter, char params[VIDI__DESCRIPTION]);
+
+/*
+ * The previous epoch, and the set that it belongs to: this one, or, if it was found in the folder, one of its own. NULL
+ * if none is kept. Any lock.
+ */
+const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owner);
 int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 
 /* Adds a tally to the epoch's counters. */

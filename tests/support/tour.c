@@ -229,8 +229,11 @@ static void visit_reads(const test_tour *tour, const vidi_set *set, const lines 
     VISIT(vidi_has(set, made->list[0]));
     VISIT(vidi_has_batch(set, made->list, made->count, made->verdicts));
     VISIT(vidi_verify(set));
-    if (stats.can & VIDI_CAN_ITERATE)
+    if (stats.can & VIDI_CAN_ITERATE) {
+        unsigned char digest[VIDI_DIGEST_BYTES];
         VISIT(vidi_iterate(set, visit_entry, NULL));
+        VISIT(vidi_content_digest(set, digest));
+    }
 }
 
 /* ---- sets ---- */
@@ -305,6 +308,18 @@ static void visit_streams(const test_tour *tour, const vidi_set *set, const line
     visit_reads(tour, copy, made);
     end(tour, copy);
     test_stream_free(&stream);
+}
+
+static void visit_copy(const test_tour *tour, const vidi_set *set, const lines *made)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_set *copy = NULL;
+    access.allocator = tour->allocator;
+    access.invalid = tour->invalid;
+    VISIT(vidi_copy(&copy, set, &access));
+    assert_non_null(copy);
+    visit_reads(tour, copy, made);
+    VISIT_VOID(vidi_close(copy));
 }
 
 static void visit_merge(const test_tour *tour, const vidi_set *set, const lines *made)
@@ -393,6 +408,7 @@ void test_tour_run(const test_tour *tour)
     visit_adds(tour, set, &made);
     visit_reads(tour, set, &made);
     visit_streams(tour, set, &made);
+    visit_copy(tour, set, &made);
     visit_merge(tour, set, &made);
     visit_epochs(tour, set, &made);
     end(tour, set);

@@ -159,7 +159,7 @@ static int read_words(vidi__layer *layer, vidi__memory *memory, vidi__reader *re
     VIDI__TRY(read_ones(layer, reader));
     VIDI__TRY(vidi__read_array(reader, memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
-    return vidi__lends(reader) ? VIDI_OK : vidi__layer_verify(layer);
+    return vidi__must_examine(reader) ? vidi__layer_verify(layer) : VIDI_OK;
 }
 
 int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader)

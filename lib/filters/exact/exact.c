@@ -268,7 +268,8 @@ static int load_one(vidi__exact *exact, const vidi__config *config)
     memcpy(record->words, hash, exact->index->hash_words * sizeof hash[0]);
     set_times(exact, record, times);
     counted(exact, 1);
-    return exact->index->hash_words ? check_hash(exact, config, record) : VIDI_OK;
+    bool check = exact->index->hash_words && vidi__must_examine(reader);
+    return check ? check_hash(exact, config, record) : VIDI_OK;
 }
 
 /* Loads the pool. The index is created afterwards, when the number of URLs is no longer just a claim. */

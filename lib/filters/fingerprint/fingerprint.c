@@ -403,7 +403,7 @@ static int load(fingerprint *self, const vidi__config *config)
 {
     uint64_t count = 0;
     VIDI__TRY(vidi__table_load(&self->table, config->reader, &count));
-    if (vidi__lends(config->reader) && self->table.multiset && config->count < count)
+    if (!vidi__must_examine(config->reader) && self->table.multiset && config->count < count)
         count = config->count;
     if (count > self->table.hashes)
         return vidi__damaged("the number of hashes exceeds their range");

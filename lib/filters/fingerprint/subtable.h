@@ -128,7 +128,8 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
  * the other two parts; loading fails if that is more than the stream has left. Loading lines and overflow adds the
  * number of different hashes to *count.
  *
- * Borrowed lines are not examined: *count then grows by the number of slots that are said to be in use.
+ * Borrowed lines, and those of a trusted reader, are not examined: *count then grows by the number of slots that are
+ * said to be in use.
  */
 int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer);
 int vidi__subtable_save_lines(const vidi__subtable *table, vidi__writer *writer);
