@@ -14,24 +14,24 @@ bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict)
     return verdict == VIDI_NEW || (verdict == VIDI_SEEN && set->now.filter->stores_every_add);
 }
 
-/* Logs what the filter has taken: one write, for which `bytes` are reserved. */
-static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t bytes)
+/* Logs what the filter has taken: one write, for which room is reserved. */
+static void log_taken(vidi_set *set, const vidi__u128 *hashes, const vidi_str *urls, size_t count, uint64_t reserved)
 {
     uint64_t position;
     if (count)
-        vidi__write_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, bytes, &position);
+        vidi__write_append(set, &(vidi__record){VIDI__OP_ADD, hashes, urls, count}, reserved, &position);
     else
-        vidi__log_unreserve(set->durable->log->log, bytes);
+        vidi__write_unreserve(set, reserved);
 }
 
 /* Straight to a filter that needs nothing but hashes. `hashes` has room for them. */
 static int add_hashes(vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
 {
     vidi__tally tally = {0};
-    uint64_t bytes = vidi__write_bytes(set->durable, NULL, work->count);
+    uint64_t reserved;
     size_t count = 0;
     vidi__durable_hash(set, work, hashes);
-    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
+    VIDI__TRY(vidi__write_reserve(set, NULL, work->count, &reserved));
     vidi__work hashed = {.hashes = hashes, .count = work->count, .verdicts = work->verdicts};
     int code = vidi__durable_operate(set, VIDI__OP_ADD, &hashed, &tally);
     vidi__epoch_count(&set->now, &tally);
@@ -39,7 +39,7 @@ static int add_hashes(vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
         hashes[count] = hashes[i];
         count += vidi__durable_keeps(set, work->verdicts[i]);
     }
-    log_taken(set, hashes, NULL, count, bytes);
+    log_taken(set, hashes, NULL, count, reserved);
     return code;
 }
 
@@ -48,15 +48,15 @@ static int add_urls(vidi_set *set, const vidi__work *work)
 {
     vidi_str kept[VIDI__GROUP];
     vidi__tally tally = {0};
-    uint64_t bytes = vidi__write_bytes(set->durable, work->urls, work->count);
+    uint64_t reserved;
     size_t count = 0;
-    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
+    VIDI__TRY(vidi__write_reserve(set, work->urls, work->count, &reserved));
     int code = vidi__durable_operate(set, VIDI__OP_ADD, work, &tally);
     vidi__epoch_count(&set->now, &tally);
     for (size_t i = 0; i < work->count; i++)
         if (vidi__durable_keeps(set, work->verdicts[i]))
             kept[count++] = work->urls[i];
-    log_taken(set, NULL, kept, count, bytes);
+    log_taken(set, NULL, kept, count, reserved);
     return code;
 }
 
@@ -80,9 +80,21 @@ static vidi_str url_at(const vidi__work *work, size_t i)
     return work->urls ? work->urls[i] : (vidi_str){NULL, 0};
 }
 
+/* Turns the filter's verdict on the i-th URL into that of filter and staging area together, and stages what is kept. */
+static int stage_add(vidi_set *set, const vidi__work *work, size_t i, vidi__u128 hash)
+{
+    vidi__staging *staging = &set->durable->staging;
+    vidi__staging_slot *slot = vidi__staging_find(staging, hash);
+    uint8_t *verdict = &work->verdicts[i];
+    if (slot->operation && slot->delta)
+        VIDI__TRY(vidi__durable_correct(set, url_at(work, i), hash, slot->delta, verdict));
+    if (vidi__durable_keeps(set, *verdict))
+        vidi__staging_add_at(staging, slot, VIDI__OP_ADD, hash, url_at(work, i));
+    return VIDI_OK;
+}
+
 /*
- * Turns the filter's verdicts into those of filter and staging area together, one after the other, and stages each add
- * that is kept.
+ * Stages a group, one URL after the other, since one may stand there twice.
  *
  * Losses are charged now, because now the filter was asked: at its present error rate, since it does not change while
  * URLs are staged. The staging area compares whole hashes, so what is staged costs nothing until the filter has it.
@@ -98,12 +110,9 @@ static int stage_adds(vidi_set *set, const vidi__work *work, const vidi__u128 *h
     size_t i = 0, n = work->count;
     for (size_t j = 0; j < n && j < PREFETCH_AHEAD; j++)
         vidi__staging_prefetch(staging, hashes[j]);
-    for (; i < n && (code = vidi__durable_joint_verdict(set, url_at(work, i), hashes[i], &verdicts[i])) == VIDI_OK;
-         i++) {
+    for (; i < n && (code = stage_add(set, work, i, hashes[i])) == VIDI_OK; i++) {
         if (i + PREFETCH_AHEAD < n)
             vidi__staging_prefetch(staging, hashes[i + PREFETCH_AHEAD]);
-        if (vidi__durable_keeps(set, verdicts[i]))
-            vidi__staging_add(staging, VIDI__OP_ADD, hashes[i], url_at(work, i));
         if (marks)
             marks[i] = vidi__staging_next(staging);
         tally.fresh += verdicts[i] == VIDI_NEW;
@@ -137,8 +146,8 @@ static int stage_and_log(vidi_set *set, const vidi__work *work, const vidi__u128
 {
     vidi__durable *durable = set->durable;
     vidi__staging *staging = &durable->staging;
-    uint64_t position, bytes = vidi__write_bytes(durable, work->urls, work->count), first = staging->count;
-    int code = vidi__log_reserve(durable->log->log, bytes);
+    uint64_t position, reserved, first = staging->count;
+    int code = vidi__write_reserve(set, work->urls, work->count, &reserved);
     if (code < 0) {
         memset(work->verdicts, VIDI_UNTRIED, work->count);
         return code;
@@ -147,14 +156,14 @@ static int stage_and_log(vidi_set *set, const vidi__work *work, const vidi__u128
     code = stage_adds(set, work, hashes, pending);
     pending->to = vidi__staging_next(staging);
     if (staging->count == first) {
-        vidi__log_unreserve(durable->log->log, bytes);
+        vidi__write_unreserve(set, reserved);
         return code;
     }
     vidi_str staged[VIDI__GROUP];
     if (!durable->hash_only)
         vidi__staging_urls(staging, first, (size_t)(staging->count - first), staged);
     vidi__record record = {VIDI__OP_ADD, staging->hash + first, staged, staging->count - first};
-    vidi__write_append(set, &record, bytes, &position);
+    vidi__write_append(set, &record, reserved, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);
@@ -172,9 +181,9 @@ static int ask_filter(vidi_set *set, const vidi__work *work, const vidi__u128 *h
     return vidi__epoch_lookup(&set->memory, &set->now, &question);
 }
 
-static int add_to_staging(vidi_set *set, const vidi__work *work, vidi__pending *pending)
+/* `hashes` has room for them. */
+static int stage_hashed(vidi_set *set, const vidi__work *work, vidi__u128 *hashes, vidi__pending *pending)
 {
-    vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi__durable *durable = set->durable;
     uint8_t answers[VIDI__HASHES_MAX];
     vidi__durable_hash(set, work, hashes);
@@ -187,6 +196,18 @@ static int add_to_staging(vidi_set *set, const vidi__work *work, vidi__pending *
     }
     pthread_mutex_unlock(&durable->staging_lock);
     return code;
+}
+
+static __attribute__((noinline)) int stage_many(vidi_set *set, const vidi__work *work, vidi__pending *pending)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    return stage_hashed(set, work, hashes, pending);
+}
+
+static int add_to_staging(vidi_set *set, const vidi__work *work, vidi__pending *pending)
+{
+    vidi__u128 hashes[FEW_HASHES];
+    return work->count <= FEW_HASHES ? stage_hashed(set, work, hashes, pending) : stage_many(set, work, pending);
 }
 
 static int check_length(const vidi_set *set, const vidi_str *urls, size_t n)
@@ -296,17 +317,17 @@ static int stage_removal(vidi_set *set, vidi_str url, vidi__u128 hash, vidi__pen
 {
     vidi__durable *durable = set->durable;
     vidi__staging *staging = &durable->staging;
-    uint64_t position, bytes = vidi__write_bytes(durable, &url, 1);
+    uint64_t position, reserved = 0;
     VIDI__TRY(vidi__staging_reserve(staging, 1, staging->keeps_bytes ? url.len : 0));
     if (!durable->manual)
-        VIDI__TRY(vidi__log_reserve(durable->log->log, bytes));
+        VIDI__TRY(vidi__write_reserve(set, &url, 1, &reserved));
     pending->from = vidi__staging_next(staging);
     vidi__staging_add(staging, VIDI__OP_REMOVE, hash, url);
     pending->to = vidi__staging_next(staging);
     atomic_fetch_add_explicit(&set->now.removed, 1, memory_order_relaxed);
     if (durable->manual)
         return VIDI_OK;
-    vidi__write_append(set, &(vidi__record){VIDI__OP_REMOVE, &hash, &url, 1}, bytes, &position);
+    vidi__write_append(set, &(vidi__record){VIDI__OP_REMOVE, &hash, &url, 1}, reserved, &position);
     staging->logged = staging->count;
     if (durable->policy == VIDI__SYNC_ALWAYS)
         wait_later(set, pending, position);

@@ -111,6 +111,8 @@ int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 
 /* The verdict of filter and staging area together, given the filter's. */
 int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict);
+/* The same, given by how much the staging area changes the number of times that the URL is there. */
+int vidi__durable_correct(vidi_set *set, vidi_str url, vidi__u128 hash, int32_t delta, uint8_t *verdict);
 /* Has the add of this verdict to be kept, in the filter and so in the log? */
 bool vidi__durable_keeps(const vidi_set *set, uint8_t verdict);
 
@@ -179,15 +181,16 @@ typedef struct vidi__record {
 /* Appends one record with at most VIDI__RECORD_MOST operations, hashes or URLs, whichever the set logs. */
 int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position);
 /* Stores the counters in a record, and remembers that they are in the log. */
-void vidi__record_store_tally(vidi_set *set, char *at);
+void vidi__record_store_tally(vidi_set *set, void *to);
 /* The number of answers so far, as the counters in a record tell it. */
 uint64_t vidi__record_answers(const vidi_set *set);
 
 /*
- * A write: any number of operations in as many records as they take, and one tally. The caller reserves
- * vidi__write_bytes first, so that the append cannot fail.
+ * A write: any number of operations in as many records as they take, and one tally. The caller reserves room first, so
+ * that the append cannot fail, and appends at most as many operations, or gives the room back.
  */
-uint64_t vidi__write_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n);
+int vidi__write_reserve(vidi_set *set, const vidi_str *urls, uint64_t n, uint64_t *reserved);
+void vidi__write_unreserve(vidi_set *set, uint64_t reserved);
 void vidi__write_append(vidi_set *set, const vidi__record *record, uint64_t reserved, uint64_t *position);
 /* Appends a record of the counters alone, if they have changed since the last record. */
 void vidi__write_tally(vidi_set *set);

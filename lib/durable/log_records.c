@@ -13,32 +13,34 @@
 
 /* ---- counters ---- */
 
-static void store_tally(char *at, const vidi__epoch *epoch)
+static uint64_t read_counter(const _Atomic uint64_t *counter)
 {
-    const _Atomic uint64_t *counters[] = {&epoch->answered_new, &epoch->answered_seen, &epoch->answered_invalid,
-                                          &epoch->asked,        &epoch->removed,       &epoch->lost_bits};
-    for (size_t i = 0; i < VIDI__COUNT(counters); i++)
-        vidi__store64(at + 8 * i, atomic_load_explicit(counters[i], memory_order_relaxed));
+    return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
 uint64_t vidi__record_answers(const vidi_set *set)
 {
     const vidi__epoch *now = &set->now;
-    const _Atomic uint64_t *counters[] = {&now->answered_new, &now->answered_seen, &now->answered_invalid, &now->asked,
-                                          &now->removed};
-    uint64_t sum = 0;
-    for (size_t i = 0; i < VIDI__COUNT(counters); i++)
-        sum += atomic_load_explicit(counters[i], memory_order_relaxed);
-    return sum;
+    return read_counter(&now->answered_new) + read_counter(&now->answered_seen) + read_counter(&now->answered_invalid) +
+           read_counter(&now->asked) + read_counter(&now->removed);
 }
 
-void vidi__record_store_tally(vidi_set *set, char *at)
+void vidi__record_store_tally(vidi_set *set, void *to)
 {
-    store_tally(at, &set->now);
+    const vidi__epoch *now = &set->now;
+    unsigned char *at = to;
+    vidi__store64(at, read_counter(&now->answered_new));
+    vidi__store64(at + 8, read_counter(&now->answered_seen));
+    vidi__store64(at + 16, read_counter(&now->answered_invalid));
+    vidi__store64(at + 24, read_counter(&now->asked));
+    vidi__store64(at + 32, read_counter(&now->removed));
+    vidi__store64(at + 40, read_counter(&now->lost_bits));
     atomic_store_explicit(&set->durable->tallied, vidi__record_answers(set), memory_order_relaxed);
 }
 
 /* ---- one record ---- */
+
+_Static_assert(VIDI__RECORD_MOST == VIDI__LOG_ENTRIES_MOST, "a record that is shared has as many operations");
 
 /* The most that comes before the operations. */
 #define BEGIN_MOST VIDI__RECORD_TALLY
@@ -61,74 +63,114 @@ static uint64_t whole_bytes(uint64_t payload)
     return VIDI__LOG_RECORD_HEAD + vidi__round_up(payload, 8) + VIDI__LOG_CHECK;
 }
 
-/* Not inlined: its frame is large, and records of hashes do not need it. */
-static __attribute__((noinline)) void append_urls(vidi__log *log, uint32_t type, vidi_str begin,
-                                                  const vidi__record *record, uint64_t reserved, uint64_t *position)
+/* Bytes that come before the operations in a record of this form. */
+static uint64_t begin_bytes(vidi__record_form form)
 {
-    unsigned char lengths[VIDI__RECORD_MOST][8];
-    vidi_str pieces[1 + 2 * VIDI__RECORD_MOST];
-    size_t count = 0;
-    pieces[count++] = begin;
-    for (uint64_t i = 0; i < record->n; i++) {
-        vidi__store64(lengths[i], record->urls[i].len);
-        pieces[count++] = (vidi_str){(const char *)lengths[i], sizeof lengths[i]};
-        pieces[count++] = record->urls[i];
-    }
-    vidi__log_append(log, type, pieces, count, reserved, position);
+    return form == VIDI__RECORD_WITH_TALLY  ? VIDI__RECORD_TALLY
+           : form == VIDI__RECORD_IN_BUNDLE ? VIDI__RECORD_NUMBERS
+                                            : 0;
 }
 
-/* What comes before the operations of a record of this form. */
-static vidi_str begin_of(vidi_set *set, vidi__record_form form, char room[BEGIN_MOST])
+static void store_begin(vidi_set *set, vidi__record_form form, unsigned char *at)
 {
-    if (form == VIDI__RECORD_WITHOUT_TALLY)
-        return (vidi_str){NULL, 0};
     if (form == VIDI__RECORD_WITH_TALLY) {
-        vidi__record_store_tally(set, room);
-        return (vidi_str){room, VIDI__RECORD_TALLY};
+        vidi__record_store_tally(set, at);
+    } else if (form == VIDI__RECORD_IN_BUNDLE) {
+        vidi__store64(at, set->durable->log->bundle.number);
+        vidi__store64(at + 8, set->durable->log->bundle.attempt);
     }
-    vidi__store64(room, set->durable->log->bundle.number);
-    vidi__store64(room + 8, set->durable->log->bundle.attempt);
-    return (vidi_str){room, VIDI__RECORD_NUMBERS};
 }
 
-/* Appends one record, for which so many bytes of payload were reserved. */
+static void store_urls(unsigned char *at, const vidi__record *record)
+{
+    for (uint64_t i = 0; i < record->n; i++) {
+        vidi_str url = record->urls[i];
+        vidi__store64(at, url.len);
+        if (url.len)
+            memcpy(at + 8, url.ptr, url.len);
+        at += 8 + url.len;
+    }
+}
+
+static void store_hashes(unsigned char *at, const vidi__record *record)
+{
+    if (record->n == 1)
+        memcpy(at, record->hashes, sizeof *record->hashes);
+    else if (record->n)
+        memcpy(at, record->hashes, (size_t)(record->n * sizeof *record->hashes));
+}
+
+/* What the operations of a record are, and whether they are hashes. */
+static uint32_t sort_of(const vidi__durable *durable, const vidi__record *record)
+{
+    if (record->kind == VIDI__OP_ADD)
+        return durable->hash_only ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_ADD_URLS;
+    return durable->hash_only ? VIDI__RECORD_REMOVE_HASHES : VIDI__RECORD_REMOVE_URLS;
+}
+
+/*
+ * Appends one record, for which so many bytes of payload were reserved, or adds its operations to the last record if
+ * that is of the same type and not being written yet. Then that record gets the new tally.
+ */
 static void append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t reserved,
                    uint64_t *position)
 {
     vidi__durable *durable = set->durable;
     vidi__log *log = durable->log->log;
-    char room[BEGIN_MOST];
-    vidi_str begin = begin_of(set, form, room);
-    uint64_t bytes = whole_bytes(begin.len + list_bytes(durable, record->urls, record->n));
-    bool adds = record->kind == VIDI__OP_ADD;
-    atomic_fetch_add_explicit(&durable->log_bytes, bytes, memory_order_relaxed);
-    if (durable->hash_only) {
-        uint32_t type = adds ? VIDI__RECORD_ADD_HASHES : VIDI__RECORD_REMOVE_HASHES;
-        const vidi_str pieces[] = {begin, {(const char *)record->hashes, (size_t)(record->n * sizeof *record->hashes)}};
-        vidi__log_append(log, type + form, pieces, VIDI__COUNT(pieces), reserved, position);
-    } else {
-        uint32_t type = adds ? VIDI__RECORD_ADD_URLS : VIDI__RECORD_REMOVE_URLS;
-        append_urls(log, type + form, begin, record, reserved, position);
+    vidi__log_place place;
+    vidi__log_entries entries = {
+        .type = sort_of(durable, record) + form,
+        .count = (uint32_t)record->n,
+        .begin = begin_bytes(form),
+        .bytes = list_bytes(durable, record->urls, record->n),
+        .shares = form == VIDI__RECORD_WITH_TALLY, /* operations of a bundle must not get into another one */
+    };
+    vidi__log_enter(log, &entries, reserved, &place);
+    if (VIDI__LIKELY(place.begin)) {
+        store_begin(set, form, place.begin);
+        if (durable->hash_only)
+            store_hashes(place.entries, record);
+        else
+            store_urls(place.entries, record);
     }
+    vidi__log_leave(log, &place);
+    atomic_fetch_add_explicit(&durable->log_bytes, place.grown, memory_order_relaxed);
+    *position = place.position;
+}
+
+/* Reserves room for one record with so many bytes of payload. */
+static int reserve_one(vidi_set *set, uint64_t bytes, uint64_t *reserved)
+{
+    vidi__log *log = set->durable->log->log;
+    bool stands = set->alone && bytes <= VIDI__LOG_STANDING_PAYLOAD && vidi__log_is_ready(log);
+    *reserved = stands ? VIDI__LOG_STANDS : bytes;
+    return stands ? VIDI_OK : vidi__log_reserve(log, bytes);
 }
 
 int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position)
 {
-    uint64_t bytes = BEGIN_MOST + list_bytes(set->durable, record->urls, record->n);
-    VIDI__TRY(vidi__log_reserve(set->durable->log->log, bytes));
-    append(set, form, record, bytes, position);
+    uint64_t reserved;
+    VIDI__TRY(reserve_one(set, BEGIN_MOST + list_bytes(set->durable, record->urls, record->n), &reserved));
+    append(set, form, record, reserved, position);
     return VIDI_OK;
 }
 
 /* ---- a write ---- */
 
-/* Rounded up: padding, and the reservation of a single record, are a part of it. */
-uint64_t vidi__write_bytes(const vidi__durable *durable, const vidi_str *urls, uint64_t n)
+int vidi__write_reserve(vidi_set *set, const vidi_str *urls, uint64_t n, uint64_t *reserved)
 {
-    uint64_t list = list_bytes(durable, urls, n), records = (n + VIDI__RECORD_MOST - 1) / VIDI__RECORD_MOST;
+    uint64_t list = list_bytes(set->durable, urls, n), records = (n + VIDI__RECORD_MOST - 1) / VIDI__RECORD_MOST;
     if (records <= 1)
-        return BEGIN_MOST + list;
-    return BEGIN_MOST + list + records * (whole_bytes(0) + 8);
+        return reserve_one(set, BEGIN_MOST + list, reserved);
+    /* Rounded up: padding, and the reservation of a single record, are a part of it. */
+    *reserved = BEGIN_MOST + list + records * (whole_bytes(0) + 8);
+    return vidi__log_reserve(set->durable->log->log, *reserved);
+}
+
+void vidi__write_unreserve(vidi_set *set, uint64_t reserved)
+{
+    if (reserved != VIDI__LOG_STANDS)
+        vidi__log_unreserve(set->durable->log->log, reserved);
 }
 
 /* The part of a record from `from` on, at most a record long. */

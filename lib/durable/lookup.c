@@ -4,9 +4,8 @@
 #include "durable/durable.h"
 
 /* In a multiset, a URL that was removed once may still be there. */
-int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict)
+int vidi__durable_correct(vidi_set *set, vidi_str url, vidi__u128 hash, int32_t delta, uint8_t *verdict)
 {
-    int32_t delta = vidi__staging_delta(&set->durable->staging, hash);
     if (delta >= 0 || *verdict == VIDI_NEW || !set->now.filter->stores_every_add) {
         *verdict = (*verdict == VIDI_SEEN) + delta > 0 ? VIDI_SEEN : VIDI_NEW;
         return VIDI_OK;
@@ -17,17 +16,22 @@ int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, ui
     return code;
 }
 
-int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
+int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, uint8_t *verdict)
+{
+    int32_t delta = vidi__staging_delta(&set->durable->staging, hash);
+    return delta ? vidi__durable_correct(set, url, hash, delta, verdict) : VIDI_OK;
+}
+
+/* Not inlined: its frame is large, and sets whose staging area is not in use should not pay for it. */
+static __attribute__((noinline)) int correct_all(vidi_set *set, const vidi__work *work)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
     vidi__durable *durable = set->durable;
-    if (!atomic_load_explicit(&durable->uses_staging, memory_order_relaxed))
-        return VIDI_OK;
-    vidi__durable_hash(set, work, hashes);
     bool shared = !set->read_only; /* a read-only set never changes */
+    int code = VIDI_OK;
+    vidi__durable_hash(set, work, hashes);
     if (shared)
         pthread_mutex_lock(&durable->staging_lock);
-    int code = VIDI_OK;
     for (size_t i = 0; i < work->count && code == VIDI_OK; i++) {
         vidi_str url = work->urls ? work->urls[i] : (vidi_str){NULL, 0};
         code = vidi__durable_joint_verdict(set, url, hashes[i], &work->verdicts[i]);
@@ -35,6 +39,12 @@ int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
     if (shared)
         pthread_mutex_unlock(&durable->staging_lock);
     return code;
+}
+
+int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
+{
+    bool staging = atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed);
+    return staging ? correct_all(set, work) : VIDI_OK;
 }
 
 int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times)

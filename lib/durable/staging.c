@@ -45,29 +45,19 @@ static uint64_t bytes_used(const vidi__staging *staging)
 
 /* ---- the index ---- */
 
-/* The slot of the hash, or the empty slot where it would go. At least half of the slots are empty. */
-static vidi__staging_slot *find(const vidi__staging *staging, vidi__u128 hash)
+static void count_at(vidi__staging *staging, vidi__staging_slot *slot, uint64_t i, int32_t delta)
 {
-    uint64_t mask = staging->slot_count - 1;
-    for (uint64_t at = hash.lo & mask;; at = (at + 1) & mask) {
-        vidi__staging_slot *slot = &staging->slots[at];
-        if (!slot->operation)
-            return slot;
-        const vidi__u128 *there = &staging->hash[slot->operation - 1];
-        if (there->lo == hash.lo && there->hi == hash.hi)
-            return slot;
-    }
-}
-
-static void count_operation(vidi__staging *staging, uint64_t i, int32_t delta)
-{
-    vidi__staging_slot *slot = find(staging, staging->hash[i]);
     if (!slot->operation) {
         slot->operation = (uint32_t)i + 1;
         staging->slots_used++;
     }
     slot->delta += delta;
     staging->net += delta;
+}
+
+static void count_operation(vidi__staging *staging, uint64_t i, int32_t delta)
+{
+    count_at(staging, vidi__staging_find(staging, staging->hash[i]), i, delta);
 }
 
 static int32_t delta_of(unsigned char kind)
@@ -171,23 +161,33 @@ int32_t vidi__staging_delta(const vidi__staging *staging, vidi__u128 hash)
 {
     if (!staging->count)
         return 0;
-    const vidi__staging_slot *slot = find(staging, hash);
+    const vidi__staging_slot *slot = vidi__staging_find(staging, hash);
     return slot->operation ? slot->delta : 0;
 }
 
-void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 hash, vidi_str url)
+static void store_bytes(vidi__staging *staging, uint64_t i, vidi_str url)
+{
+    uint64_t begin = bytes_used(staging);
+    if (url.len)
+        memcpy(staging->bytes + begin, url.ptr, url.len);
+    staging->end[i] = begin + url.len;
+}
+
+void vidi__staging_add_at(vidi__staging *staging, vidi__staging_slot *slot, vidi__operation kind, vidi__u128 hash,
+                          vidi_str url)
 {
     uint64_t i = staging->count;
     staging->kind[i] = (unsigned char)kind;
     staging->hash[i] = hash;
-    if (staging->keeps_bytes) {
-        uint64_t begin = bytes_used(staging);
-        if (url.len)
-            memcpy(staging->bytes + begin, url.ptr, url.len);
-        staging->end[i] = begin + url.len;
-    }
+    if (staging->keeps_bytes)
+        store_bytes(staging, i, url);
     staging->count++;
-    count_operation(staging, i, delta_of((unsigned char)kind));
+    count_at(staging, slot, i, delta_of((unsigned char)kind));
+}
+
+void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 hash, vidi_str url)
+{
+    vidi__staging_add_at(staging, vidi__staging_find(staging, hash), kind, hash, url);
 }
 
 uint64_t vidi__staging_undo(vidi__staging *staging, uint64_t from, uint64_t to)

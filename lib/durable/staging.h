@@ -48,6 +48,23 @@ void vidi__staging_free(vidi__staging *staging);
 /* Makes room for so many more operations with so many bytes together, so that vidi__staging_add cannot fail. */
 int vidi__staging_reserve(vidi__staging *staging, uint64_t operations, uint64_t bytes);
 
+/*
+ * The slot of the hash, or the empty slot where it would go. At least half of the slots are empty. There must be slots:
+ * there are as long as there are operations, or room for them.
+ */
+static inline vidi__staging_slot *vidi__staging_find(const vidi__staging *staging, vidi__u128 hash)
+{
+    uint64_t mask = staging->slot_count - 1;
+    for (uint64_t at = hash.lo & mask;; at = (at + 1) & mask) {
+        vidi__staging_slot *slot = &staging->slots[at];
+        if (!slot->operation)
+            return slot;
+        const vidi__u128 *there = &staging->hash[slot->operation - 1];
+        if (there->lo == hash.lo && there->hi == hash.hi)
+            return slot;
+    }
+}
+
 /* By how much the operations change the number of times that the URL is in the filter. */
 int32_t vidi__staging_delta(const vidi__staging *staging, vidi__u128 hash);
 
@@ -58,7 +75,9 @@ static inline void vidi__staging_prefetch(const vidi__staging *staging, vidi__u1
         __builtin_prefetch(&staging->slots[hash.lo & (staging->slot_count - 1)]);
 }
 
-/* Adds an operation. There must be room. */
+/* Adds an operation. There must be room. `slot` is that of its hash. */
+void vidi__staging_add_at(vidi__staging *staging, vidi__staging_slot *slot, vidi__operation kind, vidi__u128 hash,
+                          vidi_str url);
 void vidi__staging_add(vidi__staging *staging, vidi__operation kind, vidi__u128 hash, vidi_str url);
 
 /*

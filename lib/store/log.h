@@ -88,11 +88,51 @@ int vidi__log_reserve(vidi__log *log, uint64_t payload_bytes);
 void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes);
 
 /*
+ * The standing reservation: if the log is ready, a record of at most VIDI__LOG_STANDING_PAYLOAD bytes can be appended
+ * without a reservation of its own, by giving VIDI__LOG_STANDS for its size. It is for one thread at a time: the caller
+ * makes sure that nobody else appends meanwhile. A log that fails after it was ready loses the record, as it would lose
+ * one that was reserved.
+ */
+#define VIDI__LOG_STANDING_PAYLOAD UINT64_C(2048)
+#define VIDI__LOG_STANDING (VIDI__LOG_STANDING_PAYLOAD + VIDI__LOG_RECORD_HEAD + VIDI__LOG_CHECK)
+#define VIDI__LOG_STANDS UINT64_MAX
+bool vidi__log_is_ready(const vidi__log *log);
+
+/*
  * Appends a record whose payload consists of the pieces. They must not exceed `reserved`, the payload_bytes of the
  * reservation. *position becomes the log's length including the record, for vidi__log_wait.
  */
 void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, size_t count, uint64_t reserved,
                       uint64_t *position);
+
+/*
+ * Entries, which may share a record with others: until the thread takes a record to write it, further entries of the
+ * same type are added to it, and what comes before them is written anew. A record has at most VIDI__LOG_ENTRIES_MOST
+ * entries, and more than one only up to VIDI__LOG_SHARED_BYTES of payload.
+ */
+#define VIDI__LOG_ENTRIES_MOST 64
+#define VIDI__LOG_SHARED_BYTES (UINT64_C(64) << 10)
+
+typedef struct vidi__log_entries {
+    uint32_t type;
+    uint32_t count;
+    uint64_t begin; /* bytes that come before the first entry; the same for all records of a type */
+    uint64_t bytes; /* of these entries */
+    bool shares;    /* they may be added to the last record, and others to theirs */
+} vidi__log_entries;
+
+/* Where they are to be written; NULL if the log has failed. */
+typedef struct vidi__log_place {
+    unsigned char *begin;   /* `begin` bytes, which may have contents of earlier entries; all must be written */
+    unsigned char *entries; /* `bytes` bytes */
+    uint64_t position;      /* the log's length including them, for vidi__log_wait */
+    uint64_t grown;         /* bytes by which the log has grown */
+    uint64_t reserved;
+} vidi__log_place;
+
+/* Locks the log and makes a place for entries. The caller writes to it, soon, and then calls vidi__log_leave. */
+void vidi__log_enter(vidi__log *log, const vidi__log_entries *entries, uint64_t reserved, vidi__log_place *place);
+void vidi__log_leave(vidi__log *log, const vidi__log_place *place);
 
 /*
  * Returns when everything before the position is synced, whatever the policy; or returns the log's error, if it has
