@@ -8,6 +8,7 @@
 
 #include "durable/durable.h"
 #include "durable/durable_cases.h"
+#include "support/clock.h"
 #include "support/random.h"
 #include "support/runner.h"
 
@@ -102,6 +103,59 @@ static void a_record_is_small_and_a_write_has_one_tally(void **state)
         assert_int_equal(with_note.most, VIDI__RECORD_MOST);
         home_end(&at);
     }
+}
+
+/* Operations that come one at a time share records, too, until the log's thread takes them. */
+static void single_operations_share_a_record(void **state)
+{
+    const char *kind = *state;
+    static const unsigned flags[] = {VIDI_MANUAL_COMMIT, 0};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        home at;
+        test_clock_begin(); /* it stands still, so the thread takes nothing */
+        home_make(&at, kind, NULL, flags[i]);
+        for (uint64_t j = 0; j < 150; j++) {
+            add_batch(at.set, j, 1);
+            must(vidi_commit(at.set));
+        }
+        contents all = contents_of(&at);
+        assert_int_equal(all.operations, 150);
+        assert_int_equal(all.records, 3);
+        assert_int_equal(all.tallies, 3);
+        test_clock_end();
+        home_reopen(&at, 0);
+        assert_int_equal(test_stat(at.set).answered_new, 150); /* so the tally is that of the last one */
+        home_end(&at);
+    }
+}
+
+/* Operations of a bundle whose note could not be written must not get into the next attempt. */
+static void bundles_share_nothing(void **state)
+{
+    const char *kind = *state;
+    home at;
+    test_clock_begin();
+    home_make(&at, kind, NULL, VIDI_MANUAL_COMMIT);
+    for (uint64_t j = 0; j < 5; j++) {
+        add_batch(at.set, j, 1);
+        must(vidi_commit(at.set));
+        add_batch(at.set, 100 + j, 1);
+        must(vidi_commit_note(at.set, UINT64_MAX, test_str("note")));
+    }
+    contents all = contents_of(&at);
+    assert_int_equal(all.records, 15);
+    assert_int_equal(all.notes, 5);
+    for (uint64_t attempt = 1; attempt <= 2; attempt++) { /* two attempts at one bundle, without notes */
+        uint64_t operations, position;
+        add_batch(at.set, 200 + attempt, 1);
+        vidi__lock_alone(at.set);
+        at.set->durable->log->bundle.attempt = attempt;
+        must(vidi__durable_log_bundle(at.set, UINT64_MAX, &operations, &position));
+        vidi__unlock(at.set);
+    }
+    assert_int_equal(contents_of(&at).records, 17);
+    test_clock_end();
+    home_end(&at);
 }
 
 /* A URL may be long, but many long ones are not put together. */
@@ -303,6 +357,10 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "a record is small, and a write has one tally: %s", kinds[i]);
         test_add(name, a_record_is_small_and_a_write_has_one_tally, kinds[i]);
+        snprintf(name, sizeof name, "single operations share a record: %s", kinds[i]);
+        test_add(name, single_operations_share_a_record, kinds[i]);
+        snprintf(name, sizeof name, "bundles share nothing: %s", kinds[i]);
+        test_add(name, bundles_share_nothing, kinds[i]);
         snprintf(name, sizeof name, "a flipped bit costs at most one record: %s", kinds[i]);
         test_add(name, a_flipped_bit_costs_at_most_one_record, kinds[i]);
         snprintf(name, sizeof name, "version 1 is read and gone on with: %s", old_folders[i].name);
