@@ -24,7 +24,7 @@ typedef struct dedup_options {
     bool output_new, seen, null, quiet, stats, json, progress, line_buffered, strict, version;
 } dedup_options;
 
-/* Three threads read, look up and write; on a single processor they would gain nothing. */
+/* Three threads take turns to read, look up and write; on a single processor they would gain nothing. */
 static uint64_t default_threads(void)
 {
     cpu_set_t processors;

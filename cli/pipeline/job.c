@@ -84,22 +84,23 @@ static int take_urls(cli_job *job, cli_slot *slot)
 }
 
 /*
- * Makes digests of the block's URLs in the thread that reads, and returns how many there are from the first line on. A
- * line that fails, and all behind it, are left for the thread that adds, which will tell the error.
+ * The first half of adding: canonical forms and hashes. It needs no order, so all threads do it at the same time. The
+ * line that fails, and all behind it, are left for `ask`, which will tell the error.
  */
-static size_t digest(cli_job *job, cli_slot *slot)
+static void prepare(void *context, cli_slot *slot)
 {
-    size_t n = slot->lookups, done = 0;
+    cli_job *job = context;
+    size_t n = slot->lookups;
 
+    if (job->action != CLI_ADD || slot->gaps)
+        return;
     if (!slot->digests)
         slot->digests = malloc(CLI_BLOCK_LINES * sizeof *slot->digests);
     if (!slot->digests)
-        return 0;
-    if (vidi_digest_batch(job->set, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK)
-        return n;
-    while (done < n && slot->verdicts[done] != VIDI_UNTRIED)
-        done++;
-    return done;
+        return;
+    bool all = vidi_digest_batch(job->set, slot->urls, n, slot->digests, slot->verdicts, &slot->epoch) == VIDI_OK;
+    while (slot->digested < n && (all || slot->verdicts[slot->digested] != VIDI_UNTRIED))
+        slot->digested++;
 }
 
 static int fill(void *context, cli_slot *slot)
@@ -110,7 +111,7 @@ static int fill(void *context, cli_slot *slot)
 
     if (taken != CLI_OK)
         slot->block.count = slot->lookups = 0; /* not all of them are known */
-    slot->digested = job->action == CLI_ADD && job->stream.together && !slot->gaps ? digest(job, slot) : 0;
+    slot->digested = 0;
     return status != CLI_OK ? status : taken != CLI_OK ? taken : slot->why ? CLI_ERROR : CLI_OK;
 }
 
@@ -505,6 +506,7 @@ static int begin(cli_job *job, cli_words files)
         return cli_error("out of memory");
     job->stream = (cli_stream){.context = job,
                                .fill = fill,
+                               .prepare = prepare,
                                .ask = ask,
                                .put = put,
                                .lull = lull,

@@ -5,7 +5,7 @@
 #ifndef VIDI_CLI_PIPELINE_PRINT_H
 #define VIDI_CLI_PIPELINE_PRINT_H
 
-#include "pipeline/ring.h"
+#include "pipeline/stream.h"
 #include "pipeline/undelivered.h"
 #include "ui/output.h"
 

@@ -14,7 +14,7 @@ done
 echo "-- a consumer that dies in the middle"
 rm -rf st
 vidi -s st --ack acks in > lines &
-awk '{ print NR; if (NR == 12345) exit }' < lines > acks
+awk '{ print NR } NR == 12345 { fflush(); exit }' < lines > acks
 wait $!
 echo "status $?"
 vidi has st exact | cmp - <(head -n 12345 exact)

@@ -1,15 +1,19 @@
 /*
- * A ring of slots, and three roles that work on them: `fill` reads lines into a slot, `ask` passes their URLs to the
- * set, and `put` prints the result. Every slot goes through the roles in that order, and slots never overtake each
- * other.
+ * Lines on their way through the program, a slot of them at a time, and the roles that work on a slot: `fill` reads
+ * lines into it, `prepare` does what needs no order, `ask` passes their URLs to the set, and `put` prints the result.
  *
- *     fill  ->  ask  ->  put          filled >= asked >= written, and filled - written <= SLOTS
+ *     worker 0    fill 0 | prepare | ask 0 | put 0 | fill 2 | prepare | ask 2 | …
+ *     worker 1             fill 1  | prepare       | ask 1  | put 1   | fill 3 | …
  *
- * At first one thread plays all roles, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back
- * full, `fill` and `put` get threads of their own.
+ * A worker is a thread with a slot of its own, which it takes through all roles: so the lines stay in the cache of one
+ * processor, and whoever is free does what comes next. Of fill, ask and put each is played by one thread at a time, and
+ * slots never overtake each other there.
+ *
+ * At first there is one worker, so that a few lines or a slow pipe cost no threads. As soon as a slot comes back full,
+ * the others join in.
  */
-#ifndef VIDI_CLI_PIPELINE_RING_H
-#define VIDI_CLI_PIPELINE_RING_H
+#ifndef VIDI_CLI_PIPELINE_STREAM_H
+#define VIDI_CLI_PIPELINE_STREAM_H
 
 #include "pipeline/extract.h"
 #include "pipeline/lines.h"
@@ -38,12 +42,14 @@ typedef struct cli_stream {
                 cli_slot *slot); /* no lines: the input has ended; after a failure the lines are still used */
     int (*ask)(void *context, cli_slot *slot); /* after a failure the lines that have a verdict are still printed */
     int (*put)(void *context, cli_slot *slot); /* after a failure nothing more is printed */
-    int (*lull)(void *context);                /* called in the thread of put when no slot has come for lull_ms */
-    int lull_ms;                               /* 0: never */
-    void (*quit)(void *context);               /* makes a waiting fill return at once */
-    uint64_t threads;                          /* at most; 1: only the caller's */
-    bool together;                             /* set when several threads are at work */
-    bool put_failed;                           /* set when a failed put has ended the stream */
+    /* Called between fill and ask if several threads are at work, for several slots at the same time. */
+    void (*prepare)(void *context, cli_slot *slot);
+    int (*lull)(void *context);  /* called in the role of put when no slot was put for lull_ms */
+    int lull_ms;                 /* 0: never */
+    void (*quit)(void *context); /* makes a waiting fill return at once */
+    uint64_t threads;            /* at most; 1: only the caller's */
+    bool together;               /* set when several threads are at work */
+    bool put_failed;             /* set when a failed put has ended the stream */
 } cli_stream;
 
 /* Runs until the input ends or a role fails. CLI_OK, or the status of a failed role: put first, then ask, then fill. */
