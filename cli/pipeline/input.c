@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIPE_ROOM = 1 << 20 };
-
 static bool is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -57,8 +55,7 @@ int cli_input_open(cli_input *in, const char *path)
         in->regular = true;
         (void)posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else {
-        (void)fcntl(in->fd, F_SETPIPE_SZ,
-                    PIPE_ROOM); /* fewer switches between two programs; fails if it is not a pipe */
+        (void)fcntl(in->fd, F_SETPIPE_SZ, CLI_PIPE_ROOM); /* fails if it is not a pipe */
     }
     return CLI_OK;
 }

@@ -8,6 +8,8 @@
 
 #include "pipeline/unpack.h"
 
+enum { CLI_PIPE_ROOM = 1 << 20 }; /* asked for in each pipe, for fewer switches between two programs */
+
 typedef struct cli_input {
     const char *name; /* for messages */
     int fd;           /* -1: none is open */

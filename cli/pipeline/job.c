@@ -4,6 +4,7 @@
  */
 #include "pipeline/job.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,6 +480,8 @@ static int begin_output(cli_job *job)
     delivery->caught = &job->watch.caught;
     delivery->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int status = cli_delivery_begin(delivery, &printer->out);
+    if (!delivery->tracks) /* otherwise more lines would be on their way, and come again after a crash */
+        (void)fcntl(printer->out.fd, F_SETPIPE_SZ, CLI_PIPE_ROOM);
     printer->lines = delivery->tracks ? &delivery->lines : NULL;
     return status;
 }
