@@ -37,8 +37,7 @@ static size_t count_canonical(const vidi_set *set, const vidi_str *urls, size_t 
         while (i < n && (urls[i].ptr || !urls[i].len))
             i++;
     else if (set->output == VIDI__OUTPUT_STANDARD)
-        while (i < n && urls[i].ptr && vidi__url_is_canonical(urls[i]))
-            i++;
+        i = vidi__url_count_canonical(urls, n);
     else
         while (i < n && urls[i].ptr && vidi__canon_keeps(set->canon, urls[i]))
             i++;

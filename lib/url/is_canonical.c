@@ -116,6 +116,7 @@ static inline masks classify(const char *text, size_t len, size_t from)
 #define LEAST 0
 #define SPAN 0
 #define SCAN vidi__url_is_canonical_portable
+#define COUNT vidi__url_count_canonical_portable
 #include "url/is_canonical_kernel.h" /* NOLINT(readability-duplicate-include): the first time without SCAN */
 
 /* ---- the choice ---- */
@@ -135,6 +136,23 @@ bool vidi__url_is_canonical(vidi_str url)
     }
 #endif
     return vidi__url_is_canonical_portable(url);
+}
+
+size_t vidi__url_count_canonical(const vidi_str *urls, size_t n)
+{
+#if defined(__x86_64__)
+    switch (vidi__cpu()) {
+    case VIDI__CPU_AVX512:
+        return vidi__url_count_canonical_avx512(urls, n);
+    case VIDI__CPU_AVX2:
+        return vidi__url_count_canonical_avx2(urls, n);
+    case VIDI__CPU_SSE2:
+        return vidi__url_count_canonical_sse2(urls, n);
+    default:
+        break;
+    }
+#endif
+    return vidi__url_count_canonical_portable(urls, n);
 }
 
 int vidi__url_whatwg(vidi_str url, vidi__buffer *room, vidi_str *out)

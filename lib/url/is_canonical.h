@@ -15,12 +15,19 @@
 /* Is the URL canonical? The input may be any bytes; nothing outside it is read. */
 bool vidi__url_is_canonical(vidi_str url);
 
+/* How many of the URLs are canonical, from the first one on; an entry without text is not. */
+size_t vidi__url_count_canonical(const vidi_str *urls, size_t n);
+
 /* The kernels of each CPU level, for tests. Call only those that vidi__cpu_has(). */
 bool vidi__url_is_canonical_portable(vidi_str url);
+size_t vidi__url_count_canonical_portable(const vidi_str *urls, size_t n);
 #if defined(__x86_64__)
 bool vidi__url_is_canonical_sse2(vidi_str url);
+size_t vidi__url_count_canonical_sse2(const vidi_str *urls, size_t n);
 bool vidi__url_is_canonical_avx2(vidi_str url);
+size_t vidi__url_count_canonical_avx2(const vidi_str *urls, size_t n);
 bool vidi__url_is_canonical_avx512(vidi_str url);
+size_t vidi__url_count_canonical_avx512(const vidi_str *urls, size_t n);
 #endif
 
 /*

@@ -10,6 +10,7 @@
 #define LEAST LANES
 #define SPAN 0
 #define SCAN vidi__url_is_canonical_avx2
+#define COUNT vidi__url_count_canonical_avx2
 #define LANES 32
 
 /* Moves the bits of a piece at `at` to their positions in the block at `from`, which may begin after the piece. */

@@ -13,6 +13,7 @@
 #define LEAST 0
 #define SPAN (2 * BLOCK)
 #define SCAN vidi__url_is_canonical_avx512
+#define COUNT vidi__url_count_canonical_avx512
 
 INLINE uint64_t equal(__m512i c, char value)
 {

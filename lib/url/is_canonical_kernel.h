@@ -15,7 +15,7 @@
  *
  * The including file defines
  *   INLINE, TARGET   how functions are declared
- *   SCAN             the function's name
+ *   SCAN, COUNT      the functions' names: for one URL, and for an array, whose constants are loaded once
  *   LEAST            the shortest URL that the kernel can scan; shorter ones go to the portable kernel; 0: any length
  *   SPAN             the kernel always scans this many bytes, so that URLs of usual lengths take the same branches
  *   classify(text, len, from)   the masks of the block at `from`; all bits past the end are 0
@@ -101,7 +101,7 @@ INLINE bool any_dots(vidi_str url, size_t from, uint64_t begins)
     return false;
 }
 
-TARGET bool SCAN(vidi_str url)
+INLINE bool scan(vidi_str url)
 {
 #if LEAST > 0
     if (url.len < LEAST)
@@ -135,6 +135,19 @@ TARGET bool SCAN(vidi_str url)
         in_path = ~in_query;
         m = classify(url.ptr, url.len, from);
     }
+}
+
+TARGET bool SCAN(vidi_str url)
+{
+    return scan(url);
+}
+
+TARGET size_t COUNT(const vidi_str *urls, size_t n)
+{
+    size_t i = 0;
+    while (i < n && urls[i].ptr && scan(urls[i]))
+        i++;
+    return i;
 }
 
 #endif

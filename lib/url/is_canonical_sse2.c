@@ -10,6 +10,7 @@
 #define LEAST LANES
 #define SPAN 0
 #define SCAN vidi__url_is_canonical_sse2
+#define COUNT vidi__url_count_canonical_sse2
 #define LANES 16
 
 INLINE __m128i equal(__m128i c, char value)

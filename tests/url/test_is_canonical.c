@@ -28,16 +28,17 @@ static int map_page(void **state)
     return mprotect(page_end, page, PROT_NONE);
 }
 
-typedef bool scan(vidi_str url);
-
 static const struct level {
     vidi__cpu_level level;
-    scan *scan;
+    bool (*scan)(vidi_str url);
+    size_t (*count)(const vidi_str *urls, size_t n);
 } levels[] = {
-    {VIDI__CPU_PORTABLE, vidi__url_is_canonical_portable}, {VIDI__CPU_PORTABLE, vidi__url_is_canonical},
+    {VIDI__CPU_PORTABLE, vidi__url_is_canonical_portable, vidi__url_count_canonical_portable},
+    {VIDI__CPU_PORTABLE, vidi__url_is_canonical, vidi__url_count_canonical},
 #if defined(__x86_64__)
-    {VIDI__CPU_SSE2, vidi__url_is_canonical_sse2},         {VIDI__CPU_AVX2, vidi__url_is_canonical_avx2},
-    {VIDI__CPU_AVX512, vidi__url_is_canonical_avx512},
+    {VIDI__CPU_SSE2, vidi__url_is_canonical_sse2, vidi__url_count_canonical_sse2},
+    {VIDI__CPU_AVX2, vidi__url_is_canonical_avx2, vidi__url_count_canonical_avx2},
+    {VIDI__CPU_AVX512, vidi__url_is_canonical_avx512, vidi__url_count_canonical_avx512},
 #endif
 };
 
@@ -266,6 +267,24 @@ static void every_length_is_judged_soundly(void **state)
         }
 }
 
+static void an_array_is_counted_up_to_the_first_that_is_not_canonical(void **state)
+{
+    (void)state;
+    vidi_str urls[9];
+    for (size_t i = 0; i < VIDI__COUNT(levels); i++) {
+        if (!vidi__cpu_has(levels[i].level))
+            continue;
+        for (size_t bad = 0; bad <= VIDI__COUNT(urls); bad++) {
+            for (size_t j = 0; j < VIDI__COUNT(urls); j++)
+                urls[j] = j == bad ? (j % 2 ? (vidi_str){"http://E/", 9} : (vidi_str){NULL, 0})
+                                   : (vidi_str){"https://example.org/a", j == bad + 1 ? 7 : 21};
+            size_t counted = levels[i].count(urls, VIDI__COUNT(urls));
+            check(counted == bad, "level %zu counts %zu, not %zu", i, counted, bad);
+        }
+        assert_int_equal(levels[i].count(urls, 0), 0);
+    }
+}
+
 static void the_form_is_the_input_or_lies_in_the_room(void **state)
 {
     (void)state;
@@ -327,6 +346,7 @@ int main(void)
         cmocka_unit_test(every_byte_at_every_place_is_judged_soundly),
         cmocka_unit_test(changed_urls_are_judged_soundly),
         cmocka_unit_test(every_length_is_judged_soundly),
+        cmocka_unit_test(an_array_is_counted_up_to_the_first_that_is_not_canonical),
         cmocka_unit_test(the_form_is_the_input_or_lies_in_the_room),
         cmocka_unit_test(nearly_all_real_canonical_urls_are_accepted),
     };
