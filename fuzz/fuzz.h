@@ -43,6 +43,7 @@ static inline void fuzz_use(vidi_set *set)
     };
     for (size_t i = 0; i < FUZZ_COUNT(urls); i++) {
         vidi_has(set, urls[i]);
+        vidi_has_previous(set, urls[i]);
         int verdict = vidi_add(set, urls[i]);
         if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
             FUZZ_CHECK(vidi_has(set, urls[i]) == VIDI_SEEN);

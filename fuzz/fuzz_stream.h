@@ -100,12 +100,12 @@ static inline uint64_t fuzz_checksum(uint64_t k0, uint64_t k1, const uint8_t *da
 }
 
 /*
- * Overwrites head, table and foot with correct ones; payload and generation stay. False if no stream can have this
- * length.
+ * Overwrites head, table and foot with correct ones; payload, generation and a version from 1 to 15 stay. False if no
+ * stream can have this length.
  */
 static inline bool fuzz_seal(fuzz_stream *stream)
 {
-    static const uint8_t mark[16] = {'v', 'i', 'd', 'i', '\r', '\n', 0x1a, '\n', 1, 0, 0, 0, 4, 3, 2, 1};
+    uint8_t mark[16] = {'v', 'i', 'd', 'i', '\r', '\n', 0x1a, '\n', 1, 0, 0, 0, 4, 3, 2, 1};
     static const uint8_t end[8] = {'\n', 'v', 'i', 'd', 'i', 'e', 'n', 'd'};
     uint8_t *head = stream->bytes;
     if (stream->size < FUZZ_HEAD + 8 + FUZZ_FOOT)
@@ -115,6 +115,8 @@ static inline bool fuzz_seal(fuzz_stream *stream)
     if (before < FUZZ_HEAD || before <= (blocks - 1) * FUZZ_BLOCK)
         return false;
     uint64_t generation = fuzz_load(head + 16, 8);
+    if (head[8] >= 1 && head[8] < 16)
+        mark[8] = head[8];
     memcpy(head, mark, sizeof mark);
     memset(head + 24, 0, 32);
     fuzz_store(head + 56, fuzz_checksum(0, 0, head, 56), 8);

@@ -1,6 +1,6 @@
 /*
- * Writes a stream of each kind to a folder, one file for each. fuzz_read, fuzz_map and their replays start from these
- * inputs. They are made again each time, so they always match the format. Prints TAP.
+ * Writes streams of each kind to a folder, without and with the previous epoch, a file for each. fuzz_read, fuzz_map and
+ * their replays start from these inputs. They are made again each time, so they always match the format. Prints TAP.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "fuzz_stream.h"
 
 /* Small, so that a changed byte is likely to matter. The kinds use the canonical forms in turn. */
-static int make(const char *kind, size_t turn, fuzz_stream *stream)
+static int make(const char *kind, size_t turn, bool previous, fuzz_stream *stream)
 {
     static const char *const forms[] = {NULL, "crawl,-sort", "none", "surt,+scheme", "key=host", "whatwg/1"};
     static const unsigned char key[VIDI_KEY_BYTES] = "the same always";
@@ -19,6 +19,7 @@ static int make(const char *kind, size_t turn, fuzz_stream *stream)
     options.key = key;
     options.canon = forms[turn % FUZZ_COUNT(forms)];
     options.tracking = turn % FUZZ_COUNT(forms) == 1 ? "mine\nfrom_*\n" : NULL;
+    options.flags = previous ? VIDI_KEEP_PREVIOUS : 0;
     vidi_set *set;
     int error = vidi_create(&set, &options);
     if (error)
@@ -27,9 +28,11 @@ static int make(const char *kind, size_t turn, fuzz_stream *stream)
         char url[64];
         int len = snprintf(url, sizeof url, "http://www%d.example.com/%d/page/%d.html", i, i % 3, i);
         error = vidi_add(set, (vidi_str){url, (size_t)len});
+        if (previous && i == 9 && error >= 0)
+            error = vidi_rotate(set, NULL);
     }
     if (error >= 0)
-        error = vidi_write(set, fuzz_put, stream);
+        error = vidi_write_with(set, fuzz_put, stream, VIDI_WRITE_PREVIOUS);
     vidi_close(set);
     return error;
 }
@@ -53,13 +56,13 @@ static bool same_seal(const fuzz_stream *stream)
     return same;
 }
 
-static bool seed(const char *folder, const char *kind, size_t turn)
+static bool seed(const char *folder, const char *kind, size_t turn, bool previous)
 {
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, kind);
+    snprintf(path, sizeof path, "%s/%s%s", folder, kind, previous ? ".previous" : "");
     fuzz_stream stream = {0};
     const char *wrong = NULL;
-    if (make(kind, turn, &stream) < 0)
+    if (make(kind, turn, previous, &stream) < 0)
         wrong = vidi_message();
     else if (!same_seal(&stream))
         wrong = "fuzz_seal differs from the library";
@@ -80,8 +83,8 @@ int main(int argc, char **argv)
     vidi_kind_info info = {.size = sizeof info};
     size_t n = 0, failed = 0;
     for (; vidi_kind(n, &info) == VIDI_OK; n++) {
-        bool good = seed(argv[1], info.name, n);
-        printf("%s %zu - a stream of kind %s\n", good ? "ok" : "not ok", n + 1, info.name);
+        bool good = seed(argv[1], info.name, n, false) && seed(argv[1], info.name, n, true);
+        printf("%s %zu - streams of kind %s\n", good ? "ok" : "not ok", n + 1, info.name);
         failed += !good;
     }
     printf("1..%zu\n", n);

@@ -635,8 +635,18 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 
+enum vidi_write_flags {
+    VIDI_WRITE_PREVIOUS = 1 /* the previous epoch too, if it is kept */
+};
+
 /*
- * Makes a set from such a stream, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
+ * The same with flags. Without a previous epoch, and without the flag, the stream is the one of vidi_write. A stream
+ * with a previous epoch is of version 4, which earlier versions of the library refuse.
+ */
+VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
+
+/*
+ * Makes a set from such a stream, of either sort, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
  * in memory. access may be NULL. Reads no further than the end of the stream, unless told to make sure that nothing

@@ -292,6 +292,33 @@ static int make_files(vidi_set *set, bool *renamed)
     return code;
 }
 
+/*
+ * The same for a set that was read with its previous epoch: makes the files of that one first, and then those of a
+ * rotation to the current one. A crash in between leaves a set in the previous epoch.
+ */
+static int make_both_files(vidi_set *set, bool *renamed)
+{
+    char params[VIDI__DESCRIPTION];
+    vidi__epoch now = set->now, *previous = set->previous;
+    vidi__recipe recipe = set->recipe;
+    uint64_t history = set->history_count;
+    VIDI__TRY(vidi__recipe_of_filter(&set->recipe, previous->filter, params));
+    set->now = *previous;
+    set->previous = NULL;
+    while (set->history_count && set->history[set->history_count - 1].epoch >= previous->number)
+        set->history_count--;
+    vidi__durable_restage(set);
+    int code = make_files(set, renamed);
+    set->now = now;
+    set->previous = previous;
+    set->recipe = recipe;
+    set->history_count = history;
+    if (code < 0)
+        return code;
+    *renamed = false; /* until the rotation is done, everything can be removed */
+    return vidi__snapshot_rotate(set, true);
+}
+
 static int attach(vidi_set *set, const char *path, const vidi_access *access)
 {
     VIDI__TRY(vidi__durable_alloc(set, access));
@@ -300,7 +327,7 @@ static int attach(vidi_set *set, const char *path, const vidi_access *access)
     char why[VIDI__MESSAGE];
     VIDI__TRY(vidi__folder_create(&durable->folder, path));
     set->previous_first = set->previous_last = 0;
-    int code = make_files(set, &renamed);
+    int code = set->previous ? make_both_files(set, &renamed) : make_files(set, &renamed);
     if (code == VIDI_OK || renamed)
         return code;
     snprintf(why, sizeof why, "%s", vidi__sentence());

@@ -7,13 +7,15 @@
  *     u64     answered new, seen, invalid, asked, removed      double expected_lost
  *     u64     number of past epochs, and for each: u64 epoch, capacity, count, bytes, new, seen; double fp_end, lost
  *     u64     numbers of the first and the last file of the previous epoch, in the folder of a durable set; else 0
- *     u64     length of the note, and its bytes; in version 2 alone, which is written where there is a note
+ *     u64     length of the note, and its bytes; not in version 1, which is written where there is none
+ *     previous epoch, in version 4 alone: text item hash, u64 epoch, its counters as above, its filter as below
  *     filter: text kind, text params, u64 capacity, double error, u64 count, and what the kind writes
  *
  * A text is a u64 length followed by that many bytes. The recipe is what the user asked for; the next epoch is made
  * from it. The filter's own parameters are the exact ones that this epoch's filter was made with.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/random.h"
 #include "set/set.h"
@@ -85,26 +87,49 @@ static int write_history(vidi__writer *writer, const vidi_set *set)
     return vidi__write_u64(writer, set->previous_last);
 }
 
-int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__note *note)
+static int write_note(vidi__writer *writer, const vidi__note *note)
 {
+    return vidi__write_str(writer, note ? (vidi_str){note->bytes, note->len} : VIDI__STR(""));
+}
+
+static int write_previous(vidi__writer *writer, const vidi_set *owner, const vidi__epoch *previous)
+{
+    VIDI__TRY(write_text(writer, previous->hash->name));
+    VIDI__TRY(vidi__write_u64(writer, previous->number));
+    VIDI__TRY(write_tally(writer, previous));
+    return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));
+}
+
+static uint32_t version_of(const vidi__contents *contents)
+{
+    return contents->previous ? VIDI__STREAM_WITH_PREVIOUS
+           : contents->note   ? VIDI__STREAM_WITH_NOTE
+                              : VIDI__STREAM_PLAIN;
+}
+
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents)
+{
+    uint32_t version = version_of(contents);
     VIDI__TRY(write_identity(writer, set));
     VIDI__TRY(write_recipe(writer, &set->recipe));
     VIDI__TRY(write_tally(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
-    if (note)
-        VIDI__TRY(vidi__write_str(writer, (vidi_str){note->bytes, note->len}));
+    if (version != VIDI__STREAM_PLAIN)
+        VIDI__TRY(write_note(writer, contents->note));
+    if (contents->previous)
+        VIDI__TRY(write_previous(writer, contents->owner, contents->previous));
     return vidi__filter_save(set->now.filter, writer);
 }
 
-int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation, const vidi__note *note)
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation,
+                    const vidi__contents *contents)
 {
     vidi__frame_writer *frame;
-    uint32_t version = note ? VIDI__STREAM_WITH_NOTE : VIDI__STREAM_PLAIN;
     vidi__memory *memory = &((vidi_set *)set)->memory;
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, version, generation);
+    int code = vidi__frame_begin(frame, memory, sink, context, version_of(contents), generation);
     if (code == VIDI_OK)
-        code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, note));
+        code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, contents));
     if (code == VIDI_OK)
         code = vidi__frame_end(frame);
     vidi__frame_writer_free(frame);
@@ -112,22 +137,44 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
     return code;
 }
 
-int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
+/* Finds what is written. The previous epoch may be a set of its own, which must be whole too. */
+static int choose_contents(const vidi_set *set, unsigned flags, vidi__contents *contents)
 {
+    *contents = (vidi__contents){.note = NULL};
+    if (set->persistence)
+        VIDI__TRY(set->persistence->check_whole(set));
+    if (!(flags & VIDI_WRITE_PREVIOUS))
+        return VIDI_OK;
+    contents->previous = vidi__set_previous(set, &contents->owner);
+    if (!contents->previous || contents->owner == set)
+        return VIDI_OK;
+    return contents->owner->persistence->check_whole(contents->owner);
+}
+
+int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags)
+{
+    vidi__contents contents;
     uint64_t generation;
     if (!set || !sink)
         return vidi__fail(VIDI_EARGUMENT, "set or sink is NULL");
+    if (flags & ~(unsigned)VIDI_WRITE_PREVIOUS)
+        return vidi__fail(VIDI_EARGUMENT, "unknown flags %u", flags & ~(unsigned)VIDI_WRITE_PREVIOUS);
     VIDI__TRY(vidi__set_here(set));
     VIDI__TRY(vidi__random(&generation, sizeof generation));
     vidi__turn_begin(set);
     int code = vidi__lock_whole(set);
-    if (code == VIDI_OK && set->persistence)
-        code = set->persistence->check_whole(set);
     if (code == VIDI_OK)
-        code = vidi__set_write(set, sink, context, generation, NULL);
+        code = choose_contents(set, flags, &contents);
+    if (code == VIDI_OK)
+        code = vidi__set_write(set, sink, context, generation, &contents);
     vidi__unlock(set);
     vidi__turn_end(set);
     return code;
+}
+
+int vidi_write(const vidi_set *set, vidi_sink sink, void *context)
+{
+    return vidi_write_with(set, sink, context, 0);
 }
 
 /*
@@ -268,6 +315,35 @@ static int read_note(vidi__reader *reader, vidi_set *set)
     return vidi__note_make(&set->memory, (vidi_str){bytes, (size_t)len}, &set->note);
 }
 
+static void take_tally(vidi__epoch *epoch, const uint64_t tally[5], double lost)
+{
+    atomic_store(&epoch->answered_new, tally[0]);
+    atomic_store(&epoch->answered_seen, tally[1]);
+    atomic_store(&epoch->answered_invalid, tally[2]);
+    atomic_store(&epoch->asked, tally[3]);
+    atomic_store(&epoch->removed, tally[4]);
+    vidi__epoch_lose(epoch, lost);
+}
+
+/* Reads the previous epoch as the current one, and sets it aside. */
+static int read_previous(vidi__reader *reader, vidi_set *set, uint64_t now)
+{
+    char hash[24], params[32];
+    uint64_t number, tally[5] = {0};
+    double lost = 0;
+    VIDI__TRY(vidi__read_text(reader, hash, sizeof hash));
+    VIDI__TRY(vidi__read_u64(reader, &number));
+    VIDI__TRY(read_tally(reader, tally, &lost));
+    if (number >= now)
+        return vidi__damaged("the previous epoch is not before the current one");
+    snprintf(params, sizeof params, "hash=%s", hash);
+    VIDI__TRY(vidi__epoch_make(set, &(vidi__recipe){.params = params}, number, reader, &set->now));
+    if (strcmp(set->now.hash->name, hash) != 0)
+        return vidi__damaged("the hash is not that of the previous epoch");
+    take_tally(&set->now, tally, lost);
+    return vidi__set_keep_now(set);
+}
+
 static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uint64_t number, const char *hash)
 {
     uint64_t tally[5] = {0};
@@ -276,15 +352,12 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uin
     VIDI__TRY(read_history(reader, set));
     if (version >= VIDI__STREAM_WITH_NOTE)
         VIDI__TRY(read_note(reader, set));
+    if (version == VIDI__STREAM_WITH_PREVIOUS)
+        VIDI__TRY(read_previous(reader, set, number));
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
     if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
         return vidi__damaged("kind or hash are not those of the set");
-    atomic_store(&set->now.answered_new, tally[0]);
-    atomic_store(&set->now.answered_seen, tally[1]);
-    atomic_store(&set->now.answered_invalid, tally[2]);
-    atomic_store(&set->now.asked, tally[3]);
-    atomic_store(&set->now.removed, tally[4]);
-    vidi__epoch_lose(&set->now, lost);
+    take_tally(&set->now, tally, lost);
     vidi__set_ready(set);
     return VIDI_OK;
 }

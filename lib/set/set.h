@@ -279,12 +279,19 @@ static inline int vidi__set_here(const vidi_set *set)
     return VIDI__LIKELY(here) ? VIDI_OK : vidi__set_is_elsewhere();
 }
 
+/* What is written besides the set itself. */
+typedef struct vidi__contents {
+    const vidi__note *note;      /* NULL: none */
+    const vidi__epoch *previous; /* NULL: not written */
+    const vidi_set *owner;       /* of `previous` (vidi__set_previous) */
+} vidi__contents;
+
 /*
- * What vidi_write writes, in a frame with this generation, and without a frame; with a note unless that is NULL. The
- * filter must not change meanwhile.
+ * What vidi_write writes, in a frame with this generation, and without a frame. The filter must not change meanwhile.
  */
-int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation, const vidi__note *note);
-int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__note *note);
+int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation,
+                    const vidi__contents *contents);
+int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents);
 
 /* Makes a set in memory from a stream: vidi_read without a path. */
 int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);

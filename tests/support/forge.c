@@ -107,7 +107,7 @@ void test_forge_take(test_forge *forge, const vidi_set *set)
 {
     recorder to = {{record, 1}, forge, false};
     memset(forge, 0, sizeof *forge);
-    assert_int_equal(vidi__set_write_to(set, &to.base, NULL), VIDI_OK);
+    assert_int_equal(vidi__set_write_to(set, &to.base, &(vidi__contents){.note = NULL}), VIDI_OK);
 }
 
 void test_forge_copy(test_forge *to, const test_forge *from)

@@ -81,5 +81,5 @@ vidi_set *test_golden_set(const char *kind)
 int test_golden_write(test_stream *stream, const vidi_set *set)
 {
     memset(stream, 0, sizeof *stream);
-    return vidi__set_write(set, test_stream_sink, stream, GENERATION, NULL);
+    return vidi__set_write(set, test_stream_sink, stream, GENERATION, &(vidi__contents){.note = NULL});
 }

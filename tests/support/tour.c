@@ -287,6 +287,12 @@ static int write_anew(const vidi_set *set, test_stream *stream)
     return vidi_write(set, test_stream_sink, stream);
 }
 
+static int write_both_anew(const vidi_set *set, test_stream *stream)
+{
+    stream->size = 0;
+    return vidi_write_with(set, test_stream_sink, stream, VIDI_WRITE_PREVIOUS);
+}
+
 static int read_anew(vidi_set **copy, test_stream *stream, const char *path, const vidi_access *access)
 {
     stream->at = 0;
@@ -307,6 +313,20 @@ static void visit_streams(const test_tour *tour, const vidi_set *set, const line
     VISIT(read_anew(&copy, &stream, tour->folder ? path : NULL, &access));
     visit_reads(tour, copy, made);
     end(tour, copy);
+    test_stream_free(&stream);
+}
+
+static void visit_both_epochs(const test_tour *tour, const vidi_set *set)
+{
+    test_stream stream = {0};
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_set *copy = NULL;
+    access.allocator = tour->allocator;
+    VISIT(write_both_anew(set, &stream));
+    VISIT(read_anew(&copy, &stream, NULL, &access));
+    VISIT_VOID(vidi_close(copy));
+    VISIT(vidi_copy(&copy, set, &access));
+    VISIT_VOID(vidi_close(copy));
     test_stream_free(&stream);
 }
 
@@ -344,6 +364,7 @@ static void visit_epochs(const test_tour *tour, vidi_set *set, const lines *made
     VISIT(vidi_rotate(set, &next));
     VISIT(vidi_epoch_stat(set, 0, &record));
     VISIT(vidi_has_previous(set, made->list[0]));
+    visit_both_epochs(tour, set);
     VISIT(vidi_rotate(set, NULL));
     VISIT(vidi_drop_previous(set));
     VISIT(vidi_add_batch(set, made->list, made->count, made->verdicts));
