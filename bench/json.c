@@ -59,6 +59,7 @@ static void begin(writer *to, const char *name, const char *subject, const char 
     text_field(to, "note", note);
     number_field(to, "ns_median", bench_median(own));
     number_field(to, "cpu_ns_per_op", own->cpu_ns);
+    text_field(to, "cpu", vidi_cpu());
     fprintf(to->file, "\"rounds\":%d", own->rounds);
 }
 
@@ -181,6 +182,20 @@ static void store(writer *to, const bench_run *run)
     }
 }
 
+/* ns_per_op is for the whole set, and so is bytes_per_op. */
+static void small(writer *to, const bench_run *run)
+{
+    for (size_t kind = 0; kind < BENCH_SMALL_KINDS; kind++)
+        for (size_t size = 0; size < BENCH_SMALL_SIZES; size++) {
+            const bench_small *row = &run->small[kind][size];
+            if (!row->series.rounds)
+                continue;
+            begin(to, "small set", row->kind, NULL, row->n, &row->series, row->bytes, -1,
+                  "create, add n URLs one at a time, close; grown from empty");
+            end(to);
+        }
+}
+
 /* bytes_per_op is memory for each further URL. */
 static void frontier(writer *to, const bench_run *run)
 {
@@ -215,6 +230,7 @@ int bench_json(const bench_run *run, const char *path)
         canon(&to, run->canon[sort], BENCH_CANON_METHODS, BENCH_CANON_OWN);
     canon(&to, run->html, BENCH_HTML_METHODS, 0); /* no peers: memchr and memcpy do less */
     store(&to, run);
+    small(&to, run);
     frontier(&to, run);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SLOW_FROM 5000000u   /* slow subjects have one round from this many URLs on */
-#define LARGE_FROM 50000000u /* all subjects have one round from this many URLs on */
+#define LARGE_FROM 50000000u /* from this many URLs on, the main subjects are measured, in one round */
 #define LIMIT_OPERATIONS 4000000u
 #define LIMIT_LEAST ((size_t)64 << 20)
 #define LIMIT_MOST ((size_t)2 << 30)
@@ -199,6 +199,7 @@ static void measure_limit(bench_result *result, uint64_t seed, uint64_t n)
 static bench_recipe recipe_of(const bench_subject *subject, uint64_t n, uint64_t seed)
 {
     return (bench_recipe){.kind = subject->kind,
+                          .params = subject->params,
                           .error = subject->error,
                           .capacity = subject->flags & BENCH_RESERVED ? n : 0,
                           .seed = seed};
@@ -255,9 +256,12 @@ static int measure_subject(bench_run *run, bench_subject *subject, size_t size, 
     return 0;
 }
 
-static bool takes_turn(const bench_subject *subject, size_t size, uint64_t n, int round)
+static bool takes_turn(const bench_run *run, const bench_subject *subject, size_t size, int round)
 {
+    uint64_t n = run->sizes[size];
     if (n > subject->most || subject->results[size].why[0])
+        return false;
+    if (n >= LARGE_FROM && !(subject->flags & BENCH_MAIN) && !run->only)
         return false;
     if (subject->flags & BENCH_GUAVA)
         return round == 0;
@@ -279,13 +283,13 @@ static int measure_round(bench_run *run, size_t size, int round, double *again)
     bench_machine_measure(&run->machine[size]);
     for (size_t i = 0; i < run->subject_count; i++) {
         bench_subject *subject = &run->subjects[i];
-        if (!takes_turn(subject, size, n, round))
+        if (!takes_turn(run, subject, size, round))
             continue;
         show(n, round, subject->name);
         double start = bench_now();
         if (measure_subject(run, subject, size, seed) < 0)
             return -1;
-        if (takes_turn(subject, size, n, round + 1))
+        if (takes_turn(run, subject, size, round + 1))
             *again += (bench_now() - start) / 1e9;
     }
     return 0;

@@ -66,6 +66,12 @@ static void put_paper(bench_run *run, const char *name, const char *kind)
     put_kind(run, name, kind, BENCH_1E2, BENCH_RESERVED, false)->most = PAPERS_MOST;
 }
 
+static void leave_out(bench_subject *subject, const char *why)
+{
+    for (size_t i = 0; i < BENCH_SIZES_MAX; i++)
+        snprintf(subject->results[i].why, sizeof subject->results[i].why, "%s", why);
+}
+
 /* Lists a set of 64-bit hashes; its class is NULL if it was not built in. */
 static void put_words(bench_run *run, const char *name, const bench_class *class, unsigned flags, const char *note)
 {
@@ -73,8 +79,7 @@ static void put_words(bench_run *run, const char *name, const bench_class *class
     subject->classes[BENCH_URLS] = subject->classes[BENCH_HASHES] = class;
     subject->note = note;
     if (!class)
-        for (size_t i = 0; i < BENCH_SIZES_MAX; i++)
-            snprintf(subject->results[i].why, sizeof subject->results[i].why, "not installed when this was built");
+        leave_out(subject, "not installed when this was built");
 }
 
 static void put_libbloom(bench_run *run, const char *name, bench_group group, unsigned flags)
@@ -82,8 +87,16 @@ static void put_libbloom(bench_run *run, const char *name, bench_group group, un
     bench_subject *subject = put(run, name, group, flags | BENCH_RESERVED);
     subject->classes[BENCH_URLS] = bench_libbloom();
     if (!bench_libbloom())
-        for (size_t i = 0; i < BENCH_SIZES_MAX; i++)
-            snprintf(subject->results[i].why, sizeof subject->results[i].why, "not installed when this was built");
+        leave_out(subject, "not installed when this was built");
+}
+
+static void put_rocksdb(bench_run *run, const char *name, bench_group group, unsigned flags)
+{
+    bench_subject *subject = put(run, name, group, flags | BENCH_RESERVED);
+    subject->classes[BENCH_URLS] = subject->classes[BENCH_HASHES] = bench_rocksdb();
+    subject->note = "its algorithm, written by ourselves; 256 hashed first, prefetched 16 ahead, 2 MiB pages";
+    if (!bench_rocksdb())
+        leave_out(subject, "there was no xxhash.h when this was built");
 }
 
 static void put_guava(bench_run *run, const char *name, bench_group group)
@@ -95,6 +108,7 @@ static void list_filters(bench_run *run)
 {
     const unsigned reserved = BENCH_RESERVED;
     put_libbloom(run, "libbloom 1e-2", BENCH_1E2, BENCH_MAIN);
+    put_rocksdb(run, "RocksDB's Bloom 1e-2", BENCH_1E2, BENCH_MAIN);
     put_kind(run, "classic 1e-2", "classic", BENCH_1E2, reserved, true);
     put_kind(run, "blocked 1e-2", "blocked", BENCH_1E2, reserved | BENCH_MAIN | BENCH_THREADS, true);
     put_paper(run, "counting 1e-2", "counting");
@@ -105,11 +119,13 @@ static void list_filters(bench_run *run)
     put_guava(run, "Guava 1e-2", BENCH_1E2);
 
     put_libbloom(run, "libbloom 1e-4", BENCH_1E4, BENCH_MAIN);
+    put_rocksdb(run, "RocksDB's Bloom 1e-4", BENCH_1E4, BENCH_MAIN);
     put_kind(run, "classic 1e-4", "classic", BENCH_1E4, reserved | BENCH_SLOW, true);
     put_kind(run, "blocked 1e-4", "blocked", BENCH_1E4, reserved | BENCH_MAIN, true);
     put_guava(run, "Guava 1e-4", BENCH_1E4);
 
     put_libbloom(run, "libbloom 1e-6", BENCH_1E6, BENCH_SLOW);
+    put_rocksdb(run, "RocksDB's Bloom 1e-6", BENCH_1E6, 0);
     put_kind(run, "classic 1e-6", "classic", BENCH_1E6, reserved | BENCH_SLOW, true);
     put_kind(run, "blocked 1e-6", "blocked", BENCH_1E6, reserved, true);
     put_kind(run, "fingerprint 1e-6", "fingerprint", BENCH_1E6, reserved, true);
@@ -121,6 +137,7 @@ static void list_sets(bench_run *run)
     const char *ahead = "256 hashed first, prefetched 16 ahead", *row = "256 hashed first; it has no prefetch";
     put_kind(run, "fingerprint", "fingerprint", BENCH_NONE, reserved | BENCH_MAIN | BENCH_THREADS, true);
     put_kind(run, "fingerprint, grown", "fingerprint", BENCH_NONE, BENCH_MAIN, true);
+    put_kind(run, "fingerprint, growth=1.5", "fingerprint", BENCH_NONE, BENCH_MAIN, true)->params = "growth=1.5";
     put_kind(run, "hashset, grown", "hashset", BENCH_NONE, BENCH_SLOW, false)->most = STRINGS_MOST;
     put_words(run, "absl", bench_peer(BENCH_ABSL, false), reserved, "");
     put_words(run, "absl batched", bench_peer(BENCH_ABSL, true), reserved | BENCH_MAIN, ahead);
@@ -164,16 +181,18 @@ const bench_subject *bench_find(const bench_run *run, const char *name)
 }
 
 /*
- * Filters are compared with libbloom at the same error rate. Kinds that lose practically nothing are compared with
+ * Filters are compared with libbloom and RocksDB's at the same error rate. Kinds that lose practically nothing are compared with
  * absl's set, reserved or grown alike, and with libbloom at 1e-4.
  */
 static const char *rival_name(const bench_subject *subject, size_t number)
 {
-    static const char *const bloom[BENCH_GROUPS] = {"libbloom 1e-2", "libbloom 1e-4", "libbloom 1e-6", NULL};
+    static const char *const bloom[][BENCH_GROUPS] = {
+        {"libbloom 1e-2", "libbloom 1e-4", "libbloom 1e-6", NULL},
+        {"RocksDB's Bloom 1e-2", "RocksDB's Bloom 1e-4", "RocksDB's Bloom 1e-6", NULL}};
     static const char *const reserved[] = {"absl batched", "absl batched, 2 MiB pages", "absl", "libbloom 1e-4"};
     static const char *const grown[] = {"absl batched, grown", "absl, grown", "libbloom 1e-4"};
     if (subject->group != BENCH_NONE)
-        return number == 0 ? bloom[subject->group] : NULL;
+        return number < sizeof bloom / sizeof bloom[0] ? bloom[number][subject->group] : NULL;
     if (!subject->kind)
         return number == 0 ? "libbloom 1e-4" : NULL;
     if (subject->flags & BENCH_RESERVED)

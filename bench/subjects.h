@@ -10,8 +10,8 @@
  *     limit.c       what the memory allows               svg_plots.c         the plots
  *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
  *     url.mjs       canonical forms by Node              html.c              links of HTML pages
- *     frontier.c    the crawl's queue of URLs
- *     libbloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
+ *     frontier.c    the crawl's queue of URLs            small_sets.c        sets of a few URLs
+ *     libbloom.c, rocksdb_bloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
 #define VIDI_BENCH_SUBJECTS_H
@@ -80,6 +80,7 @@ const char *bench_reason(void);
 /* The functions return NULL for peers that were not built in. */
 extern const bench_class bench_sets, bench_ready, bench_limit;
 const bench_class *bench_libbloom(void);
+const bench_class *bench_rocksdb(void);
 const bench_class *bench_khash(bool batched);
 typedef enum bench_container { BENCH_ABSL, BENCH_ABSL_HUGE, BENCH_ROBIN, BENCH_UNORDERED } bench_container;
 const bench_class *bench_peer(bench_container container, bool batched);
@@ -103,7 +104,7 @@ enum { BENCH_URLS, BENCH_HASHES, BENCH_FORMS };
 typedef enum bench_group { BENCH_1E2, BENCH_1E4, BENCH_1E6, BENCH_NONE, BENCH_GROUPS } bench_group;
 
 enum {
-    BENCH_MAIN = 1,     /* part of `make bench-quick` */
+    BENCH_MAIN = 1,     /* part of `make bench-quick`, and measured at 1e8 */
     BENCH_SLOW = 2,     /* from 5e6 URLs on, measured in the first round only */
     BENCH_RESERVED = 4, /* memory is reserved for all URLs */
     BENCH_GUAVA = 8,    /* runs in its own process */
@@ -143,7 +144,7 @@ typedef struct bench_subject {
     const char *name;
     bench_group group;
     const bench_class *classes[BENCH_FORMS]; /* on URLs and on hashes; NULL: not measured */
-    const char *kind;
+    const char *kind, *params;
     double error;
     unsigned flags;
     uint64_t most; /* largest number of URLs to measure it with */
@@ -194,6 +195,15 @@ typedef struct bench_store {
     char why[200]; /* why it was left out */
 } bench_store;
 
+/* A set of a few URLs: create it, add to it one URL at a time, close it. */
+enum { BENCH_SMALL_KINDS = 4, BENCH_SMALL_SIZES = 4 };
+typedef struct bench_small {
+    const char *kind;
+    bench_series series; /* ns for all of it */
+    uint64_t n;
+    double bytes; /* of the set */
+} bench_small;
+
 typedef struct bench_run {
     uint64_t sizes[BENCH_SIZES_MAX];
     size_t size_count;
@@ -214,6 +224,7 @@ typedef struct bench_run {
     bench_store store[BENCH_STORE_ROWS];
     size_t store_count;
     bench_frontier frontier[BENCH_FRONTIER_ROWS];
+    bench_small small[BENCH_SMALL_KINDS][BENCH_SMALL_SIZES];
 } bench_run;
 
 double bench_now(void);     /* ns */
@@ -252,6 +263,10 @@ void bench_store_measure(bench_run *run);
 void bench_store_table(const bench_run *run, FILE *out);
 /* The row with this name and subject, or NULL. */
 const bench_store *bench_store_find(const bench_run *run, const char *name, const char *subject);
+
+/* small_sets.c */
+void bench_small_measure(bench_run *run);
+void bench_small_table(const bench_run *run, FILE *out);
 
 /* frontier.c; not in builds without the crawler */
 void bench_frontier_measure(bench_run *run);

@@ -200,7 +200,7 @@ void bench_table(const bench_run *run, size_t size, FILE *out)
 {
     fprintf(out, "\n%g URLs of %.0f bytes on average, one thread. Nanoseconds each: best (median) of %d rounds; slow ",
             (double)run->sizes[size], run->url_bytes, run->rounds_done[size]);
-    fprintf(out, "subjects may have had fewer.\n");
+    fprintf(out, "subjects may have had fewer. vidi uses %s.\n", vidi_cpu());
     machine(&run->machine[size], out);
     threads_rows(run, size, out);
     speed_table(run, size, out);
@@ -213,10 +213,14 @@ static void blocked_ratios(const bench_run *run, const char *name, size_t size, 
     if (!subject || !was_measured(subject, size))
         return;
     const bench_result *result = &subject->results[size];
-    const bench_series *own = &result->series[BENCH_URLS][BENCH_ADD];
-    fprintf(out, "  %-18s on URLs %.2f x libbloom; %.2f times the limit's time. Ready: %.0f %% of the limit.\n", name,
-            ratio(libbloom_of(run, subject, size), own), ratio(own, &result->limit[0]),
-            100 * ratio(&result->limit[0], &result->series[BENCH_HASHES][BENCH_ADD]));
+    const bench_series *own = &result->series[BENCH_URLS][BENCH_ADD], *ready = &result->series[BENCH_HASHES][BENCH_ADD];
+    const bench_subject *rival;
+    fprintf(out, "  %-18s on URLs", name);
+    for (size_t i = 0; (rival = bench_rival(run, subject, size, i)); i++)
+        fprintf(out, "%s %.2f x %s", i ? "," : "", ratio(&rival->results[size].series[BENCH_URLS][BENCH_ADD], own),
+                rival->name);
+    fprintf(out, "; %.2f times the limit's time. Ready: %.0f %% of the limit.\n", ratio(own, &result->limit[0]),
+            100 * ratio(&result->limit[0], ready));
 }
 
 static void fingerprint_ratios(const bench_run *run, const char *name, size_t size, FILE *out)
@@ -239,13 +243,15 @@ static void fingerprint_ratios(const bench_run *run, const char *name, size_t si
 
 void bench_ratios(const bench_run *run, size_t size, FILE *out)
 {
-    fprintf(out, "\nMain ratios at %g URLs (adding; above 1 vidi is faster):\n", (double)run->sizes[size]);
+    fprintf(out, "\nMain ratios at %g URLs (adding; above 1 vidi is faster), with %s:\n", (double)run->sizes[size],
+            vidi_cpu());
     blocked_ratios(run, "blocked 1e-2", size, out);
     blocked_ratios(run, "blocked 1e-4", size, out);
     blocked_ratios(run, "blocked 1e-6", size, out);
     blocked_ratios(run, "fingerprint 1e-6", size, out);
     fingerprint_ratios(run, "fingerprint", size, out);
     fingerprint_ratios(run, "fingerprint, grown", size, out);
+    fingerprint_ratios(run, "fingerprint, growth=1.5", size, out);
 }
 
 void bench_left_out(const bench_run *run, FILE *out)

@@ -145,6 +145,10 @@ int main(int argc, char **argv)
         bench_table(&run, size, stderr);
         bench_ratios(&run, size, stderr);
     }
+    if (!run.only || strstr("small", run.only)) {
+        bench_small_measure(&run);
+        bench_small_table(&run, stderr);
+    }
     if (!run.only || strstr("canon", run.only)) {
         bench_canon_measure(&run);
         bench_canon_table(&run, stderr);
