@@ -559,6 +559,24 @@ typedef struct vidi_epoch_stats {
 /* The record of a finished epoch: index 0 is the oldest. VIDI_EABSENT beyond vidi_stats.past_epochs. */
 VIDI_API int vidi_epoch_stat(const vidi_set *set, uint64_t index, vidi_epoch_stats *stats);
 
+/* A stage of a set: one of the filters that it is made of. */
+typedef struct vidi_stage_stats {
+    size_t size;
+    uint64_t capacity; /* URLs that it is made for; 0: it grows */
+    uint64_t count;    /* URLs in it */
+    uint64_t bytes;    /* of its arrays */
+    double error;      /* the probability of a false "seen" that it is made for; 0 if none was asked for */
+    uint32_t k;        /* bits or counters that a URL sets; 0 if it has none */
+} vidi_stage_stats;
+
+/*
+ * Number `index` of the vidi_stats.stages stages of the current epoch, the oldest first: the stages of a scalable set,
+ * the layers of a blocked one, the members of a spatial one (with their own stages, one member after the other). Any
+ * other set has one stage, which is the whole set. VIDI_EABSENT beyond the last. A stage that was made ahead of time and
+ * holds nothing is counted in vidi_stats.bytes, but not listed.
+ */
+VIDI_API int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats);
+
 /*
  * The decision of a spatial set, for members that live elsewhere: answers[i] is the verdict of member i + 1
  * (VIDI_UNTRIED: it did not answer). VIDI_NEW as soon as one says so, otherwise VIDI_SEEN; VIDI_UNTRIED if none

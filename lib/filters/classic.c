@@ -13,51 +13,55 @@
  *
  * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). A lock chosen by that hash
  * serialises two adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but
- * atomic words.
+ * atomic words. Small filters, and filters inside others, which never add in parallel, do without locks.
+ *
+ * Batches (mode=derived, of=url) go in waves: while the bits of one wave are set, the memory fetches those of the next.
  *
  * Promises: no false negatives. Given the bits, fp_now = fill^k is exact, because the k positions are independent and
  * may coincide. With of=segments it is an estimate: the probability for a URL with one unknown segment.
  */
-#include <pthread.h>
-
+#include "base/latch.h"
 #include "filters/bloom.h"
 #include "filters/bloom_bits.h"
 
 #define LOCKS 64
+/* Filters with fewer bytes are too small for several threads to gain anything, and for 4 KiB of locks. */
+#define LOCKS_FROM (64 << 10)
+
+/* Places of a wave: about as many lines as the memory can deliver while the wave before is worked on. */
+#define WAVE_PLACES 256
+_Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
+
+/* In a filter that is half full, three quarters of the URLs that it does not have fail at one of their first two places. */
+#define FIRST_PLACES 2
+
+typedef struct lock_line {
+    _Alignas(VIDI__CACHE_LINE) vidi__mutex mutex;
+} lock_line;
 
 typedef struct classic {
     vidi__filter base;
-    vidi__positions positions;
+    vidi__positions *positions;
     vidi__bloom shape;
     vidi__placing placing;
     vidi__bitmap bits;
     bool of_segments;
-    unsigned locks_made;
-    struct {
-        _Alignas(VIDI__CACHE_LINE) pthread_mutex_t mutex;
-    } locks[LOCKS];
+    lock_line *locks; /* NULL: adds do not run in parallel */
 } classic;
 
 static void classic_destroy(vidi__filter *filter)
 {
     classic *self = (classic *)filter;
-    while (self->locks_made)
-        pthread_mutex_destroy(&self->locks[--self->locks_made].mutex);
+    vidi__release(filter->memory, self->locks, LOCKS * sizeof *self->locks, VIDI__CACHE_LINE);
+    vidi__positions_drop(filter->memory, self->positions);
     vidi__bitmap_free(&self->bits, filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
-}
-
-static int make_locks(classic *self)
-{
-    for (; self->locks_made < LOCKS; self->locks_made++)
-        if (pthread_mutex_init(&self->locks[self->locks_made].mutex, NULL))
-            return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
-    return VIDI_OK;
 }
 
 static int configure(classic *self, const vidi__config *config)
 {
     unsigned of = 0, strip = 0;
+    vidi__positions positions;
     vidi__params_know(config->params, "scheme");
     VIDI__TRY(vidi__params_choice(config->params, "of", "url|segments", &of));
     self->of_segments = of == 1;
@@ -65,14 +69,15 @@ static int configure(classic *self, const vidi__config *config)
         VIDI__TRY(vidi__params_choice(config->params, "scheme", "keep|strip", &strip));
     vidi__filter *base = &self->base;
     VIDI__TRY(vidi__bloom_read(&self->shape, config));
-    VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &self->positions));
-    self->placing = vidi__positions_placing(&self->positions, self->shape.m);
+    VIDI__TRY(vidi__bloom_setup(base, config, &self->shape, &positions));
+    VIDI__TRY(vidi__positions_keep(config->memory, &positions, &self->positions));
+    self->placing = vidi__positions_placing(&positions, self->shape.m);
     if (self->of_segments) {
         base->needs.what |= VIDI__NEED_SEGMENTS;
         base->needs.strip_scheme = strip == 1;
         base->fp_meaning = VIDI_FP_ESTIMATE;
     }
-    if (base->needs.what != VIDI__NEED_HASH)
+    if (base->needs.what != VIDI__NEED_HASH || config->depth)
         base->can &= ~(uint32_t)VIDI_IS_CONCURRENT;
     return VIDI_OK;
 }
@@ -83,47 +88,52 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_classic, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    if (self->base.can & VIDI_IS_CONCURRENT)
-        VIDI__TRY(make_locks(self));
+    bool small = vidi__bitmap_bytes(self->shape.m) < LOCKS_FROM;
+    atomic_store(&self->base.needs_alone, small);
+    if (self->base.can & VIDI_IS_CONCURRENT && !small)
+        VIDI__TRY(vidi__alloc_zeroed(config->memory, &self->locks, LOCKS * sizeof *self->locks, VIDI__CACHE_LINE));
     return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader);
 }
 
-/* Sets the positions of a part; true if all of them were set before. */
-static bool set_bits(classic *self, const vidi__part *part)
+/* The places of a part, which are fetched: writes, if atomic, would wait for one another. */
+static void places_of(const classic *self, const vidi__part *part, uint64_t *places)
 {
-    uint64_t values[VIDI__K_MAX];
-    vidi__positions_values(&self->positions, part, values);
-    vidi__bloom_bits_fetch(&self->bits, &self->placing, values, self->shape.k); /* atomic writes wait for one another */
-    return vidi__bloom_bits_set(&self->bits, values, self->shape.k, true);
+    vidi__positions_values(self->positions, part, places);
+    vidi__bloom_bits_fetch(&self->bits, &self->placing, places, self->shape.k);
 }
 
 static bool bits_are_set(const classic *self, const vidi__part *part)
 {
     uint64_t values[VIDI__K_MAX];
-    vidi__positions_values(&self->positions, part, values);
+    vidi__positions_values(self->positions, part, values);
     return vidi__bloom_bits_test(&self->bits, &self->placing, values, self->shape.k);
 }
 
-static bool set_bits_in_turn(classic *self, const vidi__part *part)
+/* Sets the places of a URL with this hash; true if all were set. Meanwhile no other thread sets those of this URL. */
+static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places)
 {
-    if (!(self->base.can & VIDI_IS_CONCURRENT))
-        return set_bits(self, part);
-    pthread_mutex_t *mutex = &self->locks[part->hash.hi % LOCKS].mutex;
-    pthread_mutex_lock(mutex);
-    bool all = set_bits(self, part);
-    pthread_mutex_unlock(mutex);
+    if (!self->locks || vidi__filter_is_alone(&self->base))
+        return vidi__bloom_bits_set(&self->bits, places, self->shape.k, false);
+    vidi__mutex *mutex = &self->locks[hash.hi % LOCKS].mutex;
+    vidi__mutex_lock(mutex);
+    bool all = vidi__bloom_bits_set(&self->bits, places, self->shape.k, true);
+    vidi__mutex_unlock(mutex);
     return all;
 }
 
 static int classic_add(vidi__filter *filter, const vidi__item *item)
 {
     classic *self = (classic *)filter;
+    uint64_t places[VIDI__K_MAX];
     bool seen = true;
-    if (self->of_segments)
-        for (size_t i = 0; i < item->segment_count; i++)
-            seen &= set_bits(self, &item->segments[i]);
-    else
-        seen = set_bits_in_turn(self, &item->url);
+    for (size_t i = 0; self->of_segments && i < item->segment_count; i++) {
+        places_of(self, &item->segments[i], places);
+        seen &= set_places(self, item->segments[i].hash, places);
+    }
+    if (!self->of_segments) {
+        places_of(self, &item->url, places);
+        seen = set_places(self, item->url.hash, places);
+    }
     if (seen)
         return VIDI_SEEN;
     vidi__filter_add_count(filter, 1);
@@ -147,11 +157,119 @@ static double classic_fp_now(const vidi__filter *filter)
     return vidi__power(vidi__bitmap_fill(&self->bits), self->shape.k);
 }
 
+/* ---- batches of hashes ---- */
+
+/* A wave of a batch: hashes whose places are known, or their first ones, and on their way from memory. */
+typedef struct classic_wave {
+    const vidi__u128 *hashes;
+    size_t count;
+    uint64_t places[WAVE_PLACES]; /* `each` for each hash */
+    unsigned each;
+} classic_wave;
+
+static uint64_t fetch_place(const classic *self, vidi__u128 hash, unsigned i)
+{
+    uint64_t place = vidi__placing_of(&self->placing, vidi__positions_derived(self->positions, hash, i));
+    vidi__bitmap_prefetch(&self->bits, place);
+    return place;
+}
+
+/* Begins to fetch the next wave of n hashes: the first `each` places of every hash. */
+static void fetch_wave(const classic *self, classic_wave *wave, const vidi__u128 *hashes, size_t n, unsigned each)
+{
+    size_t most = WAVE_PLACES / self->shape.k;
+    wave->hashes = hashes;
+    wave->count = n < most ? n : most;
+    wave->each = each;
+    for (size_t i = 0; i < wave->count; i++)
+        for (unsigned j = 0; j < each; j++)
+            wave->places[i * each + j] = fetch_place(self, hashes[i], j);
+}
+
+static void add_wave(classic *self, const classic_wave *wave, uint8_t *verdicts, vidi__tally *tally)
+{
+    uint64_t fresh = 0;
+    for (size_t i = 0; i < wave->count; i++) {
+        double fill = vidi__bitmap_fill(&self->bits);
+        bool seen = set_places(self, wave->hashes[i], wave->places + i * wave->each);
+        verdicts[i] = seen ? VIDI_SEEN : VIDI_NEW;
+        if (seen)
+            continue;
+        fresh++;
+        tally->lost += vidi__filter_lost(vidi__power(fill, self->shape.k));
+    }
+    tally->fresh += fresh;
+    tally->seen += wave->count - fresh;
+    vidi__filter_add_count(&self->base, (int64_t)fresh);
+}
+
+static int classic_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                              vidi__tally *tally)
+{
+    classic *self = (classic *)filter;
+    classic_wave waves[2];
+    unsigned turn = 0;
+    fetch_wave(self, &waves[turn], hashes, n, self->shape.k);
+    for (size_t done = 0; done < n; turn = !turn) {
+        size_t next = done + waves[turn].count;
+        fetch_wave(self, &waves[!turn], hashes + next, n - next, self->shape.k);
+        add_wave(self, &waves[turn], verdicts + done, tally);
+        done = next;
+    }
+    return VIDI_OK;
+}
+
+static bool places_are_set(const classic *self, const uint64_t *places, unsigned count)
+{
+    bool all = true;
+    for (unsigned i = 0; i < count; i++)
+        all &= vidi__bitmap_test(&self->bits, places[i]);
+    return all;
+}
+
+/* Decides by the first places where it can, then fetches the others of all that are left, and tests those. */
+static void has_wave(const classic *self, const classic_wave *wave, uint8_t *verdicts)
+{
+    unsigned others = self->shape.k - wave->each;
+    uint64_t places[WAVE_PLACES];
+    uint16_t left[WAVE_PLACES];
+    size_t count = 0;
+    for (size_t i = 0; i < wave->count; i++) {
+        verdicts[i] = VIDI_NEW;
+        left[count] = (uint16_t)i;
+        count += places_are_set(self, wave->places + i * wave->each, wave->each);
+    }
+    for (size_t i = 0; i < count; i++)
+        for (unsigned j = 0; j < others; j++)
+            places[i * others + j] = fetch_place(self, wave->hashes[left[i]], wave->each + j);
+    for (size_t i = 0; i < count; i++)
+        if (places_are_set(self, places + i * others, others))
+            verdicts[left[i]] = VIDI_SEEN;
+}
+
+static int classic_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    const classic *self = (const classic *)filter;
+    unsigned first = self->shape.k < FIRST_PLACES ? self->shape.k : FIRST_PLACES, turn = 0;
+    classic_wave waves[2];
+    fetch_wave(self, &waves[turn], hashes, n, first);
+    for (size_t done = 0; done < n; turn = !turn) {
+        size_t next = done + waves[turn].count;
+        fetch_wave(self, &waves[!turn], hashes + next, n - next, first);
+        has_wave(self, &waves[turn], verdicts + done);
+        done = next;
+    }
+    return VIDI_OK;
+}
+
+/* ---- the kind's other functions ---- */
+
 static void classic_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const classic *self = (const classic *)filter;
     stats->bytes = vidi__bitmap_bytes(self->shape.m);
     stats->fill = vidi__bitmap_fill(&self->bits);
+    stats->k = self->shape.k;
 }
 
 static void classic_describe(const vidi__filter *filter, vidi__text *text)
@@ -160,12 +278,12 @@ static void classic_describe(const vidi__filter *filter, vidi__text *text)
     vidi__text_add(text, "m=%llu,k=%u,", (unsigned long long)self->shape.m, self->shape.k);
     if (self->of_segments)
         vidi__text_add(text, "of=segments,scheme=%s,", filter->needs.strip_scheme ? "strip" : "keep");
-    vidi__positions_describe(&self->positions, text);
+    vidi__positions_describe(self->positions, text);
 }
 
 static void classic_hash_names(const vidi__filter *filter, vidi__text *text)
 {
-    vidi__positions_names(&((const classic *)filter)->positions, text);
+    vidi__positions_names(((const classic *)filter)->positions, text);
 }
 
 static int classic_save(const vidi__filter *filter, vidi__writer *writer)
@@ -221,6 +339,8 @@ const vidi__kind vidi__kind_classic = {
     .destroy = classic_destroy,
     .add = classic_add,
     .has = classic_has,
+    .add_hashes = classic_add_hashes,
+    .has_hashes = classic_has_hashes,
     .fp_now = classic_fp_now,
     .stat = classic_stat,
     .describe = classic_describe,

@@ -202,6 +202,7 @@ static void counting_stat(const vidi__filter *filter, vidi__filter_stats *stats)
     const counting *self = (const counting *)filter;
     stats->bytes = bytes_of(self->shape.m, self->per_word);
     stats->fill = fill(self);
+    stats->k = self->shape.k;
 }
 
 static void counting_describe(const vidi__filter *filter, vidi__text *text)

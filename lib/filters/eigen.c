@@ -162,6 +162,7 @@ static void eigen_stat(const vidi__filter *filter, vidi__filter_stats *stats)
     const eigen *self = (const eigen *)filter;
     stats->bytes = vidi__bitmap_bytes(self->first.m) + vidi__bitmap_bytes(self->second.m);
     stats->fill = (double)(self->first.ones + self->second.ones) / (double)(self->first.m + self->second.m);
+    stats->k = self->of_url.k;
 }
 
 static void eigen_describe(const vidi__filter *filter, vidi__text *text)

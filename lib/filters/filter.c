@@ -134,6 +134,71 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
     return VIDI_OK;
 }
 
+/* Items of some hashes, to be given to a kind that has no batch functions. */
+#define GROUP 32
+
+static size_t make_items(vidi__item *items, const vidi__u128 *hashes, size_t n)
+{
+    size_t count = n < GROUP ? n : GROUP;
+    memset(items, 0, count * sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i].url.hash = hashes[i];
+    return count;
+}
+
+int vidi__filter_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                            vidi__tally *tally)
+{
+    vidi__item items[GROUP];
+    if (filter->kind->add_hashes && n > 1) /* a kind's batch of one may leave the losses to its caller */
+        return filter->kind->add_hashes(filter, hashes, n, verdicts, tally);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = make_items(items, hashes + done, n - done);
+        VIDI__TRY(vidi__filter_add(filter, items, count, verdicts + done, tally));
+    }
+    return VIDI_OK;
+}
+
+int vidi__filter_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
+{
+    vidi__item items[GROUP];
+    if (filter->kind->has_hashes)
+        return filter->kind->has_hashes(filter, hashes, n, verdicts);
+    for (size_t done = 0, count; done < n; done += count) {
+        count = make_items(items, hashes + done, n - done);
+        VIDI__TRY(vidi__filter_has(filter, items, count, verdicts + done));
+    }
+    return VIDI_OK;
+}
+
+void vidi__filter_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats)
+{
+    if (filter->kind->stage) {
+        filter->kind->stage(filter, index, stats);
+        return;
+    }
+    vidi__filter_stats own = {.stages = 1};
+    filter->kind->stat(filter, &own);
+    stats->capacity = filter->capacity;
+    stats->count = vidi__filter_count(filter);
+    stats->bytes = own.bytes;
+    stats->error = filter->error;
+    stats->k = own.k;
+}
+
+void vidi__filter_stage_of(vidi__filter *const *parts, unsigned count, uint64_t index, vidi_stage_stats *stats)
+{
+    for (unsigned i = 0; i < count; i++) {
+        vidi__filter_stats part = {.stages = 1};
+        parts[i]->kind->stat(parts[i], &part);
+        if (index < part.stages) {
+            vidi__filter_stage(parts[i], index, stats);
+            return;
+        }
+        index -= part.stages;
+    }
+}
+
 /*
  * A saved filter is: kind, parameters, capacity, error, count, and what the kind writes. All parameters are written,
  * not only those that the user gave, so that loading gives the same shape even if a later version has other defaults.

@@ -98,6 +98,7 @@ typedef struct vidi__filter_stats {
     uint64_t bytes;
     double fill;
     uint32_t stages;
+    uint32_t k; /* bits or counters that a URL sets in a stage; 0 if the kind sets none */
     uint64_t ambiguous;
     uint64_t lines_touched;
 } vidi__filter_stats;
@@ -143,14 +144,20 @@ struct vidi__kind {
     int (*add)(vidi__filter *filter, const vidi__item *item);
     int (*has)(const vidi__filter *filter, const vidi__item *item);
     /*
-     * Batch versions of add and has for up to VIDI__HASHES_MAX hashes. Only kinds that need nothing but the hash have
-     * them; otherwise they are NULL. After an error each item either has its verdict or was not touched.
+     * Batch versions of add and has for up to VIDI__HASHES_MAX hashes, or NULL. They are called only for filters that
+     * need nothing but the hash (vidi__filter_takes_hashes). After an error each item either has its verdict or was not
+     * touched.
      */
     int (*add_hashes)(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally);
     int (*has_hashes)(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
     /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);
+    /*
+     * One of the `stages` of `stat`, for kinds that have several: capacity, count, bytes, error and k. NULL if there is
+     * always one. For parts that are filters themselves, see vidi__filter_stage_of.
+     */
+    void (*stage)(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats);
     /* Writes all parameters, such that create makes the same shape from them. */
     void (*describe)(const vidi__filter *filter, vidi__text *text);
     /* Writes the names of the hash functions. */
@@ -222,6 +229,26 @@ void vidi__filter_describe_inner(const vidi__filter *inner, const char *taken, v
 /* Process items in order and stop at the first error. The verdicts of items that were not reached stay unchanged. */
 int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts, vidi__tally *tally);
 int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t n, uint8_t *verdicts);
+
+/* Can the filter be given hashes alone, many at once? */
+static inline bool vidi__filter_takes_hashes(const vidi__filter *filter)
+{
+    return filter->kind->add_hashes && filter->needs.what == VIDI__NEED_HASH;
+}
+
+/*
+ * The same for hashes, for a filter that needs nothing else: with the kind's batch functions, or one by one if it has
+ * none. After an error each hash either has its verdict or was not touched.
+ */
+int vidi__filter_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
+                            vidi__tally *tally);
+int vidi__filter_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
+
+/* Number `index` of the stages that `stat` counts. A kind without stages has one: the filter itself. */
+void vidi__filter_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats);
+
+/* The same for a filter that is made of others: the stages of all parts, one part after the other. */
+void vidi__filter_stage_of(vidi__filter *const *parts, unsigned count, uint64_t index, vidi_stage_stats *stats);
 
 /*
  * Save a filter with its kind and parameters, and load it again. The caller sets memory, seed, item_hash, item_key and

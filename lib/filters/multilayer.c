@@ -166,6 +166,7 @@ static void multilayer_stat(const vidi__filter *filter, vidi__filter_stats *stat
         stats->bytes += vidi__bitmap_bytes(self->shape.m);
         stats->fill += vidi__bitmap_fill(&self->bits[i]) / (self->layers + 1);
     }
+    stats->k = self->shape.k;
 }
 
 static void multilayer_describe(const vidi__filter *filter, vidi__text *text)

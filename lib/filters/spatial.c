@@ -222,6 +222,12 @@ static void spatial_stat(const vidi__filter *filter, vidi__filter_stats *stats)
     stats->ambiguous += atomic_load_explicit(&self->ambiguous, memory_order_relaxed);
 }
 
+static void spatial_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats)
+{
+    const spatial *self = (const spatial *)filter;
+    vidi__filter_stage_of(self->member, self->members, index, stats);
+}
+
 static void spatial_describe(const vidi__filter *filter, vidi__text *text)
 {
     const spatial *self = (const spatial *)filter;
@@ -344,6 +350,7 @@ const vidi__kind vidi__kind_spatial = {
     .has = spatial_has,
     .fp_now = spatial_fp_now,
     .stat = spatial_stat,
+    .stage = spatial_stage,
     .describe = spatial_describe,
     .hash_names = spatial_hash_names,
     .save = spatial_save,

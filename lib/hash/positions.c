@@ -14,6 +14,8 @@
  */
 #include "hash/positions.h"
 
+#include <stddef.h>
+
 vidi__seed vidi__seed_child(const vidi__seed *seed, const char *role, uint64_t index, uint64_t of)
 {
     vidi__seed child = {.turn = seed->turn * of + index};
@@ -125,8 +127,26 @@ static int read_mode(vidi__positions *positions, vidi__params *params)
 static void find_narrow(vidi__positions *positions)
 {
     positions->narrow = false;
-    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+    for (unsigned i = 0; i < vidi__positions_functions(positions); i++)
         positions->narrow |= positions->functions[i]->bits == 32;
+}
+
+static size_t bytes_used(const vidi__positions *positions)
+{
+    return positions->mode == VIDI__DERIVED ? offsetof(vidi__positions, functions[1]) : sizeof *positions;
+}
+
+int vidi__positions_keep(vidi__memory *memory, const vidi__positions *positions, vidi__positions **kept)
+{
+    VIDI__TRY(vidi__alloc(memory, kept, bytes_used(positions), _Alignof(vidi__positions)));
+    memcpy(*kept, positions, bytes_used(positions));
+    return VIDI_OK;
+}
+
+void vidi__positions_drop(vidi__memory *memory, vidi__positions *kept)
+{
+    if (kept)
+        vidi__release(memory, kept, bytes_used(kept), _Alignof(vidi__positions));
 }
 
 int vidi__positions_share(vidi__positions *positions, const vidi__positions *from)
@@ -201,13 +221,10 @@ static void values_salted(const vidi__positions *positions, vidi_str str, uint64
 
 void vidi__positions_values(const vidi__positions *positions, const vidi__part *part, uint64_t *values)
 {
-    uint64_t at, step;
     switch (positions->mode) {
     case VIDI__DERIVED:
-        at = part->hash.lo ^ positions->tweak[0];
-        step = (part->hash.hi ^ positions->tweak[1]) | 1;
-        for (unsigned i = 0; i < positions->k; i++, at += step)
-            values[i] = vidi__mix(at);
+        for (unsigned i = 0; i < positions->k; i++)
+            values[i] = vidi__positions_derived(positions, part->hash, i);
         break;
     case VIDI__SALTED:
         values_salted(positions, part->str, values);
@@ -249,7 +266,7 @@ int vidi__positions_check(const vidi__positions *positions, uint64_t places)
 
 void vidi__positions_names(const vidi__positions *positions, vidi__text *text)
 {
-    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+    for (unsigned i = 0; i < vidi__positions_functions(positions); i++)
         vidi__text_add(text, "%s%s", i ? "+" : "", positions->functions[i]->name);
 }
 
@@ -268,7 +285,7 @@ void vidi__positions_describe(const vidi__positions *positions, vidi__text *text
 
 bool vidi__positions_keyed(const vidi__positions *positions)
 {
-    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+    for (unsigned i = 0; i < vidi__positions_functions(positions); i++)
         if (!positions->functions[i]->keyed)
             return false;
     return true;

@@ -16,6 +16,7 @@
 #ifndef VIDI_HASH_POSITIONS_H
 #define VIDI_HASH_POSITIONS_H
 
+#include "base/memory.h"
 #include "base/params.h"
 #include "hash/hash.h"
 
@@ -47,13 +48,21 @@ typedef struct vidi__positions {
     bool suffix; /* salted: the salt comes after the URL */
     bool narrow; /* some function has only 32 bits */
     uint64_t tweak[2];
-    const vidi__hash_fn *functions[VIDI__K_MAX]; /* derived and salted use only the first */
+    /* Mode derived uses the first function and nothing behind it (vidi__positions_keep); salted, the first function. */
+    const vidi__hash_fn *functions[VIDI__K_MAX];
     unsigned char salts[VIDI__K_MAX][VIDI__SALT_BYTES];
     vidi__hash_key key;
 } vidi__positions;
 
 /* Reads hash, mode, salt and functions from the parameters, for this k. */
 int vidi__positions_init(vidi__positions *positions, vidi__params *params, const vidi__seed *seed, unsigned k);
+
+/*
+ * Keeps a copy of as much as its mode uses, which is 2 KB less for `derived`. Free it with vidi__positions_drop; NULL is
+ * fine. Only vidi__positions_share needs more than such a copy.
+ */
+int vidi__positions_keep(vidi__memory *memory, const vidi__positions *positions, vidi__positions **kept);
+void vidi__positions_drop(vidi__memory *memory, vidi__positions *kept);
 
 /* mode=different: takes the first functions of another instance instead of its own, so that one list describes both. */
 int vidi__positions_share(vidi__positions *positions, const vidi__positions *from);
@@ -64,8 +73,21 @@ int vidi__positions_share(vidi__positions *positions, const vidi__positions *fro
  */
 int vidi__positions_item_hash(const vidi__params *params, const vidi__hash_fn **fn);
 
+/* How many functions there are: k in mode `different`, otherwise one. */
+static inline unsigned vidi__positions_functions(const vidi__positions *positions)
+{
+    return positions->mode == VIDI__DIFFERENT ? positions->k : 1;
+}
+
 /* Computes the k values of a part. */
 void vidi__positions_values(const vidi__positions *positions, const vidi__part *part, uint64_t *values);
+
+/* Value i of an item in mode `derived`, from its hash alone. */
+static inline uint64_t vidi__positions_derived(const vidi__positions *positions, vidi__u128 hash, unsigned i)
+{
+    uint64_t step = (hash.hi ^ positions->tweak[1]) | 1;
+    return vidi__mix((hash.lo ^ positions->tweak[0]) + i * step);
+}
 
 /* VIDI_EOPTION if the functions have too few bits for this many places. */
 int vidi__positions_check(const vidi__positions *positions, uint64_t places);

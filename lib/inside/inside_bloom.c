@@ -103,7 +103,7 @@ bool vidi__inside_bloom_wide(const vidi__inside_bloom *bloom)
 {
     const vidi__positions *positions = &bloom->positions;
     bool wide = false;
-    for (unsigned i = 0; i < positions->k && positions->functions[i]; i++)
+    for (unsigned i = 0; i < vidi__positions_functions(positions); i++)
         wide |= positions->functions[i]->bits > 32;
     return wide;
 }

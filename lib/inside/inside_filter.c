@@ -54,43 +54,16 @@ void vidi__inside_filter_free(vidi__inside_filter *filter)
     free(filter);
 }
 
-/* For kinds that take one item at a time. */
-static void make_items(vidi__item *items, const vidi_digest *hashes, size_t n)
+static size_t group_of(size_t left)
 {
-    for (size_t i = 0; i < n; i++)
-        items[i] = (vidi__item){.url.hash = hashes[i]};
-}
-
-static int add_group(vidi__inside_filter *to, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
-{
-    vidi__item items[VIDI__GROUP];
-    if (to->filter->kind->add_hashes)
-        return to->filter->kind->add_hashes(to->filter, hashes, n, verdicts, &to->tally);
-    make_items(items, hashes, n);
-    return vidi__filter_add(to->filter, items, n, verdicts, &to->tally);
-}
-
-static int has_group(const vidi__inside_filter *in, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
-{
-    vidi__item items[VIDI__GROUP];
-    if (in->filter->kind->has_hashes)
-        return in->filter->kind->has_hashes(in->filter, hashes, n, verdicts);
-    make_items(items, hashes, n);
-    return vidi__filter_has(in->filter, items, n, verdicts);
-}
-
-/* The length of the next group of those that are left. */
-static size_t group_of(const vidi__inside_filter *filter, size_t left)
-{
-    size_t most = filter->filter->kind->add_hashes ? VIDI__HASHES_MAX : VIDI__GROUP;
-    return left < most ? left : most;
+    return left < VIDI__HASHES_MAX ? left : VIDI__HASHES_MAX;
 }
 
 int vidi__inside_filter_add(vidi__inside_filter *filter, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
 {
     for (size_t done = 0, count; done < n; done += count) {
-        count = group_of(filter, n - done);
-        VIDI__TRY(add_group(filter, hashes + done, count, verdicts + done));
+        count = group_of(n - done);
+        VIDI__TRY(vidi__filter_add_hashes(filter->filter, hashes + done, count, verdicts + done, &filter->tally));
     }
     return VIDI_OK;
 }
@@ -98,8 +71,8 @@ int vidi__inside_filter_add(vidi__inside_filter *filter, const vidi_digest *hash
 int vidi__inside_filter_has(const vidi__inside_filter *filter, const vidi_digest *hashes, size_t n, uint8_t *verdicts)
 {
     for (size_t done = 0, count; done < n; done += count) {
-        count = group_of(filter, n - done);
-        VIDI__TRY(has_group(filter, hashes + done, count, verdicts + done));
+        count = group_of(n - done);
+        VIDI__TRY(vidi__filter_has_hashes(filter->filter, hashes + done, count, verdicts + done));
     }
     return VIDI_OK;
 }

@@ -57,6 +57,26 @@ int vidi_stat(const vidi_set *set, vidi_stats *stats)
     return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stats");
 }
 
+int vidi_stage_stat(const vidi_set *set, uint64_t index, vidi_stage_stats *stats)
+{
+    vidi_stage_stats mine = {.size = sizeof mine};
+    vidi__filter_stats all = {.stages = 1};
+    if (!set || !stats)
+        return vidi__fail(VIDI_EARGUMENT, "set or stats is NULL");
+    VIDI__TRY(vidi__set_here(set));
+    vidi__lock_shared(set);
+    const vidi__filter *filter = set->now.filter;
+    filter->kind->stat(filter, &all);
+    if (index < all.stages)
+        vidi__filter_stage(filter, index, &mine);
+    vidi__unlock(set);
+    VIDI__TRY(vidi__set_intact(set, VIDI_OK));
+    if (index >= all.stages)
+        return vidi__fail(VIDI_EABSENT, "there is no stage %llu; the set has %u", (unsigned long long)index,
+                          all.stages);
+    return vidi__struct_out(stats, &mine, sizeof mine, "vidi_stage_stats");
+}
+
 int vidi_kind(size_t index, vidi_kind_info *info)
 {
     const vidi__kind *kind = vidi__kind_at(index);

@@ -15,7 +15,7 @@
 
 static bool takes_hashes(const vidi__filter *filter, size_t n)
 {
-    return filter->kind->add_hashes && n >= HASHES_LEAST;
+    return vidi__filter_takes_hashes(filter) && n >= HASHES_LEAST;
 }
 
 vidi__work vidi__work_part(const vidi__work *work, size_t done, size_t count)

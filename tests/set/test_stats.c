@@ -160,6 +160,62 @@ static void kinds_can_what_they_list(void **state)
     assert_int_equal(vidi_kind(10000, &info), VIDI_EABSENT);
 }
 
+/* The stages are as many as vidi_stats says, and have all URLs. The members of a spatial set have each URL. */
+static void stages_add_up(void **state)
+{
+    const test_case *which = *state;
+    bool members = strcmp(which->kind, "spatial") == 0,
+         positions = strstr("classic counting multilayer eigen", which->kind);
+    vidi_set *set = test_case_set(which, 1000, 65, NULL);
+    vidi_stage_stats stage = {.size = sizeof stage};
+    uint64_t count = 0, bytes = 0;
+    fill(set, 1500, 65);
+    vidi_stats stats = test_stat(set);
+    for (uint32_t i = 0; i < stats.stages; i++) {
+        assert_int_equal(vidi_stage_stat(set, i, &stage), VIDI_OK);
+        assert_true(stage.error >= 0 && stage.error < 1 && stage.k <= 64 && (!positions || stage.k >= 1));
+        count += stage.count;
+        bytes += stage.bytes;
+    }
+    check(members ? count >= stats.count : count == stats.count, "%llu URLs", (unsigned long long)count);
+    assert_true(bytes > 0 && bytes <= stats.bytes);
+    assert_int_equal(vidi_stage_stat(set, stats.stages, &stage), VIDI_EABSENT);
+    assert_int_equal(vidi_stage_stat(set, UINT64_MAX, &stage), VIDI_EABSENT);
+    assert_int_equal(vidi_stage_stat(NULL, 0, &stage), VIDI_EARGUMENT);
+    assert_int_equal(vidi_stage_stat(set, 0, NULL), VIDI_EARGUMENT);
+    vidi_close(set);
+}
+
+static vidi_stage_stats stage_at(const char *kind, const char *params, uint64_t capacity, uint64_t urls, uint64_t index)
+{
+    test_case which = {kind, params, (double)capacity, 0.01, 0};
+    vidi_set *set = test_case_set(&which, 1, 66, NULL);
+    vidi_stage_stats stage = {.size = sizeof stage};
+    fill(set, urls, 66);
+    assert_int_equal(vidi_stage_stat(set, index, &stage), VIDI_OK);
+    vidi_close(set);
+    return stage;
+}
+
+static void check_stage(vidi_stage_stats stage, uint64_t capacity, double error, uint32_t k)
+{
+    assert_int_equal(stage.capacity, capacity);
+    assert_int_equal(stage.k, k);
+    check(fabs(stage.error - error) < 1e-12, "%g", stage.error);
+}
+
+static void a_stage_tells_what_it_was_made_for(void **state)
+{
+    (void)state;
+    check_stage(stage_at("classic", NULL, 100, 10, 0), 100, 0.01, 7);
+    check_stage(stage_at("scalable", "ends=count", 100, 350, 0), 100, 0.005, 8);
+    check_stage(stage_at("scalable", "ends=count", 100, 350, 1), 200, 0.0025, 9);
+    check_stage(stage_at("scalable", "ends=count,inner=spatial,F=2", 100, 350, 3), 200, 0.05, 4);
+    check_stage(stage_at("spatial", "F=2", 100, 10, 1), 100, 0.1, 3);
+    check_stage(stage_at("fingerprint", NULL, 100, 10, 0), 100, 0.01, 0);
+    assert_int_equal(stage_at("blocked", NULL, 100, 10, 0).k, 8);
+}
+
 static void every_kind_of_the_papers_is_there(void **state)
 {
     static const char *const names[] = {"list",       "sorted", "hashset", "classic", "counting",
@@ -233,6 +289,8 @@ int main(int argc, char **argv)
     test_add_cases("statistics make sense", statistics_make_sense, NULL);
     test_add_cases("statistics name the parameters", statistics_name_the_parameters, NULL);
     test_add_cases("an old caller gets as much as fits", an_old_caller_gets_as_much_as_fits, NULL);
+    test_add("a stage tells what it was made for", a_stage_tells_what_it_was_made_for, NULL);
+    test_add_cases("stages add up", stages_add_up, NULL);
     test_add_cases("can tells the truth", can_tells_the_truth, NULL);
     test_add_cases("a small set is small", a_small_set_is_small, NULL);
     return test_run("stats", argc, argv);

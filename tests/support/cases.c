@@ -55,6 +55,7 @@ static const test_case table[] = {
     {"spatial", "F=1,k=3,M=2.0", THESIS, 0},
     {"scalable", NULL, 0.02, 0.01, TEST_FULL},
     {"scalable", "growth=4,tighten=0.8", 0.01, 0.05, 0},
+    {"scalable", "ends=count,growth=3", 0.02, 0.01, 0},
     {"scalable", "inner=counting", 0.1, 0.01, TEST_MULTISET},
     {"scalable", "inner=eigen", 0.1, 0.01, 0},
     {"fingerprint", NULL, 1, 1e-6, TEST_FULL},

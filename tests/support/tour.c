@@ -358,6 +358,8 @@ static void visit_epochs(const test_tour *tour, vidi_set *set, const lines *made
 {
     vidi_options next = VIDI_OPTIONS_INIT;
     vidi_epoch_stats record = {.size = sizeof record};
+    vidi_stage_stats stage = {.size = sizeof stage};
+    VISIT(vidi_stage_stat(set, 0, &stage));
     if (!test_case_rotates(tour->which))
         return;
     next.flags = VIDI_KEEP_PREVIOUS;

@@ -360,6 +360,11 @@ static void blocked_stat(const vidi__filter *filter, vidi__filter_stats *stats)
     vidi__layers_stat(&((const blocked *)filter)->layers, stats);
 }
 
+static void blocked_stage(const vidi__filter *filter, uint64_t index, vidi_stage_stats *stats)
+{
+    vidi__layers_stage(&((const blocked *)filter)->layers, (unsigned)index, stats);
+}
+
 static void blocked_describe(const vidi__filter *filter, vidi__text *text)
 {
     const blocked *self = (const blocked *)filter;
@@ -456,6 +461,7 @@ const vidi__kind vidi__kind_blocked = {
     .has_hashes = blocked_has_hashes,
     .fp_now = blocked_fp_now,
     .stat = blocked_stat,
+    .stage = blocked_stage,
     .describe = blocked_describe,
     .hash_names = blocked_hash_names,
     .save = blocked_save,

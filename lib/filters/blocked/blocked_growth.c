@@ -183,6 +183,16 @@ void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats)
     stats->stages = count;
 }
 
+void vidi__layers_stage(const vidi__layers *layers, unsigned index, vidi_stage_stats *stats)
+{
+    const vidi__layer *layer = layers->at[index];
+    stats->capacity = layer->urls;
+    stats->count = atomic_load_explicit(&layer->count, memory_order_relaxed);
+    stats->bytes = vidi__layer_bytes(layer);
+    stats->error = vidi__blocked_layer_at(&layers->plan, index).share;
+    stats->k = layer->lines * VIDI__BLOCKED_LANES;
+}
+
 int vidi__layers_save(const vidi__layers *layers, vidi__writer *writer)
 {
     unsigned count = vidi__layers_count(layers);

@@ -54,6 +54,8 @@ static inline vidi__layer *vidi__layers_last(const vidi__layers *layers)
 
 uint64_t vidi__layers_urls(const vidi__layers *layers);
 void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats);
+/* One of the layers in use. */
+void vidi__layers_stage(const vidi__layers *layers, unsigned index, vidi_stage_stats *stats);
 
 /* Claims room for 1 to n URLs in the last layer, whose index is returned; creates a new layer if it is full. */
 int vidi__layers_claim(vidi__layers *layers, size_t n, unsigned *index, uint64_t *taken);
