@@ -6,11 +6,11 @@
  * W need not be a whole number: a hash maps to one of S = g · 2^e numbers, 256 <= g < 512. So a requested error rate
  * costs no more memory than necessary.
  *
- * Threads: a batch is processed partition by partition, each under its own lock (batch.h).
+ * Threads: a batch is processed partition by partition, each under its own lock (batch.h), unless the caller has the
+ * set alone (kernel.h).
  *
- * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), growth (the factor
- * by which parts of the table grow: more takes more memory and moves hashes less often), hash. If an error rate and a
- * capacity are given, W becomes as small as they allow.
+ * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), hash. If an error
+ * rate and a capacity are given, W becomes as small as they allow.
  *
  * Promises: no false negatives. fp_now = count / S is exact at any size. An attacker without the key does no better
  * than chance, since partition, sub-table, line and distance all come from the keyed hash.
@@ -18,18 +18,17 @@
 #include <math.h>
 
 #include "cpu/cpu.h"
-#include "filters/fingerprint/table.h"
+#include "filters/fingerprint/kernel.h"
 
 #define BITS_MIN 32
 #define BITS_MAX 60
 #define BITS_STEPS 64 /* W is a multiple of 1/64 */
-#define GROWTH_MIN 1.05
-#define GROWTH_MAX 4
 
 typedef struct fingerprint {
     vidi__filter base;
     double bits;
     vidi__table table;
+    const vidi__fingerprint_kernel *kernel;
     vidi__locks locks;
 } fingerprint;
 
@@ -42,89 +41,33 @@ static void fingerprint_destroy(vidi__filter *filter)
 
 /* ---- batches ---- */
 
-/* A batch in progress, with the places of the (at most two) waves that are being fetched or worked on. */
-typedef struct fp_run {
-    fingerprint *self;
-    const vidi__u128 *hashes;
-    uint8_t *verdicts;
-    bool adding;
-    uint64_t fresh, seen;
-    struct {
-        uint64_t changes; /* the partition's `changes` at that time, or CLOSED if it was not open */
-        vidi__place places[VIDI__WAVE_MAX];
-    } fetched[2];
-} fp_run;
+/* From this many hashes on, a table is much larger than most caches. */
+#define FAR_HASHES 4000000u
 
-#define CLOSED UINT64_MAX
-
-static void fetch(void *context, const vidi__wave *wave)
+static void begin(vidi__fingerprint_run *run, const vidi__filter *filter, const vidi__u128 *hashes, size_t n,
+                  uint8_t *verdicts)
 {
-    fp_run *run = context;
-    const vidi__partition *partition = &run->self->table.partitions[wave->partition];
-    vidi__place *places = run->fetched[wave->buffer].places;
-    run->fetched[wave->buffer].changes = partition->directory ? partition->changes : CLOSED;
-    for (size_t i = 0; i < wave->count && partition->directory; i++) {
-        places[i] = vidi__place_of(partition, run->hashes[wave->order[i]].hi);
-        __builtin_prefetch(places[i].spot.line, 1);
-    }
-}
-
-/* Locates the hashes from the i-th on again if the table has changed since. */
-static inline void fetch_again(fp_run *run, const vidi__partition *partition, const vidi__wave *wave, size_t i)
-{
-    if (VIDI__LIKELY(run->fetched[wave->buffer].changes == partition->changes))
-        return;
-    run->fetched[wave->buffer].changes = partition->changes;
-    for (; i < wave->count; i++)
-        run->fetched[wave->buffer].places[i] = vidi__place_of(partition, run->hashes[wave->order[i]].hi);
-}
-
-static void look_ahead(void *context, const vidi__wave *wave)
-{
-    fp_run *run = context;
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    if (run->fetched[wave->buffer].changes != run->self->table.partitions[wave->partition].changes)
-        return;
-    for (size_t i = 0; i < wave->count; i++)
-        vidi__subtable_look_ahead(places[i].table, places[i].hash, &places[i].spot, run->adding);
-}
-
-static int add_wave(void *context, const vidi__wave *wave)
-{
-    fp_run *run = context;
-    fingerprint *self = run->self;
-    vidi__partition *partition = &self->table.partitions[wave->partition];
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    size_t done = 0, fresh = 0;
-    int code = vidi__table_open(&self->table, partition);
-    for (; done < wave->count && code >= 0; done++) {
-        fetch_again(run, partition, wave, done);
-        code = vidi__table_add_at(&self->table, partition, run->hashes[wave->order[done]].hi, &places[done]);
-        if (VIDI__UNLIKELY(code < 0))
-            break;
-        run->verdicts[wave->order[done]] = (uint8_t)code;
-        fresh += code == VIDI_NEW;
-    }
-    run->fresh += fresh;
-    run->seen += done - fresh;
-    return code < 0 ? code : VIDI_OK;
+    run->table = &((fingerprint *)filter)->table; /* lookups change nothing in it */
+    run->hashes = hashes;
+    run->count = n;
+    run->verdicts = verdicts;
+    run->done = run->fresh = 0;
+    run->far = vidi__filter_count(filter) >= FAR_HASHES;
 }
 
 static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
-    static const vidi__batch_ops ops = {fetch, add_wave, look_ahead};
-    fp_run run;
-    run.self = (fingerprint *)filter;
-    run.hashes = hashes;
-    run.verdicts = verdicts;
-    run.adding = true;
-    run.fresh = run.seen = 0;
+    fingerprint *self = (fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    vidi__fingerprint_run run;
+    begin(&run, filter, hashes, n, verdicts);
     double before = (double)vidi__filter_count(filter);
-    int code = vidi__batch_run(vidi__locks_needed(filter, &run.self->locks), hashes, n, &ops, &run);
+    int code = locks || self->table.multiset ? vidi__batch_run(locks, hashes, n, &self->kernel->add_waves, &run)
+                                             : self->kernel->add(&run);
     vidi__filter_add_count(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
     tally->fresh += run.fresh;
-    tally->seen += run.seen;
-    tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)run.self->table.hashes;
+    tally->seen += run.done - run.fresh;
+    tally->lost += (double)run.fresh * (before + ((double)run.fresh - 1) / 2) / (double)self->table.hashes;
     return code;
 }
 
@@ -141,27 +84,16 @@ static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes
     return VIDI_OK;
 }
 
-static int has_wave(void *context, const vidi__wave *wave)
-{
-    fp_run *run = context;
-    const vidi__place *places = run->fetched[wave->buffer].places;
-    bool closed = run->fetched[wave->buffer].changes == CLOSED;
-    for (size_t i = 0; i < wave->count; i++) {
-        bool seen = !closed && vidi__subtable_has(places[i].table, places[i].hash, &places[i].spot);
-        run->verdicts[wave->order[i]] = seen ? VIDI_SEEN : VIDI_NEW;
-    }
-    return VIDI_OK;
-}
-
 static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
-    static const vidi__batch_ops ops = {fetch, has_wave, look_ahead};
-    fp_run run;
-    run.self = (fingerprint *)filter; /* nothing in it but the locks changes */
-    run.hashes = hashes;
-    run.verdicts = verdicts;
-    run.adding = false;
-    return vidi__batch_run(vidi__locks_needed(filter, &run.self->locks), hashes, n, &ops, &run);
+    const fingerprint *self = (const fingerprint *)filter;
+    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    vidi__fingerprint_run run;
+    begin(&run, filter, hashes, n, verdicts);
+    if (locks)
+        return vidi__batch_run(locks, hashes, n, &self->kernel->has_waves, &run);
+    self->kernel->has(&run);
+    return VIDI_OK;
 }
 
 static int fingerprint_has_hashes(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
@@ -271,18 +203,9 @@ static int merge_hash(void *context, uint64_t hash, uint64_t times)
     return vidi__subtable_insert(place.table, &self->table.slabs, place.hash, times - 1);
 }
 
-/* Sets that grow by different factors can be merged; everything else must agree. */
-static int check_mergeable(const vidi__filter *into, const vidi__filter *from)
-{
-    const fingerprint *a = (const fingerprint *)into, *b = (const fingerprint *)from;
-    bool same = into->kind == from->kind && a->table.hashes == b->table.hashes &&
-                a->table.multiset == b->table.multiset && into->item_hash == from->item_hash;
-    return same ? VIDI_OK : vidi__filter_same_shape(into, from);
-}
-
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
-    VIDI__TRY(check_mergeable(into, from));
+    VIDI__TRY(vidi__filter_same_shape(into, from));
     return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
 }
 
@@ -306,7 +229,7 @@ static int fingerprint_fp_merged(const vidi__filter *into, const vidi__filter *f
     const vidi__table *table = &((const fingerprint *)into)->table;
     counting_missing self = {.into = table, .missing = vidi__filter_count(from)};
     double known = (double)(vidi__filter_count(into) + more), hashes = (double)table->hashes;
-    VIDI__TRY(check_mergeable(into, from));
+    VIDI__TRY(vidi__filter_same_shape(into, from));
     if ((known + (double)self.missing) / hashes > (into->error > 0 ? into->error : VIDI__DEFAULT_ERROR)) {
         self.missing = 0;
         VIDI__TRY(vidi__table_walk(&((const fingerprint *)from)->table, count_missing, &self));
@@ -339,8 +262,6 @@ static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
     const fingerprint *self = (const fingerprint *)filter;
     vidi__text_add(text, "bits=%.8g,multiset=%s,hash=%s", self->bits, self->table.multiset ? "on" : "off",
                    filter->item_hash->name);
-    if (self->table.growth > 0)
-        vidi__text_add(text, ",growth=%.8g", self->table.growth);
 }
 
 static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
@@ -398,13 +319,13 @@ static int configure(fingerprint *self, const vidi__config *config)
                               config->error, (unsigned long long)config->capacity, ceil(self->bits), BITS_MAX);
     }
     VIDI__TRY(vidi__params_double(config->params, "bits", BITS_MIN, BITS_MAX, &self->bits));
-    VIDI__TRY(vidi__params_double(config->params, "growth", GROWTH_MIN, GROWTH_MAX, &self->table.growth));
     VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
     VIDI__TRY(vidi__filter_check_hash(config));
     self->bits = round_bits(self->bits);
     self->table.hashes = hashes_of(self->bits);
     self->table.multiset = self->base.stores_every_add = multiset == 1;
     self->table.portable = vidi__cpu() == VIDI__CPU_PORTABLE;
+    self->kernel = vidi__fingerprint_kernel_for(vidi__cpu());
     self->base.needs.what = VIDI__NEED_HASH;
     self->base.keyed = config->item_hash->keyed;
     return VIDI_OK;

@@ -77,15 +77,21 @@ static inline uint32_t vidi__line_signature(unsigned slots, uint64_t distance)
 
 static inline uint16_t vidi__load16(const void *from)
 {
-    const unsigned char *at = (const unsigned char *)from;
-    return (uint16_t)(at[0] | at[1] << 8);
+    uint16_t x;
+    memcpy(&x, from, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap16(x);
+#endif
+    return x;
 }
 
-static inline void vidi__store16(void *to, uint64_t x)
+static inline void vidi__store16(void *to, uint64_t value)
 {
-    unsigned char *at = (unsigned char *)to;
-    at[0] = (unsigned char)x;
-    at[1] = (unsigned char)(x >> 8);
+    uint16_t x = (uint16_t)value;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap16(x);
+#endif
+    memcpy(to, &x, sizeof x);
 }
 
 static inline uint64_t vidi__line_get(const unsigned char *line, unsigned width, unsigned slot)

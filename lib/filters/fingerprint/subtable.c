@@ -3,8 +3,9 @@
 
 /* The load factor at which a sub-table counts as full. Above it, overflow would cost more memory than is saved. */
 #define LOAD 0.88
-/* Hashes that have overflowed when a sub-table is full, per line: 0.318 at any width, as was measured. */
-#define OVERFLOW_PER_LINE 0.33
+/* Hashes in the overflow table for each line, with any width, when a sub-table is almost full (when full: 0.318). */
+#define OVERFLOW_PER_LINE 0.27
+#define OVERFLOW_LOAD 0.8 /* of the overflow table at most */
 
 static uint64_t slab_count(uint64_t lines)
 {
@@ -60,7 +61,20 @@ static uint64_t lines_bytes(const vidi__subtable *table)
     return table->lines * VIDI__LINE_BYTES;
 }
 
-int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
+/*
+ * To be called when `slabs` is known. If most of them are not adjacent, none count: then nobody could predict which
+ * lines are.
+ */
+static void find_adjacent(vidi__subtable *table)
+{
+    uint64_t count = 1, all = slab_count(table->lines);
+    table->adjacent = table->slabs[0];
+    while (count < all && table->slabs[count] == table->slabs[count - 1] + VIDI__SLAB_BYTES)
+        count++;
+    table->adjacent_slabs = count >= all - all / 4 ? (uint16_t)count : 0;
+}
+
+int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
 {
     VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = *shape;
@@ -71,13 +85,9 @@ int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi_
     if (code < 0) {
         vidi__subtable_free(*table, slabs);
         *table = NULL;
+        return code;
     }
-    return code;
-}
-
-int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
-{
-    VIDI__TRY(vidi__subtable_alloc(table, slabs, shape));
+    find_adjacent(*table);
     for (uint64_t line = 0; line < shape->lines; line++)
         vidi__line_set_head(vidi__subtable_line(*table, line), 0);
     return VIDI_OK;
@@ -95,6 +105,23 @@ void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs)
 uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 {
     return vidi__slabs_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
+}
+
+/* The first hash of a line: the smallest whose product reaches the line. */
+static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
+{
+    unsigned __int128 start = (unsigned __int128)line << 64;
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+    return (uint64_t)((start + table->ratio - 1) / table->ratio);
+}
+
+/* The first hash of the next line, from the first hash of this one: `inverse` hashes further, or one or two more. */
+static inline uint64_t next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
+{
+    first += table->inverse;
+    while (vidi__scale(first, table->ratio) <= line)
+        first++;
+    return first;
 }
 
 /* ---- lookup, insert, remove ---- */
@@ -142,29 +169,39 @@ uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
     return times;
 }
 
-/* The room that the overflow table needs when the sub-table is full. */
-static uint64_t overflow_room_when_full(const vidi__subtable *table)
+static bool overflow_full(uint64_t hashes, uint64_t room)
 {
-    return (uint64_t)((double)table->lines * OVERFLOW_PER_LINE / 0.8) + 1;
+    return (double)hashes > OVERFLOW_LOAD * (double)room;
 }
 
 /*
- * Most hashes overflow shortly before a sub-table is full. So its overflow table grows in few steps, but no further than
- * it must.
+ * The overflow table gets a quarter of the room that it needs when the sub-table is almost full, then all of it, then a
+ * little more. So few hashes are moved, and a sub-table that is never filled wastes little.
  */
+uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes)
+{
+    uint64_t whole = (uint64_t)(OVERFLOW_PER_LINE / OVERFLOW_LOAD * (double)lines) + 8;
+    uint64_t room = !hashes ? 0 : overflow_full(hashes, whole / 4 + 8) ? whole : whole / 4 + 8;
+    while (overflow_full(hashes, room))
+        room += room / 8 + 1;
+    return room;
+}
+
 static int insert_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)
 {
-    vidi__overflow *overflow = &table->overflow;
     bool fresh;
-    if (VIDI__UNLIKELY(vidi__overflow_is_full(overflow))) {
-        uint64_t room = 2 * overflow->room, most = overflow_room_when_full(table);
-        room = room < most ? room : most;
-        if (room > overflow->room + overflow->room / 4)
-            VIDI__TRY(vidi__overflow_resize(overflow, slabs, table->multiset, room));
-    }
+    uint64_t more = table->overflow.used + 1;
+    if (VIDI__UNLIKELY(overflow_full(more, table->overflow.room)))
+        VIDI__TRY(vidi__overflow_resize(&table->overflow, slabs, table->multiset,
+                                        vidi__subtable_overflow_room(table->lines, more)));
     VIDI__TRY(vidi__overflow_insert(&table->overflow, slabs, table->multiset, hash, times, &fresh));
     table->used += fresh;
     return VIDI_OK;
+}
+
+int vidi__subtable_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash)
+{
+    return insert_overflow(table, slabs, hash, 1);
 }
 
 static uint64_t room_in(const vidi__subtable *table, const unsigned char *line)
@@ -240,6 +277,12 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
     return remove_from(table, at.line, at.distance, false);
 }
 
+/* The first hash of the last line, whose displaced entries are in the first line. */
+static uint64_t last_first(const vidi__subtable *table)
+{
+    return first_hash(table, table->lines - 1);
+}
+
 /*
  * Is this the slot at which a walk reports the hash? A multiset may store a hash several times; it is reported at the
  * first slot in its own line, or else at the first in the next line.
@@ -281,12 +324,12 @@ static int walk_line(const vidi__subtable *table, const unsigned char *line, uin
 
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
 {
-    for (uint64_t line = 0, first = 0, before = vidi__subtable_last_first(table); line < table->lines; line++) {
+    for (uint64_t line = 0, first = 0, before = last_first(table); line < table->lines; line++) {
         int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
         if (code)
             return code;
         before = first;
-        first = vidi__subtable_next_first(table, line, first);
+        first = next_first(table, line, first);
     }
     const vidi__overflow *overflow = &table->overflow;
     for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
@@ -303,6 +346,88 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
     return 0;
 }
 
+/* ---- rebuilding ---- */
+
+/* Moves the hashes from `from` on into a new sub-table, reduced by `from`; as many as its range covers. */
+typedef struct rebuilding {
+    vidi__subtable *into;
+    vidi__slabs *slabs;
+    uint64_t from;
+} rebuilding;
+
+/*
+ * Moves all lines, in order. Growing spends its time here, so the function is compiled for each common width that stays
+ * the same, as a constant, and once for any pair of widths.
+ */
+static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable *old, unsigned old_width,
+                                   unsigned new_width)
+{
+    vidi__subtable *into = self->into;
+    const unsigned slots = vidi__line_slots(new_width);
+    for (uint64_t line = 0, first = 0, before = last_first(old); line < old->lines; line++) {
+        const unsigned char *from = vidi__subtable_line(old, line);
+        uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(from), vidi__line_slots(old_width));
+        for (unsigned i = 0, count = vidi__line_count(vidi__line_head(from)); i < count; i++) {
+            uint64_t hash =
+                (displaced_slots >> i & 1 ? before : first) + vidi__line_get(from, old_width, i) - self->from;
+            if (hash >= into->range)
+                continue;
+            const vidi__spot at = vidi__subtable_spot(into, hash);
+            uint32_t head = vidi__line_head(at.line);
+            if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
+                VIDI__TRY(insert_at(into, self->slabs, hash, &at, 1));
+                continue;
+            }
+            vidi__line_append(at.line, new_width, head, at.distance, false);
+            into->used++;
+        }
+        before = first;
+        first = next_first(old, line, first);
+    }
+    return VIDI_OK;
+}
+
+static int move_all_lines(const rebuilding *self, const vidi__subtable *old)
+{
+    unsigned from = old->width, to = self->into->width;
+    if (from == 3 && to == 3)
+        return move_lines(self, old, 3, 3);
+    if (from == 5 && to == 5)
+        return move_lines(self, old, 5, 5);
+    if (from == 6 && to == 6)
+        return move_lines(self, old, 6, 6);
+    return move_lines(self, old, from, to);
+}
+
+static int move_overflow(const rebuilding *self, const vidi__overflow *old)
+{
+    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(old, &at, &left);) {
+        uint64_t hash = *vidi__overflow_at(old->entries, at) - self->from;
+        uint64_t times = old->times ? *vidi__overflow_at(old->times, at) : 1;
+        if (hash < self->into->range)
+            VIDI__TRY(vidi__subtable_insert(self->into, self->slabs, hash, times));
+    }
+    return VIDI_OK;
+}
+
+int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
+                           const vidi__subtable *shape, int half)
+{
+    VIDI__TRY(vidi__subtable_make(fresh, slabs, shape));
+    rebuilding self = {*fresh, slabs, half == 1 ? shape->range : 0};
+    int code =
+        vidi__overflow_resize(&(*fresh)->overflow, slabs, shape->multiset, old->overflow.used / (half < 0 ? 2 : 4) + 8);
+    if (code == VIDI_OK)
+        code = move_all_lines(&self, old);
+    if (code == VIDI_OK)
+        code = move_overflow(&self, &old->overflow);
+    if (code < 0) {
+        vidi__subtable_free(*fresh, slabs);
+        *fresh = NULL;
+    }
+    return code;
+}
+
 /* ---- saving and loading ---- */
 
 /*
@@ -312,6 +437,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
  */
 #define LINES_LIMIT (UINT64_C(1) << 17)
 #define OVERFLOW_LIMIT 64
+#define SLOTS_MAX 20
 
 /* The largest overflow table that a stream may ask for: larger than any that we build. */
 static uint64_t overflow_room_max(uint64_t lines)
@@ -338,7 +464,7 @@ int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
 
 /* For each number of slots in use, the bits of a line that carry data. The other bits hold stale memory. */
 typedef struct used_bits {
-    uint64_t bits[VIDI__SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
+    uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
 } used_bits;
 
 static void find_used_bits(used_bits *all, unsigned width)
@@ -433,11 +559,11 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
 static int check_lines(const vidi__subtable *table, uint64_t *count)
 {
     uint64_t used = table->overflow.used;
-    uint64_t first[2] = {0, vidi__subtable_last_first(table)};
+    uint64_t first[2] = {0, last_first(table)};
     for (uint64_t line = 0; line < table->lines; line++) {
         VIDI__TRY(check_line(table, line, first, count));
         first[1] = first[0];
-        first[0] = vidi__subtable_next_first(table, line, first[0]);
+        first[0] = next_first(table, line, first[0]);
         used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
     }
     return used == table->used ? VIDI_OK : vidi__damaged("the number of entries of a sub-table is wrong");
@@ -475,6 +601,7 @@ int vidi__subtable_verify(const vidi__subtable *table, uint64_t *count)
 static int copy_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__reader *reader, uint64_t *count)
 {
     VIDI__TRY(vidi__slabs_array(slabs, &table->slabs, lines_bytes(table)));
+    find_adjacent(table);
     for (uint64_t i = 0; i < slab_count(table->lines); i++)
         VIDI__TRY(vidi__read(reader, table->slabs[i], lines_in_slab(table, i) * VIDI__LINE_BYTES));
     if (!vidi__must_examine(reader)) {
@@ -499,7 +626,9 @@ int vidi__subtable_load_lines(vidi__subtable *table, vidi__slabs *slabs, vidi__r
         return copy_lines(table, slabs, reader, count);
     VIDI__TRY(vidi__lend(reader, lines_bytes(table), &lent));
     *count += table->used;
-    return vidi__slabs_array_over(slabs, &table->slabs, lent, lines_bytes(table));
+    VIDI__TRY(vidi__slabs_array_over(slabs, &table->slabs, lent, lines_bytes(table)));
+    find_adjacent(table);
+    return VIDI_OK;
 }
 
 /* Comes after the lines: only now has the stream proved to be long enough for memory in proportion to them. */

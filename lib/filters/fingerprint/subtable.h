@@ -24,9 +24,7 @@
 #include "filters/fingerprint/line.h"
 #include "filters/fingerprint/overflow.h"
 
-#define VIDI__SLOTS_MAX 20 /* of a line of any width */
-/* 256 KiB: an old and a new one fit into the cache of a core together, and rebuilding takes a tenth of a millisecond. */
-#define VIDI__SUBTABLE_LINES_MAX 4096
+#define VIDI__SUBTABLE_LINES_MAX 16384 /* 1 MiB: rebuilding takes one or two milliseconds */
 
 /* A sub-table. The fields that a lookup needs come first, within one cache line. */
 typedef struct vidi__subtable {
@@ -39,8 +37,10 @@ typedef struct vidi__subtable {
     uint8_t width;  /* bytes per distance */
     bool multiset;
     bool portable;
-    bool lent;      /* the lines are borrowed: never written to, and perhaps never verified */
-    unsigned depth; /* length of the prefix behind the partition's bits */
+    bool lent;               /* the lines are borrowed: never written to, and perhaps never verified */
+    uint16_t depth;          /* length of the prefix behind the partition's bits */
+    uint16_t adjacent_slabs; /* so many slabs, from the first on, are adjacent in memory, */
+    unsigned char *adjacent; /* and this is the first: it saves large tables a cache miss in `slabs` */
     vidi__overflow overflow;
     uint64_t lines;
 } vidi__subtable;
@@ -53,6 +53,8 @@ typedef struct vidi__spot {
 
 static inline unsigned char *vidi__subtable_line(const vidi__subtable *table, uint64_t line)
 {
+    if (VIDI__LIKELY(line / VIDI__SLAB_LINES < table->adjacent_slabs))
+        return table->adjacent + line * VIDI__LINE_BYTES;
     return table->slabs[line / VIDI__SLAB_LINES] + line % VIDI__SLAB_LINES * VIDI__LINE_BYTES;
 }
 
@@ -67,29 +69,6 @@ static inline vidi__spot vidi__subtable_spot(const vidi__subtable *table, uint64
     uint64_t distance = vidi__scale(fraction, table->inverse);
     distance += fraction - distance * table->ratio >= table->ratio;
     return (vidi__spot){vidi__subtable_line(table, line), distance};
-}
-
-/* The first hash of a line: the smallest whose product reaches the line. */
-static inline uint64_t vidi__subtable_first(const vidi__subtable *table, uint64_t line)
-{
-    unsigned __int128 start = (unsigned __int128)line << 64;
-    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
-    return (uint64_t)((start + table->ratio - 1) / table->ratio);
-}
-
-/* The first hash of the last line, whose displaced entries are in the first line. */
-static inline uint64_t vidi__subtable_last_first(const vidi__subtable *table)
-{
-    return vidi__subtable_first(table, table->lines - 1);
-}
-
-/* The first hash of the next line, from the first hash of this one: `inverse` hashes further, or one or two more. */
-static inline uint64_t vidi__subtable_next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
-{
-    first += table->inverse;
-    while (vidi__scale(first, table->ratio) <= line)
-        first++;
-    return first;
 }
 
 /* The line after the one that a hash belongs to. */
@@ -109,17 +88,11 @@ static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64
         const unsigned char *next = vidi__subtable_next_line(table, hash);
         __builtin_prefetch(next, 1);
         __asm__ volatile("" : : "r"(next)); /* gcc would drop a loop that does nothing but prefetch */
-        if (table->overflow.room)
-            __builtin_prefetch(vidi__overflow_at(table->overflow.entries, vidi__overflow_home(&table->overflow, hash)),
-                               1);
     }
 }
 
 /* Creates an empty sub-table of this shape. */
 int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
-
-/* The same without initializing the lines: the caller writes every head before anything else happens. */
-int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
 void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs);
 
 /* How often the hash is in the sub-table: 0 or 1, or more in a multiset. */
@@ -142,7 +115,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
 
 /*
  * Creates a sub-table of another shape with the hashes of `old`. If `shape` has half the range, `half` selects the
- * lower (0) or the upper (1) half of the hashes; -1 takes all. See rebuild.c.
+ * lower (0) or the upper (1) half of the hashes; -1 takes all.
  */
 int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
                            const vidi__subtable *shape, int half);
@@ -180,6 +153,9 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table);
  * depth, range, multiset and portable.
  */
 void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
+
+/* Room of the overflow table of a sub-table with this many lines when this many hashes have overflowed. */
+uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);
 
 /* ---- the fast path: the hash is in its own line or absent ---- */
 
@@ -223,6 +199,9 @@ static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash
     VIDI__FOR_WIDTH(table->width, VIDI__HAS)
 #undef VIDI__HAS
 }
+
+/* Puts a hash, which is absent, into the overflow table of a plain set. Its line must get its signature. */
+int vidi__subtable_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash);
 
 /* The slow path: the line is full or has the hash's signature, the sub-table is full, or it is a multiset. */
 int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,

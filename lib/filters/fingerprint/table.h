@@ -4,12 +4,11 @@
  *     hash  | 6 bits: partition | directory: sub-table | rest: a number below the sub-table's range (subtable.h)
  *
  *     partition  a directory of 2^depth entries; several entries may share a sub-table
- *     sub-table  grows by a third when it is full, and splits in two when it would exceed 256 KiB
+ *     sub-table  grows by a quarter when it is full, and splits in two when it would exceed 1 MiB
  *
- * Each partition has its own series of sizes, spread over that third, so the partitions grow one after the other and
+ * Each partition has its own series of sizes, spread over that quarter, so the partitions grow one after the other and
  * not all at once. Memory follows the number of hashes closely, and no add waits for more than one sub-table to be
- * rebuilt. Growing by the factor g takes (g - 1) / ln g times the memory of a full table, and moves each hash
- * 1 / (g - 1) times.
+ * rebuilt.
  *
  * A hash of 64 bits maps to one of S numbers, floor(hash · S / 2^64), and the table tells all S numbers apart. S is
  * g · 2^e with a small g. So S is divisible by every power of two that prefixes lead to: prefixes are whole bits, but
@@ -27,7 +26,7 @@
 typedef struct vidi__partition {
     vidi__subtable **directory; /* NULL until the partition is opened */
     unsigned depth;
-    uint64_t changes; /* incremented whenever a sub-table is replaced */
+    uint64_t changes; /* incremented when it is opened and whenever a sub-table is replaced */
 } vidi__partition;
 
 typedef struct vidi__table {
@@ -35,13 +34,12 @@ typedef struct vidi__table {
     uint64_t hashes; /* S: how many hashes the table tells apart */
     bool multiset;
     bool portable;
-    double growth; /* the factor by which sub-tables grow; 0: the default */
     /* Hint: hashes expected in all, 0 if unknown. Sub-tables that must grow then grow to that size at once. */
     _Atomic uint64_t expected;
     vidi__partition partitions[VIDI__PARTITIONS];
 } vidi__table;
 
-/* The caller has set hashes, multiset, portable and growth. */
+/* The caller has set hashes, multiset and portable. */
 int vidi__table_init(vidi__table *table, vidi__memory *memory);
 void vidi__table_close(vidi__table *table);
 
@@ -80,7 +78,7 @@ typedef struct vidi__place {
 static inline vidi__place vidi__place_of(const vidi__partition *partition, uint64_t hash)
 {
     uint64_t rest = hash << VIDI__PARTITION_BITS;
-    vidi__place place = {.table = partition->directory[partition->depth ? rest >> (64 - partition->depth) : 0]};
+    vidi__place place = {.table = partition->directory[rest >> 1 >> (63 - partition->depth)]};
     place.hash = vidi__scale(rest << place.table->depth, place.table->range);
     place.spot = vidi__subtable_spot(place.table, place.hash);
     return place;
