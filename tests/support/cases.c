@@ -61,6 +61,7 @@ static const test_case table[] = {
     {"fingerprint", NULL, 1, 1e-6, TEST_FULL},
     {"fingerprint", "bits=32", 0, 0, TEST_FULL | TEST_ANY_SIZE},
     {"fingerprint", "bits=47", 0.01, 0, TEST_ANY_SIZE},
+    {"fingerprint", "growth=1.5", 0, 0, TEST_ANY_SIZE},
     {"fingerprint", "multiset=on", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
     {"fingerprint", "multiset=on,bits=32", 0, 0, TEST_MULTISET | TEST_ANY_SIZE},
     {"fingerprint", "hash=xxh3", 0, 0, TEST_ANY_SIZE},

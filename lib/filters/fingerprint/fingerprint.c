@@ -9,8 +9,9 @@
  * Threads: a batch is processed partition by partition, each under its own lock (batch.h), unless the caller has the
  * set alone (kernel.h).
  *
- * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), hash. If an error
- * rate and a capacity are given, W becomes as small as they allow.
+ * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), growth (the factor
+ * by which parts of the table grow: more takes more memory and moves hashes less often), hash. If an error rate and a
+ * capacity are given, W becomes as small as they allow.
  *
  * Promises: no false negatives. fp_now = count / S is exact at any size. An attacker without the key does no better
  * than chance, since partition, sub-table, line and distance all come from the keyed hash.
@@ -23,6 +24,8 @@
 #define BITS_MIN 32
 #define BITS_MAX 60
 #define BITS_STEPS 64 /* W is a multiple of 1/64 */
+#define GROWTH_MIN 1.05
+#define GROWTH_MAX 4
 
 typedef struct fingerprint {
     vidi__filter base;
@@ -203,9 +206,18 @@ static int merge_hash(void *context, uint64_t hash, uint64_t times)
     return vidi__subtable_insert(place.table, &self->table.slabs, place.hash, times - 1);
 }
 
+/* Sets that grow by different factors can be merged; everything else must agree. */
+static int check_mergeable(const vidi__filter *into, const vidi__filter *from)
+{
+    const fingerprint *a = (const fingerprint *)into, *b = (const fingerprint *)from;
+    bool same = into->kind == from->kind && a->table.hashes == b->table.hashes &&
+                a->table.multiset == b->table.multiset && into->item_hash == from->item_hash;
+    return same ? VIDI_OK : vidi__filter_same_shape(into, from);
+}
+
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
-    VIDI__TRY(vidi__filter_same_shape(into, from));
+    VIDI__TRY(check_mergeable(into, from));
     return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
 }
 
@@ -229,7 +241,7 @@ static int fingerprint_fp_merged(const vidi__filter *into, const vidi__filter *f
     const vidi__table *table = &((const fingerprint *)into)->table;
     counting_missing self = {.into = table, .missing = vidi__filter_count(from)};
     double known = (double)(vidi__filter_count(into) + more), hashes = (double)table->hashes;
-    VIDI__TRY(vidi__filter_same_shape(into, from));
+    VIDI__TRY(check_mergeable(into, from));
     if ((known + (double)self.missing) / hashes > (into->error > 0 ? into->error : VIDI__DEFAULT_ERROR)) {
         self.missing = 0;
         VIDI__TRY(vidi__table_walk(&((const fingerprint *)from)->table, count_missing, &self));
@@ -262,6 +274,8 @@ static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
     const fingerprint *self = (const fingerprint *)filter;
     vidi__text_add(text, "bits=%.8g,multiset=%s,hash=%s", self->bits, self->table.multiset ? "on" : "off",
                    filter->item_hash->name);
+    if (self->table.growth > 0)
+        vidi__text_add(text, ",growth=%.8g", self->table.growth);
 }
 
 static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
@@ -319,6 +333,7 @@ static int configure(fingerprint *self, const vidi__config *config)
                               config->error, (unsigned long long)config->capacity, ceil(self->bits), BITS_MAX);
     }
     VIDI__TRY(vidi__params_double(config->params, "bits", BITS_MIN, BITS_MAX, &self->bits));
+    VIDI__TRY(vidi__params_double(config->params, "growth", GROWTH_MIN, GROWTH_MAX, &self->table.growth));
     VIDI__TRY(vidi__params_choice(config->params, "multiset", "off|on", &multiset));
     VIDI__TRY(vidi__filter_check_hash(config));
     self->bits = round_bits(self->bits);

@@ -99,7 +99,7 @@ int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool mul
 int vidi__overflow_insert(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t hash, uint64_t times,
                           bool *fresh)
 {
-    if (5 * (overflow->used + 1) > 4 * overflow->room)
+    if (vidi__overflow_is_full(overflow))
         VIDI__TRY(vidi__overflow_resize(overflow, slabs, multiset, overflow->room + overflow->room / 4 + 8));
     uint64_t at = find(overflow, hash);
     *fresh = entry(overflow, at) == EMPTY;

@@ -39,6 +39,12 @@ static inline uint64_t vidi__overflow_home(const vidi__overflow *overflow, uint6
     return vidi__scale(vidi__mix(hash + overflow->room), overflow->room);
 }
 
+/* Must the table grow before another hash can be inserted? */
+static inline bool vidi__overflow_is_full(const vidi__overflow *overflow)
+{
+    return 5 * (overflow->used + 1) > 4 * overflow->room;
+}
+
 /* Prefetches the home of a hash. */
 static inline void vidi__overflow_prefetch(const vidi__overflow *overflow, uint64_t hash)
 {

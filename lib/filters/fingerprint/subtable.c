@@ -74,7 +74,7 @@ static void find_adjacent(vidi__subtable *table)
     table->adjacent_slabs = count >= all - all / 4 ? (uint16_t)count : 0;
 }
 
-int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
+int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
 {
     VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = *shape;
@@ -85,9 +85,15 @@ int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__
     if (code < 0) {
         vidi__subtable_free(*table, slabs);
         *table = NULL;
-        return code;
     }
-    find_adjacent(*table);
+    if (code == VIDI_OK)
+        find_adjacent(*table);
+    return code;
+}
+
+int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
+{
+    VIDI__TRY(vidi__subtable_alloc(table, slabs, shape));
     for (uint64_t line = 0; line < shape->lines; line++)
         vidi__line_set_head(vidi__subtable_line(*table, line), 0);
     return VIDI_OK;
@@ -105,23 +111,6 @@ void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs)
 uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 {
     return vidi__slabs_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
-}
-
-/* The first hash of a line: the smallest whose product reaches the line. */
-static uint64_t first_hash(const vidi__subtable *table, uint64_t line)
-{
-    unsigned __int128 start = (unsigned __int128)line << 64;
-    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
-    return (uint64_t)((start + table->ratio - 1) / table->ratio);
-}
-
-/* The first hash of the next line, from the first hash of this one: `inverse` hashes further, or one or two more. */
-static inline uint64_t next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
-{
-    first += table->inverse;
-    while (vidi__scale(first, table->ratio) <= line)
-        first++;
-    return first;
 }
 
 /* ---- lookup, insert, remove ---- */
@@ -189,12 +178,12 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes)
 
 static int insert_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)
 {
+    vidi__overflow *overflow = &table->overflow;
     bool fresh;
-    uint64_t more = table->overflow.used + 1;
-    if (VIDI__UNLIKELY(overflow_full(more, table->overflow.room)))
-        VIDI__TRY(vidi__overflow_resize(&table->overflow, slabs, table->multiset,
-                                        vidi__subtable_overflow_room(table->lines, more)));
-    VIDI__TRY(vidi__overflow_insert(&table->overflow, slabs, table->multiset, hash, times, &fresh));
+    if (VIDI__UNLIKELY(vidi__overflow_is_full(overflow)))
+        VIDI__TRY(vidi__overflow_resize(overflow, slabs, table->multiset,
+                                        vidi__subtable_overflow_room(table->lines, overflow->used + 1)));
+    VIDI__TRY(vidi__overflow_insert(overflow, slabs, table->multiset, hash, times, &fresh));
     table->used += fresh;
     return VIDI_OK;
 }
@@ -277,12 +266,6 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash)
     return remove_from(table, at.line, at.distance, false);
 }
 
-/* The first hash of the last line, whose displaced entries are in the first line. */
-static uint64_t last_first(const vidi__subtable *table)
-{
-    return first_hash(table, table->lines - 1);
-}
-
 /*
  * Is this the slot at which a walk reports the hash? A multiset may store a hash several times; it is reported at the
  * first slot in its own line, or else at the first in the next line.
@@ -324,12 +307,12 @@ static int walk_line(const vidi__subtable *table, const unsigned char *line, uin
 
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
 {
-    for (uint64_t line = 0, first = 0, before = last_first(table); line < table->lines; line++) {
+    for (uint64_t line = 0, first = 0, before = vidi__subtable_last_first(table); line < table->lines; line++) {
         int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
         if (code)
             return code;
         before = first;
-        first = next_first(table, line, first);
+        first = vidi__subtable_next_first(table, line, first);
     }
     const vidi__overflow *overflow = &table->overflow;
     for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
@@ -346,88 +329,6 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
     return 0;
 }
 
-/* ---- rebuilding ---- */
-
-/* Moves the hashes from `from` on into a new sub-table, reduced by `from`; as many as its range covers. */
-typedef struct rebuilding {
-    vidi__subtable *into;
-    vidi__slabs *slabs;
-    uint64_t from;
-} rebuilding;
-
-/*
- * Moves all lines, in order. Growing spends its time here, so the function is compiled for each common width that stays
- * the same, as a constant, and once for any pair of widths.
- */
-static VIDI__INLINE int move_lines(const rebuilding *self, const vidi__subtable *old, unsigned old_width,
-                                   unsigned new_width)
-{
-    vidi__subtable *into = self->into;
-    const unsigned slots = vidi__line_slots(new_width);
-    for (uint64_t line = 0, first = 0, before = last_first(old); line < old->lines; line++) {
-        const unsigned char *from = vidi__subtable_line(old, line);
-        uint32_t displaced_slots = vidi__line_displaced(vidi__line_head(from), vidi__line_slots(old_width));
-        for (unsigned i = 0, count = vidi__line_count(vidi__line_head(from)); i < count; i++) {
-            uint64_t hash =
-                (displaced_slots >> i & 1 ? before : first) + vidi__line_get(from, old_width, i) - self->from;
-            if (hash >= into->range)
-                continue;
-            const vidi__spot at = vidi__subtable_spot(into, hash);
-            uint32_t head = vidi__line_head(at.line);
-            if (VIDI__UNLIKELY(vidi__line_count(head) == slots)) {
-                VIDI__TRY(insert_at(into, self->slabs, hash, &at, 1));
-                continue;
-            }
-            vidi__line_append(at.line, new_width, head, at.distance, false);
-            into->used++;
-        }
-        before = first;
-        first = next_first(old, line, first);
-    }
-    return VIDI_OK;
-}
-
-static int move_all_lines(const rebuilding *self, const vidi__subtable *old)
-{
-    unsigned from = old->width, to = self->into->width;
-    if (from == 3 && to == 3)
-        return move_lines(self, old, 3, 3);
-    if (from == 5 && to == 5)
-        return move_lines(self, old, 5, 5);
-    if (from == 6 && to == 6)
-        return move_lines(self, old, 6, 6);
-    return move_lines(self, old, from, to);
-}
-
-static int move_overflow(const rebuilding *self, const vidi__overflow *old)
-{
-    for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(old, &at, &left);) {
-        uint64_t hash = *vidi__overflow_at(old->entries, at) - self->from;
-        uint64_t times = old->times ? *vidi__overflow_at(old->times, at) : 1;
-        if (hash < self->into->range)
-            VIDI__TRY(vidi__subtable_insert(self->into, self->slabs, hash, times));
-    }
-    return VIDI_OK;
-}
-
-int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
-                           const vidi__subtable *shape, int half)
-{
-    VIDI__TRY(vidi__subtable_make(fresh, slabs, shape));
-    rebuilding self = {*fresh, slabs, half == 1 ? shape->range : 0};
-    int code =
-        vidi__overflow_resize(&(*fresh)->overflow, slabs, shape->multiset, old->overflow.used / (half < 0 ? 2 : 4) + 8);
-    if (code == VIDI_OK)
-        code = move_all_lines(&self, old);
-    if (code == VIDI_OK)
-        code = move_overflow(&self, &old->overflow);
-    if (code < 0) {
-        vidi__subtable_free(*fresh, slabs);
-        *fresh = NULL;
-    }
-    return code;
-}
-
 /* ---- saving and loading ---- */
 
 /*
@@ -437,7 +338,6 @@ int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vi
  */
 #define LINES_LIMIT (UINT64_C(1) << 17)
 #define OVERFLOW_LIMIT 64
-#define SLOTS_MAX 20
 
 /* The largest overflow table that a stream may ask for: larger than any that we build. */
 static uint64_t overflow_room_max(uint64_t lines)
@@ -464,7 +364,7 @@ int vidi__subtable_save_head(const vidi__subtable *table, vidi__writer *writer)
 
 /* For each number of slots in use, the bits of a line that carry data. The other bits hold stale memory. */
 typedef struct used_bits {
-    uint64_t bits[SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
+    uint64_t bits[VIDI__SLOTS_MAX + 1][VIDI__LINE_BYTES / 8];
 } used_bits;
 
 static void find_used_bits(used_bits *all, unsigned width)
@@ -559,11 +459,11 @@ static int check_line(const vidi__subtable *table, uint64_t line, const uint64_t
 static int check_lines(const vidi__subtable *table, uint64_t *count)
 {
     uint64_t used = table->overflow.used;
-    uint64_t first[2] = {0, last_first(table)};
+    uint64_t first[2] = {0, vidi__subtable_last_first(table)};
     for (uint64_t line = 0; line < table->lines; line++) {
         VIDI__TRY(check_line(table, line, first, count));
         first[1] = first[0];
-        first[0] = next_first(table, line, first[0]);
+        first[0] = vidi__subtable_next_first(table, line, first[0]);
         used += vidi__line_count(vidi__line_head(vidi__subtable_line(table, line)));
     }
     return used == table->used ? VIDI_OK : vidi__damaged("the number of entries of a sub-table is wrong");

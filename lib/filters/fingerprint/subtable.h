@@ -24,7 +24,9 @@
 #include "filters/fingerprint/line.h"
 #include "filters/fingerprint/overflow.h"
 
-#define VIDI__SUBTABLE_LINES_MAX 16384 /* 1 MiB: rebuilding takes one or two milliseconds */
+#define VIDI__SLOTS_MAX 20 /* of a line of any width */
+/* 256 KiB: an old and a new one fit into the cache of a core together, and rebuilding takes a tenth of a millisecond. */
+#define VIDI__SUBTABLE_LINES_MAX 4096
 
 /* A sub-table. The fields that a lookup needs come first, within one cache line. */
 typedef struct vidi__subtable {
@@ -71,6 +73,29 @@ static inline vidi__spot vidi__subtable_spot(const vidi__subtable *table, uint64
     return (vidi__spot){vidi__subtable_line(table, line), distance};
 }
 
+/* The first hash of a line: the smallest whose product reaches the line. */
+static inline uint64_t vidi__subtable_first(const vidi__subtable *table, uint64_t line)
+{
+    unsigned __int128 start = (unsigned __int128)line << 64;
+    /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
+    return (uint64_t)((start + table->ratio - 1) / table->ratio);
+}
+
+/* The first hash of the last line, whose displaced entries are in the first line. */
+static inline uint64_t vidi__subtable_last_first(const vidi__subtable *table)
+{
+    return vidi__subtable_first(table, table->lines - 1);
+}
+
+/* The first hash of the next line, from the first hash of this one: `inverse` hashes further, or one or two more. */
+static inline uint64_t vidi__subtable_next_first(const vidi__subtable *table, uint64_t line, uint64_t first)
+{
+    first += table->inverse;
+    while (vidi__scale(first, table->ratio) <= line)
+        first++;
+    return first;
+}
+
 /* The line after the one that a hash belongs to. */
 static inline unsigned char *vidi__subtable_next_line(const vidi__subtable *table, uint64_t hash)
 {
@@ -88,11 +113,17 @@ static inline void vidi__subtable_look_ahead(const vidi__subtable *table, uint64
         const unsigned char *next = vidi__subtable_next_line(table, hash);
         __builtin_prefetch(next, 1);
         __asm__ volatile("" : : "r"(next)); /* gcc would drop a loop that does nothing but prefetch */
+        if (table->overflow.room)
+            __builtin_prefetch(vidi__overflow_at(table->overflow.entries, vidi__overflow_home(&table->overflow, hash)),
+                               1);
     }
 }
 
 /* Creates an empty sub-table of this shape. */
 int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
+
+/* The same without initializing the lines: the caller writes every head before anything else happens. */
+int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape);
 void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs);
 
 /* How often the hash is in the sub-table: 0 or 1, or more in a multiset. */
@@ -115,7 +146,7 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
 
 /*
  * Creates a sub-table of another shape with the hashes of `old`. If `shape` has half the range, `half` selects the
- * lower (0) or the upper (1) half of the hashes; -1 takes all.
+ * lower (0) or the upper (1) half of the hashes; -1 takes all. See rebuild.c.
  */
 int vidi__subtable_rebuild(vidi__subtable **fresh, const vidi__subtable *old, vidi__slabs *slabs,
                            const vidi__subtable *shape, int half);

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-#define GROWTH 1.25
+#define GROWTH 1.36       /* the default: from ten million URLs on, the table takes up to 7.5 bytes a URL */
+#define GROWTH_SMALL 1.25 /* the default for a table of less than LARGE hashes, where memory matters more than moves */
+#define LARGE 1e6
 #define GROWTH_LEAST 1.04      /* skips the next size if rounding has made a sub-table full just below it */
 #define FIRST_HASHES 24.0      /* the smallest size of a sub-table */
 #define RANGE_LEAST (1u << 16) /* a sub-table with no more hashes to tell apart grows instead of splitting */
@@ -119,16 +121,25 @@ static void replace(vidi__table *table, vidi__partition *partition, uint64_t ent
 
 /* ---- growing ---- */
 
-/*
- * The smallest size of this partition that leaves some room beyond `hashes`. Sizes form a geometric series that starts
- * a little higher in each partition. Each growth goes back to the series, whatever rounding to lines and slabs did
- * before.
- */
-static double next_size(const vidi__table *table, const vidi__partition *partition, double hashes)
+static double growth_at(const vidi__table *table, double hashes)
 {
-    double phase = (double)(partition - table->partitions) / VIDI__PARTITIONS;
-    double steps = ceil(log(hashes * GROWTH_LEAST / FIRST_HASHES) / log(GROWTH) - phase);
-    return FIRST_HASHES * pow(GROWTH, fmax(steps, 0) + phase);
+    if (table->growth > 0)
+        return table->growth;
+    return hashes < LARGE ? GROWTH_SMALL : GROWTH;
+}
+
+/*
+ * The smallest size of a sub-table of this partition that leaves some room beyond `hashes`. The sizes of a whole
+ * partition form a geometric series that starts a little higher in each partition; a sub-table has its share of them.
+ * Each growth goes back to the series, whatever rounding to lines and slabs did before, and a split is a growth like
+ * any other.
+ */
+static double next_size(const vidi__table *table, const vidi__partition *partition, unsigned depth, double hashes)
+{
+    double whole = ldexp(hashes, (int)depth), phase = (double)(partition - table->partitions) / VIDI__PARTITIONS;
+    double growth = growth_at(table, whole * VIDI__PARTITIONS);
+    double steps = ceil(log(whole * GROWTH_LEAST / FIRST_HASHES) / log(growth) - phase);
+    return ldexp(FIRST_HASHES * pow(growth, fmax(steps, 0) + phase), -(int)depth);
 }
 
 /*
@@ -138,7 +149,7 @@ static double next_size(const vidi__table *table, const vidi__partition *partiti
 static vidi__subtable next_shape(const vidi__table *table, const vidi__partition *partition, unsigned depth,
                                  double hashes)
 {
-    double least = next_size(table, partition, hashes);
+    double least = next_size(table, partition, depth, hashes);
     double each = (double)atomic_load_explicit(&table->expected, memory_order_relaxed) / VIDI__PARTITIONS;
     double most = ldexp(each, -(int)depth);
     most += SPREAD * sqrt(most);
@@ -150,7 +161,7 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
     vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
     vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
     if (too_large(&shape)) /* it will split again before it is full */
-        shape = shape_at(table, old->depth + 1, next_size(table, partition, (double)old->used));
+        shape = shape_at(table, old->depth + 1, next_size(table, partition, old->depth + 1, (double)old->used));
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(table, partition));
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->slabs, &shape, 0));
@@ -180,7 +191,7 @@ int vidi__table_open(vidi__table *table, vidi__partition *partition)
 {
     if (VIDI__LIKELY(partition->directory != NULL))
         return VIDI_OK;
-    vidi__subtable shape = shape_at(table, 0, next_size(table, partition, 1));
+    vidi__subtable shape = shape_at(table, 0, next_size(table, partition, 0, 1));
     int code = open_partition(table, partition, &shape);
     if (code < 0)
         free_directory(table, partition);
@@ -299,7 +310,7 @@ static vidi__subtable shape_for(double urls, uint64_t hashes)
 {
     vidi__table made = {.hashes = hashes};
     double each = urls / VIDI__PARTITIONS;
-    return each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH) : first_shape(&made, each);
+    return each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH_SMALL) : first_shape(&made, each);
 }
 
 double vidi__table_bytes_for(double urls, uint64_t hashes)

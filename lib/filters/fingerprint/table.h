@@ -4,11 +4,12 @@
  *     hash  | 6 bits: partition | directory: sub-table | rest: a number below the sub-table's range (subtable.h)
  *
  *     partition  a directory of 2^depth entries; several entries may share a sub-table
- *     sub-table  grows by a quarter when it is full, and splits in two when it would exceed 1 MiB
+ *     sub-table  grows by a third when it is full, and splits in two when it would exceed 256 KiB
  *
- * Each partition has its own series of sizes, spread over that quarter, so the partitions grow one after the other and
+ * Each partition has its own series of sizes, spread over that third, so the partitions grow one after the other and
  * not all at once. Memory follows the number of hashes closely, and no add waits for more than one sub-table to be
- * rebuilt.
+ * rebuilt. Growing by the factor g takes (g - 1) / ln g times the memory of a full table, and moves each hash
+ * 1 / (g - 1) times.
  *
  * A hash of 64 bits maps to one of S numbers, floor(hash · S / 2^64), and the table tells all S numbers apart. S is
  * g · 2^e with a small g. So S is divisible by every power of two that prefixes lead to: prefixes are whole bits, but
@@ -34,12 +35,13 @@ typedef struct vidi__table {
     uint64_t hashes; /* S: how many hashes the table tells apart */
     bool multiset;
     bool portable;
+    double growth; /* the factor by which sub-tables grow; 0: the default */
     /* Hint: hashes expected in all, 0 if unknown. Sub-tables that must grow then grow to that size at once. */
     _Atomic uint64_t expected;
     vidi__partition partitions[VIDI__PARTITIONS];
 } vidi__table;
 
-/* The caller has set hashes, multiset and portable. */
+/* The caller has set hashes, multiset, portable and growth. */
 int vidi__table_init(vidi__table *table, vidi__memory *memory);
 void vidi__table_close(vidi__table *table);
 
