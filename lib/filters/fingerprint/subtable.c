@@ -3,9 +3,11 @@
 
 /* The load factor at which a sub-table counts as full. Above it, overflow would cost more memory than is saved. */
 #define LOAD 0.88
-/* Hashes in the overflow table for each line, with any width, when a sub-table is almost full (when full: 0.318). */
-#define OVERFLOW_PER_LINE 0.27
-#define OVERFLOW_LOAD 0.8 /* of the overflow table at most */
+/*
+ * Room in the overflow table for each line of a sub-table that is almost full. When it is full, 0.318 hashes for each
+ * line have overflowed, with any width, as was measured.
+ */
+#define OVERFLOW_PER_LINE 0.35
 
 static uint64_t slab_count(uint64_t lines)
 {
@@ -158,22 +160,21 @@ uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
     return times;
 }
 
-static bool overflow_full(uint64_t hashes, uint64_t room)
-{
-    return (double)hashes > OVERFLOW_LOAD * (double)room;
-}
-
 /*
  * The overflow table gets a quarter of the room that it needs when the sub-table is almost full, then all of it, then a
  * little more. So few hashes are moved, and a sub-table that is never filled wastes little.
  */
 uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes)
 {
-    uint64_t whole = (uint64_t)(OVERFLOW_PER_LINE / OVERFLOW_LOAD * (double)lines) + 8;
-    uint64_t room = !hashes ? 0 : overflow_full(hashes, whole / 4 + 8) ? whole : whole / 4 + 8;
-    while (overflow_full(hashes, room))
-        room += room / 8 + 1;
-    return room;
+    uint64_t most = (uint64_t)(OVERFLOW_PER_LINE * (double)lines) + 8;
+    if (!hashes)
+        return 0;
+    vidi__overflow overflow = {.room = most / 4 + 8, .used = hashes - 1};
+    if (vidi__overflow_is_full(&overflow))
+        overflow.room = most;
+    while (vidi__overflow_is_full(&overflow))
+        overflow.room += overflow.room / 8 + 1;
+    return overflow.room;
 }
 
 static int insert_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)

@@ -10,7 +10,8 @@
 #define FIRST_HASHES 24.0      /* the smallest size of a sub-table */
 #define RANGE_LEAST (1u << 16) /* a sub-table with no more hashes to tell apart grows instead of splitting */
 #define DEPTH_MAX 18 /* enough for a trillion URLs; a stream that lies about it costs at most 2 MiB per partition */
-#define SPREAD 3     /* standard deviations of spare room in reserved sub-tables */
+#define RESERVED_LINES_MAX 16384
+#define SPREAD 3 /* standard deviations of spare room in reserved sub-tables */
 
 /* ---- directories ---- */
 
@@ -72,12 +73,15 @@ static bool too_large(const vidi__subtable *shape)
     return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
 }
 
-/* The shape of the 2^depth sub-tables of a partition that is reserved for this many hashes. */
+/*
+ * The shape of the 2^depth sub-tables of a partition that is reserved for this many hashes. They may be larger than
+ * those that grow: batches then find more of what they need to locate a hash in the cache.
+ */
 static vidi__subtable first_shape(const vidi__table *table, double hashes)
 {
     unsigned depth = 0;
     vidi__subtable shape = shape_at(table, depth, hashes + SPREAD * sqrt(hashes));
-    while (too_large(&shape)) {
+    while (too_large(&shape) && shape.lines > RESERVED_LINES_MAX) {
         hashes /= 2;
         shape = shape_at(table, ++depth, hashes + SPREAD * sqrt(hashes));
     }
@@ -160,8 +164,10 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
 {
     vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
     vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
-    if (too_large(&shape)) /* it will split again before it is full */
-        shape = shape_at(table, old->depth + 1, next_size(table, partition, old->depth + 1, (double)old->used));
+    if (too_large(&shape)) { /* it will split again before it is full */
+        double most = (double)old->used / (too_large(old) ? 2 : 1);
+        shape = shape_at(table, old->depth + 1, next_size(table, partition, old->depth + 1, most));
+    }
     if (old->depth == partition->depth)
         VIDI__TRY(double_directory(table, partition));
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->slabs, &shape, 0));
