@@ -25,6 +25,12 @@ static uint64_t next(const vidi__overflow *overflow, uint64_t at)
 static uint64_t find(const vidi__overflow *overflow, uint64_t hash)
 {
     uint64_t at = vidi__overflow_home(overflow, hash), left = overflow->room;
+    if (VIDI__LIKELY(overflow->room <= VIDI__OVERFLOW_BLOCK)) { /* of all but the largest sub-tables */
+        const uint64_t *block = overflow->entries[0];
+        while (block[at] != hash && block[at] != EMPTY && --left)
+            at = next(overflow, at);
+        return at;
+    }
     for (uint64_t there; there = entry(overflow, at), there != hash && there != EMPTY && --left;)
         at = next(overflow, at);
     return at;

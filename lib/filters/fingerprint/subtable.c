@@ -173,7 +173,7 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes)
     if (vidi__overflow_is_full(&overflow))
         overflow.room = most;
     while (vidi__overflow_is_full(&overflow))
-        overflow.room += overflow.room / 8 + 1;
+        overflow.room += overflow.room / 4 + 1;
     return overflow.room;
 }
 
@@ -209,7 +209,8 @@ static uint64_t fill(vidi__subtable *table, unsigned char *line, uint64_t distan
     return times;
 }
 
-static int insert_at(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *at, uint64_t times)
+/* Inserts several copies of a hash. */
+static int insert_copies(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *at, uint64_t times)
 {
     unsigned char *next = vidi__subtable_next_line(table, hash);
     uint64_t here = room_in(table, at->line), there = next == at->line ? 0 : room_in(table, next);
@@ -223,10 +224,40 @@ static int insert_at(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, c
     return VIDI_OK;
 }
 
+/* Inserts one: most hashes that do not take the fast path end here. */
+static VIDI__INLINE int insert_as(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *at,
+                                  unsigned width)
+{
+    const unsigned slots = vidi__line_slots(width);
+    const uint32_t head = vidi__line_head(at->line);
+    if (vidi__line_count(head) < slots) {
+        vidi__line_append(at->line, width, head, at->distance, false);
+        table->used++;
+        return VIDI_OK;
+    }
+    unsigned char *next = vidi__subtable_next_line(table, hash);
+    const uint32_t next_head = vidi__line_head(next);
+    if (vidi__line_count(next_head) < slots) {
+        vidi__line_append(next, width, next_head, at->distance, true);
+        table->used++;
+    } else {
+        VIDI__TRY(insert_overflow(table, slabs, hash, 1));
+    }
+    vidi__line_set_head(at->line, head | vidi__line_signature(slots, at->distance));
+    return VIDI_OK;
+}
+
+static inline int insert_at(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *at)
+{
+#define INSERT(width) insert_as(table, slabs, hash, at, width)
+    VIDI__FOR_WIDTH(table->width, INSERT)
+#undef INSERT
+}
+
 int vidi__subtable_insert(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, uint64_t times)
 {
     const vidi__spot at = vidi__subtable_spot(table, hash);
-    return insert_at(table, slabs, hash, &at, times);
+    return times == 1 ? insert_at(table, slabs, hash, &at) : insert_copies(table, slabs, hash, &at, times);
 }
 
 int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,
@@ -237,7 +268,7 @@ int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_
         return VIDI_SEEN;
     if (VIDI__UNLIKELY(table->used >= table->limit))
         return VIDI__SUBTABLE_FULL;
-    VIDI__TRY(insert_at(table, slabs, hash, spot, 1));
+    VIDI__TRY(insert_at(table, slabs, hash, spot));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 

@@ -2,6 +2,9 @@
  * Rebuilding: whatever the shapes of the old and the new sub-table and however its hashes crowd, the new one holds
  * exactly what it should and the old one stays as it was.
  */
+#include "filters/fingerprint/rebuild.h"
+
+#include "cpu/cpu.h"
 #include "filters/fingerprint/subtable_cases.h"
 
 /* How the hashes of a table are spread. */
@@ -42,12 +45,30 @@ static void check_verified(vidi__subtable *table, const list *wanted)
     assert_int_equal(count, wanted->n);
 }
 
+/* Every instruction set leaves the same lines. */
+static void check_passes_agree(fixture *f, const vidi__subtable *old, const vidi__subtable *shape, int half)
+{
+#if defined(__x86_64__)
+    vidi__subtable *plain, *vectors;
+    if (!vidi__cpu_has(VIDI__CPU_AVX2))
+        return;
+    assert_int_equal(vidi__rebuild_with(vidi__rebuild_pass_portable, &plain, old, &f->slabs, shape, half), VIDI_OK);
+    assert_int_equal(vidi__rebuild_with(vidi__rebuild_pass_avx2, &vectors, old, &f->slabs, shape, half), VIDI_OK);
+    check_same_lines(plain, vectors);
+    vidi__subtable_free(plain, &f->slabs);
+    vidi__subtable_free(vectors, &f->slabs);
+#else
+    (void)f, (void)old, (void)shape, (void)half;
+#endif
+}
+
 static void rebuild_and_check(fixture *f, const vidi__subtable *old, const list *all, const vidi__subtable *shape,
                               int half)
 {
     list wanted = half < 0 ? *all : half_of(all, old->range, half);
     vidi__subtable *fresh = rebuilt(f, old, shape, half, all, &wanted);
     check_verified(fresh, &wanted);
+    check_passes_agree(f, old, shape, half);
     vidi__subtable_free(fresh, &f->slabs);
     if (half >= 0)
         list_free(&wanted);
