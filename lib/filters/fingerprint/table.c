@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define GROWTH 1.36       /* the default: from ten million URLs on, the table takes up to 7.5 bytes a URL */
+#define GROWTH 1.35       /* the default: from ten million URLs on, the table takes up to 7.5 bytes a URL */
 #define GROWTH_SMALL 1.25 /* the default for a table of less than LARGE hashes, where memory matters more than moves */
 #define LARGE 1e6
 #define GROWTH_LEAST 1.04      /* skips the next size if rounding has made a sub-table full just below it */
