@@ -31,6 +31,8 @@ vidi__hash_batch_fn *vidi__sip13_batch(vidi__cpu_level level);
 
 #if defined(__x86_64__)
 vidi__hash_batch_fn vidi__sip13_avx2, vidi__sip13_avx512;
+#elif defined(__aarch64__)
+vidi__hash_batch_fn vidi__sip13_neon;
 #endif
 
 uint32_t vidi__jenkins(const vidi_str *pieces, size_t count, uint32_t seed);

@@ -18,6 +18,17 @@ static inline uint64_t vidi__rotl64(uint64_t x, unsigned by)
     return (x << by) | (x >> (64 - by));
 }
 
+/* The bytes of a string behind its last whole word of 8, as a number. */
+static inline __attribute__((always_inline)) uint64_t vidi__sip_last_bytes(const unsigned char *at, uint64_t len)
+{
+    uint64_t left = len % 8, word = 0;
+    if (VIDI__LIKELY(len >= 8)) /* the last 8 bytes, without those already used; a shift by 64 is undefined */
+        return vidi__load64(at + len - 8) >> 8 >> (8 * (7 - left));
+    while (left--)
+        word = word << 8 | at[left];
+    return word;
+}
+
 static inline void vidi__sip_rounds(vidi__sip *s, unsigned rounds)
 {
     while (rounds--) {

@@ -2,9 +2,10 @@
  * sip13 for AVX2: 4 lanes of 64 bits in two groups, so 8 strings at a time. The idea is explained in sip13_lanes.h.
  *
  * There are no loads under a byte mask here. At the end of a string whole words are loaded under a word mask, and the
- * last 0 to 7 bytes are read as vidi__siphash reads them: the last 8 bytes, without those already used.
+ * last 0 to 7 bytes by vidi__sip_last_bytes.
  */
 #include "hash/functions.h"
+#include "hash/sip.h"
 
 #if defined(__x86_64__)
 
@@ -92,21 +93,12 @@ INLINE void ragged_block(vec (*w)[2], const unsigned char *const *at, const uint
     transpose(w, rows);
 }
 
-INLINE uint64_t last_bytes(const unsigned char *at, uint64_t len)
-{
-    uint64_t left = len % 8, word = 0;
-    if (VIDI__LIKELY(len >= 8))
-        return vidi__load64(at + len - 8) >> 8 >> (8 * (7 - left)); /* two shifts, because a shift by 64 is undefined */
-    while (left--)
-        word = word << 8 | at[left];
-    return word;
-}
-
 INLINE void ends(vec (*w)[2], const unsigned char *const *at, const uint64_t *len)
 {
 #pragma GCC unroll 4
     for (unsigned lane = 0; lane < LANES; lane++)
-        vidi__store64((unsigned char *)w[len[lane] / 8] + 8 * lane, last_bytes(at[lane], len[lane]) | len[lane] << 56);
+        vidi__store64((unsigned char *)w[len[lane] / 8] + 8 * lane,
+                      vidi__sip_last_bytes(at[lane], len[lane]) | len[lane] << 56);
 }
 
 INLINE void put(vidi__u128 *out, vec lo, vec hi)

@@ -134,6 +134,9 @@ bool vidi__url_is_canonical(vidi_str url)
     default:
         break;
     }
+#elif defined(__aarch64__)
+    if (vidi__cpu() == VIDI__CPU_NEON)
+        return vidi__url_is_canonical_neon(url);
 #endif
     return vidi__url_is_canonical_portable(url);
 }
@@ -151,6 +154,9 @@ size_t vidi__url_count_canonical(const vidi_str *urls, size_t n)
     default:
         break;
     }
+#elif defined(__aarch64__)
+    if (vidi__cpu() == VIDI__CPU_NEON)
+        return vidi__url_count_canonical_neon(urls, n);
 #endif
     return vidi__url_count_canonical_portable(urls, n);
 }

@@ -28,6 +28,9 @@ bool vidi__url_is_canonical_avx2(vidi_str url);
 size_t vidi__url_count_canonical_avx2(const vidi_str *urls, size_t n);
 bool vidi__url_is_canonical_avx512(vidi_str url);
 size_t vidi__url_count_canonical_avx512(const vidi_str *urls, size_t n);
+#elif defined(__aarch64__)
+bool vidi__url_is_canonical_neon(vidi_str url);
+size_t vidi__url_count_canonical_neon(const vidi_str *urls, size_t n);
 #endif
 
 /*

@@ -90,6 +90,8 @@ const vidi__blocked_kernel *vidi__blocked_kernel_for(vidi__cpu_level level);
 extern const vidi__blocked_kernel vidi__blocked_portable;
 #if defined(__x86_64__)
 extern const vidi__blocked_kernel vidi__blocked_avx2, vidi__blocked_avx512;
+#elif defined(__aarch64__)
+extern const vidi__blocked_kernel vidi__blocked_neon;
 #endif
 
 #endif

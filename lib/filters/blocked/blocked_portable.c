@@ -37,6 +37,9 @@ const vidi__blocked_kernel *vidi__blocked_kernel_for(vidi__cpu_level level)
         return &vidi__blocked_avx512;
     if (level == VIDI__CPU_AVX2)
         return &vidi__blocked_avx2;
+#elif defined(__aarch64__)
+    if (level == VIDI__CPU_NEON)
+        return &vidi__blocked_neon;
 #endif
     (void)level;
     return &vidi__blocked_portable;
