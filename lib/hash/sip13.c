@@ -20,9 +20,9 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(hash)
 
 /*
- * There is no kernel for the two lanes of SSE2. A rotation takes two or three instructions there, but only one in a plain
- * register, so little gain is to be expected. With NEON it takes two, and 32 registers hold both groups. All this was
- * estimated, not measured.
+ * There is no kernel for the two lanes of SSE2. A rotation takes two or three instructions there, but only one in a
+ * plain register, so little gain is to be expected. With NEON it takes two, and 32 registers hold both groups. All this
+ * was estimated, not measured.
  */
 vidi__hash_batch_fn *vidi__sip13_batch(vidi__cpu_level level)
 {

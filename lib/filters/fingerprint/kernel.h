@@ -71,6 +71,8 @@ const vidi__fingerprint_kernel *vidi__fingerprint_kernel_for(vidi__cpu_level lev
 extern const vidi__fingerprint_kernel vidi__fingerprint_portable;
 #if defined(__x86_64__)
 extern const vidi__fingerprint_kernel vidi__fingerprint_sse2, vidi__fingerprint_avx2, vidi__fingerprint_avx512;
+#elif defined(__aarch64__)
+extern const vidi__fingerprint_kernel vidi__fingerprint_neon;
 #endif
 
 #endif

@@ -18,6 +18,9 @@ const vidi__fingerprint_kernel *vidi__fingerprint_kernel_for(vidi__cpu_level lev
         return &vidi__fingerprint_avx2;
     case VIDI__CPU_AVX512:
         return &vidi__fingerprint_avx512;
+#elif defined(__aarch64__)
+    case VIDI__CPU_NEON:
+        return &vidi__fingerprint_neon;
 #endif
     default:
         return &vidi__fingerprint_portable;

@@ -14,14 +14,16 @@
  *             room
  *             the bits above: the signature, one bit for each hash of this line that is stored elsewhere
  *
- * On x86-64 the comparison uses SSE2, which every such machine has. Elsewhere, and with VIDI_CPU=portable, plain loops
- * give the same answer.
+ * On x86-64 the comparison uses SSE2, on arm64 NEON, which every such machine has. Elsewhere, and with
+ * VIDI_CPU=portable, plain loops give the same answer.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_LINE_H
 #define VIDI_FILTERS_FINGERPRINT_LINE_H
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "base/base.h"
@@ -213,6 +215,54 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
         return vidi__line_match_portable(line, width, value);
     }
 }
+#elif defined(__aarch64__)
+/* One bit for each of 16 truths: each keeps the bit of its place among eight, and neighbours are added three times. */
+static inline uint32_t vidi__line_bits(uint8x16_t truths)
+{
+    const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    uint8x16_t bits = vandq_u8(truths, places);
+    bits = vpaddq_u8(bits, bits);
+    bits = vpaddq_u8(bits, bits);
+    bits = vpaddq_u8(bits, bits);
+    return vgetq_lane_u16(vreinterpretq_u16_u8(bits), 0);
+}
+
+/* The 8 numbers of 16 bits from there on that equal `value`, as 8 truths. */
+static inline uint8x8_t vidi__line_same16(const unsigned char *from, uint64_t value)
+{
+    return vmovn_u16(vceqq_u16(vreinterpretq_u16_u8(vld1q_u8(from)), vdupq_n_u16((uint16_t)value)));
+}
+
+/* The same for the 8 numbers of 32 bits. */
+static inline uint8x8_t vidi__line_same32(const unsigned char *from, uint64_t value)
+{
+    const uint32x4_t wanted = vdupq_n_u32((uint32_t)value);
+    uint32x4_t a = vceqq_u32(vreinterpretq_u32_u8(vld1q_u8(from)), wanted);
+    uint32x4_t b = vceqq_u32(vreinterpretq_u32_u8(vld1q_u8(from + 16)), wanted);
+    return vmovn_u16(vcombine_u16(vmovn_u32(a), vmovn_u32(b)));
+}
+
+static inline uint32_t vidi__line_match_neon(const unsigned char *line, unsigned width, uint64_t value)
+{
+    uint32_t used = (UINT32_C(1) << vidi__line_count(vidi__line_head(line))) - 1;
+    if (width == 3) {
+        const uint8x16_t high = vdupq_n_u8((uint8_t)(value >> 16));
+        uint8x16_t first = vcombine_u8(vidi__line_same16(line, value), vidi__line_same16(line + 16, value));
+        uint8x8_t last = vand_u8(vidi__line_same16(line + 32, value), vceq_u8(vld1_u8(line + 56), vget_low_u8(high)));
+        first = vandq_u8(first, vceqq_u8(vld1q_u8(line + 40), high));
+        return (vidi__line_bits(first) | vidi__line_bits(vcombine_u8(last, vdup_n_u8(0))) << 16) & used;
+    }
+    if (width < 4 || width > 6)
+        return vidi__line_match_portable(line, width, value);
+    uint8x16_t same = vcombine_u8(vidi__line_same32(line, value), vidi__line_same32(line + 32, value));
+    if (width == 5)
+        same = vandq_u8(same, vceqq_u8(vld1q_u8(line + 48), vdupq_n_u8((uint8_t)(value >> 32))));
+    if (width == 6) { /* the last two of ten are the upper half of the line's last vector */
+        const uint8x8_t last = vidi__line_same16(line + 48, value >> 32);
+        same = vandq_u8(same, vcombine_u8(vidi__line_same16(line + 40, value >> 32), vext_u8(last, last, 4)));
+    }
+    return vidi__line_bits(same) & used;
+}
 #endif
 
 /*
@@ -224,6 +274,9 @@ static inline uint32_t vidi__line_match(const unsigned char *line, unsigned widt
 #if defined(__SSE2__)
     if (VIDI__LIKELY(!portable))
         return vidi__line_match_sse2(line, width, value);
+#elif defined(__aarch64__)
+    if (VIDI__LIKELY(!portable))
+        return vidi__line_match_neon(line, width, value);
 #endif
     (void)portable;
     return vidi__line_match_portable(line, width, value);
