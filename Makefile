@@ -14,7 +14,7 @@ BENCH_PAGES ?= 20000
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long fuzz bench bench-build bench-quick bench-stream bench-crawl bench-billion coverage lint analyze ci format completions abi \
+.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
@@ -33,7 +33,13 @@ test: ## builds and runs all tests, also under sanitizers
 
 test-long: ## runs the tests with ten times the URLs and all of VIDI_TESTDATA
 	@tools/packages test-long
+	@tools/packages arm64 || echo "make test-long continues without arm64" >&2
 	@tools/test.sh long
+
+test-arm64: ## builds the library for arm64 and runs the tests of its kernels under qemu
+	@tools/packages test
+	@tools/packages arm64
+	@tools/arm64.sh
 
 fuzz: ## fuzzes each target for FUZZ_SECONDS (60)
 	@tools/packages fuzz
