@@ -98,6 +98,9 @@ static bool tail_is_whole(const unsigned char *tail)
     return true;
 }
 
+#define RELEASED 0xdd
+#define RELEASED_MOST 4096 /* enough for structs, and cheap */
+
 static void release(void *context, void *ptr, size_t bytes, size_t alignment)
 {
     test_allocator *allocator = context;
@@ -117,6 +120,8 @@ static void release(void *context, void *ptr, size_t bytes, size_t alignment)
     allocator->live_bytes -= top->bytes;
     pthread_mutex_unlock(&allocator->lock);
     top->magic = MAGIC_DEAD;
+    memset(ptr, RELEASED,
+           top->bytes < RELEASED_MOST ? top->bytes : RELEASED_MOST); /* whoever still uses it shall fail */
     free(top->base);
 }
 

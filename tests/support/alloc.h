@@ -1,8 +1,8 @@
 /*
  * An allocator that checks the library's requests. It counts calls, checks that no alignment exceeds the 64 bytes that
  * vidi.h promises, checks that blocks are released with the size and alignment they were allocated with, detects writes
- * just outside a block, and can refuse the n-th request. Memory that need not be zeroed is filled with a pattern. Safe
- * for threads.
+ * just outside a block, and can refuse the n-th request. Memory that need not be zeroed is filled with a pattern, and so is
+ * the beginning of a block that is released. Safe for threads.
  */
 #ifndef TESTS_SUPPORT_ALLOC_H
 #define TESTS_SUPPORT_ALLOC_H
