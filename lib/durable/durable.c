@@ -175,7 +175,7 @@ static bool is_frozen(const vidi_set *set)
 
 static bool is_behind(const vidi_set *set)
 {
-    return !set->mapped.bytes && set->durable->staging.logged;
+    return !set->mapped && set->durable->staging.logged;
 }
 
 static int catch_up(vidi_set *set)
@@ -186,7 +186,7 @@ static int catch_up(vidi_set *set)
 /* Everything committed must be in the filter. The filter of a mapped set cannot take what is in the log. */
 static int check_whole(const vidi_set *set)
 {
-    if (set->mapped.bytes && set->durable->staging.count)
+    if (set->mapped && set->durable->staging.count)
         return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot, which is mapped; to write the set, "
                                         "open it without mapping it");
     return VIDI_OK;

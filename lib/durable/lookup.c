@@ -81,7 +81,7 @@ int vidi__durable_check_listable(const vidi_set *set)
     const vidi__staging *staging = &set->durable->staging;
     for (uint64_t i = 0; i < staging->logged; i++)
         if (staging->kind[i] == VIDI__OP_REMOVE)
-            return vidi__fail(VIDI_ECANNOT, set->mapped.bytes
+            return vidi__fail(VIDI_ECANNOT, set->mapped
                                                 ? "the log has removals that are not folded into the snapshot, which "
                                                   "is mapped; take a snapshot first, or open the set without mapping it"
                                                 : "removals wait for a snapshot that is being written; try again");

@@ -108,7 +108,7 @@ static int replay_batch(vidi_set *set, const batch *what)
     if (!what->n)
         return VIDI_OK;
     set->durable->recovery.urls += what->n;
-    if (!set->mapped.bytes)
+    if (!set->mapped)
         return apply_batch(set, what);
     return what->kind == VIDI__OP_ADD ? stage_added(set, what) : stage_removed(set, what);
 }
@@ -311,7 +311,7 @@ static int take_note(vidi__replay *self, vidi_str payload)
 static int take_old(vidi__replay *self, uint32_t sort, vidi_str tally, vidi_str list)
 {
     VIDI__TRY(replay_operations(self, sort, list, true));
-    return load_tally(&self->set->now, tally.ptr, self->set->mapped.bytes != NULL);
+    return load_tally(&self->set->now, tally.ptr, self->set->mapped != NULL);
 }
 
 /* Operations that are not in a bundle. */

@@ -163,6 +163,8 @@ struct vidi__kind {
     /* Writes the names of the hash functions. */
     void (*hash_names)(const vidi__filter *filter, vidi__text *text);
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
+    /* Will save write a form that stream versions 1 and 2 did not have? NULL: never. */
+    bool (*has_newer_form)(const vidi__filter *filter);
     /* Verifies borrowed contents: VIDI_OK if loading a copy would have succeeded. NULL if the kind never borrows. */
     int (*verify)(const vidi__filter *filter);
     /* Can this kind meet the request? VIDI_OK, or VIDI_EOPTION with the reason. */
@@ -255,6 +257,7 @@ void vidi__filter_stage_of(vidi__filter *const *parts, unsigned count, uint64_t 
  * reader of config.
  */
 int vidi__filter_save(const vidi__filter *filter, vidi__writer *writer);
+bool vidi__filter_has_newer_form(const vidi__filter *filter);
 int vidi__filter_load(vidi__filter **filter, const vidi__config *config);
 
 /*

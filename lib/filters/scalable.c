@@ -533,6 +533,15 @@ static int fit_first_stage(const vidi__want *want, const vidi__kind *inner, cons
 }
 
 /* Plans one stage that takes all URLs, which is what a set with this capacity and error rate has. */
+static bool scalable_has_newer_form(const vidi__filter *filter)
+{
+    const scalable *self = (const scalable *)filter;
+    for (unsigned i = 0; i < self->stages; i++)
+        if (vidi__filter_has_newer_form(self->stage[i]))
+            return true;
+    return false;
+}
+
 static int scalable_plan(const vidi__want *want, vidi__planned *planned)
 {
     series read;
@@ -576,6 +585,7 @@ const vidi__kind vidi__kind_scalable = {
     .describe = scalable_describe,
     .hash_names = scalable_hash_names,
     .save = scalable_save,
+    .has_newer_form = scalable_has_newer_form,
     .verify = scalable_verify,
     .plan = scalable_plan,
     .step = scalable_step,

@@ -320,6 +320,15 @@ static int spatial_step(vidi__filter *filter, uint64_t budget_ns)
     return more;
 }
 
+static bool spatial_has_newer_form(const vidi__filter *filter)
+{
+    const spatial *self = (const spatial *)filter;
+    for (unsigned i = 0; i < self->members; i++)
+        if (vidi__filter_has_newer_form(self->member[i]))
+            return true;
+    return false;
+}
+
 static int spatial_plan(const vidi__want *want, vidi__planned *planned)
 {
     uint64_t members = 2;
@@ -354,6 +363,7 @@ const vidi__kind vidi__kind_spatial = {
     .describe = spatial_describe,
     .hash_names = spatial_hash_names,
     .save = spatial_save,
+    .has_newer_form = spatial_has_newer_form,
     .verify = spatial_verify,
     .plan = spatial_plan,
     .remove = spatial_remove,

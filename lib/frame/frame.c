@@ -72,11 +72,6 @@ int vidi__frame_check_magic(const void *bytes, uint64_t size)
     return begins ? VIDI_OK : vidi__fail(VIDI_EFORMAT, VIDI__NOT_A_SET);
 }
 
-static bool version_is_known(uint32_t version)
-{
-    return version == VIDI__STREAM_PLAIN || version == VIDI__STREAM_WITH_NOTE || version == VIDI__STREAM_WITH_PREVIOUS;
-}
-
 int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t *version, uint64_t *generation)
 {
     unsigned char expected[VIDI__HEAD_BYTES];
@@ -84,7 +79,8 @@ int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t 
     if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
     *version = vidi__load32(head + 8);
-    if (!version_is_known(*version) || vidi__load32(head + 12) != BYTE_ORDER_MARK)
+    if (*version < VIDI__STREAM_PLAIN || *version > VIDI__STREAM_WITH_PREVIOUS ||
+        vidi__load32(head + 12) != BYTE_ORDER_MARK)
         return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", *version);
     *generation = vidi__load64(head + 16);
     make_head(expected, *version, *generation);

@@ -3,7 +3,7 @@
  * all of it is intact.
  *
  *     head     0  "vidi\r\n\x1a\n"       detects a file that was converted as text
- *              8  u32 version (1, 2, 4)  12  u32 0x01020304, the byte order
+ *              8  u32 version (1 to 4)   12  u32 0x01020304, the byte order
  *             16  u64 generation         24  zeros
  *             56  u64 checksum of the 56 bytes before
  *     payload 64  …
@@ -24,7 +24,12 @@
 #include "base/stream.h"
 
 /* Versions of what is in the payload; the frame around it is the same. set/serialize.c knows the difference. */
-enum { VIDI__STREAM_PLAIN = 1, VIDI__STREAM_WITH_NOTE = 2, VIDI__STREAM_WITH_PREVIOUS = 4 };
+enum {
+    VIDI__STREAM_PLAIN = 1,
+    VIDI__STREAM_WITH_NOTE = 2,
+    VIDI__STREAM_NEWER_FORM = 3, /* the same; a filter has a form that the first two versions did not have */
+    VIDI__STREAM_WITH_PREVIOUS = 4
+};
 
 #define VIDI__BLOCK_BYTES 65536
 #define VIDI__HEAD_BYTES 64

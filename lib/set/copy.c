@@ -38,7 +38,7 @@ static void copy_counters(vidi__epoch *into, const vidi__epoch *from)
 static int copy_epoch(vidi_set *copy, const vidi_set *from, const vidi__epoch *epoch, const vidi__recipe *recipe)
 {
     copying self = {copy, epoch, recipe};
-    if (from->mapped.bytes) /* the pipe vouches for what comes through it */
+    if (from->mapped) /* the pipe vouches for what comes through it */
         VIDI__TRY(vidi__set_intact(from, vidi__set_verify(from)));
     VIDI__TRY(vidi__set_intact(from, vidi__pipe_run(&copy->memory, save_filter, load_filter, &self)));
     copy_counters(&copy->now, epoch);
@@ -48,7 +48,7 @@ static int copy_epoch(vidi_set *copy, const vidi_set *from, const vidi__epoch *e
 /* Adds what the set has committed but, being mapped, has no room for in its filter. */
 static int copy_rest(vidi_set *copy, const vidi_set *from)
 {
-    if (!from->persistence || !from->mapped.bytes)
+    if (!from->persistence || !from->mapped)
         return VIDI_OK;
     VIDI__TRY(vidi__set_intact(from, from->persistence->merge_into(copy, from)));
     copy_counters(&copy->now, &from->now); /* which counted the log's answers when it was read */

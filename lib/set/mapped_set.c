@@ -7,13 +7,14 @@
 static int map_into(vidi_set *set, const void *bytes, uint64_t size)
 {
     set->read_only = true;
-    VIDI__TRY(vidi__frame_map(&set->mapped, bytes, size));
-    if (set->mapped.version == VIDI__STREAM_WITH_PREVIOUS) /* no snapshot has one: the folder keeps it in files */
+    VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->mapped, sizeof *set->mapped, _Alignof(vidi__mapped)));
+    VIDI__TRY(vidi__frame_map(set->mapped, bytes, size));
+    if (set->mapped->version == VIDI__STREAM_WITH_PREVIOUS) /* no snapshot has one: the folder keeps it in files */
         return vidi__fail(VIDI_EFORMAT, "a stream with a previous epoch cannot be mapped");
     set->memory.borrowed = bytes;
     set->memory.borrowed_bytes = size;
-    VIDI__TRY(vidi__set_read_from(set, &set->mapped.base, set->mapped.version));
-    return vidi__mapped_close(&set->mapped);
+    VIDI__TRY(vidi__set_read_from(set, &set->mapped->base, set->mapped->version));
+    return vidi__mapped_close(set->mapped);
 }
 
 int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_access *access)
@@ -32,12 +33,12 @@ int vidi__set_map(vidi_set **set, const void *bytes, uint64_t size, const vidi_a
 
 uint64_t vidi__set_blocks(const vidi_set *set)
 {
-    return set->mapped.blocks;
+    return set->mapped ? set->mapped->blocks : 0;
 }
 
 int vidi__set_verify_blocks(const vidi_set *set, uint64_t from, uint64_t count)
 {
-    return vidi__mapped_verify(&set->mapped, from, count);
+    return set->mapped ? vidi__mapped_verify(set->mapped, from, count) : VIDI_OK;
 }
 
 int vidi__set_verify_contents(const vidi_set *set)
@@ -61,7 +62,7 @@ int vidi_verify(const vidi_set *set)
 {
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
-    if (set->mapped.bytes) /* other sets were verified while they were read */
+    if (set->mapped) /* other sets were verified while they were read */
         VIDI__TRY(vidi__set_intact(set, vidi__set_verify(set)));
     return set->persistence ? set->persistence->verify_previous(set) : VIDI_OK;
 }

@@ -115,7 +115,7 @@ static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
     /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */
     if (from->persistence && !from->now.filter->stores_every_add)
         VIDI__TRY(from->persistence->check_listable(from));
-    if (from->mapped.bytes) /* unverified contents would do no harm, but spoil the numbers of the other set */
+    if (from->mapped) /* unverified contents would do no harm, but spoil the numbers of the other set */
         VIDI__TRY(vidi__set_intact(from, vidi__set_verify_contents(from)));
     if (!(flags & VIDI_MERGE_FORCE))
         VIDI__TRY(check_rate(into, from));

@@ -100,21 +100,23 @@ static int write_previous(vidi__writer *writer, const vidi_set *owner, const vid
     return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));
 }
 
-static uint32_t version_of(const vidi__contents *contents)
+/* The lowest version that can say it, so that older readers can read what they could always read. */
+uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *contents)
 {
-    return contents->previous ? VIDI__STREAM_WITH_PREVIOUS
-           : contents->note   ? VIDI__STREAM_WITH_NOTE
-                              : VIDI__STREAM_PLAIN;
+    if (contents->previous)
+        return VIDI__STREAM_WITH_PREVIOUS;
+    if (vidi__filter_has_newer_form(set->now.filter))
+        return VIDI__STREAM_NEWER_FORM;
+    return contents->note ? VIDI__STREAM_WITH_NOTE : VIDI__STREAM_PLAIN;
 }
 
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents)
 {
-    uint32_t version = version_of(contents);
     VIDI__TRY(write_identity(writer, set));
     VIDI__TRY(write_recipe(writer, &set->recipe));
     VIDI__TRY(write_tally(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
-    if (version != VIDI__STREAM_PLAIN)
+    if (vidi__set_stream_version(set, contents) != VIDI__STREAM_PLAIN)
         VIDI__TRY(write_note(writer, contents->note));
     if (contents->previous)
         VIDI__TRY(write_previous(writer, contents->owner, contents->previous));
@@ -125,9 +127,10 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
                     const vidi__contents *contents)
 {
     vidi__frame_writer *frame;
+    uint32_t version = vidi__set_stream_version(set, contents);
     vidi__memory *memory = &((vidi_set *)set)->memory;
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, version_of(contents), generation);
+    int code = vidi__frame_begin(frame, memory, sink, context, version, generation);
     if (code == VIDI_OK)
         code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, contents));
     if (code == VIDI_OK)

@@ -110,9 +110,10 @@ void vidi_close(vidi_set *set)
     vidi__set_drop_previous(set);
     vidi__recipe_free(&set->recipe, &set->memory);
     vidi_canon_close(set->canon);
+    vidi__release(&set->memory, set->mapped, sizeof *set->mapped, _Alignof(vidi__mapped));
     vidi__note_free(&set->memory, set->note);
     if (set->unmap)
-        set->unmap(set->mapped.bytes, set->memory.borrowed_bytes);
+        set->unmap(set->memory.borrowed, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));
     vidi_allocator hook = set->memory.hook;
     hook.release(hook.context, set, sizeof *set, VIDI__CACHE_LINE);

@@ -66,8 +66,8 @@ struct vidi_set {
     bool alone; /* the lock is held alone; its holder alone writes this, and whoever holds the lock may read it */
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
-    unsigned process;    /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
-    vidi__mapped mapped; /* where the contents are, if the set does not own them */
+    unsigned process; /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
+    vidi__mapped *mapped; /* where the contents are, if the set does not own them; else NULL */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */
     const _Atomic bool *lost; /* becomes true when a part of the mapping cannot be read; NULL: not watched */
     const vidi__persistence *persistence;   /* NULL: the set lives in memory */
@@ -292,6 +292,8 @@ typedef struct vidi__contents {
 int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t generation,
                     const vidi__contents *contents);
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents);
+/* The version (frame.h) of what they write. */
+uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *contents);
 
 /* Makes a set in memory from a stream: vidi_read without a path. */
 int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);

@@ -123,7 +123,7 @@ static void a_note_is_not_exported(void **state)
     test_stream stream = {0};
     vidi_set *copy = NULL;
     home at;
-    home_make(&at, "fingerprint", NULL, VIDI_MANUAL_COMMIT);
+    home_make(&at, "hashset", NULL, VIDI_MANUAL_COMMIT);
     add_all(at.set, 0, 10, VIDI_NEW);
     commit_note(at.set, "one");
     test_stream_write(&stream, at.set);

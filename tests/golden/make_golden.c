@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
         return 2;
     }
-    for (size_t i = 0; test_golden_kind(i); i++)
-        failed |= write_one(argv[1], test_golden_kind(i));
+    for (size_t i = 0; test_golden_name(i); i++)
+        failed |= write_one(argv[1], test_golden_name(i));
     return failed;
 }

@@ -227,6 +227,7 @@ static void must_be_refused(const vidi_set *set, const char *name, const char *l
     test_stream stream;
     vidi_set *again = NULL;
     test_forge_take(&forge, set);
+    changed.version = forge.version;
     size_t lists = 8 + test_forge_get(&forge, 0), rest = lists + 8 + test_forge_get(&forge, lists);
     test_forge_append_text(&changed, name);
     test_forge_append_text(&changed, list);

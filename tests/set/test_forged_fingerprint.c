@@ -5,8 +5,9 @@
 #include "set/forged_cases.h"
 #include "support/runner.h"
 
-enum { PARTITIONS = 64, PARTITION_BITS = 6 };
+enum { PARTITION_BITS = 6 };
 #define NOT_OPEN UINT64_MAX
+#define ONE_PARTITION (UINT64_MAX - 1)
 
 /* A sub-table in a payload. */
 typedef struct table {
@@ -19,8 +20,8 @@ typedef struct table {
 
 enum { HEAD = 48, LINES = 8, WIDTH = 16, USED = 24, OVERFLOWED = 32, ROOM = 40 };
 
-/* The numbers alone. */
-static table head_at(const test_forge *forge, size_t at, uint64_t numbers)
+/* The numbers alone. `bits` of a hash lead to its partition. */
+static table head_at(const test_forge *forge, size_t at, uint64_t numbers, unsigned bits)
 {
     table found = {.at = at,
                    .depth = test_forge_get(forge, at),
@@ -29,24 +30,37 @@ static table head_at(const test_forge *forge, size_t at, uint64_t numbers)
                    .used = test_forge_get(forge, at + USED),
                    .overflowed = test_forge_get(forge, at + OVERFLOWED),
                    .room = test_forge_get(forge, at + ROOM)};
-    found.range = numbers >> PARTITION_BITS >> found.depth;
+    found.range = numbers >> bits >> found.depth;
     return found;
 }
 
-/* The heads one after the other: *partition, *entry and *at are 0, 0 and the contents' beginning at first. */
-static bool next_head(const test_forge *forge, uint64_t numbers, unsigned *partition, uint64_t *entry, size_t *at,
-                      table *found)
+/* A walk over all heads. */
+typedef struct heads {
+    const test_forge *forge;
+    uint64_t numbers, entry, depth; /* the depth is that of the partition */
+    unsigned bits, partition;
+    size_t at;
+} heads;
+
+static heads heads_of(const test_forge *forge, uint64_t numbers)
 {
-    static uint64_t depth; /* of the partition */
-    for (; *partition < PARTITIONS; ++*partition, *entry = 0) {
-        if (*entry == 0) {
-            depth = test_forge_get(forge, *at);
-            *at += 8;
+    heads all = {.forge = forge, .numbers = numbers, .at = test_forge_find(forge).filter.contents};
+    all.bits = test_forge_get(forge, all.at) == ONE_PARTITION ? 0 : PARTITION_BITS;
+    all.at += all.bits ? 0 : 8;
+    return all;
+}
+
+static bool next_head(heads *all, table *found)
+{
+    for (; all->partition < 1u << all->bits; all->partition++, all->entry = 0) {
+        if (all->entry == 0) {
+            all->depth = test_forge_get(all->forge, all->at);
+            all->at += 8;
         }
-        if (depth != NOT_OPEN && *entry < UINT64_C(1) << depth) {
-            *found = head_at(forge, *at, numbers);
-            *entry += UINT64_C(1) << (depth - found->depth);
-            *at += HEAD;
+        if (all->depth != NOT_OPEN && all->entry < UINT64_C(1) << all->depth) {
+            *found = head_at(all->forge, all->at, all->numbers, all->bits);
+            all->entry += UINT64_C(1) << (all->depth - found->depth);
+            all->at += HEAD;
             return true;
         }
     }
@@ -58,17 +72,14 @@ typedef bool table_fits(const test_forge *forge, const table *found);
 /* The first sub-table that serves; fails the test if there is none. The lines of all stand behind all heads. */
 static table find_table(const test_forge *forge, uint64_t numbers, bool multiset, table_fits *fits)
 {
-    table found = {0}, next;
-    size_t contents = test_forge_find(forge).filter.contents, at = contents;
+    table found = {0};
+    heads all = heads_of(forge, numbers);
     uint64_t lines = 0;
-    unsigned partition = 0;
-    for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &next);) {
-        lines += next.lines;
+    while (next_head(&all, &found)) {
+        lines += found.lines;
     }
-    size_t line = at, overflowed = at + 64 * lines;
-    at = contents;
-    partition = 0;
-    for (uint64_t entry = 0; next_head(forge, numbers, &partition, &entry, &at, &found);) {
+    size_t line = all.at, overflowed = all.at + 64 * lines;
+    for (all = heads_of(forge, numbers); next_head(&all, &found);) {
         found.first_line = line;
         found.first_overflowed = overflowed;
         if (fits(forge, &found)) {
@@ -108,7 +119,7 @@ static bool has_overflowed(const test_forge *forge, const table *found)
 
 static unsigned slots_of(const table *in)
 {
-    static const unsigned slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
+    static const unsigned slots[9] = {0, 0, 0, 20, 15, 12, 10, 8, 7};
     return slots[in->width];
 }
 
@@ -176,25 +187,23 @@ static uint64_t used_line(const test_forge *forge, const table *in, unsigned lea
     return 0;
 }
 
-/* The parts of a distance, as lib/filters/fingerprint/line.h lays them out. */
-static void distance_parts(uint64_t width, unsigned slot, size_t at[2], unsigned bytes[2])
-{
-    static const unsigned char low[9] = {0, 0, 0, 2, 4, 4, 4, 0, 8}, high_at[9] = {0, 0, 0, 40, 0, 48, 40, 0, 0};
-    bytes[0] = low[width];
-    bytes[1] = (unsigned)width - low[width];
-    at[0] = (size_t)slot * bytes[0];
-    at[1] = high_at[width] + (size_t)slot * bytes[1];
-}
+/* The parts of a distance, as lib/filters/fingerprint/line.h lays them out: their sizes, and where the first ones are. */
+enum { PARTS = 3 };
+static const struct {
+    unsigned bytes[PARTS], at[PARTS];
+} layouts[9] = {
+    [3] = {{2, 1}, {0, 40}},        [4] = {{4}, {0}}, [5] = {{4, 1}, {0, 48}}, [6] = {{4, 2}, {0, 40}},
+    [7] = {{4, 2, 1}, {0, 32, 48}}, [8] = {{8}, {0}},
+};
 
 static uint64_t get_distance(const unsigned char *line, uint64_t width, unsigned slot)
 {
-    size_t at[2];
-    unsigned bytes[2], shift = 0;
+    unsigned shift = 0;
     uint64_t distance = 0;
-    distance_parts(width, slot, at, bytes);
-    for (int part = 0; part < 2; part++) {
-        for (unsigned i = 0; i < bytes[part]; i++, shift += 8) {
-            distance |= (uint64_t)line[at[part] + i] << shift;
+    for (int part = 0; part < PARTS; part++) {
+        const unsigned bytes = layouts[width].bytes[part], at = layouts[width].at[part] + slot * bytes;
+        for (unsigned i = 0; i < bytes; i++, shift += 8) {
+            distance |= (uint64_t)line[at + i] << shift;
         }
     }
     return distance;
@@ -202,12 +211,10 @@ static uint64_t get_distance(const unsigned char *line, uint64_t width, unsigned
 
 static void put_distance(unsigned char *line, uint64_t width, unsigned slot, uint64_t distance)
 {
-    size_t at[2];
-    unsigned bytes[2];
-    distance_parts(width, slot, at, bytes);
-    for (int part = 0; part < 2; part++) {
-        for (unsigned i = 0; i < bytes[part]; i++, distance >>= 8) {
-            line[at[part] + i] = (unsigned char)distance;
+    for (int part = 0; part < PARTS; part++) {
+        const unsigned bytes = layouts[width].bytes[part], at = layouts[width].at[part] + slot * bytes;
+        for (unsigned i = 0; i < bytes; i++, distance >>= 8) {
+            line[at + i] = (unsigned char)distance;
         }
     }
 }
@@ -227,7 +234,8 @@ static const struct {
     uint64_t n;
 } prints[] = {
     {"bits=60", UINT64_C(1) << 60, 40},
-    {"bits=60", UINT64_C(1) << 60, 40000},
+    {"bits=60", UINT64_C(1) << 60, 2000},
+    {"bits=60", UINT64_C(1) << 60, 120000}, /* in 64 partitions */
     {"bits=46.578125", UINT64_C(383) << 38, 8000},
     {"bits=40", UINT64_C(1) << 40, 8000},
     {"bits=32.25", UINT64_C(305) << 24, 40000},
@@ -315,16 +323,15 @@ static void a_hash_is_in_a_line_once(void **state)
     }
 }
 
+static const uint64_t numbers_with_displaced[] = {UINT64_C(1) << 60, UINT64_C(383) << 38};
+
 /* Sets whose tables have displaced entries and overflowed hashes. */
 static test_forge forge_with_displaced(size_t which, table *in)
 {
-    static const struct {
-        const char *params;
-        uint64_t numbers;
-    } rows[] = {{"bits=60", UINT64_C(1) << 60}, {"bits=46.578125", UINT64_C(383) << 38}};
-    test_forge forge = forge_of("fingerprint", rows[which].params, 0, 0, 40000);
-    must_be_accepted(&forge, rows[which].params);
-    *in = find_table(&forge, rows[which].numbers, false, has_displaced);
+    static const char *const params[] = {"bits=60", "bits=46.578125"};
+    test_forge forge = forge_of("fingerprint", params[which], 0, 0, 40000);
+    must_be_accepted(&forge, params[which]);
+    *in = find_table(&forge, numbers_with_displaced[which], false, has_displaced);
     return forge;
 }
 
@@ -334,7 +341,7 @@ static void a_displaced_entry_is_among_those_that_are_there(void **state)
     for (size_t i = 0; i < 2; i++) {
         table in;
         test_forge forge = forge_with_displaced(i, &in);
-        in = find_table(&forge, in.range << PARTITION_BITS << in.depth, false, has_room_behind_the_count);
+        in = find_table(&forge, numbers_with_displaced[i], false, has_room_behind_the_count);
         unsigned char *line = line_at(&forge, &in, 0);
         uint32_t kept = head_of(line);
         for (unsigned slot = count_in(line); slot < slots_of(&in); slot++) {
@@ -436,7 +443,7 @@ static void a_table_has_a_shape_that_can_be(void **state)
     refuse_number(&forge, in.at + LINES, in.lines + 1, "lines");
     refuse_number(&forge, in.at + LINES, in.lines - 1, "lines");
     for (uint64_t width = 0; width < 10; width++) {
-        if (width != in.width && (width < in.width || width == 7 || width > 8)) {
+        if (width != in.width && (width < in.width || width > 8)) {
             refuse_number(&forge, in.at + WIDTH, width, "bytes a distance");
         }
     }
@@ -457,12 +464,17 @@ static void a_table_has_a_shape_that_can_be(void **state)
     test_forge_free(&forge);
 }
 
-/* An empty set whose first partition has a directory of this depth and empty sub-tables of those depths. */
-static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t n)
+/*
+ * An empty set whose only or first partition has a directory of this depth and empty sub-tables of those depths.
+ */
+static test_forge with_directory(unsigned partitions, uint64_t depth, const uint64_t *depths, size_t n)
 {
     static const unsigned char empty_line[64];
     test_forge forge = forge_of("fingerprint", NULL, 0, 0, 0);
     test_forge_cut(&forge, test_forge_find(&forge).filter.contents);
+    if (partitions == 1) {
+        test_forge_append_u64(&forge, ONE_PARTITION);
+    }
     test_forge_append_u64(&forge, depth);
     for (size_t i = 0; i < n; i++) {
         const uint64_t numbers[] = {depths[i], 1, 8, 0, 0, 0};
@@ -470,7 +482,7 @@ static test_forge with_directory(uint64_t depth, const uint64_t *depths, size_t 
             test_forge_append_u64(&forge, numbers[j]);
         }
     }
-    for (unsigned i = 1; i < PARTITIONS; i++) {
+    for (unsigned i = 1; i < partitions; i++) {
         test_forge_append_u64(&forge, NOT_OPEN);
     }
     for (size_t i = 0; i < n; i++) {
@@ -485,7 +497,7 @@ static void a_table_of_one_line_has_no_displaced_entries(void **state)
 {
     static const uint64_t depth = 0;
     (void)state;
-    test_forge forge = with_directory(0, &depth, 1);
+    test_forge forge = with_directory(1, 0, &depth, 1);
     test_forge_filter filter = test_forge_find(&forge).filter;
     table in = find_table(&forge, UINT64_C(1) << 60, false, any_table);
     unsigned char *line = line_at(&forge, &in, 0);
@@ -521,8 +533,10 @@ static void sub_tables_leave_no_gap(void **state)
         {0, {0}, 0, false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
-        test_forge forge = with_directory(directories[i].depth, directories[i].tables, directories[i].n);
+    for (size_t j = 0; j < 2 * sizeof directories / sizeof *directories; j++) {
+        size_t i = j / 2;
+        test_forge forge =
+            with_directory(j % 2 ? 1 : 64, directories[i].depth, directories[i].tables, directories[i].n);
         if (directories[i].good) {
             must_be_accepted(&forge, "a directory");
         } else {
@@ -540,9 +554,11 @@ static void the_depth_of_a_directory_is_not_believed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         const uint64_t tables[] = {depths[i], depths[i]};
-        test_forge forge = with_directory(depths[i], tables, 2);
-        must_be_refused(&forge, "depth", depths[i]);
-        test_forge_free(&forge);
+        for (unsigned partitions = 1; partitions <= 64; partitions += 63) {
+            test_forge forge = with_directory(partitions, depths[i], tables, 2);
+            must_be_refused(&forge, "depth", depths[i]);
+            test_forge_free(&forge);
+        }
     }
 }
 

@@ -8,32 +8,49 @@
 #define GENERATION UINT64_C(0x676f6c64656e2131)
 
 /* Sizes that give small files with something in every part. */
-static const struct {
-    const char *kind, *params;
+typedef struct golden {
+    const char *name, *params;
     uint64_t capacity;
     double error;
-} sets[] = {
-    {"fingerprint", "bits=48,multiset=on", 0, 0},
-    {"blocked", "lines=1", 20, 0.9},
-    {"scalable", "inner=classic,growth=2", 6, 0.1},
-    {"classic", "m=1001,k=3", 0, 0},
-    {"counting", "m=301,k=3,width=5", 0, 0},
-    {"multilayer", "m=201,k=2,L=3", 0, 0},
-    {"eigen", "m=501,m1=333,k=3,d=2", 0, 0},
-    {"spatial", "F=2,inner=classic,m=501,k=2", 0, 0},
-    {"hashset", "multiset=on", 0, 0},
-    {"sorted", "multiset=off", 0, 0},
-    {"list", "multiset=on", 0, 0},
+    unsigned version, urls;
+} golden;
+
+static const golden sets[] = {
+    {"fingerprint", "bits=48,multiset=on", 0, 0, 3, 8},
+    {"fingerprint-wide", "bits=54", 0, 0, 3, 20},
+    {"blocked", "lines=1", 20, 0.9, 1, 8},
+    {"scalable", "inner=classic,growth=2", 6, 0.1, 1, 8},
+    {"classic", "m=1001,k=3", 0, 0, 1, 8},
+    {"counting", "m=301,k=3,width=5", 0, 0, 1, 8},
+    {"multilayer", "m=201,k=2,L=3", 0, 0, 1, 8},
+    {"eigen", "m=501,m1=333,k=3,d=2", 0, 0, 1, 8},
+    {"spatial", "F=2,inner=classic,m=501,k=2", 0, 0, 1, 8},
+    {"hashset", "multiset=on", 0, 0, 1, 8},
+    {"sorted", "multiset=off", 0, 0, 1, 8},
+    {"list", "multiset=on", 0, 0, 1, 8},
 };
 
-const char *test_golden_kind(size_t index)
+const char *test_golden_name(size_t index)
 {
-    return index < sizeof sets / sizeof *sets ? sets[index].kind : NULL;
+    return index < sizeof sets / sizeof *sets ? sets[index].name : NULL;
 }
 
-void test_golden_path(char *path, size_t room, const char *folder, const char *kind)
+static const golden *find(const char *name)
 {
-    snprintf(path, room, "%s/v1-%s.vidi", folder, kind);
+    size_t i = 0;
+    while (strcmp(sets[i].name, name) != 0)
+        i++;
+    return &sets[i];
+}
+
+unsigned test_golden_urls(const char *name)
+{
+    return find(name)->urls;
+}
+
+void test_golden_path(char *path, size_t room, const char *folder, const char *name)
+{
+    snprintf(path, room, "%s/v%u-%s.vidi", folder, find(name)->version, name);
 }
 
 vidi_str test_golden_url(char room[GOLDEN_ROOM], unsigned i)
@@ -42,39 +59,40 @@ vidi_str test_golden_url(char room[GOLDEN_ROOM], unsigned i)
     return (vidi_str){room, (size_t)len};
 }
 
-static int fill(vidi_set *set)
+static int fill(vidi_set *set, unsigned urls)
 {
     char room[GOLDEN_ROOM];
     int code = vidi_add(set, test_golden_url(room, 0));
     if (code > 0)
         code = vidi_rotate(set, NULL);
-    for (unsigned i = 0; i < GOLDEN_URLS && code >= 0; i++)
+    for (unsigned i = 0; i < urls && code >= 0; i++)
         code = vidi_add(set, test_golden_url(room, i));
     for (unsigned i = 0; i < 3 && code >= 0; i++) /* adds URLs again: SEEN, and stored again in a multiset */
         code = vidi_add(set, test_golden_url(room, i));
     return code;
 }
 
-vidi_set *test_golden_set(const char *kind)
+vidi_set *test_golden_set(const char *name)
 {
     static const unsigned char key[VIDI_KEY_BYTES] = "a golden key 16";
+    const golden *which = find(name);
+    char kind[32];
     vidi_options options = VIDI_OPTIONS_INIT;
     vidi_set *set = NULL;
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        if (strcmp(sets[i].kind, kind) == 0) {
-            options.kind = kind;
-            options.params = sets[i].params;
-            options.capacity = sets[i].capacity;
-            options.error = sets[i].error;
-        }
-    }
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "-"), name);
+    options.kind = kind;
+    options.params = which->params;
+    options.capacity = which->capacity;
+    options.error = which->error;
     options.key = key;
     options.headroom = 1;
     options.canon = "whatwg/1"; /* the form that was the default when the files were written */
-    if (vidi_create(&set, &options) == VIDI_OK && fill(set) < 0) {
+    if (vidi_create(&set, &options) == VIDI_OK && fill(set, which->urls) < 0) {
         vidi_close(set);
         set = NULL;
     }
+    if (set && which->version == 3)
+        set->history[0].bytes = 100; /* what a table takes depends on the machine and on details of the code */
     return set;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The sets in the golden files, tests/data/golden/v1-<kind>.vidi: one small set of each kind, with the same bytes on
- * every machine. tests/golden/make_golden.c writes them, and tests/set/test_golden.c reads them.
+ * The sets in the golden files, such as tests/data/golden/v1-classic.vidi: small sets of each kind, with the same bytes
+ * on every machine. The number is the version of the stream. tests/golden/make_golden.c writes them, and tests/set/test_golden.c reads them.
  */
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
@@ -10,19 +10,22 @@
 #include "support/streams.h"
 #include "vidi/vidi.h"
 
-enum { GOLDEN_URLS = 8, GOLDEN_ROOM = 64 };
+enum { GOLDEN_ROOM = 64 };
 
-/* The index-th kind; NULL after the last. */
-const char *test_golden_kind(size_t index);
+/* The name of the index-th set, which begins with its kind; NULL after the last. */
+const char *test_golden_name(size_t index);
 
-/* The path of a kind's file in the folder, such as "…/v1-classic.vidi". */
-void test_golden_path(char *path, size_t room, const char *folder, const char *kind);
+/* The path of its file in the folder, such as "…/v1-classic.vidi". */
+void test_golden_path(char *path, size_t room, const char *folder, const char *name);
 
-/* The i-th URL. The first GOLDEN_URLS are in the sets. */
+/* How many URLs are in it. */
+unsigned test_golden_urls(const char *name);
+
+/* The i-th URL. The first ones are in the sets. */
 vidi_str test_golden_url(char room[GOLDEN_ROOM], unsigned i);
 
 /* Creates the set, in its second epoch. NULL, with a message, after an error. */
-vidi_set *test_golden_set(const char *kind);
+vidi_set *test_golden_set(const char *name);
 
 /* Reads the set from its file. 0, or VIDI_… with a message. */
 int test_golden_write(test_stream *stream, const vidi_set *set);

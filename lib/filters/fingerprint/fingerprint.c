@@ -7,7 +7,7 @@
  * costs no more memory than necessary.
  *
  * Threads: a batch is processed partition by partition, each under its own lock (batch.h), unless the caller has the
- * set alone (kernel.h).
+ * set alone (kernel.h). A small table has one partition and no locks, so adds to it must have the set alone.
  *
  * Parameters: bits (W, in multiples of 1/64), multiset=on (every add is stored and can be removed), growth (the factor
  * by which parts of the table grow: more takes more memory and moves hashes less often), hash. If an error rate and a
@@ -32,8 +32,13 @@ typedef struct fingerprint {
     double bits;
     vidi__table table;
     const vidi__fingerprint_kernel *kernel;
-    vidi__locks locks;
 } fingerprint;
+
+/* The locks to take; NULL, which stands for none, if the caller is alone, or no other thread can be adding. */
+static const vidi__locks *locks_of(const fingerprint *self)
+{
+    return vidi__locks_needed(&self->base, vidi__table_locks(&self->table));
+}
 
 static void fingerprint_destroy(vidi__filter *filter)
 {
@@ -58,15 +63,44 @@ static void begin(vidi__fingerprint_run *run, const vidi__filter *filter, const 
     run->far = vidi__filter_count(filter) >= FAR_HASHES;
 }
 
+/* Adds a batch to a small multiset, hash by hash. */
+static int add_singly(vidi__fingerprint_run *run)
+{
+    for (; run->done < run->count; run->done++) {
+        int code = vidi__table_add(run->table, run->hashes[run->done].hi);
+        VIDI__TRY(code);
+        run->verdicts[run->done] = (uint8_t)code;
+        run->fresh += code == VIDI_NEW;
+    }
+    return VIDI_OK;
+}
+
+static int add_run(const fingerprint *self, vidi__fingerprint_run *run)
+{
+    const vidi__locks *locks = locks_of(self);
+    if (!locks && !self->table.multiset)
+        return self->kernel->add(run);
+    if (!vidi__table_is_divided(&self->table))
+        return add_singly(run);
+    return vidi__batch_run(locks, run->hashes, run->count, &self->kernel->add_waves, run);
+}
+
+/* To be called after adds to a small table, while still alone: may adds run in parallel from now on? */
+static void note_division(fingerprint *self)
+{
+    atomic_store_explicit(&self->base.needs_alone, !vidi__table_is_divided(&self->table), memory_order_relaxed);
+}
+
 static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
 {
     fingerprint *self = (fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    bool was_divided = vidi__table_is_divided(&self->table);
     vidi__fingerprint_run run;
     begin(&run, filter, hashes, n, verdicts);
     double before = (double)vidi__filter_count(filter);
-    int code = locks || self->table.multiset ? vidi__batch_run(locks, hashes, n, &self->kernel->add_waves, &run)
-                                             : self->kernel->add(&run);
+    int code = add_run(self, &run);
+    if (!was_divided)
+        note_division(self);
     vidi__filter_add_count(filter, (int64_t)run.fresh); /* once: threads that count one by one wait for each other */
     tally->fresh += run.fresh;
     tally->seen += run.done - run.fresh;
@@ -90,7 +124,7 @@ static int fingerprint_add_hashes(vidi__filter *filter, const vidi__u128 *hashes
 static int has_all(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    const vidi__locks *locks = locks_of(self);
     vidi__fingerprint_run run;
     begin(&run, filter, hashes, n, verdicts);
     if (locks)
@@ -121,11 +155,13 @@ static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 {
     fingerprint *self = (fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    const vidi__locks *locks = locks_of(self);
     uint64_t hash = hash_of(filter, item);
     vidi__locks_take(locks, vidi__partition_of(hash));
     int code = vidi__table_add(&self->table, hash);
     vidi__locks_release(locks, vidi__partition_of(hash));
+    if (VIDI__UNLIKELY(atomic_load_explicit(&filter->needs_alone, memory_order_relaxed)))
+        note_division(self);
     if (code == VIDI_NEW)
         vidi__filter_add_count(filter, 1);
     return code;
@@ -134,7 +170,7 @@ static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    const vidi__locks *locks = locks_of(self);
     uint64_t hash = hash_of(filter, item);
     vidi__locks_take(locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
@@ -146,7 +182,7 @@ static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    const vidi__locks *locks = locks_of(self);
     uint64_t hash = hash_of(filter, item);
     vidi__locks_take(locks, vidi__partition_of(hash));
     const vidi__place place = vidi__table_place(&self->table, hash);
@@ -218,7 +254,9 @@ static int check_mergeable(const vidi__filter *into, const vidi__filter *from)
 static int fingerprint_merge(vidi__filter *into, const vidi__filter *from)
 {
     VIDI__TRY(check_mergeable(into, from));
-    return vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
+    int code = vidi__table_walk(&((const fingerprint *)from)->table, merge_hash, into);
+    note_division((fingerprint *)into);
+    return code;
 }
 
 typedef struct counting_missing {
@@ -258,9 +296,9 @@ static double fingerprint_fp_now(const vidi__filter *filter)
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = vidi__locks_needed(filter, &self->locks);
+    const vidi__locks *locks = locks_of(self);
     vidi__table_stats all = {0};
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+    for (unsigned i = 0; i < vidi__table_partitions(&self->table); i++) {
         vidi__locks_take(locks, i);
         vidi__table_stat(&self->table, i, &all);
         vidi__locks_release(locks, i);
@@ -286,6 +324,11 @@ static void fingerprint_hash_names(const vidi__filter *filter, vidi__text *text)
 static int fingerprint_save(const vidi__filter *filter, vidi__writer *writer)
 {
     return vidi__table_save(&((const fingerprint *)filter)->table, writer);
+}
+
+static bool fingerprint_has_newer_form(const vidi__filter *filter)
+{
+    return vidi__table_has_newer_form(&((const fingerprint *)filter)->table);
 }
 
 static int fingerprint_verify(const vidi__filter *filter)
@@ -368,10 +411,13 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_fingerprint, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    VIDI__TRY(vidi__table_init(&self->table, config->memory));
-    if (!config->reader)
-        return config->capacity ? vidi__table_reserve(&self->table, config->capacity) : VIDI_OK;
-    return load(self, config);
+    vidi__table_init(&self->table, config->memory);
+    if (config->reader)
+        VIDI__TRY(load(self, config));
+    else if (config->capacity)
+        VIDI__TRY(vidi__table_reserve(&self->table, config->capacity));
+    note_division(self);
+    return VIDI_OK;
 }
 
 /* The most URLs that fit into the memory with this many bits. */
@@ -491,6 +537,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .describe = fingerprint_describe,
     .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
+    .has_newer_form = fingerprint_has_newer_form,
     .expect = fingerprint_expect,
     .verify = fingerprint_verify,
     .plan = fingerprint_plan,

@@ -52,7 +52,7 @@ extern unsigned char vidi__fingerprint_no_line[VIDI__LINE_BYTES];
 
 static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uint64_t hash)
 {
-    const vidi__partition *partition = &table->partitions[vidi__partition_of(hash)];
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash); /* which is only read */
     if (VIDI__LIKELY(partition->directory != NULL))
         return vidi__place_of(partition, hash);
     return (vidi__place){&vidi__fingerprint_nowhere, 0, {vidi__fingerprint_no_line, 0}};

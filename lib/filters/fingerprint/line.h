@@ -7,6 +7,7 @@
  *       4      15     32 bits at 0
  *       5      12     low 32 bits at 0, high 8 at 48
  *       6      10     low 32 bits at 0, high 16 at 40
+ *       7       8     low 32 bits at 0, middle 16 at 32, high 8 at 48
  *       8       7     64 bits at 0
  *
  *     head    bits 0-4: number of slots in use
@@ -33,7 +34,7 @@
 
 static inline unsigned vidi__line_slots(unsigned width)
 {
-    static const unsigned char slots[9] = {0, 0, 0, 20, 15, 12, 10, 0, 7};
+    static const unsigned char slots[9] = {0, 0, 0, 20, 15, 12, 10, 8, 7};
     return slots[width];
 }
 
@@ -107,6 +108,9 @@ static inline uint64_t vidi__line_get(const unsigned char *line, unsigned width,
         return vidi__load32(line + 4 * slot) | (uint64_t)line[48 + slot] << 32;
     case 6:
         return vidi__load32(line + 4 * slot) | (uint64_t)vidi__load16(line + 40 + 2 * slot) << 32;
+    case 7:
+        return vidi__load32(line + 4 * slot) | (uint64_t)vidi__load16(line + 32 + 2 * slot) << 32 |
+               (uint64_t)line[48 + slot] << 48;
     default:
         return vidi__load64(line + 8 * slot);
     }
@@ -129,6 +133,11 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
     case 6:
         vidi__store32(line + 4 * slot, (uint32_t)value);
         vidi__store16(line + 40 + 2 * slot, value >> 32);
+        break;
+    case 7:
+        vidi__store32(line + 4 * slot, (uint32_t)value);
+        vidi__store16(line + 32 + 2 * slot, value >> 32);
+        line[48 + slot] = (unsigned char)(value >> 48);
         break;
     default:
         vidi__store64(line + 8 * slot, value);
@@ -209,6 +218,13 @@ static inline uint32_t vidi__line_match_sse2(const unsigned char *line, unsigned
         lower = vidi__line_bits(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low), _mm_cmpeq_epi32(c, low), none);
         upper = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(vidi__line_load(line + 40), high), none));
         upper |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_cmpeq_epi16(d, high), none)) >> 4 << 8;
+        return lower & upper & used;
+    }
+    case 7: {
+        const __m128i middle = _mm_cmpeq_epi16(c, _mm_set1_epi16((short)(value >> 32)));
+        const __m128i low16 = _mm_packs_epi32(_mm_cmpeq_epi32(a, low), _mm_cmpeq_epi32(b, low));
+        lower = (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_and_si128(low16, middle), none));
+        upper = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_set1_epi8((char)(value >> 48))));
         return lower & upper & used;
     }
     default:

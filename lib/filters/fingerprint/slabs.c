@@ -3,13 +3,10 @@
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
 
-int vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory)
+void vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory)
 {
     memset(slabs, 0, sizeof *slabs);
     slabs->memory = memory;
-    if (pthread_mutex_init(&slabs->lock, NULL))
-        return vidi__fail(VIDI_ESYSTEM, "cannot create a lock: the system has no more of them");
-    return VIDI_OK;
 }
 
 void vidi__slabs_close(vidi__slabs *slabs)
@@ -19,7 +16,6 @@ void vidi__slabs_close(vidi__slabs *slabs)
     for (uint64_t i = 0; i < slabs->block_count; i++)
         vidi__release(slabs->memory, slabs->blocks[i].bytes, slabs->blocks[i].size, slabs->blocks[i].alignment);
     vidi__release(slabs->memory, slabs->blocks, slabs->block_room * sizeof *slabs->blocks, _Alignof(vidi__slab_block));
-    pthread_mutex_destroy(&slabs->lock);
     slabs->memory = NULL;
 }
 
@@ -76,9 +72,9 @@ static int take(vidi__slabs *slabs, unsigned char **slab)
 int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab)
 {
     *slab = NULL;
-    pthread_mutex_lock(&slabs->lock);
+    vidi__mutex_lock(&slabs->lock);
     int code = take(slabs, slab);
-    pthread_mutex_unlock(&slabs->lock);
+    vidi__mutex_unlock(&slabs->lock);
     return code;
 }
 
@@ -86,11 +82,11 @@ void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
 {
     if (!slab)
         return;
-    pthread_mutex_lock(&slabs->lock);
+    vidi__mutex_lock(&slabs->lock);
     memcpy(slab, &slabs->free, sizeof slabs->free);
     slabs->free = slab;
     slabs->free_count++;
-    pthread_mutex_unlock(&slabs->lock);
+    vidi__mutex_unlock(&slabs->lock);
 }
 
 /* ---- arrays ---- */

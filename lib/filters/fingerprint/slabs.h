@@ -9,8 +9,7 @@
 #ifndef VIDI_FILTERS_FINGERPRINT_SLABS_H
 #define VIDI_FILTERS_FINGERPRINT_SLABS_H
 
-#include <pthread.h>
-
+#include "base/latch.h"
 #include "base/memory.h"
 
 /* Lines of 64 bytes per slab. */
@@ -24,7 +23,7 @@ typedef struct vidi__slab_block {
 
 typedef struct vidi__slabs {
     vidi__memory *memory;
-    pthread_mutex_t lock;
+    vidi__mutex lock;
     void *free; /* list of free slabs, linked through their first bytes */
     uint64_t free_count, total;
     unsigned char *cut_from; /* the unused rest of the newest block */
@@ -33,7 +32,7 @@ typedef struct vidi__slabs {
     uint64_t block_count, block_room;
 } vidi__slabs;
 
-int vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory);
+void vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory);
 void vidi__slabs_close(vidi__slabs *slabs);
 
 /* Allocates one block for slabs of `bytes` bytes in total. */

@@ -1,13 +1,23 @@
 /* See subtable.h. */
 #include "filters/fingerprint/subtable.h"
 
-/* The load factor at which a sub-table counts as full. Above it, overflow would cost more memory than is saved. */
+/*
+ * The load factor at which a sub-table counts as full. Above LOAD, overflow costs much time and saves little memory.
+ * Only small tables have wide distances: they are in the cache, where overflow costs less, and a slot is dear.
+ */
 #define LOAD 0.88
+#define LOAD_OF_WIDE 1.1
 /*
  * Room in the overflow table for each line of a sub-table that is almost full. When it is full, 0.318 hashes for each
- * line have overflowed, with any width, as was measured.
+ * line have overflowed, with any width of up to 6 bytes, as was measured.
  */
 #define OVERFLOW_PER_LINE 0.35
+
+/* Hashes per line of a full sub-table. */
+static double full_line(unsigned width)
+{
+    return (width >= 7 ? LOAD_OF_WIDE : LOAD) * vidi__line_slots(width);
+}
 
 static uint64_t slab_count(uint64_t lines)
 {
@@ -26,7 +36,7 @@ static void complete(vidi__subtable *shape)
     shape->ratio = (uint64_t)(((unsigned __int128)shape->lines << 64) / shape->range);
     /* A table has at least one line. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
     shape->inverse = UINT64_MAX / shape->ratio;
-    shape->limit = (uint64_t)(LOAD * vidi__line_slots(shape->width) * (double)shape->lines);
+    shape->limit = (uint64_t)(full_line(shape->width) * (double)shape->lines);
     if (shape->limit < 1)
         shape->limit = 1;
     if (shape->lines == lines_most(shape->range))
@@ -41,11 +51,11 @@ static uint64_t lines_least(uint64_t range, unsigned width)
 
 void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes)
 {
-    static const uint8_t widths[] = {3, 4, 5, 6, 8};
+    static const uint8_t widths[] = {3, 4, 5, 6, 7, 8};
     shape->lines = 0;
     for (size_t i = 0; i < VIDI__COUNT(widths); i++) {
         uint8_t width = widths[i];
-        uint64_t lines = (uint64_t)((double)(hashes + 1) / (LOAD * vidi__line_slots(width))) + 1;
+        uint64_t lines = (uint64_t)((double)(hashes + 1) / full_line(width)) + 1;
         if (lines < lines_least(shape->range, width))
             lines = lines_least(shape->range, width);
         if (lines > lines_most(shape->range))

@@ -7,7 +7,7 @@
  *     stored    the distance of the hash from the first hash of its line
  *
  * So the bits that address a line are not stored. A hash and its (line, distance) determine each other exactly,
- * whatever the number of lines is, so growing preserves every bit. A distance takes 3, 4, 5, 6 or 8 bytes, the fewest
+ * whatever the number of lines is, so growing preserves every bit. A distance takes 3 to 8 bytes, the fewest
  * that the number of lines allows.
  *
  * A hash that finds its line full is displaced to the next line (the first line follows the last). If that is full too,
@@ -201,6 +201,8 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);
         return expression(5);                                                                                          \
     case 6:                                                                                                            \
         return expression(6);                                                                                          \
+    case 7:                                                                                                            \
+        return expression(7);                                                                                          \
     default:                                                                                                           \
         return expression(8);                                                                                          \
     }

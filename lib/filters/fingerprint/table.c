@@ -13,6 +13,11 @@
 #define RESERVED_LINES_MAX 16384
 #define SPREAD 3 /* standard deviations of spare room in reserved sub-tables */
 
+/* A table with one partition: steps of growth, lines of a sub-table, and how many hashes may be reserved for it. */
+#define GROWTH_OF_ONE 1.2
+#define SMALL_LINES_MAX 128
+#define SMALL_MOST 65536.0
+
 /* ---- directories ---- */
 
 static uint64_t entries_of(const vidi__partition *partition)
@@ -46,31 +51,42 @@ static void free_directory(vidi__table *table, vidi__partition *partition)
     partition->directory = NULL;
 }
 
-int vidi__table_init(vidi__table *table, vidi__memory *memory)
+void vidi__table_init(vidi__table *table, vidi__memory *memory)
 {
-    return vidi__slabs_init(&table->slabs, memory);
+    table->partitions = &table->only;
+    vidi__slabs_init(&table->slabs, memory);
+}
+
+static void free_divided(vidi__table *table)
+{
+    vidi__release(table->slabs.memory, table->divided, sizeof *table->divided, VIDI__CACHE_LINE);
+    table->divided = NULL;
 }
 
 void vidi__table_close(vidi__table *table)
 {
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    if (!table->partitions)
+        return;
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         free_directory(table, &table->partitions[i]);
+    free_divided(table);
     vidi__slabs_close(&table->slabs);
 }
 
 static vidi__subtable shape_at(const vidi__table *table, unsigned depth, double hashes)
 {
     vidi__subtable shape = {.depth = (uint16_t)depth,
-                            .range = table->hashes >> (VIDI__PARTITION_BITS + depth),
+                            .range = table->hashes >> (table->partition_bits + depth),
                             .multiset = table->multiset,
                             .portable = table->portable};
     vidi__subtable_fit(&shape, (uint64_t)hashes);
     return shape;
 }
 
-static bool too_large(const vidi__subtable *shape)
+static bool too_large(const vidi__table *table, const vidi__subtable *shape)
 {
-    return shape->lines > VIDI__SUBTABLE_LINES_MAX && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
+    uint64_t most = vidi__table_is_divided(table) ? VIDI__SUBTABLE_LINES_MAX : SMALL_LINES_MAX;
+    return shape->lines > most && shape->range > RANGE_LEAST && shape->depth < DEPTH_MAX;
 }
 
 /*
@@ -80,8 +96,9 @@ static bool too_large(const vidi__subtable *shape)
 static vidi__subtable first_shape(const vidi__table *table, double hashes)
 {
     unsigned depth = 0;
-    vidi__subtable shape = shape_at(table, depth, hashes + SPREAD * sqrt(hashes));
-    while (too_large(&shape) && shape.lines > RESERVED_LINES_MAX) {
+    bool divided = vidi__table_is_divided(table);
+    vidi__subtable shape = shape_at(table, depth, hashes + (divided ? SPREAD * sqrt(hashes) : 0));
+    while (too_large(table, &shape) && (!divided || shape.lines > RESERVED_LINES_MAX)) {
         hashes /= 2;
         shape = shape_at(table, ++depth, hashes + SPREAD * sqrt(hashes));
     }
@@ -93,7 +110,7 @@ static int open_partition(vidi__table *table, vidi__partition *partition, const 
     uint64_t entries = UINT64_C(1) << shape->depth;
     VIDI__TRY(vidi__alloc_zeroed(table->slabs.memory, &partition->directory, entries * sizeof *partition->directory,
                                  _Alignof(void *)));
-    partition->depth = shape->depth;
+    partition->depth = (uint16_t)shape->depth;
     for (uint64_t i = 0; i < entries; i++)
         VIDI__TRY(vidi__subtable_make(&partition->directory[i], &table->slabs, shape));
     return VIDI_OK;
@@ -129,6 +146,8 @@ static double growth_at(const vidi__table *table, double hashes)
 {
     if (table->growth > 0)
         return table->growth;
+    if (!vidi__table_is_divided(table))
+        return GROWTH_OF_ONE;
     return hashes < LARGE ? GROWTH_SMALL : GROWTH;
 }
 
@@ -141,7 +160,7 @@ static double growth_at(const vidi__table *table, double hashes)
 static double next_size(const vidi__table *table, const vidi__partition *partition, unsigned depth, double hashes)
 {
     double whole = ldexp(hashes, (int)depth), phase = (double)(partition - table->partitions) / VIDI__PARTITIONS;
-    double growth = growth_at(table, whole * VIDI__PARTITIONS);
+    double growth = growth_at(table, whole * vidi__table_partitions(table));
     double steps = ceil(log(whole * GROWTH_LEAST / FIRST_HASHES) / log(growth) - phase);
     return ldexp(FIRST_HASHES * pow(growth, fmax(steps, 0) + phase), -(int)depth);
 }
@@ -154,40 +173,150 @@ static vidi__subtable next_shape(const vidi__table *table, const vidi__partition
                                  double hashes)
 {
     double least = next_size(table, partition, depth, hashes);
-    double each = (double)atomic_load_explicit(&table->expected, memory_order_relaxed) / VIDI__PARTITIONS;
+    double each = (double)atomic_load_explicit(&table->expected, memory_order_relaxed) / vidi__table_partitions(table);
     double most = ldexp(each, -(int)depth);
     most += SPREAD * sqrt(most);
     return shape_at(table, depth, fmax(least, most));
 }
 
-static int split(vidi__table *table, vidi__partition *partition, uint64_t rest)
+/* Splits the sub-table at this entry of the directory, whose number doubles if the directory does. */
+static int split(vidi__table *table, vidi__partition *partition, uint64_t entry)
 {
-    vidi__subtable *old = partition->directory[entry_of(partition, rest)], *lower, *upper;
+    vidi__subtable *old = partition->directory[entry], *lower, *upper;
     vidi__subtable shape = next_shape(table, partition, old->depth + 1, (double)old->used / 2);
-    if (too_large(&shape)) { /* it will split again before it is full */
-        double most = (double)old->used / (too_large(old) ? 2 : 1);
+    if (too_large(table, &shape)) { /* it will split again before it is full */
+        double most = (double)old->used / (too_large(table, old) ? 2 : 1);
         shape = shape_at(table, old->depth + 1, next_size(table, partition, old->depth + 1, most));
     }
-    if (old->depth == partition->depth)
+    if (old->depth == partition->depth) {
         VIDI__TRY(double_directory(table, partition));
+        entry *= 2;
+    }
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->slabs, &shape, 0));
     int code = vidi__subtable_rebuild(&upper, old, &table->slabs, &shape, 1);
     if (code < 0) {
         vidi__subtable_free(lower, &table->slabs);
         return code;
     }
-    replace(table, partition, entry_of(partition, rest), old, lower, upper);
+    replace(table, partition, entry, old, lower, upper);
     return VIDI_OK;
 }
 
-/* Makes room in the sub-table of this hash, which is full. */
-static int grow(vidi__table *table, vidi__partition *partition, uint64_t rest)
+/* ---- dividing ---- */
+
+/* Splits the sub-tables of the only partition until each belongs to one of the 64 that are to be. */
+static int split_for_partitions(vidi__table *table)
 {
-    uint64_t entry = entry_of(partition, rest);
+    vidi__partition *only = &table->only;
+    for (uint64_t entry = 0; entry < entries_of(only);) {
+        const vidi__subtable *part = only->directory[entry];
+        if (part->depth >= VIDI__PARTITION_BITS) {
+            next_subtable(only, &entry);
+            continue;
+        }
+        uint64_t first = entry << (part->depth == only->depth); /* where it is if the directory doubles */
+        VIDI__TRY(split(table, only, entry));
+        entry = first;
+    }
+    return VIDI_OK;
+}
+
+/* Gives a partition its part of the only one's directory. The sub-tables there stay where they are. */
+static int take_over(vidi__table *table, vidi__partition *partition, uint64_t index)
+{
+    const vidi__partition *only = &table->only;
+    unsigned depth = only->depth - VIDI__PARTITION_BITS;
+    uint64_t bytes = sizeof(void *) << depth;
+    VIDI__TRY(vidi__alloc(table->slabs.memory, &partition->directory, bytes, _Alignof(void *)));
+    memcpy(partition->directory, only->directory + (index << depth), bytes);
+    partition->depth = (uint16_t)depth;
+    partition->changes = only->changes + 1;
+    return VIDI_OK;
+}
+
+/* Makes 64 partitions that are not in use yet. */
+static int make_divided(vidi__table *table, vidi__divided **made)
+{
+    VIDI__TRY(vidi__alloc_zeroed(table->slabs.memory, made, sizeof **made, VIDI__CACHE_LINE));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        (*made)->partitions[i].bits = VIDI__PARTITION_BITS;
+    return VIDI_OK;
+}
+
+static void use_divided(vidi__table *table, vidi__divided *made)
+{
+    table->divided = made;
+    table->partitions = made->partitions;
+    table->partition_bits = VIDI__PARTITION_BITS;
+}
+
+/* Makes 64 partitions of a table that is still empty. */
+static int divide_empty(vidi__table *table)
+{
+    vidi__divided *made;
+    VIDI__TRY(make_divided(table, &made));
+    use_divided(table, made);
+    return VIDI_OK;
+}
+
+/* Gives the sub-tables of the only partition to those that are made for them. */
+static int hand_over(vidi__table *table, vidi__divided *made)
+{
+    vidi__partition *only = &table->only;
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        VIDI__TRY(take_over(table, &made->partitions[i], i));
+    const vidi__subtable *last = NULL;
+    for (uint64_t entry = 0; entry < entries_of(only); entry++) {
+        vidi__subtable *part = only->directory[entry];
+        if (part != last)
+            part->depth = (uint16_t)(part->depth - VIDI__PARTITION_BITS);
+        last = part;
+    }
+    vidi__release(table->slabs.memory, only->directory, entries_of(only) * sizeof *only->directory, _Alignof(void *));
+    *only = (vidi__partition){0};
+    return VIDI_OK;
+}
+
+int vidi__table_divide(vidi__table *table)
+{
+    vidi__divided *made;
+    if (vidi__table_is_divided(table))
+        return VIDI_OK;
+    if (!table->only.directory)
+        return divide_empty(table);
+    VIDI__TRY(split_for_partitions(table));
+    VIDI__TRY(make_divided(table, &made));
+    int code = hand_over(table, made);
+    if (code == VIDI_OK) {
+        use_divided(table, made);
+        return VIDI_OK;
+    }
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        vidi__release(table->slabs.memory, made->partitions[i].directory,
+                      entries_of(&made->partitions[i]) * sizeof(void *), _Alignof(void *));
+    vidi__release(table->slabs.memory, made, sizeof *made, VIDI__CACHE_LINE);
+    return code;
+}
+
+/* Is the table too large for one partition, or expected to be? */
+static bool outgrows_one(const vidi__table *table, const vidi__subtable *shape)
+{
+    if (vidi__table_is_divided(table))
+        return false;
+    return (double)atomic_load_explicit(&table->expected, memory_order_relaxed) > SMALL_MOST ||
+           (too_large(table, shape) && shape->depth >= VIDI__PARTITION_BITS);
+}
+
+/* Makes room in the sub-table of this hash, which is full, or divides the table. */
+static int grow(vidi__table *table, vidi__partition *partition, uint64_t hash)
+{
+    uint64_t entry = entry_of(partition, hash << partition->bits);
     vidi__subtable *old = partition->directory[entry], *fresh;
     vidi__subtable shape = next_shape(table, partition, old->depth, (double)old->used);
-    if (too_large(&shape))
-        return split(table, partition, rest);
+    if (outgrows_one(table, &shape))
+        return vidi__table_divide(table);
+    if (too_large(table, &shape))
+        return split(table, partition, entry);
     VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->slabs, &shape, -1));
     replace(table, partition, entry, old, fresh, NULL);
     return VIDI_OK;
@@ -209,18 +338,18 @@ int vidi__table_open(vidi__table *table, vidi__partition *partition)
 
 vidi__place vidi__table_place(const vidi__table *table, uint64_t hash)
 {
-    const vidi__partition *partition = &table->partitions[vidi__partition_of(hash)];
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
     return partition->directory ? vidi__place_of(partition, hash) : (vidi__place){.table = NULL};
 }
 
 /* Towards what is expected; if there is no memory for that, without the hint. */
-static int grow_as_expected(vidi__table *table, vidi__partition *partition, uint64_t rest)
+static int grow_as_expected(vidi__table *table, vidi__partition *partition, uint64_t hash)
 {
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    int code = grow(table, partition, rest);
+    int code = grow(table, partition, hash);
     if ((code == VIDI_ELIMIT || code == VIDI_EMEMORY) && atomic_exchange(&table->expected, 0))
-        code = grow(table, partition, rest);
+        code = grow(table, partition, hash);
     return vidi__quiet_end(&quiet, code);
 }
 
@@ -228,7 +357,8 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
 {
     int verdict = VIDI__SUBTABLE_FULL;
     while (verdict == VIDI__SUBTABLE_FULL) {
-        VIDI__TRY(grow_as_expected(table, partition, hash << VIDI__PARTITION_BITS));
+        VIDI__TRY(grow_as_expected(table, partition, hash));
+        partition = vidi__table_partition(table, hash); /* another one if the table has divided */
         const vidi__place place = vidi__place_of(partition, hash);
         verdict = vidi__subtable_add(place.table, &table->slabs, place.hash, &place.spot);
     }
@@ -270,8 +400,8 @@ static int visit_whole(void *context, uint64_t hash, uint64_t times)
 
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)
 {
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
-        whole_walk walk = {table, visit, context, i * (table->hashes >> VIDI__PARTITION_BITS)};
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++) {
+        whole_walk walk = {table, visit, context, i * (table->hashes >> table->partition_bits)};
         const vidi__subtable *part;
         for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;) {
             int code = vidi__subtable_walk(part, visit_whole, &walk);
@@ -292,6 +422,8 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
         stats->used += (double)part->used;
     }
     stats->bytes += entries_of(&table->partitions[partition]) * sizeof(vidi__subtable *);
+    if (partition == 0 && table->divided)
+        stats->bytes += sizeof *table->divided;
 }
 
 /* ---- sizing ---- */
@@ -311,21 +443,23 @@ static double overflow_per_line(double mean, unsigned slots)
     return 0.8 * sum / 2;
 }
 
-/* The initial shape of the sub-tables of a table for this many URLs. */
-static vidi__subtable shape_for(double urls, uint64_t hashes)
+/* A table as it would be made for this many URLs, without memory, and the shape of its sub-tables. */
+static vidi__table table_for(double urls, uint64_t hashes, vidi__subtable *shape)
 {
-    vidi__table made = {.hashes = hashes};
-    double each = urls / VIDI__PARTITIONS;
-    return each < FIRST_HASHES ? shape_at(&made, 0, FIRST_HASHES * GROWTH_SMALL) : first_shape(&made, each);
+    vidi__table made = {.hashes = hashes, .partition_bits = urls > SMALL_MOST ? VIDI__PARTITION_BITS : 0};
+    *shape = first_shape(&made, fmax(urls / vidi__table_partitions(&made), FIRST_HASHES));
+    return made;
 }
 
 double vidi__table_bytes_for(double urls, uint64_t hashes)
 {
-    vidi__subtable shape = shape_for(urls, hashes);
-    double tables = ldexp(VIDI__PARTITIONS, (int)shape.depth), lines = (double)shape.lines;
+    vidi__subtable shape;
+    vidi__table made = table_for(urls, hashes, &shape);
+    double tables = ldexp(vidi__table_partitions(&made), (int)shape.depth), lines = (double)shape.lines;
     double overflow = lines * overflow_per_line(urls / tables / lines, vidi__line_slots(shape.width));
     double room = (double)vidi__subtable_overflow_room(shape.lines, (uint64_t)overflow);
-    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * room + sizeof(void *));
+    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * room + sizeof(void *)) +
+           (vidi__table_is_divided(&made) ? sizeof(vidi__divided) : 0);
 }
 
 /* Probability that a line with this many slots is full, by the Poisson distribution. */
@@ -341,29 +475,34 @@ static double full_line(double mean, unsigned slots)
 
 /*
  * An add touches its own line, the next one if that is full, and a place beside if both are. Lines also get what the
- * line before has no room for: together that makes 1.5 times the chance of a full line, as was measured.
+ * line before has no room for: together that makes 1.5 times the chance of a full line, and more if that is likely, as
+ * was measured.
  */
 double vidi__table_lines_for(double urls, uint64_t hashes)
 {
     enum { STEPS = 32 };
-    vidi__subtable shape = shape_for(urls, hashes);
-    double mean = urls / ldexp(VIDI__PARTITIONS, (int)shape.depth) / (double)shape.lines, sum = 0;
-    for (unsigned i = 0; i < STEPS; i++)
-        sum += full_line(mean * (i + 0.5) / STEPS, vidi__line_slots(shape.width));
-    return 1 + 1.5 * sum / STEPS;
+    vidi__subtable shape;
+    vidi__table made = table_for(urls, hashes, &shape);
+    double mean = urls / ldexp(vidi__table_partitions(&made), (int)shape.depth) / (double)shape.lines, sum = 0;
+    for (unsigned i = 0; i < STEPS; i++) {
+        double full = full_line(mean * (i + 0.5) / STEPS, vidi__line_slots(shape.width));
+        sum += 1.5 * full * (1 + 0.7 * full);
+    }
+    return 1 + sum / STEPS;
 }
 
 int vidi__table_reserve(vidi__table *table, uint64_t hashes)
 {
-    double each = (double)hashes / VIDI__PARTITIONS;
-    if (each < FIRST_HASHES)
+    if ((double)hashes < FIRST_HASHES)
         return VIDI_OK;
-    vidi__subtable shape = first_shape(table, each);
     VIDI__TRY(vidi__memory_check(table->slabs.memory,
                                  (uint64_t)fmin(vidi__table_bytes_for((double)hashes, table->hashes), 0x1p62)));
-    uint64_t tables = (uint64_t)VIDI__PARTITIONS << shape.depth;
+    if ((double)hashes > SMALL_MOST)
+        VIDI__TRY(vidi__table_divide(table));
+    vidi__subtable shape = first_shape(table, (double)hashes / vidi__table_partitions(table));
+    uint64_t tables = (uint64_t)vidi__table_partitions(table) << shape.depth;
     VIDI__TRY(vidi__slabs_reserve(&table->slabs, tables * (shape.lines / VIDI__SLAB_LINES) * VIDI__SLAB_BYTES));
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         VIDI__TRY(open_partition(table, &table->partitions[i], &shape));
     return VIDI_OK;
 }
@@ -381,6 +520,7 @@ void vidi__table_expect(vidi__table *table, uint64_t hashes)
 /* ---- saving ---- */
 
 #define NOT_OPEN UINT64_MAX
+#define ONE_PARTITION (UINT64_MAX - 1)
 
 typedef int save_part(const vidi__subtable *part, vidi__writer *writer);
 
@@ -394,16 +534,28 @@ static int save_partition(const vidi__partition *partition, save_part *save, vid
 
 int vidi__table_save(const vidi__table *table, vidi__writer *writer)
 {
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+    if (!vidi__table_is_divided(table))
+        VIDI__TRY(vidi__write_u64(writer, ONE_PARTITION));
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++) {
         const vidi__partition *partition = &table->partitions[i];
         VIDI__TRY(vidi__write_u64(writer, partition->directory ? partition->depth : NOT_OPEN));
         VIDI__TRY(save_partition(partition, vidi__subtable_save_head, writer));
     }
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_lines, writer));
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_overflow, writer));
     return VIDI_OK;
+}
+
+bool vidi__table_has_newer_form(const vidi__table *table)
+{
+    const vidi__subtable *part;
+    bool newer = !vidi__table_is_divided(table);
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
+        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
+            newer |= part->width == 7;
+    return newer;
 }
 
 /* Loads the sub-table that begins at this entry; *next is where the following one begins. */
@@ -424,16 +576,16 @@ static int load_head(vidi__table *table, vidi__partition *partition, uint64_t en
     return VIDI_OK;
 }
 
-static int load_heads(vidi__table *table, vidi__partition *partition, vidi__reader *reader, uint64_t *announced)
+/* Loads the heads of a partition whose directory has this depth. */
+static int load_heads(vidi__table *table, vidi__partition *partition, uint64_t depth, vidi__reader *reader,
+                      uint64_t *announced)
 {
-    uint64_t depth;
-    VIDI__TRY(vidi__read_u64(reader, &depth));
     if (depth == NOT_OPEN)
         return VIDI_OK;
-    if (depth > DEPTH_MAX || table->hashes >> (depth + VIDI__PARTITION_BITS) < 256 ||
+    if (depth > DEPTH_MAX || table->hashes >> (depth + table->partition_bits) < 256 ||
         (UINT64_C(8) << depth) > reader->left)
         return vidi__damaged("a directory is too deep");
-    partition->depth = (unsigned)depth;
+    partition->depth = (uint16_t)depth;
     VIDI__TRY(
         vidi__alloc_zeroed(table->slabs.memory, &partition->directory, sizeof(void *) << depth, _Alignof(void *)));
     for (uint64_t entry = 0; entry < entries_of(partition);)
@@ -446,7 +598,7 @@ typedef int load_part(vidi__subtable *part, vidi__slabs *slabs, vidi__reader *re
 static int load_parts(vidi__table *table, load_part *load, vidi__reader *reader, uint64_t *count)
 {
     vidi__subtable *part;
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
             VIDI__TRY(load(part, &table->slabs, reader, count));
     return VIDI_OK;
@@ -454,9 +606,17 @@ static int load_parts(vidi__table *table, load_part *load, vidi__reader *reader,
 
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count)
 {
-    uint64_t announced = 0;
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        VIDI__TRY(load_heads(table, &table->partitions[i], reader, &announced));
+    uint64_t announced = 0, depth;
+    VIDI__TRY(vidi__read_u64(reader, &depth));
+    if (depth == ONE_PARTITION)
+        VIDI__TRY(vidi__read_u64(reader, &depth));
+    else
+        VIDI__TRY(divide_empty(table));
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++) {
+        if (i)
+            VIDI__TRY(vidi__read_u64(reader, &depth));
+        VIDI__TRY(load_heads(table, &table->partitions[i], depth, reader, &announced));
+    }
     VIDI__TRY(load_parts(table, vidi__subtable_load_lines, reader, count));
     return load_parts(table, vidi__subtable_load_overflow, reader, count);
 }
@@ -464,7 +624,7 @@ int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count)
 int vidi__table_verify(const vidi__table *table, uint64_t *count)
 {
     const vidi__subtable *part;
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;)
             VIDI__TRY(vidi__subtable_verify(part, count));
     return VIDI_OK;

@@ -6,6 +6,11 @@
  *     partition  a directory of 2^depth entries; several entries may share a sub-table
  *     sub-table  grows by a third when it is full, and splits in two when it would exceed 256 KiB
  *
+ * A small table has one partition, whose directory begins with the first bit of the hash, and no locks: only one thread
+ * at a time may use it. Its sub-tables are small, fuller than those of a large one, and grow in smaller steps, since
+ * moving hashes within the cache is cheap. When it outgrows 64 of them it divides: each partition takes over the
+ * sub-tables of its prefix as they are.
+ *
  * Each partition has its own series of sizes, spread over that third, so the partitions grow one after the other and
  * not all at once. Memory follows the number of hashes closely, and no add waits for more than one sub-table to be
  * rebuilt. Growing by the factor g takes (g - 1) / ln g times the memory of a full table, and moves each hash
@@ -26,24 +31,56 @@
 
 typedef struct vidi__partition {
     vidi__subtable **directory; /* NULL until the partition is opened */
-    unsigned depth;
-    uint64_t changes; /* incremented when it is opened and whenever a sub-table is replaced */
+    uint16_t bits;              /* how many bits of a hash lead to the partition */
+    uint16_t depth;             /* the directory has 2^depth entries */
+    uint64_t changes;           /* incremented when it is opened and whenever a sub-table is replaced */
 } vidi__partition;
+
+/* What a table has when it is divided. */
+typedef struct vidi__divided {
+    vidi__locks locks;
+    vidi__partition partitions[VIDI__PARTITIONS];
+} vidi__divided;
 
 typedef struct vidi__table {
     vidi__slabs slabs;
     uint64_t hashes; /* S: how many hashes the table tells apart */
     bool multiset;
     bool portable;
-    double growth; /* the factor by which sub-tables grow; 0: the default */
+    double growth;               /* the factor by which sub-tables grow; 0: the default */
+    unsigned partition_bits;     /* VIDI__PARTITION_BITS, or 0 as long as there is one partition */
+    vidi__partition *partitions; /* 2^partition_bits of them: `only`, or those in `divided` */
+    vidi__partition only;
+    vidi__divided *divided; /* NULL as long as there is one partition */
     /* Hint: hashes expected in all, 0 if unknown. Sub-tables that must grow then grow to that size at once. */
     _Atomic uint64_t expected;
-    vidi__partition partitions[VIDI__PARTITIONS];
 } vidi__table;
 
-/* The caller has set hashes, multiset, portable and growth. */
-int vidi__table_init(vidi__table *table, vidi__memory *memory);
+/* Initializes an empty table with one partition. The caller has set hashes, multiset, portable and growth. */
+void vidi__table_init(vidi__table *table, vidi__memory *memory);
 void vidi__table_close(vidi__table *table);
+
+/*
+ * Makes 64 partitions, with the hashes that are in the table. An error leaves all hashes where they can be found. No
+ * other thread may use the table meanwhile. A table with one partition does so itself when it has grown.
+ */
+int vidi__table_divide(vidi__table *table);
+
+static inline bool vidi__table_is_divided(const vidi__table *table)
+{
+    return table->partition_bits;
+}
+
+static inline unsigned vidi__table_partitions(const vidi__table *table)
+{
+    return 1u << table->partition_bits;
+}
+
+/* The locks of the partitions; NULL if there is one partition. */
+static inline const vidi__locks *vidi__table_locks(const vidi__table *table)
+{
+    return table->divided ? &table->divided->locks : NULL;
+}
 
 /* Creates sub-tables for this many hashes, so that hardly any has to grow. */
 int vidi__table_reserve(vidi__table *table, uint64_t hashes);
@@ -66,7 +103,7 @@ int vidi__table_open(vidi__table *table, vidi__partition *partition);
 
 static inline vidi__partition *vidi__table_partition(vidi__table *table, uint64_t hash)
 {
-    return &table->partitions[vidi__partition_of(hash)];
+    return &table->partitions[hash >> 1 >> (63 - table->partition_bits)];
 }
 
 /* Where a hash belongs. */
@@ -79,7 +116,7 @@ typedef struct vidi__place {
 /* Finds where a hash belongs. The partition must be open. */
 static inline vidi__place vidi__place_of(const vidi__partition *partition, uint64_t hash)
 {
-    uint64_t rest = hash << VIDI__PARTITION_BITS;
+    uint64_t rest = hash << partition->bits;
     vidi__place place = {.table = partition->directory[rest >> 1 >> (63 - partition->depth)]};
     place.hash = vidi__scale(rest << place.table->depth, place.table->range);
     place.spot = vidi__subtable_spot(place.table, place.hash);
@@ -94,7 +131,7 @@ int vidi__table_add_growing(vidi__table *table, vidi__partition *partition, uint
 
 /*
  * Adds a hash to its partition, which must be open: VIDI_NEW, VIDI_SEEN or an error. `place` must be the hash's place;
- * it is valid until the partition's `changes` changes.
+ * it is valid until the partition's `changes` changes, or the table is divided.
  */
 static inline int vidi__table_add_at(vidi__table *table, vidi__partition *partition, uint64_t hash,
                                      const vidi__place *place)
@@ -119,16 +156,18 @@ typedef struct vidi__table_stats {
     double slots, used;
 } vidi__table_stats;
 
-/* Adds one partition to the statistics. */
+/* Adds one partition to the statistics, the first one together with what all share. */
 void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_stats *stats);
 
 /*
  * Saved are, for each partition, u64 depth of the directory (2^64 - 1 if it is not open) and the heads of its
- * sub-tables in order; then the lines of all sub-tables; then all overflow tables. So opening a mapped file reads only
+ * sub-tables in order; before them, u64 2^64 - 2 if there is only one partition. Then the lines of all sub-tables; then all overflow tables. So opening a mapped file reads only
  * its beginning and its end. Loading adds the number of different hashes to *count, or, of borrowed lines, the number
  * in use.
  */
 int vidi__table_save(const vidi__table *table, vidi__writer *writer);
+/* One partition, or distances of 7 bytes: the first two versions of streams had neither. */
+bool vidi__table_has_newer_form(const vidi__table *table);
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count);
 
 /* Verifies borrowed contents. Adds the number of different hashes to *count. */
