@@ -20,7 +20,7 @@ enum {
     LOOK_FROM = 40,      /* the first estimate comes after 1/40 of the input */
     TRUST_FROM = 10,     /* estimates are trusted from 1/10 of the input on */
     HINT_TIMES = 8,      /* before that, up to so many times the URLs in the set */
-    HINT_PIPE = 1000000, /* with a pipe, room for at most so many more URLs: a few MiB */
+    HINT_PIPE = 4000000, /* with a pipe, room for at most so many more URLs: some 28 MiB */
     HINT_BYTES = 16      /* under a memory limit, a URL is taken to need so much, which is plenty */
 };
 
@@ -299,11 +299,11 @@ static int look_ahead(cli_job *job)
 
 /*
  * A set that knows how many URLs will come grows a few times by much instead of often by little. The length of a pipe
- * is unknown; there the hint is two fifths more than there is, as long as that takes little memory.
+ * is unknown; there the hint is twice what there is, as long as that takes little memory.
  */
 static int give_hint(cli_job *job, const cli_slot *slot)
 {
-    uint64_t count = job->before.count + job->fresh, more = count / 5 * 2;
+    uint64_t count = job->before.count + job->fresh, more = count;
 
     job->asked += slot->block.count;
     job->asked_bytes += slot->block.used;

@@ -30,7 +30,7 @@ static unsigned detect(void)
     if (__builtin_cpu_supports("avx2"))
         has |= 1 << VIDI__CPU_AVX2;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
         has |= 1 << VIDI__CPU_AVX512;
 #elif defined(__aarch64__)
     has |= 1 << VIDI__CPU_NEON;

@@ -4,7 +4,7 @@
  *     portable  plain C
  *     sse2      what every x86-64 has
  *     avx2      256-bit vectors
- *     avx512    512-bit vectors: F, BW, DQ and VL
+ *     avx512    512-bit vectors: F, BW, DQ and VL; and BMI2
  *     neon      what every arm64 has
  *
  * A feature counts only if the operating system saves its registers.

@@ -70,8 +70,9 @@ static inline __attribute__((always_inline)) size_t vidi__url_fast_scheme(vidi_s
     if (url.len < 9)
         return 0;
     uint64_t begin = vidi__load64((const unsigned char *)url.ptr); /* the first byte is the lowest */
-    bool https = begin == UINT64_C(0x2f2f3a7370747468), http = begin << 8 == UINT64_C(0x2f2f3a7074746800);
-    return VIDI__LIKELY(https | http) ? 7 + (size_t)https : 0;
+    uint64_t https = begin ^ UINT64_C(0x2f2f3a7370747468), http = begin << 8 ^ UINT64_C(0x2f2f3a7074746800);
+    uint64_t either = https < http ? https : http; /* no branch: nobody can predict which of them comes next */
+    return VIDI__LIKELY(either == 0) ? 7 + (size_t)(https == 0) : 0;
 }
 
 #endif
