@@ -11,6 +11,8 @@ dir=build/fuzz
 found=$dir/found
 mkdir -p $found
 $dir/fuzz/fuzz_seeds $dir/seeds_read
+rm -rf $dir/seeds_piece
+mv $dir/seeds_read-pieces $dir/seeds_piece
 
 status=0
 for program in "$dir"/fuzz/fuzz_*; do

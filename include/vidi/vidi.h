@@ -17,8 +17,8 @@
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
  *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
  *    lose; vidi_stats.hash_trust tells.
- *  - A set belongs to the process that made it. After fork() a child may call vidi_write and vidi_close on a set in
- *    memory, if no call was running on the set at the fork; no other function, and none on a set in a folder. The child
+ *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
+ *    vidi_piece_write and vidi_close on a set in memory, if no call was running on the set at the fork; no other function, and none on a set in a folder. The child
  *    does not keep the lock of a set that its parent writes to. Its calls on that set return VIDI_ECANNOT, and
  *    vidi_close does nothing.
  *
@@ -673,6 +673,35 @@ VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context,
  */
 VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const char *path,
                        const vidi_access *access);
+
+/*
+ * A set in pieces of at most `most` bytes (at least 4,096), for channels that limit the size of a message, and so that
+ * other calls get their turn in between. *cursor is 0 for the first piece; the call changes it to that of the next one,
+ * and to 0 after the last. Cursors are less than 2^63. The set remembers nothing between two calls: a piece can be
+ * written again, or by several readers at once.
+ *
+ * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
+ * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
+ * was removed, or the set was rotated, since the first piece: begin again. VIDI_ELIMIT if `most` is too small for what
+ * cannot be divided, such as a long URL of a kind that keeps URLs: call again with more; the message says how much.
+ * VIDI_EARGUMENT if the cursor is none of this set's.
+ *
+ * The sink gets the piece in parts of at most 64 KiB; after an error, throw away what it got. Takes time in proportion
+ * to the piece and 64 KiB of the set's memory; locks, contains the key, and treats sets in folders as vidi_write does.
+ */
+VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
+
+/*
+ * Takes one piece, in the order in which they were written: 1 if more follow, 0 if that was the last. The first one,
+ * with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. The
+ * set can be used after each piece, and holds what has come so far: lookups, adds and everything else work, but after a
+ * rotation no further piece is taken. Its statistics are complete after the last piece.
+ *
+ * Nothing is trusted: a damaged piece, and one that is out of order, repeated or of another set, is VIDI_EFORMAT, and
+ * leaves the set as it was. After VIDI_EMEMORY or VIDI_ELIMIT the set may hold a part of the piece: give it the same
+ * piece again. The caller owns the bytes, which are not needed after the call, and the set.
+ */
+VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access);
 
 /*
  * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if

@@ -183,6 +183,32 @@ void vidi__pool_compact(vidi__pool *pool, vidi__pool_moved moved, void *context)
     pool->dead = 0;
 }
 
+uint64_t vidi__pool_tell(const vidi__pool *pool, const vidi__pool_cursor *cursor)
+{
+    uint64_t before = cursor->at;
+    for (const vidi__pool_block *block = pool->first; block && cursor->block && block != cursor->block;
+         block = block->next)
+        before += block->used;
+    return before;
+}
+
+bool vidi__pool_seek(const vidi__pool *pool, uint64_t position, vidi__pool_cursor *cursor)
+{
+    *cursor = (vidi__pool_cursor){pool->first, 0};
+    while (cursor->block && position > cursor->block->used) {
+        position -= cursor->block->used;
+        cursor->block = cursor->block->next;
+    }
+    if (!cursor->block)
+        return position == 0;
+    while (cursor->at < position) {
+        const char *start = (const char *)cursor->block->records;
+        const vidi__pool_record *record = (const vidi__pool_record *)(start + cursor->at);
+        cursor->at += vidi__pool_record_size(pool, record->head / 2);
+    }
+    return cursor->at == position;
+}
+
 double vidi__pool_bytes_each(double average, unsigned extra)
 {
     double padding = (sizeof(uint64_t) - 1) / 2.0;

@@ -134,6 +134,11 @@ static inline vidi__pool_cursor vidi__pool_end(const vidi__pool *pool)
     return (vidi__pool_cursor){pool->last, pool->last ? pool->last->used : 0};
 }
 
+/* The position of a cursor as a number: bytes of records before it. Compacting changes these numbers. */
+uint64_t vidi__pool_tell(const vidi__pool *pool, const vidi__pool_cursor *cursor);
+/* The cursor at such a position; false if no record begins or ends there. Takes time in proportion to one block. */
+bool vidi__pool_seek(const vidi__pool *pool, uint64_t position, vidi__pool_cursor *cursor);
+
 /* Memory per string of this average length if the last block has just been started; for plans. */
 double vidi__pool_bytes_each(double average, unsigned extra);
 

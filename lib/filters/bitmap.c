@@ -1,11 +1,6 @@
 /* Creating, loading, saving and merging bit arrays. */
 #include "filters/bitmap.h"
 
-static uint64_t words_of(uint64_t m)
-{
-    return m / 64 + (m % 64 != 0);
-}
-
 static uint64_t room_of(uint64_t m)
 {
     return vidi__bitmap_bytes(m) / 8;
@@ -21,23 +16,17 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
     VIDI__TRY(vidi__read_u64(reader, &bitmap->ones));
     if (bitmap->ones > m)
         return vidi__damaged("the number of set bits is too large");
-    VIDI__TRY(vidi__read_array(reader, memory, words_of(m), room_of(m), &bitmap->words));
+    VIDI__TRY(vidi__read_array(reader, memory, vidi__bitmap_words(m), room_of(m), &bitmap->words));
     int code = vidi__must_examine(reader) ? vidi__bitmap_verify(bitmap) : VIDI_OK;
     if (code < 0)
         vidi__bitmap_free(bitmap, memory);
     return code;
 }
 
-/* Mask of the bits of the last word that belong to the array. */
-static uint64_t last_bits(uint64_t m)
-{
-    return m % 64 ? (UINT64_C(1) << (m % 64)) - 1 : UINT64_MAX;
-}
-
 int vidi__bitmap_verify(const vidi__bitmap *bitmap)
 {
-    uint64_t words = words_of(bitmap->m);
-    if (bitmap->words[words - 1] & ~last_bits(bitmap->m))
+    uint64_t words = vidi__bitmap_words(bitmap->m);
+    if (bitmap->words[words - 1] & ~vidi__bitmap_last_bits(bitmap->m))
         return vidi__damaged("bits are set beyond the end of an array");
     if (vidi__popcount(bitmap->words, words) != bitmap->ones)
         return vidi__damaged("the number of set bits of an array is wrong");
@@ -53,21 +42,22 @@ void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory)
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer)
 {
     VIDI__TRY(vidi__write_u64(writer, bitmap->ones));
-    return vidi__write_array(writer, bitmap->words, words_of(bitmap->m));
+    return vidi__write_array(writer, bitmap->words, vidi__bitmap_words(bitmap->m));
 }
 
 void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from)
 {
-    for (uint64_t i = 0; i < words_of(into->m); i++)
+    for (uint64_t i = 0; i < vidi__bitmap_words(into->m); i++)
         into->words[i] |= from->words[i];
-    into->words[words_of(into->m) - 1] &= last_bits(into->m); /* borrowed bits may be anything there */
-    into->ones = vidi__popcount(into->words, words_of(into->m));
+    into->words[vidi__bitmap_words(into->m) - 1] &=
+        vidi__bitmap_last_bits(into->m); /* borrowed bits may be anything there */
+    into->ones = vidi__popcount(into->words, vidi__bitmap_words(into->m));
 }
 
 uint64_t vidi__bitmap_union(const vidi__bitmap *a, const vidi__bitmap *b)
 {
-    uint64_t last = words_of(a->m) - 1, sum = 0;
+    uint64_t last = vidi__bitmap_words(a->m) - 1, sum = 0;
     for (uint64_t i = 0; i < last; i++)
         sum += (uint64_t)__builtin_popcountll(a->words[i] | b->words[i]);
-    return sum + (uint64_t)__builtin_popcountll((a->words[last] | b->words[last]) & last_bits(a->m));
+    return sum + (uint64_t)__builtin_popcountll((a->words[last] | b->words[last]) & vidi__bitmap_last_bits(a->m));
 }

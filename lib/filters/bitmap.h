@@ -33,6 +33,17 @@ static inline uint64_t vidi__bitmap_bytes(uint64_t m)
     return (m / 512 + (m % 512 != 0)) * VIDI__CACHE_LINE;
 }
 
+/* Words that m bits take, and a mask of the bits of the last one that belong to the array. */
+static inline uint64_t vidi__bitmap_words(uint64_t m)
+{
+    return m / 64 + (m % 64 != 0);
+}
+
+static inline uint64_t vidi__bitmap_last_bits(uint64_t m)
+{
+    return m % 64 ? (UINT64_C(1) << (m % 64)) - 1 : UINT64_MAX;
+}
+
 static inline double vidi__bitmap_fill(const vidi__bitmap *bitmap)
 {
     return (double)__atomic_load_n(&bitmap->ones, __ATOMIC_RELAXED) / (double)bitmap->m;

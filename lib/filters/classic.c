@@ -23,6 +23,7 @@
 #include "base/latch.h"
 #include "filters/bloom.h"
 #include "filters/bloom_bits.h"
+#include "filters/pieces.h"
 
 #define LOCKS 64
 /* Filters with fewer bytes are too small for several threads to gain anything, and for 4 KiB of locks. */
@@ -291,6 +292,16 @@ static int classic_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__bitmap_save(&((const classic *)filter)->bits, writer);
 }
 
+static int classic_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    return vidi__bitmap_save_run(&((const classic *)filter)->bits, run);
+}
+
+static int classic_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    return vidi__bitmap_load_run(&((classic *)filter)->bits, run);
+}
+
 static int classic_verify(const vidi__filter *filter)
 {
     return vidi__bitmap_verify(&((const classic *)filter)->bits);
@@ -346,6 +357,8 @@ const vidi__kind vidi__kind_classic = {
     .describe = classic_describe,
     .hash_names = classic_hash_names,
     .save = classic_save,
+    .save_run = classic_save_run,
+    .load_run = classic_load_run,
     .verify = classic_verify,
     .plan = classic_plan,
     .merge = classic_merge,

@@ -15,6 +15,7 @@
  * fp_now = (share of counters that are not zero)^k, as exact as for the classic filter.
  */
 #include "filters/bloom.h"
+#include "filters/pieces.h"
 
 typedef struct counting {
     vidi__filter base;
@@ -224,6 +225,49 @@ static int counting_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__write_array(writer, self->words, words_of(self->shape.m, self->per_word));
 }
 
+static int counting_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    const counting *self = (const counting *)filter;
+    return vidi__words_save_run(self->words, words_of(self->shape.m, self->per_word), run);
+}
+
+/* Do all counters of this word exist, and are the bits that belong to none 0? */
+static bool is_valid(const counting *self, uint64_t index, uint64_t word)
+{
+    uint64_t left = self->shape.m - index * self->per_word;
+    unsigned bits = (left < self->per_word ? (unsigned)left : self->per_word) * self->width;
+    return bits == 64 || !(word >> bits);
+}
+
+/* Adds the counters of a word to those that are there. */
+static void add_counters(counting *self, uint64_t index, uint64_t word)
+{
+    for (uint64_t place = index * self->per_word; word; place++, word >>= self->width) {
+        uint64_t before = get(self, place), sum = before + (word & self->limit);
+        put(self, place, sum < self->limit ? sum : self->limit);
+        self->used += before == 0 && sum != 0;
+    }
+}
+
+static int take_counters(void *context, uint64_t first, const unsigned char *words, uint64_t count, bool apply)
+{
+    counting *self = context;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t word = vidi__load64(words + 8 * i);
+        if (apply)
+            add_counters(self, first + i, word);
+        else if (!is_valid(self, first + i, word))
+            return vidi__damaged("bits are set outside of the counters");
+    }
+    return VIDI_OK;
+}
+
+static int counting_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    counting *self = (counting *)filter;
+    return vidi__words_load_run(words_of(self->shape.m, self->per_word), run, take_counters, self);
+}
+
 static int counting_merge(vidi__filter *into, const vidi__filter *from)
 {
     counting *self = (counting *)into;
@@ -283,6 +327,8 @@ const vidi__kind vidi__kind_counting = {
     .describe = counting_describe,
     .hash_names = counting_hash_names,
     .save = counting_save,
+    .save_run = counting_save_run,
+    .load_run = counting_load_run,
     .verify = counting_verify,
     .plan = counting_plan,
     .remove = counting_remove,

@@ -21,6 +21,7 @@
  */
 #include "filters/bitmap.h"
 #include "filters/bloom.h"
+#include "filters/pieces.h"
 
 typedef struct eigen {
     vidi__filter base;
@@ -185,6 +186,18 @@ static int eigen_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__bitmap_save(&self->second, writer);
 }
 
+static int eigen_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    const eigen *self = (const eigen *)filter;
+    return vidi__bitmaps_save_run((const vidi__bitmap *[]){&self->first, &self->second}, 2, run);
+}
+
+static int eigen_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    eigen *self = (eigen *)filter;
+    return vidi__bitmaps_load_run((vidi__bitmap *[]){&self->first, &self->second}, 2, run);
+}
+
 static int eigen_verify(const vidi__filter *filter)
 {
     const eigen *self = (const eigen *)filter;
@@ -253,6 +266,8 @@ const vidi__kind vidi__kind_eigen = {
     .describe = eigen_describe,
     .hash_names = eigen_hash_names,
     .save = eigen_save,
+    .save_run = eigen_save_run,
+    .load_run = eigen_load_run,
     .verify = eigen_verify,
     .plan = eigen_plan,
     .merge = eigen_merge,

@@ -92,6 +92,8 @@ struct vidi__filter {
     _Atomic bool needs_alone;
     uint64_t member_salts[2]; /* make the hashes of a member differ from those of other members */
     _Atomic uint64_t count;   /* URLs in it */
+    /* How often something was taken out, or has moved to another position (pieces.h). Written under exclusive lock. */
+    uint64_t moves;
 };
 
 typedef struct vidi__filter_stats {
@@ -130,6 +132,23 @@ typedef struct vidi__tally {
     double lost;
 } vidi__tally;
 
+/* A run of a filter's contents that is being written (pieces.h). */
+typedef struct vidi__run_out {
+    vidi__writer *writer;
+    uint64_t room; /* bytes that the run may take */
+    unsigned bits; /* of a position */
+    uint64_t at;   /* where the run begins; in the end, where the next one begins, or 2^bits: nothing is left */
+} vidi__run_out;
+
+/* One that is being read. */
+typedef struct vidi__run_in {
+    vidi__reader *reader;      /* over memory: it lends */
+    const vidi__hash_key *key; /* of the items' hash */
+    bool apply;                /* false: the run is checked, and the filter stays as it is */
+    bool counted;              /* the kind has counted the URLs itself */
+    uint64_t done;             /* how many entries of a list an earlier try has added, before there was no memory */
+} vidi__run_in;
+
 #define VIDI__HASHES_MAX 2048
 
 struct vidi__kind {
@@ -165,6 +184,12 @@ struct vidi__kind {
     int (*save)(const vidi__filter *filter, vidi__writer *writer);
     /* Will save write a form that stream versions 1 and 2 did not have? NULL: never. */
     bool (*has_newer_form)(const vidi__filter *filter);
+    /*
+     * Save a run, which must get at least one position further, and load one. Loading may fail with VIDI_EFORMAT only
+     * while it checks. If it finds no memory, the caller tries the same run again, with `done` as it has become.
+     */
+    int (*save_run)(const vidi__filter *filter, vidi__run_out *run);
+    int (*load_run)(vidi__filter *filter, vidi__run_in *run);
     /* Verifies borrowed contents: VIDI_OK if loading a copy would have succeeded. NULL if the kind never borrows. */
     int (*verify)(const vidi__filter *filter);
     /* Can this kind meet the request? VIDI_OK, or VIDI_EOPTION with the reason. */

@@ -29,6 +29,7 @@
  */
 #include "filters/bitmap.h"
 #include "filters/bloom.h"
+#include "filters/pieces.h"
 
 #define LAYERS_MAX 16
 
@@ -191,6 +192,24 @@ static int multilayer_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+static int multilayer_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    const multilayer *self = (const multilayer *)filter;
+    const vidi__bitmap *bits[LAYERS_MAX + 1];
+    for (unsigned i = 0; i <= self->layers; i++)
+        bits[i] = &self->bits[i];
+    return vidi__bitmaps_save_run(bits, self->layers + 1, run);
+}
+
+static int multilayer_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    multilayer *self = (multilayer *)filter;
+    vidi__bitmap *bits[LAYERS_MAX + 1];
+    for (unsigned i = 0; i <= self->layers; i++)
+        bits[i] = &self->bits[i];
+    return vidi__bitmaps_load_run(bits, self->layers + 1, run);
+}
+
 static int multilayer_verify(const vidi__filter *filter)
 {
     const multilayer *self = (const multilayer *)filter;
@@ -260,6 +279,8 @@ const vidi__kind vidi__kind_multilayer = {
     .describe = multilayer_describe,
     .hash_names = multilayer_hash_names,
     .save = multilayer_save,
+    .save_run = multilayer_save_run,
+    .load_run = multilayer_load_run,
     .verify = multilayer_verify,
     .plan = multilayer_plan,
     .merge = multilayer_merge,

@@ -27,6 +27,7 @@
 #include <math.h>
 
 #include "filters/bloom.h"
+#include "filters/pieces.h"
 
 #define FIRST_CAPACITY 4096
 #define STAGES_MAX 1024
@@ -488,6 +489,44 @@ static int scalable_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+static int scalable_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    const scalable *self = (const scalable *)filter;
+    uint64_t index;
+    vidi__run_out inner = vidi__run_part(run, VIDI__STAGE_BITS, &index);
+    if (index >= self->stages)
+        return vidi__run_position_unknown();
+    VIDI__TRY(vidi__write_u64(run->writer, index));
+    inner.room -= 8;
+    VIDI__TRY(vidi__filter_save_run(self->stage[index], &inner));
+    vidi__run_part_done(run, &inner, index, self->stages);
+    return VIDI_OK;
+}
+
+/* The older stages have got more than they had when the next one took over. */
+static void sum_older(scalable *self)
+{
+    self->older_fp = 0;
+    for (unsigned i = 0; i + 1 < self->stages; i++)
+        self->older_fp += (1 - self->older_fp) * stage_fp(self->stage[i]);
+}
+
+static int scalable_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    scalable *self = (scalable *)filter;
+    uint64_t index;
+    VIDI__TRY(vidi__read_u64(run->reader, &index));
+    if (index > self->stages || index >= STAGES_MAX)
+        return vidi__damaged("a stage is missing, or there are too many");
+    VIDI__TRY(make_stage(self, (unsigned)index)); /* the next one may be there before it is in use */
+    VIDI__TRY(vidi__filter_load_run(self->stage[index], run));
+    if (run->apply && index == self->stages)
+        advance(self);
+    if (run->apply)
+        sum_older(self);
+    return VIDI_OK;
+}
+
 static int scalable_verify(const vidi__filter *filter)
 {
     const scalable *self = (const scalable *)filter;
@@ -586,6 +625,8 @@ const vidi__kind vidi__kind_scalable = {
     .hash_names = scalable_hash_names,
     .save = scalable_save,
     .has_newer_form = scalable_has_newer_form,
+    .save_run = scalable_save_run,
+    .load_run = scalable_load_run,
     .verify = scalable_verify,
     .plan = scalable_plan,
     .step = scalable_step,

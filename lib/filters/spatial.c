@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "filters/bloom.h"
+#include "filters/pieces.h"
 
 #define MEMBERS_MAX 16
 
@@ -251,6 +252,35 @@ static int spatial_save(const vidi__filter *filter, vidi__writer *writer)
     return VIDI_OK;
 }
 
+/* The last run has the number of disagreements. */
+static int spatial_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    const spatial *self = (const spatial *)filter;
+    uint64_t index;
+    vidi__run_out inner = vidi__run_part(run, VIDI__MEMBER_BITS, &index);
+    if (index >= self->members)
+        return vidi__run_position_unknown();
+    VIDI__TRY(vidi__write_u64(run->writer, index));
+    inner.room -= 2 * 8;
+    VIDI__TRY(vidi__filter_save_run(self->member[index], &inner));
+    vidi__run_part_done(run, &inner, index, self->members);
+    return vidi__write_u64(run->writer, vidi__run_ended(run) ? atomic_load(&self->ambiguous) : 0);
+}
+
+static int spatial_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    spatial *self = (spatial *)filter;
+    uint64_t index, ambiguous;
+    VIDI__TRY(vidi__read_u64(run->reader, &index));
+    if (index >= self->members)
+        return vidi__damaged("there is no such member");
+    VIDI__TRY(vidi__filter_load_run(self->member[index], run));
+    VIDI__TRY(vidi__read_u64(run->reader, &ambiguous));
+    if (run->apply)
+        atomic_fetch_add(&self->ambiguous, ambiguous);
+    return VIDI_OK;
+}
+
 static int spatial_verify(const vidi__filter *filter)
 {
     const spatial *self = (const spatial *)filter;
@@ -364,6 +394,8 @@ const vidi__kind vidi__kind_spatial = {
     .hash_names = spatial_hash_names,
     .save = spatial_save,
     .has_newer_form = spatial_has_newer_form,
+    .save_run = spatial_save_run,
+    .load_run = spatial_load_run,
     .verify = spatial_verify,
     .plan = spatial_plan,
     .remove = spatial_remove,

@@ -79,8 +79,7 @@ int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t 
     if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
     *version = vidi__load32(head + 8);
-    if (*version < VIDI__STREAM_PLAIN || *version > VIDI__STREAM_WITH_PREVIOUS ||
-        vidi__load32(head + 12) != BYTE_ORDER_MARK)
+    if (*version < VIDI__STREAM_PLAIN || *version > VIDI__PIECE || vidi__load32(head + 12) != BYTE_ORDER_MARK)
         return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", *version);
     *generation = vidi__load64(head + 16);
     make_head(expected, *version, *generation);

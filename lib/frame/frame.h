@@ -28,7 +28,8 @@ enum {
     VIDI__STREAM_PLAIN = 1,
     VIDI__STREAM_WITH_NOTE = 2,
     VIDI__STREAM_NEWER_FORM = 3, /* the same; a filter has a form that the first two versions did not have */
-    VIDI__STREAM_WITH_PREVIOUS = 4
+    VIDI__STREAM_WITH_PREVIOUS = 4,
+    VIDI__PIECE = 5 /* not a stream: a piece of a set (set/pieces.c) */
 };
 
 #define VIDI__BLOCK_BYTES 65536

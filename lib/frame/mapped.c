@@ -25,9 +25,15 @@ static uint64_t covered(const vidi__mapped *self)
 
 int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size)
 {
-    *mapped = (vidi__mapped){.base = {.read = mapped_read, .at = VIDI__HEAD_BYTES, .lend = lend}, .bytes = bytes};
+    *mapped = (vidi__mapped){.bytes = bytes};
     if (!bytes || (uintptr_t)bytes % VIDI__CACHE_LINE)
         return vidi__fail(VIDI_EARGUMENT, "a mapping must be aligned to %d bytes", VIDI__CACHE_LINE);
+    return vidi__frame_over(mapped, bytes, size);
+}
+
+int vidi__frame_over(vidi__mapped *mapped, const void *bytes, uint64_t size)
+{
+    *mapped = (vidi__mapped){.base = {.read = mapped_read, .at = VIDI__HEAD_BYTES, .lend = lend}, .bytes = bytes};
     VIDI__TRY(vidi__frame_check_magic(bytes, size));
     if (size >= VIDI__HEAD_BYTES)
         VIDI__TRY(vidi__frame_check_head(bytes, &mapped->version, &mapped->generation));

@@ -22,6 +22,9 @@ typedef struct vidi__mapped {
 /* The bytes must be aligned to a cache line, and must neither move nor change. */
 int vidi__frame_map(vidi__mapped *mapped, const void *bytes, uint64_t size);
 
+/* The same for bytes at any address. Arrays in them are not aligned. */
+int vidi__frame_over(vidi__mapped *mapped, const void *bytes, uint64_t size);
+
 /* Checks that all of the payload was read. */
 int vidi__mapped_close(const vidi__mapped *mapped);
 

@@ -240,6 +240,7 @@ static int rotate(vidi_set *set, const vidi_options *next)
     }
     vidi__recipe_free(&old_recipe, &set->memory);
     vidi__set_drop_previous(set);
+    set->earlier_moves += old.filter->moves + 1;
     set->previous = self.kept;
     if (self.kept)
         *self.kept = old;
@@ -272,6 +273,7 @@ int vidi_drop_previous(vidi_set *set)
     VIDI__TRY(vidi__set_writable(set));
     vidi__turn_begin(set);
     vidi__lock_alone(set);
+    set->earlier_moves++;
     vidi__set_drop_previous(set);
     if (set->persistence)
         set->persistence->drop_previous(set);

@@ -14,16 +14,17 @@
  * A text is a u64 length followed by that many bytes. The recipe is what the user asked for; the next epoch is made
  * from it. The filter's own parameters are the exact ones that this epoch's filter was made with.
  */
+#include "set/serialize.h"
+
 #include <math.h>
 #include <stdio.h>
 
 #include "base/random.h"
-#include "set/set.h"
 
 /* Bytes of patterns that are read at a time. */
 #define PIECE 4096
 
-static int write_text(vidi__writer *writer, const char *text)
+int vidi__write_text(vidi__writer *writer, const char *text)
 {
     return vidi__write_str(writer, (vidi_str){text, strlen(text)});
 }
@@ -35,33 +36,33 @@ static int write_canon(vidi__writer *writer, const vidi_set *set)
     vidi__canon_patterns(set->canon, &patterns);
     int code = patterns.error;
     if (code == VIDI_OK)
-        code = write_text(writer, vidi_canon_name(set->canon));
+        code = vidi__write_text(writer, vidi_canon_name(set->canon));
     if (code == VIDI_OK)
         code = vidi__write_str(writer, (vidi_str){patterns.at, patterns.len});
     vidi__buffer_free(&patterns);
     return code;
 }
 
-static int write_identity(vidi__writer *writer, const vidi_set *set)
+int vidi__write_identity(vidi__writer *writer, const vidi_set *set)
 {
     VIDI__TRY(write_canon(writer, set));
-    VIDI__TRY(write_text(writer, set->now.hash->name));
+    VIDI__TRY(vidi__write_text(writer, set->now.hash->name));
     VIDI__TRY(vidi__write(writer, set->key, sizeof set->key));
     VIDI__TRY(vidi__write_u64(writer, set->now.number));
     return vidi__write_u64(writer, set->member);
 }
 
-static int write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
+int vidi__write_recipe(vidi__writer *writer, const vidi__recipe *recipe)
 {
-    VIDI__TRY(write_text(writer, recipe->kind->name));
-    VIDI__TRY(write_text(writer, vidi__recipe_params(recipe)));
+    VIDI__TRY(vidi__write_text(writer, recipe->kind->name));
+    VIDI__TRY(vidi__write_text(writer, vidi__recipe_params(recipe)));
     VIDI__TRY(vidi__write_u64(writer, recipe->capacity));
     VIDI__TRY(vidi__write_double(writer, recipe->error));
     VIDI__TRY(vidi__write_double(writer, recipe->headroom));
     return vidi__write_u64(writer, recipe->flags);
 }
 
-static int write_tally(vidi__writer *writer, const vidi__epoch *epoch)
+int vidi__write_counters(vidi__writer *writer, const vidi__epoch *epoch)
 {
     VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_new)));
     VIDI__TRY(vidi__write_u64(writer, atomic_load(&epoch->answered_seen)));
@@ -71,18 +72,21 @@ static int write_tally(vidi__writer *writer, const vidi__epoch *epoch)
     return vidi__write_double(writer, vidi__epoch_lost(epoch));
 }
 
+int vidi__write_record(vidi__writer *writer, const vidi_epoch_stats *past)
+{
+    const uint64_t numbers[] = {past->epoch, past->capacity,     past->count,
+                                past->bytes, past->answered_new, past->answered_seen};
+    for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
+        VIDI__TRY(vidi__write_u64(writer, numbers[i]));
+    VIDI__TRY(vidi__write_double(writer, past->fp_end));
+    return vidi__write_double(writer, past->expected_lost);
+}
+
 static int write_history(vidi__writer *writer, const vidi_set *set)
 {
     VIDI__TRY(vidi__write_u64(writer, set->history_count));
-    for (uint64_t i = 0; i < set->history_count; i++) {
-        const vidi_epoch_stats *past = &set->history[i];
-        const uint64_t numbers[] = {past->epoch, past->capacity,     past->count,
-                                    past->bytes, past->answered_new, past->answered_seen};
-        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
-            VIDI__TRY(vidi__write_u64(writer, numbers[j]));
-        VIDI__TRY(vidi__write_double(writer, past->fp_end));
-        VIDI__TRY(vidi__write_double(writer, past->expected_lost));
-    }
+    for (uint64_t i = 0; i < set->history_count; i++)
+        VIDI__TRY(vidi__write_record(writer, &set->history[i]));
     VIDI__TRY(vidi__write_u64(writer, set->previous_first));
     return vidi__write_u64(writer, set->previous_last);
 }
@@ -94,9 +98,9 @@ static int write_note(vidi__writer *writer, const vidi__note *note)
 
 static int write_previous(vidi__writer *writer, const vidi_set *owner, const vidi__epoch *previous)
 {
-    VIDI__TRY(write_text(writer, previous->hash->name));
+    VIDI__TRY(vidi__write_text(writer, previous->hash->name));
     VIDI__TRY(vidi__write_u64(writer, previous->number));
-    VIDI__TRY(write_tally(writer, previous));
+    VIDI__TRY(vidi__write_counters(writer, previous));
     return vidi__set_intact(owner, vidi__filter_save(previous->filter, writer));
 }
 
@@ -112,9 +116,9 @@ uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *con
 
 int vidi__set_write_to(const vidi_set *set, vidi__writer *writer, const vidi__contents *contents)
 {
-    VIDI__TRY(write_identity(writer, set));
-    VIDI__TRY(write_recipe(writer, &set->recipe));
-    VIDI__TRY(write_tally(writer, &set->now));
+    VIDI__TRY(vidi__write_identity(writer, set));
+    VIDI__TRY(vidi__write_recipe(writer, &set->recipe));
+    VIDI__TRY(vidi__write_counters(writer, &set->now));
     VIDI__TRY(write_history(writer, set));
     if (vidi__set_stream_version(set, contents) != VIDI__STREAM_PLAIN)
         VIDI__TRY(write_note(writer, contents->note));
@@ -241,7 +245,7 @@ static int read_canon(vidi__reader *reader, vidi_set *set)
     return code;
 }
 
-static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch)
+int vidi__read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t hash_room, uint64_t *epoch)
 {
     uint64_t member;
     VIDI__TRY(read_canon(reader, set));
@@ -255,7 +259,7 @@ static int read_identity(vidi__reader *reader, vidi_set *set, char *hash, size_t
     return VIDI_OK;
 }
 
-static int read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe *recipe)
+int vidi__read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe *recipe)
 {
     char kind[24], params[VIDI__USER_PARAMS_MAX];
     uint64_t flags;
@@ -273,12 +277,31 @@ static int read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe 
     return VIDI_OK;
 }
 
-static int read_tally(vidi__reader *reader, uint64_t numbers[5], double *lost)
+int vidi__read_counters(vidi__reader *reader, uint64_t numbers[VIDI__COUNTERS], double *lost)
 {
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < VIDI__COUNTERS; i++)
         VIDI__TRY(vidi__read_u64(reader, &numbers[i]));
     VIDI__TRY(vidi__read_double(reader, lost));
     return *lost >= 0 && isfinite(*lost) ? VIDI_OK : vidi__damaged("the number of pages lost is out of range");
+}
+
+int vidi__read_record(vidi__reader *reader, vidi_epoch_stats *past)
+{
+    uint64_t numbers[6];
+    *past = (vidi_epoch_stats){.size = sizeof *past};
+    for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
+        VIDI__TRY(vidi__read_u64(reader, &numbers[i]));
+    VIDI__TRY(vidi__read_double(reader, &past->fp_end));
+    VIDI__TRY(vidi__read_double(reader, &past->expected_lost));
+    if (!(past->fp_end >= 0 && past->fp_end <= 1 && past->expected_lost >= 0 && isfinite(past->expected_lost)))
+        return vidi__damaged("the record of an epoch is out of range");
+    past->epoch = numbers[0];
+    past->capacity = numbers[1];
+    past->count = numbers[2];
+    past->bytes = numbers[3];
+    past->answered_new = numbers[4];
+    past->answered_seen = numbers[5];
+    return VIDI_OK;
 }
 
 static int read_history(vidi__reader *reader, vidi_set *set)
@@ -286,20 +309,8 @@ static int read_history(vidi__reader *reader, vidi_set *set)
     uint64_t count;
     VIDI__TRY(vidi__read_u64(reader, &count));
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t numbers[6];
-        vidi_epoch_stats past = {.size = sizeof past};
-        for (size_t j = 0; j < VIDI__COUNT(numbers); j++)
-            VIDI__TRY(vidi__read_u64(reader, &numbers[j]));
-        VIDI__TRY(vidi__read_double(reader, &past.fp_end));
-        VIDI__TRY(vidi__read_double(reader, &past.expected_lost));
-        if (!(past.fp_end >= 0 && past.fp_end <= 1 && past.expected_lost >= 0 && isfinite(past.expected_lost)))
-            return vidi__damaged("the record of an epoch is out of range");
-        past.epoch = numbers[0];
-        past.capacity = numbers[1];
-        past.count = numbers[2];
-        past.bytes = numbers[3];
-        past.answered_new = numbers[4];
-        past.answered_seen = numbers[5];
+        vidi_epoch_stats past;
+        VIDI__TRY(vidi__read_record(reader, &past));
         VIDI__TRY(vidi__history_add(set, &past));
     }
     VIDI__TRY(vidi__read_u64(reader, &set->previous_first));
@@ -318,13 +329,13 @@ static int read_note(vidi__reader *reader, vidi_set *set)
     return vidi__note_make(&set->memory, (vidi_str){bytes, (size_t)len}, &set->note);
 }
 
-static void take_tally(vidi__epoch *epoch, const uint64_t tally[5], double lost)
+void vidi__take_counters(vidi__epoch *epoch, const uint64_t tally[VIDI__COUNTERS], double lost)
 {
-    atomic_store(&epoch->answered_new, tally[0]);
-    atomic_store(&epoch->answered_seen, tally[1]);
-    atomic_store(&epoch->answered_invalid, tally[2]);
-    atomic_store(&epoch->asked, tally[3]);
-    atomic_store(&epoch->removed, tally[4]);
+    atomic_fetch_add(&epoch->answered_new, tally[0]);
+    atomic_fetch_add(&epoch->answered_seen, tally[1]);
+    atomic_fetch_add(&epoch->answered_invalid, tally[2]);
+    atomic_fetch_add(&epoch->asked, tally[3]);
+    atomic_fetch_add(&epoch->removed, tally[4]);
     vidi__epoch_lose(epoch, lost);
 }
 
@@ -332,26 +343,26 @@ static void take_tally(vidi__epoch *epoch, const uint64_t tally[5], double lost)
 static int read_previous(vidi__reader *reader, vidi_set *set, uint64_t now)
 {
     char hash[24], params[32];
-    uint64_t number, tally[5] = {0};
+    uint64_t number, tally[VIDI__COUNTERS] = {0};
     double lost = 0;
     VIDI__TRY(vidi__read_text(reader, hash, sizeof hash));
     VIDI__TRY(vidi__read_u64(reader, &number));
-    VIDI__TRY(read_tally(reader, tally, &lost));
+    VIDI__TRY(vidi__read_counters(reader, tally, &lost));
     if (number >= now)
         return vidi__damaged("the previous epoch is not before the current one");
     snprintf(params, sizeof params, "hash=%s", hash);
     VIDI__TRY(vidi__epoch_make(set, &(vidi__recipe){.params = params}, number, reader, &set->now));
     if (strcmp(set->now.hash->name, hash) != 0)
         return vidi__damaged("the hash is not that of the previous epoch");
-    take_tally(&set->now, tally, lost);
+    vidi__take_counters(&set->now, tally, lost);
     return vidi__set_keep_now(set);
 }
 
 static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uint64_t number, const char *hash)
 {
-    uint64_t tally[5] = {0};
+    uint64_t tally[VIDI__COUNTERS] = {0};
     double lost = 0;
-    VIDI__TRY(read_tally(reader, tally, &lost));
+    VIDI__TRY(vidi__read_counters(reader, tally, &lost));
     VIDI__TRY(read_history(reader, set));
     if (version >= VIDI__STREAM_WITH_NOTE)
         VIDI__TRY(read_note(reader, set));
@@ -360,7 +371,7 @@ static int read_epoch(vidi__reader *reader, vidi_set *set, uint32_t version, uin
     VIDI__TRY(vidi__epoch_make(set, &set->recipe, number, reader, &set->now));
     if (set->now.filter->kind != set->recipe.kind || strcmp(set->now.hash->name, hash) != 0)
         return vidi__damaged("kind or hash are not those of the set");
-    take_tally(&set->now, tally, lost);
+    vidi__take_counters(&set->now, tally, lost);
     vidi__set_ready(set);
     return VIDI_OK;
 }
@@ -369,8 +380,10 @@ int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
 {
     char hash[24];
     uint64_t epoch = 0;
-    VIDI__TRY(read_identity(reader, set, hash, sizeof hash, &epoch));
-    VIDI__TRY(read_recipe(reader, &set->memory, &set->recipe));
+    if (version == VIDI__PIECE)
+        return vidi__fail(VIDI_EFORMAT, "this is a piece of a set and not a whole one");
+    VIDI__TRY(vidi__read_identity(reader, set, hash, sizeof hash, &epoch));
+    VIDI__TRY(vidi__read_recipe(reader, &set->memory, &set->recipe));
     VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &set->memory, &(vidi_options)VIDI_OPTIONS_INIT)));
     return vidi__blame_data(read_epoch(reader, set, version, epoch, hash));
 }

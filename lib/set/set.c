@@ -112,6 +112,7 @@ void vidi_close(vidi_set *set)
     vidi_canon_close(set->canon);
     vidi__release(&set->memory, set->mapped, sizeof *set->mapped, _Alignof(vidi__mapped));
     vidi__note_free(&set->memory, set->note);
+    vidi__arrival_free(set);
     if (set->unmap)
         set->unmap(set->memory.borrowed, set->memory.borrowed_bytes);
     vidi__release(&set->memory, set->history, set->history_room * sizeof *set->history, _Alignof(vidi_epoch_stats));

@@ -84,6 +84,9 @@ struct vidi_set {
     vidi__epoch *previous; /* NULL: not kept in memory */
     vidi_epoch_stats *history;
     uint64_t history_count, history_room;
+    struct vidi__arrival *arrival; /* the set is being received in pieces (pieces.c); NULL: it is whole */
+    _Atomic uint64_t piece_seed;   /* random, so that no other set has its cursors; 0: not drawn yet */
+    uint64_t earlier_moves;        /* moves of past epochs' filters, rotations, and previous epochs that were dropped */
 };
 
 /* ---- work: what goes to a filter (work.c) ---- */
@@ -299,6 +302,9 @@ uint32_t vidi__set_stream_version(const vidi_set *set, const vidi__contents *con
 int vidi__set_read(vidi_set **set, vidi_source source, void *context, uint64_t stream_bytes, const vidi_access *access);
 /* Reads the payload of a stream of this version into a set without an epoch. */
 int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version);
+
+/* Forgets how far the pieces of the set have come. */
+void vidi__arrival_free(vidi_set *set);
 
 /* Makes a note; *note is NULL for an empty one. */
 int vidi__note_make(vidi__memory *memory, vidi_str bytes, vidi__note **note);

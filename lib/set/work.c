@@ -130,6 +130,7 @@ int vidi__epoch_remove(vidi__memory *memory, vidi__epoch *epoch, vidi_str url, c
     int code = make_items(&items, memory, epoch, &work);
     if (code == VIDI_OK)
         code = epoch->filter->kind->remove(epoch->filter, items.list);
+    epoch->filter->moves += code == VIDI_OK;
     vidi__items_free(&items);
     return code;
 }

@@ -316,6 +316,25 @@ static void visit_streams(const test_tour *tour, const vidi_set *set, const line
     test_stream_free(&stream);
 }
 
+static int write_piece_anew(const vidi_set *set, uint64_t *cursor, test_stream *piece)
+{
+    piece->size = 0;
+    return vidi_piece_write(set, cursor, 1 << 17, test_stream_sink, piece);
+}
+
+static void visit_pieces(const test_tour *tour, const vidi_set *set, const vidi_access *access)
+{
+    test_stream piece = {0};
+    vidi_set *copy = NULL;
+    uint64_t cursor = 0;
+    do {
+        VISIT(write_piece_anew(set, &cursor, &piece));
+        VISIT(vidi_piece_read(&copy, piece.data, piece.size, access));
+    } while (cursor);
+    VISIT_VOID(vidi_close(copy));
+    test_stream_free(&piece);
+}
+
 static void visit_both_epochs(const test_tour *tour, const vidi_set *set)
 {
     test_stream stream = {0};
@@ -328,6 +347,7 @@ static void visit_both_epochs(const test_tour *tour, const vidi_set *set)
     VISIT(vidi_copy(&copy, set, &access));
     VISIT_VOID(vidi_close(copy));
     test_stream_free(&stream);
+    visit_pieces(tour, set, &access);
 }
 
 static void visit_copy(const test_tour *tour, const vidi_set *set, const lines *made)

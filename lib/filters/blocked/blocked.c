@@ -384,6 +384,23 @@ static int blocked_save(const vidi__filter *filter, vidi__writer *writer)
     return vidi__layers_save(&((const blocked *)filter)->layers, writer);
 }
 
+static int blocked_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    return vidi__layers_save_run(&((const blocked *)filter)->layers, run);
+}
+
+static int blocked_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    blocked *self = (blocked *)filter;
+    VIDI__TRY(vidi__layers_load_run(&self->layers, run));
+    run->counted = true;
+    if (!run->apply)
+        return VIDI_OK;
+    atomic_store(&filter->count, vidi__layers_urls(&self->layers));
+    refresh_zones(self);
+    return VIDI_OK;
+}
+
 static int blocked_verify(const vidi__filter *filter)
 {
     return vidi__layers_verify(&((const blocked *)filter)->layers);
@@ -465,6 +482,8 @@ const vidi__kind vidi__kind_blocked = {
     .describe = blocked_describe,
     .hash_names = blocked_hash_names,
     .save = blocked_save,
+    .save_run = blocked_save_run,
+    .load_run = blocked_load_run,
     .verify = blocked_verify,
     .plan = vidi__blocked_plan_for,
     .merge = blocked_merge,

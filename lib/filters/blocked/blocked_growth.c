@@ -52,6 +52,11 @@ static int make_next(vidi__layers *layers)
     return make_layer(layers, index, plan, shape);
 }
 
+int vidi__layers_make_next(vidi__layers *layers)
+{
+    return make_next(layers);
+}
+
 int vidi__layers_begin(vidi__layers *layers)
 {
     VIDI__TRY(make_next(layers));

@@ -69,6 +69,16 @@ void vidi__layers_prepare_next(vidi__layers *layers);
 /* Prepares the next layer for this long: 1 if there is more to do. */
 int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns);
 
+/* Creates the layer after those in use unless it exists. No add may be running. */
+int vidi__layers_make_next(vidi__layers *layers);
+
+/*
+ * Runs (filters/pieces.h): u64 number of the layer, u64 rows, lines, and URLs that it has room for, u64 URLs in it, and
+ * a run of its words. Loading one of a layer that is not there yet puts it into use (blocked_pieces.c).
+ */
+int vidi__layers_save_run(const vidi__layers *layers, vidi__run_out *run);
+int vidi__layers_load_run(vidi__layers *layers, vidi__run_in *run);
+
 /* Saved are u64 number of layers, and the layers. */
 int vidi__layers_save(const vidi__layers *layers, vidi__writer *writer);
 int vidi__layers_load(vidi__layers *layers, vidi__reader *reader);

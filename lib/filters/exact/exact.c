@@ -16,7 +16,7 @@
 
 /* ---- records ---- */
 
-static vidi__part part_of(const vidi__exact *exact, const vidi__pool_record *record)
+vidi__part vidi__exact_part(const vidi__exact *exact, const vidi__pool_record *record)
 {
     vidi__part part = {.str = vidi__pool_record_str(&exact->pool, record)};
     if (exact->index->hash_words)
@@ -24,12 +24,12 @@ static vidi__part part_of(const vidi__exact *exact, const vidi__pool_record *rec
     return part;
 }
 
-static uint64_t times_of(const vidi__exact *exact, const vidi__pool_record *record)
+uint64_t vidi__exact_record_times(const vidi__exact *exact, const vidi__pool_record *record)
 {
     return exact->multiset ? record->words[exact->index->hash_words] : 1;
 }
 
-static void set_times(const vidi__exact *exact, vidi__pool_record *record, uint64_t times)
+void vidi__exact_set_times(const vidi__exact *exact, vidi__pool_record *record, uint64_t times)
 {
     if (exact->multiset)
         record->words[exact->index->hash_words] = times;
@@ -41,7 +41,7 @@ static void counted(vidi__exact *exact, int64_t more)
     vidi__filter_add_count(&exact->base, more);
 }
 
-static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
+int vidi__exact_insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
 {
     const vidi__index *index = exact->index;
     vidi__pool_record *record;
@@ -52,7 +52,7 @@ static int insert(vidi__exact *exact, const vidi__part *url, uint64_t times)
         record->words[0] = url->hash.lo;
         record->words[1] = url->hash.hi;
     }
-    set_times(exact, record, times);
+    vidi__exact_set_times(exact, record, times);
     if (index->link)
         index->link(exact, record);
     counted(exact, 1);
@@ -69,11 +69,13 @@ static void take_out(vidi__exact *exact, vidi__pool_record *record)
 
 static void compact_if_wasteful(vidi__exact *exact)
 {
-    if (vidi__pool_wasteful(&exact->pool))
-        exact->index->compact(exact);
+    if (!vidi__pool_wasteful(&exact->pool))
+        return;
+    exact->index->compact(exact);
+    exact->base.moves++;
 }
 
-static int too_often(void)
+int vidi__exact_too_often(void)
 {
     return vidi__fail(VIDI_ELIMIT, "a URL cannot be counted more than 2^64 - 1 times");
 }
@@ -85,14 +87,14 @@ int vidi__exact_add(vidi__filter *filter, const vidi__item *item)
     vidi__exact *exact = (vidi__exact *)filter;
     vidi__pool_record *record = exact->index->find(exact, &item->url);
     if (!record) {
-        VIDI__TRY(insert(exact, &item->url, 1));
+        VIDI__TRY(vidi__exact_insert(exact, &item->url, 1));
         return VIDI_NEW;
     }
     if (exact->multiset) {
-        uint64_t times = times_of(exact, record);
+        uint64_t times = vidi__exact_record_times(exact, record);
         if (times == UINT64_MAX)
-            return too_often();
-        set_times(exact, record, times + 1);
+            return vidi__exact_too_often();
+        vidi__exact_set_times(exact, record, times + 1);
     }
     return VIDI_SEEN;
 }
@@ -107,7 +109,7 @@ int vidi__exact_times(const vidi__filter *filter, const vidi__item *item, uint64
 {
     const vidi__exact *exact = (const vidi__exact *)filter;
     const vidi__pool_record *record = exact->index->find(exact, &item->url);
-    *times = record ? times_of(exact, record) : 0;
+    *times = record ? vidi__exact_record_times(exact, record) : 0;
     return VIDI_OK;
 }
 
@@ -117,9 +119,9 @@ int vidi__exact_remove(vidi__filter *filter, const vidi__item *item)
     vidi__pool_record *record = exact->index->find(exact, &item->url);
     if (!record)
         return vidi__fail(VIDI_EABSENT, "the URL is not in the set, so it cannot be removed");
-    uint64_t times = times_of(exact, record);
+    uint64_t times = vidi__exact_record_times(exact, record);
     if (times > 1) {
-        set_times(exact, record, times - 1);
+        vidi__exact_set_times(exact, record, times - 1);
         return VIDI_OK;
     }
     take_out(exact, record);
@@ -142,7 +144,7 @@ typedef struct merging {
 /* A URL of `from`, with the hash by which `into` finds it. */
 static vidi__part part_for(const merging *merge, const vidi__pool_record *record)
 {
-    vidi__part url = part_of(merge->from, record);
+    vidi__part url = vidi__exact_part(merge->from, record);
     if (merge->key && merge->into->index->hash_words)
         url.hash = vidi__hash(merge->into->base.item_hash, merge->key, url.str);
     return url;
@@ -158,9 +160,10 @@ static int merge_missing(const merging *merge)
         vidi__part url = part_for(merge, record);
         const vidi__pool_record *known = into->index->find(into, &url);
         if (!known)
-            VIDI__TRY(insert(into, &url, 0));
-        else if (into->multiset && times_of(from, record) > UINT64_MAX - times_of(into, known))
-            return too_often();
+            VIDI__TRY(vidi__exact_insert(into, &url, 0));
+        else if (into->multiset &&
+                 vidi__exact_record_times(from, record) > UINT64_MAX - vidi__exact_record_times(into, known))
+            return vidi__exact_too_often();
     }
     return VIDI_OK;
 }
@@ -173,7 +176,8 @@ static void merge_times(const merging *merge)
     for (const vidi__pool_record *record; (record = vidi__pool_next(&from->pool, &cursor));) {
         vidi__part url = part_for(merge, record);
         vidi__pool_record *known = into->index->find(into, &url);
-        set_times(into, known, times_of(into, known) + times_of(from, record));
+        vidi__exact_set_times(into, known,
+                              vidi__exact_record_times(into, known) + vidi__exact_record_times(from, record));
     }
 }
 
@@ -218,8 +222,8 @@ int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *
     const vidi__exact *exact = (const vidi__exact *)filter;
     vidi__pool_cursor cursor = {0};
     for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
-        vidi__part url = part_of(exact, record);
-        vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, times_of(exact, record)};
+        vidi__part url = vidi__exact_part(exact, record);
+        vidi_entry entry = {url.str, {url.hash.lo, url.hash.hi}, vidi__exact_record_times(exact, record)};
         int answer = visitor(context, &entry);
         if (answer)
             return answer;
@@ -235,7 +239,7 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
     for (const vidi__pool_record *record; (record = vidi__pool_next(&exact->pool, &cursor));) {
         if (exact->index->hash_words)
             VIDI__TRY(vidi__write_words(writer, record->words, exact->index->hash_words));
-        VIDI__TRY(vidi__write_u64(writer, times_of(exact, record)));
+        VIDI__TRY(vidi__write_u64(writer, vidi__exact_record_times(exact, record)));
         VIDI__TRY(vidi__write_str(writer, vidi__pool_record_str(&exact->pool, record)));
     }
     return VIDI_OK;
@@ -244,7 +248,7 @@ int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer)
 /* Is the hash that was saved with a URL really its hash? */
 static int check_hash(const vidi__exact *exact, const vidi__config *config, const vidi__pool_record *record)
 {
-    vidi__part url = part_of(exact, record);
+    vidi__part url = vidi__exact_part(exact, record);
     vidi__u128 hash = vidi__hash(config->item_hash, config->item_key, url.str);
     if (hash.lo != url.hash.lo || hash.hi != url.hash.hi)
         return vidi__damaged("the hash of a URL is not the one that is stored with it");
@@ -266,7 +270,7 @@ static int load_one(vidi__exact *exact, const vidi__config *config)
         return vidi__damaged("a URL is stored more than once, but the set is not a multiset");
     VIDI__TRY(vidi__pool_read(&exact->pool, reader, len, &record));
     memcpy(record->words, hash, exact->index->hash_words * sizeof hash[0]);
-    set_times(exact, record, times);
+    vidi__exact_set_times(exact, record, times);
     counted(exact, 1);
     bool check = exact->index->hash_words && !reader->trusted; /* also over a mapping: these kinds never borrow */
     return check ? check_hash(exact, config, record) : VIDI_OK;

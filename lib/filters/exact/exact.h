@@ -64,19 +64,33 @@ int vidi__exact_merge(vidi__filter *filter, const vidi__filter *other);
 int vidi__exact_merge_urls(vidi__filter *filter, const vidi__filter *other, const vidi__hash_key *key);
 int vidi__exact_iterate(const vidi__filter *filter, vidi_visitor visitor, void *context);
 int vidi__exact_save(const vidi__filter *filter, vidi__writer *writer);
+int vidi__exact_save_run(const vidi__filter *filter, vidi__run_out *run);
+int vidi__exact_load_run(vidi__filter *filter, vidi__run_in *run);
 double vidi__exact_fp_now(const vidi__filter *filter);
 void vidi__exact_stat(const vidi__filter *filter, vidi__filter_stats *stats);
 void vidi__exact_describe(const vidi__filter *filter, vidi__text *text);
 void vidi__exact_hash_names(const vidi__filter *filter, vidi__text *text);
 int vidi__exact_plan(const vidi__want *want, vidi__planned *planned, const vidi__index *index);
 
+/* The URL of a record, with its hash if the index has one; and how often it was added. */
+vidi__part vidi__exact_part(const vidi__exact *exact, const vidi__pool_record *record);
+uint64_t vidi__exact_record_times(const vidi__exact *exact, const vidi__pool_record *record);
+void vidi__exact_set_times(const vidi__exact *exact, vidi__pool_record *record, uint64_t times);
+
+/* Inserts a URL that is not there. */
+int vidi__exact_insert(vidi__exact *exact, const vidi__part *url, uint64_t times);
+
+/* The error for a URL whose count would overflow. */
+int vidi__exact_too_often(void);
+
 /* The part of a kind's table that all exact kinds share. */
 #define VIDI__EXACT_KIND                                                                                               \
     .can = VIDI_CAN_DELETE | VIDI_CAN_COUNT | VIDI_CAN_MERGE | VIDI_CAN_ITERATE | VIDI_CAN_GROW,                       \
     .destroy = vidi__exact_destroy, .has = vidi__exact_has, .remove = vidi__exact_remove, .times = vidi__exact_times,  \
     .merge = vidi__exact_merge, .merge_urls = vidi__exact_merge_urls, .iterate = vidi__exact_iterate,                  \
-    .save = vidi__exact_save, .fp_now = vidi__exact_fp_now, .stat = vidi__exact_stat,                                  \
-    .describe = vidi__exact_describe, .hash_names = vidi__exact_hash_names
+    .save = vidi__exact_save, .save_run = vidi__exact_save_run, .load_run = vidi__exact_load_run,                      \
+    .fp_now = vidi__exact_fp_now, .stat = vidi__exact_stat, .describe = vidi__exact_describe,                          \
+    .hash_names = vidi__exact_hash_names
 
 /* Bytes of an array, or UINT64_MAX if the number overflows: no allocator grants that. */
 static inline uint64_t vidi__exact_array(uint64_t count, size_t size)

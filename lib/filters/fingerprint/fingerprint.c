@@ -331,6 +331,20 @@ static bool fingerprint_has_newer_form(const vidi__filter *filter)
     return vidi__table_has_newer_form(&((const fingerprint *)filter)->table);
 }
 
+static int fingerprint_save_run(const vidi__filter *filter, vidi__run_out *run)
+{
+    return vidi__table_save_run(&((const fingerprint *)filter)->table, run);
+}
+
+static int fingerprint_load_run(vidi__filter *filter, vidi__run_in *run)
+{
+    uint64_t fresh = 0;
+    int code = vidi__table_load_run(&((fingerprint *)filter)->table, run, &fresh);
+    vidi__filter_add_count(filter, (int64_t)fresh);
+    run->counted = true;
+    return code;
+}
+
 static int fingerprint_verify(const vidi__filter *filter)
 {
     uint64_t count = 0;
@@ -538,6 +552,8 @@ const vidi__kind vidi__kind_fingerprint = {
     .hash_names = fingerprint_hash_names,
     .save = fingerprint_save,
     .has_newer_form = fingerprint_has_newer_form,
+    .save_run = fingerprint_save_run,
+    .load_run = fingerprint_load_run,
     .expect = fingerprint_expect,
     .verify = fingerprint_verify,
     .plan = fingerprint_plan,

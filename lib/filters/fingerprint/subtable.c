@@ -347,15 +347,8 @@ static int walk_line(const vidi__subtable *table, const unsigned char *line, uin
     return 0;
 }
 
-int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
+static int walk_overflow(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
 {
-    for (uint64_t line = 0, first = 0, before = vidi__subtable_last_first(table); line < table->lines; line++) {
-        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
-        if (code)
-            return code;
-        before = first;
-        first = vidi__subtable_next_first(table, line, first);
-    }
     const vidi__overflow *overflow = &table->overflow;
     for (uint64_t at = VIDI__OVERFLOW_EMPTY, left; vidi__overflow_each(overflow, &at, &left);) {
         uint64_t hash = *vidi__overflow_at(overflow->entries, at),
@@ -369,6 +362,55 @@ int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit
             return code;
     }
     return 0;
+}
+
+int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context)
+{
+    for (uint64_t line = 0, first = 0, before = vidi__subtable_last_first(table); line < table->lines; line++) {
+        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit, context);
+        if (code)
+            return code;
+        before = first;
+        first = vidi__subtable_next_first(table, line, first);
+    }
+    return walk_overflow(table, visit, context);
+}
+
+/* A walk of which only some hashes are reported. */
+typedef struct range_walk {
+    uint64_t from, to;
+    vidi__subtable_visit *visit;
+    void *context;
+} range_walk;
+
+static int visit_in_range(void *context, uint64_t hash, uint64_t times)
+{
+    const range_walk *self = context;
+    return hash >= self->from && hash < self->to ? self->visit(self->context, hash, times) : 0;
+}
+
+/*
+ * Hashes of a line are in it or displaced to the next one. So the line behind the range is looked at, too; if that is
+ * the first line, only unless the range has begun with it.
+ */
+int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__subtable_visit *visit,
+                              void *context)
+{
+    range_walk self = {from, to, visit, context};
+    uint64_t line = vidi__scale(from, table->ratio), left = vidi__scale(to - 1, table->ratio) - line + 2;
+    uint64_t before = vidi__subtable_first(table, line ? line - 1 : table->lines - 1);
+    uint64_t first = vidi__subtable_first(table, line);
+    if (left > table->lines)
+        left = table->lines;
+    for (; left; left--) {
+        int code = walk_line(table, vidi__subtable_line(table, line), first, before, visit_in_range, &self);
+        if (code)
+            return code;
+        before = first;
+        first = line + 1 < table->lines ? vidi__subtable_next_first(table, line, first) : 0;
+        line = line + 1 < table->lines ? line + 1 : 0;
+    }
+    return walk_overflow(table, visit_in_range, &self);
 }
 
 /* ---- saving and loading ---- */

@@ -144,6 +144,10 @@ bool vidi__subtable_remove(vidi__subtable *table, uint64_t hash);
 typedef int vidi__subtable_visit(void *context, uint64_t hash, uint64_t times);
 int vidi__subtable_walk(const vidi__subtable *table, vidi__subtable_visit *visit, void *context);
 
+/* The same for the hashes from `from` to before `to`. Looks at no more lines than these need, but at all overflow. */
+int vidi__subtable_walk_range(const vidi__subtable *table, uint64_t from, uint64_t to, vidi__subtable_visit *visit,
+                              void *context);
+
 /*
  * Creates a sub-table of another shape with the hashes of `old`. If `shape` has half the range, `half` selects the
  * lower (0) or the upper (1) half of the hashes; -1 takes all. See rebuild.c.

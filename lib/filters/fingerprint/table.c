@@ -373,15 +373,25 @@ int vidi__table_add(vidi__table *table, uint64_t hash)
     return vidi__table_add_at(table, partition, hash, &place);
 }
 
-/* The smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in any table. */
-static uint64_t least_hash(const vidi__table *table, uint64_t number)
+vidi__table_part vidi__table_part_of(const vidi__table *table, uint64_t hash)
 {
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
+    if (!partition->directory)
+        return (vidi__table_part){NULL, table->partition_bits};
+    const vidi__subtable *part = partition->directory[entry_of(partition, hash << partition->bits)];
+    return (vidi__table_part){part, partition->bits + part->depth};
+}
+
+uint64_t vidi__table_least_hash(const vidi__table *table, uint64_t number)
+{
+    if (VIDI__LIKELY(!(table->hashes & (table->hashes - 1)))) /* a power of two, as it is by default */
+        return number << (64 - __builtin_ctzll(table->hashes));
     return (uint64_t)((((unsigned __int128)number << 64) + table->hashes - 1) / table->hashes);
 }
 
 uint64_t vidi__table_kept(const vidi__table *table, uint64_t hash)
 {
-    return least_hash(table, vidi__scale(hash, table->hashes));
+    return vidi__table_least_hash(table, vidi__scale(hash, table->hashes));
 }
 
 /* A walk over one partition. `first` is the number at which the current sub-table starts. */
@@ -395,7 +405,7 @@ typedef struct whole_walk {
 static int visit_whole(void *context, uint64_t hash, uint64_t times)
 {
     const whole_walk *walk = context;
-    return walk->visit(walk->context, least_hash(walk->table, walk->first + hash), times);
+    return walk->visit(walk->context, vidi__table_least_hash(walk->table, walk->first + hash), times);
 }
 
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)

@@ -27,6 +27,7 @@
 #define VIDI_FILTERS_FINGERPRINT_TABLE_H
 
 #include "filters/batch.h"
+#include "filters/filter.h"
 #include "filters/fingerprint/subtable.h"
 
 typedef struct vidi__partition {
@@ -147,6 +148,24 @@ int vidi__table_add(vidi__table *table, uint64_t hash);
  * the stored number.
  */
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context);
+
+/* The sub-table that a hash belongs to; NULL if its partition is not open. It has all hashes with this prefix. */
+typedef struct vidi__table_part {
+    const vidi__subtable *table;
+    unsigned prefix_bits;
+} vidi__table_part;
+vidi__table_part vidi__table_part_of(const vidi__table *table, uint64_t hash);
+
+/* The smallest hash that maps to the number. All its prefixes are right, and it maps to the same number in any table. */
+uint64_t vidi__table_least_hash(const vidi__table *table, uint64_t number);
+
+/*
+ * Runs (filters/pieces.h): u64 how many hashes the table tells apart, then lists: u64 how many hashes, and these as
+ * vidi__table_walk names them, with multiset=on each followed by its u64 times; 0 ends the run. Loading adds the number
+ * of hashes that were not there to *fresh (table_pieces.c).
+ */
+int vidi__table_save_run(const vidi__table *table, vidi__run_out *run);
+int vidi__table_load_run(vidi__table *table, vidi__run_in *run, uint64_t *fresh);
 
 /* The hash by which vidi__table_walk names one that is in the table. */
 uint64_t vidi__table_kept(const vidi__table *table, uint64_t hash);
