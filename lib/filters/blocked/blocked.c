@@ -199,7 +199,7 @@ static int add_wave(void *context, const vidi__wave *wave)
     if (!count)
         return VIDI_OK;
     run->fresh += count;
-    vidi__zone_bits_set(&self->zones[wave->partition], wave->partition, last, ones, &run->rise);
+    vidi__zone_bits_set(&self->zones[wave->partition], wave->partition, last, ones, &run->rise, NULL);
     if (VIDI__LIKELY(layers == run->claimed_in + 1))
         run->used += count;
     else /* another thread has put a layer into use meanwhile */
@@ -240,9 +240,59 @@ static void run_batch(blocked_run *run, const vidi__batch_ops *ops, size_t n)
     vidi__locks_release(locks, wave.partition);
 }
 
+/* ---- whole batches, for callers that are alone ---- */
+
+#define ONE_PIECE_LEAST 128 /* fewer URLs are not worth the preparation */
+
+static bool in_one_piece(const blocked *self, size_t n)
+{
+    return n >= ONE_PIECE_LEAST && vidi__filter_is_alone(&self->base) && vidi__layers_count(&self->layers) == 1;
+}
+
+static void prepare(vidi__blocked_batch *batch, const blocked *self, const vidi__u128 *hashes, size_t n,
+                    uint8_t *verdicts)
+{
+    const vidi__layer *layer = self->layers.at[0];
+    batch->hashes = hashes;
+    batch->count = n;
+    batch->verdicts = verdicts;
+    batch->lines = layer->lines;
+    batch->fresh = 0;
+    memset(batch->ones, 0, sizeof batch->ones);
+    for (unsigned i = 0; i < layer->lines; i++) {
+        batch->salts[i].row = layer->salts[i].row;
+        batch->salts[i].bits = layer->salts[i].bits;
+    }
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
+        vidi__blocked_draw draw = vidi__layer_draw(layer, 0, i, NULL);
+        batch->parts[i].first = draw.first;
+        batch->parts[i].rows = draw.rows;
+    }
+}
+
+/* Adds all, and accounts for the bits of each partition. */
+static void add_in_one_piece(blocked_run *run, size_t n)
+{
+    blocked *self = run->self;
+    vidi__blocked_batch batch;
+    vidi__chords chords = {0};
+    prepare(&batch, self, run->hashes, n, run->verdicts);
+    self->kernel->add_batch(&batch);
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        if (batch.ones[i])
+            vidi__zone_bits_set(&self->zones[i], i, self->layers.at[0], batch.ones[i], &run->rise, &chords);
+    run->fresh = run->used = batch.fresh;
+}
+
 static void lookup(const blocked *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts)
 {
     blocked_run run;
+    if (in_one_piece(self, n)) {
+        vidi__blocked_batch batch;
+        prepare(&batch, self, hashes, n, verdicts);
+        self->kernel->has_batch(&batch);
+        return;
+    }
     run.adds = run.waiting = false;
     run.ahead.count = 0;
     run.self = (blocked *)self; /* only its locks change */
@@ -280,7 +330,10 @@ static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tall
     run->rise = (vidi__rise){0, 0};
     run->waiting = false;
     run->ahead.count = 0;
-    run_batch(run, &add_ops, *taken);
+    if (in_one_piece(self, *taken))
+        add_in_one_piece(run, *taken);
+    else
+        run_batch(run, &add_ops, *taken);
     vidi__layers_settle(&self->layers, run->claimed_in, *taken, run->used);
     vidi__filter_add_count(&self->base, (int64_t)run->fresh);
     tally->fresh += run->fresh;

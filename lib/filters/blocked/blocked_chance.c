@@ -13,14 +13,19 @@ static int chord_bits(const vidi__layer *layer)
     return 6 + (layer->lines > 1) + (layer->lines > 2);
 }
 
-static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones, const vidi__chord *before)
+/* The chord that spans this number of set bits: where it begins and ends. */
+static vidi__chord span_at(const vidi__layer *layer, uint64_t ones)
 {
-    vidi__chord made;
     int bits = ones ? 64 - __builtin_clzll(ones) : 0, shift = bits - chord_bits(layer) - 1;
     if (shift < 0)
         shift = 0;
-    made.from = ones >> shift << shift;
-    made.until = made.from + ((uint64_t)1 << shift);
+    uint64_t from = ones >> shift << shift;
+    return (vidi__chord){.from = from, .until = from + ((uint64_t)1 << shift)};
+}
+
+static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones, const vidi__chord *before)
+{
+    vidi__chord made = span_at(layer, ones);
     bool follows = before && before->until == made.from;
     made.low = follows ? before->high : vidi__layer_fp(layer, partition, (double)made.from);
     made.high = vidi__layer_fp(layer, partition, (double)made.until);
@@ -28,14 +33,28 @@ static vidi__chord chord_at(const vidi__layer *layer, unsigned partition, uint64
     return made;
 }
 
+/* The same, unless another partition has computed it in this batch. */
+static vidi__chord shared_chord_at(const vidi__layer *layer, unsigned partition, uint64_t ones,
+                                   const vidi__chord *before, vidi__chords *chords)
+{
+    if (!chords)
+        return chord_at(layer, partition, ones, before);
+    vidi__chord span = span_at(layer, ones);
+    vidi__chord *known =
+        &chords->at[vidi__layer_has_more_rows(layer, partition)][span.from / (span.until - span.from) % VIDI__CHORDS];
+    if (known->from != span.from || known->until != span.until)
+        *known = chord_at(layer, partition, ones, before);
+    return *known;
+}
+
 static double on_chord(const vidi__chord *chord, uint64_t ones)
 {
     return chord->low + chord->slope * (double)(ones - chord->from);
 }
 
-static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t ones)
+static double chance_in(const vidi__layer *layer, unsigned partition, uint64_t ones, vidi__chords *chords)
 {
-    vidi__chord chord = chord_at(layer, partition, ones, NULL);
+    vidi__chord chord = shared_chord_at(layer, partition, ones, NULL, chords);
     return on_chord(&chord, ones);
 }
 
@@ -57,7 +76,7 @@ static double chance_of_full(const vidi__layer *layer, unsigned partition)
 {
     if (vidi__layer_bytes(layer) <= COUNTED_BYTES)
         return vidi__layer_fp_counted(layer, partition);
-    return chance_in(layer, partition, ones_in(layer, partition));
+    return chance_in(layer, partition, ones_in(layer, partition), NULL);
 }
 
 static void set_last(vidi__zone *zone, double last)
@@ -79,14 +98,15 @@ void vidi__zone_refresh(vidi__zone *zone, unsigned partition, vidi__layer *const
     set_last(zone, on_chord(&zone->last, ones_in(last, partition)));
 }
 
-void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise)
+void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise,
+                         vidi__chords *chords)
 {
     uint64_t before = ones_in(last, partition), middle = before + more / 2, after = before + more;
     double start = zone->all, half = on_chord(&zone->last, middle);
     if (VIDI__UNLIKELY(after >= zone->last.until)) {
         if (middle >= zone->last.until)
-            half = chance_in(last, partition, middle);
-        zone->last = chord_at(last, partition, after, &zone->last);
+            half = chance_in(last, partition, middle, chords);
+        zone->last = shared_chord_at(last, partition, after, &zone->last, chords);
     }
     set_last(zone, on_chord(&zone->last, after));
     atomic_store_explicit(&last->ones[partition], after, memory_order_relaxed);

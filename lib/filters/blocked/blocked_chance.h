@@ -34,13 +34,23 @@ typedef struct vidi__zone {
 /* Brings a zone up to date with the layers and their set bits. */
 void vidi__zone_refresh(vidi__zone *zone, unsigned partition, vidi__layer *const *layers, unsigned count);
 
+/*
+ * Chords that a batch has computed. Partitions with the same number of rows have the same chords, and fill at the same
+ * pace, so most of them find theirs here.
+ */
+#define VIDI__CHORDS 16
+typedef struct vidi__chords {
+    vidi__chord at[2][VIDI__CHORDS]; /* by number of rows (as vidi__layer.chance) and beginning; until = 0: none */
+} vidi__chords;
+
 /* The increase of the probability, summed over all partitions: half way through a batch, and at its end. */
 typedef struct vidi__rise {
     double half, whole;
 } vidi__rise;
 
-/* Reports that `more` bits of the last layer were set. */
-void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise);
+/* Reports that `more` bits of the last layer were set. `chords` may be NULL. */
+void vidi__zone_bits_set(vidi__zone *zone, unsigned partition, vidi__layer *last, uint64_t more, vidi__rise *rise,
+                         vidi__chords *chords);
 
 /* The probability for a URL of any partition. */
 double vidi__zones_chance(const vidi__zone *zones);

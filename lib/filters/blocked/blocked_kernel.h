@@ -16,6 +16,9 @@
 
 #include "cpu/cpu.h"
 #include "filters/batch.h"
+#include "filters/blocked/blocked_math.h"
+
+#define VIDI__LINE_WORDS (VIDI__CACHE_LINE / 8)
 
 /*
  * Line and word of each URL of a wave, for one of a URL's lines. Kernels take sets of URLs as masks, one bit per URL.
@@ -73,7 +76,36 @@ typedef struct vidi__blocked_answers {
     uint8_t *verdicts;
 } vidi__blocked_answers;
 
+/*
+ * A whole batch, in order, against one layer, for callers that have the filter alone. It goes through a ring of places:
+ * the lines of a step are located and prefetched, then a step of URLs is processed whose lines were located before. So
+ * the memory always has about the same number of lines on their way (fingerprint/kernel.h does the same).
+ */
+#define VIDI__BLOCKED_RING 64  /* URLs whose lines are kept at a time; a multiple of a step */
+#define VIDI__BLOCKED_AHEAD 32 /* URLs from locating to processing */
+#define VIDI__BLOCKED_STEP 16
+
+typedef struct vidi__blocked_batch {
+    const vidi__u128 *hashes;
+    size_t count;
+    uint8_t *verdicts;
+    unsigned lines; /* of a URL */
+    struct {
+        uint64_t row, bits;
+    } salts[VIDI__BLOCKED_LINES_MAX];
+    struct {
+        uint64_t *first;
+        uint64_t rows;
+    } parts[VIDI__PARTITIONS];       /* the rows of each partition */
+    uint32_t ones[VIDI__PARTITIONS]; /* receives how many bits were set in each */
+    uint64_t fresh;                  /* receives how many URLs were NEW */
+} vidi__blocked_batch;
+
 typedef struct vidi__blocked_kernel {
+    void (*add_batch)(vidi__blocked_batch *batch);
+    void (*has_batch)(vidi__blocked_batch *batch);
+    /* Waves of a batch (batch.h), for several threads or layers. */
+
     /* Those URLs of `which` whose bits are all set. Their verdict is SEEN, the others' NEW. */
     uint64_t (*has)(const vidi__blocked_targets *targets, uint64_t which, vidi__blocked_answers to,
                     const vidi__blocked_ahead *ahead);

@@ -56,4 +56,130 @@ TARGET static uint64_t add(const vidi__blocked_targets *targets, unsigned lines,
     return add_lines(targets, lines, which, ones, to, ahead);
 }
 
-const vidi__blocked_kernel KERNEL = {has, add};
+/* ---- whole batches ---- */
+
+/* Where the bits of a URL are in one of its lines. */
+typedef struct target {
+    uint64_t *line;
+    uint64_t word;
+} target;
+
+INLINE size_t end_of_step(const vidi__blocked_batch *batch, size_t from)
+{
+    return from + VIDI__BLOCKED_STEP < batch->count ? from + VIDI__BLOCKED_STEP : batch->count;
+}
+
+INLINE target *step_in(target *ring, size_t from, unsigned lines)
+{
+    return &ring[from % VIDI__BLOCKED_RING * lines];
+}
+
+/* Locates and prefetches line number i of a URL. */
+INLINE target locate(const vidi__blocked_batch *batch, vidi__u128 hash, unsigned lines, unsigned i)
+{
+    uint64_t partition = vidi__partition_of(hash.hi), rest = hash.hi << VIDI__PARTITION_BITS;
+    uint64_t row = vidi__scale(rest * batch->salts[i].row, batch->parts[partition].rows);
+    target at = {batch->parts[partition].first + (row * lines + i) * VIDI__LINE_WORDS,
+                 hash.lo * batch->salts[i].bits >> 16};
+    __builtin_prefetch(at.line, 1);
+    return at;
+}
+
+/* Locates the first `some` lines of each URL in the step that begins with `from`. Steps beyond the batch are empty. */
+INLINE void locate_step(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines, unsigned some)
+{
+    const vidi__u128 *hashes = batch->hashes;
+    target *at = step_in(ring, from, lines);
+    for (size_t until = end_of_step(batch, from); from < until; from++, at += lines)
+        for (unsigned i = 0; i < some; i++)
+            at[i] = locate(batch, hashes[from], lines, i);
+}
+
+INLINE void add_step(vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines)
+{
+    const vidi__u128 *hashes = batch->hashes;
+    const target *at = step_in(ring, from, lines);
+    uint8_t *verdicts = batch->verdicts;
+    uint64_t fresh = 0;
+    for (size_t until = end_of_step(batch, from); from < until; from++) {
+        unsigned bits = 0;
+        for (unsigned i = 0; i < lines; i++, at++)
+            bits += set_bits(at->line, at->word);
+        fresh += bits != 0;
+        batch->ones[vidi__partition_of(hashes[from].hi)] += bits;
+        verdicts[from] = bits ? VIDI_NEW : VIDI_SEEN;
+    }
+    batch->fresh += fresh;
+}
+
+INLINE void add_ring(vidi__blocked_batch *batch, unsigned lines)
+{
+    target ring[VIDI__BLOCKED_RING * VIDI__BLOCKED_LINES_MAX];
+    for (size_t from = 0; from < VIDI__BLOCKED_AHEAD; from += VIDI__BLOCKED_STEP)
+        locate_step(batch, ring, from, lines, lines);
+    for (size_t from = 0; from < batch->count; from += VIDI__BLOCKED_STEP) {
+        locate_step(batch, ring, from + VIDI__BLOCKED_AHEAD, lines, lines);
+        add_step(batch, ring, from, lines);
+    }
+}
+
+/* Answers by the first line, and locates the others of URLs that may have been seen. */
+INLINE void has_first(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines)
+{
+    const vidi__u128 *hashes = batch->hashes;
+    target *at = step_in(ring, from, lines);
+    uint8_t *verdicts = batch->verdicts;
+    for (size_t until = end_of_step(batch, from); from < until; from++, at += lines) {
+        bool all = missing_bits(at->line, at->word) == 0;
+        verdicts[from] = all ? VIDI_SEEN : VIDI_NEW;
+        for (unsigned i = 1; i < lines && all; i++)
+            at[i] = locate(batch, hashes[from], lines, i);
+    }
+}
+
+/* Looks into the other lines of the URLs that may have been seen. */
+INLINE void has_others(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines)
+{
+    const target *at = step_in(ring, from, lines);
+    uint8_t *verdicts = batch->verdicts;
+    for (size_t until = end_of_step(batch, from); from < until; from++, at += lines)
+        for (unsigned i = 1; i < lines && verdicts[from] == VIDI_SEEN; i++)
+            verdicts[from] = missing_bits(at[i].line, at[i].word) ? VIDI_NEW : VIDI_SEEN;
+}
+
+/* Most lookups of URLs that are absent end at the first line, so the others are located later. */
+INLINE void has_ring(vidi__blocked_batch *batch, unsigned lines)
+{
+    target ring[VIDI__BLOCKED_RING * VIDI__BLOCKED_LINES_MAX];
+    size_t located = 0, first = 0;
+    for (size_t from = 0; from < batch->count; from += VIDI__BLOCKED_STEP) {
+        for (; located <= from + VIDI__BLOCKED_AHEAD; located += VIDI__BLOCKED_STEP)
+            locate_step(batch, ring, located, lines, 1);
+        for (; first <= from + (lines > 1 ? VIDI__BLOCKED_AHEAD / 2 : 0); first += VIDI__BLOCKED_STEP)
+            has_first(batch, ring, first, lines);
+        if (lines > 1)
+            has_others(batch, ring, from, lines);
+    }
+}
+
+TARGET static void add_batch(vidi__blocked_batch *batch)
+{
+    if (batch->lines == 1)
+        add_ring(batch, 1);
+    else if (batch->lines == 2)
+        add_ring(batch, 2);
+    else
+        add_ring(batch, batch->lines);
+}
+
+TARGET static void has_batch(vidi__blocked_batch *batch)
+{
+    if (batch->lines == 1)
+        has_ring(batch, 1);
+    else if (batch->lines == 2)
+        has_ring(batch, 2);
+    else
+        has_ring(batch, batch->lines);
+}
+
+const vidi__blocked_kernel KERNEL = {add_batch, has_batch, has, add};

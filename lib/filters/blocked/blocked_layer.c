@@ -9,8 +9,7 @@
 
 double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double ones)
 {
-    bool more = vidi__layer_rows(layer, partition) > layer->rows / VIDI__PARTITIONS;
-    const vidi__blocked_line *chance = &layer->chance[more];
+    const vidi__blocked_line *chance = &layer->chance[vidi__layer_has_more_rows(layer, partition)];
     return vidi__power(vidi__blocked_line_fp(chance, vidi__blocked_urls(chance, layer->lines, ones)), layer->lines);
 }
 

@@ -19,8 +19,6 @@
 
 _Static_assert(VIDI__BLOCKED_LAYERS_MAX - 1 + VIDI__BLOCKED_LINES_MAX <= VIDI__BLOCKED_DRAWS_MAX, "room for all draws");
 
-#define VIDI__LINE_WORDS (VIDI__CACHE_LINE / 8)
-
 typedef struct vidi__layer {
     uint64_t *words;
     uint64_t rows;
@@ -65,6 +63,12 @@ static inline uint64_t vidi__layer_row(const vidi__layer *layer, unsigned partit
 static inline uint64_t vidi__layer_rows(const vidi__layer *layer, unsigned partition)
 {
     return vidi__layer_row(layer, partition + 1) - vidi__layer_row(layer, partition);
+}
+
+/* Rows cannot always be divided evenly: does the partition have one more than the fewest? */
+static inline bool vidi__layer_has_more_rows(const vidi__layer *layer, unsigned partition)
+{
+    return vidi__layer_rows(layer, partition) > layer->rows / VIDI__PARTITIONS;
 }
 
 /* Draw number `draw` of the URLs of a partition: they all choose from these lines. */

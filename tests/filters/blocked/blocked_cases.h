@@ -18,6 +18,7 @@ typedef struct table {
     vidi__memory memory;
     vidi__filter *filter;
     vidi__tally tally; /* of all batches */
+    bool alone;        /* nobody else uses it: set this to have batches processed in one piece */
 } table;
 
 /* Its key depends on the seed alone; its contents come from the reader if there is one. */
@@ -32,6 +33,7 @@ static inline int make_table(table *made, const char *params, uint64_t capacity,
     assert_int_equal(vidi__positions_item_hash(&parsed, &config.item_hash), VIDI_OK);
     test_key(config.seed.key, seed);
     config.reader = reader;
+    config.alone = &made->alone;
     return vidi__filter_create(&made->filter, &vidi__kind_blocked, &config);
 }
 

@@ -226,6 +226,59 @@ static void a_batch_changes_layers_where_single_adds_do(void **state)
     }
 }
 
+/* The same batch to three tables: one URL at a time, in waves, in one piece. Many URLs come again, some at once. */
+static void add_to_all(table tables[3], test_random *random, size_t n)
+{
+    vidi__u128 hashes[VIDI__HASHES_MAX];
+    uint8_t verdicts[2][VIDI__HASHES_MAX], lookups[2][VIDI__HASHES_MAX];
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = i % 7 == 6 ? hashes[test_below(random, i)] : hash_at(3, test_below(random, 9000));
+    for (unsigned i = 0; i < 2; i++) {
+        table *to = &tables[1 + i];
+        assert_int_equal(to->filter->kind->has_hashes(to->filter, hashes, n, lookups[i]), VIDI_OK);
+        assert_int_equal(to->filter->kind->add_hashes(to->filter, hashes, n, verdicts[i], &to->tally), VIDI_OK);
+    }
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(lookups[0][i], lookups[1][i]);
+        assert_true(lookups[0][i] == VIDI_NEW || verdicts[0][i] == VIDI_SEEN);
+        int verdict = add_one(&tables[0], hashes[i]);
+        check(verdicts[0][i] == verdict && verdicts[1][i] == verdict,
+              "URL %d of %d: %d in waves, %d in one piece, not %d", (int)i, (int)n, verdicts[0][i], verdicts[1][i],
+              verdict);
+    }
+}
+
+/* Whether others use the filter or not, and also while it grows. */
+static void one_piece_does_what_waves_and_single_adds_do(void **state)
+{
+    static const char *const params[] = {"lines=1", "lines=2", "lines=3", "lines=4"};
+    static const size_t sizes[] = {127, 128, 129, 143, 144, 160, 161, 700, VIDI__HASHES_MAX};
+    (void)state;
+    for (size_t which = 0; which < 8; which++) {
+        test_random random = {which};
+        table tables[3];
+        for (unsigned i = 0; i < 3; i++)
+            table_make(&tables[i], params[which / 2], which % 2 ? 2000 : 12000, 0.01, 5);
+        tables[2].alone = true;
+        for (size_t i = 0; i < 2 * VIDI__COUNT(sizes); i++)
+            add_to_all(tables, &random, sizes[i % VIDI__COUNT(sizes)]);
+        saved bytes[3] = {save_of(&tables[0]), save_of(&tables[1]), save_of(&tables[2])};
+        for (unsigned i = 1; i < 3; i++) {
+            assert_int_equal(bytes[i].size, bytes[0].size);
+            assert_memory_equal(bytes[i].bytes, bytes[0].bytes, bytes[0].size);
+            assert_true(table_fp(&tables[i]) == table_fp(&tables[0]));
+        }
+        assert_true(table_stat(&tables[2]).stages == 1 || which % 2);
+        double lost[2] = {tables[1].tally.lost, tables[2].tally.lost};
+        assert_int_equal(tables[1].tally.fresh, tables[2].tally.fresh);
+        check(fabs(lost[0] - lost[1]) <= 0.01 * lost[0], "%g lost in waves, %g in one piece", lost[0], lost[1]);
+        for (unsigned i = 0; i < 3; i++) {
+            free(bytes[i].bytes);
+            table_free(&tables[i]);
+        }
+    }
+}
+
 /* Each kernel on its own, on lines of any fill. */
 static void every_kernel_sets_the_same_bits(void **state)
 {
@@ -571,6 +624,7 @@ int main(int argc, char **argv)
     test_add("full layers are judged by their bits", full_layers_are_judged_by_their_bits, NULL);
     test_add("nothing is forgotten", nothing_is_forgotten, NULL);
     test_add("a batch changes layers where single adds do", a_batch_changes_layers_where_single_adds_do, NULL);
+    test_add("one piece does what waves and single adds do", one_piece_does_what_waves_and_single_adds_do, NULL);
     test_add("every kernel sets the same bits", every_kernel_sets_the_same_bits, NULL);
     test_add("a filter is the same at every level", a_filter_is_the_same_at_every_level, NULL);
     test_add("the lines of a URL lie in its partition", the_lines_of_a_url_lie_in_its_partition, NULL);
