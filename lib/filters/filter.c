@@ -113,12 +113,7 @@ int vidi__filter_add(vidi__filter *filter, const vidi__item *items, size_t n, ui
         if (verdict < 0)
             return verdict;
         verdicts[i] = (uint8_t)verdict;
-        if (verdict == VIDI_NEW) {
-            tally->fresh++;
-            tally->lost += vidi__filter_lost(p);
-        } else {
-            tally->seen++;
-        }
+        vidi__tally_add(tally, (vidi__added){verdict, verdict == VIDI_NEW ? vidi__filter_lost(p) : 0});
     }
     return VIDI_OK;
 }

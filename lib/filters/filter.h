@@ -126,6 +126,12 @@ typedef struct vidi__planned {
     char params[128]; /* only those that set the size: "capacity=…,m=…,k=…" */
 } vidi__planned;
 
+/* What one add gives: VIDI_NEW, VIDI_SEEN or an error; and for VIDI_NEW, the pages lost by expectation. */
+typedef struct vidi__added {
+    int code;
+    double lost;
+} vidi__added;
+
 /* Totals of a batch of adds. */
 typedef struct vidi__tally {
     uint64_t fresh, seen;
@@ -169,6 +175,12 @@ struct vidi__kind {
      */
     int (*add_hashes)(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally);
     int (*has_hashes)(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
+    /*
+     * The shortest way for one hash, without memory in between. Both are NULL unless the kind has the two above, and
+     * may be NULL even then.
+     */
+    vidi__added (*add_hash)(vidi__filter *filter, vidi__u128 hash);
+    int (*has_hash)(const vidi__filter *filter, vidi__u128 hash);
     /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);
@@ -328,6 +340,14 @@ static inline double vidi__filter_lost(double p)
 {
     const double most = 0.999;
     return p < most ? p / (1 - p) : most / (1 - most);
+}
+
+/* Counts one add, unless it failed. */
+static inline void vidi__tally_add(vidi__tally *tally, vidi__added added)
+{
+    tally->fresh += added.code == VIDI_NEW;
+    tally->seen += added.code == VIDI_SEEN;
+    tally->lost += added.lost;
 }
 
 static inline uint64_t vidi__filter_count(const vidi__filter *filter)

@@ -36,7 +36,8 @@ typedef struct vidi__hash_fn {
     unsigned bits; /* bits of output: 32 or 128 */
     bool keyed;    /* values are unpredictable without the key, so attackers cannot aim */
     vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
-    vidi__hash_batch_fn *batch; /* never NULL */
+    vidi__u128 (*one)(const vidi__hash_key *key, vidi_str str); /* of one piece; never NULL */
+    vidi__hash_batch_fn *batch;                                 /* never NULL */
     /*
      * Hashes one string behind each of n salts of 24 bytes, and returns the lower halves. NULL if there is no faster
      * way.
@@ -61,13 +62,16 @@ void vidi__hash_key_init(vidi__hash_key *key, const unsigned char bytes[VIDI_KEY
 /* Hashes a string of one piece. */
 static inline vidi__u128 vidi__hash(const vidi__hash_fn *fn, const vidi__hash_key *key, vidi_str str)
 {
-    return fn->hash(key, &str, 1);
+    return fn->one(key, str);
 }
 
 static inline void vidi__hash_batch(const vidi__hash_fn *fn, const vidi__hash_key *key, const vidi_str *strs, size_t n,
                                     vidi__u128 *out)
 {
-    fn->batch(key, strs, n, out);
+    if (n == 1)
+        *out = vidi__hash(fn, key, *strs);
+    else
+        fn->batch(key, strs, n, out);
 }
 
 /* Derives a 16-byte key for a purpose: SipHash of the purpose's name and number under the given key. */

@@ -151,5 +151,10 @@ static void salted(const unsigned char (*salts)[VIDI__SALT_BYTES], size_t n, vid
 
 _Static_assert(VIDI__SALT_BYTES % BLOCK == 0, "a salt is whole blocks");
 
-const vidi__hash_fn vidi__hash_jenkins = {
-    .name = "jenkins", .bits = 32, .keyed = false, .hash = hash, .batch = hash_batch, .salted = salted};
+const vidi__hash_fn vidi__hash_jenkins = {.name = "jenkins",
+                                          .bits = 32,
+                                          .keyed = false,
+                                          .hash = hash,
+                                          .one = hash_one,
+                                          .batch = hash_batch,
+                                          .salted = salted};

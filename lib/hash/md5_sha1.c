@@ -45,8 +45,10 @@ static vidi__u128 sha1(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(md5)
 VIDI__HASH_ONE_BY_ONE(sha1)
 
-const vidi__hash_fn vidi__hash_md5 = {.name = "md5", .bits = 128, .keyed = false, .hash = md5, .batch = md5_batch};
-const vidi__hash_fn vidi__hash_sha1 = {.name = "sha1", .bits = 128, .keyed = false, .hash = sha1, .batch = sha1_batch};
+const vidi__hash_fn vidi__hash_md5 = {
+    .name = "md5", .bits = 128, .keyed = false, .hash = md5, .one = md5_one, .batch = md5_batch};
+const vidi__hash_fn vidi__hash_sha1 = {
+    .name = "sha1", .bits = 128, .keyed = false, .hash = sha1, .one = sha1_one, .batch = sha1_batch};
 
 #else
 typedef int vidi__digest_not_built; /* ISO C forbids an empty file */

@@ -37,4 +37,4 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 VIDI__HASH_ONE_BY_ONE(hash)
 
 const vidi__hash_fn vidi__hash_murmur2 = {
-    .name = "murmur2", .bits = 32, .keyed = false, .hash = hash, .batch = hash_batch};
+    .name = "murmur2", .bits = 32, .keyed = false, .hash = hash, .one = hash_one, .batch = hash_batch};

@@ -31,4 +31,5 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 
 VIDI__HASH_ONE_BY_ONE(hash)
 
-const vidi__hash_fn vidi__hash_oaat = {.name = "oaat", .bits = 32, .keyed = false, .hash = hash, .batch = hash_batch};
+const vidi__hash_fn vidi__hash_oaat = {
+    .name = "oaat", .bits = 32, .keyed = false, .hash = hash, .one = hash_one, .batch = hash_batch};

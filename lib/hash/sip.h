@@ -52,15 +52,32 @@ static inline void vidi__sip_word(vidi__sip *s, uint64_t word, unsigned c)
     s->v0 ^= word;
 }
 
-static inline __attribute__((always_inline)) vidi__u128 vidi__siphash(const uint64_t key[2], const vidi_str *pieces,
-                                                                      size_t count, unsigned c, unsigned d)
+static inline vidi__sip vidi__sip_start(const uint64_t key[2])
 {
-    vidi__sip s = {
+    return (vidi__sip){
         .v0 = key[0] ^ UINT64_C(0x736f6d6570736575),
         .v1 = key[1] ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
         .v2 = key[0] ^ UINT64_C(0x6c7967656e657261),
         .v3 = key[1] ^ UINT64_C(0x7465646279746573),
     };
+}
+
+/* Takes in the last word, which has the input's last bytes and its length, and makes the hash. */
+static VIDI__INLINE vidi__u128 vidi__sip_end(vidi__sip s, uint64_t word, unsigned c, unsigned d)
+{
+    vidi__sip_word(&s, word, c);
+    s.v2 ^= 0xee;
+    vidi__sip_rounds(&s, d);
+    uint64_t lo = s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+    s.v1 ^= 0xdd;
+    vidi__sip_rounds(&s, d);
+    return (vidi__u128){lo, s.v0 ^ s.v1 ^ s.v2 ^ s.v3};
+}
+
+static inline __attribute__((always_inline)) vidi__u128 vidi__siphash(const uint64_t key[2], const vidi_str *pieces,
+                                                                      size_t count, unsigned c, unsigned d)
+{
+    vidi__sip s = vidi__sip_start(key);
     uint64_t tail = 0, total = 0;
     unsigned fill = 0; /* bytes in tail */
     for (size_t i = 0; i < count; i++) {
@@ -85,13 +102,7 @@ static inline __attribute__((always_inline)) vidi__u128 vidi__siphash(const uint
         for (; left; left--)
             tail |= (uint64_t)*at++ << (8 * fill++);
     }
-    vidi__sip_word(&s, tail | total << 56, c);
-    s.v2 ^= 0xee;
-    vidi__sip_rounds(&s, d);
-    uint64_t lo = s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
-    s.v1 ^= 0xdd;
-    vidi__sip_rounds(&s, d);
-    return (vidi__u128){lo, s.v0 ^ s.v1 ^ s.v2 ^ s.v3};
+    return vidi__sip_end(s, tail | total << 56, c, d);
 }
 
 #endif

@@ -33,7 +33,7 @@
  */
 #include "base/base.h"
 #include "base/bits.h"
-#include "hash/sip.h"
+#include "hash/functions.h"
 
 #define CHUNK 256       /* strings sorted at a time: their indexes fit into a byte */
 #define WORDS 64        /* strings with this many whole words are hashed one by one */
@@ -53,7 +53,7 @@ typedef struct queue {
     uint64_t len[CHUNK + LANES];
     const unsigned char *at[CHUNK + LANES];
     uint8_t place[CHUNK]; /* index in the caller's order */
-    const uint64_t *key;
+    const vidi__hash_key *key;
     size_t next;          /* next string to hash */
     uint64_t least, most; /* whole words of the shortest and of the longest string of the current groups */
 } __attribute__((aligned(VIDI__CACHE_LINE))) queue;
@@ -162,7 +162,7 @@ INLINE void hash_lanes(queue *q, unsigned groups)
         lay_out(q, g, words);
 #pragma GCC unroll 2
     for (unsigned g = 0; g < groups; g++)
-        s[g] = lanes_start(q->key);
+        s[g] = lanes_start(q->key->key);
     absorb(s, (const word_row *)words, q, groups);
     finish(s, q->hash + q->next, groups);
     q->next += groups * LANES;
@@ -181,7 +181,7 @@ TARGET static __attribute__((noinline)) void hash_one_group(queue *q)
 static void hash_next(queue *q)
 {
     const vidi_str str = {(const char *)q->at[q->next], q->len[q->next]};
-    q->hash[q->next++] = vidi__siphash(q->key, &str, 1, 1, 3);
+    q->hash[q->next++] = vidi__sip13_one(q->key, str);
 }
 
 /*
@@ -226,7 +226,7 @@ static size_t loners(const queue *q, size_t n)
     return count;
 }
 
-static void hash_chunk(const uint64_t key[2], const vidi_str *strs, size_t n, vidi__u128 *out)
+static void hash_chunk(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128 *out)
 {
     queue q;
     q.key = key;
@@ -257,11 +257,11 @@ void BATCH(const vidi__hash_key *key, const vidi_str *strs, size_t n, vidi__u128
 {
     while (n >= SMALL) {
         size_t count = n < CHUNK ? n : CHUNK;
-        hash_chunk(key->key, strs, count, out);
+        hash_chunk(key, strs, count, out);
         strs += count;
         out += count;
         n -= count;
     }
     for (size_t i = 0; i < n; i++)
-        out[i] = vidi__siphash(key->key, &strs[i], 1, 1, 3);
+        out[i] = vidi__sip13_one(key, strs[i]);
 }

@@ -103,11 +103,43 @@ int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t
     return vidi__run_marked(set, &batch, add_batch);
 }
 
-int vidi_add(vidi_set *set, vidi_str url)
+/* Adds one URL to a filter that needs more than the hash, or has no short way for it. The caller holds the lock. */
+static __attribute__((noinline)) vidi__added add_item(vidi_set *set, vidi_str url)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    vidi__tally tally = {0};
+    vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
+    int code = vidi__epoch_add(&set->memory, &set->now, &work, &tally);
+    return (vidi__added){code < 0 ? code : verdict, tally.lost};
+}
+
+/* Adds one URL, in canonical form, to a set in memory: the same as vidi__add_work, without what batches and logs need. */
+static int add_one(vidi_set *set, vidi_str url)
+{
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__lock_to_add(set);
+    vidi__epoch *now = &set->now;
+    const vidi__kind *kind = now->filter->kind;
+    vidi__added added = VIDI__LIKELY(kind->add_hash)
+                            ? kind->add_hash(now->filter, vidi__hash(now->hash, &now->key, url))
+                            : add_item(set, url);
+    vidi__epoch_count_one(now, added, set->alone);
+    vidi__unlock(set);
+    return added.code;
+}
+
+/* Not inlined, so that the short way needs none of its frame. */
+static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;
     int code = add_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
+}
+
+int vidi_add(vidi_set *set, vidi_str url)
+{
+    bool direct = set && !set->persistence && vidi__is_canonical(set, url);
+    return VIDI__LIKELY(direct) ? add_one(set, url) : add_as_batch(set, url);
 }
 
 /* ---- removing ---- */

@@ -44,6 +44,11 @@ static size_t count_canonical(const vidi_set *set, const vidi_str *urls, size_t 
     return i;
 }
 
+bool vidi__is_in_form(const vidi_set *set, vidi_str url)
+{
+    return count_canonical(set, &url, 1) == 1;
+}
+
 /* Has the chunk room for so many bytes more? The first URL always fits; behind one that needed memory nothing does. */
 static bool has_room(const chunk *self, size_t bytes)
 {
@@ -210,5 +215,5 @@ static __attribute__((noinline)) int run_single(vidi_set *set, vidi_str url, vid
 
 int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer)
 {
-    return count_canonical(set, &url, 1) ? fn(set, url, answer) : run_single(set, url, fn, answer);
+    return vidi__is_canonical(set, url) ? fn(set, url, answer) : run_single(set, url, fn, answer);
 }

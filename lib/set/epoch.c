@@ -9,36 +9,22 @@
 
 #include "set/set.h"
 
-double vidi__epoch_lost(const vidi__epoch *epoch)
-{
-    uint64_t bits = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed);
-    double lost;
-    memcpy(&lost, &bits, sizeof lost);
-    return lost;
-}
-
-/* The bits of a sum of expected losses. */
-static uint64_t lost_plus(uint64_t bits, double more)
-{
-    double lost;
-    memcpy(&lost, &bits, sizeof lost);
-    lost = lost + more > 0 ? lost + more : 0;
-    memcpy(&bits, &lost, sizeof bits);
-    return bits;
-}
-
 void vidi__epoch_lose(vidi__epoch *epoch, double more)
 {
-    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed);
+    uint64_t old = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed), sum;
     if (more == 0)
         return;
     if (vidi__filter_is_alone(epoch->filter)) {
-        atomic_store_explicit(&epoch->lost_bits, lost_plus(old, more), memory_order_relaxed);
+        vidi__epoch_set_lost(epoch, fmax(vidi__epoch_lost(epoch) + more, 0));
         return;
     }
-    while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, lost_plus(old, more), memory_order_relaxed,
-                                                  memory_order_relaxed))
-        ;
+    do {
+        double lost;
+        memcpy(&lost, &old, sizeof lost);
+        lost = fmax(lost + more, 0);
+        memcpy(&sum, &lost, sizeof sum);
+    } while (!atomic_compare_exchange_weak_explicit(&epoch->lost_bits, &old, sum, memory_order_relaxed,
+                                                    memory_order_relaxed));
 }
 
 void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally)

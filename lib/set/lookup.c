@@ -46,11 +46,40 @@ int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
     return lookup_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
-int vidi_has(const vidi_set *set, vidi_str url)
+static __attribute__((noinline)) int look_item(vidi_set *set, vidi_str url)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
+    int code = vidi__epoch_lookup(&set->memory, &set->now, &work);
+    return code < 0 ? code : verdict;
+}
+
+/* Looks one URL, in canonical form, up in a set in memory: the same as vidi__lookup_work, without what batches need. */
+static int look_one(vidi_set *set, vidi_str url)
+{
+    VIDI__TRY(vidi__set_here(set));
+    vidi__lock_to_look(set);
+    const vidi__epoch *now = &set->now;
+    const vidi__kind *kind = now->filter->kind;
+    int code = VIDI__LIKELY(kind->has_hash) ? kind->has_hash(now->filter, vidi__hash(now->hash, &now->key, url))
+                                            : look_item(set, url);
+    code = vidi__set_intact(set, code);
+    vidi__counter_add(&set->now.asked, code >= 0, set->alone);
+    vidi__unlock(set);
+    return code;
+}
+
+static __attribute__((noinline)) int look_as_batch(const vidi_set *set, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;
     int code = lookup_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
+}
+
+int vidi_has(const vidi_set *set, vidi_str url)
+{
+    bool direct = set && !set->persistence && vidi__is_canonical(set, url);
+    return VIDI__LIKELY(direct) ? look_one((vidi_set *)set, url) : look_as_batch(set, url);
 }
 
 static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)

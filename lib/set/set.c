@@ -16,26 +16,12 @@ void vidi__lock_alone(const vidi_set *set)
     self->alone = true;
 }
 
-static bool try_alone(const vidi_set *set)
+/*
+ * `concurrent` is only a hint until the lock is held: a rotation may change the kind, and a filter may change by
+ * itself.
+ */
+void vidi__lock_to_add_among_others(vidi_set *set)
 {
-    vidi_set *self = (vidi_set *)set;
-    if (!vidi__latch_try_alone(&self->lock))
-        return false;
-    self->alone = true;
-    return true;
-}
-
-void vidi__lock_to_look(const vidi_set *set)
-{
-    if (!try_alone(set))
-        vidi__lock_shared(set);
-}
-
-/* `concurrent` is only a hint until the lock is held: a rotation may change the kind, and a filter may change by itself. */
-void vidi__lock_to_add(vidi_set *set)
-{
-    if (try_alone(set))
-        return;
     if (atomic_load_explicit(&set->concurrent, memory_order_relaxed)) {
         vidi__lock_shared(set);
         if (vidi__filter_is_concurrent(set->now.filter))
@@ -44,17 +30,6 @@ void vidi__lock_to_add(vidi_set *set)
     }
     vidi__lock_alone(set);
     vidi__set_ready(set);
-}
-
-void vidi__unlock(const vidi_set *set)
-{
-    vidi_set *self = (vidi_set *)set;
-    if (!self->alone) {
-        vidi__latch_release_shared(&self->lock);
-        return;
-    }
-    self->alone = false;
-    vidi__latch_release_alone(&self->lock);
 }
 
 void vidi__lock_still(const vidi_set *set)
@@ -229,10 +204,9 @@ int vidi__set_is_elsewhere(void)
                                     "again, for reading, or when the parent has closed it");
 }
 
-int vidi__set_writable(const vidi_set *set)
+int vidi__set_is_read_only(void)
 {
-    VIDI__TRY(vidi__set_here(set));
-    return VIDI__LIKELY(!set->read_only) ? VIDI_OK : vidi__fail(VIDI_ECANNOT, "the set is read-only");
+    return vidi__fail(VIDI_ECANNOT, "the set is read-only");
 }
 
 int vidi__cannot(const vidi_set *set, const char *what)

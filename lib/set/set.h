@@ -23,6 +23,7 @@
 #include "filters/filter.h"
 #include "frame/mapped.h"
 #include "url/canon.h"
+#include "url/is_canonical.h"
 #include "url/split.h"
 
 /* Room for the user's parameters, with the zero byte at the end. */
@@ -51,6 +52,22 @@ typedef struct vidi__epoch {
     _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
     _Atomic uint64_t lost_bits; /* the bits of expected_lost, a double */
 } vidi__epoch;
+
+static inline double vidi__epoch_lost(const vidi__epoch *epoch)
+{
+    uint64_t bits = atomic_load_explicit(&epoch->lost_bits, memory_order_relaxed);
+    double lost;
+    memcpy(&lost, &bits, sizeof lost);
+    return lost;
+}
+
+/* Only for who is alone with the set. */
+static inline void vidi__epoch_set_lost(vidi__epoch *epoch, double lost)
+{
+    uint64_t bits;
+    memcpy(&bits, &lost, sizeof bits);
+    atomic_store_explicit(&epoch->lost_bits, bits, memory_order_relaxed);
+}
 
 /* The note of a set in a folder (vidi_commit_note). It is never changed, only replaced. */
 typedef struct vidi__note {
@@ -178,6 +195,16 @@ typedef int vidi__chunk_fn(vidi_set *set, const vidi__work *work);
  */
 int vidi__for_chunks(vidi_set *set, const vidi__work *batch, vidi__chunk_fn *fn, _Atomic uint64_t *counter);
 
+/* Is the URL in the set's canonical form already? The first function is for any form, the second is faster for URLs. */
+bool vidi__is_in_form(const vidi_set *set, vidi_str url);
+
+static inline bool vidi__is_canonical(const vidi_set *set, vidi_str url)
+{
+    if (VIDI__LIKELY(set->output == VIDI__OUTPUT_STANDARD && url.ptr))
+        return vidi__url_is_canonical(url);
+    return vidi__is_in_form(set, url);
+}
+
 /* The same for one URL, for calls whose answer is not a verdict. VIDI_INVALID if it is not a URL and is not kept. */
 typedef int vidi__single_fn(vidi_set *set, vidi_str url, uint64_t *answer);
 int vidi__for_single(vidi_set *set, vidi_str url, vidi__single_fn *fn, uint64_t *answer);
@@ -272,14 +299,21 @@ void vidi__set_canon(vidi_set *set, vidi_canon *canon);
 /* The error for a set that belongs to a parent of this process. */
 int vidi__set_is_elsewhere(void);
 
-/* VIDI_ECANNOT if the set is read-only, or not this process's. */
-int vidi__set_writable(const vidi_set *set);
-
 /* VIDI_ECANNOT in a child of the process that has the set open for writing. To be called before anything is locked. */
 static inline int vidi__set_here(const vidi_set *set)
 {
     bool here = !set->process || set->process == atomic_load_explicit(&vidi__fork_generation, memory_order_relaxed);
     return VIDI__LIKELY(here) ? VIDI_OK : vidi__set_is_elsewhere();
+}
+
+/* The error for a set that cannot be changed. */
+int vidi__set_is_read_only(void);
+
+/* VIDI_ECANNOT if the set is read-only, or not this process's. */
+static inline int vidi__set_writable(const vidi_set *set)
+{
+    VIDI__TRY(vidi__set_here(set));
+    return VIDI__LIKELY(!set->read_only) ? VIDI_OK : vidi__set_is_read_only();
 }
 
 /* What is written besides the set itself. */
@@ -375,9 +409,22 @@ int vidi__history_add(vidi_set *set, const vidi_epoch_stats *record);
 
 /* Adds a tally to the epoch's counters. */
 void vidi__epoch_count(vidi__epoch *epoch, const vidi__tally *tally);
-double vidi__epoch_lost(const vidi__epoch *epoch);
 /* Adds to the expected losses, which never fall below 0. */
 void vidi__epoch_lose(vidi__epoch *epoch, double more);
+
+/* Counts one add. */
+static inline void vidi__epoch_count_one(vidi__epoch *epoch, vidi__added added, bool alone)
+{
+    if (added.code == VIDI_SEEN) {
+        vidi__counter_add(&epoch->answered_seen, 1, alone);
+    } else if (added.code == VIDI_NEW) {
+        vidi__counter_add(&epoch->answered_new, 1, alone);
+        if (VIDI__LIKELY(alone))
+            vidi__epoch_set_lost(epoch, vidi__epoch_lost(epoch) + added.lost);
+        else
+            vidi__epoch_lose(epoch, added.lost);
+    }
+}
 
 /* The error for a kind that lacks a capability. */
 int vidi__cannot(const vidi_set *set, const char *what);
@@ -386,9 +433,6 @@ int vidi__cannot(const vidi_set *set, const char *what);
 
 void vidi__lock_shared(const vidi_set *set);
 void vidi__lock_alone(const vidi_set *set);
-/* For adds and for lookups: alone if nobody else is there, otherwise shared if that is possible. */
-void vidi__lock_to_add(vidi_set *set);
-void vidi__lock_to_look(const vidi_set *set);
 /* For callers that only read, but need the filter to stand still: exclusive if adds hold the lock shared. */
 void vidi__lock_still(const vidi_set *set);
 /*
@@ -396,7 +440,42 @@ void vidi__lock_still(const vidi_set *set);
  * set is locked even after an error.
  */
 int vidi__lock_whole(const vidi_set *set);
-void vidi__unlock(const vidi_set *set);
+/* Takes the lock alone if nobody else is there (base/latch.h). */
+static inline bool vidi__lock_try_alone(const vidi_set *set)
+{
+    vidi_set *self = (vidi_set *)set;
+    if (VIDI__UNLIKELY(!vidi__latch_try_alone(&self->lock)))
+        return false;
+    self->alone = true;
+    return true;
+}
+
+/* For adds: alone if nobody else is there, otherwise shared if the filter allows it. */
+void vidi__lock_to_add_among_others(vidi_set *set);
+
+static inline void vidi__lock_to_add(vidi_set *set)
+{
+    if (!vidi__lock_try_alone(set))
+        vidi__lock_to_add_among_others(set);
+}
+
+/* For lookups: alone if nobody else is there, otherwise shared. */
+static inline void vidi__lock_to_look(const vidi_set *set)
+{
+    if (!vidi__lock_try_alone(set))
+        vidi__lock_shared(set);
+}
+
+static inline void vidi__unlock(const vidi_set *set)
+{
+    vidi_set *self = (vidi_set *)set;
+    if (VIDI__UNLIKELY(!self->alone)) {
+        vidi__latch_release_shared(&self->lock);
+        return;
+    }
+    self->alone = false;
+    vidi__latch_release_alone(&self->lock);
+}
 
 /* Around calls that must not overlap with a snapshot. Taken before the lock; nothing to do for sets in memory. */
 void vidi__turn_begin(const vidi_set *set);

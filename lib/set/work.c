@@ -92,9 +92,26 @@ static int lookup_items(vidi__memory *memory, const vidi__epoch *epoch, const vi
     return code;
 }
 
+/* The hash of work that is one entry. */
+static vidi__u128 only_hash(const vidi__epoch *epoch, const vidi__work *work)
+{
+    return work->hashes ? work->hashes[0] : vidi__hash(epoch->hash, &epoch->key, work->urls[0]);
+}
+
+static int add_hash(vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally)
+{
+    vidi__added added = epoch->filter->kind->add_hash(epoch->filter, only_hash(epoch, work));
+    VIDI__TRY(added.code);
+    work->verdicts[0] = (uint8_t)added.code;
+    vidi__tally_add(tally, added);
+    return VIDI_OK;
+}
+
 int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally)
 {
     const vidi__kind *kind = epoch->filter->kind;
+    if (work->count == 1 && kind->add_hash)
+        return add_hash(epoch, work, tally);
     if (takes_hashes(epoch->filter, work->count))
         return work->hashes ? kind->add_hashes(epoch->filter, work->hashes, work->count, work->verdicts, tally)
                             : hash_and_add(epoch, work, tally);
@@ -108,6 +125,10 @@ int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *
 int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vidi__work *work)
 {
     const vidi__kind *kind = epoch->filter->kind;
+    if (work->count == 1 && kind->has_hash) {
+        work->verdicts[0] = (uint8_t)kind->has_hash(epoch->filter, only_hash(epoch, work));
+        return VIDI_OK;
+    }
     if (takes_hashes(epoch->filter, work->count))
         return work->hashes ? kind->has_hashes(epoch->filter, work->hashes, work->count, work->verdicts)
                             : hash_and_lookup(epoch, work);

@@ -2,6 +2,8 @@
  * Recognises URLs that are canonical already: the parts of the scan that go byte by byte, the portable kernel, and the
  * choice of a kernel. is_canonical_kernel.h explains the scan.
  */
+#include <stdatomic.h>
+
 #include "cpu/cpu.h"
 #include "url/is_canonical_kernel.h"
 #include "url/percent.h"
@@ -119,26 +121,65 @@ static inline masks classify(const char *text, size_t len, size_t from)
 #define COUNT vidi__url_count_canonical_portable
 #include "url/is_canonical_kernel.h" /* NOLINT(readability-duplicate-include): the first time without SCAN */
 
+/* ---- plain URLs ---- */
+
+#define TWICE(...)                                                                                                     \
+    {                                                                                                                  \
+        __VA_ARGS__, __VA_ARGS__                                                                                       \
+    }
+#define EIGHT(c) c, c, c, c, c, c, c, c
+#define BYTES(c)                                                                                                       \
+    {                                                                                                                  \
+        EIGHT(c), EIGHT(c), EIGHT(c), EIGHT(c)                                                                         \
+    }
+
+const vidi__url_plain_tables vidi__url_plain = {
+    .rows = TWICE(VIDI__FAST_ROWS),
+    .not_plain = TWICE(0x47, 0x03, 0x07, 0x07, 0x03, 0x07, 0x03, 0x03, 0x03, 0x03, 0x03, (char)0x83, 0x2b, (char)0x83,
+                       0x2b, (char)0x8b),
+    .host = TWICE(VIDI__FAST_HOST),
+    .low_half = BYTES(15),
+    .slash = BYTES('/'),
+    .dot = BYTES('.'),
+};
+
 /* ---- the choice ---- */
 
-bool vidi__url_is_canonical(vidi_str url)
+typedef bool scan_fn(vidi_str url);
+
+static scan_fn *choose(void)
 {
 #if defined(__x86_64__)
     switch (vidi__cpu()) {
     case VIDI__CPU_AVX512:
-        return vidi__url_is_canonical_avx512(url);
+        return vidi__url_is_canonical_alone_avx512;
     case VIDI__CPU_AVX2:
-        return vidi__url_is_canonical_avx2(url);
+        return vidi__url_is_canonical_alone_avx2;
     case VIDI__CPU_SSE2:
-        return vidi__url_is_canonical_sse2(url);
+        return vidi__url_is_canonical_sse2;
     default:
         break;
     }
 #elif defined(__aarch64__)
     if (vidi__cpu() == VIDI__CPU_NEON)
-        return vidi__url_is_canonical_neon(url);
+        return vidi__url_is_canonical_neon;
 #endif
-    return vidi__url_is_canonical_portable(url);
+    return vidi__url_is_canonical_portable;
+}
+
+static scan_fn choose_and_scan;
+static _Atomic(scan_fn *) chosen = choose_and_scan; /* threads that get here at the same time choose the same */
+
+static bool choose_and_scan(vidi_str url)
+{
+    scan_fn *scan = choose();
+    atomic_store_explicit(&chosen, scan, memory_order_relaxed);
+    return scan(url);
+}
+
+bool vidi__url_is_canonical(vidi_str url)
+{
+    return atomic_load_explicit(&chosen, memory_order_relaxed)(url);
 }
 
 size_t vidi__url_count_canonical(const vidi_str *urls, size_t n)

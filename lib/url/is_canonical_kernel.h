@@ -58,6 +58,15 @@ static inline __attribute__((always_inline)) void vidi__url_fast_join(masks *int
     0x07, 0x03, 0x07, 0x07, 0x03, 0x03, 0x03, 0x07, 0x03, 0x03, 0x03, 0x03, 0x0b, 0x03, 0x0b, (char)0x83
 #define VIDI__FAST_ROWS 1, 2, 4, 8, 16, 32, 64, (char)128, 0, 0, 0, 0, 0, 0, 0, 0
 
+/* What the scan for plain URLs compares with. Not in its file, where gcc would make each anew with three instructions. */
+typedef struct vidi__url_plain_tables {
+    _Alignas(32) char rows[32];
+    char not_plain[32]; /* bytes that the parser would change in a path, and '?' and '%' */
+    char host[32];
+    char low_half[32], slash[32], dot[32];
+} vidi__url_plain_tables;
+extern const vidi__url_plain_tables vidi__url_plain;
+
 /* Where the path begins, if the host begins at `host`; 0 if the parser would change the authority. */
 size_t vidi__url_fast_authority(vidi_str url, size_t host);
 

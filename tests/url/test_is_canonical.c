@@ -39,6 +39,8 @@ static const struct level {
     {VIDI__CPU_SSE2, vidi__url_is_canonical_sse2, vidi__url_count_canonical_sse2},
     {VIDI__CPU_AVX2, vidi__url_is_canonical_avx2, vidi__url_count_canonical_avx2},
     {VIDI__CPU_AVX512, vidi__url_is_canonical_avx512, vidi__url_count_canonical_avx512},
+    {VIDI__CPU_AVX2, vidi__url_is_canonical_alone_avx2, vidi__url_count_canonical_avx2},
+    {VIDI__CPU_AVX512, vidi__url_is_canonical_alone_avx512, vidi__url_count_canonical_avx512},
 #elif defined(__aarch64__)
     {VIDI__CPU_NEON, vidi__url_is_canonical_neon, vidi__url_count_canonical_neon},
 #endif

@@ -47,6 +47,81 @@ static void fingerprint_destroy(vidi__filter *filter)
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
+/* ---- one hash ---- */
+
+/* To be called after adds to a small table, while still alone: may adds run in parallel from now on? */
+static void note_division(fingerprint *self)
+{
+    atomic_store_explicit(&self->base.needs_alone, !vidi__table_is_divided(&self->table), memory_order_relaxed);
+}
+
+/* Both numbers are below 2^63, and signed ones become doubles in one instruction. */
+static double fingerprint_fp_now(const vidi__filter *filter)
+{
+    return (double)(int64_t)vidi__filter_count(filter) / (double)(int64_t)((const fingerprint *)filter)->table.hashes;
+}
+
+/* vidi__table_add, inline for partitions that are open. */
+static VIDI__INLINE int add_to_table(vidi__table *table, uint64_t hash)
+{
+    vidi__partition *partition = vidi__table_partition(table, hash);
+    if (VIDI__UNLIKELY(!partition->directory))
+        return vidi__table_add(table, hash);
+    const vidi__place place = vidi__place_of(partition, hash);
+    return vidi__table_add_at(table, partition, hash, &place);
+}
+
+/* The same among other threads. Not inlined, so that callers who are alone need none of its frame. */
+static __attribute__((noinline)) int add_locked(fingerprint *self, uint64_t hash)
+{
+    const vidi__locks *locks = vidi__table_locks(&self->table);
+    vidi__locks_take(locks, vidi__partition_of(hash));
+    int code = vidi__table_add(&self->table, hash);
+    vidi__locks_release(locks, vidi__partition_of(hash));
+    return code;
+}
+
+static vidi__added fingerprint_add_hash(vidi__filter *filter, vidi__u128 whole)
+{
+    fingerprint *self = (fingerprint *)filter;
+    uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
+    bool alone = vidi__filter_is_alone(filter);
+    int code = VIDI__LIKELY(alone) ? add_to_table(&self->table, hash) : add_locked(self, hash);
+    if (VIDI__UNLIKELY(atomic_load_explicit(&filter->needs_alone, memory_order_relaxed)))
+        note_division(self);
+    if (code != VIDI_NEW)
+        return (vidi__added){.code = code};
+    double p = fingerprint_fp_now(filter);
+    vidi__counter_add(&filter->count, 1, vidi__filter_is_alone(filter));
+    return (vidi__added){VIDI_NEW, vidi__filter_lost(p)};
+}
+
+static VIDI__INLINE bool is_in_table(const vidi__table *table, uint64_t hash)
+{
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
+    if (VIDI__UNLIKELY(!partition->directory))
+        return false;
+    const vidi__place place = vidi__place_of(partition, hash);
+    return vidi__subtable_has(place.table, place.hash, &place.spot);
+}
+
+static __attribute__((noinline)) bool has_locked(const fingerprint *self, uint64_t hash)
+{
+    const vidi__locks *locks = vidi__table_locks(&self->table);
+    vidi__locks_take(locks, vidi__partition_of(hash));
+    bool seen = is_in_table(&self->table, hash);
+    vidi__locks_release(locks, vidi__partition_of(hash));
+    return seen;
+}
+
+static int fingerprint_has_hash(const vidi__filter *filter, vidi__u128 whole)
+{
+    const fingerprint *self = (const fingerprint *)filter;
+    uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
+    bool alone = vidi__filter_is_alone(filter);
+    return (VIDI__LIKELY(alone) ? is_in_table(&self->table, hash) : has_locked(self, hash)) ? VIDI_SEEN : VIDI_NEW;
+}
+
 /* ---- batches ---- */
 
 /* From this many hashes on, a table is much larger than most caches. */
@@ -83,12 +158,6 @@ static int add_run(const fingerprint *self, vidi__fingerprint_run *run)
     if (!vidi__table_is_divided(&self->table))
         return add_singly(run);
     return vidi__batch_run(locks, run->hashes, run->count, &self->kernel->add_waves, run);
-}
-
-/* To be called after adds to a small table, while still alone: may adds run in parallel from now on? */
-static void note_division(fingerprint *self)
-{
-    atomic_store_explicit(&self->base.needs_alone, !vidi__table_is_divided(&self->table), memory_order_relaxed);
 }
 
 static int add_all(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
@@ -154,29 +223,12 @@ static uint64_t hash_of(const vidi__filter *filter, const vidi__item *item)
 
 static int fingerprint_add(vidi__filter *filter, const vidi__item *item)
 {
-    fingerprint *self = (fingerprint *)filter;
-    const vidi__locks *locks = locks_of(self);
-    uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(locks, vidi__partition_of(hash));
-    int code = vidi__table_add(&self->table, hash);
-    vidi__locks_release(locks, vidi__partition_of(hash));
-    if (VIDI__UNLIKELY(atomic_load_explicit(&filter->needs_alone, memory_order_relaxed)))
-        note_division(self);
-    if (code == VIDI_NEW)
-        vidi__filter_add_count(filter, 1);
-    return code;
+    return fingerprint_add_hash(filter, item->url.hash).code;
 }
 
 static int fingerprint_has(const vidi__filter *filter, const vidi__item *item)
 {
-    const fingerprint *self = (const fingerprint *)filter;
-    const vidi__locks *locks = locks_of(self);
-    uint64_t hash = hash_of(filter, item);
-    vidi__locks_take(locks, vidi__partition_of(hash));
-    const vidi__place place = vidi__table_place(&self->table, hash);
-    bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
-    vidi__locks_release(locks, vidi__partition_of(hash));
-    return seen ? VIDI_SEEN : VIDI_NEW;
+    return fingerprint_has_hash(filter, item->url.hash);
 }
 
 static int fingerprint_times(const vidi__filter *filter, const vidi__item *item, uint64_t *times)
@@ -286,11 +338,6 @@ static int fingerprint_fp_merged(const vidi__filter *into, const vidi__filter *f
     }
     *fp = (known + (double)self.missing) / hashes;
     return VIDI_OK;
-}
-
-static double fingerprint_fp_now(const vidi__filter *filter)
-{
-    return (double)vidi__filter_count(filter) / (double)((const fingerprint *)filter)->table.hashes;
 }
 
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
@@ -546,6 +593,8 @@ const vidi__kind vidi__kind_fingerprint = {
     .has = fingerprint_has,
     .add_hashes = fingerprint_add_hashes,
     .has_hashes = fingerprint_has_hashes,
+    .add_hash = fingerprint_add_hash,
+    .has_hash = fingerprint_has_hash,
     .fp_now = fingerprint_fp_now,
     .stat = fingerprint_stat,
     .describe = fingerprint_describe,

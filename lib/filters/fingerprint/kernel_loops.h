@@ -26,7 +26,7 @@ INLINE bool has_in(const vidi__place *place, unsigned width)
     if (in_own_line(place->spot.line, head, place->spot.distance, width))
         return true;
     return VIDI__UNLIKELY(vidi__line_has_signature(head, vidi__line_slots(width), place->spot.distance)) &&
-           vidi__subtable_has_elsewhere(place->table, place->hash, &place->spot);
+           vidi__subtable_has_elsewhere(place->table, place->hash, place->spot);
 }
 
 INLINE bool has_at(const vidi__place *place){
@@ -44,7 +44,7 @@ INLINE int add_to_full(vidi__slabs *slabs, const vidi__place *place, uint32_t he
     const unsigned slots = vidi__line_slots(width);
     vidi__subtable *table = place->table;
     uint32_t signature = vidi__line_signature(slots, place->spot.distance);
-    if (head & signature && vidi__subtable_has_elsewhere(table, place->hash, &place->spot))
+    if (head & signature && vidi__subtable_has_elsewhere(table, place->hash, place->spot))
         return VIDI_SEEN;
     if (VIDI__UNLIKELY(table->used >= table->limit))
         return VIDI__SUBTABLE_FULL;
@@ -71,7 +71,7 @@ INLINE int add_in(vidi__slabs *slabs, const vidi__place *place, unsigned width)
     if (VIDI__UNLIKELY(vidi__line_count(head) == slots))
         return add_to_full(slabs, place, head, width);
     if (VIDI__UNLIKELY(head >> (5 + slots) || table->used >= table->limit)) /* after removals; or the table is full */
-        return vidi__subtable_add_slowly(table, slabs, place->hash, &place->spot, false);
+        return vidi__subtable_add_slowly(table, slabs, place->hash, place->spot, false);
     vidi__line_append(line, width, head, place->spot.distance, false);
     table->used++;
     return VIDI_NEW;

@@ -155,9 +155,9 @@ static void add_signature(const vidi__subtable *table, unsigned char *line, uint
     vidi__line_set_head(line, vidi__line_head(line) | vidi__line_signature(slots_of(table), distance));
 }
 
-bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
+bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, vidi__spot spot)
 {
-    return match_next(table, hash, spot) || vidi__overflow_times(&table->overflow, hash);
+    return match_next(table, hash, &spot) || vidi__overflow_times(&table->overflow, hash);
 }
 
 uint64_t vidi__subtable_times(const vidi__subtable *table, uint64_t hash)
@@ -270,15 +270,14 @@ int vidi__subtable_insert(vidi__subtable *table, vidi__slabs *slabs, uint64_t ha
     return times == 1 ? insert_at(table, slabs, hash, &at) : insert_copies(table, slabs, hash, &at, times);
 }
 
-int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,
-                              bool seen)
+int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, vidi__spot spot, bool seen)
 {
-    seen = seen || (has_signature(table, spot) && vidi__subtable_has_elsewhere(table, hash, spot));
+    seen = seen || (has_signature(table, &spot) && vidi__subtable_has_elsewhere(table, hash, spot));
     if (seen && !table->multiset)
         return VIDI_SEEN;
     if (VIDI__UNLIKELY(table->used >= table->limit))
         return VIDI__SUBTABLE_FULL;
-    VIDI__TRY(insert_at(table, slabs, hash, spot));
+    VIDI__TRY(insert_at(table, slabs, hash, &spot));
     return seen ? VIDI_SEEN : VIDI_NEW;
 }
 

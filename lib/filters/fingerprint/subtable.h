@@ -212,7 +212,7 @@ uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);
     }
 
 /* Is the hash in the next line or in the overflow table? Called if its own line has its signature. */
-bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot);
+bool vidi__subtable_has_elsewhere(const vidi__subtable *table, uint64_t hash, vidi__spot spot);
 
 static VIDI__INLINE bool vidi__subtable_in_own_line(const vidi__subtable *table, const vidi__spot *spot, unsigned width)
 {
@@ -227,10 +227,10 @@ static VIDI__INLINE bool vidi__subtable_has_as(const vidi__subtable *table, uint
         return true;
     return VIDI__UNLIKELY(
                vidi__line_has_signature(vidi__line_head(spot->line), vidi__line_slots(width), spot->distance)) &&
-           vidi__subtable_has_elsewhere(table, hash, spot);
+           vidi__subtable_has_elsewhere(table, hash, *spot);
 }
 
-static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
+static VIDI__INLINE bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash, const vidi__spot *spot)
 {
 #define VIDI__HAS(width) vidi__subtable_has_as(table, hash, spot, width)
     VIDI__FOR_WIDTH(table->width, VIDI__HAS)
@@ -241,8 +241,7 @@ static inline bool vidi__subtable_has(const vidi__subtable *table, uint64_t hash
 int vidi__subtable_overflow(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash);
 
 /* The slow path: the line is full or has the hash's signature, the sub-table is full, or it is a multiset. */
-int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, const vidi__spot *spot,
-                              bool seen);
+int vidi__subtable_add_slowly(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash, vidi__spot spot, bool seen);
 
 static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__slabs *slabs, uint64_t hash,
                                               const vidi__spot *spot, unsigned width)
@@ -252,7 +251,7 @@ static VIDI__INLINE int vidi__subtable_add_as(vidi__subtable *table, vidi__slabs
     bool seen = vidi__subtable_in_own_line(table, spot, width);
     if (VIDI__UNLIKELY(vidi__line_count(head) == slots || vidi__line_has_signature(head, slots, spot->distance) ||
                        table->used >= table->limit || table->multiset))
-        return vidi__subtable_add_slowly(table, slabs, hash, spot, seen);
+        return vidi__subtable_add_slowly(table, slabs, hash, *spot, seen);
     if (seen)
         return VIDI_SEEN;
     vidi__line_append(spot->line, width, head, spot->distance, false);
