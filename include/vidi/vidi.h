@@ -230,11 +230,13 @@ VIDI_API int vidi_create(vidi_set **set, const vidi_options *options);
  * vidi_recovered says what was found.
  *
  * With VIDI_READ_ONLY: maps the snapshot, so that opening takes milliseconds whatever its size and all readers share
- * one copy, and reads what the log adds. If something is damaged or missing in the log, the rest is read, and
- * vidi_recovered tells. The set is as it was at that moment; later commits of the writer are not seen.
+ * one copy, and reads what the log adds: of a long log only the last part, if the writer has indexed the rest. If
+ * something that is read of the log is damaged or missing, the rest is read, and vidi_recovered tells. The set is as it
+ * was at that moment; later commits of the writer are not seen.
  * Nothing in the mapped file is verified before vidi_verify is called: a damaged file gives wrong answers, but does no
  * other harm. If the file is truncated or its disk fails while it is mapped, the kernel sends SIGBUS, for which the
  * library installs a handler with the first mapping: from then on the calls that read from this set return VIDI_EIO.
+ * (A writer maps files, too, when it indexes a long log; if one of them is truncated, it loses the index only.)
  * SIGBUS for any other reason goes on to the handler that was installed before. A handler that is installed later must
  * pass on what is not its own, and threads that use such a set must not block SIGBUS. VIDI_NO_MAP needs none of this.
  */
@@ -302,8 +304,8 @@ VIDI_API int vidi_sync(vidi_set *set);
 VIDI_API int vidi_snapshot(vidi_set *set);
 
 /*
- * Checks every byte of a mapped snapshot, and of the previous epoch's if it is kept; may run in a thread of its own.
- * VIDI_EFORMAT says what is wrong.
+ * Checks every byte of a mapped snapshot, of the index beside its log and of the part of the log that was not read, and
+ * the same of the previous epoch if it is kept; may run in a thread of its own. VIDI_EFORMAT says what is wrong.
  */
 VIDI_API int vidi_verify(const vidi_set *set);
 

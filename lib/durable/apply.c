@@ -1,7 +1,7 @@
 /*
  * From the staging area to the log and to the filter: how operations are hashed, logged and applied.
  */
-#include "durable/durable.h"
+#include "durable/log_index.h"
 
 /* ---- hashes ---- */
 
@@ -210,6 +210,14 @@ static vidi__work work_at(const vidi_set *from, uint64_t i, const vidi_str *url,
                         .verdicts = verdict};
 }
 
+static int merge_hashes(void *into, const vidi__u128 *hashes, uint64_t n)
+{
+    vidi__tally tally = {0};
+    uint8_t verdicts[VIDI__SEGMENT_BLOCK];
+    vidi__work work = {.hashes = hashes, .count = (size_t)n, .verdicts = verdicts};
+    return vidi__durable_operate(into, VIDI__OP_ADD, &work, &tally);
+}
+
 int vidi__durable_merge_into(vidi_set *into, const vidi_set *from)
 {
     const vidi__staging *staging = &from->durable->staging;
@@ -221,6 +229,24 @@ int vidi__durable_merge_into(vidi_set *into, const vidi_set *from)
         if (staging->kind[i] != VIDI__OP_NONE)
             VIDI__TRY(vidi__durable_operate(into, staging->kind[i], &work, &tally));
     }
+    return vidi__index_iterate(from, merge_hashes, into);
+}
+
+/* A set, and how many hashes it lacks. */
+typedef struct counting {
+    vidi_set *into;
+    uint64_t *missing;
+} counting;
+
+static int count_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
+{
+    counting *self = context;
+    uint8_t verdicts[VIDI__SEGMENT_BLOCK];
+    vidi__work work = {.hashes = hashes, .count = (size_t)n, .verdicts = verdicts};
+    memset(verdicts, VIDI_UNTRIED, sizeof verdicts);
+    VIDI__TRY(vidi__epoch_lookup(&self->into->memory, &self->into->now, &work));
+    for (uint64_t i = 0; i < n; i++)
+        *self->missing += verdicts[i] == VIDI_NEW;
     return VIDI_OK;
 }
 
@@ -236,5 +262,5 @@ int vidi__durable_count_missing(vidi_set *into, const vidi_set *from, uint64_t *
         VIDI__TRY(vidi__epoch_lookup(&into->memory, &into->now, &work));
         *missing += verdict == VIDI_NEW;
     }
-    return VIDI_OK;
+    return vidi__index_iterate(from, count_hashes, &(counting){into, missing});
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "durable/log_index.h"
+
 /* ---- logs ---- */
 
 /* A number derived from the key, so that the log of one set is not taken for that of another. */
@@ -20,6 +22,19 @@ static uint64_t identity_of(const vidi_set *set)
 vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t epoch)
 {
     return (vidi__log_id){.number = number, .epoch = epoch, .identity = identity_of(set)};
+}
+
+/* Begins to index the log, if its records have nothing but hashes. What is in it is synced. */
+static void begin_index(vidi_set *set, vidi__open_log *log, const vidi__log_id *id, uint64_t bytes)
+{
+    if (!vidi__epoch_needs_hash_only(&set->now) || set->now.filter->stores_every_add)
+        return;
+    log->index = vidi__index_begin(&set->memory, set->durable->folder.handle, id);
+    if (!log->index)
+        return;
+    vidi__log_watch(log->log, vidi__index_synced, log->index);
+    if (bytes)
+        vidi__index_synced(log->index, bytes);
 }
 
 /* Opens a log that ends after `bytes`; 0: makes a new one. */
@@ -38,6 +53,7 @@ static int open_log(vidi_set *set, const vidi__log_id *id, uint64_t bytes, vidi_
         return code;
     }
     vidi__log_report_to((*log)->log, &set->durable->end);
+    begin_index(set, *log, id, bytes);
     return VIDI_OK;
 }
 
@@ -63,6 +79,7 @@ int vidi__durable_end_log(vidi_set *set, vidi__open_log *log)
     while (atomic_load_explicit(&log->waiting, memory_order_acquire)) /* they will be told soon */
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     int code = vidi__log_close(log->log);
+    vidi__index_end(log->index, log->completes_index && code == VIDI_OK);
     vidi__release(&set->memory, log, sizeof *log, _Alignof(vidi__open_log));
     return code;
 }
@@ -86,7 +103,8 @@ int vidi__durable_state(const vidi_set *set)
 void vidi__durable_ready(vidi_set *set)
 {
     vidi__durable *durable = set->durable;
-    bool staging = durable->manual || durable->policy == VIDI__SYNC_ALWAYS || durable->frozen || durable->staging.count;
+    bool staging = durable->manual || durable->policy == VIDI__SYNC_ALWAYS || durable->frozen ||
+                   durable->staging.count || durable->segment_count;
     atomic_store_explicit(&durable->uses_staging, staging, memory_order_relaxed);
 }
 
@@ -113,12 +131,15 @@ static void end(vidi_set *set)
     if (durable->log && durable->snapshot && !durable->broken)
         vidi__write_tally(set); /* not without a snapshot: such a folder must stay without records */
     (void)vidi__durable_end_log(set, durable->before);
+    if (durable->log)
+        durable->log->completes_index = durable->policy != VIDI__SYNC_NO;
     (void)vidi__durable_end_log(set, durable->log);
     vidi__end_close(&durable->end, durable->policy != VIDI__SYNC_NO);
     vidi__folder_close(&durable->folder);
     vidi__quiet_end(&quiet, VIDI_OK);
     vidi_close(durable->previous);
     vidi__staging_free(&durable->staging);
+    vidi__index_close(set);
     pthread_mutex_destroy(&durable->staging_lock);
     pthread_mutex_destroy(&durable->turn);
     vidi__release(&set->memory, durable, sizeof *durable, _Alignof(vidi__durable));
@@ -186,7 +207,7 @@ static int catch_up(vidi_set *set)
 /* Everything committed must be in the filter. The filter of a mapped set cannot take what is in the log. */
 static int check_whole(const vidi_set *set)
 {
-    if (set->mapped && set->durable->staging.count)
+    if (set->mapped && (set->durable->staging.count || set->durable->segment_count))
         return vidi__fail(VIDI_ECANNOT, "the log is not folded into the snapshot, which is mapped; to write the set, "
                                         "open it without mapping it");
     return VIDI_OK;
@@ -197,6 +218,7 @@ static void stat_folder(vidi_set *set, vidi_stats *stats)
     vidi__durable *durable = set->durable;
     pthread_mutex_lock(&durable->staging_lock);
     int64_t net = durable->staging.net, count = (int64_t)stats->count;
+    net += (int64_t)vidi__index_count(set);
     stats->count = count + net > 0 ? (uint64_t)(count + net) : 0;
     stats->staged = durable->staging.count - durable->staging.logged;
     pthread_mutex_unlock(&durable->staging_lock);
@@ -213,7 +235,7 @@ static const vidi__persistence persistence = {
     .times = vidi__durable_times,
     .lookup_previous = vidi__durable_lookup_previous,
     .previous = previous_of,
-    .verify_previous = vidi__durable_verify_previous,
+    .verify = vidi__durable_verify,
     .settle = vidi__durable_settle,
     .added = vidi__snapshot_if_due,
     .turn_begin = begin_turn,

@@ -41,6 +41,8 @@ typedef struct vidi__open_log {
     vidi__log *log;
     uint64_t number;
     vidi__bundle bundle;
+    struct vidi__index_builder *index; /* NULL: none */
+    bool completes_index;              /* when it is closed; otherwise it stops at once */
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
@@ -70,7 +72,11 @@ typedef struct vidi__durable {
     vidi__note *frozen_note;    /* while the filter is frozen: the note that belongs to it */
     _Atomic int background;     /* state of the thread that writes snapshots: NONE, RUNNING or OVER */
     pthread_t thread;
-    vidi_set *previous; /* the previous epoch, if it was found in the folder */
+    struct vidi__segment **segments; /* of a mapped set: what the logs' indexes hold; log_index.h */
+    size_t segment_count;
+    int index_folder;    /* where their logs are */
+    bool index_is_unfit; /* the logs have removals, too */
+    vidi_set *previous;  /* the previous epoch, if it was found in the folder */
     vidi_recovery recovery;
 } vidi__durable;
 
@@ -104,7 +110,7 @@ int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work
 int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
 int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
 int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work);
-int vidi__durable_verify_previous(const vidi_set *set);
+int vidi__durable_verify(const vidi_set *set);
 int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times);
 int vidi__durable_check_listable(const vidi_set *set);
 int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *context);
@@ -211,6 +217,8 @@ typedef struct vidi__replay {
 } vidi__replay;
 
 void vidi__replay_begin(vidi__replay *self, vidi_set *set);
+/* Goes on behind the stretches of these segments, whose hashes need not be replayed. */
+int vidi__replay_resume(vidi__replay *self, struct vidi__segment *const *segments, size_t count);
 /* A vidi__log_visit: applies a record to the filter, or, if that is mapped, stages it. context is the vidi__replay. */
 int vidi__replay_record(void *context, uint32_t type, vidi_str payload);
 /*
@@ -257,6 +265,7 @@ typedef struct vidi__logs {
     uint64_t last;            /* the highest number of a log that is there, even if a crash has left nothing in it */
     vidi__log_found tail;     /* what was found in that log */
     bool has_end, end_is_damaged;
+    bool no_index; /* all of the logs is read */
     bool newer;    /* there is a log of version 2: then there must be an `end` */
     bool unlisted; /* there is a log with records that `end` should list and does not */
     bool ragged;   /* a log has unfinished bytes before valid records, or a second name, or is of version 1 */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "durable/durable.h"
+#include "durable/log_index.h"
 
 /* With more missing logs than this the folder is not what is left of a set. */
 #define MISSING_MOST 64
@@ -77,10 +78,14 @@ static bool is_leftover(const vidi__folder *folder, uint64_t number)
 static int read_log(vidi_set *set, const vidi__logs *logs, uint64_t number, vidi__log_found *found)
 {
     vidi__log_id id = vidi__durable_log_id(set, number, set->now.number);
+    vidi__log_part part = {.from = VIDI__LOG_HEAD, .to = UINT64_MAX, .known = length_of(set, logs, number)};
+    uint64_t records = 0;
     vidi__replay replay;
     vidi__replay_begin(&replay, set);
-    int code = vidi__log_read(&set->memory, logs->folder->handle, &id, length_of(set, logs, number),
-                              vidi__replay_record, &replay, found);
+    if (!logs->no_index)
+        VIDI__TRY(vidi__index_use(set, logs->folder->handle, &id, &replay, &part.from, &records));
+    int code = vidi__log_read_part(&set->memory, logs->folder->handle, &id, &part, vidi__replay_record, &replay, found);
+    found->records += records;
     return vidi__replay_end(&replay, code, found->damaged);
 }
 

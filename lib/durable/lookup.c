@@ -1,7 +1,7 @@
 /*
  * Lookups in a durable set: the filter's answer, corrected by what is in the staging area.
  */
-#include "durable/durable.h"
+#include "durable/log_index.h"
 
 /* In a multiset, a URL that was removed once may still be there. */
 int vidi__durable_correct(vidi_set *set, vidi_str url, vidi__u128 hash, int32_t delta, uint8_t *verdict)
@@ -22,6 +22,38 @@ int vidi__durable_joint_verdict(vidi_set *set, vidi_str url, vidi__u128 hash, ui
     return delta ? vidi__durable_correct(set, url, hash, delta, verdict) : VIDI_OK;
 }
 
+/* Entries that neither filter nor staging area have. */
+typedef struct fresh {
+    vidi__u128 hashes[VIDI__SEGMENT_GROUP];
+    size_t places[VIDI__SEGMENT_GROUP], n;
+} fresh;
+
+static int ask_group(vidi_set *set, fresh *group, uint8_t *verdicts)
+{
+    bool has[VIDI__SEGMENT_GROUP];
+    VIDI__TRY(vidi__index_has(set, group->hashes, group->n, has));
+    for (size_t i = 0; i < group->n; i++)
+        if (has[i])
+            verdicts[group->places[i]] = VIDI_SEEN;
+    group->n = 0;
+    return VIDI_OK;
+}
+
+/* What neither filter nor staging area have may be in the logs' indexes, which hold no removals. */
+static int ask_index(vidi_set *set, const vidi__u128 *hashes, const vidi__work *work)
+{
+    fresh group = {.n = 0};
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->verdicts[i] != VIDI_NEW)
+            continue;
+        group.places[group.n] = i;
+        group.hashes[group.n++] = hashes[i];
+        if (group.n == VIDI__SEGMENT_GROUP)
+            VIDI__TRY(ask_group(set, &group, work->verdicts));
+    }
+    return ask_group(set, &group, work->verdicts);
+}
+
 /* Not inlined: its frame is large, and sets whose staging area is not in use should not pay for it. */
 static __attribute__((noinline)) int correct_all(vidi_set *set, const vidi__work *work)
 {
@@ -38,7 +70,7 @@ static __attribute__((noinline)) int correct_all(vidi_set *set, const vidi__work
     }
     if (shared)
         pthread_mutex_unlock(&durable->staging_lock);
-    return code;
+    return code == VIDI_OK && durable->segment_count ? ask_index(set, hashes, work) : code;
 }
 
 int vidi__durable_lookup(vidi_set *set, const vidi__work *work)
@@ -54,7 +86,10 @@ int vidi__durable_times(vidi_set *set, vidi_str url, uint64_t *times)
     pthread_mutex_lock(&set->durable->staging_lock);
     int64_t sum = (int64_t)*times + vidi__staging_delta(&set->durable->staging, hash);
     pthread_mutex_unlock(&set->durable->staging_lock);
-    *times = sum > 0 ? (uint64_t)sum : 0;
+    bool has = false;
+    if (sum <= 0)
+        VIDI__TRY(vidi__index_has(set, &hash, 1, &has));
+    *times = sum > 0 ? (uint64_t)sum : has;
     return VIDI_OK;
 }
 
@@ -69,8 +104,9 @@ int vidi__durable_lookup_previous(vidi_set *set, const vidi__work *work)
     return VIDI_OK;
 }
 
-int vidi__durable_verify_previous(const vidi_set *set)
+int vidi__durable_verify(const vidi_set *set)
 {
+    VIDI__TRY(vidi__index_verify(set));
     const vidi_set *previous = set->read_only ? set->durable->previous : NULL;
     int code = previous ? vidi_verify(previous) : VIDI_OK;
     return code < 0 ? vidi__fail_in("the previous epoch", code) : VIDI_OK;
@@ -88,14 +124,39 @@ int vidi__durable_check_listable(const vidi_set *set)
     return VIDI_OK;
 }
 
-/* What the filter would tell of the i-th operation's hash. */
-static vidi__u128 kept_hash(const vidi_set *set, uint64_t i)
+/* What the filter would tell of a hash. */
+static vidi__u128 kept_hash(const vidi_set *set, vidi__u128 hash)
+{
+    const vidi__filter *filter = set->now.filter;
+    return filter->kind->kept_hash ? filter->kind->kept_hash(filter, hash) : hash;
+}
+
+static vidi__u128 staged_hash(const vidi_set *set, uint64_t i)
 {
     const vidi__staging *staging = &set->durable->staging;
-    const vidi__filter *filter = set->now.filter;
     if (!set->durable->hash_only)
         return vidi__hash(set->now.hash, &set->now.key, vidi__staging_url(staging, i));
-    return filter->kind->kept_hash ? filter->kind->kept_hash(filter, staging->hash[i]) : staging->hash[i];
+    return kept_hash(set, staging->hash[i]);
+}
+
+/* A visitor of the hashes in an index. */
+typedef struct listing {
+    const vidi_set *set;
+    vidi_visitor visitor;
+    void *context;
+} listing;
+
+static int list_hashes(void *context, const vidi__u128 *hashes, uint64_t n)
+{
+    const listing *self = context;
+    for (uint64_t i = 0; i < n; i++) {
+        vidi__u128 hash = kept_hash(self->set, hashes[i]);
+        vidi_entry entry = {{NULL, 0}, {hash.lo, hash.hi}, 1};
+        int code = self->visitor(self->context, &entry);
+        if (code)
+            return code;
+    }
+    return VIDI_OK;
 }
 
 /* Lists what is committed but not in the filter. */
@@ -105,11 +166,11 @@ int vidi__durable_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
     for (uint64_t i = 0; i < staging->logged; i++) {
         if (staging->kind[i] != VIDI__OP_ADD)
             continue;
-        vidi__u128 hash = kept_hash(set, i);
+        vidi__u128 hash = staged_hash(set, i);
         vidi_entry entry = {vidi__staging_url(staging, i), {hash.lo, hash.hi}, 1};
         int code = visitor(context, &entry);
         if (code)
             return code;
     }
-    return VIDI_OK;
+    return vidi__index_iterate(set, list_hashes, &(listing){set, visitor, context});
 }

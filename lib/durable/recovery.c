@@ -159,6 +159,12 @@ static void lose_previous(vidi_set *set, const vidi__logs *logs)
     set->previous_first = set->previous_last = 0; /* so that its other files are removed too */
 }
 
+/* The logs have removals, which an index does not know. */
+static bool index_is_unfit(const vidi_set *set)
+{
+    return set->durable && set->durable->index_is_unfit;
+}
+
 /* Loads the previous epoch as a set of its own. */
 static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *logs)
 {
@@ -177,6 +183,7 @@ static int load_previous(vidi_set *set, const vidi_access *access, vidi__logs *l
     if (code == VIDI_OK)
         code = vidi__logs_replay(previous, logs, set->previous_first, set->previous_last);
     if (code < 0) {
+        durable->index_is_unfit = index_is_unfit(previous);
         vidi_close(previous);
         return vidi__fail_in("the previous epoch", code);
     }
@@ -215,6 +222,8 @@ typedef struct opening {
     vidi__folder folder;
     vidi__folder_contents contents;
     vidi__logs logs;
+    bool no_index; /* read all of the logs */
+    bool again;    /* the next attempt must do so */
 } opening;
 
 /* Commits go to the last log if it ends cleanly, and to a new one otherwise. */
@@ -299,6 +308,7 @@ static int look(opening *self)
 {
     vidi__folder_sort sort;
     VIDI__TRY(vidi__logs_begin(&self->logs, &self->folder));
+    self->logs.no_index = self->no_index;
     VIDI__TRY(vidi__folder_look(&self->folder, &self->contents, &sort));
     uint64_t named = self->logs.known.snapshot;
     if (sort == VIDI__FOLDER_SET)
@@ -341,6 +351,8 @@ static int open_once(vidi_set **set, opening *self)
     VIDI__TRY(load_or_map(set, &self->folder, self->contents.snapshot, self->access, &bytes));
     int code = take_over(*set, self, bytes);
     if (code < 0) {
+        self->again = !self->no_index && index_is_unfit(*set);
+        self->no_index |= self->again;
         vidi_close(*set);
         *set = NULL;
     }
@@ -373,10 +385,10 @@ static bool is_of_one_moment(const opening *self, const vidi_set *set, int code)
 
 static int open_folder(vidi_set **set, const char *path, const vidi_access *access)
 {
-    bool reads = access->flags & VIDI_READ_ONLY, settled = false;
+    bool reads = access->flags & VIDI_READ_ONLY, settled = false, no_index = false;
     int code = VIDI_EABSENT;
     for (int i = 0; i < TRIES && !settled; i++) {
-        opening self = {.path = path, .access = access};
+        opening self = {.path = path, .access = access, .no_index = no_index};
         vidi_close(*set);
         *set = NULL;
         self.folder.handle = self.folder.lock.handle = -1;
@@ -385,7 +397,8 @@ static int open_folder(vidi_set **set, const char *path, const vidi_access *acce
         if (code == VIDI_OK)
             code = open_once(set, &self);
         vidi__folder_close(&self.folder);
-        settled = !reads || is_of_one_moment(&self, *set, code);
+        no_index = self.no_index;
+        settled = !reads || (!self.again && is_of_one_moment(&self, *set, code));
         if (code == VIDI_EDIFFERS || (code == VIDI_EABSENT && found))
             code = vidi__fail_in("damaged", VIDI_EFORMAT);
     }

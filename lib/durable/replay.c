@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "durable/durable.h"
+#include "durable/log_index.h"
 
 /* ---- operations ---- */
 
@@ -110,6 +111,10 @@ static int replay_batch(vidi_set *set, const batch *what)
     set->durable->recovery.urls += what->n;
     if (!set->mapped)
         return apply_batch(set, what);
+    if (what->kind == VIDI__OP_REMOVE && set->durable->segment_count) { /* it could be in a segment */
+        set->durable->index_is_unfit = true;
+        return vidi__fail(VIDI_ECANNOT, "the log has removals, so its index cannot be used");
+    }
     return what->kind == VIDI__OP_ADD ? stage_added(set, what) : stage_removed(set, what);
 }
 
@@ -248,15 +253,19 @@ static void enter_bundle(vidi__replay *self, const char *numbers)
     self->operations = 0;
 }
 
-static int replay_note(vidi_set *set, vidi_str payload)
+static int replace_note(vidi_set *set, vidi_str bytes)
 {
-    vidi_str bytes = {payload.ptr + VIDI__NOTE_HEAD, payload.len - VIDI__NOTE_HEAD};
     vidi__note *note;
-    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY, true));
     VIDI__TRY(vidi__note_make(&set->memory, bytes, &note));
     vidi__note_free(&set->memory, set->note);
     set->note = note;
     return VIDI_OK;
+}
+
+static int replay_note(vidi_set *set, vidi_str payload)
+{
+    VIDI__TRY(load_tally(&set->now, payload.ptr + VIDI__NOTE_HEAD - VIDI__RECORD_TALLY, true));
+    return replace_note(set, (vidi_str){payload.ptr + VIDI__NOTE_HEAD, payload.len - VIDI__NOTE_HEAD});
 }
 
 /* Replays what is held, up to this place, and drops the rest. */
@@ -334,6 +343,22 @@ void vidi__replay_begin(vidi__replay *self, vidi_set *set)
     self->begin = self->closed = self->n = 0;
     self->bundle = self->attempt = self->operations = self->taken = 0;
     self->kind = VIDI__OP_NONE; /* the hashes need no value: most logs are small */
+}
+
+/* The tally of the last segment is the largest; the note may be in an earlier one. */
+int vidi__replay_resume(vidi__replay *self, vidi__segment *const *segments, size_t count)
+{
+    const vidi__stretch *last = &segments[count - 1]->stretch;
+    vidi_set *set = self->set;
+    for (size_t i = count; i-- > 0;) {
+        const vidi__stretch *stretch = &segments[i]->stretch;
+        if (!stretch->has_note)
+            continue;
+        VIDI__TRY(replace_note(set, (vidi_str){(const char *)stretch->note, (size_t)stretch->note_bytes}));
+        break;
+    }
+    self->taken = last->bundles;
+    return load_tally(&set->now, (const char *)last->tally, true);
 }
 
 /* Splits a type into its form and what is left, 1 to 4. False if there is no such type. */

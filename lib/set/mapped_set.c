@@ -64,5 +64,5 @@ int vidi_verify(const vidi_set *set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     if (set->mapped) /* other sets were verified while they were read */
         VIDI__TRY(vidi__set_intact(set, vidi__set_verify(set)));
-    return set->persistence ? set->persistence->verify_previous(set) : VIDI_OK;
+    return set->persistence ? set->persistence->verify(set) : VIDI_OK;
 }

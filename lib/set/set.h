@@ -239,8 +239,11 @@ struct vidi__persistence {
     int (*lookup_previous)(vidi_set *set, const vidi__work *work);
     /* The previous epoch that was found in the folder, a set of its own; NULL: none. Any lock. */
     const vidi_set *(*previous)(const vidi_set *set);
-    /* Verifies the previous epoch if it was mapped with this one, which never changes then; no lock. */
-    int (*verify_previous)(const vidi_set *set);
+    /*
+     * Verifies what the logs' indexes hold, and the previous epoch if it was mapped with this one, which never changes
+     * then; no lock.
+     */
+    int (*verify)(const vidi_set *set);
     /*
      * Waits until the operations are on disk; no lock. On an error they are undone and their verdicts VIDI_UNTRIED.
      * work is what was added; NULL: it was a removal.

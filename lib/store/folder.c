@@ -10,6 +10,7 @@
 #include "base/fork.h"
 #include "store/end.h"
 #include "store/log.h"
+#include "store/segment.h"
 
 #define LOCK_NAME "lock"
 #define SET_PREFIX "set."
@@ -328,13 +329,26 @@ typedef struct tidying {
     uint64_t keep, also_first, also_last;
 } tidying;
 
+/* The number of a snapshot, or of a log or the log that a part of an index belongs to; 0 if the name is none of these. */
+static uint64_t number_of(const char *name)
+{
+    const size_t skip = sizeof VIDI__SEGMENT_PREFIX - 1;
+    char log[40];
+    uint64_t number = number_in(name, SET_PREFIX, "");
+    if (!number)
+        number = number_in(name, LOG_PREFIX, "");
+    if (number || strncmp(name, VIDI__SEGMENT_PREFIX, skip) != 0 || strlen(name) < skip + 16)
+        return number;
+    snprintf(log, sizeof log, LOG_PREFIX "%.16s", name + skip);
+    return number_in(log, LOG_PREFIX, "");
+}
+
 static int remove_old(void *context, const char *name)
 {
     const tidying *self = context;
-    uint64_t number = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
+    uint64_t number = number_of(name);
     bool old = false;
-    if (number || log) {
-        number = number ? number : log;
+    if (number) {
         old = number < self->keep && !(number >= self->also_first && number <= self->also_last);
     } else {
         old = number_in(name, SET_PREFIX, NEW_SUFFIX) != 0;

@@ -5,6 +5,7 @@
  *     set.<number>              a snapshot: the stream that vidi_write writes (docs/FORMAT.md)
  *     set.<number>.new          a snapshot that is being written, or that a crash has left behind
  *     log.<number>              what was committed after the snapshot of that number was begun
+ *     index.<number>.<serial>   a part of the index of the log of that number (segment.h); nothing depends on it
  *     end                       which of these files must be there, and how much of each log is on disk (end.h)
  *     end.new                   the next one, or what a crash has left of it
  *
@@ -68,8 +69,8 @@ int vidi__folder_look(const vidi__folder *folder, vidi__folder_contents *content
 int vidi__folder_sync(const vidi__folder *folder);
 
 /*
- * Removes what is no longer needed: unfinished snapshots, and snapshots and logs below `keep`, except those from
- * `also_first` to `also_last`. What cannot be removed stays until the next time.
+ * Removes what is no longer needed: unfinished snapshots, and snapshots, logs and their indexes below `keep`, except
+ * those from `also_first` to `also_last`. What cannot be removed stays until the next time.
  */
 void vidi__folder_tidy(const vidi__folder *folder, uint64_t keep, uint64_t also_first, uint64_t also_last);
 

@@ -177,6 +177,14 @@ void vidi__log_report_to(vidi__log *log, struct vidi__end *end)
     pthread_mutex_unlock(&log->lock);
 }
 
+void vidi__log_watch(vidi__log *log, void (*synced)(void *context, uint64_t length), void *context)
+{
+    pthread_mutex_lock(&log->lock);
+    log->watcher = synced;
+    log->watching = context;
+    pthread_mutex_unlock(&log->lock);
+}
+
 int vidi__log_close(vidi__log *log)
 {
     if (!log)

@@ -65,6 +65,8 @@ int vidi__log_create(vidi__log **log, vidi__memory *memory, int folder, const vi
 /* Makes the log tell this `end` how much of it is on disk, and if it has got a second name. Before the first append. */
 struct vidi__end;
 void vidi__log_report_to(vidi__log *log, struct vidi__end *end);
+/* Makes the log call `synced` after each sync, from its thread and without a lock. Before the first append. */
+void vidi__log_watch(vidi__log *log, void (*synced)(void *context, uint64_t length), void *context);
 
 /*
  * Continues at the end of a log that vidi__log_read found intact. `bytes` is the size that it reported; VIDI_EFORMAT if
@@ -151,6 +153,7 @@ int vidi__log_state(vidi__log *log);
 
 typedef struct vidi__log_found {
     uint32_t version;
+    uint64_t generation; /* random, one for each log */
     uint64_t records;
     uint64_t intact;     /* length of the file up to the first byte that is not part of a valid record */
     uint64_t bytes;      /* length of the file up to the end of the last valid record */
@@ -178,6 +181,14 @@ typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
  */
 int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
                    void *context, vidi__log_found *found);
+
+/* The same for a part of a log. It begins at `from`, the end of a record, and what is at `to` or behind it is ignored. */
+typedef struct vidi__log_part {
+    uint64_t from, to;
+    uint64_t known;
+} vidi__log_part;
+int vidi__log_read_part(vidi__memory *memory, int folder, const vidi__log_id *id, const vidi__log_part *part,
+                        vidi__log_visit *visit, void *context, vidi__log_found *found);
 
 /* How much of the log before this one was on disk, as this one's head tells; 0 if it is unreadable or of version 1. */
 uint64_t vidi__log_length_before(int folder, const vidi__log_id *id);

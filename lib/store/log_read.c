@@ -20,7 +20,7 @@
 typedef struct reader {
     vidi__memory *memory;
     vidi__file file;
-    uint64_t size;  /* of the file when reading began */
+    uint64_t size;  /* of the file when reading began, or where it has to end */
     uint64_t links; /* names that the file has */
     uint64_t known; /* length that was on disk, or VIDI__LOG_UNKNOWN */
     vidi__log_head head;
@@ -183,9 +183,9 @@ static void count_rest(const reader *self, vidi__log_found *found)
 }
 
 /* found->bytes is always the end of the last valid record. */
-static int read_records(reader *self, vidi__log_visit *visit, void *context, vidi__log_found *found)
+static int read_records(reader *self, uint64_t from, vidi__log_visit *visit, void *context, vidi__log_found *found)
 {
-    uint64_t offset = VIDI__LOG_HEAD;
+    uint64_t offset = from;
     found->bytes = found->intact = offset;
     while (self->size - offset >= VIDI__LOG_RECORD_HEAD + VIDI__LOG_CHECK) {
         uint32_t type;
@@ -211,21 +211,33 @@ static int read_records(reader *self, vidi__log_visit *visit, void *context, vid
     return VIDI_OK;
 }
 
-int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
-                   void *context, vidi__log_found *found)
+int vidi__log_read_part(vidi__memory *memory, int folder, const vidi__log_id *id, const vidi__log_part *part,
+                        vidi__log_visit *visit, void *context, vidi__log_found *found)
 {
     reader self;
     *found = (vidi__log_found){0};
     VIDI__TRY(open_reader(&self, memory, folder, id));
-    self.known = known;
+    self.known = part->known;
     int code = read_head(&self, id, found);
     if (code == VIDI_OK && !found->headless) {
         found->version = self.head.version;
+        found->generation = self.head.generation;
         found->links = self.links;
-        code = read_records(&self, visit, context, found);
+        if (part->from > self.size)
+            code = vidi__fail(VIDI_EFORMAT, "%s is shorter than it was", self.file.name);
+        self.size = part->to < self.size ? part->to : self.size;
+        if (code == VIDI_OK)
+            code = read_records(&self, part->from, visit, context, found);
     }
     close_reader(&self);
     return code;
+}
+
+int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
+                   void *context, vidi__log_found *found)
+{
+    vidi__log_part all = {.from = VIDI__LOG_HEAD, .to = UINT64_MAX, .known = known};
+    return vidi__log_read_part(memory, folder, id, &all, visit, context, found);
 }
 
 uint64_t vidi__log_length_before(int folder, const vidi__log_id *id)

@@ -50,7 +50,9 @@ struct vidi__log {
     vidi__file file;
     uint64_t number;
     uint64_t generation;
-    vidi__end *reports_to; /* is told how much is on disk; may be NULL */
+    vidi__end *reports_to;                           /* is told how much is on disk; may be NULL */
+    void (*watcher)(void *context, uint64_t length); /* is told, too; may be NULL */
+    void *watching;
     vidi__log_policy policy;
 
     pthread_t thread;
@@ -85,6 +87,6 @@ void vidi__log_fail(vidi__log *log, int code);
 void vidi__log_set_ready(vidi__log *log);
 
 /* The thread: a function for pthread_create, whose argument is the log. */
-void *vidi__log_run(void *log);
+void *vidi__log_run(void *context);
 
 #endif

@@ -111,6 +111,8 @@ static void sync_out(vidi__log *log)
     bool synced = false;
     pthread_mutex_unlock(&log->lock);
     int code = sync_to(log, target, &synced);
+    if (code == VIDI_OK && log->watcher)
+        log->watcher(log->watching, target);
     pthread_mutex_lock(&log->lock);
     if (synced)
         log->synced = target;
