@@ -78,4 +78,53 @@ static void release(void *context, void *ptr, size_t bytes, size_t alignment)
         free(ptr);
 }
 
+/* ---- an arena ---- */
+
+static struct {
+    char *bytes;
+    size_t size, used;
+} arena;
+
+int bench_arena_open(size_t bytes)
+{
+    arena.bytes = bench_map(bytes, true, true);
+    arena.size = arena.bytes ? bytes : 0;
+    arena.used = 0;
+    return arena.bytes ? 0 : -1;
+}
+
+void bench_arena_close(void)
+{
+    bench_unmap(arena.bytes, arena.size);
+    arena.bytes = NULL;
+    arena.size = 0;
+}
+
+/* Small blocks, and large ones for which there is no room any more, come from the heap. */
+static void *take(void *context, size_t bytes, size_t alignment)
+{
+    size_t whole = rounded(bytes);
+    if (bytes < MAP_FROM || whole > arena.size - arena.used)
+        return allocate(context, bytes, alignment);
+    arena.used += whole;
+    return arena.bytes + arena.used - whole;
+}
+
+/* Memory of the arena is given out once, so it is still zero. */
+static void *take_zeroed(void *context, size_t bytes, size_t alignment)
+{
+    void *ptr = take(context, bytes, alignment);
+    if (ptr && bytes < MAP_FROM)
+        memset(ptr, 0, bytes);
+    return ptr;
+}
+
+static void give_back(void *context, void *ptr, size_t bytes, size_t alignment)
+{
+    if ((char *)ptr < arena.bytes || (char *)ptr >= arena.bytes + arena.size)
+        release(context, ptr, bytes, alignment);
+}
+
+const vidi_allocator bench_arena = {sizeof bench_arena, take, take_zeroed, give_back, NULL};
+
 const vidi_allocator bench_allocator = {sizeof bench_allocator, allocate, allocate_zeroed, release, NULL};

@@ -29,7 +29,7 @@ namespace
 {
 struct account {
     size_t bytes = 0;
-    bool populate = false, huge = false;
+    bool populate = false, huge = false, arena = false;
 };
 
 constexpr size_t map_from = size_t{1} << 20;
@@ -50,22 +50,36 @@ template <class T> struct counted {
         return book->populate && bytes >= map_from;
     }
 
+    bool takes(size_t bytes) const
+    {
+        return book->arena && bytes >= map_from;
+    }
+
+    size_t weight(T *ptr, size_t bytes) const
+    {
+        return maps(bytes) || takes(bytes) ? bytes : malloc_usable_size(ptr) + sizeof(size_t);
+    }
+
     T *allocate(size_t n)
     {
         size_t bytes = n * sizeof(T);
-        void *ptr = maps(bytes) ? bench_map(bytes, book->huge, true) : std::malloc(bytes);
+        void *ptr = maps(bytes)    ? bench_map(bytes, book->huge, true)
+                    : takes(bytes) ? bench_arena.allocate(nullptr, bytes, 64)
+                                   : std::malloc(bytes);
         if (!ptr)
             throw std::bad_alloc();
-        book->bytes += maps(bytes) ? bytes : malloc_usable_size(ptr) + sizeof(size_t);
+        book->bytes += weight(static_cast<T *>(ptr), bytes);
         return static_cast<T *>(ptr);
     }
 
     void deallocate(T *ptr, size_t n)
     {
         size_t bytes = n * sizeof(T);
-        book->bytes -= maps(bytes) ? bytes : malloc_usable_size(ptr) + sizeof(size_t);
+        book->bytes -= weight(ptr, bytes);
         if (maps(bytes))
             bench_unmap(ptr, bytes);
+        else if (takes(bytes))
+            bench_arena.release(nullptr, ptr, bytes, 64);
         else
             std::free(ptr);
     }
@@ -157,6 +171,7 @@ template <class Set, bool huge> void *make(const bench_recipe *recipe)
         auto self = std::make_unique<held<Set>>();
         self->book.populate = recipe->capacity != 0;
         self->book.huge = huge;
+        self->book.arena = recipe->populated;
         self->set = std::make_unique<Set>(0, typename Set::hasher(), typename Set::key_equal(),
                                           typename Set::allocator_type(&self->book));
         if (recipe->capacity)

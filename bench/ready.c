@@ -19,7 +19,9 @@ static void *make(const bench_recipe *recipe)
         .params = recipe->params,
         .capacity = recipe->capacity,
         .error = recipe->error,
-        .allocator = recipe->capacity ? &bench_allocator : NULL,
+        .allocator = recipe->capacity    ? &bench_allocator
+                     : recipe->populated ? &bench_arena
+                                         : NULL,
     };
     memcpy(inside.key, &recipe->seed, sizeof recipe->seed);
     if (vidi__inside_filter_make(&filter, &inside) < 0)

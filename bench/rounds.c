@@ -22,7 +22,9 @@
 #define LIMIT_OPERATIONS 4000000u
 #define LIMIT_LEAST ((size_t)64 << 20)
 #define LIMIT_MOST ((size_t)2 << 30)
-#define LIMIT_PER_URL 44            /* bytes a URL in the largest peer */
+#define LIMIT_PER_URL 44 /* bytes a URL in the largest peer */
+#define ARENA_PER_URL 40 /* and all that one allocates while it doubles */
+#define ARENA_LEAST ((size_t)64 << 20)
 #define STRIDE UINT64_C(2654435761) /* a prime, so its multiples modulo n visit all n numbers */
 
 static struct {
@@ -202,6 +204,7 @@ static bench_recipe recipe_of(const bench_subject *subject, uint64_t n, uint64_t
                           .params = subject->params,
                           .error = subject->error,
                           .capacity = subject->flags & BENCH_RESERVED ? n : 0,
+                          .populated = subject->flags & BENCH_POPULATED,
                           .seed = seed};
 }
 
@@ -211,6 +214,10 @@ static int measure_form(bench_subject *subject, int form, size_t size, uint64_t 
     const bench_class *class = subject->classes[form];
     bench_result *result = &subject->results[size];
     bench_recipe recipe = recipe_of(subject, n, seed);
+    if (recipe.populated && bench_arena_open((size_t)n * ARENA_PER_URL + ARENA_LEAST) < 0) {
+        snprintf(result->why, sizeof result->why, "no memory to touch beforehand");
+        return 0;
+    }
     double cpu_start = bench_cpu_now(), start = bench_now();
     void *self = class->make(&recipe);
     if (!self) {
@@ -221,6 +228,8 @@ static int measure_form(bench_subject *subject, int form, size_t size, uint64_t 
         bench_record(&result->create, (bench_now() - start) / (double)n, (bench_cpu_now() - cpu_start) / (double)n);
     int code = jobs(class, self, form, seed, n, result);
     class->close(self);
+    if (recipe.populated)
+        bench_arena_close();
     malloc_trim(0);
     if (code < 0)
         fprintf(stderr, "\n%s: %s\n", subject->name, bench_reason());

@@ -111,6 +111,7 @@ static void list_filters(bench_run *run)
     put_rocksdb(run, "RocksDB's Bloom 1e-2", BENCH_1E2, BENCH_MAIN);
     put_kind(run, "classic 1e-2", "classic", BENCH_1E2, reserved, true);
     put_kind(run, "blocked 1e-2", "blocked", BENCH_1E2, reserved | BENCH_MAIN | BENCH_THREADS, true);
+    put_kind(run, "blocked 1e-2, singly", "blocked", BENCH_1E2, reserved, false)->classes[BENCH_URLS] = &bench_singles;
     put_paper(run, "counting 1e-2", "counting");
     put_paper(run, "multilayer 1e-2", "multilayer");
     put_paper(run, "eigen 1e-2", "eigen");
@@ -138,12 +139,19 @@ static void list_sets(bench_run *run)
     put_kind(run, "fingerprint", "fingerprint", BENCH_NONE, reserved | BENCH_MAIN | BENCH_THREADS, true);
     put_kind(run, "fingerprint, grown", "fingerprint", BENCH_NONE, BENCH_MAIN, true);
     put_kind(run, "fingerprint, growth=1.5", "fingerprint", BENCH_NONE, BENCH_MAIN, true)->params = "growth=1.5";
+    put_kind(run, "fingerprint, populated", "fingerprint", BENCH_NONE, BENCH_MAIN | BENCH_POPULATED, true)->note =
+        "grown, into memory that was touched before";
+    put_kind(run, "growth=1.5, populated", "fingerprint", BENCH_NONE, BENCH_MAIN | BENCH_POPULATED, true)->params =
+        "growth=1.5";
+    put_kind(run, "fingerprint, singly", "fingerprint", BENCH_NONE, reserved | BENCH_MAIN, false)->classes[BENCH_URLS] =
+        &bench_singles;
     put_kind(run, "hashset, grown", "hashset", BENCH_NONE, BENCH_SLOW, false)->most = STRINGS_MOST;
-    put_words(run, "absl", bench_peer(BENCH_ABSL, false), reserved, "");
+    put_words(run, "absl", bench_peer(BENCH_ABSL, false), reserved | BENCH_MAIN, "");
     put_words(run, "absl batched", bench_peer(BENCH_ABSL, true), reserved | BENCH_MAIN, ahead);
     put_words(run, "absl batched, 2 MiB pages", bench_peer(BENCH_ABSL_HUGE, true), reserved | BENCH_MAIN, ahead);
     put_words(run, "absl, grown", bench_peer(BENCH_ABSL, false), BENCH_SLOW, "");
     put_words(run, "absl batched, grown", bench_peer(BENCH_ABSL, true), BENCH_MAIN, ahead);
+    put_words(run, "absl batched, populated", bench_peer(BENCH_ABSL, true), BENCH_MAIN | BENCH_POPULATED, ahead);
     put_words(run, "robin-map", bench_peer(BENCH_ROBIN, false), reserved | BENCH_SLOW, "");
     put_words(run, "robin-map batched", bench_peer(BENCH_ROBIN, true), reserved | BENCH_SLOW, row);
     put_words(run, "khash", bench_khash(false), reserved | BENCH_SLOW, "");
@@ -191,10 +199,16 @@ static const char *rival_name(const bench_subject *subject, size_t number)
         {"RocksDB's Bloom 1e-2", "RocksDB's Bloom 1e-4", "RocksDB's Bloom 1e-6", NULL}};
     static const char *const reserved[] = {"absl batched", "absl batched, 2 MiB pages", "absl", "libbloom 1e-4"};
     static const char *const grown[] = {"absl batched, grown", "absl, grown", "libbloom 1e-4"};
+    static const char *const populated[] = {"absl batched, populated", "fingerprint"};
+    static const char *const singly[] = {"absl", "libbloom 1e-4"};
     if (subject->group != BENCH_NONE)
         return number < sizeof bloom / sizeof bloom[0] ? bloom[number][subject->group] : NULL;
     if (!subject->kind)
         return number == 0 ? "libbloom 1e-4" : NULL;
+    if (subject->classes[BENCH_URLS] == &bench_singles)
+        return number < sizeof singly / sizeof singly[0] ? singly[number] : NULL;
+    if (subject->flags & BENCH_POPULATED)
+        return number < sizeof populated / sizeof populated[0] ? populated[number] : NULL;
     if (subject->flags & BENCH_RESERVED)
         return number < sizeof reserved / sizeof reserved[0] ? reserved[number] : NULL;
     return number < sizeof grown / sizeof grown[0] ? grown[number] : NULL;

@@ -55,6 +55,7 @@ typedef struct bench_recipe {
     const char *kind, *params; /* for vidi's kinds */
     double error;
     uint64_t capacity; /* URLs to reserve and touch memory for; 0: it grows from empty */
+    bool populated;    /* if it grows, into memory that was touched before: bench_arena */
     uint64_t seed;
     size_t bytes; /* working set, for the limit */
 } bench_recipe;
@@ -78,7 +79,7 @@ void *bench_refuse(const char *format, ...) __attribute__((format(printf, 1, 2))
 const char *bench_reason(void);
 
 /* The functions return NULL for peers that were not built in. */
-extern const bench_class bench_sets, bench_ready, bench_limit;
+extern const bench_class bench_sets, bench_singles, bench_ready, bench_limit;
 const bench_class *bench_libbloom(void);
 const bench_class *bench_rocksdb(void);
 const bench_class *bench_khash(bool batched);
@@ -94,6 +95,13 @@ void bench_unmap(void *ptr, size_t bytes);
 void bench_touch(void *ptr, size_t bytes);
 /* A vidi_allocator that uses these functions. */
 extern const vidi_allocator bench_allocator;
+/*
+ * For subjects that grow: large blocks come from one piece of memory in 2 MiB pages that was touched when it was opened,
+ * and are never used again. So only growing itself is timed, without the kernel's share.
+ */
+int bench_arena_open(size_t bytes);
+void bench_arena_close(void);
+extern const vidi_allocator bench_arena;
 
 /* ---- measuring ---- */
 
@@ -104,11 +112,12 @@ enum { BENCH_URLS, BENCH_HASHES, BENCH_FORMS };
 typedef enum bench_group { BENCH_1E2, BENCH_1E4, BENCH_1E6, BENCH_NONE, BENCH_GROUPS } bench_group;
 
 enum {
-    BENCH_MAIN = 1,     /* part of `make bench-quick`, and measured at 1e8 */
-    BENCH_SLOW = 2,     /* from 5e6 URLs on, measured in the first round only */
-    BENCH_RESERVED = 4, /* memory is reserved for all URLs */
-    BENCH_GUAVA = 8,    /* runs in its own process */
-    BENCH_THREADS = 16  /* also measured with one and two threads */
+    BENCH_MAIN = 1,      /* part of `make bench-quick`, and measured at 1e8 */
+    BENCH_SLOW = 2,      /* from 5e6 URLs on, measured in the first round only */
+    BENCH_RESERVED = 4,  /* memory is reserved for all URLs */
+    BENCH_GUAVA = 8,     /* runs in its own process */
+    BENCH_THREADS = 16,  /* also measured with one and two threads */
+    BENCH_POPULATED = 32 /* grows into memory that was touched before */
 };
 
 /* One figure in each round; 0 rounds: not measured. */

@@ -108,7 +108,11 @@ static const bench_series *libbloom_of(const bench_run *run, const bench_subject
 
 static const bench_series *absl_of(const bench_run *run, const bench_subject *subject, size_t size)
 {
-    return add_of(run, subject->flags & BENCH_RESERVED ? "absl batched" : "absl batched, grown", size);
+    return add_of(run,
+                  subject->flags & BENCH_RESERVED    ? "absl batched"
+                  : subject->flags & BENCH_POPULATED ? "absl batched, populated"
+                                                     : "absl batched, grown",
+                  size);
 }
 
 static bool was_measured(const bench_subject *subject, size_t size)
@@ -215,7 +219,7 @@ static void blocked_ratios(const bench_run *run, const char *name, size_t size, 
     const bench_result *result = &subject->results[size];
     const bench_series *own = &result->series[BENCH_URLS][BENCH_ADD], *ready = &result->series[BENCH_HASHES][BENCH_ADD];
     const bench_subject *rival;
-    fprintf(out, "  %-18s on URLs", name);
+    fprintf(out, "  %-23s on URLs", name);
     for (size_t i = 0; (rival = bench_rival(run, subject, size, i)); i++)
         fprintf(out, "%s %.2f x %s", i ? "," : "", ratio(&rival->results[size].series[BENCH_URLS][BENCH_ADD], own),
                 rival->name);
@@ -230,15 +234,17 @@ static void fingerprint_ratios(const bench_run *run, const char *name, size_t si
         return;
     const bench_result *result = &subject->results[size];
     const bench_series *own = result->series[BENCH_URLS];
-    fprintf(out, "  %-18s on URLs", name);
+    fprintf(out, "  %-23s on URLs", name);
     const bench_subject *rival;
     for (size_t i = 0; (rival = bench_rival(run, subject, size, i)); i++)
         fprintf(out, "%s %.2f x %s (%.2f of its memory)", i ? "," : "",
                 ratio(&rival->results[size].series[BENCH_URLS][BENCH_ADD], &own[BENCH_ADD]), rival->name,
                 (double)result->bytes / (double)rival->results[size].bytes);
-    fprintf(out, ".\n  %-18s Ready: %.0f %% of the limit. Absent %.2f times present.\n", "",
-            100 * ratio(&result->limit[0], &result->series[BENCH_HASHES][BENCH_ADD]),
-            ratio(&own[BENCH_ABSENT], &own[BENCH_PRESENT]));
+    fprintf(out, ".\n  %-23s ", "");
+    if (result->series[BENCH_HASHES][BENCH_ADD].rounds)
+        fprintf(out, "Ready: %.0f %% of the limit. ",
+                100 * ratio(&result->limit[0], &result->series[BENCH_HASHES][BENCH_ADD]));
+    fprintf(out, "Absent %.2f times present.\n", ratio(&own[BENCH_ABSENT], &own[BENCH_PRESENT]));
 }
 
 void bench_ratios(const bench_run *run, size_t size, FILE *out)
@@ -252,6 +258,9 @@ void bench_ratios(const bench_run *run, size_t size, FILE *out)
     fingerprint_ratios(run, "fingerprint", size, out);
     fingerprint_ratios(run, "fingerprint, grown", size, out);
     fingerprint_ratios(run, "fingerprint, growth=1.5", size, out);
+    fingerprint_ratios(run, "fingerprint, populated", size, out);
+    fingerprint_ratios(run, "growth=1.5, populated", size, out);
+    fingerprint_ratios(run, "fingerprint, singly", size, out);
 }
 
 void bench_left_out(const bench_run *run, FILE *out)

@@ -1,4 +1,4 @@
-/* vidi through its public header, as users call it: URLs in batches. */
+/* vidi through its public header, as users call it: URLs in batches, or one at a time. */
 #include "subjects.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void *make(const bench_recipe *recipe)
     options.key = key;
     options.canon = "none"; /* the peers compare bytes too */
     options.access = &access;
-    access.allocator = recipe->capacity ? &bench_allocator : NULL;
+    access.allocator = recipe->capacity ? &bench_allocator : recipe->populated ? &bench_arena : NULL;
     if (vidi_create(&one.set, &options) < 0)
         return bench_refuse("%s", vidi_message());
     return &one;
@@ -77,3 +77,36 @@ static bench_weight weigh(void *self)
 }
 
 const bench_class bench_sets = {make, close_set, add, has, weigh};
+
+/* ---- one URL at a time ---- */
+
+static int64_t singly(held *self, const bench_work *work, int (*ask)(vidi_set *set, vidi_str url))
+{
+    int64_t seen = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        int code = ask(self->set, work->urls[i]);
+        if (code < 0) {
+            bench_refuse("%s", vidi_message());
+            return -1;
+        }
+        seen += code == VIDI_SEEN;
+    }
+    return seen;
+}
+
+static int has_one(vidi_set *set, vidi_str url)
+{
+    return vidi_has(set, url);
+}
+
+static int64_t add_singly(void *self, const bench_work *work)
+{
+    return singly(self, work, vidi_add);
+}
+
+static int64_t has_singly(void *self, const bench_work *work)
+{
+    return singly(self, work, has_one);
+}
+
+const bench_class bench_singles = {make, close_set, add_singly, has_singly, weigh};
