@@ -100,6 +100,12 @@ INLINE void look_ahead_of_add(const vidi__place *place, bool far)
     }
 }
 
+/* May it be worth looking ahead? Before that, few lines are full. */
+INLINE bool is_crowded(const vidi__subtable *table)
+{
+    return table->used > table->limit / 10 * 7;
+}
+
 /* The same for a lookup. */
 INLINE void look_ahead_of_has(const vidi__place *place)
 {
@@ -188,7 +194,7 @@ INLINE int add_ring(vidi__fingerprint_run *run, bool far)
 {
     vidi__place ring[VIDI__RING];
     locate_first(run, ring);
-    bool crowded = ring[0].table->used > ring[0].table->limit / 10 * 7; /* before that, few lines are full */
+    bool crowded = is_crowded(ring[0].table); /* others are about as full */
     for (size_t i = 0; i < run->count; i += VIDI__RING_STEP) {
         locate(run, ring, i + VIDI__RING_AHEAD);
         size_t look = i + VIDI__RING_LOOK;
@@ -236,6 +242,7 @@ TARGET static void fetch_wave(void *context, const vidi__wave *wave)
     }
 }
 
+/* Has no sub-table of the partition been replaced since the wave was fetched? */
 INLINE bool is_current(const vidi__fingerprint_run *run, const vidi__wave *wave)
 {
     return run->fetched[wave->buffer].changes == run->table->partitions[wave->partition].changes;
@@ -245,7 +252,9 @@ TARGET static void look_ahead_of_adds(void *context, const vidi__wave *wave)
 {
     const vidi__fingerprint_run *run = context;
     const vidi__place *places = run->fetched[wave->buffer].places;
-    for (size_t i = 0; i < wave->count && is_current(run, wave); i++)
+    if (!is_current(run, wave) || !is_crowded(places[0].table))
+        return;
+    for (size_t i = 0; i < wave->count; i++)
         look_ahead_of_add(&places[i], true);
 }
 
@@ -253,32 +262,35 @@ TARGET static void look_ahead_of_lookups(void *context, const vidi__wave *wave)
 {
     const vidi__fingerprint_run *run = context;
     const vidi__place *places = run->fetched[wave->buffer].places;
-    for (size_t i = 0; i < wave->count; i++)
+    for (size_t i = 0; i < wave->count && run->far; i++)
         look_ahead_of_has(&places[i]);
 }
 
-/* Adds hash i of a wave. A multiset takes the slow way. */
-INLINE int add_of_wave(vidi__fingerprint_run *run, const vidi__wave *wave, size_t i)
+/* Adds hash i of a wave whose sub-table is full or whose partition is not open, or which goes to a multiset. */
+TARGET static __attribute__((noinline)) int add_slowly(vidi__fingerprint_run *run, const vidi__wave *wave, size_t i)
 {
-    vidi__table *table = run->table;
-    const vidi__place *place = &run->fetched[wave->buffer].places[i];
-    int verdict = VIDI__SUBTABLE_FULL;
-    if (VIDI__UNLIKELY(!is_current(run, wave)))
+    int verdict = vidi__table_add(run->table, run->hashes[wave->order[i]].hi);
+    if (!is_current(run, wave))
         fetch_wave(run, wave);
-    if (VIDI__LIKELY(!table->multiset))
-        verdict = add_at(&table->slabs, place);
-    return VIDI__LIKELY(verdict != VIDI__SUBTABLE_FULL) ? verdict
-                                                        : vidi__table_add(table, run->hashes[wave->order[i]].hi);
+    return verdict;
 }
 
 TARGET static int add_wave(void *context, const vidi__wave *wave)
 {
     vidi__fingerprint_run *run = context;
+    vidi__slabs *slabs = &run->table->slabs;
+    const vidi__place *place = run->fetched[wave->buffer].places;
+    const uint16_t *order = wave->order;
     uint8_t *verdicts = run->verdicts;
-    for (size_t i = 0; i < wave->count; i++) {
-        int verdict = add_of_wave(run, wave, i);
+    const bool plain = !run->table->multiset;
+    if (VIDI__UNLIKELY(!is_current(run, wave)))
+        fetch_wave(run, wave);
+    for (size_t i = 0, count = wave->count; i < count; i++, place++) {
+        int verdict = VIDI__LIKELY(plain) ? add_at(slabs, place) : VIDI__SUBTABLE_FULL;
+        if (VIDI__UNLIKELY(verdict == VIDI__SUBTABLE_FULL))
+            verdict = add_slowly(run, wave, i);
         VIDI__TRY(verdict);
-        verdicts[wave->order[i]] = (uint8_t)verdict;
+        verdicts[order[i]] = (uint8_t)verdict;
         run->done++;
         run->fresh += verdict == VIDI_NEW;
     }

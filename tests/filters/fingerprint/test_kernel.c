@@ -24,7 +24,7 @@ static void start(whole *w, uint64_t hashes, uint64_t reserved)
     test_allocator_init(&w->allocator);
     assert_int_equal(vidi__memory_init(&w->memory, &w->allocator.hook, 0), VIDI_OK);
     w->table.hashes = hashes;
-    assert_int_equal(vidi__table_init(&w->table, &w->memory), VIDI_OK);
+    vidi__table_init(&w->table, &w->memory);
     assert_int_equal(vidi__table_reserve(&w->table, reserved), VIDI_OK);
 }
 
@@ -68,12 +68,13 @@ static void check_lookups(const vidi__fingerprint_kernel *kernel, vidi__table *t
     vidi__fingerprint_run run = run_of(table, hashes, n, ring, far);
     kernel->has(&run);
     run = run_of(table, hashes, n, waves, far);
-    assert_int_equal(vidi__batch_run(NULL, hashes, n, &kernel->has_waves, &run), VIDI_OK);
+    if (vidi__table_is_divided(table)) /* waves are for tables with partitions */
+        assert_int_equal(vidi__batch_run(NULL, hashes, n, &kernel->has_waves, &run), VIDI_OK);
     for (size_t i = 0; i < n; i++) {
         const vidi__place place = vidi__table_place(table, hashes[i].hi);
         bool seen = place.table && vidi__subtable_has(place.table, place.hash, &place.spot);
         check(ring[i] == (seen ? VIDI_SEEN : VIDI_NEW), "hash %d of %d in a ring: %d", (int)i, (int)n, ring[i]);
-        assert_int_equal(waves[i], ring[i]);
+        assert_true(waves[i] == ring[i] || !vidi__table_is_divided(table));
     }
 }
 
@@ -111,10 +112,13 @@ static void compare_ways(const vidi__fingerprint_kernel *kernel, uint64_t hashes
     start(&singly, hashes, reserved);
     start(&ringed, hashes, reserved);
     start(&waved, hashes, reserved);
-    for (size_t i = 0; i < 3 * VIDI__COUNT(sizes); i++) {
+    if (!vidi__table_is_divided(&waved.table))
+        assert_int_equal(vidi__table_divide(&waved.table), VIDI_OK);
+    for (size_t i = 0; i < 10 * VIDI__COUNT(sizes); i++) {
         size_t n = sizes[i % VIDI__COUNT(sizes)];
-        make_batch(batch, n, &random, 12000);
+        make_batch(batch, n, &random, 60000);
         check_lookups(kernel, &ringed.table, batch, n, far);
+        check_lookups(kernel, &waved.table, batch, n, far);
         vidi__fingerprint_run run = run_of(&ringed.table, batch, n, ring, far);
         assert_int_equal(kernel->add(&run), VIDI_OK);
         vidi__fingerprint_run wave_run = run_of(&waved.table, batch, n, waves, far);
@@ -137,6 +141,7 @@ static void compare_ways(const vidi__fingerprint_kernel *kernel, uint64_t hashes
             assert_true(gone[0] == gone[1] && gone[1] == gone[2]);
         }
     }
+    assert_true(vidi__table_is_divided(&ringed.table)); /* perhaps in the midst of a ring */
     check_same_bits(&singly.table, &ringed.table);
     check_same_contents(&singly.table, &waved.table);
     finish(&singly);
@@ -151,7 +156,7 @@ static void rings_and_waves_do_what_single_adds_do(void **state)
         skip();
     for (size_t i = 0; i < VIDI__COUNT(numbers); i++)
         for (unsigned way = 0; way < 4; way++)
-            compare_ways(vidi__fingerprint_kernel_for(level), numbers[i], way % 2 ? 9000 : 0, way / 2);
+            compare_ways(vidi__fingerprint_kernel_for(level), numbers[i], way % 2 ? 40000 : 0, way / 2);
 }
 
 /* Whichever allocation is refused: what has a verdict is in the table, what has none left no trace. */
@@ -169,6 +174,8 @@ static void an_error_leaves_each_hash_answered_or_untouched(void **state)
         whole w;
         start(&w, UINT64_C(1) << 60, 0);
         vidi__fingerprint_run run = run_of(&w.table, batch, N, verdicts, false);
+        if (at % 2 == 0)
+            assert_int_equal(vidi__table_divide(&w.table), VIDI_OK);
         test_allocator_fail(&w.allocator, at, true);
         int code = at % 2 ? kernel->add(&run) : add_in_waves(kernel, &run);
         assert_int_equal(code, test_allocator_refused(&w.allocator) ? VIDI_EMEMORY : VIDI_OK);
