@@ -225,6 +225,7 @@ struct vidi__kind {
     /* What iterate tells of an item's hash; NULL: all of it. */
     vidi__u128 (*kept_hash)(const vidi__filter *filter, vidi__u128 hash);
     int (*step)(vidi__filter *filter, uint64_t budget_ns); /* 1: more is left to do */
+    bool step_is_concurrent;                               /* step may run in parallel with add and has */
     void (*expect)(vidi__filter *filter, uint64_t urls);   /* a hint, which may come while other threads add */
 };
 

@@ -273,10 +273,14 @@ int vidi_step(vidi_set *set, uint64_t budget_ns)
     if (!set)
         return vidi__fail(VIDI_EARGUMENT, "set is NULL");
     VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_alone(set);
-    vidi__filter *filter = set->now.filter;
+    vidi__lock_shared(set);
+    const vidi__kind *kind = set->now.filter->kind; /* a set never changes its kind */
+    if (!kind->step_is_concurrent) {
+        vidi__unlock(set);
+        vidi__lock_alone(set);
+    }
     bool frozen = set->persistence && set->persistence->is_frozen(set);
-    int code = filter->kind->step && !frozen ? filter->kind->step(filter, budget_ns) : 0;
+    int code = kind->step && !frozen ? kind->step(set->now.filter, budget_ns) : 0;
     vidi__unlock(set);
     return code;
 }

@@ -17,6 +17,7 @@
  * than chance, since partition, sub-table, line and distance all come from the keyed hash.
  */
 #include <math.h>
+#include <time.h>
 
 #include "cpu/cpu.h"
 #include "filters/fingerprint/kernel.h"
@@ -354,6 +355,22 @@ static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *sta
     stats->fill = all.slots > 0 ? all.used / all.slots : 0;
 }
 
+/* Prepares memory for growth. It needs nothing but the pool, so other threads may add at the same time. */
+static int fingerprint_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    vidi__slabs *slabs = &((fingerprint *)filter)->table.slabs;
+    struct timespec begin, now;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (!budget_ns)
+        return vidi__slabs_want_more(slabs);
+    do {
+        if (!vidi__slabs_prepare(slabs))
+            return 0;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((double)(now.tv_sec - begin.tv_sec) * 1e9 + (double)(now.tv_nsec - begin.tv_nsec) < (double)budget_ns);
+    return 1;
+}
+
 static void fingerprint_describe(const vidi__filter *filter, vidi__text *text)
 {
     const fingerprint *self = (const fingerprint *)filter;
@@ -603,6 +620,8 @@ const vidi__kind vidi__kind_fingerprint = {
     .has_newer_form = fingerprint_has_newer_form,
     .save_run = fingerprint_save_run,
     .load_run = fingerprint_load_run,
+    .step = fingerprint_step,
+    .step_is_concurrent = true,
     .expect = fingerprint_expect,
     .verify = fingerprint_verify,
     .plan = fingerprint_plan,

@@ -2,6 +2,9 @@
 #include "filters/fingerprint/slabs.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
+#define PAGE 4096 /* or more */
+#define AHEAD_MAX 8
+#define AHEAD_SHARE 64
 
 void vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory)
 {
@@ -28,8 +31,8 @@ static uint64_t next_block(const vidi__slabs *slabs)
     return size < VIDI__SLAB_BYTES ? VIDI__SLAB_BYTES : size / VIDI__SLAB_BYTES * VIDI__SLAB_BYTES;
 }
 
-/* Allocates a block of this size to cut slabs from. The previous one is used up. */
-static int new_block(vidi__slabs *slabs, uint64_t size)
+/* Allocates a block of this size. */
+static int alloc_block(vidi__slabs *slabs, uint64_t size, unsigned char **bytes)
 {
     if (slabs->block_count == slabs->block_room) {
         uint64_t room = slabs->block_room ? slabs->block_room * 2 : 8;
@@ -41,8 +44,15 @@ static int new_block(vidi__slabs *slabs, uint64_t size)
     block.alignment = block.size >= HUGE_PAGE ? HUGE_PAGE : VIDI__CACHE_LINE;
     VIDI__TRY(vidi__alloc(slabs->memory, &block.bytes, block.size, block.alignment));
     slabs->blocks[slabs->block_count++] = block;
-    slabs->cut_from = block.bytes;
-    slabs->cut_left = block.size;
+    *bytes = block.bytes;
+    return VIDI_OK;
+}
+
+/* Allocates a block to cut slabs from. The previous one is used up. */
+static int new_block(vidi__slabs *slabs, uint64_t size)
+{
+    VIDI__TRY(alloc_block(slabs, size, &slabs->cut_from));
+    slabs->cut_left = size;
     return VIDI_OK;
 }
 
@@ -51,6 +61,59 @@ int vidi__slabs_reserve(vidi__slabs *slabs, uint64_t bytes)
     bytes = bytes / VIDI__SLAB_BYTES * VIDI__SLAB_BYTES;
     return bytes ? new_block(slabs, bytes) : VIDI_OK;
 }
+
+/* ---- blocks ahead ---- */
+
+static bool wants_more(const vidi__slabs *slabs)
+{
+    uint64_t most = slabs->total * VIDI__SLAB_BYTES / AHEAD_SHARE / HUGE_PAGE + 1;
+    return next_block(slabs) == HUGE_PAGE && slabs->ahead_count < (most < AHEAD_MAX ? most : AHEAD_MAX);
+}
+
+bool vidi__slabs_want_more(vidi__slabs *slabs)
+{
+    vidi__mutex_lock(&slabs->lock);
+    bool more = wants_more(slabs);
+    vidi__mutex_unlock(&slabs->lock);
+    return more;
+}
+
+/* Touching takes long, so nobody waits for it. */
+int vidi__slabs_prepare(vidi__slabs *slabs)
+{
+    unsigned char *block = NULL;
+    vidi__quiet quiet;
+    vidi__quiet_begin(&quiet);
+    vidi__mutex_lock(&slabs->lock);
+    int code = wants_more(slabs) ? alloc_block(slabs, HUGE_PAGE, &block) : VIDI_OK;
+    vidi__mutex_unlock(&slabs->lock);
+    vidi__quiet_end(&quiet, VIDI_OK);
+    if (code < 0 || !block)
+        return 0;
+    for (uint64_t at = 0; at < HUGE_PAGE; at += PAGE)
+        *(volatile unsigned char *)(block + at) = 0;
+    vidi__mutex_lock(&slabs->lock);
+    memcpy(block, &slabs->ahead, sizeof slabs->ahead);
+    slabs->ahead = block;
+    slabs->ahead_count++;
+    bool more = wants_more(slabs);
+    vidi__mutex_unlock(&slabs->lock);
+    return more;
+}
+
+/* A block to cut slabs from: one that was prepared, or a new one. */
+static int next_to_cut(vidi__slabs *slabs)
+{
+    if (!slabs->ahead)
+        return new_block(slabs, next_block(slabs));
+    slabs->cut_from = slabs->ahead;
+    slabs->cut_left = HUGE_PAGE;
+    memcpy(&slabs->ahead, slabs->cut_from, sizeof slabs->ahead);
+    slabs->ahead_count--;
+    return VIDI_OK;
+}
+
+/* ---- slabs ---- */
 
 static int take(vidi__slabs *slabs, unsigned char **slab)
 {
@@ -61,7 +124,7 @@ static int take(vidi__slabs *slabs, unsigned char **slab)
         return VIDI_OK;
     }
     if (!slabs->cut_left)
-        VIDI__TRY(new_block(slabs, next_block(slabs)));
+        VIDI__TRY(next_to_cut(slabs));
     *slab = slabs->cut_from;
     slabs->cut_from += VIDI__SLAB_BYTES;
     slabs->cut_left -= VIDI__SLAB_BYTES;

@@ -59,6 +59,30 @@ static void bytes_a_url_stay_below_the_promise(void **state)
     check(sizes[2].always <= 7.5, "up to %g bytes a URL from ten million on", sizes[2].always);
 }
 
+/* A step prepares memory for growth: a block of 2 MiB for each 128 MiB, as long as it has time, and then no more. */
+static void a_step_prepares_memory_for_growth(void **state)
+{
+    static const uint64_t capacities[] = {0, 1000000, 12000000};
+    (void)state;
+    for (size_t i = 0; i < VIDI__COUNT(capacities) && !(i == 2 && test_sanitized()); i++) {
+        fixture f;
+        vidi__filter *filter;
+        begin(&f);
+        assert_int_equal(create_fingerprint(&f, &filter, NULL, capacities[i], 0), VIDI_OK);
+        uint64_t live = f.allocator.live_bytes;
+        assert_int_equal(filter->kind->step(filter, 0), i == 2);
+        assert_int_equal(f.allocator.live_bytes, live);
+        assert_int_equal(filter->kind->step(filter, 1), 0);
+        uint64_t more = f.allocator.live_bytes - live;
+        assert_true(i == 2 ? more >= 2 << 20 && more < 3 << 20 : !more);
+        assert_int_equal(filter->kind->step(filter, UINT64_MAX), 0);
+        assert_int_equal(filter->kind->step(filter, 0), 0);
+        assert_int_equal(f.allocator.live_bytes, live + more);
+        vidi__filter_destroy(filter);
+        end(&f);
+    }
+}
+
 /* Of pages, by the kernel's account. */
 static uint64_t resident(void)
 {
@@ -372,6 +396,7 @@ int main(int argc, char **argv)
     static const char *const certain[] = {"bits=60", "multiset=on", NULL};
     test_add("bytes a URL stay below the promise", bytes_a_url_stay_below_the_promise, NULL);
     add_with("a small set is small", a_small_set_is_small, all);
+    test_add("a step prepares memory for growth", a_step_prepares_memory_for_growth, NULL);
     test_add("what is booked is what is resident", what_is_booked_is_what_is_resident, NULL);
     test_add("a millionth costs at most 33 bits a URL", a_millionth_costs_at_most_33_bits_a_url, NULL);
     test_add("a filled set takes what was planned", a_filled_set_takes_what_was_planned, NULL);

@@ -184,6 +184,82 @@ static void a_refused_block_costs_nothing(void **state)
     }
 }
 
+/* ---- blocks that are prepared ---- */
+
+/* Prepares as much as is wanted; returns how many blocks there are ahead. */
+static uint64_t prepare_all(fixture *f)
+{
+    while (vidi__slabs_prepare(&f->slabs))
+        assert_true(vidi__slabs_want_more(&f->slabs));
+    assert_false(vidi__slabs_want_more(&f->slabs));
+    return f->slabs.ahead_count;
+}
+
+/* A small pool stays small; a large one gets a 64th more, and 16 MiB at most. */
+static void as_much_is_prepared_as_is_promised(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f, 0);
+    for (uint64_t slabs = 1; slabs <= 80000; slabs++) {
+        if (slabs > 10000)
+            slabs += 5000, f.slabs.total += 5000; /* as if they had been taken */
+        take(&f);
+        uint64_t used = vidi__memory_used(&f.memory), total = f.slabs.total * VIDI__SLAB_BYTES;
+        if (slabs % 1000 && slabs < 10000)
+            continue;
+        uint64_t ahead = prepare_all(&f);
+        uint64_t most = total / HUGE / 64 + 1;
+        assert_int_equal(ahead, total < (uint64_t)64 << 20 ? 0 : most < 8 ? most : 8);
+        assert_true(vidi__memory_used(&f.memory) - used <= ahead * HUGE + 65536);
+    }
+    assert_int_equal(f.slabs.ahead_count, 8);
+    end(&f);
+}
+
+/* What was given back comes first, then the rest of the newest block, then what was prepared; nothing is asked for. */
+static void what_is_prepared_is_used_when_nothing_is_free(void **state)
+{
+    enum { N = 5000 };
+    unsigned char *slab = NULL;
+    fixture f;
+    (void)state;
+    begin(&f, 0);
+    for (unsigned i = 0; i < N; i++)
+        slab = take(&f);
+    assert_int_equal(prepare_all(&f), 1);
+    vidi__slabs_give(&f.slabs, slab);
+    uint64_t calls = f.allocator.calls, rest = f.slabs.cut_left / VIDI__SLAB_BYTES, whole = HUGE / VIDI__SLAB_BYTES;
+    assert_ptr_equal(take(&f), slab);
+    for (uint64_t i = 0; i < rest; i++)
+        memset(take(&f), 1, VIDI__SLAB_BYTES);
+    assert_int_equal(f.slabs.ahead_count, 1);
+    for (uint64_t i = 0; i < whole; i++)
+        memset(take(&f), 2, VIDI__SLAB_BYTES);
+    assert_int_equal(f.slabs.ahead_count, 0);
+    assert_int_equal(f.allocator.calls, calls);
+    take(&f);
+    assert_true(f.allocator.calls > calls);
+    end(&f);
+}
+
+static void what_cannot_be_prepared_costs_nothing(void **state)
+{
+    fixture f;
+    (void)state;
+    begin(&f, 0);
+    for (unsigned i = 0; i < 5000; i++)
+        take(&f);
+    f.memory.limit = vidi__memory_used(&f.memory) + HUGE - 1;
+    uint64_t used = vidi__memory_used(&f.memory);
+    assert_int_equal(vidi__slabs_prepare(&f.slabs), 0);
+    assert_int_equal(f.slabs.ahead_count, 0);
+    assert_true(vidi__memory_used(&f.memory) - used < 65536); /* the list of blocks may have grown */
+    f.memory.limit = UINT64_MAX;
+    assert_int_equal(prepare_all(&f), 1);
+    end(&f);
+}
+
 /* ---- a block ahead ---- */
 
 static void what_is_reserved_is_asked_for_once(void **state)
@@ -381,6 +457,9 @@ int main(int argc, char **argv)
     test_add("the limit is kept and what is there stays usable", the_limit_is_kept_and_what_is_there_stays_usable,
              NULL);
     test_add("a refused block costs nothing", a_refused_block_costs_nothing, NULL);
+    test_add("as much is prepared as is promised", as_much_is_prepared_as_is_promised, NULL);
+    test_add("what is prepared is used when nothing is free", what_is_prepared_is_used_when_nothing_is_free, NULL);
+    test_add("what cannot be prepared costs nothing", what_cannot_be_prepared_costs_nothing, NULL);
     test_add("what is reserved is asked for once", what_is_reserved_is_asked_for_once, NULL);
     test_add("less than a slab is not reserved", less_than_a_slab_is_not_reserved, NULL);
     test_add("what cannot be reserved is refused", what_cannot_be_reserved_is_refused, NULL);
