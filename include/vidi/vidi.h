@@ -162,7 +162,16 @@ enum vidi_access_flags {
      */
     VIDI_ACCEPT_DAMAGE = 64,
     /* for vidi_read: the source must end with the stream; if it gives more bytes, that is VIDI_EFORMAT */
-    VIDI_READ_TO_END = 128
+    VIDI_READ_TO_END = 128,
+    /*
+     * Room for a capacity is not allocated when a set is made, rotated, read or copied, but when it is first written
+     * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
+     * allocator clears its memory, and vidi_stats.memory_bytes counts what was written to. A set that then gets no more
+     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. For fingerprint,
+     * classic, counting, multilayer and eigen, also inside spatial and scalable; other kinds ignore it. Adds to such a
+     * Bloom filter do not run in parallel.
+     */
+    VIDI_TOUCH_LATER = 256
 };
 
 /*

@@ -1,28 +1,35 @@
-/* An array of m bits that counts how many are set. Bloom filters are built on it. */
+/*
+ * An array of m bits that counts how many are set. Bloom filters are built on it.
+ *
+ * It is one block of memory, or, if the set was told to touch memory later (VIDI_TOUCH_LATER), a lazy array. The
+ * functions with the shortest names are for one block alone. vidi__bitmap_look, vidi__bitmap_touch and vidi__bitmap_put
+ * work with both.
+ */
 #ifndef VIDI_FILTERS_BITMAP_H
 #define VIDI_FILTERS_BITMAP_H
 
-#include "base/memory.h"
-#include "base/stream.h"
+#include "base/lazy.h"
 
 typedef struct vidi__bitmap {
-    uint64_t *words; /* whole cache lines; bits from m on stay 0 */
+    uint64_t *words; /* whole cache lines; bits from m on stay 0; NULL if the array is lazy */
     uint64_t m;
     uint64_t ones; /* number of bits that are set */
+    vidi__lazy lazy;
 } vidi__bitmap;
 
 /*
  * Starts with all bits 0, or, if reader is not NULL, with what vidi__bitmap_save wrote: u64 number of set bits, then an
- * array. Borrowed bits are not examined, except that the number of set bits must not exceed m.
+ * array. Borrowed bits are not examined, except that the number of set bits must not exceed m. `later`: the array is
+ * lazy, unless it is borrowed.
  */
-int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader);
+int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader, bool later);
 void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory);
 /* Verifies borrowed bits: the number of set bits must be right, and none may be set beyond m. */
 int vidi__bitmap_verify(const vidi__bitmap *bitmap);
 int vidi__bitmap_save(const vidi__bitmap *bitmap, vidi__writer *writer);
 
-/* Sets all bits of `into` that are set in `from`. Both must have the same m. */
-void vidi__bitmap_merge(vidi__bitmap *into, const vidi__bitmap *from);
+/* Sets all bits of `into` that are set in `from`. Both must have the same m. An error changes nothing. */
+int vidi__bitmap_merge(vidi__bitmap *into, vidi__memory *memory, const vidi__bitmap *from);
 
 /* How many bits are set in at least one of two arrays with the same m. */
 uint64_t vidi__bitmap_union(const vidi__bitmap *a, const vidi__bitmap *b);
@@ -86,9 +93,50 @@ static inline void vidi__bitmap_add_ones(vidi__bitmap *bitmap, uint64_t more)
     __atomic_fetch_add(&bitmap->ones, more, __ATOMIC_RELAXED);
 }
 
+/* Does nothing useful if the array is lazy, and no harm. */
 static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bit)
 {
-    __builtin_prefetch(&bitmap->words[bit / 64], 1);
+    __builtin_prefetch((const void *)((uintptr_t)bitmap->words + bit / 64 * 8), 1);
+}
+
+/* ---- for arrays of both sorts ---- */
+
+static inline bool vidi__bitmap_is_lazy(const vidi__bitmap *bitmap)
+{
+    return !bitmap->words;
+}
+
+/* Bytes that are allocated. */
+static inline uint64_t vidi__bitmap_allocated(const vidi__bitmap *bitmap)
+{
+    return vidi__bitmap_is_lazy(bitmap) ? bitmap->lazy.bytes : vidi__bitmap_bytes(bitmap->m);
+}
+
+/* The word with this number. It may be written to only if one of its bits was touched. */
+static inline uint64_t *vidi__bitmap_word(const vidi__bitmap *bitmap, uint64_t word)
+{
+    return bitmap->words ? &bitmap->words[word] : vidi__lazy_at(&bitmap->lazy, word);
+}
+
+static inline bool vidi__bitmap_look(const vidi__bitmap *bitmap, uint64_t bit)
+{
+    return *vidi__bitmap_word(bitmap, bit / 64) >> (bit % 64) & 1;
+}
+
+/* To be called before vidi__bitmap_put. An error changes nothing. */
+static inline int vidi__bitmap_touch(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t bit)
+{
+    return bitmap->words ? VIDI_OK : vidi__lazy_touch(&bitmap->lazy, memory, bit / 64);
+}
+
+/* Sets a bit that was touched; true if it was 0. For one thread at a time, without lookups. */
+static inline bool vidi__bitmap_put(vidi__bitmap *bitmap, uint64_t bit)
+{
+    uint64_t *word = vidi__bitmap_word(bitmap, bit / 64), mask = UINT64_C(1) << (bit % 64);
+    bool fresh = !(*word & mask);
+    *word |= mask;
+    bitmap->ones += fresh;
+    return fresh;
 }
 
 #endif

@@ -28,10 +28,25 @@ static inline bool vidi__bloom_bits_set(vidi__bitmap *bits, const uint64_t *plac
     return !fresh;
 }
 
+/* The same in a lazy array whose places were touched. */
+static inline bool vidi__bloom_bits_put(vidi__bitmap *bits, const uint64_t *places, unsigned k)
+{
+    bool all = true;
+    for (unsigned i = 0; i < k; i++)
+        all &= !vidi__bitmap_put(bits, places[i]);
+    return all;
+}
+
 /* Are the places of all k values set? */
 static inline bool vidi__bloom_bits_test(const vidi__bitmap *bits, const vidi__placing *placing, const uint64_t *values,
                                          unsigned k)
 {
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(bits))) {
+        for (unsigned i = 0; i < k; i++)
+            if (!vidi__bitmap_look(bits, vidi__placing_of(placing, values[i])))
+                return false;
+        return true;
+    }
     for (unsigned i = 0; i < k; i++)
         if (!vidi__bitmap_test(bits, vidi__placing_of(placing, values[i])))
             return false;

@@ -13,7 +13,7 @@
  *
  * Threads: adds run in parallel if the item's hash is available (mode=derived, of=url). A lock chosen by that hash
  * serialises two adds of one URL, so exactly one of them finds a bit unset. Adds of different URLs share nothing but
- * atomic words. Small filters, and filters inside others, which never add in parallel, do without locks.
+ * atomic words. Small filters, lazy ones, and filters inside others, which never add in parallel, do without locks.
  *
  * Batches (mode=derived, of=url) go in waves: while the bits of one wave are set, the memory fetches those of the next.
  *
@@ -89,11 +89,11 @@ static int classic_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_classic, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    bool small = vidi__bitmap_bytes(self->shape.m) < LOCKS_FROM;
-    atomic_store(&self->base.needs_alone, small);
-    if (self->base.can & VIDI_IS_CONCURRENT && !small)
+    bool alone = vidi__bitmap_bytes(self->shape.m) < LOCKS_FROM || config->touch_later;
+    atomic_store(&self->base.needs_alone, alone);
+    if (self->base.can & VIDI_IS_CONCURRENT && !alone)
         VIDI__TRY(vidi__alloc_zeroed(config->memory, &self->locks, LOCKS * sizeof *self->locks, VIDI__CACHE_LINE));
-    return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader);
+    return vidi__bitmap_init(&self->bits, config->memory, self->shape.m, config->reader, config->touch_later);
 }
 
 /* The places of a part, which are fetched: writes, if atomic, would wait for one another. */
@@ -113,6 +113,8 @@ static bool bits_are_set(const classic *self, const vidi__part *part)
 /* Sets the places of a URL with this hash; true if all were set. Meanwhile no other thread sets those of this URL. */
 static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places)
 {
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
+        return vidi__bloom_bits_put(&self->bits, places, self->shape.k);
     if (!self->locks || vidi__filter_is_alone(&self->base))
         return vidi__bloom_bits_set(&self->bits, places, self->shape.k, false);
     vidi__mutex *mutex = &self->locks[hash.hi % LOCKS].mutex;
@@ -122,11 +124,34 @@ static bool set_places(classic *self, vidi__u128 hash, const uint64_t *places)
     return all;
 }
 
+static int touch_places(classic *self, const uint64_t *places)
+{
+    for (unsigned i = 0; i < self->shape.k; i++)
+        VIDI__TRY(vidi__bitmap_touch(&self->bits, self->base.memory, places[i]));
+    return VIDI_OK;
+}
+
+/* Touches all places of an item, before any of them is set. */
+static int touch_item(classic *self, const vidi__item *item)
+{
+    uint64_t places[VIDI__K_MAX];
+    for (size_t i = 0; self->of_segments && i < item->segment_count; i++) {
+        places_of(self, &item->segments[i], places);
+        VIDI__TRY(touch_places(self, places));
+    }
+    if (self->of_segments)
+        return VIDI_OK;
+    places_of(self, &item->url, places);
+    return touch_places(self, places);
+}
+
 static int classic_add(vidi__filter *filter, const vidi__item *item)
 {
     classic *self = (classic *)filter;
     uint64_t places[VIDI__K_MAX];
     bool seen = true;
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
+        VIDI__TRY(touch_item(self, item));
     for (size_t i = 0; self->of_segments && i < item->segment_count; i++) {
         places_of(self, &item->segments[i], places);
         seen &= set_places(self, item->segments[i].hash, places);
@@ -204,12 +229,26 @@ static void add_wave(classic *self, const classic_wave *wave, uint8_t *verdicts,
     vidi__filter_add_count(&self->base, (int64_t)fresh);
 }
 
+/* Adds to a lazy array, hash by hash: an add that gets no memory is the last one. */
+static int add_lazily(classic *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
+{
+    classic_wave one;
+    for (size_t i = 0; i < n; i++) {
+        fetch_wave(self, &one, hashes + i, 1, self->shape.k);
+        VIDI__TRY(touch_places(self, one.places));
+        add_wave(self, &one, verdicts + i, tally);
+    }
+    return VIDI_OK;
+}
+
 static int classic_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts,
                               vidi__tally *tally)
 {
     classic *self = (classic *)filter;
     classic_wave waves[2];
     unsigned turn = 0;
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
+        return add_lazily(self, hashes, n, verdicts, tally);
     fetch_wave(self, &waves[turn], hashes, n, self->shape.k);
     for (size_t done = 0; done < n; turn = !turn) {
         size_t next = done + waves[turn].count;
@@ -223,6 +262,11 @@ static int classic_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
 static bool places_are_set(const classic *self, const uint64_t *places, unsigned count)
 {
     bool all = true;
+    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits))) {
+        for (unsigned i = 0; i < count; i++)
+            all &= vidi__bitmap_look(&self->bits, places[i]);
+        return all;
+    }
     for (unsigned i = 0; i < count; i++)
         all &= vidi__bitmap_test(&self->bits, places[i]);
     return all;
@@ -268,7 +312,7 @@ static int classic_has_hashes(const vidi__filter *filter, const vidi__u128 *hash
 static void classic_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const classic *self = (const classic *)filter;
-    stats->bytes = vidi__bitmap_bytes(self->shape.m);
+    stats->bytes = vidi__bitmap_allocated(&self->bits);
     stats->fill = vidi__bitmap_fill(&self->bits);
     stats->k = self->shape.k;
 }
@@ -312,7 +356,7 @@ static int classic_merge(vidi__filter *into, const vidi__filter *from)
     classic *self = (classic *)into;
     uint64_t before = self->bits.ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
-    vidi__bitmap_merge(&self->bits, &((const classic *)from)->bits);
+    VIDI__TRY(vidi__bitmap_merge(&self->bits, into->memory, &((const classic *)from)->bits));
     vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->bits.ones}, self->shape.m, self->shape.k);
     return VIDI_OK;
 }

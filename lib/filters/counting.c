@@ -14,6 +14,7 @@
  * Promises: no false negatives after any sequence of adds and legal removes (no more removes of a URL than adds).
  * fp_now = (share of counters that are not zero)^k, as exact as for the classic filter.
  */
+#include "base/lazy.h"
 #include "filters/bloom.h"
 #include "filters/pieces.h"
 
@@ -23,8 +24,9 @@ typedef struct counting {
     vidi__bloom shape;
     unsigned width;
     unsigned per_word;
-    uint64_t limit; /* the largest value of a counter */
-    uint64_t *words;
+    uint64_t limit;  /* the largest value of a counter */
+    uint64_t *words; /* NULL if the array is lazy */
+    vidi__lazy lazy;
     uint64_t used; /* counters that are not zero */
 } counting;
 
@@ -38,15 +40,26 @@ static uint64_t bytes_of(uint64_t m, unsigned per_word)
     return vidi__round_up(words_of(m, per_word) * 8, VIDI__CACHE_LINE);
 }
 
+static uint64_t *word_at(const counting *self, uint64_t word)
+{
+    return self->words ? &self->words[word] : vidi__lazy_at(&self->lazy, word);
+}
+
+/* To be called before the counter is written to. */
+static int touch(counting *self, uint64_t place)
+{
+    return self->words ? VIDI_OK : vidi__lazy_touch(&self->lazy, self->base.memory, place / self->per_word);
+}
+
 static uint64_t get(const counting *self, uint64_t place)
 {
-    return self->words[place / self->per_word] >> (place % self->per_word * self->width) & self->limit;
+    return *word_at(self, place / self->per_word) >> (place % self->per_word * self->width) & self->limit;
 }
 
 static void put(counting *self, uint64_t place, uint64_t value)
 {
     unsigned shift = (unsigned)(place % self->per_word) * self->width;
-    uint64_t *word = &self->words[place / self->per_word];
+    uint64_t *word = word_at(self, place / self->per_word);
     *word = (*word & ~(self->limit << shift)) | value << shift;
 }
 
@@ -55,6 +68,7 @@ static void counting_destroy(vidi__filter *filter)
     counting *self = (counting *)filter;
     if (self->words) /* without them per_word may still be 0 */
         vidi__release(filter->memory, self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
+    vidi__lazy_free(&self->lazy, filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
@@ -66,7 +80,7 @@ static int counting_verify(const vidi__filter *filter)
     uint64_t mask = self->per_word * self->width == 64 ? 0 : ~UINT64_C(0) << self->per_word * self->width;
     uint64_t words = words_of(self->shape.m, self->per_word);
     for (uint64_t i = 0; i < words; i++)
-        if (self->words[i] & mask)
+        if (*word_at(self, i) & mask)
             return vidi__damaged("bits are set between counters");
     for (uint64_t place = self->shape.m; place < words * self->per_word; place++)
         if (get(self, place))
@@ -82,7 +96,12 @@ static int load(counting *self, const vidi__config *config)
     VIDI__TRY(vidi__read_u64(config->reader, &self->used));
     if (self->used > self->shape.m)
         return vidi__damaged("the number of counters in use is too large");
-    VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
+    if (config->touch_later && !vidi__lends(config->reader)) {
+        VIDI__TRY(vidi__lazy_init(&self->lazy, config->memory, words));
+        VIDI__TRY(vidi__lazy_read(&self->lazy, config->memory, config->reader));
+    } else {
+        VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
+    }
     return vidi__must_examine(config->reader) ? counting_verify(&self->base) : VIDI_OK;
 }
 
@@ -101,6 +120,8 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     self->base.stores_every_add = true;
     if (config->reader)
         return load(self, config);
+    if (config->touch_later)
+        return vidi__lazy_init(&self->lazy, config->memory, words_of(self->shape.m, self->per_word));
     return vidi__alloc_zeroed(config->memory, &self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
 }
 
@@ -137,6 +158,8 @@ static int counting_add(vidi__filter *filter, const vidi__item *item)
     uint64_t places[VIDI__K_MAX];
     unsigned count = places_of(self, item, places);
     bool seen = minimum(self, places, count) > 0;
+    for (unsigned i = 0; i < count; i++)
+        VIDI__TRY(touch(self, places[i]));
     for (unsigned i = 0; i < count; i++) {
         uint64_t value = get(self, places[i]);
         self->used += value == 0;
@@ -201,7 +224,7 @@ static double counting_fp_now(const vidi__filter *filter)
 static void counting_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const counting *self = (const counting *)filter;
-    stats->bytes = bytes_of(self->shape.m, self->per_word);
+    stats->bytes = self->words ? bytes_of(self->shape.m, self->per_word) : self->lazy.bytes;
     stats->fill = fill(self);
     stats->k = self->shape.k;
 }
@@ -221,14 +244,20 @@ static void counting_hash_names(const vidi__filter *filter, vidi__text *text)
 static int counting_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const counting *self = (const counting *)filter;
+    uint64_t words = words_of(self->shape.m, self->per_word);
     VIDI__TRY(vidi__write_u64(writer, self->used));
-    return vidi__write_array(writer, self->words, words_of(self->shape.m, self->per_word));
+    VIDI__TRY(vidi__write_align(writer));
+    for (uint64_t word = 0, count; word < words; word += count) {
+        count = self->words ? words : vidi__lazy_span(&self->lazy, word);
+        VIDI__TRY(vidi__write_words(writer, word_at(self, word), count));
+    }
+    return VIDI_OK;
 }
 
 static int counting_save_run(const vidi__filter *filter, vidi__run_out *run)
 {
     const counting *self = (const counting *)filter;
-    return vidi__words_save_run(self->words, words_of(self->shape.m, self->per_word), run);
+    return vidi__words_save_run(self->words, &self->lazy, words_of(self->shape.m, self->per_word), run);
 }
 
 /* Do all counters of this word exist, and are the bits that belong to none 0? */
@@ -259,7 +288,7 @@ static int take_counters(void *context, uint64_t first, const unsigned char *wor
         else if (!is_valid(self, first + i, word))
             return vidi__damaged("bits are set outside of the counters");
     }
-    return VIDI_OK;
+    return self->words || apply ? VIDI_OK : vidi__lazy_touch_range(&self->lazy, first, count);
 }
 
 static int counting_load_run(vidi__filter *filter, vidi__run_in *run)
@@ -273,10 +302,14 @@ static int counting_merge(vidi__filter *into, const vidi__filter *from)
     counting *self = (counting *)into;
     uint64_t before = self->used;
     VIDI__TRY(vidi__filter_same_shape(into, from));
+    for (uint64_t place = 0; !self->words && place < self->shape.m; place++)
+        if (get((const counting *)from, place))
+            VIDI__TRY(touch(self, place));
     self->used = 0;
     for (uint64_t place = 0; place < self->shape.m; place++) {
-        uint64_t sum = get(self, place) + get((const counting *)from, place);
-        put(self, place, sum < self->limit ? sum : self->limit);
+        uint64_t more = get((const counting *)from, place), sum = get(self, place) + more;
+        if (more)
+            put(self, place, sum < self->limit ? sum : self->limit);
         self->used += sum != 0;
     }
     vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->used}, self->shape.m, self->shape.k);

@@ -34,10 +34,8 @@ typedef struct eigen {
 static void eigen_destroy(vidi__filter *filter)
 {
     eigen *self = (eigen *)filter;
-    if (self->first.words)
-        vidi__bitmap_free(&self->first, filter->memory);
-    if (self->second.words)
-        vidi__bitmap_free(&self->second, filter->memory);
+    vidi__bitmap_free(&self->first, filter->memory);
+    vidi__bitmap_free(&self->second, filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
@@ -109,8 +107,20 @@ static int eigen_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_eigen, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config, &m2));
-    VIDI__TRY(vidi__bitmap_init(&self->first, config->memory, self->shape.m, config->reader));
-    return vidi__bitmap_init(&self->second, config->memory, m2, config->reader);
+    VIDI__TRY(vidi__bitmap_init(&self->first, config->memory, self->shape.m, config->reader, config->touch_later));
+    return vidi__bitmap_init(&self->second, config->memory, m2, config->reader, config->touch_later);
+}
+
+static int touch_bits(vidi__bitmap *bits, vidi__memory *memory, const vidi__positions *positions,
+                      const vidi__part *part)
+{
+    uint64_t values[VIDI__K_MAX];
+    if (!vidi__bitmap_is_lazy(bits))
+        return VIDI_OK;
+    vidi__positions_values(positions, part, values);
+    for (unsigned i = 0; i < positions->k; i++)
+        VIDI__TRY(vidi__bitmap_touch(bits, memory, vidi__positions_place(positions, values[i], bits->m)));
+    return VIDI_OK;
 }
 
 static bool set_bits(vidi__bitmap *bits, const vidi__positions *positions, const vidi__part *part)
@@ -119,7 +129,7 @@ static bool set_bits(vidi__bitmap *bits, const vidi__positions *positions, const
     bool all = true;
     vidi__positions_values(positions, part, values);
     for (unsigned i = 0; i < positions->k; i++)
-        all &= !vidi__bitmap_set(bits, vidi__positions_place(positions, values[i], bits->m));
+        all &= !vidi__bitmap_put(bits, vidi__positions_place(positions, values[i], bits->m));
     return all;
 }
 
@@ -128,7 +138,7 @@ static bool bits_are_set(const vidi__bitmap *bits, const vidi__positions *positi
     uint64_t values[VIDI__K_MAX];
     vidi__positions_values(positions, part, values);
     for (unsigned i = 0; i < positions->k; i++)
-        if (!vidi__bitmap_test(bits, vidi__positions_place(positions, values[i], bits->m)))
+        if (!vidi__bitmap_look(bits, vidi__positions_place(positions, values[i], bits->m)))
             return false;
     return true;
 }
@@ -136,6 +146,8 @@ static bool bits_are_set(const vidi__bitmap *bits, const vidi__positions *positi
 static int eigen_add(vidi__filter *filter, const vidi__item *item)
 {
     eigen *self = (eigen *)filter;
+    VIDI__TRY(touch_bits(&self->first, filter->memory, &self->of_url, &item->url));
+    VIDI__TRY(touch_bits(&self->second, filter->memory, &self->of_feature, &item->feature));
     bool url = set_bits(&self->first, &self->of_url, &item->url);
     bool feature = set_bits(&self->second, &self->of_feature, &item->feature);
     if (url && feature)
@@ -161,7 +173,7 @@ static double eigen_fp_now(const vidi__filter *filter)
 static void eigen_stat(const vidi__filter *filter, vidi__filter_stats *stats)
 {
     const eigen *self = (const eigen *)filter;
-    stats->bytes = vidi__bitmap_bytes(self->first.m) + vidi__bitmap_bytes(self->second.m);
+    stats->bytes = vidi__bitmap_allocated(&self->first) + vidi__bitmap_allocated(&self->second);
     stats->fill = (double)(self->first.ones + self->second.ones) / (double)(self->first.m + self->second.m);
     stats->k = self->of_url.k;
 }
@@ -210,8 +222,8 @@ static int eigen_merge(vidi__filter *into, const vidi__filter *from)
     eigen *self = (eigen *)into;
     uint64_t before = self->first.ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
-    vidi__bitmap_merge(&self->first, &((const eigen *)from)->first);
-    vidi__bitmap_merge(&self->second, &((const eigen *)from)->second);
+    VIDI__TRY(vidi__bitmap_merge(&self->first, into->memory, &((const eigen *)from)->first));
+    VIDI__TRY(vidi__bitmap_merge(&self->second, into->memory, &((const eigen *)from)->second));
     vidi__bloom_merged(into, from, (vidi__bloom_growth){before, self->first.ones}, self->first.m, self->shape.k);
     return VIDI_OK;
 }

@@ -70,6 +70,7 @@ typedef struct vidi__config {
     unsigned depth;    /* how many filters this one is nested in */
     bool is_member;    /* other filters with other seeds get the same hashes: this is a member of a spatial filter */
     const bool *alone; /* the set's flag, for vidi__filter_is_alone; inner filters get the same; NULL: never alone */
+    bool touch_later;  /* memory is allocated in small pieces when it is first written to (VIDI_TOUCH_LATER) */
 } vidi__config;
 
 /* The base of every filter: a kind's own struct begins with it. */

@@ -47,8 +47,7 @@ static void multilayer_destroy(vidi__filter *filter)
 {
     multilayer *self = (multilayer *)filter;
     for (unsigned i = 0; i <= LAYERS_MAX; i++)
-        if (self->bits[i].words)
-            vidi__bitmap_free(&self->bits[i], filter->memory);
+        vidi__bitmap_free(&self->bits[i], filter->memory);
     vidi__release(filter->memory, self, sizeof *self, VIDI__CACHE_LINE);
 }
 
@@ -94,10 +93,11 @@ static int multilayer_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_multilayer, config));
     *filter = &self->base;
     VIDI__TRY(configure(self, config));
-    if (!config->reader) /* check for all arrays together before the first is allocated */
+    if (!config->reader && !config->touch_later) /* check for all arrays together before the first is allocated */
         VIDI__TRY(vidi__memory_check(config->memory, vidi__bitmap_bytes(self->shape.m) * (self->layers + 1)));
     for (unsigned i = 0; i <= self->layers; i++)
-        VIDI__TRY(vidi__bitmap_init(&self->bits[i], config->memory, self->shape.m, config->reader));
+        VIDI__TRY(
+            vidi__bitmap_init(&self->bits[i], config->memory, self->shape.m, config->reader, config->touch_later));
     return VIDI_OK;
 }
 
@@ -120,18 +120,35 @@ static uint64_t place_of_xor(const multilayer *self, uint64_t folded)
     return self->xor_address ? folded : vidi__positions_place(&self->positions, folded, self->shape.m);
 }
 
+/* Touches the memory of all places of an item. */
+static int touch_item(multilayer *self, const vidi__item *item)
+{
+    uint64_t places[VIDI__K_MAX], folded[VIDI__K_MAX] = {0};
+    vidi__memory *memory = self->base.memory;
+    for (size_t i = 0; i < item->segment_count; i++) {
+        places_of(self, &item->segments[i], i, places, folded);
+        for (unsigned j = 0; j < self->shape.k; j++)
+            VIDI__TRY(vidi__bitmap_touch(&self->bits[i], memory, places[j]));
+    }
+    for (unsigned j = 0; j < self->shape.k; j++)
+        VIDI__TRY(vidi__bitmap_touch(&self->bits[self->layers], memory, place_of_xor(self, folded[j])));
+    return VIDI_OK;
+}
+
 static int multilayer_add(vidi__filter *filter, const vidi__item *item)
 {
     multilayer *self = (multilayer *)filter;
     uint64_t places[VIDI__K_MAX], folded[VIDI__K_MAX] = {0};
     bool seen = true;
+    if (vidi__bitmap_is_lazy(&self->bits[0]))
+        VIDI__TRY(touch_item(self, item));
     for (size_t i = 0; i < item->segment_count; i++) {
         places_of(self, &item->segments[i], i, places, folded);
         for (unsigned j = 0; j < self->shape.k; j++)
-            seen &= !vidi__bitmap_set(&self->bits[i], places[j]);
+            seen &= !vidi__bitmap_put(&self->bits[i], places[j]);
     }
     for (unsigned j = 0; j < self->shape.k; j++)
-        seen &= !vidi__bitmap_set(&self->bits[self->layers], place_of_xor(self, folded[j]));
+        seen &= !vidi__bitmap_put(&self->bits[self->layers], place_of_xor(self, folded[j]));
     if (seen)
         return VIDI_SEEN;
     vidi__filter_add_count(filter, 1);
@@ -145,11 +162,11 @@ static int multilayer_has(const vidi__filter *filter, const vidi__item *item)
     for (size_t i = 0; i < item->segment_count; i++) {
         places_of(self, &item->segments[i], i, places, folded);
         for (unsigned j = 0; j < self->shape.k; j++)
-            if (!vidi__bitmap_test(&self->bits[i], places[j]))
+            if (!vidi__bitmap_look(&self->bits[i], places[j]))
                 return VIDI_NEW;
     }
     for (unsigned j = 0; j < self->shape.k; j++)
-        if (!vidi__bitmap_test(&self->bits[self->layers], place_of_xor(self, folded[j])))
+        if (!vidi__bitmap_look(&self->bits[self->layers], place_of_xor(self, folded[j])))
             return VIDI_NEW;
     return VIDI_SEEN;
 }
@@ -164,7 +181,7 @@ static void multilayer_stat(const vidi__filter *filter, vidi__filter_stats *stat
 {
     const multilayer *self = (const multilayer *)filter;
     for (unsigned i = 0; i <= self->layers; i++) {
-        stats->bytes += vidi__bitmap_bytes(self->shape.m);
+        stats->bytes += vidi__bitmap_allocated(&self->bits[i]);
         stats->fill += vidi__bitmap_fill(&self->bits[i]) / (self->layers + 1);
     }
     stats->k = self->shape.k;
@@ -225,7 +242,7 @@ static int multilayer_merge(vidi__filter *into, const vidi__filter *from)
     uint64_t before = last->ones;
     VIDI__TRY(vidi__filter_same_shape(into, from));
     for (unsigned i = 0; i <= self->layers; i++)
-        vidi__bitmap_merge(&self->bits[i], &((const multilayer *)from)->bits[i]);
+        VIDI__TRY(vidi__bitmap_merge(&self->bits[i], into->memory, &((const multilayer *)from)->bits[i]));
     vidi__bloom_merged(into, from, (vidi__bloom_growth){before, last->ones}, self->shape.m, self->shape.k);
     return VIDI_OK;
 }

@@ -47,9 +47,15 @@ static bool is_zero(const uint64_t *words, uint64_t count)
 
 /* An array, in lines; the last one may be shorter. */
 typedef struct line_array {
-    const uint64_t *words;
+    const uint64_t *words;  /* NULL if the array is lazy */
+    const vidi__lazy *lazy; /* its pieces are whole lines */
     uint64_t count, lines;
 } line_array;
+
+static const uint64_t *words_at(const line_array *array, uint64_t word)
+{
+    return array->words ? array->words + word : vidi__lazy_at(array->lazy, word);
+}
 
 static uint64_t words_before(const line_array *array, uint64_t line)
 {
@@ -59,7 +65,7 @@ static uint64_t words_before(const line_array *array, uint64_t line)
 static bool line_is_zero(const line_array *array, uint64_t line)
 {
     uint64_t first = words_before(array, line);
-    return is_zero(array->words + first, words_before(array, line + 1) - first);
+    return is_zero(words_at(array, first), words_before(array, line + 1) - first);
 }
 
 /* Where the stretch that begins at `line` ends: before a gap, or after `most` lines. */
@@ -78,7 +84,13 @@ static int write_stretch(const line_array *array, uint64_t line, uint64_t end, v
     uint64_t first = words_before(array, line), count = words_before(array, end) - first;
     VIDI__TRY(vidi__write_u64(writer, first));
     VIDI__TRY(vidi__write_u64(writer, count));
-    return vidi__write_words(writer, array->words + first, count);
+    for (uint64_t to = first + count, part; first < to; first += part) {
+        part = array->words ? to - first : vidi__lazy_span(array->lazy, first);
+        if (part > to - first)
+            part = to - first;
+        VIDI__TRY(vidi__write_words(writer, words_at(array, first), part));
+    }
+    return VIDI_OK;
 }
 
 /* Writes as many stretches as there is room for, from this line on; *line becomes the first that was not written. */
@@ -101,9 +113,9 @@ static int write_stretches(const line_array *array, uint64_t *line, uint64_t roo
     return VIDI_OK;
 }
 
-int vidi__words_save_run(const uint64_t *words, uint64_t count, vidi__run_out *run)
+int vidi__words_save_run(const uint64_t *words, const vidi__lazy *lazy, uint64_t count, vidi__run_out *run)
 {
-    const line_array array = {words, count, count / LINE_WORDS + (count % LINE_WORDS != 0)};
+    const line_array array = {words, lazy, count, count / LINE_WORDS + (count % LINE_WORDS != 0)};
     const uint64_t frame = 2 * 8, least = frame + STRETCH_HEAD + VIDI__CACHE_LINE;
     uint64_t line = run->at;
     if (array.lines >= vidi__run_end(run))
@@ -143,7 +155,7 @@ int vidi__words_load_run(uint64_t count, vidi__run_in *run, vidi__words_take *ta
 
 int vidi__bitmap_save_run(const vidi__bitmap *bitmap, vidi__run_out *run)
 {
-    return vidi__words_save_run(bitmap->words, vidi__bitmap_words(bitmap->m), run);
+    return vidi__words_save_run(bitmap->words, &bitmap->lazy, vidi__bitmap_words(bitmap->m), run);
 }
 
 static int take_bits(void *context, uint64_t first, const unsigned char *words, uint64_t count, bool apply)
@@ -154,11 +166,11 @@ static int take_bits(void *context, uint64_t first, const unsigned char *words, 
         bool ends = count && first + count - 1 == last;
         if (ends && vidi__load64(words + 8 * (count - 1)) & ~vidi__bitmap_last_bits(bitmap->m))
             return vidi__damaged("bits are set beyond the end of an array");
-        return VIDI_OK;
+        return vidi__bitmap_is_lazy(bitmap) ? vidi__lazy_touch_range(&bitmap->lazy, first, count) : VIDI_OK;
     }
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t fresh = vidi__load64(words + 8 * i) & ~bitmap->words[first + i];
-        bitmap->words[first + i] |= fresh;
+        uint64_t *word = vidi__bitmap_word(bitmap, first + i), fresh = vidi__load64(words + 8 * i) & ~*word;
+        *word |= fresh;
         bitmap->ones += (uint64_t)__builtin_popcountll(fresh);
     }
     return VIDI_OK;

@@ -50,7 +50,7 @@ int vidi__run_too_large(uint64_t bytes);
  * A run of an array of words: u64 number of words in the array, then stretches of it: u64 first word, u64 how many, and
  * these; 2^64-1 ends the run. Stretches without a set bit are left out. Positions are cache lines of the array.
  */
-int vidi__words_save_run(const uint64_t *words, uint64_t count, vidi__run_out *run);
+int vidi__words_save_run(const uint64_t *words, const vidi__lazy *lazy, uint64_t count, vidi__run_out *run);
 
 /* A stretch that was read; the words may lie at any address. Checks it, or, if `apply`, adds it. */
 typedef int vidi__words_take(void *context, uint64_t first, const unsigned char *words, uint64_t count, bool apply);

@@ -53,6 +53,7 @@ typedef struct scalable {
     vidi__seed seed;
     unsigned depth;
     unsigned stages;        /* in use; stage[stages] may already exist */
+    bool touch_later;       /* as in vidi__config */
     unsigned room;          /* of the array; those beyond the stages that exist are NULL */
     double older_fp;        /* probability of a false positive in any stage before the last; these no longer change */
     uint64_t last_capacity; /* of the last stage */
@@ -99,6 +100,7 @@ static vidi__config stage_config(const scalable *self, unsigned index)
         .depth = self->depth + 1,
         .is_member = self->base.is_member,
         .alone = self->base.alone,
+        .touch_later = self->touch_later,
     };
 }
 
@@ -230,6 +232,7 @@ static int configure(scalable *self, const vidi__config *config)
     self->error = config->error > 0 ? config->error : VIDI__DEFAULT_ERROR;
     self->first = config->capacity ? config->capacity : FIRST_CAPACITY;
     self->seed = config->seed;
+    self->touch_later = config->touch_later;
     self->depth = config->depth;
     self->stages = 1;
     VIDI__TRY(read_series(&read, config->params));

@@ -64,7 +64,7 @@ static int make(vidi__inside_bloom *bloom, const char *text, uint64_t capacity, 
     if (bloom->positions.mode == VIDI__DERIVED)
         return vidi__fail(VIDI_EOPTION, "mode=derived takes hashes that the set has made, and there is none here");
     bloom->placing = vidi__positions_placing(&bloom->positions, shape.m);
-    return vidi__bitmap_init(&bloom->bits, &bloom->memory, shape.m, NULL);
+    return vidi__bitmap_init(&bloom->bits, &bloom->memory, shape.m, NULL, false);
 }
 
 int vidi__inside_bloom_make(vidi__inside_bloom **made, const char *params, uint64_t capacity,

@@ -54,6 +54,7 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
         .capacity = recipe->capacity,
         .error = recipe->error,
         .seed.turn = number,
+        .touch_later = set->touch_later,
         .reader = reader,
         .alone = &set->alone,
     };

@@ -72,6 +72,7 @@ int vidi__set_alloc(vidi_set **set, const vidi_access *access)
     (*set)->memory.limit = memory.limit;
     atomic_init(&(*set)->memory.used, vidi__memory_used(&memory));
     (*set)->invalid = access->invalid;
+    (*set)->touch_later = access->flags & VIDI_TOUCH_LATER;
     return VIDI_OK;
 }
 
@@ -113,7 +114,8 @@ const vidi_canon *vidi_canon_of(const vidi_set *set)
 
 int vidi__access_take(vidi_access *mine, const vidi_access *access)
 {
-    const uint32_t known = VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP | VIDI_ACCEPT_DAMAGE | VIDI_READ_TO_END;
+    const uint32_t known =
+        VIDI_MANUAL_COMMIT | VIDI_READ_ONLY | VIDI_NO_MAP | VIDI_ACCEPT_DAMAGE | VIDI_READ_TO_END | VIDI_TOUCH_LATER;
     *mine = (vidi_access)VIDI_ACCESS_INIT;
     if (access)
         VIDI__TRY(vidi__struct_in(mine, sizeof *mine, access, "vidi_access"));

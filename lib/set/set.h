@@ -83,6 +83,7 @@ struct vidi_set {
     bool alone; /* the lock is held alone; its holder alone writes this, and whoever holds the lock may read it */
     _Atomic bool concurrent; /* the filter takes adds in parallel */
     bool read_only;
+    bool touch_later; /* VIDI_TOUCH_LATER */
     unsigned process; /* vidi__fork_generation of the process that writes to its folder; 0: any process may use it */
     vidi__mapped *mapped; /* where the contents are, if the set does not own them; else NULL */
     void (*unmap)(const void *bytes, uint64_t size); /* called at the end; NULL: the mapping is the caller's */

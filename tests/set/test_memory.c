@@ -258,7 +258,8 @@ static void growth_stops_at_the_limit(void **state)
     if (refused) {
         uint64_t before = stats.count;
         assert_int_equal(vidi_has(set, url_at(room, 5, reached)), VIDI_NEW);
-        assert_int_equal(vidi_add(set, url_at(room, 5, 0)), VIDI_SEEN);
+        int again = vidi_add(set, url_at(room, 5, 0)); /* which a multiset stores once more, if there is memory */
+        assert_true(again == VIDI_SEEN || (again == VIDI_ELIMIT && which->traits & TEST_MULTISET));
         stats = test_stat(set);
         assert_true(stats.count == before || which->traits & TEST_MULTISET);
     }

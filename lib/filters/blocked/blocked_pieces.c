@@ -18,7 +18,7 @@ int vidi__layers_save_run(const vidi__layers *layers, vidi__run_out *run)
     for (size_t i = 0; i < VIDI__COUNT(head); i++)
         VIDI__TRY(vidi__write_u64(run->writer, head[i]));
     inner.room -= sizeof head;
-    VIDI__TRY(vidi__words_save_run(layer->words, words_of(layer), &inner));
+    VIDI__TRY(vidi__words_save_run(layer->words, NULL, words_of(layer), &inner));
     vidi__run_part_done(run, &inner, index, vidi__layers_count(layers));
     return VIDI_OK;
 }

@@ -492,6 +492,8 @@ static int fingerprint_create(vidi__filter **filter, const vidi__config *config)
     vidi__table_init(&self->table, config->memory);
     if (config->reader)
         VIDI__TRY(load(self, config));
+    else if (config->capacity && config->touch_later)
+        vidi__table_expect(&self->table, config->capacity);
     else if (config->capacity)
         VIDI__TRY(vidi__table_reserve(&self->table, config->capacity));
     note_division(self);

@@ -1,0 +1,75 @@
+/* See lazy.h. */
+#include "base/lazy.h"
+
+uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS]; /* never written to, so the kernel never gives it memory of its own */
+
+static uint64_t pieces_of(uint64_t words)
+{
+    return words / VIDI__LAZY_WORDS + (words % VIDI__LAZY_WORDS != 0);
+}
+
+/* The last piece may be smaller. */
+static uint64_t piece_bytes(const vidi__lazy *lazy, uint64_t piece)
+{
+    return vidi__round_up(vidi__lazy_span(lazy, piece * VIDI__LAZY_WORDS) * 8, VIDI__CACHE_LINE);
+}
+
+int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words)
+{
+    uint64_t count = pieces_of(words);
+    *lazy = (vidi__lazy){.words = words, .bytes = count * sizeof *lazy->pieces, .memory = memory};
+    VIDI__TRY(vidi__alloc(memory, &lazy->pieces, lazy->bytes, _Alignof(void *)));
+    for (uint64_t i = 0; i < count; i++)
+        lazy->pieces[i] = vidi__lazy_zeros;
+    return VIDI_OK;
+}
+
+void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory)
+{
+    if (!lazy->pieces)
+        return;
+    uint64_t count = pieces_of(lazy->words);
+    for (uint64_t i = 0; i < count; i++)
+        if (lazy->pieces[i] != vidi__lazy_zeros)
+            vidi__release(memory, lazy->pieces[i], piece_bytes(lazy, i), VIDI__CACHE_LINE);
+    vidi__release(memory, lazy->pieces, count * sizeof *lazy->pieces, _Alignof(void *));
+    *lazy = (vidi__lazy){0};
+}
+
+int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t word)
+{
+    uint64_t piece = word / VIDI__LAZY_WORDS, bytes = piece_bytes(lazy, piece), *fresh;
+    VIDI__TRY(vidi__alloc_zeroed(memory, &fresh, bytes, VIDI__CACHE_LINE));
+    lazy->pieces[piece] = fresh;
+    lazy->bytes += bytes;
+    return VIDI_OK;
+}
+
+int vidi__lazy_touch_range(vidi__lazy *lazy, uint64_t first, uint64_t count)
+{
+    for (uint64_t word = first; word < first + count; word += vidi__lazy_span(lazy, word))
+        VIDI__TRY(vidi__lazy_touch(lazy, lazy->memory, word));
+    return VIDI_OK;
+}
+
+static void untouch(vidi__lazy *lazy, vidi__memory *memory, uint64_t piece)
+{
+    vidi__release(memory, lazy->pieces[piece], piece_bytes(lazy, piece), VIDI__CACHE_LINE);
+    lazy->pieces[piece] = vidi__lazy_zeros;
+    lazy->bytes -= piece_bytes(lazy, piece);
+}
+
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, vidi__reader *reader)
+{
+    VIDI__TRY(vidi__read_align(reader));
+    if (lazy->words > reader->left / 8)
+        return vidi__damaged("an array is larger than the data");
+    for (uint64_t word = 0, count; word < lazy->words; word += count) {
+        count = vidi__lazy_span(lazy, word);
+        VIDI__TRY(vidi__lazy_touch(lazy, memory, word));
+        VIDI__TRY(vidi__read(reader, vidi__lazy_at(lazy, word), count * 8));
+        if (memcmp(vidi__lazy_at(lazy, word), vidi__lazy_zeros, count * 8) == 0)
+            untouch(lazy, memory, word / VIDI__LAZY_WORDS);
+    }
+    return VIDI_OK;
+}

@@ -1,0 +1,63 @@
+/*
+ * An array of 64-bit words that are all zero at first. Its memory is allocated in pieces of 2 MiB, each when somebody is
+ * about to write to it. So an array of any size is made at once, and takes as much memory as was touched.
+ *
+ *     pieces  | 0 | 1 | 2 | 3 | …       those that nobody has written to share one piece of zeros, which is only read
+ *
+ * Not safe for threads: who touches a piece must be alone.
+ */
+#ifndef VIDI_BASE_LAZY_H
+#define VIDI_BASE_LAZY_H
+
+#include "base/memory.h"
+#include "base/stream.h"
+
+#define VIDI__LAZY_BYTES (UINT64_C(2) << 20)
+#define VIDI__LAZY_WORDS (VIDI__LAZY_BYTES / 8)
+
+typedef struct vidi__lazy {
+    uint64_t **pieces; /* NULL: there is no array */
+    uint64_t words;
+    uint64_t bytes; /* allocated, with the list of pieces */
+    vidi__memory *memory;
+} vidi__lazy;
+
+/* Makes an array of zeros. */
+int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words);
+void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory);
+
+/* Fills a new array from an array in a stream (vidi__write_array). Pieces of zeros take no memory. */
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, vidi__reader *reader);
+
+/* Allocates the piece of a word, if that is still one of zeros. */
+int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t word);
+
+/* Touches all words of a range. */
+int vidi__lazy_touch_range(vidi__lazy *lazy, uint64_t first, uint64_t count);
+
+extern uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
+
+static inline bool vidi__lazy_is_touched(const vidi__lazy *lazy, uint64_t word)
+{
+    return lazy->pieces[word / VIDI__LAZY_WORDS] != vidi__lazy_zeros;
+}
+
+/* Must have succeeded before the word is written to. An error changes nothing. */
+static inline int vidi__lazy_touch(vidi__lazy *lazy, vidi__memory *memory, uint64_t word)
+{
+    return VIDI__LIKELY(vidi__lazy_is_touched(lazy, word)) ? VIDI_OK : vidi__lazy_touch_slowly(lazy, memory, word);
+}
+
+static inline uint64_t *vidi__lazy_at(const vidi__lazy *lazy, uint64_t word)
+{
+    return &lazy->pieces[word / VIDI__LAZY_WORDS][word % VIDI__LAZY_WORDS];
+}
+
+/* How many words from this one on lie behind each other. */
+static inline uint64_t vidi__lazy_span(const vidi__lazy *lazy, uint64_t word)
+{
+    uint64_t left = lazy->words - word, here = VIDI__LAZY_WORDS - word % VIDI__LAZY_WORDS;
+    return left < here ? left : here;
+}
+
+#endif
