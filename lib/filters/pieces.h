@@ -48,7 +48,8 @@ int vidi__run_too_large(uint64_t bytes);
 
 /*
  * A run of an array of words: u64 number of words in the array, then stretches of it: u64 first word, u64 how many, and
- * these; 2^64-1 ends the run. Stretches without a set bit are left out. Positions are cache lines of the array.
+ * these; 2^64-1 ends the run. Stretches without a set bit are left out. Positions are cache lines of the array. The
+ * array is `words`, or `lazy` if that is NULL.
  */
 int vidi__words_save_run(const uint64_t *words, const vidi__lazy *lazy, uint64_t count, vidi__run_out *run);
 

@@ -126,6 +126,37 @@ static void answers_are_those_of_any_set(void **state)
     test_stream_free(&stream);
 }
 
+/* Moves the set in pieces into another one that touches memory later. */
+static vidi_set *moved(const vidi_set *set)
+{
+    vidi_access later = VIDI_ACCESS_INIT;
+    vidi_set *copy = NULL;
+    uint64_t cursor = 0;
+    later.flags = VIDI_TOUCH_LATER;
+    do {
+        test_stream piece = {0};
+        assert_int_equal(vidi_piece_write(set, &cursor, 65536, test_stream_sink, &piece), VIDI_OK);
+        int code = vidi_piece_read(&copy, piece.data, piece.size, &later);
+        check(code >= 0, "%d: %s", code, vidi_message());
+        test_stream_free(&piece);
+    } while (cursor);
+    return copy;
+}
+
+static void pieces_bring_it_over(void **state)
+{
+    vidi_set *set = set_for(*state, 1500000, VIDI_TOUCH_LATER, NULL, 0);
+    vidi_set *right = set_for(*state, 1500000, 0, NULL, 0);
+    must_answer_alike(set, right, 0, 1000);
+    vidi_set *copy = moved(set), *again = moved(right);
+    must_answer_alike(copy, right, 0, 1500);
+    must_answer_alike(again, set, 0, 1500);
+    vidi_close(set);
+    vidi_close(right);
+    vidi_close(copy);
+    vidi_close(again);
+}
+
 /* Each request of each add is refused once. */
 static void a_refused_add_changes_nothing(void **state)
 {
@@ -185,6 +216,8 @@ int main(int argc, char **argv)
         test_add(name, making_a_large_set_touches_nothing, &kinds[i]);
         snprintf(name, sizeof name, "answers are those of any set: %s, %s", kinds[i].kind, what);
         test_add(name, answers_are_those_of_any_set, &kinds[i]);
+        snprintf(name, sizeof name, "pieces bring it over: %s, %s", kinds[i].kind, what);
+        test_add(name, pieces_bring_it_over, &kinds[i]);
         snprintf(name, sizeof name, "a refused add changes nothing: %s, %s", kinds[i].kind, what);
         test_add(name, a_refused_add_changes_nothing, &kinds[i]);
         if (kinds[i].kind[0] == 'c') { /* the others fill their memory slowly */
