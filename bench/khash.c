@@ -120,7 +120,7 @@ static int64_t has_in_groups(void *self, const bench_work *work)
 static bench_weight weigh(void *self)
 {
     const khash_t(words) *set = self;
-    return (bench_weight){set->n_buckets * sizeof *set->keys + set->n_buckets / 4, -1};
+    return (bench_weight){set->n_buckets * sizeof *set->keys + set->n_buckets / 4, -1, 1};
 }
 
 static const bench_class classes[2] = {{make, close_set, add_singly, has_singly, weigh},

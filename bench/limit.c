@@ -1,8 +1,8 @@
 /*
- * What the memory allows. Lines of 64 bytes, chosen by ready hashes, are read, changed and written back, with 32
- * prefetches in flight, in 2 MiB pages, over a working set as large as the subject's. A set that touches one line for
- * each URL cannot be faster. For lookups the lines are only read. This file also measures sequential reading and the
- * first touch of memory.
+ * What the memory allows. Lines of 64 bytes, chosen by ready hashes, are read, changed and written back, with the lines
+ * of 32 hashes in flight, in 2 MiB pages, over a working set as large as the subject's and as many lines for each URL
+ * as the subject touches. A set cannot be faster. For lookups the lines are only read. This file also measures
+ * sequential reading and the first touch of memory.
  */
 #include "subjects.h"
 
@@ -15,7 +15,8 @@ static struct {
 } memory; /* shared by all working sets; each uses its beginning */
 
 typedef struct held {
-    uint64_t lines;
+    uint64_t lines; /* in the working set */
+    unsigned each;  /* lines for each URL */
 } held;
 
 static held one;
@@ -42,6 +43,7 @@ static size_t at_most(size_t wanted)
 static void *make(const bench_recipe *recipe)
 {
     one.lines = at_most(recipe->bytes) / BENCH_LINE;
+    one.each = recipe->lines;
     return one.lines ? &one : bench_refuse("no memory to measure the limit in");
 }
 
@@ -50,46 +52,51 @@ static void close_limit(void *self)
     (void)self;
 }
 
-static uint64_t *line_of(const held *self, const bench_hash *hash)
+/* Line number i of a URL. */
+static uint64_t *line_of(const held *self, const bench_hash *hash, unsigned i)
 {
     __extension__ typedef unsigned __int128 wide;
-    uint64_t line = (uint64_t)((wide)hash->hi * self->lines >> 64);
+    uint64_t line = (uint64_t)((wide)(hash->hi + i * hash->lo) * self->lines >> 64);
     return (uint64_t *)(void *)(memory.bytes + line * BENCH_LINE);
+}
+
+static void prefetch(const held *self, const bench_work *work, size_t i)
+{
+    for (unsigned j = 0; i < work->count && j < self->each; j++)
+        __builtin_prefetch(line_of(self, &work->hashes[i], j), 1);
+}
+
+static int64_t pass(const held *self, const bench_work *work, bool adds)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < BENCH_AHEAD; i++)
+        prefetch(self, work, i);
+    for (size_t i = 0; i < work->count; i++) {
+        prefetch(self, work, i + BENCH_AHEAD);
+        for (unsigned j = 0; j < self->each; j++) {
+            uint64_t *word = line_of(self, &work->hashes[i], j) + (work->hashes[i].lo & 7);
+            sum += *word;
+            if (adds)
+                *word |= work->hashes[i].lo;
+        }
+    }
+    sink = sum;
+    return 0;
 }
 
 static int64_t add(void *self, const bench_work *work)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < work->count && i < BENCH_AHEAD; i++)
-        __builtin_prefetch(line_of(self, &work->hashes[i]), 1);
-    for (size_t i = 0; i < work->count; i++) {
-        if (i + BENCH_AHEAD < work->count)
-            __builtin_prefetch(line_of(self, &work->hashes[i + BENCH_AHEAD]), 1);
-        uint64_t *word = line_of(self, &work->hashes[i]) + (work->hashes[i].lo & 7);
-        sum += *word;
-        *word |= work->hashes[i].lo;
-    }
-    sink = sum;
-    return 0;
+    return pass(self, work, true);
 }
 
 static int64_t has(void *self, const bench_work *work)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < work->count && i < BENCH_AHEAD; i++)
-        __builtin_prefetch(line_of(self, &work->hashes[i]));
-    for (size_t i = 0; i < work->count; i++) {
-        if (i + BENCH_AHEAD < work->count)
-            __builtin_prefetch(line_of(self, &work->hashes[i + BENCH_AHEAD]));
-        sum += line_of(self, &work->hashes[i])[work->hashes[i].lo & 7];
-    }
-    sink = sum;
-    return 0;
+    return pass(self, work, false);
 }
 
 static bench_weight weigh(void *self)
 {
-    return (bench_weight){(size_t)((held *)self)->lines * BENCH_LINE, -1};
+    return (bench_weight){(size_t)((held *)self)->lines * BENCH_LINE, -1, 0};
 }
 
 const bench_class bench_limit = {make, close_limit, add, has, weigh};

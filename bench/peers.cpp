@@ -189,7 +189,7 @@ template <class Set> void close_set(void *self)
 
 template <class Set> bench_weight weigh(void *self)
 {
-    return {static_cast<held<Set> *>(self)->book.bytes, -1};
+    return {static_cast<held<Set> *>(self)->book.bytes, -1, 1};
 }
 
 template <class Set, bool huge> const bench_class *class_of(bool batched)

@@ -66,7 +66,7 @@ static int64_t has(void *self, const bench_work *work)
 
 static bench_weight weigh(void *self)
 {
-    return (bench_weight){(size_t)vidi__inside_filter_bytes(self), vidi__inside_filter_lost(self)};
+    return (bench_weight){(size_t)vidi__inside_filter_bytes(self), vidi__inside_filter_lost(self), 0};
 }
 
 const bench_class bench_ready = {make, close_filter, add, has, weigh};

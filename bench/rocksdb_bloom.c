@@ -183,7 +183,7 @@ static int64_t has(void *self, const bench_work *work)
 
 static bench_weight weigh(void *self)
 {
-    return (bench_weight){(size_t)((held *)self)->lines * BENCH_LINE, -1};
+    return (bench_weight){(size_t)((held *)self)->lines * BENCH_LINE, -1, 1};
 }
 
 static const bench_class class = {make, close_bloom, add, has, weigh};

@@ -156,6 +156,7 @@ static void weigh(const bench_class *class, void *self, int form, int64_t lost, 
     if (form == BENCH_HASHES && result->bytes)
         return; /* the pass over URLs has recorded it */
     result->bytes = weight.bytes;
+    result->lines = weight.lines ? weight.lines : 1;
     result->lost += (uint64_t)lost;
     result->expected_lost = weight.expected_lost < 0 ? -1 : result->expected_lost + weight.expected_lost;
     result->fills++;
@@ -188,7 +189,7 @@ static int jobs(const bench_class *class, void *self, int form, uint64_t seed, u
 static void measure_limit(bench_result *result, uint64_t seed, uint64_t n)
 {
     uint64_t operations = n < LIMIT_OPERATIONS ? n : LIMIT_OPERATIONS;
-    bench_recipe recipe = {.bytes = result->bytes};
+    bench_recipe recipe = {.bytes = result->bytes, .lines = result->lines ? result->lines : 1};
     void *self = bench_limit.make(&recipe);
     if (!self)
         return;

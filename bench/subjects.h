@@ -57,12 +57,14 @@ typedef struct bench_recipe {
     uint64_t capacity; /* URLs to reserve and touch memory for; 0: it grows from empty */
     bool populated;    /* if it grows, into memory that was touched before: bench_arena */
     uint64_t seed;
-    size_t bytes; /* working set, for the limit */
+    size_t bytes;   /* working set, for the limit */
+    unsigned lines; /* lines that the limit touches for each URL */
 } bench_recipe;
 
 typedef struct bench_weight {
     size_t bytes;         /* all memory it uses */
     double expected_lost; /* negative: unknown */
+    unsigned lines;       /* cache lines that an add touches; 0 stands for one */
 } bench_weight;
 
 typedef struct bench_class {
@@ -145,6 +147,7 @@ typedef struct bench_result {
     double expected_lost; /* negative: unknown */
     int fills;
     size_t bytes;
+    unsigned lines;     /* that the limit touches for each URL, as many as the subject */
     size_t limit_bytes; /* working set of the limit: the same size, as far as there is room */
     char why[200];      /* why it was left out */
 } bench_result;

@@ -72,8 +72,8 @@ static bench_weight weigh(void *self)
 {
     vidi_stats stats = {.size = sizeof stats};
     if (vidi_stat(((held *)self)->set, &stats) < 0)
-        return (bench_weight){0, -1};
-    return (bench_weight){(size_t)stats.memory_bytes, stats.expected_lost};
+        return (bench_weight){0, -1, 0};
+    return (bench_weight){(size_t)stats.memory_bytes, stats.expected_lost, (unsigned)stats.lines_touched};
 }
 
 const bench_class bench_sets = {make, close_set, add, has, weigh};

@@ -1,6 +1,6 @@
 /*
- * Processes a batch of hashes partition by partition. The topmost six bits of a hash select its partition. Each
- * partition has its own lock, so several threads can share a table.
+ * Processes a batch of hashes partition by partition, for sets that several threads share. The topmost six bits of a
+ * hash select its partition, and each partition has its own lock.
  *
  *     sort the batch by partition, keeping its order within each partition
  *     split each partition's hashes into waves: about 32 hashes each in a full batch
