@@ -230,6 +230,23 @@ int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pend
     return add_directly(set, work);
 }
 
+/* The filter and the log take one hash, without anything that batches need. */
+int vidi__durable_add_one(vidi_set *set, vidi_str url)
+{
+    const vidi__durable *durable = set->durable;
+    vidi__epoch *now = &set->now;
+    const vidi__kind *kind = now->filter->kind;
+    if (!set->alone || durable->broken || atomic_load_explicit(&durable->uses_staging, memory_order_relaxed) ||
+        !durable->hash_only || !kind->add_hash || !vidi__log_is_ready(durable->log->log))
+        return VIDI_UNTRIED;
+    vidi__u128 hash = vidi__hash(now->hash, &now->key, url);
+    vidi__added added = kind->add_hash(now->filter, hash);
+    vidi__epoch_count_one(now, added, true);
+    if (added.code >= 0 && vidi__durable_keeps(set, (uint8_t)added.code))
+        vidi__record_append_one(set, hash);
+    return added.code;
+}
+
 /* ---- when the disk fails ---- */
 
 /*

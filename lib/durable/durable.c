@@ -189,6 +189,11 @@ static const vidi_set *previous_of(const vidi_set *set)
     return set->durable->previous;
 }
 
+static bool has_more(const vidi_set *set)
+{
+    return atomic_load_explicit(&set->durable->uses_staging, memory_order_relaxed);
+}
+
 static bool is_frozen(const vidi_set *set)
 {
     return set->durable->frozen;
@@ -229,6 +234,8 @@ static void stat_folder(vidi_set *set, vidi_stats *stats)
 
 static const vidi__persistence persistence = {
     .add = vidi__durable_add,
+    .add_one = vidi__durable_add_one,
+    .has_more = has_more,
     .mark = vidi__durable_mark,
     .lookup = vidi__durable_lookup,
     .remove = vidi__durable_remove,

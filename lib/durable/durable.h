@@ -106,6 +106,7 @@ vidi__log_id vidi__durable_log_id(const vidi_set *set, uint64_t number, uint64_t
 /* ---- adds and lookups (add.c, lookup.c): the functions of vidi__persistence of that name ---- */
 
 int vidi__durable_add(vidi_set *set, const vidi__work *work, vidi__pending *pending);
+int vidi__durable_add_one(vidi_set *set, vidi_str url);
 int vidi__durable_settle(vidi_set *set, vidi__pending *pending, const vidi__work *work);
 int vidi__durable_remove(vidi_set *set, vidi_str url, vidi__pending *pending);
 int vidi__durable_lookup(vidi_set *set, const vidi__work *work);
@@ -186,6 +187,8 @@ typedef struct vidi__record {
 
 /* Appends one record with at most VIDI__RECORD_MOST operations, hashes or URLs, whichever the set logs. */
 int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__record *record, uint64_t *position);
+/* Appends one add of a hash. The caller has the set alone, and the log is ready. */
+void vidi__record_append_one(vidi_set *set, vidi__u128 hash);
 /* Stores the counters in a record, and remembers that they are in the log. */
 void vidi__record_store_tally(vidi_set *set, void *to);
 /* The number of answers so far, as the counters in a record tell it. */

@@ -134,7 +134,7 @@ static void append(vidi_set *set, vidi__record_form form, const vidi__record *re
             store_urls(place.entries, record);
     }
     vidi__log_leave(log, &place);
-    atomic_fetch_add_explicit(&durable->log_bytes, place.grown, memory_order_relaxed);
+    vidi__counter_add(&durable->log_bytes, place.grown, set->alone);
     *position = place.position;
 }
 
@@ -153,6 +153,13 @@ int vidi__record_append(vidi_set *set, vidi__record_form form, const vidi__recor
     VIDI__TRY(reserve_one(set, BEGIN_MOST + list_bytes(set->durable, record->urls, record->n), &reserved));
     append(set, form, record, reserved, position);
     return VIDI_OK;
+}
+
+void vidi__record_append_one(vidi_set *set, vidi__u128 hash)
+{
+    uint64_t position;
+    vidi__record record = {.kind = VIDI__OP_ADD, .hashes = &hash, .n = 1};
+    append(set, VIDI__RECORD_WITH_TALLY, &record, VIDI__LOG_STANDS, &position);
 }
 
 /* ---- a write ---- */

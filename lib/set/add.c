@@ -136,10 +136,24 @@ static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
     return code == VIDI_OK ? verdict : code;
 }
 
+/* The same for a set in a folder, which goes the long way if it has to wait for the disk, or stages what it adds. */
+static int add_one_to_folder(vidi_set *set, vidi_str url)
+{
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__lock_to_add(set);
+    int code = set->persistence->add_one(set, url);
+    vidi__unlock(set);
+    if (VIDI__UNLIKELY(code == VIDI_UNTRIED))
+        return add_as_batch(set, url);
+    set->persistence->added(set);
+    return code;
+}
+
 int vidi_add(vidi_set *set, vidi_str url)
 {
-    bool direct = set && !set->persistence && vidi__is_canonical(set, url);
-    return VIDI__LIKELY(direct) ? add_one(set, url) : add_as_batch(set, url);
+    if (VIDI__UNLIKELY(!set || !vidi__is_canonical(set, url)))
+        return add_as_batch(set, url);
+    return set->persistence ? add_one_to_folder(set, url) : add_one(set, url);
 }
 
 /* ---- removing ---- */

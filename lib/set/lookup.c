@@ -54,11 +54,22 @@ static __attribute__((noinline)) int look_item(vidi_set *set, vidi_str url)
     return code < 0 ? code : verdict;
 }
 
-/* Looks one URL, in canonical form, up in a set in memory: the same as vidi__lookup_work, without what batches need. */
+static __attribute__((noinline)) int look_as_batch(const vidi_set *set, vidi_str url)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    int code = lookup_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
+    return code == VIDI_OK ? verdict : code;
+}
+
+/* Looks one URL, in canonical form, up in the filter: the same as vidi__lookup_work, without what batches need. */
 static int look_one(vidi_set *set, vidi_str url)
 {
     VIDI__TRY(vidi__set_here(set));
     vidi__lock_to_look(set);
+    if (VIDI__UNLIKELY(set->persistence && set->persistence->has_more(set))) {
+        vidi__unlock(set);
+        return look_as_batch(set, url);
+    }
     const vidi__epoch *now = &set->now;
     const vidi__kind *kind = now->filter->kind;
     int code = VIDI__LIKELY(kind->has_hash) ? kind->has_hash(now->filter, vidi__hash(now->hash, &now->key, url))
@@ -69,16 +80,9 @@ static int look_one(vidi_set *set, vidi_str url)
     return code;
 }
 
-static __attribute__((noinline)) int look_as_batch(const vidi_set *set, vidi_str url)
-{
-    uint8_t verdict = VIDI_UNTRIED;
-    int code = lookup_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
-    return code == VIDI_OK ? verdict : code;
-}
-
 int vidi_has(const vidi_set *set, vidi_str url)
 {
-    bool direct = set && !set->persistence && vidi__is_canonical(set, url);
+    bool direct = set && vidi__is_canonical(set, url);
     return VIDI__LIKELY(direct) ? look_one((vidi_set *)set, url) : look_as_batch(set, url);
 }
 

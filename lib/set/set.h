@@ -230,6 +230,10 @@ typedef struct vidi__pending {
 struct vidi__persistence {
     /* Adds a group; any lock that adds hold. */
     int (*add)(vidi_set *set, const vidi__work *work, vidi__pending *pending);
+    /* Adds one canonical URL if that needs neither waiting nor staging, otherwise VIDI_UNTRIED; the same lock. */
+    int (*add_one)(vidi_set *set, vidi_str url);
+    /* Is there anything that the filter does not know, so that `lookup` must be called? Any lock. */
+    bool (*has_more)(const vidi_set *set);
     /* Corrects the filter's verdicts by what is not in the filter yet; shared lock. */
     int (*lookup)(vidi_set *set, const vidi__work *work);
     /* Removes a URL; exclusive lock. */

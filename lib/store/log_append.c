@@ -109,11 +109,9 @@ void vidi__log_unreserve(vidi__log *log, uint64_t payload_bytes)
 }
 
 /* An append has used the standing reservation; it is renewed for the next one. Without memory, that one must reserve. */
-static void renew_standing(vidi__log *log)
+static __attribute__((noinline)) void renew_standing(vidi__log *log)
 {
     vidi__quiet quiet;
-    if (VIDI__LIKELY(has_standing_room(log)))
-        return;
     vidi__quiet_begin(&quiet);
     (void)vidi__log_grow(log, &log->filling, log->filling.used + log->reserved + VIDI__LOG_STANDING);
     vidi__quiet_end(&quiet, VIDI_OK);
@@ -167,10 +165,10 @@ static bool fits(vidi__log *log, uint64_t payload, uint64_t reserved)
 /* Ends an append: its reservation is used up. */
 static void settle(vidi__log *log, uint64_t reserved)
 {
-    if (reserved == VIDI__LOG_STANDS)
-        renew_standing(log);
-    else
+    if (reserved != VIDI__LOG_STANDS)
         use_up(log, reserved);
+    else if (VIDI__UNLIKELY(!has_standing_room(log)))
+        renew_standing(log);
     vidi__log_set_ready(log);
 }
 
