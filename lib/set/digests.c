@@ -6,16 +6,19 @@
  */
 #include "set/set.h"
 
-/* Copies what hashing needs of the current epoch, which may end before the digests are used. */
+/*
+ * Copies what hashing needs of the current epoch, which may end before the digests are used. Without the set's lock:
+ * threads that make digests would wait for those that add, and adds that have the set alone would no longer have it.
+ */
 static int copy_epoch(vidi_set *set, vidi__epoch *epoch)
 {
-    vidi__lock_shared(set);
+    vidi__mutex_lock(&set->renewal);
     bool suits = vidi__epoch_needs_hash_only(&set->now);
     epoch->number = set->now.number;
     epoch->hash = set->now.hash;
     epoch->key = set->now.key;
     int code = suits ? VIDI_OK : vidi__cannot(set, "make digests: it needs more of a URL than its hash");
-    vidi__unlock(set);
+    vidi__mutex_unlock(&set->renewal);
     return code;
 }
 

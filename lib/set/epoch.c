@@ -216,11 +216,16 @@ static int rotate(vidi_set *set, const vidi_options *next)
     }
     vidi__epoch old = set->now;
     vidi__recipe old_recipe = set->recipe;
+    vidi__mutex_lock(&set->renewal); /* until it is certain: no digest may be made for an epoch that is abandoned */
     set->now = self.fresh;
     set->recipe = self.recipe;
-    if (set->persistence && (code = set->persistence->rotated(set, self.kept != NULL)) < 0) {
+    code = set->persistence ? set->persistence->rotated(set, self.kept != NULL) : VIDI_OK;
+    if (code < 0) {
         set->now = old;
         set->recipe = old_recipe;
+    }
+    vidi__mutex_unlock(&set->renewal);
+    if (code < 0) {
         set->history_count--;
         abandon(set, &self);
         return code;

@@ -95,6 +95,7 @@ struct vidi_set {
     unsigned char key[VIDI_KEY_BYTES];
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
+    vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not take `lock` */
     vidi_canon *canon;         /* never changes, so using it needs no lock */
     vidi__canon_output output; /* what canon writes */
     vidi__recipe recipe;

@@ -14,6 +14,8 @@
 #include "support/runner.h"
 #include "support/urls.h"
 
+#include "set/set.h"
+
 enum { MANY = 70001, GARBAGE = 0xa5 };
 
 typedef struct mixture {
@@ -311,6 +313,25 @@ static void digests_can_be_used_twice(void **state)
 }
 
 /* They are to be its own. If they are not, they are hashes of something else, and do no other harm. */
+/* If they did, this thread would wait for itself. */
+static void digests_do_not_wait_for_adds(void **state)
+{
+    vidi_options options = options_of("fingerprint", "whatwg", VIDI_KEEP_INVALID);
+    vidi_set *set = create(&options);
+    vidi_str url = {"http://example.org/", 19};
+    vidi_digest digest;
+    uint8_t verdict;
+    uint64_t epoch;
+    (void)state;
+    vidi__lock_alone(set);
+    assert_int_equal(vidi_digest_batch(set, &url, 1, &digest, &verdict, &epoch), VIDI_OK);
+    vidi__unlock(set);
+    assert_int_equal(verdict, VIDI_DIGESTED);
+    assert_int_equal(vidi_add_digests(set, epoch, &digest, 1, &verdict), VIDI_OK);
+    assert_int_equal(verdict, VIDI_NEW);
+    vidi_close(set);
+}
+
 static void digests_of_another_set_are_only_strange(void **state)
 {
     enum { N = 3000 };
@@ -533,6 +554,7 @@ int main(int argc, char **argv)
     test_add("the one that fails is the next", the_one_that_fails_is_the_next, NULL);
     test_add("missing arguments are refused", missing_arguments_are_refused, NULL);
     test_add("digests can be used twice", digests_can_be_used_twice, NULL);
+    test_add("digests do not wait for adds", digests_do_not_wait_for_adds, NULL);
     test_add("digests of another set are only strange", digests_of_another_set_are_only_strange, NULL);
     test_add("a full set leaves the rest untried", a_full_set_leaves_the_rest_untried, NULL);
     test_add("refused memory leaves nothing half done", refused_memory_leaves_nothing_half_done, NULL);
