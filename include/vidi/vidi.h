@@ -417,6 +417,27 @@ enum vidi_merge_flags {
 /* The same with flags. */
 VIDI_API int vidi_merge_with(vidi_set *into, const vidi_set *from, unsigned flags);
 
+/*
+ * Merges one or more sets in folders into a new set in the folder `path`, without holding it in memory: the result is
+ * the same as that of creating a set like the first one and merging each of them into it. For the kinds fingerprint,
+ * blocked, classic and counting; VIDI_ECANNOT for others, and for a set of which the log has removals, unless it stores
+ * every add. Flags, VIDI_EDIFFERS and VIDI_ERATE are as for vidi_merge_with; the message begins with the path of the set
+ * that does not fit.
+ *
+ * The sets are opened for reading and verified before anything is written; damage is VIDI_EFORMAT. Of their flags,
+ * `access` (may be NULL) takes VIDI_ACCEPT_DAMAGE alone: without it, a set of which something is gone is VIDI_EDAMAGED.
+ * `path` must be absent or empty (VIDI_EEXIST otherwise), as for vidi_create. When this returns, the new set is on disk.
+ * After an error, or if the process ends meanwhile, there is no set at `path`, and the call can be repeated; if just the
+ * last sync has failed, the whole set may be there.
+ *
+ * What is in the logs of the sets goes to the log of the new one, and is held in memory as when such a set is opened for
+ * reading. Beyond that it takes a few hundred KiB and 8 bytes for each 64 KiB of the result; for fingerprint, also a
+ * 64th of the result. access->memory_limit applies to each set that is opened and to the new one. The time is that of
+ * reading the sets three times and writing the result once; fingerprint makes each 64th of the result three times.
+ */
+VIDI_API int vidi_merge_stored(const char *path, const char *const *from, size_t count, unsigned flags,
+                               const vidi_access *access);
+
 /* One element that a set lists. url.ptr is NULL for kinds that keep hashes only. */
 typedef struct vidi_entry {
     vidi_str url;     /* in the set's canonical form; good during the call of the visitor */

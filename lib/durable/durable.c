@@ -301,23 +301,42 @@ int vidi__durable_alloc(vidi_set *set, const vidi_access *access)
     return VIDI_OK;
 }
 
+/* What writes the first operations of a set to its log; fn is NULL if there are none. */
+typedef struct filling {
+    vidi__durable_fill *fn;
+    void *context;
+} filling;
+
+static int fill_log(vidi_set *set, const filling *fill)
+{
+    if (!fill->fn)
+        return VIDI_OK;
+    VIDI__TRY(fill->fn(set, fill->context));
+    return vidi__log_wait(set->durable->log->log, UINT64_MAX);
+}
+
 /* Makes the files of a new set in the order that store/folder.h describes. */
-static int make_files(vidi_set *set, bool *renamed)
+static int make_files(vidi_set *set, const filling *fill, bool *renamed)
 {
     vidi__durable *durable = set->durable;
     const uint64_t number = 1;
     vidi__end_contents end = {.identity = identity_of(set), .snapshot = number, .first = number};
     vidi__folder_snapshot snapshot = {0};
+    if (fill->fn)
+        VIDI__TRY(vidi__folder_merge_begin(&durable->folder));
     VIDI__TRY(vidi__snapshot_save(set, number, &snapshot));
     VIDI__TRY(vidi__folder_sync(&durable->folder));
     VIDI__TRY(vidi__durable_new_log(set, number, set->now.number, &durable->log));
     vidi__end_append(&end, number, VIDI__LOG_HEAD);
     vidi__end_begin(&durable->end, durable->folder.handle, durable->folder.lock.handle, &end);
     VIDI__TRY(vidi__end_put(&durable->end));
+    VIDI__TRY(fill_log(set, fill));
     int code = vidi__folder_snapshot_finish(&snapshot);
     *renamed = snapshot.renamed;
     if (code == VIDI_OK)
         vidi__snapshot_in_force(set, number, snapshot.bytes);
+    if (code == VIDI_OK && fill->fn)
+        vidi__folder_merge_end(&durable->folder);
     return code;
 }
 
@@ -337,7 +356,7 @@ static int make_both_files(vidi_set *set, bool *renamed)
     while (set->history_count && set->history[set->history_count - 1].epoch >= previous->number)
         set->history_count--;
     vidi__durable_restage(set);
-    int code = make_files(set, renamed);
+    int code = make_files(set, &(filling){.fn = NULL}, renamed);
     set->now = now;
     set->previous = previous;
     set->recipe = recipe;
@@ -348,7 +367,7 @@ static int make_both_files(vidi_set *set, bool *renamed)
     return vidi__snapshot_rotate(set, true);
 }
 
-static int attach(vidi_set *set, const char *path, const vidi_access *access)
+static int attach(vidi_set *set, const char *path, const vidi_access *access, const filling *fill)
 {
     VIDI__TRY(vidi__durable_alloc(set, access));
     vidi__durable *durable = set->durable;
@@ -356,7 +375,7 @@ static int attach(vidi_set *set, const char *path, const vidi_access *access)
     char why[VIDI__MESSAGE];
     VIDI__TRY(vidi__folder_create(&durable->folder, path));
     set->previous_first = set->previous_last = 0;
-    int code = set->previous ? make_both_files(set, &renamed) : make_files(set, &renamed);
+    int code = set->previous ? make_both_files(set, &renamed) : make_files(set, fill, &renamed);
     if (code == VIDI_OK || renamed)
         return code;
     snprintf(why, sizeof why, "%s", vidi__sentence());
@@ -368,7 +387,13 @@ static int attach(vidi_set *set, const char *path, const vidi_access *access)
 
 int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access)
 {
+    return vidi__durable_attach_filled(set, path, access, NULL, NULL);
+}
+
+int vidi__durable_attach_filled(vidi_set *set, const char *path, const vidi_access *access, vidi__durable_fill *fill,
+                                void *context)
+{
     vidi__quiet quiet;
     vidi__quiet_begin(&quiet);
-    return vidi__quiet_end(&quiet, attach(set, path, access));
+    return vidi__quiet_end(&quiet, attach(set, path, access, &(filling){fill, context}));
 }

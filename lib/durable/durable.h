@@ -84,6 +84,13 @@ typedef struct vidi__durable {
 
 /* Gives a set in memory a folder: makes the folder and writes the first snapshot. */
 int vidi__durable_attach(vidi_set *set, const char *path, const vidi_access *access);
+/*
+ * The same for a set that has operations in its log from the beginning: `fill` writes them, before the snapshot is in
+ * force. What it has left if it is interrupted does not count as a set, and can be written over.
+ */
+typedef int vidi__durable_fill(vidi_set *set, void *context);
+int vidi__durable_attach_filled(vidi_set *set, const char *path, const vidi_access *access, vidi__durable_fill *fill,
+                                void *context);
 
 /* Allocates set->durable and installs the table of functions. */
 int vidi__durable_alloc(vidi_set *set, const vidi_access *access);

@@ -107,13 +107,55 @@ double vidi__bloom_fp_after(uint64_t ones, uint64_t m, unsigned k, uint64_t more
     return vidi__power(more ? 1 - empty : (double)ones / (double)m, k);
 }
 
-void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k)
+/* The count when filters of a and b URLs have become one. */
+static uint64_t merged_count(uint64_t a, uint64_t b, vidi__bloom_growth ones, uint64_t m, unsigned k)
 {
-    uint64_t a = vidi__filter_count(into), b = vidi__filter_count(from), least = a > b ? a : b;
+    uint64_t least = a > b ? a : b;
     uint64_t count = a + vidi__bloom_estimate(ones.after, m, k) - vidi__bloom_estimate(ones.before, m, k);
     if (count > a + b)
         count = a + b;
-    atomic_store_explicit(&into->count, count > least ? count : least, memory_order_relaxed);
+    return count > least ? count : least;
+}
+
+void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k)
+{
+    uint64_t count = merged_count(vidi__filter_count(into), vidi__filter_count(from), ones, m, k);
+    atomic_store_explicit(&into->count, count, memory_order_relaxed);
+}
+
+/* Fills in the sizes of the union, as merging one filter after the other comes to them. */
+static void size_union(vidi__union *all, const uint64_t *ones, uint64_t m, unsigned k)
+{
+    uint64_t before = 0, count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        vidi__union_size *size = &all->sizes[i];
+        count = merged_count(count, vidi__filter_count(all->parts[i]), (vidi__bloom_growth){before, ones[i]}, m, k);
+        before = ones[i];
+        size->count = count;
+        size->fp = vidi__bloom_fp_after(ones[i], m, k, size->more);
+    }
+}
+
+int vidi__bloom_unite(vidi__union *all, vidi__joint joint, uint64_t m, unsigned k)
+{
+    for (size_t i = 1; i < all->count; i++)
+        VIDI__TRY(vidi__filter_same_shape(all->parts[0], all->parts[i]));
+    VIDI__TRY(vidi__union_keep(all, all->count * sizeof(uint64_t)));
+    VIDI__TRY(vidi__joint_begin(&joint, all));
+    vidi__joint_measure(&joint, 0, joint.words, all->kept);
+    vidi__joint_end(&joint);
+    size_union(all, all->kept, m, k);
+    return VIDI_OK;
+}
+
+int vidi__bloom_save_union(const vidi__union *all, vidi__joint joint, vidi__writer *writer)
+{
+    const uint64_t *ones = all->kept;
+    VIDI__TRY(vidi__write_u64(writer, ones[all->count - 1]));
+    VIDI__TRY(vidi__joint_begin(&joint, all));
+    int code = vidi__joint_write(&joint, writer);
+    vidi__joint_end(&joint);
+    return code;
 }
 
 /* What a shape must keep: an error rate when full, and pages lost until then. 0: not requested. */

@@ -7,6 +7,7 @@
 #define VIDI_FILTERS_BLOOM_H
 
 #include "filters/filter.h"
+#include "filters/union.h"
 
 #define VIDI__PLACES_MAX (UINT64_C(1) << 48)
 
@@ -81,6 +82,13 @@ typedef struct vidi__bloom_growth {
  * count.
  */
 void vidi__bloom_merged(vidi__filter *into, const vidi__filter *from, vidi__bloom_growth ones, uint64_t m, unsigned k);
+
+/*
+ * `unite` and `save_union` (union.h) for filters of m places and k positions per URL, whose contents are one array. The
+ * union keeps how many places are set in the first 1, 2, 3 … of them together.
+ */
+int vidi__bloom_unite(vidi__union *all, vidi__joint joint, uint64_t m, unsigned k);
+int vidi__bloom_save_union(const vidi__union *all, vidi__joint joint, vidi__writer *writer);
 
 /* Probability of a false "seen" when `ones` of m places are set and `more` URLs were added after that. */
 double vidi__bloom_fp_after(uint64_t ones, uint64_t m, unsigned k, uint64_t more);

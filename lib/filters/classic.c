@@ -370,6 +370,30 @@ static int classic_fp_merged(const vidi__filter *into, const vidi__filter *from,
     return VIDI_OK;
 }
 
+/* ---- the union of several filters, which is written without being made ---- */
+
+static const uint64_t *bits_of(const vidi__filter *filter, const void *context)
+{
+    (void)context;
+    return ((const classic *)filter)->bits.words;
+}
+
+static vidi__joint joint_of(const classic *self)
+{
+    return (vidi__joint){vidi__join_bits, vidi__measure_bits, bits_of, .words = vidi__bitmap_words(self->shape.m)};
+}
+
+static int classic_unite(vidi__union *all)
+{
+    const classic *self = (const classic *)all->parts[0];
+    return vidi__bloom_unite(all, joint_of(self), self->shape.m, self->shape.k);
+}
+
+static int classic_save_union(const vidi__union *all, vidi__writer *writer)
+{
+    return vidi__bloom_save_union(all, joint_of((const classic *)all->parts[0]), writer);
+}
+
 static double one_bit(const void *context, unsigned k)
 {
     (void)context;
@@ -407,4 +431,6 @@ const vidi__kind vidi__kind_classic = {
     .plan = classic_plan,
     .merge = classic_merge,
     .fp_merged = classic_fp_merged,
+    .unite = classic_unite,
+    .save_union = classic_save_union,
 };

@@ -327,6 +327,54 @@ static int counting_fp_merged(const vidi__filter *into, const vidi__filter *from
     return VIDI_OK;
 }
 
+/* ---- the union of several filters, which is written without being made ---- */
+
+static void join_counters(uint64_t *words, const uint64_t *more, size_t n, const void *context)
+{
+    const counting *self = context;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t sums = 0;
+        for (unsigned shift = 0; shift < self->per_word * self->width; shift += self->width) {
+            uint64_t sum = (words[i] >> shift & self->limit) + (more[i] >> shift & self->limit);
+            sums |= (sum < self->limit ? sum : self->limit) << shift;
+        }
+        words[i] = sums;
+    }
+}
+
+static uint64_t measure_counters(const uint64_t *words, size_t n, const void *context)
+{
+    const counting *self = context;
+    uint64_t used = 0;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned shift = 0; words[i] && shift < self->per_word * self->width; shift += self->width)
+            used += (words[i] >> shift & self->limit) != 0;
+    return used;
+}
+
+static const uint64_t *counters_of(const vidi__filter *filter, const void *context)
+{
+    (void)context;
+    return ((const counting *)filter)->words;
+}
+
+static vidi__joint joint_of(const counting *self)
+{
+    return (vidi__joint){join_counters, measure_counters, counters_of, .context = self,
+                         .words = words_of(self->shape.m, self->per_word)};
+}
+
+static int counting_unite(vidi__union *all)
+{
+    const counting *self = (const counting *)all->parts[0];
+    return vidi__bloom_unite(all, joint_of(self), self->shape.m, self->shape.k);
+}
+
+static int counting_save_union(const vidi__union *all, vidi__writer *writer)
+{
+    return vidi__bloom_save_union(all, joint_of((const counting *)all->parts[0]), writer);
+}
+
 static double counter_bits(const void *context, unsigned k)
 {
     (void)k;
@@ -368,4 +416,6 @@ const vidi__kind vidi__kind_counting = {
     .times = counting_times,
     .merge = counting_merge,
     .fp_merged = counting_fp_merged,
+    .unite = counting_unite,
+    .save_union = counting_save_union,
 };

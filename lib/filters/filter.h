@@ -54,6 +54,7 @@ typedef struct vidi__item {
 
 typedef struct vidi__kind vidi__kind;
 typedef struct vidi__filter vidi__filter;
+typedef struct vidi__union vidi__union;
 
 /* What a filter is created from. */
 typedef struct vidi__config {
@@ -222,6 +223,12 @@ struct vidi__kind {
      * another key or another hash function; `key` is the key of `into`.
      */
     int (*merge_urls)(vidi__filter *into, const vidi__filter *from, const vidi__hash_key *key);
+    /*
+     * For kinds that can write the union of filters without making it (union.h): fills in sizes[].count and fp, after
+     * checking that all parts have the same shape; and writes what `save` would write of the union.
+     */
+    int (*unite)(vidi__union *all);
+    int (*save_union)(const vidi__union *all, vidi__writer *writer);
     int (*iterate)(const vidi__filter *filter, vidi_visitor visitor, void *context);
     /* What iterate tells of an item's hash; NULL: all of it. */
     vidi__u128 (*kept_hash)(const vidi__filter *filter, vidi__u128 hash);

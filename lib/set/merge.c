@@ -43,7 +43,7 @@ static int check_hashes(const vidi_set *into, const vidi_set *from)
     return VIDI_OK;
 }
 
-static int check_fit(const vidi_set *into, const vidi_set *from)
+int vidi__merge_fits(const vidi_set *into, const vidi_set *from)
 {
     VIDI__TRY(check_canon(into, from));
     return both_keep_urls(into, from) ? VIDI_OK : check_hashes(into, from);
@@ -83,33 +83,42 @@ static double rate_asked(const vidi__recipe *recipe)
     return sized ? 0 : VIDI__DEFAULT_ERROR;
 }
 
+double vidi__merge_rate_most(const vidi__recipe *recipe)
+{
+    double asked = rate_asked(recipe);
+    return asked > 0 ? RATE_TOLERANCE * asked : INFINITY;
+}
+
+int vidi__merge_refuse(double merged, const vidi__recipe *recipe)
+{
+    return vidi__fail(VIDI_ERATE,
+                      "together the sets would answer \"seen\" falsely with probability %.2g, but they were made for "
+                      "%.2g",
+                      merged, rate_asked(recipe));
+}
+
 /* Would the merge raise the error rate much above what was asked for? */
 static int check_rate(vidi_set *into, const vidi_set *from)
 {
     const vidi__filter *a = into->now.filter, *b = from->now.filter;
-    double asked = rate_asked(&into->recipe), merged, one, other;
+    double most = vidi__merge_rate_most(&into->recipe), merged, one, other;
     uint64_t more = 0;
-    if (asked <= 0 || !a->kind->fp_merged || both_keep_urls(into, from))
+    if (!isfinite(most) || !a->kind->fp_merged || both_keep_urls(into, from))
         return VIDI_OK;
     if (from->persistence)
         VIDI__TRY(from->persistence->count_missing(into, from, &more));
     VIDI__TRY(a->kind->fp_merged(a, b, more, &merged));
-    if (merged <= RATE_TOLERANCE * asked)
+    if (merged <= most)
         return VIDI_OK;
     /* The rates before, computed in the same way, so that they can be compared. */
     VIDI__TRY(a->kind->fp_merged(a, a, 0, &one));
     VIDI__TRY(b->kind->fp_merged(b, b, more, &other));
-    if (merged <= fmax(one, other))
-        return VIDI_OK;
-    return vidi__fail(VIDI_ERATE,
-                      "together the sets would answer \"seen\" falsely with probability %.2g, but they were made for "
-                      "%.2g",
-                      merged, asked);
+    return merged <= fmax(one, other) ? VIDI_OK : vidi__merge_refuse(merged, &into->recipe);
 }
 
 static int merge(vidi_set *into, const vidi_set *from, unsigned flags)
 {
-    VIDI__TRY(check_fit(into, from));
+    VIDI__TRY(vidi__merge_fits(into, from));
     if (into->persistence) /* what is staged and merged too would be counted twice */
         VIDI__TRY(into->persistence->catch_up(into));
     /* A multiset can take back what its filter still has. A plain set cannot: the URL may be there in its own right. */

@@ -438,6 +438,15 @@ static inline void vidi__epoch_count_one(vidi__epoch *epoch, vidi__added added, 
 /* The error for a kind that lacks a capability. */
 int vidi__cannot(const vidi_set *set, const char *what);
 
+/* ---- merging (merge.c) ---- */
+
+/* VIDI_EDIFFERS or VIDI_ECANNOT if `from` cannot be merged into the other set. */
+int vidi__merge_fits(const vidi_set *into, const vidi_set *from);
+/* The highest error rate that a merge may leave in a set of this recipe; infinity if the user asked for no rate. */
+double vidi__merge_rate_most(const vidi__recipe *recipe);
+/* The error for a merge that would leave this rate. */
+int vidi__merge_refuse(double merged, const vidi__recipe *recipe);
+
 /* ---- locks ---- */
 
 void vidi__lock_shared(const vidi_set *set);

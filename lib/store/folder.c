@@ -16,6 +16,7 @@
 #define SET_PREFIX "set."
 #define LOG_PREFIX "log."
 #define NEW_SUFFIX ".new"
+#define MERGE_NAME "merge.new"
 
 /* The number that the files of a new set have. */
 #define FIRST 1
@@ -199,6 +200,7 @@ static int see(void *context, const char *name)
     uint64_t snapshot = number_in(name, SET_PREFIX, ""), log = number_in(name, LOG_PREFIX, "");
     uint64_t unfinished = number_in(name, SET_PREFIX, NEW_SUFFIX);
     bool is_end = strcmp(name, VIDI__END_NAME) == 0, is_new_end = strcmp(name, VIDI__END_NEW) == 0;
+    bool is_merge = strcmp(name, MERGE_NAME) == 0;
     if (snapshot > contents->snapshot)
         contents->snapshot = snapshot;
     if (log > contents->last_log)
@@ -206,7 +208,8 @@ static int see(void *context, const char *name)
     if (unfinished > contents->last_new)
         contents->last_new = unfinished;
     contents->has_end |= is_end;
-    if (!snapshot && !log && !unfinished && !is_end && !is_new_end && strcmp(name, LOCK_NAME) != 0)
+    contents->is_merge |= is_merge;
+    if (!snapshot && !log && !unfinished && !is_end && !is_new_end && !is_merge && strcmp(name, LOCK_NAME) != 0)
         contents->has_others = true;
     return 0;
 }
@@ -256,7 +259,9 @@ static int look_once(const vidi__folder *folder, vidi__folder_contents *contents
         return VIDI_OK;
     if (!contents->last_log && !contents->last_new && !contents->has_end)
         *sort = VIDI__FOLDER_BARE;
-    if (contents->last_new != FIRST || contents->last_log > FIRST)
+    if (contents->is_merge)
+        *sort = VIDI__FOLDER_BEGUN;
+    if (contents->is_merge || contents->last_new != FIRST || contents->last_log > FIRST)
         return VIDI_OK;
     VIDI__TRY(has_no_records(folder, &none));
     VIDI__TRY(ends_at_the_beginning(folder, &first));
@@ -291,6 +296,18 @@ static int check_free(const vidi__folder *folder, const char *path)
     return VIDI_OK;
 }
 
+int vidi__folder_check_free(const char *path)
+{
+    vidi__folder folder;
+    int code = vidi__folder_open(&folder, path);
+    if (code == VIDI_EABSENT)
+        return VIDI_OK;
+    VIDI__TRY(code);
+    code = check_free(&folder, path);
+    vidi__folder_close(&folder);
+    return code;
+}
+
 int vidi__folder_clear(const vidi__folder *folder)
 {
     char log[40], snapshot[40];
@@ -300,7 +317,21 @@ int vidi__folder_clear(const vidi__folder *folder)
     VIDI__TRY(vidi__file_unlink(folder->handle, VIDI__END_NAME));
     VIDI__TRY(vidi__file_unlink(folder->handle, log));
     VIDI__TRY(vidi__folder_sync(folder));
-    return vidi__file_unlink(folder->handle, snapshot);
+    VIDI__TRY(vidi__file_unlink(folder->handle, snapshot));
+    return vidi__file_unlink(folder->handle, MERGE_NAME);
+}
+
+int vidi__folder_merge_begin(const vidi__folder *folder)
+{
+    vidi__file file;
+    VIDI__TRY(vidi__file_open(&file, folder->handle, MERGE_NAME, O_WRONLY | O_CREAT));
+    VIDI__TRY(vidi__file_close(&file));
+    return vidi__folder_sync(folder);
+}
+
+void vidi__folder_merge_end(const vidi__folder *folder)
+{
+    (void)vidi__file_unlink(folder->handle, MERGE_NAME); /* beside a snapshot it means nothing */
 }
 
 int vidi__folder_create(vidi__folder *folder, const char *path)
@@ -351,7 +382,7 @@ static int remove_old(void *context, const char *name)
     if (number) {
         old = number < self->keep && !(number >= self->also_first && number <= self->also_last);
     } else {
-        old = number_in(name, SET_PREFIX, NEW_SUFFIX) != 0;
+        old = number_in(name, SET_PREFIX, NEW_SUFFIX) != 0 || strcmp(name, MERGE_NAME) == 0;
     }
     if (old)
         (void)vidi__file_unlink(self->folder->handle, name);

@@ -8,6 +8,7 @@
  *     index.<number>.<serial>   a part of the index of the log of that number (segment.h); nothing depends on it
  *     end                       which of these files must be there, and how much of each log is on disk (end.h)
  *     end.new                   the next one, or what a crash has left of it
+ *     merge.new                 as long as there is no snapshot: everything here is what an interrupted merge has left
  *
  * Numbers are 16 hexadecimal digits and increase by one. A snapshot contains everything up to the beginning of the log
  * with the same number. So the set is the snapshot with the highest number plus all logs from that number on, in order.
@@ -16,7 +17,9 @@
  *
  * A new set is made in this order: set.1.new, log.1, end; last, set.1.new is renamed to set.1. Each is on disk before
  * the next is begun. So if there is no snapshot, set.1.new tells an interrupted creation, where nothing is lost, from
- * an interrupted copy or a deleted snapshot.
+ * an interrupted copy or a deleted snapshot. A set that is made of others on disk (vidi_merge_stored) has records in
+ * its first log before it gets its snapshot; merge.new, which is made before them and removed after set.1 has got its
+ * name, tells that nothing is lost there, either.
  */
 #ifndef VIDI_STORE_FOLDER_H
 #define VIDI_STORE_FOLDER_H
@@ -34,6 +37,7 @@ typedef struct vidi__folder_contents {
     uint64_t last_log; /* the highest number of a log; 0 if there is none */
     uint64_t last_new; /* the highest number of an unfinished snapshot; 0 if there is none */
     bool has_end;      /* `end` is there */
+    bool is_merge;     /* merge.new is there */
     bool has_others;   /* files that a set does not have when it is made */
 } vidi__folder_contents;
 
@@ -50,11 +54,17 @@ typedef enum vidi__folder_sort {
  * and syncs its parent. Otherwise VIDI_EEXIST, and nothing in the folder has changed.
  */
 int vidi__folder_create(vidi__folder *folder, const char *path);
+/* Would that be VIDI_EEXIST now? Otherwise VIDI_OK. */
+int vidi__folder_check_free(const char *path);
 /*
  * Removes what an interrupted creation has left, in an order that a crash cannot turn into damage. Nothing else may be
  * in the folder.
  */
 int vidi__folder_clear(const vidi__folder *folder);
+
+/* Make merge.new, synced, and remove it. */
+int vidi__folder_merge_begin(const vidi__folder *folder);
+void vidi__folder_merge_end(const vidi__folder *folder);
 
 /* VIDI_EABSENT if there is no such folder. */
 int vidi__folder_open(vidi__folder *folder, const char *path);

@@ -30,6 +30,7 @@
  */
 #include "filters/blocked/blocked_chance.h"
 #include "filters/blocked/blocked_growth.h"
+#include "filters/blocked/blocked_union.h"
 
 typedef struct blocked {
     vidi__filter base;
@@ -477,6 +478,21 @@ static int blocked_fp_merged(const vidi__filter *into, const vidi__filter *from,
     return vidi__layers_fp_merged(&((const blocked *)into)->layers, &((const blocked *)from)->layers, fp);
 }
 
+static const vidi__layers *layers_of(const vidi__filter *filter)
+{
+    return &((const blocked *)filter)->layers;
+}
+
+static int blocked_unite(vidi__union *all)
+{
+    return vidi__layers_unite(all, layers_of);
+}
+
+static int blocked_save_union(const vidi__union *all, vidi__writer *writer)
+{
+    return vidi__layers_save_union(all, layers_of, writer);
+}
+
 static int blocked_step(vidi__filter *filter, uint64_t budget_ns)
 {
     return vidi__layers_step(&((blocked *)filter)->layers, budget_ns);
@@ -541,5 +557,7 @@ const vidi__kind vidi__kind_blocked = {
     .plan = vidi__blocked_plan_for,
     .merge = blocked_merge,
     .fp_merged = blocked_fp_merged,
+    .unite = blocked_unite,
+    .save_union = blocked_save_union,
     .step = blocked_step,
 };

@@ -231,7 +231,7 @@ int vidi__layers_verify(const vidi__layers *layers)
     return VIDI_OK;
 }
 
-static int check_alike(const vidi__layers *into, const vidi__layers *from)
+int vidi__layers_check_alike(const vidi__layers *into, const vidi__layers *from)
 {
     const vidi__blocked_plan *a = &into->plan, *b = &from->plan;
     if (a->capacity != b->capacity || a->error != b->error)
@@ -250,7 +250,7 @@ static int check_alike(const vidi__layers *into, const vidi__layers *from)
 int vidi__layers_merge(vidi__layers *into, const vidi__layers *from)
 {
     unsigned count = vidi__layers_count(from);
-    VIDI__TRY(check_alike(into, from));
+    VIDI__TRY(vidi__layers_check_alike(into, from));
     for (unsigned i = atomic_load(&into->made); i < count; i++) {
         const vidi__layer *like = from->at[i];
         VIDI__TRY(make_layer(into, i, (vidi__blocked_layer_plan){like->prepare, like->urls, 0},
@@ -276,7 +276,7 @@ static double fp_of_partition(const vidi__layers *into, const vidi__layers *from
 
 int vidi__layers_fp_merged(const vidi__layers *into, const vidi__layers *from, double *fp)
 {
-    VIDI__TRY(check_alike(into, from));
+    VIDI__TRY(vidi__layers_check_alike(into, from));
     *fp = 0;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         *fp += fp_of_partition(into, from, i) / VIDI__PARTITIONS;

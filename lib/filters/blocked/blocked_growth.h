@@ -86,6 +86,9 @@ int vidi__layers_load(vidi__layers *layers, vidi__reader *reader);
 /* Verifies borrowed layers. */
 int vidi__layers_verify(const vidi__layers *layers);
 
+/* VIDI_EDIFFERS if the plans or some layers differ in shape. */
+int vidi__layers_check_alike(const vidi__layers *into, const vidi__layers *from);
+
 /* Merges layers of the same plan. VIDI_EDIFFERS if some layers differ in shape. */
 int vidi__layers_merge(vidi__layers *into, const vidi__layers *from);
 

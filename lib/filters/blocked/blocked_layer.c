@@ -48,12 +48,6 @@ static uint64_t count_in(const vidi__layer *layer, unsigned partition)
                           vidi__layer_rows(layer, partition) * words);
 }
 
-static void count_ones(vidi__layer *layer)
-{
-    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
-        atomic_store_explicit(&layer->ones[i], count_in(layer, i), memory_order_relaxed);
-}
-
 int vidi__layer_verify(const vidi__layer *layer)
 {
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
@@ -120,7 +114,7 @@ static void set_count(vidi__layer *layer, uint64_t count)
     atomic_store(&layer->claimed, count);
 }
 
-int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
+int vidi__layer_save_head(const vidi__layer *layer, vidi__writer *writer)
 {
     VIDI__TRY(vidi__write_u64(writer, layer->rows));
     VIDI__TRY(vidi__write_u64(writer, layer->lines));
@@ -128,6 +122,12 @@ int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
     VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->count)));
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         VIDI__TRY(vidi__write_u64(writer, atomic_load(&layer->ones[i])));
+    return VIDI_OK;
+}
+
+int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
+{
+    VIDI__TRY(vidi__layer_save_head(layer, writer));
     return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
 }
 
@@ -200,15 +200,25 @@ static double estimate(const vidi__layer *layer)
     return sum;
 }
 
+void vidi__layer_merge_numbers(vidi__layer *into, const uint64_t *ones, uint64_t urls)
+{
+    uint64_t before = atomic_load(&into->count);
+    double estimated = estimate(into);
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        atomic_store_explicit(&into->ones[i], ones[i], memory_order_relaxed);
+    double least = (double)(before > urls ? before : urls);
+    double most = fmin((double)(before + urls), (double)vidi__layer_ones(into));
+    set_count(into, (uint64_t)fmin(fmax((double)before + ceil(estimate(into) - estimated), least), most));
+}
+
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from)
 {
-    uint64_t a = atomic_load(&into->count), b = atomic_load(&from->count), words = vidi__layer_bytes(into) / 8;
-    double before = estimate(into);
+    uint64_t words = vidi__layer_bytes(into) / 8, ones[VIDI__PARTITIONS];
     for (uint64_t i = 0; i < words; i++)
         into->words[i] |= from->words[i];
-    count_ones(into);
-    double least = (double)(a > b ? a : b), most = fmin((double)(a + b), (double)vidi__layer_ones(into));
-    set_count(into, (uint64_t)fmin(fmax((double)a + ceil(estimate(into) - before), least), most));
+    for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
+        ones[i] = count_in(into, i);
+    vidi__layer_merge_numbers(into, ones, atomic_load(&from->count));
 }
 
 /* The number of bits of a partition that are set in at least one of two layers. */

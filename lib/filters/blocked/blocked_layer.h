@@ -99,6 +99,8 @@ uint64_t vidi__layer_ones(const vidi__layer *layer);
  * loading, the config's plan may be zero. Borrowed words are not examined.
  */
 int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer);
+/* All but the words. */
+int vidi__layer_save_head(const vidi__layer *layer, vidi__writer *writer);
 int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi__reader *reader);
 
 /* Verifies borrowed words: is the number of set bits of each partition right? */
@@ -106,6 +108,9 @@ int vidi__layer_verify(const vidi__layer *layer);
 
 /* Merges another layer of the same shape. The number of new URLs is estimated from the bits that get set. */
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from);
+
+/* The same for the numbers alone: `ones` are the set bits of each partition afterwards, `urls` is the other's count. */
+void vidi__layer_merge_numbers(vidi__layer *into, const uint64_t *ones, uint64_t urls);
 
 /* The probability of a false "seen" in this partition if the two layers, of the same shape, were one. */
 double vidi__layer_fp_merged(const vidi__layer *a, const vidi__layer *b, unsigned partition);

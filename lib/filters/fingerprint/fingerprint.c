@@ -21,6 +21,7 @@
 
 #include "cpu/cpu.h"
 #include "filters/fingerprint/kernel.h"
+#include "filters/fingerprint/table_union.h"
 
 #define BITS_MIN 32
 #define BITS_MAX 60
@@ -285,14 +286,10 @@ static vidi__u128 fingerprint_kept_hash(const vidi__filter *filter, vidi__u128 h
 static int merge_hash(void *context, uint64_t hash, uint64_t times)
 {
     fingerprint *self = context;
-    int verdict = vidi__table_add(&self->table, hash);
-    VIDI__TRY(verdict);
+    int verdict = vidi__table_add_times(&self->table, hash, times);
     if (verdict == VIDI_NEW)
         vidi__filter_add_count(&self->base, 1);
-    if (!self->table.multiset || times == 1)
-        return 0;
-    const vidi__place place = vidi__table_place(&self->table, hash);
-    return vidi__subtable_insert(place.table, &self->table.slabs, place.hash, times - 1);
+    return verdict < 0 ? verdict : 0;
 }
 
 /* Sets that grow by different factors can be merged; everything else must agree. */
@@ -339,6 +336,23 @@ static int fingerprint_fp_merged(const vidi__filter *into, const vidi__filter *f
     }
     *fp = (known + (double)self.missing) / hashes;
     return VIDI_OK;
+}
+
+static const vidi__table *table_of(const vidi__filter *filter)
+{
+    return &((const fingerprint *)filter)->table;
+}
+
+static int fingerprint_unite(vidi__union *all)
+{
+    for (size_t i = 1; i < all->count; i++)
+        VIDI__TRY(check_mergeable(all->parts[0], all->parts[i]));
+    return vidi__tables_unite(all, table_of);
+}
+
+static int fingerprint_save_union(const vidi__union *all, vidi__writer *writer)
+{
+    return vidi__tables_save_union(all, table_of, writer);
 }
 
 static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *stats)
@@ -631,6 +645,8 @@ const vidi__kind vidi__kind_fingerprint = {
     .times = fingerprint_times,
     .merge = fingerprint_merge,
     .fp_merged = fingerprint_fp_merged,
+    .unite = fingerprint_unite,
+    .save_union = fingerprint_save_union,
     .iterate = fingerprint_iterate,
     .kept_hash = fingerprint_kept_hash,
 };

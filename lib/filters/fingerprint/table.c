@@ -373,6 +373,17 @@ int vidi__table_add(vidi__table *table, uint64_t hash)
     return vidi__table_add_at(table, partition, hash, &place);
 }
 
+int vidi__table_add_times(vidi__table *table, uint64_t hash, uint64_t times)
+{
+    int verdict = vidi__table_add(table, hash);
+    VIDI__TRY(verdict);
+    if (!table->multiset || times == 1)
+        return verdict;
+    const vidi__place place = vidi__table_place(table, hash);
+    VIDI__TRY(vidi__subtable_insert(place.table, &table->slabs, place.hash, times - 1));
+    return verdict;
+}
+
 vidi__table_part vidi__table_part_of(const vidi__table *table, uint64_t hash)
 {
     const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash);
@@ -408,19 +419,46 @@ static int visit_whole(void *context, uint64_t hash, uint64_t times)
     return walk->visit(walk->context, vidi__table_least_hash(walk->table, walk->first + hash), times);
 }
 
-int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)
+/* All hashes of a partition of this table. */
+static int walk_own(const vidi__table *table, unsigned partition, vidi__subtable_visit *visit, void *context)
 {
-    for (unsigned i = 0; i < vidi__table_partitions(table); i++) {
-        whole_walk walk = {table, visit, context, i * (table->hashes >> table->partition_bits)};
-        const vidi__subtable *part;
-        for (uint64_t entry = 0; (part = next_subtable(&table->partitions[i], &entry)) != NULL;) {
-            int code = vidi__subtable_walk(part, visit_whole, &walk);
-            if (code)
-                return code;
-            walk.first += part->range;
-        }
+    whole_walk walk = {table, visit, context, partition * (table->hashes >> table->partition_bits)};
+    const vidi__subtable *part;
+    for (uint64_t entry = 0; (part = next_subtable(&table->partitions[partition], &entry)) != NULL;) {
+        int code = vidi__subtable_walk(part, visit_whole, &walk);
+        if (code)
+            return code;
+        walk.first += part->range;
     }
     return 0;
+}
+
+int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context)
+{
+    int code = 0;
+    for (unsigned i = 0; i < vidi__table_partitions(table) && !code; i++)
+        code = walk_own(table, i, visit, context);
+    return code;
+}
+
+/* Hands on the hashes of one partition of a table that is not divided. */
+typedef struct sieve {
+    vidi__subtable_visit *visit;
+    void *context;
+    unsigned partition;
+} sieve;
+
+static int visit_own(void *context, uint64_t hash, uint64_t times)
+{
+    const sieve *self = context;
+    return vidi__partition_of(hash) == self->partition ? self->visit(self->context, hash, times) : 0;
+}
+
+int vidi__table_walk_partition(const vidi__table *table, unsigned partition, vidi__subtable_visit *visit, void *context)
+{
+    if (vidi__table_is_divided(table))
+        return walk_own(table, partition, visit, context);
+    return walk_own(table, 0, visit_own, &(sieve){visit, context, partition});
 }
 
 void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_stats *stats)
@@ -542,19 +580,32 @@ static int save_partition(const vidi__partition *partition, save_part *save, vid
     return VIDI_OK;
 }
 
+int vidi__table_save_heads(const vidi__table *table, unsigned partition, vidi__writer *writer)
+{
+    const vidi__partition *part = &table->partitions[partition];
+    VIDI__TRY(vidi__write_u64(writer, part->directory ? part->depth : NOT_OPEN));
+    return save_partition(part, vidi__subtable_save_head, writer);
+}
+
+int vidi__table_save_lines(const vidi__table *table, unsigned partition, vidi__writer *writer)
+{
+    return save_partition(&table->partitions[partition], vidi__subtable_save_lines, writer);
+}
+
+int vidi__table_save_overflow(const vidi__table *table, unsigned partition, vidi__writer *writer)
+{
+    return save_partition(&table->partitions[partition], vidi__subtable_save_overflow, writer);
+}
+
 int vidi__table_save(const vidi__table *table, vidi__writer *writer)
 {
+    static vidi__table_save_fn *const parts[] = {vidi__table_save_heads, vidi__table_save_lines,
+                                                 vidi__table_save_overflow};
     if (!vidi__table_is_divided(table))
         VIDI__TRY(vidi__write_u64(writer, ONE_PARTITION));
-    for (unsigned i = 0; i < vidi__table_partitions(table); i++) {
-        const vidi__partition *partition = &table->partitions[i];
-        VIDI__TRY(vidi__write_u64(writer, partition->directory ? partition->depth : NOT_OPEN));
-        VIDI__TRY(save_partition(partition, vidi__subtable_save_head, writer));
-    }
-    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
-        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_lines, writer));
-    for (unsigned i = 0; i < vidi__table_partitions(table); i++)
-        VIDI__TRY(save_partition(&table->partitions[i], vidi__subtable_save_overflow, writer));
+    for (size_t part = 0; part < VIDI__COUNT(parts); part++)
+        for (unsigned i = 0; i < vidi__table_partitions(table); i++)
+            VIDI__TRY(parts[part](table, i, writer));
     return VIDI_OK;
 }
 

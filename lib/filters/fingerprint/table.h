@@ -142,12 +142,18 @@ static inline int vidi__table_add_at(vidi__table *table, vidi__partition *partit
 }
 
 int vidi__table_add(vidi__table *table, uint64_t hash);
+/* The same, several times; a table that is no multiset takes the hash once. */
+int vidi__table_add_times(vidi__table *table, uint64_t hash, uint64_t times);
 
 /*
  * Calls visit for every hash, in order except within a line. The hash passed is the smallest 64-bit hash that maps to
  * the stored number.
  */
 int vidi__table_walk(const vidi__table *table, vidi__subtable_visit *visit, void *context);
+
+/* The same for the hashes of one of 64 partitions, even if the table is not divided. */
+int vidi__table_walk_partition(const vidi__table *table, unsigned partition, vidi__subtable_visit *visit,
+                               void *context);
 
 /* The sub-table that a hash belongs to; NULL if its partition is not open. It has all hashes with this prefix. */
 typedef struct vidi__table_part {
@@ -185,6 +191,9 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
  * in use.
  */
 int vidi__table_save(const vidi__table *table, vidi__writer *writer);
+/* The three parts of one partition: its heads with the depth before them, its lines, its overflow. */
+typedef int vidi__table_save_fn(const vidi__table *table, unsigned partition, vidi__writer *writer);
+vidi__table_save_fn vidi__table_save_heads, vidi__table_save_lines, vidi__table_save_overflow;
 /* One partition, or distances of 7 bytes: the first two versions of streams had neither. */
 bool vidi__table_has_newer_form(const vidi__table *table);
 int vidi__table_load(vidi__table *table, vidi__reader *reader, uint64_t *count);
