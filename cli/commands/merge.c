@@ -4,6 +4,9 @@
  *
  * Only vidi_merge can tell whether two sets fit, because it compares their secret keys. So it is first tried with empty
  * sets, each created like one of the real ones.
+ *
+ * A new set is merged on disk if the others are folders and their kind can do it (vidi_merge_stored); otherwise, and if
+ * OUT is there already, in memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +88,18 @@ static const char *advice(int error)
     }
 }
 
-static int does_not_fit(const merging *job, size_t i, int error)
+static int cannot_be_merged(const merging *job, size_t i, int error, const char *message)
 {
     const char *other = job->fresh ? job->from.list[0] : job->path;
-    const char *message = vidi_message();
     bool alone = job->fresh && i == 0;
 
     return cli_error("%s%s%s cannot be merged: %s%s", alone ? "" : other, alone ? "" : " and ", job->from.list[i],
                      *message ? message : vidi_strerror(error), advice(error));
+}
+
+static int does_not_fit(const merging *job, size_t i, int error)
+{
+    return cannot_be_merged(job, i, error, vidi_message());
 }
 
 /* Without memory for the trial, the merge itself will report what is wrong. */
@@ -152,6 +159,57 @@ static int try_rate(const merging *job)
     return status;
 }
 
+/* ---- a new set, on disk ---- */
+
+static bool are_folders(const merging *job)
+{
+    for (size_t i = 0; i < job->from.count; i++)
+        if (!cli_state_is_folder(job->from.list[i]))
+            return false;
+    return true;
+}
+
+/* vidi_merge_stored begins its message with the path of the set that is to blame. */
+static int blame(const merging *job, int error)
+{
+    const char *message = vidi_message();
+    size_t longest = 0, which = 0;
+
+    for (size_t i = 0; i < job->from.count; i++) {
+        size_t len = strlen(job->from.list[i]);
+        if (len > longest && strncmp(message, job->from.list[i], len) == 0 && strncmp(message + len, ": ", 2) == 0) {
+            longest = len;
+            which = i;
+        }
+    }
+    if (!longest)
+        return cli_state_error(job->path, error);
+    if (error == VIDI_ERATE)
+        return cannot_be_merged(job, which, error, message + longest + 2);
+    return cli_error("%s", message);
+}
+
+/* *done tells whether OUT is there now; if not, the sets must be merged in memory. */
+static int merge_on_disk(merging *job, bool *done)
+{
+    vidi_access access = VIDI_ACCESS_INIT;
+    *done = false;
+
+    if (!job->fresh || !are_folders(job))
+        return CLI_OK;
+    access.flags = job->accepts ? VIDI_ACCEPT_DAMAGE : 0;
+    int error = vidi_merge_stored(job->path, (const char *const *)job->from.list, job->from.count, job->flags, &access);
+    if (error == VIDI_ECANNOT)
+        return CLI_OK;
+    if (error < 0)
+        return blame(job, error);
+    *done = true;
+    error = vidi_open(&job->into, job->path, VIDI_READ_ONLY);
+    return error < 0 ? cli_state_error(job->path, error) : CLI_OK;
+}
+
+/* ---- in memory ---- */
+
 static int create_target(merging *job)
 {
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -206,9 +264,19 @@ static int print(const merging *job)
     return cli_out_close(&out);
 }
 
+static int merge_in_memory(merging *job)
+{
+    int status = try_rate(job);
+
+    if (status == CLI_OK)
+        status = create_target(job);
+    return status == CLI_OK ? merge_all(job) : status;
+}
+
 static int merge(merging *job)
 {
     int status = check_places(job);
+    bool done = false;
 
     if (status == CLI_OK)
         status = open_target(job);
@@ -217,11 +285,9 @@ static int merge(merging *job)
     if (status == CLI_OK)
         status = try_fit(job);
     if (status == CLI_OK)
-        status = try_rate(job);
-    if (status == CLI_OK)
-        status = create_target(job);
-    if (status == CLI_OK)
-        status = merge_all(job);
+        status = merge_on_disk(job, &done);
+    if (status == CLI_OK && !done)
+        status = merge_in_memory(job);
     return status == CLI_OK ? print(job) : status;
 }
 
