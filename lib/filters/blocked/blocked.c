@@ -35,6 +35,8 @@
 typedef struct blocked {
     vidi__filter base;
     _Atomic unsigned zone_layers; /* the number of layers that every zone takes into account */
+    /* What blocked_fp_now was when there were so many URLs, so that single adds need not ask all zones. */
+    _Atomic uint64_t chance_bits, chance_count; /* a double; UINT64_MAX: nothing is known */
     const vidi__blocked_kernel *kernel;
     vidi__layers layers;
     vidi__locks locks;
@@ -53,8 +55,44 @@ static double blocked_fp_now(const vidi__filter *filter)
     return vidi__zones_chance(((const blocked *)filter)->zones);
 }
 
+static void remember_chance(blocked *self, double chance, uint64_t count)
+{
+    uint64_t bits;
+    memcpy(&bits, &chance, sizeof bits);
+    atomic_store_explicit(&self->chance_bits, bits, memory_order_relaxed);
+    atomic_store_explicit(&self->chance_count, count, memory_order_relaxed);
+}
+
+/*
+ * blocked_fp_now before an add. What was remembered is exact if there are as many URLs as then. Among other threads
+ * it may lag behind by a fraction of 2^-15 of the URLs: the probability grows with at most the 32nd power of their
+ * number, so it is too low by less than a thousandth.
+ */
+static double chance_before(blocked *self)
+{
+    uint64_t count = vidi__filter_count(&self->base), most = vidi__filter_is_alone(&self->base) ? 0 : count >> 15;
+    uint64_t bits = atomic_load_explicit(&self->chance_bits, memory_order_relaxed);
+    double chance;
+    memcpy(&chance, &bits, sizeof chance);
+    if (count - atomic_load_explicit(&self->chance_count, memory_order_relaxed) <= most)
+        return chance;
+    chance = blocked_fp_now(&self->base);
+    remember_chance(self, chance, count);
+    return chance;
+}
+
+/* Brings what is remembered up to date after adds; if other threads add too, it only becomes outdated. */
+static void chance_after(blocked *self, double before, vidi__rise rise, uint64_t fresh)
+{
+    uint64_t count = vidi__filter_count(&self->base);
+    bool known = atomic_load_explicit(&self->chance_count, memory_order_relaxed) == count - fresh;
+    if (known && vidi__filter_is_alone(&self->base))
+        remember_chance(self, before + rise.whole / VIDI__PARTITIONS, count);
+}
+
 static void refresh_zone(blocked *self, unsigned partition, unsigned layers)
 {
+    atomic_store_explicit(&self->chance_count, UINT64_MAX, memory_order_relaxed);
     vidi__zone_refresh(&self->zones[partition], partition, self->layers.at, layers);
 }
 
@@ -326,7 +364,8 @@ static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tall
     VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
     if (VIDI__UNLIKELY(atomic_load_explicit(&self->zone_layers, memory_order_relaxed) <= run->claimed_in))
         refresh_zones(self);
-    double before = *taken > 1 ? blocked_fp_now(&self->base) : 0; /* for a single URL, the caller keeps this account */
+    bool exact = *taken > 1 && !vidi__filter_is_alone(&self->base);
+    double before = exact ? blocked_fp_now(&self->base) : chance_before(self);
     run->used = run->fresh = 0;
     run->rise = (vidi__rise){0, 0};
     run->waiting = false;
@@ -339,7 +378,9 @@ static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tall
     vidi__filter_add_count(&self->base, (int64_t)run->fresh);
     tally->fresh += run->fresh;
     tally->seen += *taken - run->fresh;
-    tally->lost += vidi__rise_lost(run->rise, before, run->fresh);
+    tally->lost +=
+        n > 1 ? vidi__rise_lost(run->rise, before, run->fresh) : (double)run->fresh * vidi__filter_lost(before);
+    chance_after(self, before, run->rise, run->fresh);
     vidi__layers_prepare_next(&self->layers);
     return VIDI_OK;
 }
@@ -394,19 +435,31 @@ static int blocked_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
     return VIDI_OK;
 }
 
-static int blocked_add(vidi__filter *filter, const vidi__item *item)
+static vidi__added blocked_add_hash(vidi__filter *filter, vidi__u128 hash)
 {
     uint8_t verdict;
     vidi__tally tally = {0};
-    VIDI__TRY(blocked_add_hashes(filter, &item->url.hash, 1, &verdict, &tally));
+    const vidi__u128 own = vidi__filter_member_hash(filter, hash);
+    int code = add((blocked *)filter, &own, 1, &verdict, &tally);
+    return (vidi__added){code < 0 ? code : verdict, tally.lost};
+}
+
+static int blocked_has_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    uint8_t verdict;
+    const vidi__u128 own = vidi__filter_member_hash(filter, hash);
+    lookup((const blocked *)filter, &own, 1, &verdict);
     return verdict;
+}
+
+static int blocked_add(vidi__filter *filter, const vidi__item *item)
+{
+    return blocked_add_hash(filter, item->url.hash).code;
 }
 
 static int blocked_has(const vidi__filter *filter, const vidi__item *item)
 {
-    uint8_t verdict;
-    VIDI__TRY(blocked_has_hashes(filter, &item->url.hash, 1, &verdict));
-    return verdict;
+    return blocked_has_hash(filter, item->url.hash);
 }
 
 static void blocked_stat(const vidi__filter *filter, vidi__filter_stats *stats)
@@ -545,6 +598,8 @@ const vidi__kind vidi__kind_blocked = {
     .has = blocked_has,
     .add_hashes = blocked_add_hashes,
     .has_hashes = blocked_has_hashes,
+    .add_hash = blocked_add_hash,
+    .has_hash = blocked_has_hash,
     .fp_now = blocked_fp_now,
     .stat = blocked_stat,
     .stage = blocked_stage,
