@@ -286,6 +286,24 @@ void model_call_read(model_world *world)
     vidi_close(set);
 }
 
+/* A copy in memory has what is committed. */
+void model_call_copy(model_world *world)
+{
+    vidi_set *set = NULL;
+    vidi_access access = VIDI_ACCESS_INIT;
+    access.invalid = world->config.invalid;
+    access.allocator = &world->allocator.hook;
+    int code = MODEL_CALL(world, vidi_copy(&set, world->set, &access));
+    model_check(world, (set != NULL) == (code == VIDI_OK), "vidi_copy returns %d, and %s set", code, set ? "a" : "no");
+    if (world->incident.killed) {
+        vidi_close(set);
+        return;
+    }
+    model_check_excuse(world, "vidi_copy", code);
+    if (code == VIDI_OK)
+        check_read(world, set, "a copy");
+}
+
 /* ---- openings that must fail ---- */
 
 static void check_refusal(const model_world *world, const char *what, const vidi_set *set, int code, int expected)

@@ -188,6 +188,7 @@ void model_call_drop_previous(model_world *world);
 void model_call_merge(model_world *world);
 void model_call_write(model_world *world);
 void model_call_read(model_world *world);
+void model_call_copy(model_world *world);
 void model_call_open_wrongly(model_world *world);
 
 void model_call_look(model_world *world);
