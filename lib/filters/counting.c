@@ -158,7 +158,7 @@ static int counting_add(vidi__filter *filter, const vidi__item *item)
     uint64_t places[VIDI__K_MAX];
     unsigned count = places_of(self, item, places);
     bool seen = minimum(self, places, count) > 0;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; !self->words && i < count; i++)
         VIDI__TRY(touch(self, places[i]));
     for (unsigned i = 0; i < count; i++) {
         uint64_t value = get(self, places[i]);

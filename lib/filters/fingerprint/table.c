@@ -506,8 +506,8 @@ double vidi__table_bytes_for(double urls, uint64_t hashes)
     double tables = ldexp(vidi__table_partitions(&made), (int)shape.depth), lines = (double)shape.lines;
     double overflow = lines * overflow_per_line(urls / tables / lines, vidi__line_slots(shape.width));
     double room = (double)vidi__subtable_overflow_room(shape.lines, (uint64_t)overflow);
-    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * room + sizeof(void *)) +
-           (vidi__table_is_divided(&made) ? sizeof(vidi__divided) : 0);
+    return tables * ((double)vidi__subtable_bytes(&shape) + 8 * room + (double)sizeof(void *)) +
+           (vidi__table_is_divided(&made) ? (double)sizeof(vidi__divided) : 0);
 }
 
 /* Probability that a line with this many slots is full, by the Poisson distribution. */
