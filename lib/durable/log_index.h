@@ -8,8 +8,8 @@
  *
  * A thread of the writer's writes a segment each time that another chunk of the log was synced, and merges four of a
  * size into one, so there are few: at most three of each size. It reads the log for that, so adds have no part in it.
- * It needs at most 8 MiB of memory while it works on a chunk, and some 300 KiB for a merge. All this is done as well as
- * possible: after an error the log is indexed no further, and a reader reads the rest of it.
+ * While it works it needs at most 8.3 MiB of memory, and 66 KB for each million hashes that it merges. All this is done
+ * as well as possible: after an error the log is indexed no further, and a reader reads the rest of it.
  *
  * Only logs of sets whose log has nothing but hashes, and no removals, are indexed.
  */
