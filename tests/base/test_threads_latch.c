@@ -83,12 +83,10 @@ static void *come_and_go(void *context)
     test_random random = {me->number};
     for (unsigned i = 0; i < of->rounds; i++) {
         unsigned how = (unsigned)test_below(&random, 4);
-        bool alone = how == 0;
+        bool alone = how == 0 || (how > 1 && vidi__latch_try_alone(&of->latch));
         if (how == 0)
             vidi__latch_alone(&of->latch);
-        else if (how == 1)
-            vidi__latch_shared(&of->latch);
-        else if (!(alone = vidi__latch_try_alone(&of->latch)))
+        else if (!alone)
             vidi__latch_shared(&of->latch);
         if (alone) {
             be_alone(of, &random);
