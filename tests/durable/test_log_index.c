@@ -261,6 +261,26 @@ static void a_merge_takes_the_index_along(void **state)
     home_end(&at);
 }
 
+/* The same on disk: the index's URLs get into the log of the new set. */
+static void a_merge_on_disk_takes_the_index_along(void **state)
+{
+    (void)state;
+    home one, two;
+    build(&one, NULL, 0);
+    home_make(&two, "fingerprint", NULL, 0);
+    add_batch(two.set, ALL, 100);
+    home_reopen(&two, VIDI_READ_ONLY);
+    const char *const from[] = {one.path, two.path};
+    must(vidi_merge_stored(one.copy, from, 2, 0, NULL));
+    vidi_set *both = must_open(one.copy, VIDI_READ_ONLY);
+    all_are(both, 0, ALL + 100, VIDI_SEEN);
+    all_are(both, ALL + 100, 1000, VIDI_NEW);
+    assert_int_equal(test_stat(both).count, ALL + 100);
+    vidi_close(both);
+    home_end(&one);
+    home_end(&two);
+}
+
 static void a_writer_goes_on_with_the_index(void **state)
 {
     home at;
@@ -607,6 +627,7 @@ int main(int argc, char **argv)
     }
     test_add("a stretch does not cut a bundle", a_stretch_does_not_cut_a_bundle, NULL);
     test_add("a merge takes the index along", a_merge_takes_the_index_along, NULL);
+    test_add("a merge on disk takes the index along", a_merge_on_disk_takes_the_index_along, NULL);
     test_add("a snapshot removes the index", a_snapshot_removes_the_index, NULL);
     test_add("removals are right", removals_are_right, NULL);
     test_add("a multiset has no index", a_multiset_has_no_index, NULL);
