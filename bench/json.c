@@ -196,6 +196,17 @@ static void small(writer *to, const bench_run *run)
         }
 }
 
+static void whole(writer *to, const bench_run *run)
+{
+    for (size_t i = 0; i < BENCH_WHOLE_ROWS; i++) {
+        const bench_whole *row = &run->whole[i];
+        if (!row->series.rounds)
+            continue;
+        begin(to, row->name, "fingerprint", NULL, row->n, &row->series, row->bytes, -1, "the whole set, in memory");
+        end(to);
+    }
+}
+
 /* bytes_per_op is memory for each further URL. */
 static void frontier(writer *to, const bench_run *run)
 {
@@ -231,6 +242,7 @@ int bench_json(const bench_run *run, const char *path)
     canon(&to, run->html, BENCH_HTML_METHODS, 0); /* no peers: memchr and memcpy do less */
     store(&to, run);
     small(&to, run);
+    whole(&to, run);
     frontier(&to, run);
     fprintf(to.file, to.begun ? "\n]\n" : "[]\n");
     bool failed = ferror(to.file);

@@ -11,6 +11,7 @@
  *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
  *     url.mjs       canonical forms by Node              html.c              links of HTML pages
  *     frontier.c    the crawl's queue of URLs            small_sets.c        sets of a few URLs
+ *     whole_sets.c  copies, digests, writes a whole set
  *     libbloom.c, rocksdb_bloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
@@ -216,6 +217,15 @@ typedef struct bench_small {
     double bytes; /* of the set */
 } bench_small;
 
+/* One operation on a whole set in memory. */
+enum { BENCH_WHOLE_ROWS = 6 };
+typedef struct bench_whole {
+    const char *name;
+    bench_series series; /* ns for all of it */
+    uint64_t n;
+    double bytes; /* of the set */
+} bench_whole;
+
 typedef struct bench_run {
     uint64_t sizes[BENCH_SIZES_MAX];
     size_t size_count;
@@ -237,6 +247,7 @@ typedef struct bench_run {
     size_t store_count;
     bench_frontier frontier[BENCH_FRONTIER_ROWS];
     bench_small small[BENCH_SMALL_KINDS][BENCH_SMALL_SIZES];
+    bench_whole whole[BENCH_WHOLE_ROWS];
 } bench_run;
 
 double bench_now(void);     /* ns */
@@ -275,6 +286,10 @@ void bench_store_measure(bench_run *run);
 void bench_store_table(const bench_run *run, FILE *out);
 /* The row with this name and subject, or NULL. */
 const bench_store *bench_store_find(const bench_run *run, const char *name, const char *subject);
+
+/* whole_sets.c */
+void bench_whole_measure(bench_run *run);
+void bench_whole_table(const bench_run *run, FILE *out);
 
 /* small_sets.c */
 void bench_small_measure(bench_run *run);

@@ -149,6 +149,10 @@ int main(int argc, char **argv)
         bench_small_measure(&run);
         bench_small_table(&run, stderr);
     }
+    if (!run.only || strstr("whole", run.only)) {
+        bench_whole_measure(&run);
+        bench_whole_table(&run, stderr);
+    }
     if (!run.only || strstr("canon", run.only)) {
         bench_canon_measure(&run);
         bench_canon_table(&run, stderr);
