@@ -3,7 +3,7 @@
  *
  *   make_state [OPTION]... STATE < LINES
  *
- * Each line is added, or, with a '-' before it, removed; all of it goes to the log. Options:
+ * Each line is added, or, with a '-' before it, removed. It goes to the log, where each has a record of its own. Options:
  *
  *   --kind NAME, --params TEXT, --capacity N, --canon FORM    as in vidi_options
  *   --key N          a key of 16 bytes N; 1 if not given, so that states can be merged
@@ -137,7 +137,7 @@ static int tell_note(const vidi_set *set)
     return 0;
 }
 
-/* All there are. */
+/* All lines. Single commits share a record unless the log is written between them. */
 static int take_lines(vidi_set *set)
 {
     static char line[ROOM];
@@ -145,7 +145,7 @@ static int take_lines(vidi_set *set)
         size_t length = strcspn(line, "\n");
         int code = line[0] == '-' ? vidi_remove(set, (vidi_str){line + 1, length - 1})
                                   : vidi_add(set, (vidi_str){line, length});
-        if (code < 0)
+        if (code < 0 || vidi_sync(set) < 0)
             return fail(line);
     }
     return 0;

@@ -55,7 +55,7 @@ rm -rf st
 vidi -s st --invalid fail bad > pipe 2> err &
 pid=$!
 exec 4< pipe
-wait_until grep -q . err
+wait_until grep -qs . err
 cat err
 cat <&4
 wait $pid

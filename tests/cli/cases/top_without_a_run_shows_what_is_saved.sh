@@ -18,7 +18,7 @@ echo "-- something else of that name"
 mkdir st/live
 vidi top --once st | head -n 1
 : > drawn
-{ urls e; wait_until grep -q lines drawn; } | vidi --progress -s st 2> drawn
+{ urls e; wait_until grep -qs lines drawn; } | vidi --progress -s st 2> drawn
 vidi check -q st
 rmdir st/live
 ln -s /etc/passwd st/live
