@@ -18,9 +18,9 @@
  *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
  *    lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
- *    vidi_piece_write and vidi_close on a set in memory, if no call was running on the set at the fork; no other function, and none on a set in a folder. The child
- *    does not keep the lock of a set that its parent writes to. Its calls on that set return VIDI_ECANNOT, and
- *    vidi_close does nothing.
+ *    vidi_piece_write and vidi_close on a set in memory, if no call was running on the set at the fork; no other
+ *    function, and none on a set in a folder. The child does not keep the lock of a set that its parent writes to. Its
+ *    calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
  *
  * Threads: any function may be called from any thread at any time on the same set, except vidi_close, which must be the
  * last call. Of several threads that add one URL at the same moment, exactly one is told VIDI_NEW. Adds of kinds with
@@ -168,8 +168,9 @@ enum vidi_access_flags {
      * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
      * allocator clears its memory, and vidi_stats.memory_bytes counts what was written to. A set that then gets no more
      * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. For fingerprint,
-     * classic, counting, multilayer and eigen, also inside spatial and scalable; other kinds ignore it. Adds to such a
-     * Bloom filter do not run in parallel.
+     * classic, counting, multilayer and eigen, also inside spatial and scalable. Other kinds ignore it: blocked,
+     * hashset and sorted allocate the room for their capacity at once. Adds to such a Bloom filter do not run in
+     * parallel. fingerprint takes the capacity as a hint, as from vidi_expect, and grows.
      */
     VIDI_TOUCH_LATER = 256
 };
@@ -460,7 +461,8 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 /*
  * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
  * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and needs VIDI_CAN_ITERATE (VIDI_ECANNOT
- * otherwise). How often a URL was added counts in sets with multiset=on. An empty set's digest is 16 zeros.
+ * otherwise, and wherever vidi_iterate returns it). How often a URL was added counts in sets with multiset=on. An empty
+ * set's digest is 16 zeros.
  *
  * Kinds that keep the URLs (hashset, sorted, list) have equal digests if they hold the same URLs, also with different
  * keys. For fingerprint, key, epoch, member, hash and bits must be the same too, as for a merge; its digests tell
@@ -471,8 +473,9 @@ VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_
 /*
  * Does pending growth for about budget_ns nanoseconds: 1 if more is left, 0 if none. Calling it is never necessary,
  * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
- * when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the next adds will need (at most
- * a 64th more), which otherwise takes a third of their time; another thread may do so while this one adds.
+ * when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the next adds will need (at
+ * most a 64th more, and 16 MiB), which otherwise takes a third of their time; another thread may do so while this one
+ * adds. It does not touch the room that VIDI_TOUCH_LATER left out of a Bloom filter: adds do.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 
@@ -682,7 +685,8 @@ typedef int64_t (*vidi_source)(void *context, void *data, size_t size);
  * with VIDI_IS_CONCURRENT. The stream contains the key: keep it as secret as the set. Takes 64 KiB of the set's memory,
  * and 8 bytes for each 64 KiB of the stream. The previous epoch, if kept, is not written. Of a set in a folder the
  * stream holds everything committed. If there was no memory to apply a commit to the filter, that is tried again first,
- * and this fails if there is still none.
+ * and this fails if there is still none. VIDI_ECANNOT for a mapped set whose log has something: open it with
+ * VIDI_NO_MAP.
  */
 VIDI_API int vidi_write(const vidi_set *set, vidi_sink sink, void *context);
 
@@ -697,7 +701,8 @@ enum vidi_write_flags {
 VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
 
 /*
- * Makes a set from such a stream, of either sort, on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
+ * Makes a set from such a stream, of either sort, on any little-endian machine. Nothing in it is trusted: damage is
+ * VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
  * in memory. access may be NULL. Reads no further than the end of the stream, unless told to make sure that nothing
@@ -715,9 +720,11 @@ VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64
  *
  * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
  * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
- * was removed, or the set was rotated, since the first piece: begin again. VIDI_ELIMIT if `most` is too small for what
- * cannot be divided, such as a long URL of a kind that keeps URLs: call again with more; the message says how much.
- * VIDI_EARGUMENT if the cursor is none of this set's.
+ * was removed, or the set was rotated, since the first piece: begin again. A cursor has room for 11 bits of what tells
+ * that, so 2,048 removals between two calls, or a multiple, are not noticed here, but when the piece is read
+ * (VIDI_EFORMAT). VIDI_ELIMIT if `most` is too small for what cannot be divided, such as a long URL of a kind that
+ * keeps URLs: call again with more; the message says how much. A cursor that this set did not give is VIDI_ECANNOT or
+ * VIDI_EARGUMENT, unless it happens to be one that it could have given.
  *
  * The sink gets the piece in parts of at most 64 KiB; after an error, throw away what it got. Takes time in proportion
  * to the piece and 64 KiB of the set's memory; locks, contains the key, and treats sets in folders as vidi_write does.
@@ -726,9 +733,10 @@ VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most
 
 /*
  * Takes one piece, in the order in which they were written: 1 if more follow, 0 if that was the last. The first one,
- * with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. The
- * set can be used after each piece, and holds what has come so far: lookups, adds and everything else work, but after a
- * rotation no further piece is taken. Its statistics are complete after the last piece.
+ * with *set NULL, makes the set, in memory and empty (access as for vidi_read); it allocates as vidi_create does. With
+ * later pieces, access is ignored. The set can be used after each piece, and holds what has come so far: lookups, adds
+ * and everything else work, but after a rotation no further piece is taken (VIDI_ECANNOT). Its statistics are complete
+ * after the last piece.
  *
  * Nothing is trusted: a damaged piece, and one that is out of order, repeated or of another set, is VIDI_EFORMAT, and
  * leaves the set as it was. After VIDI_EMEMORY or VIDI_ELIMIT the set may hold a part of the piece: give it the same
@@ -740,9 +748,9 @@ VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, con
  * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if
  * that is kept. Of a set in a folder the copy holds everything committed, but not the note; of one that is mapped, what
  * is in the file is verified first. The copy is a set of its own, and the caller's to close. access says how it is used
- * (its memory limit, allocator and policy for invalid lines; NULL: the defaults). Takes time linear in the size, and
- * besides the copy 132 KiB of its memory; of larger sets a thread of its own reads the original meanwhile. Adds to the
- * original wait as for vidi_write. On error *copy is NULL.
+ * (its memory limit, allocator, VIDI_TOUCH_LATER and policy for invalid lines; NULL: the defaults; VIDI_READ_ONLY is
+ * VIDI_EOPTION). Takes time linear in the size, and besides the copy 132 KiB of its memory; of larger sets a thread of
+ * its own reads the original meanwhile. Adds to the original wait as for vidi_write. On error *copy is NULL.
  */
 VIDI_API int vidi_copy(vidi_set **copy, const vidi_set *set, const vidi_access *access);
 
