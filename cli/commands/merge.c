@@ -18,7 +18,7 @@
 
 typedef struct merging {
     const char *path; /* of the set that the others are merged into */
-    bool fresh;       /* it does not exist yet */
+    bool fresh;       /* it is not there yet, or was not completed */
     bool wait;        /* while another process has it locked */
     bool accepts;     /* that part of a set is damaged */
     unsigned flags;   /* for vidi_merge_with */
@@ -58,9 +58,22 @@ static int open_all(merging *job)
     return CLI_OK;
 }
 
+/* Is there no set yet? An interrupted merge may have left a folder without one. */
+static bool is_fresh(const char *path)
+{
+    struct stat about;
+    vidi_set *set = NULL;
+
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return access(path, F_OK) != 0;
+    int error = vidi_open(&set, path, VIDI_READ_ONLY);
+    vidi_close(set);
+    return error == VIDI_EABSENT;
+}
+
 static int open_target(merging *job)
 {
-    job->fresh = access(job->path, F_OK) != 0;
+    job->fresh = is_fresh(job->path);
     if (job->fresh)
         return CLI_OK;
     vidi_access access = VIDI_ACCESS_INIT;

@@ -105,7 +105,7 @@ static void reach(vidi__gather *self)
 {
     if (self->open)
         return;
-    self->stretch->to = self->found->bytes;
+    self->stretch->to = self->found.bytes;
     self->stretch->hashes = self->n;
     self->stretch->records = self->records;
     self->stretch->bundles = self->taken;
@@ -133,17 +133,15 @@ static int visit(void *context, uint32_t type, vidi_str payload)
 int vidi__gather_read(vidi__gather *self, vidi__memory *memory, int folder, uint64_t to)
 {
     vidi__stretch *stretch = self->stretch;
-    vidi__log_found found;
     vidi__log_part part = {.from = stretch->from, .to = to, .known = VIDI__LOG_UNKNOWN};
-    self->found = &found;
     self->taken = stretch->bundles_before;
     stretch->to = stretch->from;
-    int code = vidi__log_read_part(memory, folder, &stretch->log, &part, visit, self, &found);
+    int code = vidi__log_read_part(memory, folder, &stretch->log, &part, visit, self, &self->found);
     VIDI__TRY(code);
     if (code == VIDI_OK)
         reach(self);
-    stretch->generation = found.generation;
-    if (found.headless || found.intact != found.bytes)
+    stretch->generation = self->found.generation;
+    if (self->found.headless || self->found.intact != self->found.bytes)
         return vidi__fail(VIDI_EDAMAGED, "the log is damaged");
     return code == UNFIT ? vidi__fail(VIDI_ECANNOT, "the log has records that cannot be indexed") : VIDI_OK;
 }

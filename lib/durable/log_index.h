@@ -24,7 +24,7 @@
 /* What was committed in a stretch of a log. Bundles are treated as in replay.c. */
 typedef struct vidi__gather {
     vidi__stretch *stretch; /* grows with each record that is taken, up to the last place where no bundle is open */
-    const vidi__log_found *found;
+    vidi__log_found found;
     vidi__u128 *hashes; /* first those that were taken, then those of the open bundle */
     uint64_t room, n, held;
     uint64_t most; /* ends the reading when so many were taken */

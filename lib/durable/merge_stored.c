@@ -9,8 +9,8 @@
  * While it is made, the new set has a filter that only knows how to be saved: the union. What merge_into of the other
  * sets adds to it or removes from it goes to the log.
  *
- * Memory: what mapping the sets takes, which includes what is in their logs, as much again for the new log, 8 bytes for each 64 KiB of the new snapshot, and for a fingerprint table a 64th
- * of that.
+ * Memory: what mapping the sets takes, which includes what is in their logs, as much again for the new log, 8 bytes for
+ * each 64 KiB of the new snapshot, and for a fingerprint table a 64th of that.
  */
 #include <stdio.h>
 

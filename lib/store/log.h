@@ -174,10 +174,10 @@ typedef int vidi__log_visit(void *context, uint32_t type, vidi_str payload);
 /*
  * Reads a log from the first to the last valid record. `known` is the length that was on disk, or VIDI__LOG_UNKNOWN.
  * VIDI_EABSENT if there is no such file, VIDI_EDIFFERS if it has another id, VIDI_EDAMAGED if the head is damaged in
- * more than one bit and something follows it. Allocates memory for the largest record in the file, never more than the length of the file
- * plus 1 MiB. A log that is being written to is read up to some record. The search for records behind damage takes time
- * linear in the file's size. A file that was forged to take longer is VIDI_EFORMAT, after the records before that point
- * have been handed out.
+ * more than one bit and something follows it. Allocates memory for the largest record in the file, never more than the
+ * length of the file plus 1 MiB. A log that is being written to is read up to some record. The search for records
+ * behind damage takes time linear in the file's size. A file that was forged to take longer is VIDI_EFORMAT, after the
+ * records before that point have been handed out.
  */
 int vidi__log_read(vidi__memory *memory, int folder, const vidi__log_id *id, uint64_t known, vidi__log_visit *visit,
                    void *context, vidi__log_found *found);

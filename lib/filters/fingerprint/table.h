@@ -186,9 +186,9 @@ void vidi__table_stat(const vidi__table *table, unsigned partition, vidi__table_
 
 /*
  * Saved are, for each partition, u64 depth of the directory (2^64 - 1 if it is not open) and the heads of its
- * sub-tables in order; before them, u64 2^64 - 2 if there is only one partition. Then the lines of all sub-tables; then all overflow tables. So opening a mapped file reads only
- * its beginning and its end. Loading adds the number of different hashes to *count, or, of borrowed lines, the number
- * in use.
+ * sub-tables in order; before them, u64 2^64 - 2 if there is only one partition. Then the lines of all sub-tables; then
+ * all overflow tables. So opening a mapped file reads only its beginning and its end. Loading adds the number of
+ * different hashes to *count, or, of borrowed lines, the number in use.
  */
 int vidi__table_save(const vidi__table *table, vidi__writer *writer);
 /* The three parts of one partition: its heads with the depth before them, its lines, its overflow. */
