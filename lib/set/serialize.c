@@ -274,6 +274,8 @@ int vidi__read_recipe(vidi__reader *reader, vidi__memory *memory, vidi__recipe *
     recipe->flags = (uint32_t)flags;
     if (!recipe->kind || flags > UINT32_MAX)
         return vidi__damaged("the kind or the flags are not known");
+    if (!(recipe->error >= 0 && recipe->error < 1)) /* also not a number */
+        return vidi__damaged("an error rate is out of range");
     return VIDI_OK;
 }
 
