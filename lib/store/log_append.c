@@ -186,6 +186,8 @@ void vidi__log_append(vidi__log *log, uint32_t type, const vidi_str *pieces, siz
                 memcpy(at, pieces[i].ptr, pieces[i].len);
                 at += pieces[i].len;
             }
+    } else {
+        log->end += vidi__log_record_bytes(payload); /* positions grow in a log that has failed, too */
     }
     *position = log->end;
     settle(log, reserved);
