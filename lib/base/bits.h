@@ -47,6 +47,16 @@ static inline uint64_t vidi__round_up(uint64_t x, uint64_t multiple)
     return (x + multiple - 1) / multiple * multiple;
 }
 
+static inline uint16_t vidi__load16(const void *from)
+{
+    uint16_t x;
+    memcpy(&x, from, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap16(x);
+#endif
+    return x;
+}
+
 static inline uint32_t vidi__load32(const void *from)
 {
     uint32_t x;
@@ -65,6 +75,14 @@ static inline uint64_t vidi__load64(const void *from)
     x = __builtin_bswap64(x);
 #endif
     return x;
+}
+
+static inline void vidi__store16(void *to, uint16_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap16(x);
+#endif
+    memcpy(to, &x, sizeof x);
 }
 
 static inline void vidi__store32(void *to, uint32_t x)

@@ -78,25 +78,6 @@ static inline uint32_t vidi__line_signature(unsigned slots, uint64_t distance)
     return UINT32_C(1) << (5 + slots) << ((mixed >> 32) * (27 - slots) >> 32);
 }
 
-static inline uint16_t vidi__load16(const void *from)
-{
-    uint16_t x;
-    memcpy(&x, from, sizeof x);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap16(x);
-#endif
-    return x;
-}
-
-static inline void vidi__store16(void *to, uint64_t value)
-{
-    uint16_t x = (uint16_t)value;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    x = __builtin_bswap16(x);
-#endif
-    memcpy(to, &x, sizeof x);
-}
-
 static inline uint64_t vidi__line_get(const unsigned char *line, unsigned width, unsigned slot)
 {
     switch (width) {
@@ -120,7 +101,7 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
 {
     switch (width) {
     case 3:
-        vidi__store16(line + 2 * slot, value);
+        vidi__store16(line + 2 * slot, (uint16_t)value);
         line[40 + slot] = (unsigned char)(value >> 16);
         break;
     case 4:
@@ -132,11 +113,11 @@ static inline void vidi__line_put(unsigned char *line, unsigned width, unsigned 
         break;
     case 6:
         vidi__store32(line + 4 * slot, (uint32_t)value);
-        vidi__store16(line + 40 + 2 * slot, value >> 32);
+        vidi__store16(line + 40 + 2 * slot, (uint16_t)(value >> 32));
         break;
     case 7:
         vidi__store32(line + 4 * slot, (uint32_t)value);
-        vidi__store16(line + 32 + 2 * slot, value >> 32);
+        vidi__store16(line + 32 + 2 * slot, (uint16_t)(value >> 32));
         line[48 + slot] = (unsigned char)(value >> 48);
         break;
     default:
