@@ -158,13 +158,13 @@ static void wait_for(workers *all, role which)
         rest(all);
 }
 
-/* Takes a role for the slot `number`. False: it has ended. */
-static bool enter(workers *all, role which, uint64_t number)
+/* Takes a role for the slot `number`, or for whichever is next if that is NULL. False: it has ended. */
+static bool enter(workers *all, role which, const uint64_t *number)
 {
     role_state *role = &all->roles[which];
 
     pthread_mutex_lock(&all->lock);
-    while (!role->ended && (role->taken || role->next != number))
+    while (!role->ended && (role->taken || (number && role->next != *number)))
         wait_for(all, which);
     bool entered = !role->ended;
     role->taken = role->taken || entered;
@@ -181,13 +181,7 @@ static bool fill_next(worker *self, uint64_t *number)
     cli_stream *stream = all->stream;
     role_state *role = &all->roles[FILL];
 
-    pthread_mutex_lock(&all->lock);
-    while (!role->ended && role->taken)
-        wait_for(all, FILL);
-    bool entered = !role->ended;
-    role->taken = role->taken || entered;
-    pthread_mutex_unlock(&all->lock);
-    if (!entered)
+    if (!enter(all, FILL, NULL))
         return false;
     int status = slot_ready(self->slot);
     if (status == CLI_OK)
@@ -208,7 +202,7 @@ static bool play(worker *self, role which, uint64_t number)
     workers *all = self->all;
     cli_stream *stream = all->stream;
 
-    if (!enter(all, which, number))
+    if (!enter(all, which, &number))
         return false;
     int status = (which == ASK ? stream->ask : stream->put)(stream->context, self->slot);
     pthread_mutex_lock(&all->lock);
