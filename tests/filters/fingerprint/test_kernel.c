@@ -3,7 +3,7 @@
  * bits; waves leave the same contents; tables grow, partitions open and memory runs out in the midst of both.
  */
 #include "filters/fingerprint/kernel.h"
-#include "filters/fingerprint/subtable_cases.h"
+#include "filters/fingerprint/table_cases.h"
 
 #define UNTOUCHED 99
 
@@ -12,27 +12,10 @@ static const uint64_t numbers[] = {UINT64_C(1) << 33, UINT64_C(1) << 41, UINT64_
                                    UINT64_C(1) << 60};
 static const size_t sizes[] = {0, 1, 2, 15, 16, 17, 31, 33, 47, 48, 49, 64, 65, 100, 777, VIDI__HASHES_MAX};
 
-typedef struct whole {
-    test_allocator allocator;
-    vidi__memory memory;
-    vidi__table table;
-} whole;
-
 static void start(whole *w, uint64_t hashes, uint64_t reserved)
 {
-    memset(w, 0, sizeof *w);
-    test_allocator_init(&w->allocator);
-    assert_int_equal(vidi__memory_init(&w->memory, &w->allocator.hook, 0), VIDI_OK);
-    w->table.hashes = hashes;
-    vidi__table_init(&w->table, &w->memory);
+    whole_start(w, hashes, false);
     assert_int_equal(vidi__table_reserve(&w->table, reserved), VIDI_OK);
-}
-
-static void finish(whole *w)
-{
-    vidi__table_close(&w->table);
-    assert_int_equal(vidi__memory_used(&w->memory), 0);
-    test_allocator_finish(&w->allocator);
 }
 
 /*
@@ -144,9 +127,9 @@ static void compare_ways(const vidi__fingerprint_kernel *kernel, uint64_t hashes
     assert_true(vidi__table_is_divided(&ringed.table)); /* perhaps in the midst of a ring */
     check_same_bits(&singly.table, &ringed.table);
     check_same_contents(&singly.table, &waved.table);
-    finish(&singly);
-    finish(&ringed);
-    finish(&waved);
+    whole_finish(&singly);
+    whole_finish(&ringed);
+    whole_finish(&waved);
 }
 
 static void rings_and_waves_do_what_single_adds_do(void **state)
@@ -188,7 +171,7 @@ static void an_error_leaves_each_hash_answered_or_untouched(void **state)
             answered += there;
         }
         assert_true(run.done == answered && run.fresh == answered);
-        finish(&w);
+        whole_finish(&w);
     }
     assert_true(refusals > 10);
 }

@@ -4,42 +4,18 @@
  */
 #include <math.h>
 
-#include "filters/fingerprint/subtable_cases.h"
-#include "filters/fingerprint/table.h"
+#include "filters/fingerprint/table_cases.h"
 #include "support/env.h"
 
 /* Tables of S numbers: powers of two, and g · 2^e of all kinds. */
 static const uint64_t numbers[] = {UINT64_C(1) << 60,   UINT64_C(507) << 51, UINT64_C(257) << 44, UINT64_C(1) << 47,
                                    UINT64_C(385) << 31, UINT64_C(311) << 24, UINT64_C(1) << 32};
 
-typedef struct whole {
-    test_allocator allocator;
-    vidi__memory memory;
-    vidi__table table;
-} whole;
-
-static void start_small(whole *w, uint64_t hashes, bool multiset)
-{
-    memset(w, 0, sizeof *w);
-    test_allocator_init(&w->allocator);
-    assert_int_equal(vidi__memory_init(&w->memory, &w->allocator.hook, 0), VIDI_OK);
-    w->table.hashes = hashes;
-    w->table.multiset = multiset;
-    vidi__table_init(&w->table, &w->memory);
-}
-
 /* With 64 partitions from the beginning. */
 static void start(whole *w, uint64_t hashes, bool multiset)
 {
-    start_small(w, hashes, multiset);
+    whole_start(w, hashes, multiset);
     assert_int_equal(vidi__table_divide(&w->table), VIDI_OK);
-}
-
-static void finish(whole *w)
-{
-    vidi__table_close(&w->table);
-    assert_int_equal(vidi__memory_used(&w->memory), 0);
-    test_allocator_finish(&w->allocator);
 }
 
 /* The least hash of 64 bits that comes to a number; for the number behind the last, 2^64. */
@@ -97,13 +73,13 @@ static void it_tells_numbers_apart_and_nothing_else(void **state)
     (void)state;
     for (size_t i = 0; i < 3 * VIDI__COUNT(numbers); i++) {
         whole w;
-        start_small(&w, numbers[i / 3], false);
+        whole_start(&w, numbers[i / 3], false);
         if (i % 3 == 1)
             assert_int_equal(vidi__table_reserve(&w.table, 70000), VIDI_OK);
         if (i % 3 == 2)
             open_deep(&w);
         check_numbers(&w.table, &random);
-        finish(&w);
+        whole_finish(&w);
     }
 }
 
@@ -130,7 +106,7 @@ static void it_lists_the_least_hash_of_each_number(void **state)
         whole w, other;
         list right = {0};
         test_random random = {i};
-        start_small(&w, numbers[i], false);
+        whole_start(&w, numbers[i], false);
         start(&other, numbers[i], false);
         assert_int_equal(vidi__table_reserve(&other.table, 70000), VIDI_OK);
         for (unsigned n = 0; n < 20000; n++) {
@@ -152,8 +128,8 @@ static void it_lists_the_least_hash_of_each_number(void **state)
         list_free(&right);
         list_free(&mine);
         list_free(&again);
-        finish(&w);
-        finish(&other);
+        whole_finish(&w);
+        whole_finish(&other);
     }
 }
 
@@ -174,7 +150,7 @@ static void a_visitor_ends_the_listing(void **state)
         assert_int_equal(vidi__table_add(&w.table, test_mix(i)), VIDI_NEW);
     assert_int_equal(vidi__table_walk(&w.table, stop_at_third, &told), 42);
     assert_int_equal(told, 3);
-    finish(&w);
+    whole_finish(&w);
 }
 
 /* ---- growing ---- */
@@ -216,7 +192,7 @@ static void grow_one_by_one(uint64_t hashes, unsigned partition, bool multiset, 
     }
     assert_true(has_room(&w.table, (uint64_t)least_of(in_partition * partition, hashes)));
     assert_true(changes < 40);
-    finish(&w);
+    whole_finish(&w);
 }
 
 static void growing_always_makes_room(void **state)
@@ -251,7 +227,7 @@ static void a_table_holds_all_the_numbers_there_are(void **state)
         list l = listed(&w.table);
         assert_int_equal(l.n, hashes);
         list_free(&l);
-        finish(&w);
+        whole_finish(&w);
     }
 }
 
@@ -272,7 +248,7 @@ static void a_table_that_tells_few_apart_does_not_split(void **state)
     assert_true(at->directory[0]->lines > VIDI__SUBTABLE_LINES_MAX);
     for (uint64_t number = 0; number < RANGE; number++)
         assert_int_equal(vidi__subtable_times(at->directory[0], number), COPIES);
-    finish(&w);
+    whole_finish(&w);
 }
 
 /* A hash of partition 9 whose next bits are all equal: zeros, or ones. */
@@ -304,7 +280,7 @@ static void crowd_a_corner(uint64_t hashes, unsigned prefix, bool upper, uint64_
     list_free(&l);
     for (uint64_t i = 0; i < n; i++)
         assert_true(seen(&w.table, hash_in_corner(&same, prefix, upper)));
-    finish(&w);
+    whole_finish(&w);
 }
 
 static void hashes_that_share_a_prefix_split_it_away(void **state)
@@ -346,7 +322,7 @@ static void sub_tables_of_different_depths_stand_side_by_side(void **state)
     assert_memory_equal(mine.hashes, right.hashes, n * 2 * sizeof *mine.hashes);
     list_free(&right);
     list_free(&mine);
-    finish(&w);
+    whole_finish(&w);
 }
 
 /* Places that were found before stay good until something has changed. */
@@ -377,7 +353,7 @@ static void a_place_is_good_until_the_partition_changes(void **state)
             assert_true(seen(&w.table, hashes[i]));
     }
     assert_true(at->changes > 20 && used_again > 2000 * AHEAD * 9 / 10);
-    finish(&w);
+    whole_finish(&w);
 }
 
 /* ---- reserving ---- */
@@ -399,12 +375,12 @@ static void what_is_reserved_hardly_grows(void **state)
             whole w;
             uint64_t n = test_urls_at_most(sizes[i]);
             test_random random = {i * 3 + j};
-            start_small(&w, numbers[j], false);
+            whole_start(&w, numbers[j], false);
             assert_int_equal(vidi__table_reserve(&w.table, n), VIDI_OK);
             for (uint64_t k = 0; k < n; k++)
                 assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
             check(all_changes(&w.table) <= 2, "%d hashes: %d sub-tables grew", (int)n, (int)all_changes(&w.table));
-            finish(&w);
+            whole_finish(&w);
         }
 }
 
@@ -416,7 +392,7 @@ static void what_is_reserved_is_asked_for_at_once(void **state)
     (void)state;
     for (size_t i = 0; i < VIDI__COUNT(sizes); i++) {
         whole w;
-        start_small(&w, UINT64_C(1) << 60, false);
+        whole_start(&w, UINT64_C(1) << 60, false);
         w.memory.limit = UINT64_MAX;
         test_allocator_fail(&w.allocator, 4, true);
         int code = vidi__table_reserve(&w.table, sizes[i]);
@@ -424,7 +400,7 @@ static void what_is_reserved_is_asked_for_at_once(void **state)
         assert_int_equal(code, VIDI_EMEMORY);
         check((double)w.allocator.largest >= 3.0 * (double)sizes[i], "%g URLs: %g bytes asked for", (double)sizes[i],
               (double)w.allocator.largest);
-        finish(&w);
+        whole_finish(&w);
     }
 }
 
@@ -436,7 +412,7 @@ static void its_bytes_are_what_it_allocated(void **state)
     for (unsigned multiset = 0; multiset < 2; multiset++) {
         whole w;
         test_random random = {5};
-        start_small(&w, UINT64_C(311) << 40, multiset);
+        whole_start(&w, UINT64_C(311) << 40, multiset);
         for (uint64_t n = 0; n < 120000; n++) {
             assert_int_equal(vidi__table_add(&w.table, test_next(&random)), VIDI_NEW);
             if (n % 5000 != 4999)
@@ -453,7 +429,7 @@ static void its_bytes_are_what_it_allocated(void **state)
             assert_true(stats.used == (double)n + 1 && stats.slots > stats.used);
         }
         assert_true(vidi__table_is_divided(&w.table));
-        finish(&w);
+        whole_finish(&w);
     }
 }
 
@@ -481,7 +457,7 @@ static void partitions_grow_one_after_the_other(void **state)
         }
     }
     check(all > 110 && all < 150 && most <= 25, "%d grew, up to %d at a time", (int)all, (int)most);
-    finish(&w);
+    whole_finish(&w);
 }
 
 static double bytes_of(const vidi__table *table)
@@ -519,7 +495,7 @@ static void the_growth_factor_is_kept(void **state)
         double each = sum * STEP / (TO - FROM), full = 64 / (0.88 * 10), planned = full * (growth - 1) / log(growth);
         check(each > 0.97 * planned && most < 1.12 * planned, "growth=%g: %g bytes each, up to %g, not %g", growth,
               each, most, planned);
-        finish(&w);
+        whole_finish(&w);
     }
 }
 
@@ -564,10 +540,10 @@ static void a_stream_brings_a_table_back(void **state)
         unsigned which = test % 16;
         bool multiset = which % 2, known = which / 2 % 2;
         uint64_t count = 7, hashes = numbers[which / 4];
-        start_small(&w, hashes, multiset);
+        whole_start(&w, hashes, multiset);
         if (test < 16)
             assert_int_equal(vidi__table_divide(&w.table), VIDI_OK);
-        start_small(&copy, hashes, multiset);
+        whole_start(&copy, hashes, multiset);
         fill_for_stream(&w, which / 4);
         stream s = stream_new();
         assert_int_equal(vidi__table_save(&w.table, &s.writer), VIDI_OK);
@@ -584,8 +560,8 @@ static void a_stream_brings_a_table_back(void **state)
         list_free(&right);
         list_free(&mine);
         free(s.data);
-        finish(&w);
-        finish(&copy);
+        whole_finish(&w);
+        whole_finish(&copy);
     }
 }
 
@@ -597,8 +573,8 @@ static void what_was_saved_can_be_loaded_however_hashes_crowd(void **state)
     test_random random = {7};
     uint64_t count = 0, fresh = 0;
     (void)state;
-    start_small(&w, UINT64_C(1) << 60, false);
-    start_small(&copy, UINT64_C(1) << 60, false);
+    whole_start(&w, UINT64_C(1) << 60, false);
+    whole_start(&copy, UINT64_C(1) << 60, false);
     for (unsigned i = 0; i < N; i++)
         fresh += vidi__table_add(&w.table, hash_in_corner(&random, PREFIX, false)) == VIDI_NEW;
     stream s = stream_new();
@@ -608,8 +584,8 @@ static void what_was_saved_can_be_loaded_however_hashes_crowd(void **state)
     free(s.data);
     check(code == VIDI_OK, "depth %u: %s", w.table.partitions[9].depth, vidi_message());
     assert_int_equal(count, fresh);
-    finish(&w);
-    finish(&copy);
+    whole_finish(&w);
+    whole_finish(&copy);
 }
 
 /* Lines that adding this hash touches: its own, the next one if that is full, and one beside if both are. */
@@ -629,14 +605,14 @@ static double lines_for(uint64_t hashes, uint64_t n, uint64_t seed)
     uint64_t sum = 0;
     test_random random = {seed};
     whole w;
-    start_small(&w, hashes, false);
+    whole_start(&w, hashes, false);
     assert_int_equal(vidi__table_reserve(&w.table, n), VIDI_OK);
     for (uint64_t added = 0; added < n; added++) {
         uint64_t hash = test_next(&random);
         sum += lines_touched(&w.table, hash);
         assert_true(vidi__table_add(&w.table, hash) > 0);
     }
-    finish(&w);
+    whole_finish(&w);
     return (double)sum / (double)n;
 }
 
