@@ -5,8 +5,7 @@
 #include "subjects.h"
 
 #ifdef BENCH_HAVE_KHASH
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "peer_groups.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -47,16 +46,11 @@ static int64_t take(khash_t(words) * set, uint64_t word, bool adds)
     return fresh == 0;
 }
 
-static uint64_t hash_of(vidi_str url)
-{
-    return XXH3_64bits(url.ptr, url.len);
-}
-
 static int64_t singly(khash_t(words) * set, const bench_work *work, bool adds)
 {
     int64_t seen = 0;
     for (size_t i = 0; i < work->count; i++)
-        seen += take(set, work->urls ? hash_of(work->urls[i]) : work->words[i], adds);
+        seen += take(set, work->urls ? bench_peer_hash(work->urls[i]) : work->words[i], adds);
     return seen;
 }
 
@@ -69,8 +63,9 @@ static void prefetch(const khash_t(words) * set, uint64_t word)
     __builtin_prefetch(&set->flags[place >> 4], 1);
 }
 
-static int64_t take_group(khash_t(words) * set, const uint64_t *words, size_t n, bool adds)
+static int64_t take_group(void *self, const uint64_t *words, size_t n, bool adds)
 {
+    khash_t(words) *set = self;
     int64_t seen = 0;
     for (size_t i = 0; i < n && i < BENCH_PEER_AHEAD; i++)
         prefetch(set, words[i]);
@@ -78,21 +73,6 @@ static int64_t take_group(khash_t(words) * set, const uint64_t *words, size_t n,
         if (i + BENCH_PEER_AHEAD < n)
             prefetch(set, words[i + BENCH_PEER_AHEAD]);
         seen += take(set, words[i], adds);
-    }
-    return seen;
-}
-
-static int64_t in_groups(khash_t(words) * set, const bench_work *work, bool adds)
-{
-    uint64_t words[BENCH_PEER_GROUP];
-    int64_t seen = 0;
-    if (!work->urls)
-        return take_group(set, work->words, work->count, adds);
-    for (size_t done = 0, n; done < work->count; done += n) {
-        n = work->count - done < BENCH_PEER_GROUP ? work->count - done : BENCH_PEER_GROUP;
-        for (size_t i = 0; i < n; i++)
-            words[i] = hash_of(work->urls[done + i]);
-        seen += take_group(set, words, n, adds);
     }
     return seen;
 }
@@ -109,12 +89,12 @@ static int64_t has_singly(void *self, const bench_work *work)
 
 static int64_t add_in_groups(void *self, const bench_work *work)
 {
-    return in_groups(self, work, true);
+    return bench_in_groups(self, work, true, take_group);
 }
 
 static int64_t has_in_groups(void *self, const bench_work *work)
 {
-    return in_groups(self, work, false);
+    return bench_in_groups(self, work, false, take_group);
 }
 
 static bench_weight weigh(void *self)

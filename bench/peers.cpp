@@ -13,9 +13,6 @@
 #include <new>
 #include <unordered_set>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #ifdef BENCH_HAVE_ABSL
 #include <absl/container/flat_hash_set.h>
 #endif
@@ -23,7 +20,7 @@
 #include <tsl/robin_set.h>
 #endif
 
-#include "subjects.h"
+#include "peer_groups.h"
 
 namespace
 {
@@ -113,21 +110,17 @@ template <class Set> int64_t take(Set &set, uint64_t word, bool adds)
     return adds ? !set.insert(word).second : set.find(word) != set.end();
 }
 
-uint64_t hash_of(vidi_str url)
-{
-    return XXH3_64bits(url.ptr, url.len);
-}
-
 template <class Set> int64_t singly(Set &set, const bench_work *work, bool adds)
 {
     int64_t seen = 0;
     for (size_t i = 0; i < work->count; i++)
-        seen += take(set, work->urls ? hash_of(work->urls[i]) : work->words[i], adds);
+        seen += take(set, work->urls ? bench_peer_hash(work->urls[i]) : work->words[i], adds);
     return seen;
 }
 
-template <class Set> int64_t take_group(Set &set, const uint64_t *words, size_t n, bool adds)
+template <class Set> int64_t take_group(void *self, const uint64_t *words, size_t n, bool adds)
 {
+    Set &set = *static_cast<Set *>(self);
     int64_t seen = 0;
     for (size_t i = 0; i < n && i < BENCH_PEER_AHEAD; i++)
         prefetch(set, words[i], 0);
@@ -139,26 +132,11 @@ template <class Set> int64_t take_group(Set &set, const uint64_t *words, size_t 
     return seen;
 }
 
-template <class Set> int64_t in_groups(Set &set, const bench_work *work, bool adds)
-{
-    if (!work->urls)
-        return take_group(set, work->words, work->count, adds);
-    uint64_t words[BENCH_PEER_GROUP];
-    int64_t seen = 0;
-    for (size_t done = 0, n; done < work->count; done += n) {
-        n = work->count - done < BENCH_PEER_GROUP ? work->count - done : BENCH_PEER_GROUP;
-        for (size_t i = 0; i < n; i++)
-            words[i] = hash_of(work->urls[done + i]);
-        seen += take_group(set, words, n, adds);
-    }
-    return seen;
-}
-
 template <class Set, bool batched, bool adds> int64_t pass(void *self, const bench_work *work)
 {
     Set &set = *static_cast<held<Set> *>(self)->set;
     try {
-        return batched ? in_groups(set, work, adds) : singly(set, work, adds);
+        return batched ? bench_in_groups(&set, work, adds, take_group<Set>) : singly(set, work, adds);
     } catch (const std::bad_alloc &) {
         bench_refuse("no memory");
         return -1;

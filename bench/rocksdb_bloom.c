@@ -13,8 +13,7 @@
 #ifdef BENCH_HAVE_XXHASH
 #include <math.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "peer_groups.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -143,8 +142,9 @@ static bool take(const held *bloom, uint64_t hash, bool adds)
 
 /* ---- many ---- */
 
-static int64_t take_group(const held *bloom, const uint64_t *hashes, size_t n, bool adds)
+static int64_t take_group(void *self, const uint64_t *hashes, size_t n, bool adds)
 {
+    const held *bloom = self;
     int64_t seen = 0;
     for (size_t i = 0; i < n && i < BENCH_PEER_AHEAD; i++)
         __builtin_prefetch(line_of(bloom, hashes[i]), 1);
@@ -156,29 +156,14 @@ static int64_t take_group(const held *bloom, const uint64_t *hashes, size_t n, b
     return seen;
 }
 
-static int64_t pass(const held *bloom, const bench_work *work, bool adds)
-{
-    uint64_t hashes[BENCH_PEER_GROUP];
-    int64_t seen = 0;
-    if (!work->urls)
-        return take_group(bloom, work->words, work->count, adds);
-    for (size_t done = 0, n; done < work->count; done += n) {
-        n = work->count - done < BENCH_PEER_GROUP ? work->count - done : BENCH_PEER_GROUP;
-        for (size_t i = 0; i < n; i++)
-            hashes[i] = XXH3_64bits(work->urls[done + i].ptr, work->urls[done + i].len);
-        seen += take_group(bloom, hashes, n, adds);
-    }
-    return seen;
-}
-
 static int64_t add(void *self, const bench_work *work)
 {
-    return pass(self, work, true);
+    return bench_in_groups(self, work, true, take_group);
 }
 
 static int64_t has(void *self, const bench_work *work)
 {
-    return pass(self, work, false);
+    return bench_in_groups(self, work, false, take_group);
 }
 
 static bench_weight weigh(void *self)

@@ -11,7 +11,7 @@
  *     store.c       sets that live in a folder           canonicalization.c  canonical forms of URLs
  *     url.mjs       canonical forms by Node              html.c              links of HTML pages
  *     frontier.c    the crawl's queue of URLs            small_sets.c        sets of a few URLs
- *     whole_sets.c  copies, digests, writes a whole set
+ *     whole_sets.c  copies, digests, writes a whole set  peer_groups.h       how peers take batches
  *     libbloom.c, rocksdb_bloom.c, khash.c, peers.cpp, guava.c, Guava.java: the peers
  */
 #ifndef VIDI_BENCH_SUBJECTS_H
