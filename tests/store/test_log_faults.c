@@ -326,6 +326,29 @@ static void a_reservation_holds_without_memory(void **state)
     assert_int_equal(records, 2);
 }
 
+/* What was reserved before the failure can still be appended: its position is its own, and waiting for it fails. */
+static void positions_grow_in_a_log_that_has_failed(void **state)
+{
+    (void)state;
+    static const vidi_str piece = {"a record", 8};
+    vidi__memory memory = log_memory();
+    vidi__log *log;
+    uint64_t before, position;
+    test_scratch_empty(&folder);
+    disk_begin(&folder);
+    assert_int_equal(vidi__log_create(&log, &memory, folder.handle, &log_id, VIDI__SYNC_NO), VIDI_OK);
+    assert_int_equal(vidi__log_reserve(log, piece.len), VIDI_OK);
+    assert_int_equal(log_add(log, 1, &before), VIDI_OK);
+    disk_fail(DISK_WRITE, 1, EIO, 1);
+    assert_int_equal(vidi__log_wait(log, before), VIDI_EIO);
+    vidi__log_append(log, 2, &piece, 1, piece.len, &position);
+    assert_true(position > before);
+    assert_int_equal(vidi__log_wait(log, position), VIDI_EIO);
+    assert_int_equal(vidi__log_close(log), VIDI_EIO);
+    disk_end();
+    assert_int_equal(vidi__memory_used(&memory), 0);
+}
+
 int main(int argc, char **argv)
 {
     test_scratch_make(&folder);
@@ -336,6 +359,7 @@ int main(int argc, char **argv)
     test_add("a reading that fails says so", a_reading_that_fails_says_so, NULL);
     test_add("acknowledged records survive a want of memory", acknowledged_records_survive_a_want_of_memory, NULL);
     test_add("a reservation holds without memory", a_reservation_holds_without_memory, NULL);
+    test_add("positions grow in a log that has failed", positions_grow_in_a_log_that_has_failed, NULL);
     int result = test_run("store/log_faults", argc, argv);
     test_scratch_remove(&crashed);
     test_scratch_remove(&folder);
