@@ -119,6 +119,8 @@ static inline bool fuzz_seal(fuzz_stream *stream)
         mark[8] = head[8];
     memcpy(head, mark, sizeof mark);
     memset(head + 24, 0, 32);
+    if (mark[8] == 5) /* a piece says its length */
+        fuzz_store(head + 24, stream->size, 8);
     fuzz_store(head + 56, fuzz_checksum(0, 0, head, 56), 8);
 
     uint8_t *table = stream->bytes + before, *foot = table + 8 * blocks;

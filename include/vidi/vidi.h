@@ -701,8 +701,8 @@ enum vidi_write_flags {
 VIDI_API int vidi_write_with(const vidi_set *set, vidi_sink sink, void *context, unsigned flags);
 
 /*
- * Makes a set from such a stream, of either sort, on any little-endian machine. Nothing in it is trusted: damage is
- * VIDI_EFORMAT.
+ * Makes a set from such a stream, of either sort, or from all pieces of a set one behind the other (vidi_piece_write),
+ * on any little-endian machine. Nothing in it is trusted: damage is VIDI_EFORMAT.
  * stream_bytes is the stream's length if known, otherwise 0; with it, a header that lies is refused before anything is
  * allocated for it. path is a folder for the set to live in, made when the whole stream was read and found good; NULL:
  * in memory. access may be NULL. Reads no further than the end of the stream, unless told to make sure that nothing
@@ -715,19 +715,20 @@ VIDI_API int vidi_read(vidi_set **set, vidi_source source, void *context, uint64
 /*
  * A set in pieces of at most `most` bytes (at least 4,096), for channels that limit the size of a message, and so that
  * other calls get their turn in between. *cursor is 0 for the first piece; the call changes it to that of the next one,
- * and to 0 after the last. Cursors are less than 2^63. The set remembers nothing between two calls: a piece can be
+ * and to 0 after the last. Cursors are less than 2^53, so that a double can hold them. The set remembers nothing between two calls: a piece can be
  * written again, or by several readers at once.
  *
  * Adds between two pieces are allowed: all that the set held at the first piece arrives, and of what was added later
  * some. The previous epoch, if kept, travels too; the counters are those of the last piece. VIDI_ECANNOT if something
- * was removed, or the set was rotated, since the first piece: begin again. A cursor has room for 11 bits of what tells
- * that, so 2,048 removals between two calls, or a multiple, are not noticed here, but when the piece is read
+ * was removed, or the set was rotated, since the first piece: begin again. A cursor has room for 7 bits of what tells
+ * that, so 128 removals between two calls, or a multiple, are not noticed here, but when the piece is read
  * (VIDI_EFORMAT). VIDI_ELIMIT if `most` is too small for what cannot be divided, such as a long URL of a kind that
  * keeps URLs: call again with more; the message says how much. A cursor that this set did not give is VIDI_ECANNOT or
  * VIDI_EARGUMENT, unless it happens to be one that it could have given.
  *
  * The sink gets the piece in parts of at most 64 KiB; after an error, throw away what it got. Takes time in proportion
  * to the piece and 64 KiB of the set's memory; locks, contains the key, and treats sets in folders as vidi_write does.
+ * Whoever keeps all pieces in one file, one behind the other, can read that with vidi_read.
  */
 VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 
@@ -743,6 +744,16 @@ VIDI_API int vidi_piece_write(const vidi_set *set, uint64_t *cursor, size_t most
  * piece again. The caller owns the bytes, which are not needed after the call, and the set.
  */
 VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access);
+
+/* Bytes at the beginning of a piece that tell its length. */
+#define VIDI_PIECE_HEAD 64
+
+/*
+ * The length of the piece that begins with these bytes, of which there must be VIDI_PIECE_HEAD at least, so that pieces
+ * that follow one another can be taken apart. VIDI_EFORMAT if no piece begins there. Only the checksum of the head was
+ * compared: whoever wrote it may have lied.
+ */
+VIDI_API int vidi_piece_size(const void *bytes, size_t size, uint64_t *length);
 
 /*
  * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if

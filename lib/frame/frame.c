@@ -56,14 +56,15 @@ static void free_sums(vidi__sums *self)
 
 /* ---- head, foot, and the length of everything ---- */
 
-static void make_head(unsigned char head[VIDI__HEAD_BYTES], uint32_t version, uint64_t generation)
+static void make_head(unsigned char bytes[VIDI__HEAD_BYTES], const vidi__frame_head *head)
 {
-    memset(head, 0, VIDI__HEAD_BYTES);
-    memcpy(head, magic, sizeof magic);
-    vidi__store32(head + 8, version);
-    vidi__store32(head + 12, BYTE_ORDER_MARK);
-    vidi__store64(head + 16, generation);
-    vidi__store64(head + HEAD_SUM, vidi__frame_sum(0, 0, head, HEAD_SUM));
+    memset(bytes, 0, VIDI__HEAD_BYTES);
+    memcpy(bytes, magic, sizeof magic);
+    vidi__store32(bytes + 8, head->version);
+    vidi__store32(bytes + 12, BYTE_ORDER_MARK);
+    vidi__store64(bytes + 16, head->generation);
+    vidi__store64(bytes + 24, head->length);
+    vidi__store64(bytes + HEAD_SUM, vidi__frame_sum(0, 0, bytes, HEAD_SUM));
 }
 
 int vidi__frame_check_magic(const void *bytes, uint64_t size)
@@ -72,18 +73,20 @@ int vidi__frame_check_magic(const void *bytes, uint64_t size)
     return begins ? VIDI_OK : vidi__fail(VIDI_EFORMAT, VIDI__NOT_A_SET);
 }
 
-int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t *version, uint64_t *generation)
+int vidi__frame_check_head(const unsigned char bytes[VIDI__HEAD_BYTES], vidi__frame_head *head)
 {
     unsigned char expected[VIDI__HEAD_BYTES];
-    VIDI__TRY(vidi__frame_check_magic(head, VIDI__HEAD_BYTES));
-    if (vidi__load64(head + HEAD_SUM) != vidi__frame_sum(0, 0, head, HEAD_SUM))
+    VIDI__TRY(vidi__frame_check_magic(bytes, VIDI__HEAD_BYTES));
+    if (vidi__load64(bytes + HEAD_SUM) != vidi__frame_sum(0, 0, bytes, HEAD_SUM))
         return vidi__damaged("the checksum of the head is wrong");
-    *version = vidi__load32(head + 8);
-    if (*version < VIDI__STREAM_PLAIN || *version > VIDI__PIECE || vidi__load32(head + 12) != BYTE_ORDER_MARK)
-        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", *version);
-    *generation = vidi__load64(head + 16);
-    make_head(expected, *version, *generation);
-    return memcmp(head, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head is invalid");
+    *head = (vidi__frame_head){.version = vidi__load32(bytes + 8), .generation = vidi__load64(bytes + 16)};
+    if (head->version < VIDI__STREAM_PLAIN || head->version > VIDI__PIECE ||
+        vidi__load32(bytes + 12) != BYTE_ORDER_MARK)
+        return vidi__fail(VIDI_EFORMAT, "format version %u is unknown to this version of vidi", head->version);
+    if (head->version == VIDI__PIECE)
+        head->length = vidi__load64(bytes + 24);
+    make_head(expected, head);
+    return memcmp(bytes, expected, sizeof expected) == 0 ? VIDI_OK : vidi__damaged("the head is invalid");
 }
 
 static void make_foot(unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table, uint64_t payload,
@@ -122,6 +125,12 @@ int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks
     return VIDI_OK;
 }
 
+uint64_t vidi__frame_length(uint64_t payload)
+{
+    uint64_t before = VIDI__HEAD_BYTES + payload;
+    return before + (before + VIDI__BLOCK_BYTES - 1) / VIDI__BLOCK_BYTES * 8 + VIDI__FOOT_BYTES;
+}
+
 /* ---- writing ---- */
 
 static int give(vidi__frame_writer *self, const void *data, size_t bytes)
@@ -133,7 +142,7 @@ static int give(vidi__frame_writer *self, const void *data, size_t bytes)
 
 static int give_block(vidi__frame_writer *self, const void *data, size_t bytes)
 {
-    VIDI__TRY(add_sum(&self->blocks, self->generation, data, bytes));
+    VIDI__TRY(add_sum(&self->blocks, self->head.generation, data, bytes));
     return give(self, data, bytes);
 }
 
@@ -163,15 +172,15 @@ static int frame_write(vidi__writer *writer, const void *data, uint64_t bytes)
     return VIDI_OK;
 }
 
-int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context, uint32_t version,
-                      uint64_t generation)
+int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
+                      vidi__frame_head head)
 {
     writer->base = (vidi__writer){frame_write, VIDI__HEAD_BYTES};
     writer->sink = sink;
     writer->context = context;
-    writer->generation = generation;
+    writer->head = head;
     writer->blocks = (vidi__sums){.memory = memory};
-    make_head(writer->block, version, generation);
+    make_head(writer->block, &head);
     writer->fill = VIDI__HEAD_BYTES;
     return VIDI_OK;
 }
@@ -180,13 +189,16 @@ int vidi__frame_end(vidi__frame_writer *writer)
 {
     unsigned char foot[VIDI__FOOT_BYTES];
     const vidi__sums *blocks = &writer->blocks;
+    uint64_t payload = writer->base.at - VIDI__HEAD_BYTES;
+    if (writer->head.length && writer->head.length != vidi__frame_length(payload))
+        return vidi__fail(VIDI_EIO, "the set has changed while it was written"); /* its file was overwritten */
     if (writer->fill)
         VIDI__TRY(give_block(writer, writer->block, writer->fill));
     for (uint64_t done = 0, piece; done < blocks->count; done += piece) {
         piece = blocks->count - done < VIDI__BLOCK_BYTES / 8 ? blocks->count - done : VIDI__BLOCK_BYTES / 8;
         VIDI__TRY(give(writer, blocks->sums + done, (size_t)piece * 8));
     }
-    make_foot(foot, writer->generation, blocks->sums, writer->base.at - VIDI__HEAD_BYTES, blocks->count);
+    make_foot(foot, writer->head.generation, blocks->sums, payload, blocks->count);
     return give(writer, foot, sizeof foot);
 }
 
@@ -197,16 +209,15 @@ void vidi__frame_writer_free(vidi__frame_writer *writer)
 
 /* ---- reading ---- */
 
-/* Reads exactly this many bytes from the source. */
-static int take(vidi__frame_reader *self, void *data, size_t bytes)
+int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes)
 {
     unsigned char *at = data;
-    if (bytes > self->stream_left)
+    if (bytes > reader->stream_left)
         return vidi__damaged("the stream ends too early");
-    if (self->stream_left != UINT64_MAX)
-        self->stream_left -= bytes;
+    if (reader->stream_left != UINT64_MAX)
+        reader->stream_left -= bytes;
     while (bytes) {
-        int64_t got = self->source(self->context, at, bytes);
+        int64_t got = reader->source(reader->context, at, bytes);
         if (got < 0 || (uint64_t)got > bytes)
             return vidi__fail(VIDI_EIO, "the source reported an error");
         if (got == 0)
@@ -220,7 +231,7 @@ static int take(vidi__frame_reader *self, void *data, size_t bytes)
 /* Called when a block has been handed out completely: verifies its checksum. */
 static int finish_block(vidi__frame_reader *self)
 {
-    VIDI__TRY(add_sum(&self->blocks, self->generation, self->block, self->used));
+    VIDI__TRY(add_sum(&self->blocks, self->head.generation, self->block, self->used));
     self->fill = self->used = 0;
     return VIDI_OK;
 }
@@ -234,7 +245,7 @@ static int fill_block(vidi__frame_reader *self, uint64_t wanted, uint64_t ahead)
     uint64_t more = ahead == UINT64_MAX ? wanted : ahead;
     if (more > VIDI__BLOCK_BYTES - self->fill)
         more = VIDI__BLOCK_BYTES - self->fill;
-    VIDI__TRY(take(self, self->block + self->fill, (size_t)more));
+    VIDI__TRY(vidi__frame_take(self, self->block + self->fill, (size_t)more));
     self->fill += (size_t)more;
     return VIDI_OK;
 }
@@ -248,8 +259,8 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
     while (bytes) {
         uint64_t piece = VIDI__BLOCK_BYTES;
         if (!self->fill && bytes >= VIDI__BLOCK_BYTES) { /* read a whole block directly into its destination */
-            VIDI__TRY(take(self, at, VIDI__BLOCK_BYTES));
-            VIDI__TRY(add_sum(&self->blocks, self->generation, at, VIDI__BLOCK_BYTES));
+            VIDI__TRY(vidi__frame_take(self, at, VIDI__BLOCK_BYTES));
+            VIDI__TRY(add_sum(&self->blocks, self->head.generation, at, VIDI__BLOCK_BYTES));
         } else {
             if (self->used == self->fill)
                 VIDI__TRY(fill_block(self, bytes, reader->left));
@@ -271,13 +282,13 @@ static int frame_read(vidi__reader *reader, void *data, uint64_t bytes)
 static int take_head(vidi__frame_reader *self)
 {
     size_t rest = VIDI__HEAD_BYTES - sizeof magic;
-    int code = take(self, self->block, sizeof magic);
+    int code = vidi__frame_take(self, self->block, sizeof magic);
     if (code == VIDI_EFORMAT)
         return vidi__frame_check_magic(NULL, 0);
     VIDI__TRY(code);
     VIDI__TRY(vidi__frame_check_magic(self->block, sizeof magic));
-    VIDI__TRY(take(self, self->block + sizeof magic, rest));
-    return vidi__frame_check_head(self->block, &self->version, &self->generation);
+    VIDI__TRY(vidi__frame_take(self, self->block + sizeof magic, rest));
+    return vidi__frame_check_head(self->block, &self->head);
 }
 
 int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,
@@ -291,7 +302,7 @@ int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_sour
     reader->blocks = (vidi__sums){.memory = memory};
     reader->fill = reader->used = VIDI__HEAD_BYTES;
     VIDI__TRY(take_head(reader));
-    if (stream_bytes)
+    if (stream_bytes && reader->head.version != VIDI__PIECE)
         VIDI__TRY(vidi__frame_shape(stream_bytes, &payload, &blocks));
     reader->base.left = payload;
     return VIDI_OK;
@@ -302,7 +313,7 @@ static int check_table(vidi__frame_reader *self)
     const vidi__sums *blocks = &self->blocks;
     for (uint64_t done = 0, piece; done < blocks->count; done += piece) {
         piece = blocks->count - done < VIDI__BLOCK_BYTES / 8 ? blocks->count - done : VIDI__BLOCK_BYTES / 8;
-        VIDI__TRY(take(self, self->block, (size_t)piece * 8));
+        VIDI__TRY(vidi__frame_take(self, self->block, (size_t)piece * 8));
         for (uint64_t i = 0; i < piece; i++)
             if (vidi__load64(self->block + 8 * i) != blocks->sums[done + i])
                 return vidi__frame_damaged(done + i);
@@ -320,8 +331,8 @@ int vidi__frame_close(vidi__frame_reader *reader)
     if (reader->used)
         VIDI__TRY(finish_block(reader));
     VIDI__TRY(check_table(reader));
-    VIDI__TRY(take(reader, foot, sizeof foot));
-    return vidi__frame_check_foot(foot, reader->generation, blocks->sums, payload, blocks->count);
+    VIDI__TRY(vidi__frame_take(reader, foot, sizeof foot));
+    return vidi__frame_check_foot(foot, reader->head.generation, blocks->sums, payload, blocks->count);
 }
 
 void vidi__frame_reader_free(vidi__frame_reader *reader)

@@ -3,8 +3,9 @@
  * all of it is intact.
  *
  *     head     0  "vidi\r\n\x1a\n"       detects a file that was converted as text
- *              8  u32 version (1 to 4)   12  u32 0x01020304, the byte order
- *             16  u64 generation         24  zeros
+ *              8  u32 version (1 to 5)   12  u32 0x01020304, the byte order
+ *             16  u64 generation         24  u64 bytes of the whole piece in version 5, else 0
+ *             32  zeros
  *             56  u64 checksum of the 56 bytes before
  *     payload 64  …
  *     table    …  for each 64 KiB of the file so far, head included, u64 checksum; the last block may be shorter
@@ -32,6 +33,13 @@ enum {
     VIDI__PIECE = 5 /* not a stream: a piece of a set (set/pieces.c) */
 };
 
+/* What the head says. */
+typedef struct vidi__frame_head {
+    uint32_t version;
+    uint64_t generation;
+    uint64_t length; /* of a piece, from its head to its foot, so that pieces can follow one another; otherwise 0 */
+} vidi__frame_head;
+
 #define VIDI__BLOCK_BYTES 65536
 #define VIDI__HEAD_BYTES 64
 #define VIDI__FOOT_BYTES 32
@@ -47,16 +55,16 @@ typedef struct vidi__frame_writer {
     vidi__writer base;
     vidi_sink sink;
     void *context;
-    uint64_t generation;
+    vidi__frame_head head;
     vidi__sums blocks;
     size_t fill; /* bytes in block */
     unsigned char block[VIDI__BLOCK_BYTES];
 } vidi__frame_writer;
 
 /* Writes the head. The checksums are kept in `memory`. Free the writer in any case. */
-int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context, uint32_t version,
-                      uint64_t generation);
-/* Writes the rest of the payload, the table and the foot. */
+int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
+                      vidi__frame_head head);
+/* Writes the rest of the payload, the table and the foot. VIDI_EIO if a piece did not get the length in its head. */
 int vidi__frame_end(vidi__frame_writer *writer);
 void vidi__frame_writer_free(vidi__frame_writer *writer);
 
@@ -64,8 +72,7 @@ typedef struct vidi__frame_reader {
     vidi__reader base;
     vidi_source source;
     void *context;
-    uint32_t version;
-    uint64_t generation;
+    vidi__frame_head head;
     uint64_t stream_left; /* bytes of the stream not yet read; UINT64_MAX if unknown */
     vidi__sums blocks;
     size_t fill, used; /* bytes in block, and how many of them were handed out */
@@ -74,13 +81,17 @@ typedef struct vidi__frame_reader {
 
 /*
  * Reads the head. If stream_bytes is 0 the length is unknown, and no more is read from the source than is needed. Free
- * the reader in any case.
+ * the reader in any case. If the head is that of a piece, several may follow one another: they are taken with
+ * vidi__frame_take, and the rest of the reader is not used.
  */
 int vidi__frame_open(vidi__frame_reader *reader, vidi__memory *memory, vidi_source source, void *context,
                      uint64_t stream_bytes);
 /* Checks that all of the payload was read, that its checksums are right, and that the stream ends here. */
 int vidi__frame_close(vidi__frame_reader *reader);
 void vidi__frame_reader_free(vidi__frame_reader *reader);
+
+/* Reads exactly this many bytes of the stream as they are. */
+int vidi__frame_take(vidi__frame_reader *reader, void *data, size_t bytes);
 
 /* The message of VIDI_EFORMAT for bytes that do not begin as a frame does. */
 #define VIDI__NOT_A_SET "not a vidi set"
@@ -89,10 +100,12 @@ void vidi__frame_reader_free(vidi__frame_reader *reader);
 
 /* Bytes of payload and number of blocks of a stream of this length; VIDI_EFORMAT if no stream can have it. */
 int vidi__frame_shape(uint64_t stream_bytes, uint64_t *payload, uint64_t *blocks);
+/* The length of a stream with so many bytes of payload. */
+uint64_t vidi__frame_length(uint64_t payload);
 
 /* Do the first `size` bytes of a stream begin like a frame? VIDI_OK, or VIDI_EFORMAT: this is not a vidi set. */
 int vidi__frame_check_magic(const void *bytes, uint64_t size);
-int vidi__frame_check_head(const unsigned char head[VIDI__HEAD_BYTES], uint32_t *version, uint64_t *generation);
+int vidi__frame_check_head(const unsigned char bytes[VIDI__HEAD_BYTES], vidi__frame_head *head);
 int vidi__frame_check_foot(const unsigned char foot[VIDI__FOOT_BYTES], uint64_t generation, const void *table,
                            uint64_t payload, uint64_t blocks);
 

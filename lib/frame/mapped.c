@@ -36,11 +36,13 @@ int vidi__frame_over(vidi__mapped *mapped, const void *bytes, uint64_t size)
     *mapped = (vidi__mapped){.base = {.read = mapped_read, .at = VIDI__HEAD_BYTES, .lend = lend}, .bytes = bytes};
     VIDI__TRY(vidi__frame_check_magic(bytes, size));
     if (size >= VIDI__HEAD_BYTES)
-        VIDI__TRY(vidi__frame_check_head(bytes, &mapped->version, &mapped->generation));
+        VIDI__TRY(vidi__frame_check_head(bytes, &mapped->head));
     VIDI__TRY(vidi__frame_shape(size, &mapped->payload, &mapped->blocks));
+    if (mapped->head.version == VIDI__PIECE && mapped->head.length != size)
+        return vidi__damaged("the piece has another length than it says");
     mapped->base.left = mapped->payload;
     const unsigned char *table = mapped->bytes + covered(mapped), *foot = table + mapped->blocks * 8;
-    return vidi__frame_check_foot(foot, mapped->generation, table, mapped->payload, mapped->blocks);
+    return vidi__frame_check_foot(foot, mapped->head.generation, table, mapped->payload, mapped->blocks);
 }
 
 int vidi__mapped_close(const vidi__mapped *mapped)
@@ -56,7 +58,7 @@ int vidi__mapped_verify(const vidi__mapped *mapped, uint64_t from, uint64_t coun
     for (uint64_t block = from; block < from + count; block++) {
         uint64_t begin = block * VIDI__BLOCK_BYTES, left = covered(mapped) - begin;
         size_t bytes = left < VIDI__BLOCK_BYTES ? (size_t)left : VIDI__BLOCK_BYTES;
-        uint64_t sum = vidi__frame_sum(mapped->generation, block, mapped->bytes + begin, bytes);
+        uint64_t sum = vidi__frame_sum(mapped->head.generation, block, mapped->bytes + begin, bytes);
         if (sum != vidi__load64(table + 8 * block))
             return vidi__frame_damaged(block);
     }

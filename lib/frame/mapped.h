@@ -14,8 +14,7 @@
 typedef struct vidi__mapped {
     vidi__reader base;
     const unsigned char *bytes;
-    uint32_t version;
-    uint64_t generation;
+    vidi__frame_head head;
     uint64_t payload, blocks;
 } vidi__mapped;
 

@@ -2,8 +2,8 @@
  * A set in pieces: each is a frame of its own (frame/frame.h), made and read without anything being remembered between
  * two of them but a number, the cursor.
  *
- *     cursor    | 11 bits of the generation | 52 bits: position |       0: the first piece; less than 2^63
- *     position  | 2 bits: section | 50 bits: position in it |
+ *     cursor    | 7 bits of the generation | 46 bits: position |       0: the first piece; less than 2^53
+ *     position  | 2 bits: section | 44 bits: position in it |
  *     sections  0  the head: everything that an empty set is made from
  *               1  the previous epoch's filter, if it is kept        2  the filter, in runs (filters/pieces.h)
  *               3  records of past epochs; at the end, the counters
@@ -11,8 +11,8 @@
  *     piece     u64 generation, u64 its position, what the section writes, u64 position of the next piece, 0 at the end
  *
  * The generation says whether the positions still hold: a random number of the set, plus one for everything that was
- * taken out, each rotation, and each previous epoch that was dropped. The writer compares its last 11 bits with the
- * cursor's; the reader, which would notice 2,048 removals as well, all of it with that of the piece before. The
+ * taken out, each rotation, and each previous epoch that was dropped. The writer compares its last 7 bits with the
+ * cursor's; the reader, which would notice 128 removals as well, all of it with that of the piece before. The
  * checksums of a piece have generation and position in their key.
  */
 #include "base/random.h"
@@ -20,11 +20,16 @@
 #include "set/serialize.h"
 
 #define LEAST 4096 /* bytes of the smallest piece that may be asked for */
-#define POSITION_BITS 52
-#define SECTION_BITS 50
+#define POSITION_BITS 46
+#define SECTION_BITS 44
 #define IN_SECTION ((UINT64_C(1) << SECTION_BITS) - 1)
-#define TAG ((UINT64_C(1) << 11) - 1) /* the bits of the generation that are in a cursor */
+#define TAG ((UINT64_C(1) << 7) - 1) /* the bits of the generation that are in a cursor */
 #define FRAMING 24                    /* generation, position, next position */
+
+#define NOT_A_PIECE "this is a whole set and not a piece of one"
+#define NOT_THE_FIRST "this is not the first piece of a set"
+
+_Static_assert(VIDI_PIECE_HEAD == VIDI__HEAD_BYTES, "the public header says how long a head is");
 
 enum { HEAD, PREVIOUS, CONTENTS, RECORDS };
 
@@ -120,20 +125,12 @@ static int write_head(outgoing *self, vidi__writer *writer)
     return VIDI_OK;
 }
 
-static int discard(vidi__writer *writer, const void *data, uint64_t bytes)
-{
-    (void)writer;
-    (void)data;
-    (void)bytes;
-    return VIDI_OK;
-}
-
-/* The head cannot be divided: it is measured before anything of it is written. */
+/* The head cannot be divided. It is measured before anything of it goes out, as all sections are. */
 static int write_fitting_head(outgoing *self, vidi__writer *writer)
 {
-    vidi__writer measure = {.write = discard};
-    VIDI__TRY(write_head(self, &measure));
-    return measure.at <= self->room ? write_head(self, writer) : vidi__run_too_large(measure.at);
+    uint64_t begin = writer->at;
+    VIDI__TRY(write_head(self, writer));
+    return writer->at - begin <= self->room ? VIDI_OK : vidi__run_too_large(writer->at - begin);
 }
 
 static int write_run(outgoing *self, vidi__writer *writer, const vidi_set *owner, const vidi__filter *filter)
@@ -185,13 +182,33 @@ static int write_payload(outgoing *self, vidi__writer *writer)
     return vidi__write_u64(writer, self->next);
 }
 
+static int discard(vidi__writer *writer, const void *data, uint64_t bytes)
+{
+    (void)writer;
+    (void)data;
+    (void)bytes;
+    return VIDI_OK;
+}
+
+/* What the frame's head says. Its length stands before the payload, which is therefore written to nowhere first. */
+static int find_head(outgoing *self, vidi__frame_head *head)
+{
+    vidi__writer measure = {.write = discard, .at = VIDI__HEAD_BYTES};
+    VIDI__TRY(write_payload(self, &measure));
+    head->version = VIDI__PIECE;
+    head->generation = frame_generation(self->generation, self->position);
+    head->length = vidi__frame_length(measure.at - VIDI__HEAD_BYTES);
+    return VIDI_OK;
+}
+
 static int write_frame(outgoing *self, vidi_sink sink, void *context)
 {
     vidi__frame_writer *frame;
+    vidi__frame_head head;
     vidi__memory *memory = &((vidi_set *)self->set)->memory;
-    uint64_t generation = frame_generation(self->generation, self->position);
+    VIDI__TRY(find_head(self, &head));
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, VIDI__PIECE, generation);
+    int code = vidi__frame_begin(frame, memory, sink, context, head);
     if (code == VIDI_OK)
         code = write_payload(self, &frame->base);
     if (code == VIDI_OK)
@@ -255,8 +272,8 @@ static int open_piece(incoming *self, const unsigned char *bytes, size_t size)
 {
     vidi__reader *reader = &self->frame.base;
     VIDI__TRY(vidi__frame_over(&self->frame, bytes, size));
-    if (self->frame.version != VIDI__PIECE)
-        return vidi__fail(VIDI_EFORMAT, "this is a whole set and not a piece of one");
+    if (self->frame.head.version != VIDI__PIECE)
+        return vidi__fail(VIDI_EFORMAT, NOT_A_PIECE);
     VIDI__TRY(vidi__mapped_verify(&self->frame, 0, self->frame.blocks));
     if (self->frame.payload < FRAMING)
         return vidi__damaged("the piece is too short");
@@ -266,7 +283,7 @@ static int open_piece(incoming *self, const unsigned char *bytes, size_t size)
     VIDI__TRY(vidi__read_u64(reader, &self->generation));
     VIDI__TRY(vidi__read_u64(reader, &self->position));
     bool forward = !self->next || (self->next > self->position && self->next >> POSITION_BITS == 0);
-    if (!forward || self->frame.generation != frame_generation(self->generation, self->position))
+    if (!forward || self->frame.head.generation != frame_generation(self->generation, self->position))
         return vidi__damaged("the position of the piece is wrong");
     return VIDI_OK;
 }
@@ -460,6 +477,31 @@ static int continue_set(vidi_set *set, incoming *piece)
     return code;
 }
 
+int vidi__piece_take(vidi_set *set, const void *bytes, size_t size)
+{
+    incoming piece;
+    VIDI__TRY(open_piece(&piece, bytes, size));
+    bool first = !set->now.filter;
+    if (first && piece.position)
+        return vidi__fail(VIDI_EFORMAT, NOT_THE_FIRST);
+    VIDI__TRY(first ? read_head(set, &piece, &piece.frame.base) : continue_set(set, &piece));
+    return piece.next ? 1 : 0;
+}
+
+int vidi_piece_size(const void *bytes, size_t size, uint64_t *length)
+{
+    vidi__frame_head head;
+    if (!bytes || !length)
+        return vidi__fail(VIDI_EARGUMENT, "bytes or length is NULL");
+    if (size < VIDI_PIECE_HEAD)
+        return vidi__fail(VIDI_EARGUMENT, "a piece tells its length in its first %d bytes", VIDI_PIECE_HEAD);
+    VIDI__TRY(vidi__frame_check_head(bytes, &head));
+    if (head.version != VIDI__PIECE)
+        return vidi__fail(VIDI_EFORMAT, NOT_A_PIECE);
+    *length = head.length;
+    return VIDI_OK;
+}
+
 int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_access *access)
 {
     incoming piece;
@@ -467,7 +509,7 @@ int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_a
         return vidi__fail(VIDI_EARGUMENT, "set or bytes is NULL");
     VIDI__TRY(open_piece(&piece, bytes, size));
     if (piece.position && !*set)
-        return vidi__fail(VIDI_EFORMAT, "this is not the first piece of a set");
+        return vidi__fail(VIDI_EFORMAT, NOT_THE_FIRST);
     if (!piece.position && *set)
         return vidi__fail(VIDI_EFORMAT, "this is the first piece of a set, which makes a new one");
     VIDI__TRY(piece.position ? continue_set(*set, &piece) : begin_set(set, &piece, access));

@@ -134,7 +134,7 @@ int vidi__set_write(const vidi_set *set, vidi_sink sink, void *context, uint64_t
     uint32_t version = vidi__set_stream_version(set, contents);
     vidi__memory *memory = &((vidi_set *)set)->memory;
     VIDI__TRY(vidi__alloc(memory, &frame, sizeof *frame, _Alignof(vidi__frame_writer)));
-    int code = vidi__frame_begin(frame, memory, sink, context, version, generation);
+    int code = vidi__frame_begin(frame, memory, sink, context, (vidi__frame_head){version, generation, 0});
     if (code == VIDI_OK)
         code = vidi__set_intact(set, vidi__set_write_to(set, &frame->base, contents));
     if (code == VIDI_OK)
@@ -383,7 +383,7 @@ int vidi__set_read_from(vidi_set *set, vidi__reader *reader, uint32_t version)
     char hash[24];
     uint64_t epoch = 0;
     if (version == VIDI__PIECE)
-        return vidi__fail(VIDI_EFORMAT, "this is a piece of a set and not a whole one");
+        return vidi__fail(VIDI_EFORMAT, "this is a set in pieces, which is read and not mapped");
     VIDI__TRY(vidi__read_identity(reader, set, hash, sizeof hash, &epoch));
     VIDI__TRY(vidi__read_recipe(reader, &set->memory, &set->recipe));
     VIDI__TRY(vidi__blame_data(vidi__recipe_take(&set->recipe, &set->memory, &(vidi_options)VIDI_OPTIONS_INIT)));
@@ -400,15 +400,21 @@ static int check_end(vidi_source source, void *context)
     return got ? vidi__damaged("there is unexpected data at the end") : VIDI_OK;
 }
 
+static int read_frame(vidi_set *set, vidi__frame_reader *frame)
+{
+    if (frame->head.version == VIDI__PIECE)
+        return vidi__set_read_pieces(set, frame);
+    VIDI__TRY(vidi__set_read_from(set, &frame->base, frame->head.version));
+    return vidi__frame_close(frame);
+}
+
 static int read_into(vidi_set *set, vidi_source source, void *context, uint64_t stream_bytes)
 {
     vidi__frame_reader *frame;
     VIDI__TRY(vidi__alloc(&set->memory, &frame, sizeof *frame, _Alignof(vidi__frame_reader)));
     int code = vidi__frame_open(frame, &set->memory, source, context, stream_bytes);
     if (code == VIDI_OK)
-        code = vidi__set_read_from(set, &frame->base, frame->version);
-    if (code == VIDI_OK)
-        code = vidi__frame_close(frame);
+        code = read_frame(set, frame);
     vidi__frame_reader_free(frame);
     vidi__release(&set->memory, frame, sizeof *frame, _Alignof(vidi__frame_reader));
     return code;

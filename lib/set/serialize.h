@@ -27,4 +27,13 @@ enum { VIDI__RECORD_BYTES = 64 };
 int vidi__write_record(vidi__writer *writer, const vidi_epoch_stats *past);
 int vidi__read_record(vidi__reader *reader, vidi_epoch_stats *past);
 
+/*
+ * Takes one piece into a set that is made from them: the first one if it has no epoch yet. 1 if more follow, 0 if that
+ * was the last.
+ */
+int vidi__piece_take(vidi_set *set, const void *bytes, size_t size);
+
+/* Reads all pieces of a stream that begins with the one whose head the frame has read. */
+int vidi__set_read_pieces(vidi_set *set, vidi__frame_reader *frame);
+
 #endif

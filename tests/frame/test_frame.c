@@ -23,7 +23,9 @@ static void write_bytes(test_stream *stream, size_t bytes, unsigned salt)
     fill(data, bytes, salt);
     *stream = (test_stream){0};
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, stream, VIDI__STREAM_PLAIN, salt), VIDI_OK);
+    assert_int_equal(
+        vidi__frame_begin(writer, &memory, test_stream_sink, stream, (vidi__frame_head){VIDI__STREAM_PLAIN, salt, 0}),
+        VIDI_OK);
     for (size_t at = 0, piece = 1; at < bytes; at += piece, piece = piece * 3 + 1) {
         piece = piece < bytes - at ? piece : bytes - at;
         assert_int_equal(vidi__write(&writer->base, data + at, piece), VIDI_OK);
@@ -304,7 +306,9 @@ static void a_failing_sink_or_source_is_an_io_error(void **state)
     vidi__frame_writer *writer = malloc(sizeof *writer);
     (void)state;
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(writer, &memory, test_stream_sink, &stream, VIDI__STREAM_PLAIN, 0), VIDI_OK);
+    assert_int_equal(
+        vidi__frame_begin(writer, &memory, test_stream_sink, &stream, (vidi__frame_head){VIDI__STREAM_PLAIN, 0, 0}),
+        VIDI_OK);
     assert_int_equal(vidi__frame_end(writer), VIDI_EIO);
     vidi__frame_writer_free(writer);
     free(writer);

@@ -221,7 +221,9 @@ void test_forge_seal(const test_forge *forge, test_stream *stream)
     vidi__memory memory;
     memset(stream, 0, sizeof *stream);
     assert_int_equal(vidi__memory_init(&memory, NULL, 0), VIDI_OK);
-    assert_int_equal(vidi__frame_begin(&writer, &memory, test_stream_sink, stream, forge->version, 4711), VIDI_OK);
+    assert_int_equal(
+        vidi__frame_begin(&writer, &memory, test_stream_sink, stream, (vidi__frame_head){forge->version, 4711, 0}),
+        VIDI_OK);
     size_t done = 0;
     for (size_t i = 0; i < forge->array_count && forge->arrays[i].at < forge->size; i++) {
         assert_int_equal(vidi__write(&writer.base, forge->bytes + done, forge->arrays[i].at - done), VIDI_OK);

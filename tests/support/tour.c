@@ -326,9 +326,10 @@ static void visit_pieces(const test_tour *tour, const vidi_set *set, const vidi_
 {
     test_stream piece = {0};
     vidi_set *copy = NULL;
-    uint64_t cursor = 0;
+    uint64_t cursor = 0, length;
     do {
         VISIT(write_piece_anew(set, &cursor, &piece));
+        VISIT(vidi_piece_size(piece.data, piece.size, &length));
         VISIT(vidi_piece_read(&copy, piece.data, piece.size, access));
     } while (cursor);
     VISIT_VOID(vidi_close(copy));
