@@ -105,6 +105,7 @@ _vidi_values() {
     rotate:--param) echo "ANY" ;;
     rotate:--capacity) echo "ANY" ;;
     rotate:--error) echo "ANY" ;;
+    export:--redis) echo "ANY" ;;
     bench:--urls) echo "ANY" ;;
     bench:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     lab:--runs) echo "ANY" ;;
@@ -190,7 +191,7 @@ _vidi_options() {
         echo "--wait --accept-damage -h --help"
         ;;
     export)
-        echo "--accept-damage -h --help"
+        echo "--accept-damage --redis -h --help"
         ;;
     import)
         echo "--new-key -h --help"

@@ -245,6 +245,7 @@ complete -c vidi -n '__vidi_is snapshot' -l accept-damage -d 'Go on although par
 complete -c vidi -n '__vidi_is snapshot' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is export' -l accept-damage -d 'Go on although part of the set is damaged'
+complete -c vidi -n '__vidi_is export' -l redis -x -d 'Write commands that load it into Redis, as KEY'
 complete -c vidi -n '__vidi_is export' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is import' -l new-key -d 'Give the new set a key of its own'

@@ -11,9 +11,17 @@
 #include <unistd.h>
 
 #include "ui/options.h"
+#include "pipeline/redis_load.h"
 #include "pipeline/state.h"
 
 #define NEW_SUFFIX ".new"
+
+/* What is written. */
+typedef struct exported {
+    vidi_set *set;
+    const char *path;
+    const char *redis; /* the key to load it to, on a server; NULL: the set as it is */
+} exported;
 
 static int write_some(void *context, const void *data, size_t size)
 {
@@ -23,17 +31,17 @@ static int write_some(void *context, const void *data, size_t size)
 }
 
 /* Writes the set to an open file; `name` is for messages. */
-static int write_set(const vidi_set *set, const char *path, int fd, const char *name)
+static int write_set(const exported *what, int fd, const char *name)
 {
     cli_out out;
 
     cli_out_init(&out, fd);
-    int error = vidi_write(set, write_some, &out);
+    int error = what->redis ? cli_redis_load(what->set, what->redis, &out) : vidi_write(what->set, write_some, &out);
     int status = cli_out_flush(&out);
     if (status == CLI_ERROR)
         cli_error("cannot write %s: %s", name, strerror(out.error));
     else if (status == CLI_OK && error < 0)
-        status = cli_state_error(path, error);
+        status = cli_state_error(what->path, error);
     free(out.buffer);
     return status;
 }
@@ -62,14 +70,14 @@ static int sync_folder_of(const char *name)
 }
 
 /* Writes the file under a temporary name. Only its owner may read it, because the key is inside. */
-static int write_new(const vidi_set *set, const char *path, const char *name, const char *new_name)
+static int write_new(const exported *what, const char *name, const char *new_name)
 {
     if (unlink(new_name) != 0 && errno != ENOENT) /* left by a process that was killed */
         return cannot_write(name);
     int fd = open(new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return cannot_write(name);
-    int status = write_set(set, path, fd, name);
+    int status = write_set(what, fd, name);
     if (status == CLI_OK && fsync(fd) != 0)
         status = cannot_write(name);
     if (close(fd) != 0 && status == CLI_OK)
@@ -78,13 +86,13 @@ static int write_new(const vidi_set *set, const char *path, const char *name, co
 }
 
 /* target: the file that `name` links to, or `name` itself. */
-static int replace_file(const vidi_set *set, const char *path, const char *name, const char *target)
+static int replace_file(const exported *what, const char *name, const char *target)
 {
     char *new_name;
 
     if (asprintf(&new_name, "%s" NEW_SUFFIX, target) < 0)
         return cli_error("out of memory");
-    int status = write_new(set, path, name, new_name);
+    int status = write_new(what, name, new_name);
     if (status == CLI_OK && rename(new_name, target) != 0)
         status = cannot_write(name);
     if (status == CLI_OK)
@@ -96,13 +104,13 @@ static int replace_file(const vidi_set *set, const char *path, const char *name,
 }
 
 /* Anything but a regular file, such as a pipe, is written to and not replaced. */
-static int write_device(const vidi_set *set, const char *path, const char *name)
+static int write_device(const exported *what, const char *name)
 {
     int fd = open(name, O_WRONLY | O_CLOEXEC);
 
     if (fd < 0)
         return cannot_write(name);
-    int status = write_set(set, path, fd, name);
+    int status = write_set(what, fd, name);
     if (close(fd) != 0 && status == CLI_OK)
         status = cannot_write(name);
     return status;
@@ -119,31 +127,31 @@ static void warn_of_readers(void)
                     (unsigned)about.st_mode & 0777);
 }
 
-static int write_file(const vidi_set *set, const char *path, const char *name)
+static int write_file(const exported *what, const char *name)
 {
     struct stat about;
 
     if (strcmp(name, "-") == 0) {
         warn_of_readers();
-        return write_set(set, path, STDOUT_FILENO, "standard output");
+        return write_set(what, STDOUT_FILENO, "standard output");
     }
     if (stat(name, &about) != 0)
-        return replace_file(set, path, name, name);
+        return replace_file(what, name, name);
     if (!S_ISREG(about.st_mode))
-        return write_device(set, path, name);
+        return write_device(what, name);
     char *real = realpath(name, NULL); /* a link stays a link */
-    int status = real ? replace_file(set, path, name, real) : cannot_write(name);
+    int status = real ? replace_file(what, name, real) : cannot_write(name);
     free(real);
     return status;
 }
 
 typedef struct export_options {
     bool accepts; /* that part of the set is damaged */
+    const char *redis;
 } export_options;
 
 static int run(const cli_command *self, cli_words words)
 {
-    vidi_set *set;
     export_options options = {0};
     int status = cli_options_parse(self, &words, &options);
 
@@ -157,17 +165,22 @@ static int run(const cli_command *self, cli_words words)
             "standard output is a terminal, and an exported set is binary; name a file, or redirect the output");
     if (cli_state_is_folder(name))
         return cli_error("cannot write %s: %s; name a file in it", name, strerror(EISDIR));
-    status = cli_state_open_whole(&set, words.list[0], VIDI_READ_ONLY | VIDI_NO_MAP, options.accepts);
+    exported what = {.path = words.list[0], .redis = options.redis};
+    status = cli_state_open_whole(&what.set, what.path, VIDI_READ_ONLY | VIDI_NO_MAP, options.accepts);
     if (status != CLI_OK)
         return status;
-    status = write_file(set, words.list[0], name);
-    vidi_close(set);
+    status = write_file(&what, name);
+    vidi_close(what.set);
     return status;
 }
 
 static const cli_option options_table[] = {
     {"accept-damage", 0, CLI_FLAG, offsetof(export_options, accepts), NULL, "Go on although part of the set is damaged",
      "Without this option, a set of which something is damaged or missing is an error, and no file is written.", 0},
+    {"redis", 0, CLI_TEXT, offsetof(export_options, redis), "KEY", "Write commands that load it into Redis, as KEY",
+     "The output is for 'redis-cli --pipe': a command VIDI.LOAD for each 16 MiB of the set. The server, Redis or "
+     "Valkey, must have vidi's module, and nothing at KEY. A kept previous epoch goes along.",
+     0},
     CLI_OPTIONS_END,
 };
 
@@ -181,12 +194,13 @@ const cli_command cli_export = {
                "FILE gets its name when it is whole and on disk; until then it is FILE.new, and a file that was there "
                "stays as it is. It is for its owner only (mode 0600), because the set's key is inside: whoever has it "
                "can choose which pages you lose. If standard output is a file that others may read, there is a "
-               "warning. An epoch that was kept with 'vidi rotate --keep-previous' is left out.\n"
+               "warning. An epoch that was kept with 'vidi rotate --keep-previous' is left out, but not with --redis.\n"
                "'vidi import' makes a set of it again; 'vidi info', 'vidi check' and 'vidi merge' take the file as it "
                "is.\n"
                "The exit status is 0, or 2 after an error.",
     .examples = "  vidi export crawl.state crawl.vidi\n"
-                "  vidi export crawl.state | zstd > crawl.vidi.zst\n",
+                "  vidi export crawl.state | zstd > crawl.vidi.zst\n"
+                "  vidi export crawl.state --redis crawl | redis-cli --pipe\n",
     .options = options_table,
     .operand = "STATE",
     .run = run,

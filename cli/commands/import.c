@@ -135,6 +135,8 @@ const cli_command cli_import = {
         "that the two can be merged later. So whoever wrote the file knows the key; --new-key draws another one for "
         "sets that keep their URLs. An epoch that was kept with 'vidi rotate --keep-previous' is not in "
         "the file.\n"
+        "The pieces that a Redis server gives with VIDI.DUMP are read too, one behind the other, with such an epoch if "
+        "it was kept there.\n"
         "The exit status is 0, or 2 after an error.",
     .examples = "  vidi import crawl.state crawl.vidi\n"
                 "  ssh other vidi export crawl.state | vidi import copy.state\n",

@@ -37,8 +37,10 @@ static int fill_up(inbox *self, vidi__frame_reader *frame, uint64_t size)
 static int receive(inbox *self, vidi__frame_reader *frame)
 {
     uint64_t length = frame->head.length, left = frame->stream_left; /* the head was taken */
-    if (length < VIDI__HEAD_BYTES || length - VIDI__HEAD_BYTES > left)
+    if (length < VIDI__HEAD_BYTES)
         return vidi__damaged("a piece says a length that it cannot have");
+    if (length - VIDI__HEAD_BYTES > left)
+        return vidi__damaged("the stream ends before the piece does");
     while (self->size < length) {
         uint64_t most = left != UINT64_MAX ? length : self->size < ROOM / 2 ? ROOM : 2 * self->size;
         uint64_t size = length < most ? length : most;
