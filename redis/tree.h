@@ -1,0 +1,68 @@
+/*
+ * Ordered trees of nodes that lie inside the caller's structs. A tree allocates nothing and never fails, so a struct can
+ * be in several orders at once, and inserting or removing it cannot stop half-way.
+ *
+ * They are weight-balanced: the sizes of two siblings, each plus one, differ by at most a factor of three. A node
+ * therefore needs no balance beside its size, and the size also answers "how many are before this key?" in logarithmic
+ * time. There is no hashing, so no sequence of keys makes it slow, and there is no moment at which everything is
+ * rebuilt.
+ *
+ * No two nodes of a tree may have equal keys.
+ */
+#ifndef REDIS_TREE_H
+#define REDIS_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct tree_node {
+    struct tree_node *child[2]; /* what is before this node, what is after it */
+    uint64_t size;              /* nodes below and including this one */
+} tree_node;
+
+/* Below 0 if the key is before the node, 0 if it is the node's own, above 0 if it is after it. */
+typedef int (*tree_order)(const void *key, const tree_node *node);
+
+typedef struct tree {
+    tree_node *root;
+    tree_order order;
+} tree;
+
+/* The struct of this type whose member is the node; NULL for no node. */
+#define tree_entry(node, type, member) ((type *)tree_entry_at((node), offsetof(type, member)))
+
+static inline void *tree_entry_at(tree_node *node, size_t offset)
+{
+    return node ? (char *)node - offset : NULL;
+}
+
+static inline uint64_t tree_size(const tree *tree)
+{
+    return tree->root ? tree->root->size : 0;
+}
+
+/* Inserts a node with this key, which no node of the tree may have. */
+void tree_insert(tree *tree, const void *key, tree_node *node);
+
+/* Removes the node with this key, which must be there. */
+void tree_remove(tree *tree, const void *key);
+
+/* The node with this key, or NULL. */
+tree_node *tree_find(const tree *tree, const void *key);
+
+/* The first node in order, or NULL. */
+tree_node *tree_first(const tree *tree);
+
+/* The first node after this key, which need not be in the tree; NULL if there is none. */
+tree_node *tree_after(const tree *tree, const void *key);
+
+/* Number of nodes before this key, which need not be in the tree. */
+uint64_t tree_rank(const tree *tree, const void *key);
+
+/*
+ * Takes a tree apart: returns its nodes one by one, then NULL. The caller may free each node at once. Linear in total.
+ * The tree must not be used for anything else until it is empty.
+ */
+tree_node *tree_dismantle(tree *tree);
+
+#endif
