@@ -17,10 +17,10 @@ MAKEFLAGS += --no-print-directory
 .PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
-build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so
+build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
 	@tools/build.sh release
-	@echo "built build/vidi, build/libvidi.a, build/libvidi.so"
+	@echo "built build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
 
 demo: build ## shows the main job on synthetic links, and crawls a small local site
 	@tools/packages demo

@@ -7,8 +7,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-mapfile -t files < <(find include lib cli lab crawler tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
-mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler)/.*\.c$')
+mapfile -t files < <(find include lib cli lab crawler redis tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler|redis)/.*\.c$')
 mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests)
 
 number=0
@@ -46,7 +46,7 @@ check_with_cppcheck() {
     cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
         --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
         -I . -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 \
-        -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler
+        -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler redis
 }
 
 # Left out: checks that reject loops over a double and snprintf, and one that is wrong about va_list.

@@ -1,0 +1,68 @@
+/*
+ * Registers tables of commands. See commands.h.
+ */
+#include "commands.h"
+
+#include <string.h>
+
+#define FIRST_ARGUMENT(flags_)                                                                                         \
+    {                                                                                                                  \
+        {.flags = (flags_),                                                                                            \
+         .begin = SERVER_BEGIN_INDEX,                                                                                  \
+         .at.index.position = 1,                                                                                       \
+         .find = SERVER_FIND_RANGE,                                                                                    \
+         .keys.range = {0, 1, 0}},                                                                                     \
+            {.begin = SERVER_BEGIN_NOWHERE},                                                                           \
+    }
+
+const server_key_spec keys_read[] = FIRST_ARGUMENT(SERVER_KEY_RO | SERVER_KEY_ACCESS);
+const server_key_spec keys_insert[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_INSERT);
+const server_key_spec keys_update[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_UPDATE);
+const server_key_spec keys_delete[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_DELETE);
+
+static const server_info_version info_version = {
+    .version = 1,
+    .history_size = sizeof(server_history),
+    .key_spec_size = sizeof(server_key_spec),
+    .argument_size = sizeof(server_argument),
+};
+
+/* COMMAND DOCS and COMMAND INFO. A server that refuses a description still has the command. */
+static void describe(server_context *ctx, server_command *command, const command_entry *entry)
+{
+    server_command_info info = {
+        .version = &info_version,
+        .summary = entry->summary,
+        .complexity = entry->complexity,
+        .since = entry->since ? entry->since : "1.0.0",
+        .arity = entry->arity,
+        .keys = entry->keys,
+        .arguments = entry->arguments,
+    };
+    if (server.SetCommandInfo && server.SetCommandInfo(command, &info) != SERVER_OK)
+        server.Log(ctx, "warning", "the server does not take the description of %s", entry->name);
+    if (server.SetCommandACLCategories)
+        server.SetCommandACLCategories(command, strstr(entry->flags, "write") ? "write" : "read");
+}
+
+static bool register_one(server_context *ctx, const command_entry *entry)
+{
+    int first = 0, last = 0, step = 0;
+    if (entry->keys) {
+        first = entry->keys->at.index.position;
+        last = entry->keys->keys.range.last < 0 ? entry->keys->keys.range.last : first + entry->keys->keys.range.last;
+        step = entry->keys->keys.range.step;
+    }
+    if (server.CreateCommand(ctx, entry->name, entry->function, entry->flags, first, last, step) != SERVER_OK)
+        return false;
+    describe(ctx, server.GetCommand(ctx, entry->name), entry);
+    return true;
+}
+
+bool commands_register(server_context *ctx, const command_entry *table)
+{
+    for (; table->name; table++)
+        if (!register_one(ctx, table))
+            return false;
+    return true;
+}

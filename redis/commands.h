@@ -1,0 +1,67 @@
+/*
+ * The table of commands. Each part of the module has one, and module.c registers them all.
+ */
+#ifndef REDIS_COMMANDS_H
+#define REDIS_COMMANDS_H
+
+#include "server.h"
+
+typedef struct command_entry {
+    const char *name; /* NULL ends a table */
+    server_command_function function;
+    const char *flags;           /* as CreateCommand takes them: "write deny-oom fast" */
+    int arity;                   /* words with the command's name; negative: at least so many */
+    const server_key_spec *keys; /* one of the lists below, or one of your own; the first must be an index */
+    const char *summary;
+    const char *complexity;
+    const server_argument *arguments; /* ends with a NULL name; NULL: not described */
+    const char *since;                /* NULL: 1.0.0 */
+} command_entry;
+
+/* The first argument is the key. */
+extern const server_key_spec keys_read[];   /* of a key that is looked at */
+extern const server_key_spec keys_insert[]; /* of a key that is added to, and made if it is absent */
+extern const server_key_spec keys_update[]; /* of a key that is changed */
+extern const server_key_spec keys_delete[]; /* of a key from which items are removed */
+
+/* Shorthands for tables of arguments. */
+#define ARG_KEY                                                                                                        \
+    {                                                                                                                  \
+        .name = "key", .type = SERVER_ARG_KEY, .key_spec = 0                                                           \
+    }
+#define ARG(name_, type_)                                                                                              \
+    {                                                                                                                  \
+        .name = (name_), .type = (type_), .key_spec = -1                                                               \
+    }
+#define ARG_MANY(name_, type_)                                                                                         \
+    {                                                                                                                  \
+        .name = (name_), .type = (type_), .key_spec = -1, .flags = SERVER_ARG_MULTIPLE                                 \
+    }
+#define ARG_OPTION(name_, token_, type_)                                                                               \
+    {                                                                                                                  \
+        .name = (name_), .token = (token_), .type = (type_), .key_spec = -1, .flags = SERVER_ARG_OPTIONAL              \
+    }
+#define ARG_OPTION_MANY(name_, token_, type_)                                                                          \
+    {                                                                                                                  \
+        .name = (name_), .token = (token_), .type = (type_), .key_spec = -1,                                           \
+        .flags = SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE | SERVER_ARG_MULTIPLE_TOKEN                                 \
+    }
+#define ARG_TOKEN(name_, token_)                                                                                       \
+    {                                                                                                                  \
+        .name = (name_), .token = (token_), .type = SERVER_ARG_TOKEN, .key_spec = -1, .flags = SERVER_ARG_OPTIONAL     \
+    }
+#define ARG_END                                                                                                        \
+    {                                                                                                                  \
+        .name = NULL                                                                                                   \
+    }
+
+/* Registers a table. False if a name is taken; then those before it are registered. */
+bool commands_register(server_context *ctx, const command_entry *table);
+
+/* Whether none of a table's names is taken. */
+bool commands_are_free(server_context *ctx, const command_entry *table);
+
+/* The tables. */
+extern const command_entry url_commands[];
+
+#endif

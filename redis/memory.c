@@ -1,0 +1,163 @@
+/*
+ * The library's memory hook on the server's allocator. See memory.h.
+ *
+ * The library asks for alignments up to 64; the server's functions know none. jemalloc aligns requests that are a
+ * multiple of 64 to 64, so rounding the size up is enough. libc's malloc does not: there, a request is larger by the
+ * alignment, and the byte before the block says how far it was shifted:
+ *
+ *     from the server          returned
+ *     v                        v
+ *     | unused            | n | the block …
+ *     |<------- n bytes ----->|
+ *
+ * Which of the two is needed is found out once, by asking for some blocks.
+ */
+#include "memory.h"
+
+#include <string.h>
+
+#define LARGE ((size_t)2 << 20) /* from here on a request may fail instead of ending the server */
+#define NATURAL 16u             /* alignment that every allocator gives */
+
+static bool shifts;
+static bool is_primary = true, is_loading;
+static _Atomic uint64_t total;
+
+static bool is_aligned(const void *ptr, size_t alignment)
+{
+    return ((uintptr_t)ptr & (alignment - 1)) == 0;
+}
+
+/* Asks for blocks of every size class that rounding can lead to. Blocks are freed at the end, so that they differ. */
+void memory_start(void)
+{
+    enum { COUNT = 96 };
+    void *blocks[COUNT];
+    shifts = false;
+    for (size_t i = 0; i < COUNT; i++) {
+        blocks[i] = server.Alloc(64 * (i % 48 + 1) * (i < 48 ? 1 : 32));
+        if (!is_aligned(blocks[i], 64))
+            shifts = true;
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        server.Free(blocks[i]);
+}
+
+static void *from_server(size_t bytes, bool zeroed)
+{
+    if (bytes < LARGE || !server.TryAlloc)
+        return zeroed ? server.Calloc(1, bytes) : server.Alloc(bytes);
+    if (zeroed && server.TryCalloc)
+        return server.TryCalloc(1, bytes);
+    void *block = server.TryAlloc(bytes);
+    return block && zeroed ? memset(block, 0, bytes) : block;
+}
+
+/* The block that the server gave, from what `allocate` returned. */
+static void *block_of(void *ptr, size_t alignment)
+{
+    unsigned char *bytes = ptr;
+    return shifts && alignment > NATURAL ? bytes - bytes[-1] : bytes;
+}
+
+/* What the server must be asked for; 0 if there is no such number. */
+static size_t size_to_ask(size_t bytes, size_t alignment)
+{
+    bytes += bytes == 0;
+    size_t more = alignment <= NATURAL ? 0 : shifts ? alignment : (0 - bytes) & (alignment - 1);
+    return bytes <= SIZE_MAX / 2 ? bytes + more : 0;
+}
+
+static void *take(void *context, size_t bytes, size_t alignment, bool zeroed)
+{
+    memory *memory = context;
+    size_t size = size_to_ask(bytes, alignment);
+    if (size == 0)
+        return NULL;
+    if (memory->limit && memory_enforces() && atomic_load(&memory->used) + size > memory->limit) {
+        atomic_store(&memory->refused, true);
+        return NULL;
+    }
+    unsigned char *block = from_server(size, zeroed);
+    if (!block)
+        return NULL;
+    if (!shifts && !is_aligned(block, alignment)) { /* the blocks of memory_start were aligned by luck */
+        server.Free(block);
+        return NULL;
+    }
+    size_t counted = server.MallocSize(block);
+    atomic_fetch_add_explicit(&memory->used, counted, memory_order_relaxed);
+    atomic_fetch_add_explicit(&total, counted, memory_order_relaxed);
+    if (!shifts || alignment <= NATURAL)
+        return block;
+    size_t shift = alignment - ((uintptr_t)block & (alignment - 1));
+    block[shift - 1] = (unsigned char)shift;
+    return block + shift;
+}
+
+static void give_back(void *context, void *ptr, size_t bytes, size_t alignment)
+{
+    (void)bytes;
+    memory *memory = context;
+    if (!ptr)
+        return;
+    void *block = block_of(ptr, alignment);
+    size_t counted = server.MallocSize(block);
+    atomic_fetch_sub_explicit(&memory->used, counted, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&total, counted, memory_order_relaxed);
+    server.Free(block);
+}
+
+static void *allocate(void *context, size_t bytes, size_t alignment)
+{
+    return take(context, bytes, alignment, false);
+}
+
+static void *allocate_zeroed(void *context, size_t bytes, size_t alignment)
+{
+    return take(context, bytes, alignment, true);
+}
+
+void memory_init(memory *memory, uint64_t limit)
+{
+    atomic_init(&memory->used, 0);
+    atomic_init(&memory->refused, false);
+    memory->limit = limit;
+    memory->allocator = (vidi_allocator){
+        .size = sizeof(memory->allocator),
+        .allocate = allocate,
+        .allocate_zeroed = allocate_zeroed,
+        .release = give_back,
+        .context = memory,
+    };
+}
+
+void *memory_allocate(memory *memory, size_t bytes)
+{
+    return take(memory, bytes, _Alignof(max_align_t), false);
+}
+
+void memory_release(memory *memory, void *ptr, size_t bytes)
+{
+    give_back(memory, ptr, bytes, _Alignof(max_align_t));
+}
+
+bool memory_enforces(void)
+{
+    return is_primary && !is_loading;
+}
+
+void memory_set_primary(bool primary)
+{
+    is_primary = primary;
+}
+
+void memory_set_loading(bool loading)
+{
+    is_loading = loading;
+}
+
+uint64_t memory_total(void)
+{
+    return atomic_load_explicit(&total, memory_order_relaxed);
+}

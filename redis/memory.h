@@ -1,0 +1,40 @@
+/*
+ * A value's memory: everything comes from the server's allocator, is counted to the byte as that allocator counts it,
+ * and may be limited.
+ *
+ * The limit (MAXMEMORY of VIDI.RESERVE) holds on a primary that is not loading. A replica and a server that reads its
+ * files must take what the primary took, whatever it is.
+ */
+#ifndef REDIS_MEMORY_H
+#define REDIS_MEMORY_H
+
+#include "server.h"
+
+#include <stdatomic.h>
+#include <vidi/vidi.h>
+
+typedef struct memory {
+    _Atomic uint64_t used;    /* bytes, as the server's allocator counts them; threads of the library allocate too */
+    uint64_t limit;           /* 0: none */
+    _Atomic bool refused;     /* the limit has refused a request since memory_clear_refusal */
+    vidi_allocator allocator; /* context is this struct: it must not move */
+} memory;
+
+/* Checks how the server's allocator aligns. Once, before anything else here. */
+void memory_start(void);
+
+void memory_init(memory *memory, uint64_t limit);
+
+/* For the claims, which keep their own structures. Aligned for any type; NULL if the limit is reached. */
+void *memory_allocate(memory *memory, size_t bytes);
+void memory_release(memory *memory, void *ptr, size_t bytes);
+
+/* Whether limits hold now; events of the server change it (module.c). */
+bool memory_enforces(void);
+void memory_set_primary(bool primary);
+void memory_set_loading(bool loading);
+
+/* Bytes that all values hold. */
+uint64_t memory_total(void);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The module's entry: what happens when the server loads it.
+ */
+#include "commands.h"
+#include "config.h"
+#include "memory.h"
+#include "server.h"
+#include "type.h"
+
+#include <vidi/vidi.h>
+
+enum { MODULE_VERSION = VIDI_VERSION_MAJOR * 10000 + VIDI_VERSION_MINOR * 100 + VIDI_VERSION_PATCH };
+
+__attribute__((visibility("default"))) int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc);
+
+/* ---- events: limits hold on a primary that is not loading ---- */
+
+static void on_role(server_context *ctx, server_event event, uint64_t subevent, void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)data;
+    memory_set_primary(subevent == SERVER_NOW_PRIMARY);
+}
+
+static void on_loading(server_context *ctx, server_event event, uint64_t subevent, void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)data;
+    memory_set_loading(subevent < SERVER_LOADING_ENDED);
+}
+
+static void subscribe(server_context *ctx)
+{
+    int flags = server.GetContextFlags(ctx);
+    memory_set_primary(!(flags & SERVER_FLAG_REPLICA));
+    memory_set_loading(flags & SERVER_FLAG_LOADING);
+    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_ROLE, 1}, on_role);
+    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_LOADING, 1}, on_loading);
+}
+
+/* ---- INFO ---- */
+
+static void on_info(server_info *info, int for_crash_report)
+{
+    (void)for_crash_report;
+    server.InfoAddSection(info, ""); /* "vidi" */
+    server.InfoAddFieldCString(info, "version", vidi_version());
+    server.InfoAddFieldCString(info, "cpu", vidi_cpu());
+    server.InfoAddFieldULongLong(info, "memory_bytes", memory_total());
+    server.InfoAddFieldULongLong(info, "loads", type_loads());
+}
+
+/* ---- commands ---- */
+
+static bool register_commands(server_context *ctx)
+{
+    return commands_register(ctx, url_commands);
+}
+
+int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)
+{
+    if (!server_find(ctx) || server.IsModuleNameBusy("vidi"))
+        return SERVER_ERR;
+    server.SetModuleAttribs(ctx, "vidi", MODULE_VERSION, SERVER_API_VERSION);
+    server.SetModuleOptions(ctx, SERVER_HANDLES_IO_ERRORS | SERVER_SIGNALS_CHANGES_ITSELF);
+    memory_start();
+    if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx))
+        return SERVER_ERR;
+    server.RegisterInfoFunc(ctx, on_info);
+    subscribe(ctx);
+    return SERVER_OK;
+}

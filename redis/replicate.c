@@ -1,0 +1,82 @@
+/*
+ * Replication. See replicate.h.
+ */
+#include "replicate.h"
+
+#include <string.h>
+
+/* Settings as strings of the server. */
+typedef struct strings {
+    size_t count;
+    server_string *list[SETTINGS_WORDS + 2];
+} strings;
+
+static void strings_make(server_context *ctx, strings *strings, const settings *settings)
+{
+    settings_words words;
+    strings->count = 0;
+    if (settings_print(settings, &words))
+        for (; strings->count < words.count; strings->count++)
+            strings->list[strings->count] =
+                server.CreateString(ctx, words.words[strings->count].ptr, words.words[strings->count].len);
+}
+
+static void strings_free(server_context *ctx, const strings *strings)
+{
+    for (size_t i = 0; i < strings->count; i++)
+        server.FreeString(ctx, strings->list[i]);
+}
+
+void replicate_reserve(server_context *ctx, server_string *name, const settings *settings)
+{
+    if (settings->like) { /* the other set is the same there, and may be in a later epoch, which words do not tell */
+        server.Replicate(ctx, "VIDI.RESERVE", "scsclcl", name, "LIKE", settings->like, "CAPACITY",
+                         (long long)settings->capacity, "MAXMEMORY", (long long)settings->max_memory);
+        return;
+    }
+    strings strings;
+    strings_make(ctx, &strings, settings);
+    server.Replicate(ctx, "VIDI.RESERVE", "sv", name, strings.list, strings.count);
+    strings_free(ctx, &strings);
+}
+
+bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
+                    const uint8_t *verdicts, bool verbatim)
+{
+    size_t stored = 0;
+    for (size_t i = 0; i < n; i++)
+        stored += verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN);
+    if (stored == 0)
+        return false;
+    if (stored == n) {
+        if (verbatim)
+            server.ReplicateVerbatim(ctx);
+        else
+            server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
+        return true;
+    }
+    server_string **chosen = server.Alloc(stored * sizeof(*chosen));
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN))
+            chosen[count++] = items[i];
+    server.Replicate(ctx, "VIDI.MADD", "sv", name, chosen, count);
+    server.Free(chosen);
+    return true;
+}
+
+void replicate_removal(server_context *ctx, server_string *name, server_string *item)
+{
+    server.Replicate(ctx, "VIDI.DEL", "ss", name, item);
+}
+
+void replicate_load(server_context *ctx, server_string *name, uint64_t position, vidi_str piece,
+                    const settings *settings)
+{
+    strings strings = {0};
+    if (position == 0)
+        strings_make(ctx, &strings, settings);
+    server.Replicate(ctx, "VIDI.LOAD", "slbv", name, (long long)position, piece.ptr, piece.len, strings.list,
+                     strings.count);
+    strings_free(ctx, &strings);
+}

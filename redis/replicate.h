@@ -1,0 +1,28 @@
+/*
+ * What replicas and the append-only file are told: VIDI.* commands only, whatever the client sent, and only what changed
+ * something. A command that fails replicates nothing but what it has done.
+ */
+#ifndef REDIS_REPLICATE_H
+#define REDIS_REPLICATE_H
+
+#include "server.h"
+#include "value.h"
+
+/* VIDI.RESERVE with the settings that the value was made with. */
+void replicate_reserve(server_context *ctx, server_string *name, const settings *settings);
+
+/*
+ * What a command has added: of items[i], verdicts[i] tells. New ones alone, or all that were stored if the kind counts.
+ * True if there was anything. `verbatim`: the command is VIDI.ADD or VIDI.MADD with just these items.
+ */
+bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
+                    const uint8_t *verdicts, bool verbatim);
+
+/* VIDI.DEL */
+void replicate_removal(server_context *ctx, server_string *name, server_string *item);
+
+/* VIDI.LOAD key position piece, with the settings' words if the position is 0. */
+void replicate_load(server_context *ctx, server_string *name, uint64_t position, vidi_str piece,
+                    const settings *settings);
+
+#endif

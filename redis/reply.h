@@ -1,0 +1,19 @@
+/*
+ * Replies. Booleans and maps are the server's own: ReplyWithBool is 1 or 0 under RESP2, ReplyWithMap a flat array.
+ */
+#ifndef REDIS_REPLY_H
+#define REDIS_REPLY_H
+
+#include "server.h"
+#include "value.h"
+
+/* "ERR " and the sentence, made one line. Returns SERVER_OK, so that a command can end with it. */
+int reply_error(server_context *ctx, const char *sentence);
+
+/* The library's last error, or what the value's limit refused. value may be NULL. */
+int reply_failure(server_context *ctx, const value *value, int error);
+
+/* 1 for VIDI_NEW, 0 for VIDI_SEEN; an error for VIDI_INVALID and VIDI_UNTRIED. */
+int reply_verdict(server_context *ctx, int verdict);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * Settings: how a value was made, in words. VIDI.RESERVE takes them from a user, and the same words travel to replicas,
+ * into the append-only file and into snapshots, so there is one parser and one printer.
+ *
+ *     [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL] [MAXMEMORY bytes]
+ *     [PARAM name value]... [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [KEY hex] [LIKE key]
+ *
+ * Words are not case-sensitive. Everything that is not said keeps its default.
+ */
+#ifndef REDIS_SETTINGS_H
+#define REDIS_SETTINGS_H
+
+#include "server.h"
+
+#include <vidi/vidi.h>
+
+/* Which family of commands made a value, and so which ones may use it. VIDI.* may use all. Bits, for masks. */
+typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;
+#define ANY_ROLE (ROLE_URLS | ROLE_BF | ROLE_CF)
+
+typedef struct settings {
+    value_role role;
+    char kind[24];                 /* empty: the default */
+    char params[VIDI_PARAMS_ROOM]; /* "name=value,name=value" */
+    char canon[160];               /* empty: the default */
+    uint64_t capacity;             /* as asked for; 0: unknown */
+    double error;                  /* 0: the default */
+    double lost;             /* pages that may be lost; settings_resolve turns it into an error rate. 0: not said */
+    uint32_t invalid;        /* vidi_invalid_policy */
+    uint64_t max_memory;     /* 0: none */
+    uint32_t expansion;      /* BF and CF: how much larger the next filter is; 0: it does not scale */
+    uint32_t bucket_size;    /* CF: kept for CF.INFO */
+    uint32_t max_iterations; /* CF: kept for CF.INFO */
+    bool has_key;
+    unsigned char key[VIDI_KEY_BYTES];
+    server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
+} settings;
+
+/* The most words that settings_print writes, and room for their texts. */
+#define SETTINGS_WORDS 160
+#define SETTINGS_ROOM 2048
+
+/* Settings as words. `texts` holds what `words` points to. */
+typedef struct settings_words {
+    size_t count;
+    vidi_str words[SETTINGS_WORDS];
+    size_t used;
+    char texts[SETTINGS_ROOM];
+} settings_words;
+
+void settings_init(settings *settings, value_role role);
+
+/*
+ * Takes words. NULL if all is well, otherwise a sentence about the first wrong word, in a static buffer. Beyond single
+ * words nothing is checked: the library checks the rest when it makes the set.
+ */
+const char *settings_parse(settings *settings, const vidi_str *words, size_t count);
+
+/* The same for arguments of a command; sets settings->like as well. */
+const char *settings_parse_arguments(settings *settings, server_string **argv, int argc);
+
+/* Turns `lost` into an error rate and parameters, and draws a key if there is none: NULL, or what is wrong. */
+const char *settings_resolve(settings *settings);
+
+/* Writes the words that give the same settings; all but `like`. False if they need more room than there is. */
+bool settings_print(const settings *settings, settings_words *words);
+
+/* Fills in what vidi_create needs. Pointers lead into *settings and *access, which must live as long. */
+void settings_to_options(const settings *settings, vidi_options *options, vidi_access *access);
+
+/* Numbers as users write them. False if the text is something else or out of range. */
+bool parse_count(vidi_str text, uint64_t *number); /* decimal digits */
+bool parse_bytes(vidi_str text, uint64_t *number); /* "100", "100k", "100kb", … as in the server's configuration */
+bool parse_double(vidi_str text, double *number);  /* finite */
+bool word_is(vidi_str text, const char *word);     /* not case-sensitive */
+vidi_str text_of(const server_string *text);
+
+#endif

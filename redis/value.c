@@ -1,0 +1,230 @@
+/*
+ * Values: opening, making, adding. See value.h.
+ */
+#include "value.h"
+
+#include "replicate.h"
+#include "reply.h"
+#include "type.h"
+
+#include <string.h>
+
+/* ---- opening ---- */
+
+/* The key is closed at once: a value lives on until the command ends, and a closed key leaves nothing to forget. */
+static value *look(server_context *ctx, server_string *name, int mode, bool *absent)
+{
+    server_key *key = server.OpenKey(ctx, name, mode);
+    value *found = server.ModuleTypeGetType(key) == value_type ? server.ModuleTypeGetValue(key) : NULL;
+    *absent = !found && (!key || server.KeyType(key) == SERVER_KEY_EMPTY);
+    server.CloseKey(key);
+    return found;
+}
+
+static value *open_value(server_context *ctx, server_string *name, int mode, unsigned roles, bool *absent)
+{
+    value *found = look(ctx, name, mode, absent);
+    if (found && (found->settings.role & roles))
+        return found;
+    if (!*absent)
+        server.ReplyWithError(ctx, SERVER_WRONG_TYPE);
+    return NULL;
+}
+
+value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent)
+{
+    return open_value(ctx, name, SERVER_READ, roles, absent);
+}
+
+value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent)
+{
+    return open_value(ctx, name, SERVER_READ | SERVER_WRITE, roles, absent);
+}
+
+value *value_if_there(server_context *ctx, server_string *name, unsigned roles)
+{
+    bool absent;
+    value *found = look(ctx, name, SERVER_READ, &absent);
+    return found && (found->settings.role & roles) ? found : NULL;
+}
+
+void value_changed(server_context *ctx, server_string *name)
+{
+    server.SignalModifiedKey(ctx, name);
+}
+
+/* ---- making and freeing ---- */
+
+value *value_new(const settings *settings)
+{
+    value *made = server.Calloc(1, sizeof(*made));
+    made->settings = *settings;
+    made->settings.like = NULL;
+    memory_init(&made->memory, settings->max_memory);
+    return made;
+}
+
+void value_close(value *value)
+{
+    if (!value)
+        return;
+    vidi_close(value->set);
+    server.Free(value);
+}
+
+bool value_put(server_context *ctx, server_string *name, value *value)
+{
+    server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
+    bool done =
+        server.KeyType(key) == SERVER_KEY_EMPTY && server.ModuleTypeSetValue(key, value_type, value) == SERVER_OK;
+    server.CloseKey(key);
+    if (done)
+        value_changed(ctx, name);
+    return done;
+}
+
+void value_access(value *value, vidi_access *access)
+{
+    vidi_options unused;
+    settings_to_options(&value->settings, &unused, access);
+    access->allocator = &value->memory.allocator;
+}
+
+/* How many items a filter that does not scale takes. Buckets of a cuckoo filter are a power of two. */
+static uint64_t most_items(const settings *settings)
+{
+    if (settings->role == ROLE_URLS || settings->expansion > 0)
+        return 0;
+    if (settings->role == ROLE_BF)
+        return settings->capacity;
+    uint64_t size = settings->bucket_size ? settings->bucket_size : 1, buckets = 1;
+    while (buckets < settings->capacity / size && buckets <= UINT64_MAX / 2 / size)
+        buckets *= 2;
+    return buckets * size;
+}
+
+void value_refresh(value *value)
+{
+    vidi_stats stats = {.size = sizeof(stats)};
+    if (vidi_stat(value->set, &stats) != VIDI_OK)
+        return;
+    value->items = stats.count;
+    value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
+    value->most_items = most_items(&value->settings);
+}
+
+/* What a set that is made like another one takes over, if the command says nothing else. */
+static void take_over(settings *settings, const value *like)
+{
+    uint64_t capacity = settings->capacity, max_memory = settings->max_memory;
+    server_string *name = settings->like;
+    *settings = like->settings;
+    settings->like = name;
+    settings->capacity = capacity ? capacity : settings->capacity;
+    settings->max_memory = max_memory ? max_memory : settings->max_memory;
+}
+
+static int create_set(value *value, const struct value *like)
+{
+    vidi_options options;
+    vidi_access access;
+    settings_to_options(&value->settings, &options, &access);
+    access.allocator = &value->memory.allocator;
+    if (like) {
+        options.like = like->set;
+        options.kind = options.params = options.canon = NULL;
+        options.key = NULL;
+    }
+    int error = vidi_create(&value->set, &options);
+    if (error == VIDI_OK)
+        value_refresh(value);
+    return error;
+}
+
+value *value_make(server_context *ctx, server_string *name, settings *settings)
+{
+    const value *like = NULL;
+    if (settings->like) {
+        bool absent = false;
+        like = value_for_read(ctx, settings->like, ANY_ROLE, &absent);
+        if (absent)
+            reply_error(ctx, "the key after LIKE does not exist");
+        if (!like)
+            return NULL;
+        take_over(settings, like);
+    }
+    const char *wrong = settings_resolve(settings);
+    if (wrong) {
+        reply_error(ctx, wrong);
+        return NULL;
+    }
+    value *made = value_new(settings);
+    int error = create_set(made, like);
+    if (error != VIDI_OK || !value_put(ctx, name, made)) {
+        if (error != VIDI_OK)
+            reply_failure(ctx, made, error);
+        else
+            reply_error(ctx, "the key exists already");
+        value_close(made);
+        return NULL;
+    }
+    replicate_reserve(ctx, name, settings);
+    server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_MODULE, "vidi.reserve", name);
+    return made;
+}
+
+/* ---- adding ---- */
+
+static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t n)
+{
+    uint64_t stored = 0;
+    for (size_t i = 0; i < n; i++)
+        stored += verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN);
+    return stored;
+}
+
+static int add_all(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    if (n != 1)
+        return vidi_add_batch(value->set, items, n, verdicts);
+    int verdict = vidi_add(value->set, items[0]);
+    verdicts[0] = verdict > 0 ? (uint8_t)verdict : VIDI_UNTRIED;
+    return verdict > 0 ? VIDI_OK : verdict;
+}
+
+/* There is no room: what is there already gets its answer, up to the first item that is not. */
+static int ask_while_full(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    for (size_t i = 0; i < n; i++) {
+        int verdict = value->counts ? VIDI_NEW : vidi_has(value->set, items[i]);
+        if (verdict < 0)
+            return verdict;
+        if (verdict == VIDI_NEW)
+            return VALUE_FULL;
+        verdicts[i] = (uint8_t)verdict;
+    }
+    return VIDI_OK;
+}
+
+int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    atomic_store_explicit(&value->memory.refused, false, memory_order_relaxed);
+    if (value->most_items == 0)
+        return add_all(value, items, n, verdicts);
+    memset(verdicts, VIDI_UNTRIED, n);
+    int error = VIDI_OK;
+    size_t done = 0;
+    while (done < n && error == VIDI_OK && value->items < value->most_items) {
+        uint64_t room = value->most_items - value->items;
+        size_t now = n - done < room ? n - done : (size_t)room;
+        error = add_all(value, items + done, now, verdicts + done);
+        value->items += count_stored(value, verdicts + done, now);
+        done += now;
+    }
+    return error == VIDI_OK && done < n ? ask_while_full(value, items + done, n - done, verdicts + done) : error;
+}
+
+size_t value_bytes(const value *value)
+{
+    return server.MallocSize((void *)(uintptr_t)value) + (size_t)atomic_load(&value->memory.used);
+}

@@ -1,0 +1,72 @@
+/*
+ * What a key holds: a set, its settings, and the claims on URLs that are not in the set yet.
+ *
+ * Functions that take a context reply the error themselves and return NULL, unless they say otherwise. A value stays
+ * valid until the command ends: the server runs one command at a time.
+ */
+#ifndef REDIS_VALUE_H
+#define REDIS_VALUE_H
+
+#include "memory.h"
+#include "server.h"
+#include "settings.h"
+
+#include <vidi/vidi.h>
+
+typedef struct claims claims;
+
+typedef struct value {
+    vidi_set *set;
+    memory memory; /* every byte of this value but its own, also of the claims */
+    settings settings;
+    claims *claims;         /* NULL until the first claim */
+    int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
+    uint64_t deleted;       /* CF.INFO: items deleted */
+    uint64_t position;      /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
+    uint64_t items;         /* items stored, for values with a limit of them */
+    uint64_t most_items;    /* that limit: a filter that does not scale. 0: none */
+    bool counts;            /* the kind stores every add, also of what is there already */
+} value;
+
+/* The value at a key, or NULL: then *absent is true if there is no such key, or an error was replied. */
+value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent);
+value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent);
+
+/* The same for commands that treat wrong types and absent keys alike (BF.EXISTS): replies nothing. */
+value *value_if_there(server_context *ctx, server_string *name, unsigned roles);
+
+/*
+ * Makes an empty value, settles what the settings leave open (its key), puts it at the key, which must be absent, and
+ * replicates its creation. Replies an error and returns NULL if that fails.
+ */
+value *value_make(server_context *ctx, server_string *name, settings *settings);
+
+/* A value without a set: NULL never. value_close frees it and everything in it. */
+value *value_new(const settings *settings);
+void value_close(value *value);
+
+/* Puts a value at a key that is absent. */
+bool value_put(server_context *ctx, server_string *name, value *value);
+
+/* How the library is to use a set of this value; for vidi_read, vidi_piece_read and vidi_copy. */
+void value_access(value *value, vidi_access *access);
+
+/* To be called when value->set was made or replaced in one go: after loading, merging and rotating. */
+void value_refresh(value *value);
+
+/* The value was changed: for WATCH and clients that track keys. Call it once a command, if something changed. */
+void value_changed(server_context *ctx, server_string *name);
+
+/* What value_add answers if a filter that does not scale has no room. */
+enum { VALUE_FULL = 100 };
+
+/*
+ * Adds n items: VIDI_OK, an error of the library, or VALUE_FULL. Verdicts of those that were not reached are
+ * VIDI_UNTRIED. A full filter still answers VIDI_SEEN for what it holds, as long as it stores only new items.
+ */
+int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
+
+/* Bytes of the value, as the server's allocator counts them. */
+size_t value_bytes(const value *value);
+
+#endif
