@@ -3,6 +3,7 @@
  */
 #include "commands.h"
 #include "config.h"
+#include "expiry.h"
 #include "memory.h"
 #include "server.h"
 #include "type.h"
@@ -31,6 +32,15 @@ static void on_loading(server_context *ctx, server_event event, uint64_t subeven
     memory_set_loading(subevent < SERVER_LOADING_ENDED);
 }
 
+static void on_cron(server_context *ctx, server_event event, uint64_t subevent, void *data)
+{
+    (void)ctx;
+    (void)event;
+    (void)subevent;
+    (void)data;
+    expiry_run();
+}
+
 static void subscribe(server_context *ctx)
 {
     int flags = server.GetContextFlags(ctx);
@@ -38,6 +48,7 @@ static void subscribe(server_context *ctx)
     memory_set_loading(flags & SERVER_FLAG_LOADING);
     server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_ROLE, 1}, on_role);
     server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_LOADING, 1}, on_loading);
+    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_CRON, 1}, on_cron);
 }
 
 /* ---- INFO ---- */
@@ -56,7 +67,8 @@ static void on_info(server_info *info, int for_crash_report)
 
 static bool register_commands(server_context *ctx)
 {
-    return commands_register(ctx, url_commands);
+    return commands_register(ctx, url_commands) && commands_register(ctx, whole_commands) &&
+           commands_register(ctx, info_commands) && commands_register(ctx, transfer_commands);
 }
 
 int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)

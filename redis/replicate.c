@@ -30,8 +30,8 @@ static void strings_free(server_context *ctx, const strings *strings)
 void replicate_reserve(server_context *ctx, server_string *name, const settings *settings)
 {
     if (settings->like) { /* the other set is the same there, and may be in a later epoch, which words do not tell */
-        server.Replicate(ctx, "VIDI.RESERVE", "scsclcl", name, "LIKE", settings->like, "CAPACITY",
-                         (long long)settings->capacity, "MAXMEMORY", (long long)settings->max_memory);
+        server.Replicate(ctx, "VIDI.RESERVE", "scscl", name, "LIKE", settings->like, "MAXMEMORY",
+                         (long long)settings->max_memory);
         return;
     }
     strings strings;

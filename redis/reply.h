@@ -13,7 +13,13 @@ int reply_error(server_context *ctx, const char *sentence);
 /* The library's last error, or what the value's limit refused. value may be NULL. */
 int reply_failure(server_context *ctx, const value *value, int error);
 
+/* The key that a command needs is absent. */
+int reply_absent(server_context *ctx);
+
 /* 1 for VIDI_NEW, 0 for VIDI_SEEN; an error for VIDI_INVALID and VIDI_UNTRIED. */
 int reply_verdict(server_context *ctx, int verdict);
+
+/* The same, but null for VIDI_INVALID in a set that drops what is not a URL. */
+int reply_answer(server_context *ctx, const value *value, int verdict);
 
 #endif

@@ -61,7 +61,7 @@ typedef struct server_event {
     uint64_t id;
     uint64_t version; /* of the structure that comes with it: 1 */
 } server_event;
-enum { SERVER_EVENT_ROLE = 0, SERVER_EVENT_LOADING = 3 };
+enum { SERVER_EVENT_ROLE = 0, SERVER_EVENT_LOADING = 3, SERVER_EVENT_CRON = 8 };
 enum { SERVER_NOW_PRIMARY = 0, SERVER_NOW_REPLICA = 1 };      /* subevents of SERVER_EVENT_ROLE */
 enum { SERVER_LOADING_ENDED = 3, SERVER_LOADING_FAILED = 4 }; /* of SERVER_EVENT_LOADING; below: it starts */
 typedef void (*server_event_function)(server_context *ctx, server_event event, uint64_t subevent, void *data);

@@ -178,7 +178,7 @@ static void *copy(server_string *from, server_string *to, const void *data)
         value_close(made);
         return NULL;
     }
-    made->previous_until = original->previous_until;
+    expiry_set(made, original->previous_until);
     made->deleted = original->deleted;
     value_refresh(made);
     return made;

@@ -68,6 +68,7 @@ void value_close(value *value)
 {
     if (!value)
         return;
+    expiry_forget(value);
     vidi_close(value->set);
     server.Free(value);
 }
@@ -116,15 +117,14 @@ void value_refresh(value *value)
 /* What a set that is made like another one takes over, if the command says nothing else. */
 static void take_over(settings *settings, const value *like)
 {
-    uint64_t capacity = settings->capacity, max_memory = settings->max_memory;
+    uint64_t max_memory = settings->max_memory;
     server_string *name = settings->like;
     *settings = like->settings;
     settings->like = name;
-    settings->capacity = capacity ? capacity : settings->capacity;
     settings->max_memory = max_memory ? max_memory : settings->max_memory;
 }
 
-static int create_set(value *value, const struct value *like)
+int value_create(value *value, const struct value *like)
 {
     vidi_options options;
     vidi_access access;
@@ -134,6 +134,8 @@ static int create_set(value *value, const struct value *like)
         options.like = like->set;
         options.kind = options.params = options.canon = NULL;
         options.key = NULL;
+        options.capacity = 0;
+        options.error = 0;
     }
     int error = vidi_create(&value->set, &options);
     if (error == VIDI_OK)
@@ -159,7 +161,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
         return NULL;
     }
     value *made = value_new(settings);
-    int error = create_set(made, like);
+    int error = value_create(made, like);
     if (error != VIDI_OK || !value_put(ctx, name, made)) {
         if (error != VIDI_OK)
             reply_failure(ctx, made, error);
@@ -222,6 +224,16 @@ int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
         done += now;
     }
     return error == VIDI_OK && done < n ? ask_while_full(value, items + done, n - done, verdicts + done) : error;
+}
+
+int value_remove(value *value, vidi_str item)
+{
+    int code = vidi_remove(value->set, item);
+    if (code == VIDI_OK) {
+        value->items -= value->items > 0;
+        value->deleted++;
+    }
+    return code;
 }
 
 size_t value_bytes(const value *value)

@@ -7,6 +7,7 @@
 #ifndef REDIS_VALUE_H
 #define REDIS_VALUE_H
 
+#include "expiry.h"
 #include "memory.h"
 #include "server.h"
 #include "settings.h"
@@ -20,12 +21,13 @@ typedef struct value {
     memory memory; /* every byte of this value but its own, also of the claims */
     settings settings;
     claims *claims;         /* NULL until the first claim */
-    int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
-    uint64_t deleted;       /* CF.INFO: items deleted */
-    uint64_t position;      /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
-    uint64_t items;         /* items stored, for values with a limit of them */
-    uint64_t most_items;    /* that limit: a filter that does not scale. 0: none */
-    bool counts;            /* the kind stores every add, also of what is there already */
+    int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */
+    expiry_link expiry;
+    uint64_t deleted;    /* CF.INFO: items deleted */
+    uint64_t position;   /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
+    uint64_t items;      /* items stored, for values with a limit of them */
+    uint64_t most_items; /* that limit: a filter that does not scale. 0: none */
+    bool counts;         /* the kind stores every add, also of what is there already */
 } value;
 
 /* The value at a key, or NULL: then *absent is true if there is no such key, or an error was replied. */
@@ -44,6 +46,9 @@ value *value_make(server_context *ctx, server_string *name, settings *settings);
 /* A value without a set: NULL never. value_close frees it and everything in it. */
 value *value_new(const settings *settings);
 void value_close(value *value);
+
+/* Makes the set of a value, empty; like another one if that is not NULL. VIDI_OK, or an error of the library. */
+int value_create(value *value, const struct value *like);
 
 /* Puts a value at a key that is absent. */
 bool value_put(server_context *ctx, server_string *name, value *value);
@@ -65,6 +70,9 @@ enum { VALUE_FULL = 100 };
  * VIDI_UNTRIED. A full filter still answers VIDI_SEEN for what it holds, as long as it stores only new items.
  */
 int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
+
+/* Removes an item, as vidi_remove does, and counts that. */
+int value_remove(value *value, vidi_str item);
 
 /* Bytes of the value, as the server's allocator counts them. */
 size_t value_bytes(const value *value);
