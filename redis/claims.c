@@ -92,12 +92,10 @@ static int order_by_deadline(const void *key, const tree_node *node)
 {
     const deadline_key *a = key;
     const claim *b = claim_of(node, by_deadline);
-    if (a->epoch != b->epoch) {
+    if (a->epoch != b->epoch)
         return a->epoch > b->epoch ? 1 : -1;
-    }
-    if (a->deadline != b->deadline) {
+    if (a->deadline != b->deadline)
         return a->deadline > b->deadline ? 1 : -1;
-    }
     return compare_bytes(a->key, key_of(b));
 }
 
@@ -143,9 +141,8 @@ static void owner_free(const claims *claims, owner *owner)
 static owner *owner_get(claims *claims, vidi_str name)
 {
     owner *found = tree_entry(tree_find(&claims->owners, &name), struct owner, node);
-    if (found) {
+    if (found)
         return found;
-    }
     owner *made = allocate(claims, sizeof *made + name.len);
     if (made) {
         made->held = (tree){NULL, order_of_owner};
@@ -179,17 +176,15 @@ claims *claims_create(const vidi_allocator *allocator)
 
 void claims_free(claims *claims)
 {
-    if (!claims) {
+    if (!claims)
         return;
-    }
     tree_node *node;
     while ((node = tree_dismantle(&claims->by_key))) {
         claim *claim = claim_of(node, by_key);
         release(claims, claim, claim_bytes(claim));
     }
-    while ((node = tree_dismantle(&claims->owners))) {
+    while ((node = tree_dismantle(&claims->owners)))
         owner_free(claims, tree_entry(node, struct owner, node));
-    }
     claims->allocator.release(claims->allocator.context, claims, sizeof *claims, _Alignof(max_align_t));
 }
 
@@ -257,9 +252,8 @@ claim *claims_first_expired(const claims *claims, int64_t now)
 
 claim *claims_next(const claims *claims, const claim *after)
 {
-    if (!after) {
+    if (!after)
         return claim_of(tree_first(&claims->by_deadline), by_deadline);
-    }
     deadline_key key = deadline_key_of(after);
     return claim_of(tree_after(&claims->by_deadline, &key), by_deadline);
 }
@@ -272,9 +266,8 @@ claim *claims_list(const claims *claims, const vidi_str *after)
 claim *claims_list_of(const claims *claims, vidi_str owner, const vidi_str *after)
 {
     const struct owner *found = tree_entry(tree_find(&claims->owners, &owner), struct owner, node);
-    if (!found) {
+    if (!found)
         return NULL;
-    }
     return claim_of(after ? tree_after(&found->held, after) : tree_first(&found->held), of_owner);
 }
 
@@ -285,9 +278,8 @@ static void enlist(claims *claims, claim *claim)
 {
     deadline_key deadline = deadline_key_of(claim);
     tree_insert(&claims->by_deadline, &deadline, &claim->by_deadline);
-    if (claim->token) {
+    if (claim->token)
         tree_insert(&claims->by_token, &claim->token, &claim->by_token);
-    }
     if (claim->owner) {
         vidi_str key = key_of(claim);
         tree_insert(&claim->owner->held, &key, &claim->of_owner);
@@ -299,9 +291,8 @@ static void strike(claims *claims, claim *claim)
 {
     deadline_key deadline = deadline_key_of(claim);
     tree_remove(&claims->by_deadline, &deadline);
-    if (claim->token) {
+    if (claim->token)
         tree_remove(&claims->by_token, &claim->token);
-    }
     if (claim->owner) {
         vidi_str key = key_of(claim);
         tree_remove(&claim->owner->held, &key);
@@ -338,9 +329,8 @@ static bool token_taken(const claims *claims, uint64_t token, const claim *by_ot
 
 static uint64_t loss_units(double loss)
 {
-    if (!(loss > 0)) { /* also if it is no number */
+    if (!(loss > 0)) /* also if it is no number */
         return 0;
-    }
     return (uint64_t)((loss < LOSS_MOST ? loss : LOSS_MOST) * LOSS_UNIT);
 }
 
@@ -352,9 +342,8 @@ static claim *claim_make(const claims *claims, const claim_terms *terms)
                             .url_len = alike ? ALIKE : (uint32_t)terms->url.len,
                             .payload_len = (uint32_t)terms->payload.len};
     claim *made = allocate(claims, claim_bytes(&lengths));
-    if (!made) {
+    if (!made)
         return NULL;
-    }
     *made = lengths;
     made->token = terms->token;
     made->epoch = terms->token ? claims->epoch : 0;
@@ -374,25 +363,21 @@ static claim *claim_make(const claims *claims, const claim_terms *terms)
 
 int claims_put(claims *claims, const claim_terms *terms)
 {
-    if (!lengths_in_range(terms) || !holding_in_range(terms->owner, terms->token, terms->deadline, terms->lease)) {
+    if (!lengths_in_range(terms) || !holding_in_range(terms->owner, terms->token, terms->deadline, terms->lease))
         return VIDI_ELIMIT;
-    }
     claim *old = claims_of_url(claims, terms->key);
-    if (token_taken(claims, terms->token, old)) {
+    if (token_taken(claims, terms->token, old))
         return VIDI_EEXIST;
-    }
     claim *made = claim_make(claims, terms);
-    if (!made) {
+    if (!made)
         return VIDI_EMEMORY;
-    }
     if (terms->owner.len && !(made->owner = owner_get(claims, terms->owner))) {
         release(claims, made, claim_bytes(made));
         return VIDI_EMEMORY;
     }
     owner *before = old ? old->owner : NULL;
-    if (old) {
+    if (old)
         forget(claims, old);
-    }
     vidi_str key = key_of(made);
     tree_insert(&claims->by_key, &key, &made->by_key);
     enlist(claims, made);
@@ -403,16 +388,13 @@ int claims_put(claims *claims, const claim_terms *terms)
 
 int claims_pass(claims *claims, claim *claim, vidi_str owner, uint64_t token, int64_t deadline, int64_t lease)
 {
-    if (!token || !holding_in_range(owner, token, deadline, lease)) {
+    if (!token || !holding_in_range(owner, token, deadline, lease))
         return VIDI_ELIMIT;
-    }
-    if (token_taken(claims, token, NULL)) {
+    if (token_taken(claims, token, NULL))
         return VIDI_EEXIST;
-    }
     struct owner *before = claim->owner, *after = owner_get(claims, owner);
-    if (!after) {
+    if (!after)
         return VIDI_EMEMORY;
-    }
     strike(claims, claim);
     claim->owner = after;
     claim->token = token;
@@ -448,9 +430,8 @@ uint64_t claims_renew(claims *claims, vidi_str owner, int64_t lease, int64_t now
     vidi_str key;
     for (claim *claim = claims_list_of(claims, owner, NULL); claim; claim = claims_list_of(claims, owner, &key)) {
         key = key_of(claim);
-        if (is_void(claims, claim)) {
+        if (is_void(claims, claim))
             continue;
-        }
         deadline_key before = deadline_key_of(claim);
         tree_remove(&claims->by_deadline, &before);
         claim->lease = lease ? lease : claim->lease;

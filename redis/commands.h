@@ -62,6 +62,6 @@ bool commands_register(server_context *ctx, const command_entry *table);
 bool commands_are_free(server_context *ctx, const command_entry *table);
 
 /* The tables. */
-extern const command_entry url_commands[], whole_commands[], info_commands[], transfer_commands[];
+extern const command_entry url_commands[], whole_commands[], info_commands[], transfer_commands[], claim_commands[];
 
 #endif

@@ -68,7 +68,8 @@ static void on_info(server_info *info, int for_crash_report)
 static bool register_commands(server_context *ctx)
 {
     return commands_register(ctx, url_commands) && commands_register(ctx, whole_commands) &&
-           commands_register(ctx, info_commands) && commands_register(ctx, transfer_commands);
+           commands_register(ctx, info_commands) && commands_register(ctx, transfer_commands) &&
+           commands_register(ctx, claim_commands);
 }
 
 int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)

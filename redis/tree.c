@@ -42,13 +42,11 @@ static void mend(tree_node **link)
     tree_node *node = *link;
     int heavy = weight(node->child[1]) > weight(node->child[0]);
     count(node);
-    if (weight(node->child[heavy]) <= DELTA * weight(node->child[!heavy])) {
+    if (weight(node->child[heavy]) <= DELTA * weight(node->child[!heavy]))
         return;
-    }
     const tree_node *child = node->child[heavy];
-    if (weight(child->child[!heavy]) >= GAMMA * weight(child->child[heavy])) {
+    if (weight(child->child[!heavy]) >= GAMMA * weight(child->child[heavy]))
         lift(&node->child[heavy], !heavy);
-    }
     lift(link, heavy);
 }
 
@@ -63,9 +61,8 @@ void tree_insert(tree *tree, const void *key, tree_node *node)
     }
     *node = (tree_node){{NULL, NULL}, 1};
     *link = node;
-    while (depth > 0) {
+    while (depth > 0)
         mend(path[--depth]);
-    }
 }
 
 void tree_remove(tree *tree, const void *key)
@@ -93,13 +90,11 @@ void tree_remove(tree *tree, const void *key)
         heir->child[0] = node->child[0];
         heir->child[1] = node->child[1];
         *link = heir;
-        if (depth > place + 1) {
+        if (depth > place + 1)
             path[place + 1] = &heir->child[1]; /* was &node->child[1] */
-        }
     }
-    while (depth > 0) {
+    while (depth > 0)
         mend(path[--depth]);
-    }
 }
 
 tree_node *tree_find(const tree *tree, const void *key)
@@ -107,9 +102,8 @@ tree_node *tree_find(const tree *tree, const void *key)
     tree_node *node = tree->root;
     while (node) {
         int side = tree->order(key, node);
-        if (side == 0) {
+        if (side == 0)
             return node;
-        }
         node = node->child[side > 0];
     }
     return NULL;
@@ -118,9 +112,8 @@ tree_node *tree_find(const tree *tree, const void *key)
 tree_node *tree_first(const tree *tree)
 {
     tree_node *node = tree->root;
-    while (node && node->child[0]) {
+    while (node && node->child[0])
         node = node->child[0];
-    }
     return node;
 }
 
@@ -130,9 +123,8 @@ tree_node *tree_after(const tree *tree, const void *key)
     tree_node *node = tree->root;
     while (node) {
         int side = tree->order(key, node);
-        if (side < 0) {
+        if (side < 0)
             best = node;
-        }
         node = node->child[side >= 0];
     }
     return best;
@@ -144,9 +136,8 @@ uint64_t tree_rank(const tree *tree, const void *key)
     const tree_node *node = tree->root;
     while (node) {
         int side = tree->order(key, node);
-        if (side > 0) {
+        if (side > 0)
             before += weight(node->child[0]);
-        }
         node = node->child[side > 0];
     }
     return before;

@@ -3,6 +3,7 @@
  */
 #include "value.h"
 
+#include "claims.h"
 #include "replicate.h"
 #include "reply.h"
 #include "type.h"
@@ -70,6 +71,7 @@ void value_close(value *value)
         return;
     expiry_forget(value);
     vidi_close(value->set);
+    claims_free(value->claims);
     server.Free(value);
 }
 

@@ -44,9 +44,8 @@ static vidi_str key(unsigned i)
     static char text[URLS][16];
     size_t len = i / 2;
     memset(text[i], 'k', len);
-    if (i % 2) {
+    if (i % 2)
         text[i][len++] = 0;
-    }
     return (vidi_str){text[i], len};
 }
 
@@ -54,9 +53,8 @@ static vidi_str key(unsigned i)
 static vidi_str url(unsigned i)
 {
     static char text[URLS][24];
-    if (i % 3 == 0) {
+    if (i % 3 == 0)
         return key(i);
-    }
     snprintf(text[i], sizeof text[i], "http://%u/", i);
     return str(text[i]);
 }
@@ -132,9 +130,8 @@ static int model_next(const world *w, int i)
                      (e->epoch == a->epoch && (e->deadline > a->deadline || (e->deadline == a->deadline && k > i)));
         bool sooner =
             !b || e->epoch < b->epoch || (e->epoch == b->epoch && e->deadline < b->deadline); /* ties: the first k */
-        if (e->present && after && sooner) {
+        if (e->present && after && sooner)
             best = k;
-        }
     }
     return best;
 }
@@ -171,15 +168,13 @@ static void compare_list(const world *w, int whose)
         vidi_str after = from < 0 ? (vidi_str){NULL, 0} : key((unsigned)from);
         const vidi_str *at = from < 0 ? NULL : &after;
         unsigned i = (unsigned)(from + 1);
-        while (i < URLS && !(w->model[i].present && (whose < 0 || w->model[i].owner == whose))) {
+        while (i < URLS && !(w->model[i].present && (whose < 0 || w->model[i].owner == whose)))
             i++;
-        }
         const claim *claim = whose < 0 ? claims_list(w->claims, at) : claims_list_of(w->claims, owner(whose), at);
-        if (i == URLS) {
+        if (i == URLS)
             assert_null(claim);
-        } else {
+        else
             compare_terms(w, claim, i);
-        }
     }
 }
 
@@ -191,32 +186,28 @@ static void compare(const world *w)
         const entry *e = &w->model[i];
         const claim *claim = claims_of_url(w->claims, key(i));
         assert_true((claim != NULL) == e->present);
-        if (!e->present) {
+        if (!e->present)
             continue;
-        }
         compare_terms(w, claim, i);
         count++;
         loss += e->loss;
-        if (e->token) {
+        if (e->token)
             assert_ptr_equal(claims_of_token(w->claims, e->token), is_void(w, e) ? NULL : claim);
-        }
     }
     assert_int_equal(claims_count(w->claims), count);
     assert_true(claims_loss(w->claims) == loss);
     assert_null(claims_of_token(w->claims, 0));
     compare_deadlines(w);
-    for (int i = -1; i < OWNERS; i++) {
+    for (int i = -1; i < OWNERS; i++)
         compare_list(w, i);
-    }
 }
 
 /* Exactly one block for each claim, one for each owner that has claims, and one for the whole. */
 static void compare_memory(const world *w)
 {
     uint64_t blocks = 1 + claims_count(w->claims);
-    for (int i = 0; i < OWNERS; i++) {
+    for (int i = 0; i < OWNERS; i++)
         blocks += claims_list_of(w->claims, owner(i), NULL) != NULL;
-    }
     assert_int_equal(w->allocator.live_blocks, blocks);
 }
 
@@ -224,11 +215,9 @@ static void compare_memory(const world *w)
 
 static bool token_taken(const world *w, uint64_t token, unsigned but)
 {
-    for (unsigned i = 0; i < URLS; i++) {
-        if (i != but && token && w->model[i].present && w->model[i].token == token) {
+    for (unsigned i = 0; i < URLS; i++)
+        if (i != but && token && w->model[i].present && w->model[i].token == token)
             return true;
-        }
-    }
     return false;
 }
 
@@ -256,9 +245,8 @@ static void put(world *w)
                .payload = (unsigned)test_below(&w->random, 100),
                .loss = (double)test_below(&w->random, 9) / 8};
     claim_terms terms = {key(i), url(i), payload(e.payload), owner(e.owner), e.token, e.deadline, e.lease, e.loss};
-    if (done(w, claims_put(w->claims, &terms), token_taken(w, e.token, i) ? VIDI_EEXIST : VIDI_OK)) {
+    if (done(w, claims_put(w->claims, &terms), token_taken(w, e.token, i) ? VIDI_EEXIST : VIDI_OK))
         w->model[i] = e;
-    }
 }
 
 static void pass(world *w)
@@ -266,9 +254,8 @@ static void pass(world *w)
     int64_t now = (int64_t)test_below(&w->random, TIMES);
     int first = model_next(w, -1);
     claim *claim = claims_first_expired(w->claims, now);
-    if (!claim) {
+    if (!claim)
         return;
-    }
     entry *e = &w->model[first];
     int to = (int)test_below(&w->random, OWNERS);
     uint64_t token = 1 + test_below(&w->random, TOKENS);
@@ -400,9 +387,8 @@ static void terms_out_of_range_are_refused(void **state)
     memset(name, 'o', sizeof name);
     const claim_terms good = {str("k"), str("u"), str("p"), {name, CLAIM_OWNER_MOST}, 7, 5, 3, 0.5};
     claim_terms bad[12];
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         bad[i] = good;
-    }
     bad[0].owner = (vidi_str){name, sizeof name};
     bad[1].owner.len = 0; /* a token without an owner */
     bad[2].token = 0;     /* an owner without a token */
@@ -415,9 +401,8 @@ static void terms_out_of_range_are_refused(void **state)
     bad[9].url.len = UINT32_MAX;
     bad[10].payload.len = SIZE_MAX;
     bad[11].deadline = INT64_MIN;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check(claims_put(w.claims, &bad[i]) == VIDI_ELIMIT, "bad terms %zu", i);
-    }
     assert_int_equal(claims_count(w.claims), 0);
     assert_int_equal(claims_put(w.claims, &good), VIDI_OK);
     claim *claim = claims_of_url(w.claims, str("k"));
@@ -445,9 +430,8 @@ static void losses_leave_no_remainder(void **state)
     }
     assert_int_equal(claims_count(w.claims), 2000);
     assert_true(claims_loss(w.claims) > 8.0 * 200);
-    for (claim *claim; (claim = claims_next(w.claims, NULL));) {
+    for (claim *claim; (claim = claims_next(w.claims, NULL));)
         claims_remove(w.claims, claim);
-    }
     assert_true(claims_loss(w.claims) == 0);
     end(&w);
 }

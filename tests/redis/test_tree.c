@@ -32,9 +32,8 @@ static int order(const void *key, const tree_node *node)
 /* Number of nodes below `node`, all of whose keys must be at least `low` and below `high`. Recursive: for tests alone. */
 static uint64_t inspect(const tree_node *node, uint64_t low, uint64_t high)
 {
-    if (!node) {
+    if (!node)
         return 0;
-    }
     uint64_t key = tree_entry((tree_node *)node, thing, node)->key;
     check(key >= low && key < high, "key %lu is not in [%lu, %lu)", key, low, high);
     uint64_t left = inspect(node->child[0], low, key);
@@ -81,9 +80,8 @@ static void begin(tree *tree)
     *tree = (struct tree){NULL, order};
     memset(present, 0, sizeof present);
     steps_most = 0;
-    for (uint64_t k = 0; k < KEYS; k++) {
+    for (uint64_t k = 0; k < KEYS; k++)
         things[k].key = k;
-    }
 }
 
 static void a_tree_answers_as_a_sorted_array_does(void **state)
@@ -97,11 +95,10 @@ static void a_tree_answers_as_a_sorted_array_does(void **state)
         compare(&tree);
         for (int i = 0; i < 1500; i++) {
             toggle(&tree, test_below(&random, range));
-            if (range == 20 || i % 16 == 0) {
+            if (range == 20 || i % 16 == 0)
                 compare(&tree);
-            } else {
+            else
                 inspect(tree.root, 0, KEYS);
-            }
         }
     }
 }
@@ -133,9 +130,8 @@ static void dismantling_returns_each_node_once(void **state)
     tree tree;
     begin(&tree);
     assert_null(tree_dismantle(&tree));
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; i++)
         toggle(&tree, test_below(&random, KEYS));
-    }
     uint64_t left = tree_size(&tree);
     assert_true(left > 100);
     for (tree_node *node; (node = tree_dismantle(&tree)); left--) {

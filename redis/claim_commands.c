@@ -1,0 +1,65 @@
+/*
+ * The table of the commands on claims.
+ *
+ * A worker claims a page before it fetches it, and commits it when it has claimed or queued everything that the page
+ * links to. The set learns a URL at COMMIT only, so whatever happens to a worker before, the page is offered again.
+ */
+#include "claim_commands.h"
+
+#include "commands.h"
+
+static const server_argument pair[] = {ARG("url", SERVER_ARG_STRING), ARG("payload", SERVER_ARG_STRING), ARG_END};
+static const server_argument triple[] = {ARG("token", SERVER_ARG_STRING), ARG("url", SERVER_ARG_STRING),
+                                         ARG("payload", SERVER_ARG_STRING), ARG_END};
+
+#define ARG_BLOCKS(name_, parts_)                                                                                      \
+    {                                                                                                                  \
+        .name = (name_), .type = SERVER_ARG_BLOCK, .key_spec = -1, .flags = SERVER_ARG_MULTIPLE, .parts = (parts_)     \
+    }
+
+static const server_argument claim_arguments[] = {
+    ARG_KEY, ARG("owner", SERVER_ARG_STRING), ARG("lease-ms", SERVER_ARG_INTEGER), ARG_BLOCKS("page", pair), ARG_END};
+static const server_argument reclaim_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+                                                    ARG("lease-ms", SERVER_ARG_INTEGER),
+                                                    ARG_OPTION("count", "COUNT", SERVER_ARG_INTEGER), ARG_END};
+static const server_argument renew_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+                                                  ARG_OPTION("lease-ms", NULL, SERVER_ARG_INTEGER),
+                                                  ARG_OPTION("time-ms", "AT", SERVER_ARG_UNIX_TIME), ARG_END};
+static const server_argument commit_arguments[] = {ARG_KEY, ARG("owner", SERVER_ARG_STRING),
+                                                   ARG_MANY("token", SERVER_ARG_STRING), ARG_END};
+static const server_argument release_arguments[] = {ARG_KEY,
+                                                    ARG("owner", SERVER_ARG_STRING),
+                                                    ARG_MANY("token", SERVER_ARG_STRING),
+                                                    ARG_TOKEN("drop", "DROP"),
+                                                    ARG_OPTION("time-ms", "AT", SERVER_ARG_UNIX_TIME),
+                                                    ARG_END};
+static const server_argument claims_arguments[] = {ARG_KEY, ARG_OPTION("owner", "OWNER", SERVER_ARG_STRING),
+                                                   ARG_OPTION("count", "COUNT", SERVER_ARG_INTEGER),
+                                                   ARG_OPTION("cursor", "CURSOR", SERVER_ARG_STRING), ARG_END};
+static const server_argument hold_arguments[] = {ARG_KEY,
+                                                 ARG("owner", SERVER_ARG_STRING),
+                                                 ARG("deadline-ms", SERVER_ARG_UNIX_TIME),
+                                                 ARG("lease-ms", SERVER_ARG_INTEGER),
+                                                 ARG_BLOCKS("claim", triple),
+                                                 ARG_END};
+
+const command_entry claim_commands[] = {
+    {"vidi.claim", command_claim, "write deny-oom", -6, keys_insert,
+     "Claims URLs for an owner: each is claimed, seen, held by somebody, or invalid.",
+     "O(N*log(C)) for N URLs and C claims", claim_arguments, NULL},
+    {"vidi.reclaim", command_reclaim, "write", -4, keys_update,
+     "Hands out claims that have expired or were given up: URL, payload, new token.",
+     "O(N*log(C)) for N claims handed out of C", reclaim_arguments, NULL},
+    {"vidi.renew", command_renew, "write", -3, keys_update, "Extends all claims of an owner.",
+     "O(N*log(C)) for N claims of the owner and C in all", renew_arguments, NULL},
+    {"vidi.commit", command_commit, "write deny-oom", -4, keys_insert, "Adds claimed URLs to the set.",
+     "O(N*log(C)) for N tokens and C claims", commit_arguments, NULL},
+    {"vidi.release", command_release, "write", -4, keys_update, "Gives up claims, so that others can take them over.",
+     "O(N*log(C)) for N tokens and C claims", release_arguments, NULL},
+    {"vidi.claims", command_claims, "readonly", -2, keys_read, "Counts and lists claims.",
+     "O(log(C)) for the counts, O(log(C)) for each claim listed, of C in all", claims_arguments, NULL},
+    {"vidi.hold", command_hold, "write", -8, keys_update,
+     "Internal: claims as a primary tells them to replicas and to the append-only file.",
+     "O(N*log(C)) for N claims and C in all", hold_arguments, NULL},
+    {.name = NULL},
+};

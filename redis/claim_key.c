@@ -1,0 +1,55 @@
+/*
+ * Keys of claims. See claim_key.h.
+ */
+#include "claim_key.h"
+
+#include <string.h>
+
+/* Memory for `len` bytes, in the key if they fit. */
+static char *reserve(claim_key *key, size_t len)
+{
+    key->allocated = len > sizeof(key->room) ? server.Alloc(len) : NULL;
+    return key->allocated ? key->allocated : key->room;
+}
+
+static int keep_as_it_is(claim_key *key, vidi_str line)
+{
+    char *text = reserve(key, line.len + 1);
+    text[0] = 0;
+    memcpy(text + 1, line.ptr, line.len);
+    key->text = (vidi_str){text, line.len + 1};
+    return VIDI_OK;
+}
+
+int claim_key_make(claim_key *key, const value *value, vidi_str url)
+{
+    const vidi_canon *canon = vidi_canon_of(value->set);
+    size_t len = sizeof(key->room);
+    char *text = reserve(key, len);
+    int error = vidi_url_canon(canon, url, NULL, text, &len);
+    if (error == VIDI_ELIMIT) {
+        text = reserve(key, len);
+        error = vidi_url_canon(canon, url, NULL, text, &len);
+    }
+    key->text = (vidi_str){text, len};
+    if (error != VIDI_OK)
+        claim_key_free(key);
+    if (error == VIDI_INVALID && value->settings.invalid == VIDI_KEEP_INVALID)
+        return keep_as_it_is(key, url);
+    return error;
+}
+
+void claim_key_free(claim_key *key)
+{
+    if (key->allocated)
+        server.Free(key->allocated);
+    key->allocated = NULL;
+}
+
+double claim_odds(const value *value)
+{
+    vidi_stats stats = {.size = sizeof(stats)};
+    if (vidi_stat(value->set, &stats) != VIDI_OK || !(stats.fp_now > 0))
+        return 0;
+    return stats.fp_now < 1 ? stats.fp_now / (1 - stats.fp_now) : 1e9;
+}
