@@ -1,6 +1,9 @@
 /* Creating, loading, saving and merging bit arrays. */
 #include "filters/bitmap.h"
 
+/* Arrays of up to a page are never lazy: to allocate them later would save nothing, and each access would take longer. */
+#define LAZY_FROM 4096
+
 static uint64_t room_of(uint64_t m)
 {
     return vidi__bitmap_bytes(m) / 8;
@@ -37,7 +40,7 @@ int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vi
             return vidi__damaged("the number of set bits is too large");
     }
     int code;
-    if (later && !(reader && vidi__lends(reader)))
+    if (later && vidi__bitmap_bytes(m) > LAZY_FROM && !(reader && vidi__lends(reader)))
         code = init_lazy(bitmap, memory, reader);
     else if (reader)
         code = vidi__read_array(reader, memory, vidi__bitmap_words(m), room_of(m), &bitmap->words);

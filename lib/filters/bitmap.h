@@ -20,7 +20,7 @@ typedef struct vidi__bitmap {
 /*
  * Starts with all bits 0, or, if reader is not NULL, with what vidi__bitmap_save wrote: u64 number of set bits, then an
  * array. Borrowed bits are not examined, except that the number of set bits must not exceed m. `later`: the array is
- * lazy, unless it is borrowed.
+ * lazy, unless it is borrowed or at most 4 KiB.
  */
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader, bool later);
 void vidi__bitmap_free(vidi__bitmap *bitmap, vidi__memory *memory);

@@ -35,6 +35,8 @@ _Static_assert(WAVE_PLACES >= VIDI__K_MAX, "a wave holds at least one URL");
 
 /* In a filter that is half full, three quarters of the URLs that it does not have fail at one of their first two places. */
 #define FIRST_PLACES 2
+/* Places that a lookup of one hash tests before it branches: a branch behind each would go either way. */
+#define TOGETHER 4
 
 typedef struct lock_line {
     _Alignas(VIDI__CACHE_LINE) vidi__mutex mutex;
@@ -183,6 +185,55 @@ static double classic_fp_now(const vidi__filter *filter)
     return vidi__power(vidi__bitmap_fill(&self->bits), self->shape.k);
 }
 
+/* ---- one hash ---- */
+
+static VIDI__INLINE uint64_t place_at(const classic *self, vidi__u128 hash, unsigned i)
+{
+    return vidi__placing_of(&self->placing, vidi__positions_derived(self->positions, hash, i));
+}
+
+static uint64_t fetch_place(const classic *self, vidi__u128 hash, unsigned i)
+{
+    uint64_t place = place_at(self, hash, i);
+    vidi__bitmap_prefetch(&self->bits, place);
+    return place;
+}
+
+static vidi__added classic_add_hash(vidi__filter *filter, vidi__u128 hash)
+{
+    classic *self = (classic *)filter;
+    uint64_t places[VIDI__K_MAX];
+    for (unsigned i = 0; i < self->shape.k; i++)
+        places[i] = fetch_place(self, hash, i);
+    int code = vidi__bitmap_is_lazy(&self->bits) ? touch_places(self, places) : VIDI_OK;
+    if (VIDI__UNLIKELY(code < 0))
+        return (vidi__added){.code = code};
+    double fill = vidi__bitmap_fill(&self->bits);
+    if (set_places(self, hash, places))
+        return (vidi__added){.code = VIDI_SEEN};
+    vidi__filter_add_count(filter, 1);
+    return (vidi__added){VIDI_NEW, vidi__filter_lost(vidi__power(fill, self->shape.k))};
+}
+
+static VIDI__INLINE bool place_is_set(const classic *self, vidi__u128 hash, unsigned i)
+{
+    const vidi__bitmap *bits = &self->bits;
+    uint64_t place = place_at(self, hash, i);
+    return vidi__bitmap_is_lazy(bits) ? vidi__bitmap_look(bits, place) : vidi__bitmap_test(bits, place);
+}
+
+static int classic_has_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    const classic *self = (const classic *)filter;
+    unsigned k = self->shape.k, i = 0;
+    bool all = true;
+    for (; i < k && i < TOGETHER; i++)
+        all &= place_is_set(self, hash, i);
+    for (; all && i < k; i++)
+        all = place_is_set(self, hash, i);
+    return all ? VIDI_SEEN : VIDI_NEW;
+}
+
 /* ---- batches of hashes ---- */
 
 /* A wave of a batch: hashes whose places are known, or their first ones, and on their way from memory. */
@@ -192,13 +243,6 @@ typedef struct classic_wave {
     uint64_t places[WAVE_PLACES]; /* `each` for each hash */
     unsigned each;
 } classic_wave;
-
-static uint64_t fetch_place(const classic *self, vidi__u128 hash, unsigned i)
-{
-    uint64_t place = vidi__placing_of(&self->placing, vidi__positions_derived(self->positions, hash, i));
-    vidi__bitmap_prefetch(&self->bits, place);
-    return place;
-}
 
 /* Begins to fetch the next wave of n hashes: the first `each` places of every hash. */
 static void fetch_wave(const classic *self, classic_wave *wave, const vidi__u128 *hashes, size_t n, unsigned each)
@@ -420,6 +464,8 @@ const vidi__kind vidi__kind_classic = {
     .has = classic_has,
     .add_hashes = classic_add_hashes,
     .has_hashes = classic_has_hashes,
+    .add_hash = classic_add_hash,
+    .has_hash = classic_has_hash,
     .fp_now = classic_fp_now,
     .stat = classic_stat,
     .describe = classic_describe,

@@ -179,7 +179,7 @@ struct vidi__kind {
     int (*has_hashes)(const vidi__filter *filter, const vidi__u128 *hashes, size_t n, uint8_t *verdicts);
     /*
      * The shortest way for one hash, without memory in between. Both are NULL unless the kind has the two above, and
-     * may be NULL even then.
+     * may be NULL even then. They are called only for filters that need nothing but the hash (vidi__filter_takes_one).
      */
     vidi__added (*add_hash)(vidi__filter *filter, vidi__u128 hash);
     int (*has_hash)(const vidi__filter *filter, vidi__u128 hash);
@@ -282,6 +282,12 @@ int vidi__filter_has(const vidi__filter *filter, const vidi__item *items, size_t
 static inline bool vidi__filter_takes_hashes(const vidi__filter *filter)
 {
     return filter->kind->add_hashes && filter->needs.what == VIDI__NEED_HASH;
+}
+
+/* Can it be given one hash, the shortest way? */
+static inline bool vidi__filter_takes_one(const vidi__filter *filter)
+{
+    return filter->kind->add_hash && filter->needs.what == VIDI__NEED_HASH;
 }
 
 /*

@@ -321,6 +321,73 @@ static int scalable_has(const vidi__filter *filter, const vidi__item *item)
     return in_older(self, item) ? VIDI_SEEN : last->kind->has(last, item);
 }
 
+/* ---- one hash ---- */
+
+/* What a stage answers for a hash. */
+static int look_in(const vidi__filter *stage, vidi__u128 hash)
+{
+    if (VIDI__LIKELY(stage->kind->has_hash))
+        return stage->kind->has_hash(stage, hash);
+    uint8_t answer = VIDI_UNTRIED;
+    int code = vidi__filter_has_hashes(stage, &hash, 1, &answer);
+    return code < 0 ? code : answer;
+}
+
+/* VIDI_NEW if none of the older stages has the hash. */
+static int look_in_older(const scalable *self, vidi__u128 hash)
+{
+    int code = VIDI_NEW;
+    for (unsigned i = self->stages - 1; i-- > 0 && code == VIDI_NEW;)
+        code = look_in(self->stage[i], hash);
+    return code;
+}
+
+/* Adds a hash to a stage that has room for it. */
+static vidi__added add_to(vidi__filter *stage, vidi__u128 hash)
+{
+    if (VIDI__LIKELY(stage->kind->add_hash))
+        return stage->kind->add_hash(stage, hash);
+    uint8_t answer = VIDI_UNTRIED;
+    vidi__tally tally = {0};
+    int code = vidi__filter_add_hashes(stage, &hash, 1, &answer, &tally);
+    return (vidi__added){code < 0 ? code : answer, tally.lost};
+}
+
+/*
+ * The losses that a stage has counted by its own rate q, as the sum of q/(1-q) over `fresh` URLs, become those of the
+ * whole filter: with the older stages' rate p that is 1/((1-p)(1-q)) - 1 for a URL.
+ */
+static double lost_in_all(const scalable *self, double lost, uint64_t fresh)
+{
+    return (lost + self->older_fp * (double)fresh) / (1 - self->older_fp);
+}
+
+static vidi__added scalable_add_hash(vidi__filter *filter, vidi__u128 hash)
+{
+    scalable *self = (scalable *)filter;
+    int code = look_in_older(self, hash);
+    if (code == VIDI_NEW && room_left(self) == 0) {
+        code = look_in(last_of(self), hash);
+        int begun = code == VIDI_NEW ? begin_stage(self) : VIDI_OK;
+        code = begun < 0 ? begun : code;
+    }
+    if (code != VIDI_NEW)
+        return (vidi__added){.code = code};
+    vidi__added added = add_to(last_of(self), hash);
+    if (added.code == VIDI_NEW) {
+        vidi__filter_add_count(filter, 1);
+        added.lost = lost_in_all(self, added.lost, 1);
+    }
+    return added;
+}
+
+static int scalable_has_hash(const vidi__filter *filter, vidi__u128 hash)
+{
+    const scalable *self = (const scalable *)filter;
+    int code = look_in(last_of(self), hash);
+    return code == VIDI_NEW ? look_in_older(self, hash) : code;
+}
+
 /* ---- batches: each stage is asked for all hashes that no stage so far has ---- */
 
 #define CHUNK 512
@@ -364,10 +431,7 @@ static int settle_in_older(const scalable *self, unsettled *left, uint8_t *verdi
     return VIDI_OK;
 }
 
-/*
- * Adds `count` hashes to the last stage, which has room for them. It accounts for the losses by its own rate q alone,
- * as the sum of q/(1-q). With the older stages' rate p that becomes 1/((1-p)(1-q)) - 1 a URL.
- */
+/* Adds `count` hashes to the last stage, which has room for them. */
 static int add_to_last(scalable *self, unsettled *left, size_t from, size_t count, uint8_t *verdicts,
                        vidi__tally *tally)
 {
@@ -380,7 +444,7 @@ static int add_to_last(scalable *self, unsettled *left, size_t from, size_t coun
     vidi__filter_add_count(&self->base, (int64_t)own.fresh);
     tally->fresh += own.fresh;
     tally->seen += own.seen;
-    tally->lost += (own.lost + self->older_fp * (double)own.fresh) / (1 - self->older_fp);
+    tally->lost += lost_in_all(self, own.lost, own.fresh);
     return code;
 }
 
@@ -621,6 +685,8 @@ const vidi__kind vidi__kind_scalable = {
     .has = scalable_has,
     .add_hashes = scalable_add_hashes,
     .has_hashes = scalable_has_hashes,
+    .add_hash = scalable_add_hash,
+    .has_hash = scalable_has_hash,
     .fp_now = scalable_fp_now,
     .stat = scalable_stat,
     .stage = scalable_stage,

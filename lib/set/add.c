@@ -119,9 +119,9 @@ static int add_one(vidi_set *set, vidi_str url)
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_to_add(set);
     vidi__epoch *now = &set->now;
-    const vidi__kind *kind = now->filter->kind;
-    vidi__added added = VIDI__LIKELY(kind->add_hash)
-                            ? kind->add_hash(now->filter, vidi__hash(now->hash, &now->key, url))
+    vidi__filter *filter = now->filter;
+    vidi__added added = VIDI__LIKELY(vidi__filter_takes_one(filter))
+                            ? filter->kind->add_hash(filter, vidi__hash(now->hash, &now->key, url))
                             : add_item(set, url);
     vidi__epoch_count_one(now, added, set->alone);
     vidi__unlock(set);

@@ -71,9 +71,10 @@ static int look_one(vidi_set *set, vidi_str url)
         return look_as_batch(set, url);
     }
     const vidi__epoch *now = &set->now;
-    const vidi__kind *kind = now->filter->kind;
-    int code = VIDI__LIKELY(kind->has_hash) ? kind->has_hash(now->filter, vidi__hash(now->hash, &now->key, url))
-                                            : look_item(set, url);
+    const vidi__filter *filter = now->filter;
+    int code = VIDI__LIKELY(vidi__filter_takes_one(filter))
+                   ? filter->kind->has_hash(filter, vidi__hash(now->hash, &now->key, url))
+                   : look_item(set, url);
     code = vidi__set_intact(set, code);
     vidi__counter_add(&set->now.asked, code >= 0, set->alone);
     vidi__unlock(set);

@@ -110,7 +110,7 @@ static int add_hash(vidi__epoch *epoch, const vidi__work *work, vidi__tally *tal
 int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally)
 {
     const vidi__kind *kind = epoch->filter->kind;
-    if (work->count == 1 && kind->add_hash)
+    if (work->count == 1 && vidi__filter_takes_one(epoch->filter))
         return add_hash(epoch, work, tally);
     if (takes_hashes(epoch->filter, work->count))
         return work->hashes ? kind->add_hashes(epoch->filter, work->hashes, work->count, work->verdicts, tally)
@@ -125,8 +125,10 @@ int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *
 int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vidi__work *work)
 {
     const vidi__kind *kind = epoch->filter->kind;
-    if (work->count == 1 && kind->has_hash) {
-        work->verdicts[0] = (uint8_t)kind->has_hash(epoch->filter, only_hash(epoch, work));
+    if (work->count == 1 && vidi__filter_takes_one(epoch->filter)) {
+        int code = kind->has_hash(epoch->filter, only_hash(epoch, work));
+        VIDI__TRY(code);
+        work->verdicts[0] = (uint8_t)code;
         return VIDI_OK;
     }
     if (takes_hashes(epoch->filter, work->count))
