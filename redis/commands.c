@@ -66,3 +66,16 @@ bool commands_register(server_context *ctx, const command_entry *table)
             return false;
     return true;
 }
+
+void commands_register_free(server_context *ctx, const command_entry *table)
+{
+    const command_entry *first = table;
+    for (; table->name; table++) {
+        if (register_one(ctx, table))
+            continue;
+        server.Log(ctx, "notice", "vidi leaves %s%s to the module that has it already", table->name,
+                   table == first ? " and its like" : "");
+        if (table == first)
+            return;
+    }
+}

@@ -58,8 +58,11 @@ extern const server_key_spec keys_delete[]; /* of a key from which items are rem
 /* Registers a table. False if a name is taken; then those before it are registered. */
 bool commands_register(server_context *ctx, const command_entry *table);
 
-/* Whether none of a table's names is taken. */
-bool commands_are_free(server_context *ctx, const command_entry *table);
+/*
+ * The same, but leaves out names that are taken, and the whole table if that is its first one: another module has such
+ * commands. The log says what is left out.
+ */
+void commands_register_free(server_context *ctx, const command_entry *table);
 
 /* The tables. */
 extern const command_entry url_commands[], whole_commands[], info_commands[], transfer_commands[], claim_commands[];

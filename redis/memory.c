@@ -21,6 +21,7 @@
 
 static bool shifts;
 static bool is_primary = true, is_loading;
+static unsigned lifted;
 static _Atomic uint64_t total;
 
 static bool is_aligned(const void *ptr, size_t alignment)
@@ -144,7 +145,22 @@ void memory_release(memory *memory, void *ptr, size_t bytes)
 
 bool memory_enforces(void)
 {
-    return is_primary && !is_loading;
+    return is_primary && !is_loading && lifted == 0;
+}
+
+bool memory_is_loading(void)
+{
+    return is_loading;
+}
+
+void memory_lift_limits(void)
+{
+    lifted++;
+}
+
+void memory_restore_limits(void)
+{
+    lifted--;
 }
 
 void memory_set_primary(bool primary)

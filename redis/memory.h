@@ -16,7 +16,7 @@
 typedef struct memory {
     _Atomic uint64_t used;    /* bytes, as the server's allocator counts them; threads of the library allocate too */
     uint64_t limit;           /* 0: none */
-    _Atomic bool refused;     /* the limit has refused a request since memory_clear_refusal */
+    _Atomic bool refused;     /* the limit has refused a request since value_add began */
     vidi_allocator allocator; /* context is this struct: it must not move */
 } memory;
 
@@ -31,8 +31,16 @@ void memory_release(memory *memory, void *ptr, size_t bytes);
 
 /* Whether limits hold now; events of the server change it (module.c). */
 bool memory_enforces(void);
+bool memory_is_loading(void);
 void memory_set_primary(bool primary);
 void memory_set_loading(bool loading);
+
+/*
+ * For the time between the two, no limit holds: saving, copying and listing a set take some of its memory for a moment,
+ * and must work when it is full. Pairs may be nested.
+ */
+void memory_lift_limits(void);
+void memory_restore_limits(void);
 
 /* Bytes that all values hold. */
 uint64_t memory_total(void);

@@ -3,30 +3,6 @@
  */
 #include "replicate.h"
 
-#include <string.h>
-
-/* Settings as strings of the server. */
-typedef struct strings {
-    size_t count;
-    server_string *list[SETTINGS_WORDS + 2];
-} strings;
-
-static void strings_make(server_context *ctx, strings *strings, const settings *settings)
-{
-    settings_words words;
-    strings->count = 0;
-    if (settings_print(settings, &words))
-        for (; strings->count < words.count; strings->count++)
-            strings->list[strings->count] =
-                server.CreateString(ctx, words.words[strings->count].ptr, words.words[strings->count].len);
-}
-
-static void strings_free(server_context *ctx, const strings *strings)
-{
-    for (size_t i = 0; i < strings->count; i++)
-        server.FreeString(ctx, strings->list[i]);
-}
-
 void replicate_reserve(server_context *ctx, server_string *name, const settings *settings)
 {
     if (settings->like) { /* the other set is the same there, and may be in a later epoch, which words do not tell */
@@ -34,10 +10,10 @@ void replicate_reserve(server_context *ctx, server_string *name, const settings 
                          (long long)settings->max_memory);
         return;
     }
-    strings strings;
-    strings_make(ctx, &strings, settings);
-    server.Replicate(ctx, "VIDI.RESERVE", "sv", name, strings.list, strings.count);
-    strings_free(ctx, &strings);
+    server_string *strings[SETTINGS_WORDS];
+    size_t count = settings_strings(settings, strings);
+    server.Replicate(ctx, "VIDI.RESERVE", "sv", name, strings, count);
+    strings_free(strings, count);
 }
 
 bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
@@ -73,10 +49,8 @@ void replicate_removal(server_context *ctx, server_string *name, server_string *
 void replicate_load(server_context *ctx, server_string *name, uint64_t position, vidi_str piece,
                     const settings *settings)
 {
-    strings strings = {0};
-    if (position == 0)
-        strings_make(ctx, &strings, settings);
-    server.Replicate(ctx, "VIDI.LOAD", "slbv", name, (long long)position, piece.ptr, piece.len, strings.list,
-                     strings.count);
-    strings_free(ctx, &strings);
+    server_string *strings[SETTINGS_WORDS];
+    size_t count = position == 0 ? settings_strings(settings, strings) : 0;
+    server.Replicate(ctx, "VIDI.LOAD", "slbv", name, (long long)position, piece.ptr, piece.len, strings, count);
+    strings_free(strings, count);
 }

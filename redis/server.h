@@ -204,8 +204,8 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(server_command *, GetCommand, (server_context * ctx, const char *name))                                          \
     X(int, GetContextFlags, (server_context * ctx))                                                                    \
     X(int, SubscribeToServerEvent, (server_context * ctx, server_event event, server_event_function function))         \
-    X(long long, Milliseconds, (void))                                                                                 \
     X(void, GetRandomBytes, (unsigned char *bytes, size_t len))                                                        \
+    X(long long, Milliseconds, (void))                                                                                 \
     X(uint64_t, CreateTimer, (server_context * ctx, long long ms, server_timer_function function, void *data))         \
     X(int, StopTimer, (server_context * ctx, uint64_t timer, void **data))                                             \
     /* strings */                                                                                                      \

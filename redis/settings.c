@@ -184,6 +184,20 @@ static const char *take_max_iterations(settings *settings, vidi_str text)
     return parse_u32(text, &settings->max_iterations) ? NULL : complain("MAXITERATIONS must be a whole number", text);
 }
 
+static const char *take_deleted(settings *settings, vidi_str text)
+{
+    return parse_count(text, &settings->deleted) ? NULL : complain("DELETED must be a whole number", text);
+}
+
+static const char *take_until(settings *settings, vidi_str text)
+{
+    uint64_t time;
+    if (!parse_count(text, &time) || time > INT64_MAX)
+        return complain("UNTIL must be a Unix time in milliseconds", text);
+    settings->previous_until = (int64_t)time;
+    return NULL;
+}
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -222,6 +236,8 @@ static const struct {
     {"BUCKETSIZE", take_bucket_size},
     {"KEY", take_key},
     {"MAXITERATIONS", take_max_iterations},
+    {"DELETED", take_deleted},
+    {"UNTIL", take_until},
 };
 
 static bool has_delimiter(vidi_str text)
@@ -410,10 +426,29 @@ bool settings_print(const settings *settings, settings_words *words)
         add_number(words, "BUCKETSIZE", settings->bucket_size);
     if (settings->max_iterations)
         add_number(words, "MAXITERATIONS", settings->max_iterations);
+    if (settings->deleted)
+        add_number(words, "DELETED", settings->deleted);
+    if (settings->previous_until > 0)
+        add_number(words, "UNTIL", (uint64_t)settings->previous_until);
     add_params(words, settings->params);
     if (settings->has_key)
         add_key(words, settings->key);
     return words->used <= SETTINGS_ROOM;
+}
+
+size_t settings_strings(const settings *settings, server_string **strings)
+{
+    settings_words words;
+    settings_print(settings, &words);
+    for (size_t i = 0; i < words.count; i++)
+        strings[i] = server.CreateString(NULL, words.words[i].ptr, words.words[i].len);
+    return words.count;
+}
+
+void strings_free(server_string **strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        server.FreeString(NULL, strings[i]);
 }
 
 void settings_to_options(const settings *settings, vidi_options *options, vidi_access *access)

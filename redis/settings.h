@@ -3,7 +3,8 @@
  * into the append-only file and into snapshots, so there is one parser and one printer.
  *
  *     [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL] [MAXMEMORY bytes]
- *     [PARAM name value]... [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [KEY hex] [LIKE key]
+ *     [PARAM name value]... [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n]
+ *     [UNTIL ms] [KEY hex] [LIKE key]
  *
  * Words are not case-sensitive. Everything that is not said keeps its default.
  */
@@ -31,6 +32,8 @@ typedef struct settings {
     uint32_t expansion;      /* BF and CF: how much larger the next filter is; 0: it does not scale */
     uint32_t bucket_size;    /* CF: kept for CF.INFO */
     uint32_t max_iterations; /* CF: kept for CF.INFO */
+    uint64_t deleted;        /* CF: items deleted so far */
+    int64_t previous_until;  /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
@@ -64,6 +67,10 @@ const char *settings_resolve(settings *settings);
 
 /* Writes the words that give the same settings; all but `like`. False if they need more room than there is. */
 bool settings_print(const settings *settings, settings_words *words);
+
+/* The words as strings of the server, which the caller frees: how many. `strings` has room for SETTINGS_WORDS. */
+size_t settings_strings(const settings *settings, server_string **strings);
+void strings_free(server_string **strings, size_t count);
 
 /* Fills in what vidi_create needs. Pointers lead into *settings and *access, which must live as long. */
 void settings_to_options(const settings *settings, vidi_options *options, vidi_access *access);

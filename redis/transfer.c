@@ -74,7 +74,7 @@ static int dump(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_absent(ctx) : SERVER_OK;
-    int code = vidi_piece_write(value->set, &cursor, (size_t)most, collect, &piece);
+    int code = value_piece(value, &cursor, (size_t)most, collect, &piece);
     if (code < 0)
         reply_failure(ctx, value, code);
     else
@@ -124,7 +124,6 @@ static int loaded(server_context *ctx, server_string *name, value *value, uint64
 static int load_first(server_context *ctx, server_string **argv, int argc)
 {
     settings settings;
-    vidi_access access;
     bool replace, absent;
     vidi_str piece = text_of(argv[3]);
     const char *wrong = parse_words(&settings, &replace, argv + 4, argc - 4);
@@ -136,8 +135,7 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     if (old && !replace)
         return reply_error(ctx, "the key exists already; REPLACE would replace it");
     value *made = value_new(&settings);
-    value_access(made, &access);
-    int code = vidi_piece_read(&made->set, piece.ptr, piece.len, &access);
+    int code = value_take_piece(made, piece);
     if (code < 0) {
         reply_failure(ctx, made, code);
         value_close(made);
@@ -170,7 +168,7 @@ static int load_next(server_context *ctx, server_string **argv, int argc, uint64
         return absent ? reply_error(ctx, "there is no such key: begin with position 0") : SERVER_OK;
     if (position != value->position)
         return refuse_position(ctx, value);
-    int code = vidi_piece_read(&value->set, piece.ptr, piece.len, NULL);
+    int code = value_take_piece(value, piece);
     return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv[1], value, position, code);
 }
 

@@ -61,6 +61,7 @@ value *value_new(const settings *settings)
     value *made = server.Calloc(1, sizeof(*made));
     made->settings = *settings;
     made->settings.like = NULL;
+    made->deleted = settings->deleted;
     memory_init(&made->memory, settings->max_memory);
     return made;
 }
@@ -73,6 +74,33 @@ void value_close(value *value)
     vidi_close(value->set);
     claims_free(value->claims);
     server.Free(value);
+}
+
+settings value_settings(const value *value)
+{
+    settings settings = value->settings;
+    settings.deleted = value->deleted;
+    settings.previous_until = value->previous_until;
+    return settings;
+}
+
+value *value_copy(const value *original)
+{
+    settings settings = value_settings(original);
+    value *made = value_new(&settings);
+    vidi_access access;
+    value_access(made, &access);
+    memory_lift_limits();
+    int error = vidi_copy(&made->set, original->set, &access);
+    if (error == VIDI_OK && original->claims)
+        error = claims_copy(&made->claims, original->claims, &made->memory.allocator);
+    memory_restore_limits();
+    if (error != VIDI_OK) {
+        value_close(made);
+        return NULL;
+    }
+    value_refresh(made);
+    return made;
 }
 
 bool value_put(server_context *ctx, server_string *name, value *value)
@@ -114,6 +142,10 @@ void value_refresh(value *value)
     value->items = stats.count;
     value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
     value->most_items = most_items(&value->settings);
+    if (value->settings.previous_until) { /* it waits for the set to be there */
+        expiry_set(value, value->settings.previous_until);
+        value->settings.previous_until = 0;
+    }
 }
 
 /* What a set that is made like another one takes over, if the command says nothing else. */
@@ -236,6 +268,22 @@ int value_remove(value *value, vidi_str item)
         value->deleted++;
     }
     return code;
+}
+
+int value_take_piece(value *value, vidi_str piece)
+{
+    vidi_access access;
+    value_access(value, &access);
+    type_count_load();
+    return vidi_piece_read(&value->set, piece.ptr, piece.len, &access);
+}
+
+int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sink, void *context)
+{
+    memory_lift_limits();
+    int error = vidi_piece_write(value->set, cursor, most, sink, context);
+    memory_restore_limits();
+    return error;
 }
 
 size_t value_bytes(const value *value)

@@ -50,6 +50,12 @@ void value_close(value *value);
 /* Makes the set of a value, empty; like another one if that is not NULL. VIDI_OK, or an error of the library. */
 int value_create(value *value, const struct value *like);
 
+/* A copy, with everything in it. NULL if there is no memory. */
+value *value_copy(const value *value);
+
+/* The settings as they are now: with what a value keeps beside them. */
+settings value_settings(const value *value);
+
 /* Puts a value at a key that is absent. */
 bool value_put(server_context *ctx, server_string *name, value *value);
 
@@ -73,6 +79,12 @@ int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
 
 /* Removes an item, as vidi_remove does, and counts that. */
 int value_remove(value *value, vidi_str item);
+
+/* vidi_piece_read into the value's set, which the first piece makes. */
+int value_take_piece(value *value, vidi_str piece);
+
+/* vidi_piece_write, which works also if the value has reached its limit. */
+int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 
 /* Bytes of the value, as the server's allocator counts them. */
 size_t value_bytes(const value *value);
