@@ -13,8 +13,9 @@
 #include "reply.h"
 #include "value.h"
 
-#define PIECE_MOST ((size_t)16 << 20)
+#define PIECE_BYTES ((size_t)16 << 20) /* that a piece has at most, unless the command says otherwise */
 #define PIECE_LEAST 4096
+#define PIECE_MOST ((size_t)512 << 20) /* the server's limit for an argument */
 
 /* ---- VIDI.DUMP ---- */
 
@@ -52,7 +53,7 @@ static void reply_piece(server_context *ctx, uint64_t next, const buffer *piece)
 /* The most bytes that a piece may have: from [MOST bytes]. */
 static bool parse_most(server_string **argv, int argc, uint64_t *most)
 {
-    *most = PIECE_MOST;
+    *most = PIECE_BYTES;
     if (argc == 0)
         return true;
     return argc == 2 && word_is(text_of(argv[0]), "MOST") && parse_bytes(text_of(argv[1]), most) &&
@@ -70,7 +71,7 @@ static int dump(server_context *ctx, server_string **argv, int argc)
     if (!parse_count(text_of(argv[2]), &cursor))
         return reply_error(ctx, "the cursor must be 0, or what the last VIDI.DUMP answered");
     if (!parse_most(argv + 3, argc - 3, &most))
-        return reply_error(ctx, "after the cursor, MOST and a number of bytes between 4096 and 16777216 may follow");
+        return reply_error(ctx, "after the cursor, MOST and a number of bytes between 4096 and 512mb may follow");
     const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_absent(ctx) : SERVER_OK;
@@ -125,7 +126,6 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
 {
     settings settings;
     bool replace, absent;
-    vidi_str piece = text_of(argv[3]);
     const char *wrong = parse_words(&settings, &replace, argv + 4, argc - 4);
     if (wrong)
         return reply_error(ctx, wrong);
@@ -135,7 +135,7 @@ static int load_first(server_context *ctx, server_string **argv, int argc)
     if (old && !replace)
         return reply_error(ctx, "the key exists already; REPLACE would replace it");
     value *made = value_new(&settings);
-    int code = value_take_piece(made, piece);
+    int code = value_take_piece(made, text_of(argv[3]));
     if (code < 0) {
         reply_failure(ctx, made, code);
         value_close(made);
@@ -160,7 +160,6 @@ static int refuse_position(server_context *ctx, const value *value)
 static int load_next(server_context *ctx, server_string **argv, int argc, uint64_t position)
 {
     bool absent;
-    vidi_str piece = text_of(argv[3]);
     if (argc != 4)
         return reply_error(ctx, "options come with the first piece");
     value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
@@ -168,7 +167,7 @@ static int load_next(server_context *ctx, server_string **argv, int argc, uint64
         return absent ? reply_error(ctx, "there is no such key: begin with position 0") : SERVER_OK;
     if (position != value->position)
         return refuse_position(ctx, value);
-    int code = value_take_piece(value, piece);
+    int code = value_take_piece(value, text_of(argv[3]));
     return code < 0 ? reply_failure(ctx, value, code) : loaded(ctx, argv[1], value, position, code);
 }
 
