@@ -9,12 +9,14 @@ BENCH_PLOTS ?= build
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
+# URLs that go to the module for Redis.
+BENCH_REDIS ?= 1e6
 # Pages of the site that the crawlers visit.
 BENCH_PAGES ?= 20000
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-billion coverage lint analyze ci format completions abi \
+.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis bench-billion coverage lint analyze ci format completions abi \
 	install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
@@ -57,6 +59,10 @@ bench: bench-build ## compares vidi with peers and the memory's limit: build/ben
 		--plots $(BENCH_PLOTS) --folder $(BENCH_FOLDER)
 	@bench/stream.sh build $(BENCH_LINES)
 	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
+	@bench/redis/redis.sh build $(BENCH_REDIS)
+
+bench-redis: bench-build ## measures the module for Redis; BENCH_REDIS=1e7 takes some minutes
+	@bench/redis/redis.sh build $(BENCH_REDIS)
 
 bench-stream: bench-build ## compares the program with sort, awk, perl and others; BENCH_LINES=20e6 takes longer
 	@bench/stream.sh build $(BENCH_LINES)
