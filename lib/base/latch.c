@@ -2,7 +2,9 @@
 #include "base/latch.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How often a thread looks again before it sleeps: a microsecond or two, longer than most calls hold a latch. */
@@ -44,6 +46,71 @@ void vidi__mutex_wait(vidi__mutex *mutex)
 void vidi__mutex_wake(vidi__mutex *mutex)
 {
     wake_one(&mutex->state);
+}
+
+/* ---- lending a latch ---- */
+
+static _Atomic bool can_lend;
+
+static bool membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+}
+
+/* The kernel may take milliseconds if other threads are running already. So this is not left to the first add. */
+bool vidi__latch_prepare(void)
+{
+    static _Atomic bool asked;
+    if (!atomic_load_explicit(&asked, memory_order_relaxed) && !atomic_exchange(&asked, true))
+        atomic_store_explicit(&can_lend, membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED), memory_order_relaxed);
+    return atomic_load_explicit(&can_lend, memory_order_relaxed);
+}
+
+/*
+ * Every thread of the process passes a full barrier. The kernel may refuse in a child of fork(), which must register
+ * again, or because a filter of system calls was installed in the meantime. Then time must do: a processor keeps a store
+ * to itself for far less than this.
+ */
+static void pass_barrier(void)
+{
+    const struct timespec long_enough = {.tv_nsec = 20000000};
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+        (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)))
+        return;
+    atomic_store_explicit(&can_lend, false, memory_order_relaxed);
+    (void)nanosleep(&long_enough, NULL);
+}
+
+bool vidi__latch_lend(vidi__latch *latch)
+{
+    uint32_t alone = VIDI__LATCH_ALONE;
+    latch->streak = 0;
+    if (!atomic_load_explicit(&can_lend, memory_order_relaxed))
+        return false;
+    latch->bound = true; /* before anybody can recall it and be alone */
+    bool lent = atomic_compare_exchange_strong_explicit(&latch->state, &alone, VIDI__LATCH_ALONE | VIDI__LATCH_LENT,
+                                                        memory_order_release, memory_order_relaxed);
+    if (!lent)
+        latch->bound = false;
+    return lent;
+}
+
+/* Makes the latch free if it is lent. The queue must be locked: one thread recalls it at a time. */
+static void recall(vidi__latch *latch)
+{
+    if (!(atomic_load_explicit(&latch->state, memory_order_relaxed) & VIDI__LATCH_LENT))
+        return;
+    atomic_fetch_or_explicit(&latch->state, VIDI__LATCH_RECALLED, memory_order_acquire);
+    pass_barrier();
+    while (atomic_load_explicit(&latch->inside, memory_order_acquire))
+        sleep_while(&latch->inside, 1);
+    const uint32_t gone = VIDI__LATCH_ALONE | VIDI__LATCH_LENT | VIDI__LATCH_RECALLED;
+    atomic_fetch_and_explicit(&latch->state, ~gone, memory_order_release);
+}
+
+void vidi__latch_return(vidi__latch *latch)
+{
+    wake_one(&latch->inside);
 }
 
 /* ---- latch ---- */
@@ -100,6 +167,7 @@ static void enqueue(vidi__latch *latch, vidi__latch_waiter *self)
         latch->first = self;
     latch->last = self;
     atomic_fetch_or_explicit(&latch->state, VIDI__LATCH_QUEUED, memory_order_relaxed);
+    recall(latch); /* a borrower wakes nobody in the queue; and from now on, the latch is not lent */
 }
 
 /* The first in the queue is in. If it shares the latch, the next may be able to join it, and insists otherwise. */
@@ -135,6 +203,11 @@ void vidi__latch_wait(vidi__latch *latch, uint32_t want)
 {
     uint32_t stops = obstacles(want, VIDI__LATCH_INSISTS);
     atomic_store_explicit(&latch->refusals, VIDI__LATCH_REFUSALS, memory_order_relaxed);
+    if (atomic_load_explicit(&latch->state, memory_order_relaxed) & VIDI__LATCH_LENT) {
+        vidi__mutex_lock(&latch->queue);
+        recall(latch);
+        vidi__mutex_unlock(&latch->queue);
+    }
     for (unsigned i = 0; i < SPINS; i++) {
         if (try_take(latch, want, stops, 0))
             return;

@@ -84,14 +84,14 @@ struct vidi__filter {
     uint32_t fp_meaning;
     bool keyed;            /* every hash function it uses is keyed, so attackers cannot aim */
     bool stores_every_add; /* an add is stored even if its verdict is SEEN */
-    uint64_t combination;  /* not 0: there are no salts, and only this combination of functions distinguishes epochs */
-    uint64_t capacity;     /* 0: it grows */
-    double error;          /* at capacity; 0 if none was requested */
     bool count_known;      /* create has determined the count from the contents */
     bool is_member;        /* as in vidi__config */
-    const bool *alone;     /* as in vidi__config */
     /* Adds must have the set alone for now, although the kind is concurrent. Changes only while the caller is alone. */
     _Atomic bool needs_alone;
+    uint64_t combination; /* not 0: there are no salts, and only this combination of functions distinguishes epochs */
+    uint64_t capacity;    /* 0: it grows */
+    double error;         /* at capacity; 0 if none was requested */
+    const bool *alone;    /* as in vidi__config */
     uint64_t member_salts[2]; /* make the hashes of a member differ from those of other members */
     _Atomic uint64_t count;   /* URLs in it */
     /* How often something was taken out, or has moved to another position (pieces.h). Written under exclusive lock. */
@@ -183,6 +183,11 @@ struct vidi__kind {
      */
     vidi__added (*add_hash)(vidi__filter *filter, vidi__u128 hash);
     int (*has_hash)(const vidi__filter *filter, vidi__u128 hash);
+    /*
+     * Prefetches what one of the two above will read, if the caller has the set alone. It may be called for a hash that
+     * is then not used. NULL if the kind has none.
+     */
+    void (*fetch_hash)(const vidi__filter *filter, vidi__u128 hash);
     /* Probability that a URL that was never added is now answered VIDI_SEEN. */
     double (*fp_now)(const vidi__filter *filter);
     void (*stat)(const vidi__filter *filter, vidi__filter_stats *stats);

@@ -113,21 +113,6 @@ static __attribute__((noinline)) vidi__added add_item(vidi_set *set, vidi_str ur
     return (vidi__added){code < 0 ? code : verdict, tally.lost};
 }
 
-/* Adds one URL, in canonical form, to a set in memory: the same as vidi__add_work, without what batches and logs need. */
-static int add_one(vidi_set *set, vidi_str url)
-{
-    VIDI__TRY(vidi__set_writable(set));
-    vidi__lock_to_add(set);
-    vidi__epoch *now = &set->now;
-    vidi__filter *filter = now->filter;
-    vidi__added added = VIDI__LIKELY(vidi__filter_takes_one(filter))
-                            ? filter->kind->add_hash(filter, vidi__hash(now->hash, &now->key, url))
-                            : add_item(set, url);
-    vidi__epoch_count_one(now, added, set->alone);
-    vidi__unlock(set);
-    return added.code;
-}
-
 /* Not inlined, so that the short way needs none of its frame. */
 static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
 {
@@ -136,9 +121,33 @@ static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
     return code == VIDI_OK ? verdict : code;
 }
 
+/*
+ * Adds one URL to a set in memory: the same as vidi__add_work, without what batches and logs need. The hash comes first,
+ * so that the filter's line is on its way while the URL is checked.
+ */
+static int add_one(vidi_set *set, vidi_str url)
+{
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__lock_to_add(set);
+    vidi__epoch *now = &set->now;
+    vidi__filter *filter = now->filter;
+    vidi__u128 hash = vidi__epoch_fetch(now, url, set->alone);
+    if (VIDI__UNLIKELY(!vidi__is_canonical(set, url))) {
+        vidi__unlock(set);
+        return add_as_batch(set, url);
+    }
+    vidi__added added =
+        VIDI__LIKELY(vidi__filter_takes_one(filter)) ? filter->kind->add_hash(filter, hash) : add_item(set, url);
+    vidi__epoch_count_one(now, added, set->alone);
+    vidi__unlock(set);
+    return added.code;
+}
+
 /* The same for a set in a folder, which goes the long way if it has to wait for the disk, or stages what it adds. */
 static int add_one_to_folder(vidi_set *set, vidi_str url)
 {
+    if (VIDI__UNLIKELY(!vidi__is_canonical(set, url)))
+        return add_as_batch(set, url);
     VIDI__TRY(vidi__set_writable(set));
     vidi__lock_to_add(set);
     int code = set->persistence->add_one(set, url);
@@ -151,7 +160,7 @@ static int add_one_to_folder(vidi_set *set, vidi_str url)
 
 int vidi_add(vidi_set *set, vidi_str url)
 {
-    if (VIDI__UNLIKELY(!set || !vidi__is_canonical(set, url)))
+    if (VIDI__UNLIKELY(!set || !url.ptr))
         return add_as_batch(set, url);
     return set->persistence ? add_one_to_folder(set, url) : add_one(set, url);
 }

@@ -61,20 +61,23 @@ static __attribute__((noinline)) int look_as_batch(const vidi_set *set, vidi_str
     return code == VIDI_OK ? verdict : code;
 }
 
-/* Looks one URL, in canonical form, up in the filter: the same as vidi__lookup_work, without what batches need. */
+/*
+ * Looks one URL up in the filter: the same as vidi__lookup_work, without what batches need. The hash comes first, as in
+ * adds.
+ */
 static int look_one(vidi_set *set, vidi_str url)
 {
     VIDI__TRY(vidi__set_here(set));
     vidi__lock_to_look(set);
-    if (VIDI__UNLIKELY(set->persistence && set->persistence->has_more(set))) {
+    const vidi__epoch *now = &set->now;
+    const vidi__filter *filter = now->filter;
+    vidi__u128 hash = vidi__epoch_fetch(now, url, set->alone);
+    if (VIDI__UNLIKELY(!vidi__is_canonical(set, url) || (set->persistence && set->persistence->has_more(set)))) {
         vidi__unlock(set);
         return look_as_batch(set, url);
     }
-    const vidi__epoch *now = &set->now;
-    const vidi__filter *filter = now->filter;
-    int code = VIDI__LIKELY(vidi__filter_takes_one(filter))
-                   ? filter->kind->has_hash(filter, vidi__hash(now->hash, &now->key, url))
-                   : look_item(set, url);
+    int code =
+        VIDI__LIKELY(vidi__filter_takes_one(filter)) ? filter->kind->has_hash(filter, hash) : look_item(set, url);
     code = vidi__set_intact(set, code);
     vidi__counter_add(&set->now.asked, code >= 0, set->alone);
     vidi__unlock(set);
@@ -83,8 +86,7 @@ static int look_one(vidi_set *set, vidi_str url)
 
 int vidi_has(const vidi_set *set, vidi_str url)
 {
-    bool direct = set && vidi__is_canonical(set, url);
-    return VIDI__LIKELY(direct) ? look_one((vidi_set *)set, url) : look_as_batch(set, url);
+    return VIDI__LIKELY(set && url.ptr) ? look_one((vidi_set *)set, url) : look_as_batch(set, url);
 }
 
 static int lookup_previous(vidi_set *set, vidi_str url, uint64_t *answer)

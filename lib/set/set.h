@@ -142,6 +142,21 @@ size_t vidi__work_group(const vidi__epoch *epoch, const vidi__work *work);
 int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally);
 int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vidi__work *work);
 
+/*
+ * Hashes a URL for the short way of a single add or lookup, and prefetches where the filter will look for it. Kinds
+ * without a short way get no hash. The caller holds the lock; the URL may be anything.
+ */
+static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool alone)
+{
+    const vidi__kind *kind = epoch->filter->kind;
+    if (VIDI__UNLIKELY(!vidi__filter_takes_one(epoch->filter)))
+        return (vidi__u128){0, 0};
+    vidi__u128 hash = vidi__hash(epoch->hash, &epoch->key, url);
+    if (alone && kind->fetch_hash)
+        kind->fetch_hash(epoch->filter, hash);
+    return hash;
+}
+
 /* Removes one URL, or counts it, given its canonical form or, for kinds that need nothing else, its hash alone. */
 int vidi__epoch_remove(vidi__memory *memory, vidi__epoch *epoch, vidi_str url, const vidi__u128 *hash);
 int vidi__epoch_times(vidi__memory *memory, const vidi__epoch *epoch, vidi_str url, const vidi__u128 *hash,
@@ -204,7 +219,7 @@ static inline bool vidi__is_canonical(const vidi_set *set, vidi_str url)
 {
     if (VIDI__LIKELY(set->output == VIDI__OUTPUT_STANDARD && url.ptr))
         return vidi__url_is_canonical(url);
-    return vidi__is_in_form(set, url);
+    return (set->output == VIDI__OUTPUT_BYTES && url.ptr) || vidi__is_in_form(set, url);
 }
 
 /* The same for one URL, for calls whose answer is not a verdict. VIDI_INVALID if it is not a URL and is not kept. */

@@ -124,6 +124,16 @@ static int fingerprint_has_hash(const vidi__filter *filter, vidi__u128 whole)
     return (VIDI__LIKELY(alone) ? is_in_table(&self->table, hash) : has_locked(self, hash)) ? VIDI_SEEN : VIDI_NEW;
 }
 
+/* Locating the line again takes a few instructions; what takes long is on its way meanwhile. */
+static void fingerprint_fetch_hash(const vidi__filter *filter, vidi__u128 whole)
+{
+    const vidi__table *table = &((const fingerprint *)filter)->table;
+    uint64_t hash = vidi__filter_member_hash(filter, whole).hi;
+    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash); /* which is only read */
+    if (VIDI__LIKELY(partition->directory != NULL))
+        __builtin_prefetch(vidi__place_of(partition, hash).spot.line, 1);
+}
+
 /* ---- batches ---- */
 
 /* From this many hashes on, a table is much larger than most caches. */
@@ -628,6 +638,7 @@ const vidi__kind vidi__kind_fingerprint = {
     .has_hashes = fingerprint_has_hashes,
     .add_hash = fingerprint_add_hash,
     .has_hash = fingerprint_has_hash,
+    .fetch_hash = fingerprint_fetch_hash,
     .fp_now = fingerprint_fp_now,
     .stat = fingerprint_stat,
     .describe = fingerprint_describe,
