@@ -167,10 +167,10 @@ enum vidi_access_flags {
      * Room for a capacity is not allocated when a set is made, rotated, read or copied, but when it is first written
      * to, zeroed, in requests of at most 2 MiB. So making a set for any capacity takes microseconds, also if the
      * allocator clears its memory, and vidi_stats.memory_bytes counts what was written to. A set that then gets no more
-     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. For fingerprint,
-     * classic, counting, multilayer and eigen, also inside spatial and scalable. Other kinds ignore it: blocked,
-     * hashset and sorted allocate the room for their capacity at once. Adds to such a Bloom filter do not run in
-     * parallel. fingerprint takes the capacity as a hint, as from vidi_expect, and grows.
+     * memory, or reaches its limit, refuses adds (VIDI_EMEMORY, VIDI_ELIMIT) and stays as it is. VIDI_ELIMIT at once for
+     * a Bloom filter that is larger than this machine's memory, and than the limit. Adds to a Bloom filter do not run
+     * in parallel then. fingerprint takes the capacity as a hint, as from vidi_expect, and grows; hashset and sorted
+     * grow, too, and what they grow by is allocated at once, by sorted in one request.
      */
     VIDI_TOUCH_LATER = 256
 };
@@ -475,7 +475,7 @@ VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_
  * because adds grow the set when they need to, in small pieces for all kinds but `sorted` and `list`. A server calls it
  * when idle. For `fingerprint`, from 64 MiB on, it allocates and touches the memory that the next adds will need (at
  * most a 64th more, and 16 MiB), which otherwise takes a third of their time; another thread may do so while this one
- * adds. It does not touch the room that VIDI_TOUCH_LATER left out of a Bloom filter: adds do.
+ * adds. Of a Bloom filter with VIDI_TOUCH_LATER it touches all of the room that was left out.
  */
 VIDI_API int vidi_step(vidi_set *set, uint64_t budget_ns);
 

@@ -1,6 +1,8 @@
 /* See lazy.h. */
 #include "base/lazy.h"
 
+#include "base/clock.h"
+
 uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS]; /* never written to, so the kernel never gives it memory of its own */
 
 static uint64_t pieces_of(uint64_t words)
@@ -17,8 +19,13 @@ static uint64_t piece_bytes(const vidi__lazy *lazy, uint64_t piece)
 int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words)
 {
     uint64_t count = pieces_of(words);
-    *lazy = (vidi__lazy){.words = words, .bytes = count * sizeof *lazy->pieces, .memory = memory};
-    VIDI__TRY(vidi__alloc(memory, &lazy->pieces, lazy->bytes, _Alignof(void *)));
+    *lazy = (vidi__lazy){.words = words, .untouched = count, .memory = memory};
+    lazy->bytes = count * sizeof *lazy->pieces;
+    VIDI__TRY(vidi__promise(memory, words));
+    int code = vidi__alloc(memory, &lazy->pieces, lazy->bytes, _Alignof(void *));
+    if (code < 0)
+        vidi__promise_end(memory, words);
+    VIDI__TRY(code);
     for (uint64_t i = 0; i < count; i++)
         lazy->pieces[i] = vidi__lazy_zeros;
     return VIDI_OK;
@@ -33,6 +40,7 @@ void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory)
         if (lazy->pieces[i] != vidi__lazy_zeros)
             vidi__release(memory, lazy->pieces[i], piece_bytes(lazy, i), VIDI__CACHE_LINE);
     vidi__release(memory, lazy->pieces, count * sizeof *lazy->pieces, _Alignof(void *));
+    vidi__promise_end(memory, lazy->words);
     *lazy = (vidi__lazy){0};
 }
 
@@ -42,7 +50,27 @@ int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t wor
     VIDI__TRY(vidi__alloc_zeroed(memory, &fresh, bytes, VIDI__CACHE_LINE));
     lazy->pieces[piece] = fresh;
     lazy->bytes += bytes;
+    lazy->untouched--;
     return VIDI_OK;
+}
+
+int vidi__lazy_touch_next(vidi__lazy *lazy, vidi__memory *memory)
+{
+    uint64_t piece = 0;
+    if (!lazy->untouched)
+        return 0;
+    while (lazy->pieces[piece] != vidi__lazy_zeros)
+        piece++;
+    VIDI__TRY(vidi__lazy_touch_slowly(lazy, memory, piece * VIDI__LAZY_WORDS));
+    return 1;
+}
+
+int vidi__lazy_step(vidi__lazy *lazy, uint64_t budget_ns)
+{
+    uint64_t begin = vidi__clock_ns();
+    while (lazy->untouched && vidi__clock_ns() - begin < budget_ns)
+        VIDI__TRY(vidi__lazy_touch_next(lazy, lazy->memory));
+    return lazy->untouched != 0;
 }
 
 int vidi__lazy_touch_range(vidi__lazy *lazy, uint64_t first, uint64_t count)
@@ -57,6 +85,7 @@ static void untouch(vidi__lazy *lazy, vidi__memory *memory, uint64_t piece)
     vidi__release(memory, lazy->pieces[piece], piece_bytes(lazy, piece), VIDI__CACHE_LINE);
     lazy->pieces[piece] = vidi__lazy_zeros;
     lazy->bytes -= piece_bytes(lazy, piece);
+    lazy->untouched++;
 }
 
 int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, vidi__reader *reader)

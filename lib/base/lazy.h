@@ -18,11 +18,12 @@
 typedef struct vidi__lazy {
     uint64_t **pieces; /* NULL: there is no array */
     uint64_t words;
-    uint64_t bytes; /* allocated, with the list of pieces */
+    uint64_t bytes;     /* allocated, with the list of pieces */
+    uint64_t untouched; /* pieces that nobody has written to */
     vidi__memory *memory;
 } vidi__lazy;
 
-/* Makes an array of zeros. */
+/* Makes an array of zeros. VIDI_ELIMIT if all arrays of the set together could never be filled (vidi__promise). */
 int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words);
 void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory);
 
@@ -34,6 +35,12 @@ int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t wor
 
 /* Touches all words of a range. */
 int vidi__lazy_touch_range(vidi__lazy *lazy, uint64_t first, uint64_t count);
+
+/* Touches the first piece that nobody has written to: 1, or 0 if there was none. */
+int vidi__lazy_touch_next(vidi__lazy *lazy, vidi__memory *memory);
+
+/* Touches pieces in order for about this long, or none if that is 0: 1 if more is left to do. */
+int vidi__lazy_step(vidi__lazy *lazy, uint64_t budget_ns);
 
 extern uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
 

@@ -87,6 +87,7 @@ int vidi__memory_init(vidi__memory *memory, const vidi_allocator *allocator, uin
     memory->limit = limit ? limit : machine_memory();
     memory->borrowed = NULL;
     memory->borrowed_bytes = 0;
+    memory->promised = 0;
     atomic_init(&memory->used, 0);
     return VIDI_OK;
 }
@@ -104,6 +105,22 @@ int vidi__memory_check(const vidi__memory *memory, uint64_t bytes)
     if (used > memory->limit || bytes > memory->limit - used)
         return over_limit(memory, used, bytes);
     return VIDI_OK;
+}
+
+int vidi__promise(vidi__memory *memory, uint64_t words)
+{
+    uint64_t machine = machine_memory(), most = (machine > memory->limit ? machine : memory->limit) / 8;
+    if (words > most || memory->promised > most - words)
+        return vidi__fail(VIDI_ELIMIT, "an array of %s is more than this machine's memory of %s can ever hold",
+                          vidi__human_bytes(words < UINT64_MAX / 8 ? words * 8 : UINT64_MAX).text,
+                          vidi__human_bytes(machine).text);
+    memory->promised += words;
+    return VIDI_OK;
+}
+
+void vidi__promise_end(vidi__memory *memory, uint64_t words)
+{
+    memory->promised -= words;
 }
 
 /* Accounts for the bytes, or fails. Several threads may do so at once and together never exceed the limit. */

@@ -19,6 +19,7 @@ typedef struct vidi__memory {
     vidi_allocator hook;
     uint64_t limit;
     _Atomic uint64_t used;
+    uint64_t promised;    /* words of arrays that are allocated later; their owner is alone when it changes */
     const void *borrowed; /* start of the mapping; NULL if there is none */
     uint64_t borrowed_bytes;
 } vidi__memory;
@@ -35,6 +36,14 @@ int vidi__alloc_zeroed(vidi__memory *memory, void *out, uint64_t bytes, size_t a
 
 /* bytes and alignment must be the same as at allocation. NULL is allowed. */
 void vidi__release(vidi__memory *memory, void *ptr, uint64_t bytes, size_t alignment);
+
+/*
+ * Accounts for an array of so many words that is allocated when it is written to (lazy.h), and its end. VIDI_ELIMIT if
+ * all such arrays of the set together are larger than both the memory of this machine and the limit: they could never
+ * be filled, and even the list of their pieces might be large.
+ */
+int vidi__promise(vidi__memory *memory, uint64_t words);
+void vidi__promise_end(vidi__memory *memory, uint64_t words);
 
 /* Would this many more bytes stay within the limit? VIDI_ELIMIT with a message if not. */
 int vidi__memory_check(const vidi__memory *memory, uint64_t bytes);

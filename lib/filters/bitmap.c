@@ -1,6 +1,8 @@
 /* Creating, loading, saving and merging bit arrays. */
 #include "filters/bitmap.h"
 
+#include "base/clock.h"
+
 /* Arrays of up to a page are never lazy: to allocate them later would save nothing, and each access would take longer. */
 #define LAZY_FROM 4096
 
@@ -138,4 +140,16 @@ uint64_t vidi__bitmap_union(const vidi__bitmap *a, const vidi__bitmap *b)
     }
     uint64_t rest = *vidi__bitmap_word(a, last) | *vidi__bitmap_word(b, last);
     return sum + (uint64_t)__builtin_popcountll(rest & vidi__bitmap_last_bits(a->m));
+}
+
+int vidi__bitmaps_step(vidi__bitmap *const *bitmaps, unsigned count, uint64_t budget_ns)
+{
+    uint64_t begin = vidi__clock_ns();
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t gone = vidi__clock_ns() - begin;
+        int more = vidi__lazy_step(&bitmaps[i]->lazy, gone < budget_ns ? budget_ns - gone : 0);
+        if (more)
+            return more;
+    }
+    return 0;
 }

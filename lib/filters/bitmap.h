@@ -101,6 +101,9 @@ static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bi
 
 /* ---- for arrays of both sorts ---- */
 
+/* Touches what is lazy in these arrays for about this long: 1 if more is left to do. */
+int vidi__bitmaps_step(vidi__bitmap *const *bitmaps, unsigned count, uint64_t budget_ns);
+
 static inline bool vidi__bitmap_is_lazy(const vidi__bitmap *bitmap)
 {
     return !bitmap->words;

@@ -454,6 +454,11 @@ static int classic_plan(const vidi__want *want, vidi__planned *planned)
     return VIDI_OK;
 }
 
+static int classic_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    return vidi__lazy_step(&((classic *)filter)->bits.lazy, budget_ns);
+}
+
 const vidi__kind vidi__kind_classic = {
     .name = "classic",
     .summary = "Bloom filter of m bits with k positions a URL",
@@ -479,4 +484,5 @@ const vidi__kind vidi__kind_classic = {
     .fp_merged = classic_fp_merged,
     .unite = classic_unite,
     .save_union = classic_save_union,
+    .step = classic_step,
 };

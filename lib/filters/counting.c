@@ -395,6 +395,11 @@ static int counting_plan(const vidi__want *want, vidi__planned *planned)
     return VIDI_OK;
 }
 
+static int counting_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    return vidi__lazy_step(&((counting *)filter)->lazy, budget_ns);
+}
+
 const vidi__kind vidi__kind_counting = {
     .name = "counting",
     .summary = "Bloom filter of counters, which can delete and count",
@@ -418,4 +423,5 @@ const vidi__kind vidi__kind_counting = {
     .fp_merged = counting_fp_merged,
     .unite = counting_unite,
     .save_union = counting_save_union,
+    .step = counting_step,
 };

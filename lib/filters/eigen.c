@@ -265,6 +265,12 @@ static int eigen_plan(const vidi__want *want, vidi__planned *planned)
     return VIDI_OK;
 }
 
+static int eigen_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    eigen *self = (eigen *)filter;
+    return vidi__bitmaps_step((vidi__bitmap *[]){&self->first, &self->second}, 2, budget_ns);
+}
+
 const vidi__kind vidi__kind_eigen = {
     .name = "eigen",
     .summary = "Bloom filter with a second region for features of the URL",
@@ -284,4 +290,5 @@ const vidi__kind vidi__kind_eigen = {
     .plan = eigen_plan,
     .merge = eigen_merge,
     .fp_merged = eigen_fp_merged,
+    .step = eigen_step,
 };

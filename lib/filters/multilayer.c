@@ -283,6 +283,15 @@ static int multilayer_plan(const vidi__want *want, vidi__planned *planned)
     return VIDI_OK;
 }
 
+static int multilayer_step(vidi__filter *filter, uint64_t budget_ns)
+{
+    multilayer *self = (multilayer *)filter;
+    vidi__bitmap *bits[LAYERS_MAX + 1];
+    for (unsigned i = 0; i <= self->layers; i++)
+        bits[i] = &self->bits[i];
+    return vidi__bitmaps_step(bits, self->layers + 1, budget_ns);
+}
+
 const vidi__kind vidi__kind_multilayer = {
     .name = "multilayer",
     .summary = "one Bloom filter per path segment, and one on their XOR",
@@ -302,4 +311,5 @@ const vidi__kind vidi__kind_multilayer = {
     .plan = multilayer_plan,
     .merge = multilayer_merge,
     .fp_merged = multilayer_fp_merged,
+    .step = multilayer_step,
 };

@@ -602,14 +602,15 @@ static int scalable_verify(const vidi__filter *filter)
     return VIDI_OK;
 }
 
-/* Creates the next stage before it is needed, so that no add has to wait for it. */
+/* Creates the next stage before it is needed, so that no add has to wait for it, and lets the last one do its step. */
 static int scalable_step(vidi__filter *filter, uint64_t budget_ns)
 {
     scalable *self = (scalable *)filter;
     double count = (double)vidi__filter_count(last_of(self));
     if (budget_ns && self->stages < STAGES_MAX && count >= AHEAD * (double)self->last_capacity)
         VIDI__TRY(make_stage(self, self->stages));
-    return 0;
+    vidi__filter *last = last_of(self);
+    return last->kind->step ? last->kind->step(last, budget_ns) : 0;
 }
 
 /*

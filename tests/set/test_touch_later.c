@@ -24,7 +24,15 @@ static const test_case kinds[] = {
     {"multilayer", NULL, 0, 0, 0},
     {"eigen", NULL, 0, 0, 0},
     {"scalable", "inner=classic", 0, 0, 0},
+    {"blocked", NULL, 0, 0, 0},
+    {"blocked", "lines=3", 0, 0, 0},
+    {"scalable", "inner=blocked", 0, 0, 0},
+    {"scalable", "inner=classic,ends=count,growth=32768", 0, 0, 0},
+    {"scalable", "inner=blocked,ends=count,growth=32768", 0, 0, 0},
     {"spatial", "F=2,inner=counting", 0, 0, 0},
+    {"hashset", NULL, 0, 0, 0},
+    {"sorted", NULL, 0, 0, 0},
+    {"list", NULL, 0, 0, 0},
 };
 
 static vidi_str url_at(char *room, uint64_t i)
@@ -186,8 +194,81 @@ static void a_refused_add_changes_nothing(void **state)
         assert_true(verdict == VIDI_NEW || verdict == VIDI_SEEN);
         assert_int_equal(vidi_has(set, url_at(room, i)), VIDI_SEEN);
     }
-    assert_true(refusals > 3);
+    assert_true(refusals > (strcmp(which->kind, "list") == 0 ? 0 : 3));
     vidi_close(set);
+    test_allocator_finish(&watch);
+}
+
+/* Growth by a large factor, as with Redis: the second stage is for 32 million URLs, and costs what is written of it. */
+static void a_stage_of_any_size_opens_at_once(void **state)
+{
+    test_allocator watch;
+    char room[TEST_URL_ROOM];
+    test_allocator_init(&watch);
+    watch.hook.allocate_zeroed = NULL;
+    vidi_set *set = set_for(*state, 1000, VIDI_TOUCH_LATER, &watch.hook, UINT64_C(1) << 40);
+    uint64_t n = 0;
+    for (; test_stat(set).stages == 1; n++)
+        assert_int_equal(vidi_add(set, url_at(room, n)), VIDI_NEW);
+    assert_int_equal(n, 1001);
+    uint64_t pieces = test_stat(set).memory_bytes / PIECE;
+    check(pieces <= 30, "%llu pieces", (unsigned long long)pieces); /* at most one for each bit of the one URL */
+    check(watch.largest <= PIECE, "%llu bytes in one request", (unsigned long long)watch.largest);
+    vidi_close(set);
+    test_allocator_finish(&watch);
+}
+
+/* vidi_step touches everything, after which adds need no more memory. */
+static void a_step_touches_the_rest(void **state)
+{
+    test_allocator watch;
+    char room[TEST_URL_ROOM];
+    test_allocator_init(&watch);
+    vidi_set *set = set_for(*state, 20000000, VIDI_TOUCH_LATER, &watch.hook, 0);
+    assert_int_equal(vidi_add(set, url_at(room, 0)), VIDI_NEW);
+    vidi_stats before = test_stat(set);
+    assert_int_equal(vidi_step(set, 0), 1);
+    assert_int_equal(test_stat(set).memory_bytes, before.memory_bytes);
+    test_allocator_fail(&watch, 1, false);
+    assert_int_equal(vidi_step(set, 1000000), VIDI_EMEMORY);
+    test_allocator_fail(&watch, 0, false);
+    assert_int_equal(test_stat(set).memory_bytes, before.memory_bytes);
+    while (vidi_step(set, 1000) == 1)
+        ;
+    assert_int_equal(vidi_step(set, 1000), 0);
+    assert_true(test_stat(set).memory_bytes > before.memory_bytes);
+    assert_true(test_stat(set).fp_now == before.fp_now);
+    uint64_t bytes = test_stat(set).memory_bytes;
+    for (uint64_t i = 1; i < 200; i++)
+        assert_int_equal(vidi_add(set, url_at(room, i)), VIDI_NEW);
+    assert_int_equal(test_stat(set).memory_bytes, bytes);
+    assert_int_equal(test_stat(set).memory_bytes, watch.live_bytes);
+    vidi_close(set);
+    test_allocator_finish(&watch);
+}
+
+/* What no machine could hold is refused before anything is allocated for it. */
+static void a_capacity_beyond_all_memory_is_refused(void **state)
+{
+    static const double capacities[] = {1e12, 1e15, 1e18};
+    const test_case *which = *state;
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    test_allocator watch;
+    test_allocator_init(&watch);
+    access.flags = VIDI_TOUCH_LATER;
+    access.allocator = &watch.hook;
+    options.kind = which->kind;
+    options.params = which->params;
+    options.access = &access;
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+        vidi_set *set = NULL;
+        options.capacity = (uint64_t)capacities[i];
+        int code = vidi_create(&set, &options);
+        check(code == VIDI_ELIMIT || code == VIDI_EOPTION || code == VIDI_OK, "%d: %s", code, vidi_message());
+        vidi_close(set);
+        check(watch.peak_bytes < 1 << 20, "%llu bytes", (unsigned long long)watch.peak_bytes);
+    }
     test_allocator_finish(&watch);
 }
 
@@ -207,6 +288,16 @@ static void the_limit_is_met_by_adds(void **state)
     vidi_close(set);
 }
 
+/* Does it begin small, whatever the capacity? */
+static bool is_grown(const test_case *which)
+{
+    static const char *const names[] = {"fingerprint", "hashset", "sorted", "list"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(which->kind, names[i]) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -220,6 +311,16 @@ int main(int argc, char **argv)
         test_add(name, pieces_bring_it_over, &kinds[i]);
         snprintf(name, sizeof name, "a refused add changes nothing: %s, %s", kinds[i].kind, what);
         test_add(name, a_refused_add_changes_nothing, &kinds[i]);
+        snprintf(name, sizeof name, "a capacity beyond all memory is refused: %s, %s", kinds[i].kind, what);
+        test_add(name, a_capacity_beyond_all_memory_is_refused, &kinds[i]);
+        if (kinds[i].params && strstr(kinds[i].params, "ends=count")) {
+            snprintf(name, sizeof name, "a stage of any size opens at once: %s, %s", kinds[i].kind, what);
+            test_add(name, a_stage_of_any_size_opens_at_once, &kinds[i]);
+        }
+        if (!is_grown(&kinds[i])) {
+            snprintf(name, sizeof name, "a step touches the rest: %s, %s", kinds[i].kind, what);
+            test_add(name, a_step_touches_the_rest, &kinds[i]);
+        }
         if (kinds[i].kind[0] == 'c') { /* the others fill their memory slowly */
             snprintf(name, sizeof name, "the limit is met by adds: %s, %s", kinds[i].kind, what);
             test_add(name, the_limit_is_met_by_adds, &kinds[i]);

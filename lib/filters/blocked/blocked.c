@@ -302,9 +302,13 @@ static void prepare(vidi__blocked_batch *batch, const blocked *self, const vidi_
         batch->salts[i].row = layer->salts[i].row;
         batch->salts[i].bits = layer->salts[i].bits;
     }
+    batch->pieces = layer->lazy.pieces;
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++) {
         vidi__blocked_draw draw = vidi__layer_draw(layer, 0, i, NULL);
-        batch->parts[i].first = draw.first;
+        if (vidi__layer_is_lazy(layer))
+            batch->parts[i].begin = draw.begin;
+        else
+            batch->parts[i].first = draw.first;
         batch->parts[i].rows = draw.rows;
     }
 }
@@ -358,10 +362,28 @@ static int answer_seen(const blocked *self, const vidi__u128 *hashes, size_t n, 
     return seen == n ? VIDI_OK : code;
 }
 
+/* Claims room for 1 to n URLs, and the memory for their bits. */
+static int claim(blocked *self, blocked_run *run, size_t n, uint64_t *taken)
+{
+    VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
+    vidi__layer *layer = self->layers.at[run->claimed_in];
+    uint64_t ready = 0;
+    int code = VIDI_OK;
+    if (VIDI__LIKELY(!layer->lazy.untouched))
+        return VIDI_OK;
+    while (ready < *taken && code == VIDI_OK) {
+        code = vidi__layer_touch_url(layer, self->base.memory, &run->hashes[ready]);
+        ready += code == VIDI_OK;
+    }
+    vidi__layers_settle(&self->layers, run->claimed_in, *taken - ready, 0);
+    *taken = ready;
+    return ready ? VIDI_OK : code; /* the next claim will fail again */
+}
+
 /* Adds as many URLs as the last layer has room for. */
 static int add_some(blocked *self, blocked_run *run, size_t n, vidi__tally *tally, uint64_t *taken)
 {
-    VIDI__TRY(vidi__layers_claim(&self->layers, n, &run->claimed_in, taken));
+    VIDI__TRY(claim(self, run, n, taken));
     if (VIDI__UNLIKELY(atomic_load_explicit(&self->zone_layers, memory_order_relaxed) <= run->claimed_in))
         refresh_zones(self);
     bool exact = *taken > 1 && !vidi__filter_is_alone(&self->base);
@@ -575,6 +597,8 @@ static int blocked_create(vidi__filter **filter, const vidi__config *config)
     VIDI__TRY(vidi__filter_alloc(&self, sizeof *self, &vidi__kind_blocked, config));
     *filter = &self->base;
     self->layers.memory = config->memory;
+    self->layers.later = config->touch_later;
+    atomic_store(&self->base.needs_alone, config->touch_later); /* a lazy array is touched by one thread at a time */
     VIDI__TRY(configure(self, config));
     VIDI__TRY(vidi__layers_init(&self->layers));
     if (config->reader) {

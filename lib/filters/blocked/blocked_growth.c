@@ -2,7 +2,8 @@
 #include "filters/blocked/blocked_growth.h"
 
 #include <math.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 #define STEP_BYTES ((uint64_t)1 << 20) /* touched between two readings of the clock */
 #define AHEAD 1.1                      /* touching stays ahead of what is needed by this factor */
@@ -25,7 +26,7 @@ void vidi__layers_free(vidi__layers *layers)
 
 static int make_layer(vidi__layers *layers, unsigned index, vidi__blocked_layer_plan plan, vidi__blocked_shape shape)
 {
-    vidi__layer_config config = {layers->memory, &layers->seed, index, plan, shape};
+    vidi__layer_config config = {layers->memory, &layers->seed, index, plan, shape, layers->later};
     VIDI__TRY(vidi__layer_make(&layers->at[index], &config));
     atomic_store_explicit(&layers->made, index + 1, memory_order_release);
     return VIDI_OK;
@@ -141,26 +142,45 @@ void vidi__layers_prepare_next(vidi__layers *layers)
     pthread_mutex_unlock(&layers->growth);
 }
 
-static double seconds(void)
+/* Touches a little of a layer: 1 if there is more to do. */
+static int touch_some(vidi__layer *layer, vidi__memory *memory)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    if (vidi__layer_is_lazy(layer)) {
+        VIDI__TRY(vidi__lazy_touch_next(&layer->lazy, memory));
+        return layer->lazy.untouched != 0;
+    }
+    vidi__layer_touch(layer, layer->touched + STEP_BYTES);
+    return layer->touched < vidi__layer_bytes(layer);
+}
+
+/* The layer that has memory left to touch: the last one, if it is lazy, then the next, if it is due; or NULL. */
+static int layer_to_touch(vidi__layers *layers, uint64_t budget_ns, vidi__layer **layer)
+{
+    double share;
+    *layer = vidi__layers_last(layers);
+    if ((*layer)->lazy.untouched)
+        return 1;
+    *layer = NULL;
+    if (!next_is_due(layers, &share) || !budget_ns)
+        return next_is_due(layers, &share);
+    VIDI__TRY(make_next(layers));
+    *layer = layers->at[vidi__layers_count(layers)];
+    return 1;
 }
 
 int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns)
 {
-    double share, end = seconds() + (double)budget_ns * 1e-9;
-    if (!next_is_due(layers, &share))
-        return 0;
+    uint64_t begin = vidi__clock_ns();
+    vidi__layer *layer;
+    int more = layer_to_touch(layers, budget_ns, &layer);
     if (!budget_ns)
-        return 1;
-    VIDI__TRY(make_next(layers));
-    vidi__layer *next = layers->at[vidi__layers_count(layers)];
-    do
-        vidi__layer_touch(next, next->touched + STEP_BYTES);
-    while (next->touched < vidi__layer_bytes(next) && seconds() < end);
-    return next->touched < vidi__layer_bytes(next);
+        return more;
+    while (more > 0 && layer) {
+        more = touch_some(layer, layers->memory);
+        if (vidi__clock_ns() - begin >= budget_ns)
+            return more;
+    }
+    return more;
 }
 
 /* ---- all layers ---- */
@@ -178,7 +198,7 @@ void vidi__layers_stat(const vidi__layers *layers, vidi__filter_stats *stats)
     uint64_t ones = 0, bits = 0;
     unsigned count = vidi__layers_count(layers), made = atomic_load_explicit(&layers->made, memory_order_acquire);
     for (unsigned i = 0; i < made; i++)
-        stats->bytes += vidi__layer_bytes(layers->at[i]);
+        stats->bytes += vidi__layer_allocated(layers->at[i]);
     for (unsigned i = 0; i < count; i++) {
         ones += vidi__layer_ones(layers->at[i]);
         bits += vidi__layer_bytes(layers->at[i]) * 8;
@@ -193,7 +213,7 @@ void vidi__layers_stage(const vidi__layers *layers, unsigned index, vidi_stage_s
     const vidi__layer *layer = layers->at[index];
     stats->capacity = layer->urls;
     stats->count = atomic_load_explicit(&layer->count, memory_order_relaxed);
-    stats->bytes = vidi__layer_bytes(layer);
+    stats->bytes = vidi__layer_allocated(layer);
     stats->error = vidi__blocked_layer_at(&layers->plan, index).share;
     stats->k = layer->lines * VIDI__BLOCKED_LANES;
 }
@@ -215,6 +235,7 @@ int vidi__layers_load(vidi__layers *layers, vidi__reader *reader)
         return vidi__damaged("a blocked filter has no layers, or too many");
     for (unsigned i = 0; i < count; i++) {
         vidi__layer_config config = {.memory = layers->memory, .seed = &layers->seed, .index = i};
+        config.later = layers->later;
         config.plan = vidi__blocked_layer_at(&layers->plan, i);
         config.shape.lines = layers->plan.lines;
         VIDI__TRY(vidi__layer_load(&layers->at[i], &config, reader));
@@ -256,6 +277,8 @@ int vidi__layers_merge(vidi__layers *into, const vidi__layers *from)
         VIDI__TRY(make_layer(into, i, (vidi__blocked_layer_plan){like->prepare, like->urls, 0},
                              (vidi__blocked_shape){(double)like->rows, like->lines}));
     }
+    for (unsigned i = 0; i < count; i++)
+        VIDI__TRY(vidi__layer_touch_for_merge(into->at[i], into->memory, from->at[i]));
     for (unsigned i = 0; i < count; i++)
         vidi__layer_merge(into->at[i], from->at[i]);
     if (count > vidi__layers_count(into))

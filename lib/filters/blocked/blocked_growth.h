@@ -30,13 +30,14 @@ typedef struct vidi__layers {
     vidi__blocked_plan plan;
     pthread_mutex_t growth;
     bool growth_made;
+    bool later;              /* words of layers are lazy (VIDI_TOUCH_LATER) */
     bool refused;            /* the next layer could not be created ahead of time: wait until it is needed */
     _Atomic unsigned in_use; /* layers in use; at least one after begin or load */
     _Atomic unsigned made;   /* layers that exist: those in use, and perhaps the next */
     vidi__layer *at[VIDI__BLOCKED_LAYERS_MAX];
 } vidi__layers;
 
-/* The caller has set memory, seed and plan. Call vidi__layers_free even after an error. */
+/* The caller has set memory, seed, plan and `later`. Call vidi__layers_free even after an error. */
 int vidi__layers_init(vidi__layers *layers);
 void vidi__layers_free(vidi__layers *layers);
 /* Creates the first layer and touches its memory. */
@@ -66,7 +67,7 @@ void vidi__layers_settle(vidi__layers *layers, unsigned index, uint64_t taken, u
 /* Called after adds: prepares the next layer as far as it should be by now. */
 void vidi__layers_prepare_next(vidi__layers *layers);
 
-/* Prepares the next layer for this long: 1 if there is more to do. */
+/* Touches lazy words and prepares the next layer for this long: 1 if there is more to do. */
 int vidi__layers_step(vidi__layers *layers, uint64_t budget_ns);
 
 /* Creates the layer after those in use unless it exists. No add may be running. */

@@ -14,6 +14,7 @@
 #ifndef VIDI_FILTERS_BLOCKED_BLOCKED_KERNEL_H
 #define VIDI_FILTERS_BLOCKED_BLOCKED_KERNEL_H
 
+#include "base/lazy.h"
 #include "cpu/cpu.h"
 #include "filters/batch.h"
 #include "filters/blocked/blocked_math.h"
@@ -33,7 +34,9 @@ typedef struct vidi__blocked_targets {
  * choice.
  */
 typedef struct vidi__blocked_draw {
-    uint64_t *first;
+    uint64_t *first;         /* NULL if the layer's words are lazy */
+    uint64_t begin;          /* number of the first word */
+    uint64_t *const *pieces; /* of lazy words */
     uint64_t rows;
     uint64_t stride; /* words from one row to the next */
     uint64_t row_salt, bits_salt;
@@ -51,11 +54,25 @@ typedef struct vidi__blocked_ahead {
     vidi__blocked_draw draw[VIDI__BLOCKED_DRAWS_MAX];
 } vidi__blocked_ahead;
 
+/* The row that a URL chooses. */
+static inline __attribute__((always_inline)) uint64_t vidi__blocked_row(const vidi__blocked_draw *draw,
+                                                                        const vidi__u128 *hash)
+{
+    return vidi__scale((hash->hi << VIDI__PARTITION_BITS) * draw->row_salt, draw->rows);
+}
+
+/* The address of a word of a lazy layer. */
+static inline __attribute__((always_inline)) uint64_t *vidi__blocked_in_pieces(uint64_t *const *pieces, uint64_t word)
+{
+    return pieces[word / VIDI__LAZY_WORDS] + word % VIDI__LAZY_WORDS;
+}
+
 static inline __attribute__((always_inline)) void vidi__blocked_locate(const vidi__blocked_draw *draw,
                                                                        const vidi__u128 *hash, size_t i)
 {
+    uint64_t offset = vidi__blocked_row(draw, hash) * draw->stride;
     uint64_t *line =
-        draw->first + vidi__scale((hash->hi << VIDI__PARTITION_BITS) * draw->row_salt, draw->rows) * draw->stride;
+        VIDI__LIKELY(draw->first) ? draw->first + offset : vidi__blocked_in_pieces(draw->pieces, draw->begin + offset);
     __builtin_prefetch(line, 1);
     draw->targets->line[i] = line;
     draw->targets->word[i] = hash->lo * draw->bits_salt >> 16;
@@ -93,8 +110,12 @@ typedef struct vidi__blocked_batch {
     struct {
         uint64_t row, bits;
     } salts[VIDI__BLOCKED_LINES_MAX];
+    uint64_t *const *pieces; /* of a layer whose words are lazy; otherwise NULL */
     struct {
-        uint64_t *first;
+        union {
+            uint64_t *first;
+            uint64_t begin; /* number of the first word, if there are pieces */
+        };
         uint64_t rows;
     } parts[VIDI__PARTITIONS];       /* the rows of each partition */
     uint32_t ones[VIDI__PARTITIONS]; /* receives how many bits were set in each */

@@ -74,25 +74,28 @@ INLINE target *step_in(target *ring, size_t from, unsigned lines)
     return &ring[from % VIDI__BLOCKED_RING * lines];
 }
 
-/* Locates and prefetches line number i of a URL. */
-INLINE target locate(const vidi__blocked_batch *batch, vidi__u128 hash, unsigned lines, unsigned i)
+/* Locates and prefetches line number i of a URL. `lazy`: the layer's words are in pieces. */
+INLINE target locate(const vidi__blocked_batch *batch, vidi__u128 hash, unsigned lines, bool lazy, unsigned i)
 {
     uint64_t partition = vidi__partition_of(hash.hi), rest = hash.hi << VIDI__PARTITION_BITS;
     uint64_t row = vidi__scale(rest * batch->salts[i].row, batch->parts[partition].rows);
-    target at = {batch->parts[partition].first + (row * lines + i) * VIDI__LINE_WORDS,
+    uint64_t offset = (row * lines + i) * VIDI__LINE_WORDS;
+    target at = {lazy ? vidi__blocked_in_pieces(batch->pieces, batch->parts[partition].begin + offset)
+                      : batch->parts[partition].first + offset,
                  hash.lo * batch->salts[i].bits >> 16};
     __builtin_prefetch(at.line, 1);
     return at;
 }
 
 /* Locates the first `some` lines of each URL in the step that begins with `from`. Steps beyond the batch are empty. */
-INLINE void locate_step(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines, unsigned some)
+INLINE void locate_step(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines, bool lazy,
+                        unsigned some)
 {
     const vidi__u128 *hashes = batch->hashes;
     target *at = step_in(ring, from, lines);
     for (size_t until = end_of_step(batch, from); from < until; from++, at += lines)
         for (unsigned i = 0; i < some; i++)
-            at[i] = locate(batch, hashes[from], lines, i);
+            at[i] = locate(batch, hashes[from], lines, lazy, i);
 }
 
 INLINE void add_step(vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines)
@@ -112,19 +115,19 @@ INLINE void add_step(vidi__blocked_batch *batch, target *ring, size_t from, unsi
     batch->fresh += fresh;
 }
 
-INLINE void add_ring(vidi__blocked_batch *batch, unsigned lines)
+INLINE void add_ring(vidi__blocked_batch *batch, unsigned lines, bool lazy)
 {
     target ring[VIDI__BLOCKED_RING * VIDI__BLOCKED_LINES_MAX];
     for (size_t from = 0; from < VIDI__BLOCKED_AHEAD; from += VIDI__BLOCKED_STEP)
-        locate_step(batch, ring, from, lines, lines);
+        locate_step(batch, ring, from, lines, lazy, lines);
     for (size_t from = 0; from < batch->count; from += VIDI__BLOCKED_STEP) {
-        locate_step(batch, ring, from + VIDI__BLOCKED_AHEAD, lines, lines);
+        locate_step(batch, ring, from + VIDI__BLOCKED_AHEAD, lines, lazy, lines);
         add_step(batch, ring, from, lines);
     }
 }
 
 /* Answers by the first line, and locates the others of URLs that may have been seen. */
-INLINE void has_first(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines)
+INLINE void has_first(const vidi__blocked_batch *batch, target *ring, size_t from, unsigned lines, bool lazy)
 {
     const vidi__u128 *hashes = batch->hashes;
     target *at = step_in(ring, from, lines);
@@ -133,7 +136,7 @@ INLINE void has_first(const vidi__blocked_batch *batch, target *ring, size_t fro
         bool all = missing_bits(at->line, at->word) == 0;
         verdicts[from] = all ? VIDI_SEEN : VIDI_NEW;
         for (unsigned i = 1; i < lines && all; i++)
-            at[i] = locate(batch, hashes[from], lines, i);
+            at[i] = locate(batch, hashes[from], lines, lazy, i);
     }
 }
 
@@ -148,15 +151,15 @@ INLINE void has_others(const vidi__blocked_batch *batch, target *ring, size_t fr
 }
 
 /* Most lookups of URLs that are absent end at the first line, so the others are located later. */
-INLINE void has_ring(vidi__blocked_batch *batch, unsigned lines)
+INLINE void has_ring(vidi__blocked_batch *batch, unsigned lines, bool lazy)
 {
     target ring[VIDI__BLOCKED_RING * VIDI__BLOCKED_LINES_MAX];
     size_t located = 0, first = 0;
     for (size_t from = 0; from < batch->count; from += VIDI__BLOCKED_STEP) {
         for (; located <= from + VIDI__BLOCKED_AHEAD; located += VIDI__BLOCKED_STEP)
-            locate_step(batch, ring, located, lines, 1);
+            locate_step(batch, ring, located, lines, lazy, 1);
         for (; first <= from + (lines > 1 ? VIDI__BLOCKED_AHEAD / 2 : 0); first += VIDI__BLOCKED_STEP)
-            has_first(batch, ring, first, lines);
+            has_first(batch, ring, first, lines, lazy);
         if (lines > 1)
             has_others(batch, ring, from, lines);
     }
@@ -164,22 +167,30 @@ INLINE void has_ring(vidi__blocked_batch *batch, unsigned lines)
 
 TARGET static void add_batch(vidi__blocked_batch *batch)
 {
-    if (batch->lines == 1)
-        add_ring(batch, 1);
+    if (batch->pieces && batch->lines == 1)
+        add_ring(batch, 1, true);
+    else if (batch->pieces)
+        add_ring(batch, batch->lines, true);
+    else if (batch->lines == 1)
+        add_ring(batch, 1, false);
     else if (batch->lines == 2)
-        add_ring(batch, 2);
+        add_ring(batch, 2, false);
     else
-        add_ring(batch, batch->lines);
+        add_ring(batch, batch->lines, false);
 }
 
 TARGET static void has_batch(vidi__blocked_batch *batch)
 {
-    if (batch->lines == 1)
-        has_ring(batch, 1);
+    if (batch->pieces && batch->lines == 1)
+        has_ring(batch, 1, true);
+    else if (batch->pieces)
+        has_ring(batch, batch->lines, true);
+    else if (batch->lines == 1)
+        has_ring(batch, 1, false);
     else if (batch->lines == 2)
-        has_ring(batch, 2);
+        has_ring(batch, 2, false);
     else
-        has_ring(batch, batch->lines);
+        has_ring(batch, batch->lines, false);
 }
 
 const vidi__blocked_kernel KERNEL = {add_batch, has_batch, has, add};

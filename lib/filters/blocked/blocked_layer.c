@@ -17,12 +17,12 @@ double vidi__layer_fp(const vidi__layer *layer, unsigned partition, double ones)
 double vidi__layer_fp_counted(const vidi__layer *layer, unsigned partition)
 {
     uint64_t rows = vidi__layer_rows(layer, partition), stride = (uint64_t)layer->lines * VIDI__LINE_WORDS;
-    const uint64_t *first = layer->words + vidi__layer_row(layer, partition) * stride;
+    uint64_t first = vidi__layer_row(layer, partition) * stride;
     double all = 1;
     for (unsigned draw = 0; draw < layer->lines; draw++) {
         double sum = 0;
         for (uint64_t row = 0; row < rows; row++) {
-            const uint64_t *line = first + row * stride + (uint64_t)draw * VIDI__LINE_WORDS;
+            const uint64_t *line = vidi__layer_at(layer, first + row * stride + (uint64_t)draw * VIDI__LINE_WORDS);
             double product = 1;
             for (unsigned lane = 0; lane < VIDI__BLOCKED_LANES; lane++)
                 product *= __builtin_popcountll(line[lane]) / 64.0;
@@ -43,9 +43,13 @@ uint64_t vidi__layer_ones(const vidi__layer *layer)
 
 static uint64_t count_in(const vidi__layer *layer, unsigned partition)
 {
-    const uint64_t words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
-    return vidi__popcount(layer->words + vidi__layer_row(layer, partition) * words,
-                          vidi__layer_rows(layer, partition) * words);
+    const uint64_t row_words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    uint64_t end = vidi__layer_row(layer, partition + 1) * row_words, sum = 0;
+    for (uint64_t word = vidi__layer_row(layer, partition) * row_words, count; word < end; word += count) {
+        count = vidi__layer_span(layer, word, end - word);
+        sum += vidi__popcount(vidi__layer_at(layer, word), count);
+    }
+    return sum;
 }
 
 int vidi__layer_verify(const vidi__layer *layer)
@@ -83,7 +87,9 @@ int vidi__layer_make(vidi__layer **layer, const vidi__layer_config *config)
 {
     VIDI__TRY(begin(layer, config));
     vidi__layer *self = *layer;
-    int code = vidi__alloc_zeroed(config->memory, &self->words, vidi__layer_bytes(self), VIDI__CACHE_LINE);
+    uint64_t bytes = vidi__layer_bytes(self);
+    int code = config->later ? vidi__lazy_init(&self->lazy, config->memory, bytes / 8)
+                             : vidi__alloc_zeroed(config->memory, &self->words, bytes, VIDI__CACHE_LINE);
     if (code < 0) {
         vidi__layer_free(self, config->memory);
         *layer = NULL;
@@ -96,14 +102,27 @@ void vidi__layer_free(vidi__layer *layer, vidi__memory *memory)
     if (!layer)
         return;
     vidi__release(memory, layer->words, vidi__layer_bytes(layer), VIDI__CACHE_LINE);
+    vidi__lazy_free(&layer->lazy, memory);
     vidi__release(memory, layer, sizeof *layer, VIDI__CACHE_LINE);
 }
 
 void vidi__layer_touch(vidi__layer *layer, uint64_t bytes)
 {
     uint64_t all = vidi__layer_bytes(layer), to = bytes < all ? bytes : all;
+    if (vidi__layer_is_lazy(layer))
+        return;
     for (; layer->touched < to; layer->touched += PAGE)
         *(volatile uint64_t *)(layer->words + layer->touched / 8) = 0;
+}
+
+int vidi__layer_touch_url(vidi__layer *layer, vidi__memory *memory, const vidi__u128 *hash)
+{
+    unsigned partition = vidi__partition_of(hash->hi);
+    for (unsigned i = 0; i < layer->lines; i++) {
+        vidi__blocked_draw draw = vidi__layer_draw(layer, i, partition, NULL);
+        VIDI__TRY(vidi__lazy_touch(&layer->lazy, memory, draw.begin + vidi__blocked_row(&draw, hash) * draw.stride));
+    }
+    return VIDI_OK;
 }
 
 /* ---- saving, loading, merging ---- */
@@ -127,8 +146,14 @@ int vidi__layer_save_head(const vidi__layer *layer, vidi__writer *writer)
 
 int vidi__layer_save(const vidi__layer *layer, vidi__writer *writer)
 {
+    uint64_t words = vidi__layer_bytes(layer) / 8;
     VIDI__TRY(vidi__layer_save_head(layer, writer));
-    return vidi__write_array(writer, layer->words, vidi__layer_bytes(layer) / 8);
+    VIDI__TRY(vidi__write_align(writer));
+    for (uint64_t word = 0, count; word < words; word += count) {
+        count = vidi__layer_span(layer, word, words - word);
+        VIDI__TRY(vidi__write_words(writer, vidi__layer_at(layer, word), count));
+    }
+    return VIDI_OK;
 }
 
 /* Each URL answered NEW has set at least one bit, and no URL sets more bits than it has. */
@@ -152,11 +177,19 @@ static int read_ones(vidi__layer *layer, vidi__reader *reader)
     return check_count(layer);
 }
 
-static int read_words(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader)
+static int read_lazily(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader, uint64_t words)
+{
+    VIDI__TRY(vidi__lazy_init(&layer->lazy, memory, words));
+    return vidi__lazy_read(&layer->lazy, memory, reader);
+}
+
+static int read_words(vidi__layer *layer, const vidi__layer_config *config, vidi__reader *reader)
 {
     uint64_t words = vidi__layer_bytes(layer) / 8;
+    bool lazily = config->later && !vidi__lends(reader);
     VIDI__TRY(read_ones(layer, reader));
-    VIDI__TRY(vidi__read_array(reader, memory, words, words, &layer->words));
+    VIDI__TRY(lazily ? read_lazily(layer, config->memory, reader, words)
+                     : vidi__read_array(reader, config->memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
     return vidi__must_examine(reader) ? vidi__layer_verify(layer) : VIDI_OK;
 }
@@ -181,7 +214,7 @@ int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi
     read.plan.prepare = config->plan.prepare < urls ? config->plan.prepare : urls;
     VIDI__TRY(begin(layer, &read));
     set_count(*layer, count);
-    int code = read_words(*layer, config->memory, reader);
+    int code = read_words(*layer, config, reader);
     if (code < 0) {
         vidi__layer_free(*layer, config->memory);
         *layer = NULL;
@@ -211,11 +244,39 @@ void vidi__layer_merge_numbers(vidi__layer *into, const uint64_t *ones, uint64_t
     set_count(into, (uint64_t)fmin(fmax((double)before + ceil(estimate(into) - estimated), least), most));
 }
 
+/* Words from this one on that lie behind each other in both layers. */
+static uint64_t span_of_both(const vidi__layer *a, const vidi__layer *b, uint64_t word)
+{
+    return vidi__layer_span(a, word, vidi__layer_span(b, word, vidi__layer_bytes(a) / 8 - word));
+}
+
+static void join(uint64_t *into, const uint64_t *from, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        into[i] |= from[i];
+}
+
+int vidi__layer_touch_for_merge(vidi__layer *into, vidi__memory *memory, const vidi__layer *from)
+{
+    uint64_t words = vidi__layer_bytes(into) / 8;
+    if (!vidi__layer_is_lazy(into))
+        return VIDI_OK;
+    for (uint64_t word = 0, count; word < words; word += count) {
+        count = span_of_both(into, from, word);
+        if (vidi__popcount(vidi__layer_at(from, word), count))
+            VIDI__TRY(vidi__lazy_touch(&into->lazy, memory, word));
+    }
+    return VIDI_OK;
+}
+
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from)
 {
     uint64_t words = vidi__layer_bytes(into) / 8, ones[VIDI__PARTITIONS];
-    for (uint64_t i = 0; i < words; i++)
-        into->words[i] |= from->words[i];
+    for (uint64_t word = 0, count; word < words; word += count) {
+        count = span_of_both(into, from, word);
+        if (into->words || vidi__lazy_is_touched(&into->lazy, word)) /* else there is nothing to merge */
+            join(vidi__layer_at(into, word), vidi__layer_at(from, word), count);
+    }
     for (unsigned i = 0; i < VIDI__PARTITIONS; i++)
         ones[i] = count_in(into, i);
     vidi__layer_merge_numbers(into, ones, atomic_load(&from->count));
@@ -226,8 +287,12 @@ static uint64_t union_of(const vidi__layer *a, const vidi__layer *b, unsigned pa
 {
     uint64_t row_words = (uint64_t)a->lines * VIDI__LINE_WORDS, sum = 0;
     uint64_t from = vidi__layer_row(a, partition) * row_words, to = vidi__layer_row(a, partition + 1) * row_words;
-    for (uint64_t i = from; i < to; i++)
-        sum += (uint64_t)__builtin_popcountll(a->words[i] | b->words[i]);
+    for (uint64_t word = from, count; word < to; word += count) {
+        const uint64_t *one = vidi__layer_at(a, word), *other = vidi__layer_at(b, word);
+        count = vidi__layer_span(a, word, vidi__layer_span(b, word, to - word));
+        for (uint64_t i = 0; i < count; i++)
+            sum += (uint64_t)__builtin_popcountll(one[i] | other[i]);
+    }
     return sum;
 }
 

@@ -20,7 +20,8 @@
 _Static_assert(VIDI__BLOCKED_LAYERS_MAX - 1 + VIDI__BLOCKED_LINES_MAX <= VIDI__BLOCKED_DRAWS_MAX, "room for all draws");
 
 typedef struct vidi__layer {
-    uint64_t *words;
+    uint64_t *words; /* NULL if they are lazy */
+    vidi__lazy lazy; /* with VIDI_TOUCH_LATER; a line is never in two of its pieces */
     uint64_t rows;
     unsigned lines;
     uint64_t prepare, urls; /* as in vidi__blocked_layer_plan */
@@ -41,6 +42,7 @@ typedef struct vidi__layer_config {
     unsigned index;
     vidi__blocked_layer_plan plan;
     vidi__blocked_shape shape;
+    bool later; /* its words are lazy, unless they are borrowed */
 } vidi__layer_config;
 
 int vidi__layer_make(vidi__layer **layer, const vidi__layer_config *config);
@@ -51,8 +53,37 @@ static inline uint64_t vidi__layer_bytes(const vidi__layer *layer)
     return layer->rows * layer->lines * VIDI__CACHE_LINE;
 }
 
-/* Touches memory in order, up to `bytes`, since the first touch is slow. Not for a layer in use. */
+static inline bool vidi__layer_is_lazy(const vidi__layer *layer)
+{
+    return !layer->words;
+}
+
+/* The word with this number, and how many from it on lie behind each other, `most` at most. */
+static inline uint64_t *vidi__layer_at(const vidi__layer *layer, uint64_t word)
+{
+    return layer->words ? layer->words + word : vidi__lazy_at(&layer->lazy, word);
+}
+
+static inline uint64_t vidi__layer_span(const vidi__layer *layer, uint64_t word, uint64_t most)
+{
+    uint64_t span = layer->words ? most : vidi__lazy_span(&layer->lazy, word);
+    return span < most ? span : most;
+}
+
+/* Bytes that are allocated for its words. */
+static inline uint64_t vidi__layer_allocated(const vidi__layer *layer)
+{
+    return layer->words ? vidi__layer_bytes(layer) : layer->lazy.bytes;
+}
+
+/*
+ * Touches memory in order, up to `bytes`, since the first touch is slow. Not for a layer in use. Does nothing if it is
+ * lazy.
+ */
 void vidi__layer_touch(vidi__layer *layer, uint64_t bytes);
+
+/* Allocates the pieces of a lazy layer that a URL's lines are in. An error leaves all bits as they are. */
+int vidi__layer_touch_url(vidi__layer *layer, vidi__memory *memory, const vidi__u128 *hash);
 
 /* The first row of a partition (partition 64 gives the total), and the number of its rows. */
 static inline uint64_t vidi__layer_row(const vidi__layer *layer, unsigned partition)
@@ -76,8 +107,11 @@ static inline vidi__blocked_draw vidi__layer_draw(const vidi__layer *layer, unsi
                                                   vidi__blocked_targets *targets)
 {
     uint64_t stride = (uint64_t)layer->lines * VIDI__LINE_WORDS;
+    uint64_t begin = vidi__layer_row(layer, partition) * stride + (uint64_t)draw * VIDI__LINE_WORDS;
     return (vidi__blocked_draw){
-        .first = layer->words + vidi__layer_row(layer, partition) * stride + (uint64_t)draw * VIDI__LINE_WORDS,
+        .first = layer->words ? layer->words + begin : NULL,
+        .begin = begin,
+        .pieces = layer->lazy.pieces,
         .rows = vidi__layer_rows(layer, partition),
         .stride = stride,
         .row_salt = layer->salts[draw].row,
@@ -106,7 +140,13 @@ int vidi__layer_load(vidi__layer **layer, const vidi__layer_config *config, vidi
 /* Verifies borrowed words: is the number of set bits of each partition right? */
 int vidi__layer_verify(const vidi__layer *layer);
 
-/* Merges another layer of the same shape. The number of new URLs is estimated from the bits that get set. */
+/* Touches what a merge with another layer of the same shape will write to. */
+int vidi__layer_touch_for_merge(vidi__layer *into, vidi__memory *memory, const vidi__layer *from);
+
+/*
+ * Merges another layer of the same shape, after the touching. The number of new URLs is estimated from the bits that get
+ * set.
+ */
 void vidi__layer_merge(vidi__layer *into, const vidi__layer *from);
 
 /* The same for the numbers alone: `ones` are the set bits of each partition afterwards, `urls` is the other's count. */

@@ -18,7 +18,7 @@ int vidi__layers_save_run(const vidi__layers *layers, vidi__run_out *run)
     for (size_t i = 0; i < VIDI__COUNT(head); i++)
         VIDI__TRY(vidi__write_u64(run->writer, head[i]));
     inner.room -= sizeof head;
-    VIDI__TRY(vidi__words_save_run(layer->words, NULL, words_of(layer), &inner));
+    VIDI__TRY(vidi__words_save_run(layer->words, &layer->lazy, words_of(layer), &inner));
     vidi__run_part_done(run, &inner, index, vidi__layers_count(layers));
     return VIDI_OK;
 }
@@ -34,11 +34,13 @@ static int take_words(void *context, uint64_t first, const unsigned char *words,
     filling *self = context;
     vidi__layer *layer = self->layer;
     uint64_t row_words = (uint64_t)layer->lines * VIDI__LINE_WORDS;
-    for (uint64_t i = 0; i < count && apply; i++) {
-        uint64_t at = first + i, fresh = vidi__load64(words + 8 * i) & ~layer->words[at];
+    if (!apply)
+        return vidi__layer_is_lazy(layer) ? vidi__lazy_touch_range(&layer->lazy, first, count) : VIDI_OK;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = first + i, *word = vidi__layer_at(layer, at), fresh = vidi__load64(words + 8 * i) & ~*word;
         while (at >= vidi__layer_row(layer, self->partition + 1) * row_words)
             self->partition++;
-        layer->words[at] |= fresh;
+        *word |= fresh;
         atomic_fetch_add_explicit(&layer->ones[self->partition], (uint64_t)__builtin_popcountll(fresh),
                                   memory_order_relaxed);
     }

@@ -313,7 +313,7 @@ int vidi__exact_create(vidi__filter **filter, const vidi__config *config, const 
      */
     uint64_t least = vidi__pool_record_size(&exact->pool, 0) + (uint64_t)index->bytes_per_url;
     VIDI__TRY(vidi__memory_check(config->memory, vidi__exact_array(config->capacity, least)));
-    return index->prepare(exact, config, config->capacity);
+    return index->prepare(exact, config, config->touch_later ? 0 : config->capacity); /* then it grows */
 }
 
 void vidi__exact_destroy(vidi__filter *filter)

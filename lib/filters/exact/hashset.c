@@ -25,10 +25,9 @@
  * Invariants: every live record is in exactly one slot; `now` has no tombstones; the count, including URLs that are
  * still in `old`, is at most 3/4 of the slots of `now`, so every probe ends.
  */
+#include "base/clock.h"
 #include "base/random.h"
 #include "filters/exact/exact.h"
-
-#include <time.h>
 
 #define SLOTS_MIN 64
 #define PART_SLOTS ((uint64_t)1 << 16)
@@ -322,22 +321,15 @@ static int hashset_add(vidi__filter *filter, const vidi__item *item)
     return vidi__exact_add(filter, item);
 }
 
-static uint64_t clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int hashset_step(vidi__filter *filter, uint64_t budget_ns)
 {
     hashset *self = (hashset *)filter;
     if (!self->old.parts)
         return 0;
-    uint64_t start = clock_ns();
+    uint64_t start = vidi__clock_ns();
     do
         move_slots(self, MOVES_PER_CLOCK_READ);
-    while (self->old.parts && clock_ns() - start < budget_ns);
+    while (self->old.parts && vidi__clock_ns() - start < budget_ns);
     return self->old.parts != NULL;
 }
 

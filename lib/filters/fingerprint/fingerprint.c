@@ -17,8 +17,8 @@
  * than chance, since partition, sub-table, line and distance all come from the keyed hash.
  */
 #include <math.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cpu/cpu.h"
 #include "filters/fingerprint/kernel.h"
 #include "filters/fingerprint/table_union.h"
@@ -383,15 +383,13 @@ static void fingerprint_stat(const vidi__filter *filter, vidi__filter_stats *sta
 static int fingerprint_step(vidi__filter *filter, uint64_t budget_ns)
 {
     vidi__slabs *slabs = &((fingerprint *)filter)->table.slabs;
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    uint64_t begin = vidi__clock_ns();
     if (!budget_ns)
         return vidi__slabs_want_more(slabs);
     do {
         if (!vidi__slabs_prepare(slabs))
             return 0;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((double)(now.tv_sec - begin.tv_sec) * 1e9 + (double)(now.tv_nsec - begin.tv_nsec) < (double)budget_ns);
+    } while (vidi__clock_ns() - begin < budget_ns);
     return 1;
 }
 

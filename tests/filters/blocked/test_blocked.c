@@ -371,7 +371,7 @@ static vidi__layer *layer_of(vidi__memory *memory, double rows, unsigned lines, 
     vidi__layer *layer;
     vidi__seed key = {.turn = 0};
     test_key(key.key, seed);
-    vidi__layer_config config = {memory, &key, index, {100, 100, 0.1}, {rows, lines}};
+    vidi__layer_config config = {memory, &key, index, {100, 100, 0.1}, {rows, lines}, false};
     assert_int_equal(vidi__memory_init(memory, NULL, 0), VIDI_OK);
     assert_int_equal(vidi__layer_make(&layer, &config), VIDI_OK);
     return layer;
