@@ -44,12 +44,6 @@ static void *copy(server_string *from, server_string *to, const void *data)
     return value_copy(data);
 }
 
-/* Feeds a number, a text or some bytes to a digest. */
-static void digest_number(server_digest *digest, uint64_t number)
-{
-    server.DigestAddLongLong(digest, (long long)number);
-}
-
 static void digest_bytes(server_digest *digest, const void *bytes, size_t len)
 {
     server.DigestAddStringBuffer(digest, bytes, len);
@@ -61,17 +55,6 @@ static void digest_words(server_digest *digest, const settings *settings)
     settings_print(settings, &words);
     for (size_t i = 0; i < words.count; i++)
         digest_bytes(digest, words.words[i].ptr, words.words[i].len);
-}
-
-/* What a set that cannot list its contents tells about them. */
-static void digest_figures(server_digest *digest, const vidi_set *set)
-{
-    vidi_stats stats = {.size = sizeof(stats)};
-    if (vidi_stat(set, &stats) != VIDI_OK)
-        return;
-    digest_number(digest, stats.count);
-    digest_bytes(digest, &stats.fill, sizeof(stats.fill));
-    digest_bytes(digest, &stats.fp_now, sizeof(stats.fp_now));
 }
 
 /*
@@ -88,8 +71,6 @@ static void digest(server_digest *digest, void *data)
     memory_lift_limits();
     if (vidi_content_digest(value->set, bytes) == VIDI_OK)
         digest_bytes(digest, bytes, sizeof(bytes));
-    else
-        digest_figures(digest, value->set);
     memory_restore_limits();
     server.DigestEndSequence(digest);
     claims_digest(digest, value);

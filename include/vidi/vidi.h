@@ -460,13 +460,16 @@ VIDI_API int vidi_iterate(const vidi_set *set, vidi_visitor visitor, void *conte
 
 /*
  * A digest of what the set holds: of its contents alone, not of their order or layout, the statistics, or the way they
- * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and needs VIDI_CAN_ITERATE (VIDI_ECANNOT
- * otherwise, and wherever vidi_iterate returns it). How often a URL was added counts in sets with multiset=on. An empty
- * set's digest is 16 zeros.
+ * got there. Linear in the size, some 40 ns a URL; locks as vidi_iterate, and returns VIDI_ECANNOT where that does for
+ * another reason than VIDI_CAN_ITERATE. How often a URL was added counts in sets with multiset=on. An empty set's digest
+ * is 16 zeros.
  *
  * Kinds that keep the URLs (hashset, sorted, list) have equal digests if they hold the same URLs, also with different
  * keys. For fingerprint, key, epoch, member, hash and bits must be the same too, as for a merge; its digests tell
  * nothing about the URLs to anybody without the key.
+ *
+ * Kinds without VIDI_CAN_ITERATE, such as Bloom filters, have the digest of their arrays, which takes about a nanosecond
+ * a byte. It is equal if the same URLs were added in the same order, and key, epoch, member and parameters are the same.
  */
 VIDI_API int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BYTES]);
 

@@ -11,6 +11,10 @@
  * Hashes are summed under a key that is derived from the set's. URLs are summed under a fixed key, so that sets of
  * different keys can be compared. Somebody who chooses the URLs then knows the function; eight lanes make it expensive
  * to find two lists of URLs with the same sum. Even who has them gains only two sets that differ and do not look it.
+ *
+ * A kind that cannot list its elements, such as a Bloom filter, has the digest of its arrays, as it writes them to a
+ * stream: the same adds in the same order give the same bits. Blocks of 4 KiB are hashed one after the other, each under
+ * a key that the block before has changed.
  */
 #include "hash/sip.h"
 #include "set/set.h"
@@ -44,6 +48,70 @@ static int sum_entry(void *context, const vidi_entry *entry)
     return 0;
 }
 
+/* ---- kinds that cannot list ---- */
+
+#define BLOCK 4096
+
+/* A writer that hashes what is written to it. */
+typedef struct hashing {
+    vidi__writer base;
+    uint64_t key[2];
+    uint64_t used;
+    char block[BLOCK];
+} hashing;
+
+static void hash_block(hashing *self)
+{
+    vidi__u128 hash = vidi__siphash(self->key, &(vidi_str){self->block, self->used}, 1, 1, 3);
+    self->key[0] += hash.lo;
+    self->key[1] += hash.hi;
+    self->used = 0;
+}
+
+static int hash_written(vidi__writer *writer, const void *data, uint64_t bytes)
+{
+    hashing *self = (hashing *)writer;
+    const char *from = data;
+    while (bytes > 0) {
+        uint64_t room = BLOCK - self->used, now = bytes < room ? bytes : room;
+        memcpy(self->block + self->used, from, now);
+        self->used += now;
+        from += now;
+        bytes -= now;
+        if (self->used == BLOCK)
+            hash_block(self);
+    }
+    return VIDI_OK;
+}
+
+/* Locks as vidi_write_with does. */
+static int digest_arrays(const vidi_set *set, const uint64_t secret[2], unsigned char digest[VIDI_DIGEST_BYTES])
+{
+    hashing self = {.base = {.write = hash_written}, .key = {secret[0], secret[1]}};
+    vidi__turn_begin(set);
+    int code = vidi__lock_whole(set);
+    if (code == VIDI_OK && set->persistence)
+        code = set->persistence->check_whole(set);
+    if (code == VIDI_OK)
+        code = vidi__set_intact(set, vidi__filter_save(set->now.filter, &self.base));
+    vidi__unlock(set);
+    vidi__turn_end(set);
+    hash_block(&self);
+    vidi__store64(digest, self.key[0]);
+    vidi__store64(digest + 8, self.key[1]);
+    return code;
+}
+
+/* ---- all kinds ---- */
+
+static bool can_list(const vidi_set *set)
+{
+    vidi__lock_shared(set);
+    bool can = set->now.filter->can & VIDI_CAN_ITERATE;
+    vidi__unlock(set);
+    return can;
+}
+
 int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BYTES])
 {
     summing self = {.any = false};
@@ -53,6 +121,9 @@ int vidi_content_digest(const vidi_set *set, unsigned char digest[VIDI_DIGEST_BY
     vidi__derive_key(secret, set->key, "content", 0);
     self.secret[0] = vidi__load64(secret);
     self.secret[1] = vidi__load64(secret + 8);
+    VIDI__TRY(vidi__set_here(set));
+    if (!can_list(set))
+        return digest_arrays(set, self.secret, digest);
     VIDI__TRY(vidi_iterate(set, sum_entry, &self));
     memset(digest, 0, VIDI_DIGEST_BYTES);
     if (!self.any)
