@@ -46,6 +46,13 @@ typedef struct vidi__open_log {
     _Atomic uint32_t waiting;
 } vidi__open_log;
 
+/* The pages lost per URL that is answered NEW and staged, and the state of the filter when that was computed. */
+typedef struct vidi__price {
+    bool known;
+    uint64_t epoch, moves, count;
+    double lost_each;
+} vidi__price;
+
 typedef struct vidi__durable {
     vidi__folder folder;
     vidi__log_policy policy;
@@ -58,6 +65,7 @@ typedef struct vidi__durable {
     vidi__end end;             /* which files must be there, and how much of the logs is on disk */
     pthread_mutex_t staging_lock;
     vidi__staging staging;
+    vidi__price price; /* guarded by staging_lock */
     pthread_mutex_t turn;
     uint64_t snapshot;          /* number of the snapshot in force */
     uint64_t renamed;           /* number of a snapshot that was renamed and may be in force all the same */
