@@ -66,5 +66,6 @@ void commands_register_free(server_context *ctx, const command_entry *table);
 
 /* The tables. */
 extern const command_entry url_commands[], whole_commands[], info_commands[], transfer_commands[], claim_commands[];
+extern const command_entry bf_commands[], cf_commands[];
 
 #endif

@@ -65,11 +65,23 @@ static void on_info(server_info *info, int for_crash_report)
 
 /* ---- commands ---- */
 
+/* BF.* and CF.*, which another module may have. */
+static bool register_compatible(server_context *ctx)
+{
+    if (config.bf_compat == COMPAT_YES)
+        return commands_register(ctx, bf_commands) && commands_register(ctx, cf_commands);
+    if (config.bf_compat == COMPAT_AUTO) {
+        commands_register_free(ctx, bf_commands);
+        commands_register_free(ctx, cf_commands);
+    }
+    return true;
+}
+
 static bool register_commands(server_context *ctx)
 {
     return commands_register(ctx, url_commands) && commands_register(ctx, whole_commands) &&
            commands_register(ctx, info_commands) && commands_register(ctx, transfer_commands) &&
-           commands_register(ctx, claim_commands);
+           commands_register(ctx, claim_commands) && register_compatible(ctx);
 }
 
 int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)

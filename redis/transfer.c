@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "commands.h"
 #include "reply.h"
 #include "value.h"
@@ -18,28 +19,6 @@
 #define PIECE_MOST ((size_t)512 << 20) /* the server's limit for an argument */
 
 /* ---- VIDI.DUMP ---- */
-
-/* Bytes that are collected. */
-typedef struct buffer {
-    char *bytes;
-    size_t len, room;
-} buffer;
-
-static int collect(void *context, const void *data, size_t size)
-{
-    buffer *buffer = context;
-    if (size > buffer->room - buffer->len) {
-        size_t room = 2 * (buffer->len + size);
-        char *bytes = server.Alloc(room);
-        if (buffer->len)
-            memcpy(bytes, buffer->bytes, buffer->len);
-        server.Free(buffer->bytes);
-        *buffer = (struct buffer){bytes, buffer->len, room};
-    }
-    memcpy(buffer->bytes + buffer->len, data, size);
-    buffer->len += size;
-    return 0;
-}
 
 static void reply_piece(server_context *ctx, uint64_t next, const buffer *piece)
 {
@@ -75,12 +54,12 @@ static int dump(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_absent(ctx) : SERVER_OK;
-    int code = value_piece(value, &cursor, (size_t)most, collect, &piece);
+    int code = value_piece(value, &cursor, (size_t)most, buffer_collect, &piece);
     if (code < 0)
         reply_failure(ctx, value, code);
     else
         reply_piece(ctx, cursor, &piece);
-    server.Free(piece.bytes);
+    buffer_free(&piece);
     return SERVER_OK;
 }
 

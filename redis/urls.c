@@ -5,6 +5,7 @@
  * command of its own would give: an error for one that could not be added stands in its place, and the others are dealt
  * with all the same.
  */
+#include "batch.h"
 #include "commands.h"
 #include "replicate.h"
 #include "reply.h"
@@ -118,33 +119,6 @@ static int count(server_context *ctx, server_string **argv, int argc)
 
 /* ---- many URLs ---- */
 
-#define FEW 128 /* URLs of a batch that need no memory of their own */
-
-typedef struct batch {
-    size_t n;
-    vidi_str *urls;
-    uint8_t *verdicts;
-    vidi_str few_urls[FEW];
-    uint8_t few_verdicts[FEW];
-} batch;
-
-static void batch_take(batch *batch, server_string **argv, int argc)
-{
-    batch->n = (size_t)argc;
-    batch->urls = batch->n > FEW ? server.Alloc(batch->n * sizeof *batch->urls) : batch->few_urls;
-    batch->verdicts = batch->n > FEW ? server.Alloc(batch->n) : batch->few_verdicts;
-    for (size_t i = 0; i < batch->n; i++)
-        batch->urls[i] = text_of(argv[i]);
-}
-
-static void batch_free(batch *batch)
-{
-    if (batch->n <= FEW)
-        return;
-    server.Free(batch->urls);
-    server.Free(batch->verdicts);
-}
-
 /* Adds URLs or looks them up; what value_add promises holds. */
 typedef int (*batch_function)(value *value, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -170,7 +144,7 @@ static void run_batch(server_context *ctx, value *value, batch *batch, batch_fun
     size_t from = 0;
     server.ReplyWithArray(ctx, (long)batch->n);
     while (from < batch->n) {
-        int code = function(value, batch->urls + from, batch->n - from, batch->verdicts + from);
+        int code = function(value, batch->items + from, batch->n - from, batch->verdicts + from);
         from = reply_until_untried(ctx, value, batch, from);
         if (code == VIDI_INVALID && from < batch->n)
             reply_answer(ctx, value, batch->verdicts[from++] = VIDI_INVALID);

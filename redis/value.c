@@ -81,10 +81,6 @@ settings value_settings(const value *value)
     settings settings = value->settings;
     settings.deleted = value->deleted;
     settings.previous_until = value->previous_until;
-    settings.position = value->position;
-    settings.arrival.size = sizeof(settings.arrival);
-    if (vidi_piece_state(value->set, &settings.arrival) != VIDI_OK)
-        settings.arrival.size = 0;
     return settings;
 }
 
@@ -125,33 +121,28 @@ void value_access(value *value, vidi_access *access)
     access->allocator = &value->memory.allocator;
 }
 
-/* How many items a filter that does not scale takes. Buckets of a cuckoo filter are a power of two. */
+uint64_t value_buckets(const settings *settings)
+{
+    uint64_t size = settings->bucket_size ? settings->bucket_size : 1, buckets = 1;
+    while (buckets < settings->capacity / size && buckets <= UINT64_MAX / 2 / size)
+        buckets *= 2;
+    return buckets;
+}
+
+/* How many items a filter that does not scale takes. */
 static uint64_t most_items(const settings *settings)
 {
     if (settings->role == ROLE_URLS || settings->expansion > 0)
         return 0;
-    if (settings->role == ROLE_BF)
-        return settings->capacity;
-    uint64_t size = settings->bucket_size ? settings->bucket_size : 1, buckets = 1;
-    while (buckets < settings->capacity / size && buckets <= UINT64_MAX / 2 / size)
-        buckets *= 2;
-    return buckets * size;
+    uint64_t size = settings->bucket_size ? settings->bucket_size : 1;
+    return settings->role == ROLE_BF ? settings->capacity : value_buckets(settings) * size;
 }
 
-/*
- * The value was saved while its pieces came: it goes on where the saved one was, as soon as all is there that was saved
- * (VIDI_ECANNOT until then, if that comes in pieces itself).
- */
-static void resume_pieces(value *value)
+/* How many adds a set that stores every add holds. What was merged into it counts once an item. */
+static uint64_t stored_adds(const vidi_stats *stats)
 {
-    settings *settings = &value->settings;
-    if (!settings->arrival.size)
-        return;
-    int code = vidi_piece_resume(value->set, &settings->arrival);
-    if (code == VIDI_ECANNOT)
-        return;
-    value->position = code == VIDI_OK ? settings->position : 0;
-    settings->arrival.size = 0;
+    uint64_t adds = stats->answered_new + stats->answered_seen - stats->removed;
+    return adds > stats->count ? adds : stats->count;
 }
 
 void value_refresh(value *value)
@@ -159,10 +150,9 @@ void value_refresh(value *value)
     vidi_stats stats = {.size = sizeof(stats)};
     if (vidi_stat(value->set, &stats) != VIDI_OK)
         return;
-    value->items = stats.count;
     value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
+    value->items = value->counts ? stored_adds(&stats) : stats.count;
     value->most_items = most_items(&value->settings);
-    resume_pieces(value);
     if (value->settings.previous_until) { /* it waits for the set to be there */
         expiry_set(value, value->settings.previous_until);
         value->settings.previous_until = 0;
@@ -266,8 +256,12 @@ static int ask_while_full(const value *value, const vidi_str *items, size_t n, u
 int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 {
     atomic_store_explicit(&value->memory.refused, false, memory_order_relaxed);
-    if (value->most_items == 0)
-        return add_all(value, items, n, verdicts);
+    if (value->most_items == 0) {
+        int error = add_all(value, items, n, verdicts);
+        if (value->counts)
+            value->items += count_stored(value, verdicts, n);
+        return error;
+    }
     memset(verdicts, VIDI_UNTRIED, n);
     int error = VIDI_OK;
     size_t done = 0;

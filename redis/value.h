@@ -25,7 +25,7 @@ typedef struct value {
     expiry_link expiry;
     uint64_t deleted;    /* CF.INFO: items deleted */
     uint64_t position;   /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
-    uint64_t items;      /* items stored, for values with a limit of them */
+    uint64_t items;      /* items stored, for values that have a limit of them or store every add */
     uint64_t most_items; /* that limit: a filter that does not scale. 0: none */
     bool counts;         /* the kind stores every add, also of what is there already */
 } value;
@@ -61,6 +61,9 @@ bool value_put(server_context *ctx, server_string *name, value *value);
 
 /* How the library is to use a set of this value; for vidi_read, vidi_piece_read and vidi_copy. */
 void value_access(value *value, vidi_access *access);
+
+/* The buckets of a cuckoo filter of RedisBloom with this capacity: a power of two. */
+uint64_t value_buckets(const settings *settings);
 
 /* To be called when value->set was made or replaced in one go: after loading, merging and rotating. */
 void value_refresh(value *value);

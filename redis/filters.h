@@ -1,0 +1,45 @@
+/*
+ * BF.* and CF.*: the commands of RedisBloom on sets of ours, so that its clients work unchanged. Arguments, types of
+ * replies and texts of errors are RedisBloom's, because clients depend on them; some of its errors have no "ERR" in
+ * front. docs/REDIS.md has a table of what differs.
+ */
+#ifndef REDIS_FILTERS_H
+#define REDIS_FILTERS_H
+
+#include "commands.h"
+#include "value.h"
+
+/* The largest EXPANSION, of both families. */
+#define EXPANSION_MOST 32768
+
+/* Reads a decimal integer with or without a minus; false if it is something else or does not fit. */
+bool parse_signed(vidi_str text, long long *number);
+
+/* The error for a key that is needed and absent. */
+int reply_not_found(server_context *ctx);
+
+/* The error for a number out of range: the text, with [least, most] behind it. */
+int reply_range(server_context *ctx, const char *text, uint64_t least, uint64_t most);
+
+bool speaks_resp3(server_context *ctx);
+
+/* A field of INFO. */
+void reply_field(server_context *ctx, const char *name, uint64_t number);
+
+/* How many items a filter holds, for INFO. */
+uint64_t filter_items(const value *value);
+
+/* Cuckoo filters: how many filters RedisBloom would need for the items. */
+uint64_t cuckoo_filters(const value *value);
+
+/* Commands that the two tables take from bf_info.c, cf_info.c and chunks.c. */
+int bf_info(server_context *ctx, server_string **argv, int argc);
+int bf_debug(server_context *ctx, server_string **argv, int argc);
+int bf_scandump(server_context *ctx, server_string **argv, int argc);
+int bf_loadchunk(server_context *ctx, server_string **argv, int argc);
+int cf_info(server_context *ctx, server_string **argv, int argc);
+int cf_debug(server_context *ctx, server_string **argv, int argc);
+int cf_scandump(server_context *ctx, server_string **argv, int argc);
+int cf_loadchunk(server_context *ctx, server_string **argv, int argc);
+
+#endif
