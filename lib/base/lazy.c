@@ -88,11 +88,12 @@ static void untouch(vidi__lazy *lazy, vidi__memory *memory, uint64_t piece)
     lazy->untouched++;
 }
 
-int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, vidi__reader *reader)
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__reader *reader)
 {
     VIDI__TRY(vidi__read_align(reader));
-    if (lazy->words > reader->left / 8)
+    if (words > reader->left / 8)
         return vidi__damaged("an array is larger than the data");
+    VIDI__TRY(vidi__lazy_init(lazy, memory, words));
     for (uint64_t word = 0, count; word < lazy->words; word += count) {
         count = vidi__lazy_span(lazy, word);
         VIDI__TRY(vidi__lazy_touch(lazy, memory, word));

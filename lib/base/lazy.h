@@ -27,8 +27,8 @@ typedef struct vidi__lazy {
 int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words);
 void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory);
 
-/* Fills a new array from an array in a stream (vidi__write_array). Pieces of zeros take no memory. */
-int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, vidi__reader *reader);
+/* Makes an array from one in a stream (vidi__write_array). Pieces of zeros take no memory. */
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__reader *reader);
 
 /* Allocates the piece of a word, if that is still one of zeros. */
 int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t word);

@@ -96,12 +96,9 @@ static int load(counting *self, const vidi__config *config)
     VIDI__TRY(vidi__read_u64(config->reader, &self->used));
     if (self->used > self->shape.m)
         return vidi__damaged("the number of counters in use is too large");
-    if (config->touch_later && !vidi__lends(config->reader)) {
-        VIDI__TRY(vidi__lazy_init(&self->lazy, config->memory, words));
-        VIDI__TRY(vidi__lazy_read(&self->lazy, config->memory, config->reader));
-    } else {
-        VIDI__TRY(vidi__read_array(config->reader, config->memory, words, room, &self->words));
-    }
+    bool lazily = config->touch_later && !vidi__lends(config->reader);
+    VIDI__TRY(lazily ? vidi__lazy_read(&self->lazy, config->memory, words, config->reader)
+                     : vidi__read_array(config->reader, config->memory, words, room, &self->words));
     return vidi__must_examine(config->reader) ? counting_verify(&self->base) : VIDI_OK;
 }
 

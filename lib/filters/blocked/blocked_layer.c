@@ -177,18 +177,12 @@ static int read_ones(vidi__layer *layer, vidi__reader *reader)
     return check_count(layer);
 }
 
-static int read_lazily(vidi__layer *layer, vidi__memory *memory, vidi__reader *reader, uint64_t words)
-{
-    VIDI__TRY(vidi__lazy_init(&layer->lazy, memory, words));
-    return vidi__lazy_read(&layer->lazy, memory, reader);
-}
-
 static int read_words(vidi__layer *layer, const vidi__layer_config *config, vidi__reader *reader)
 {
     uint64_t words = vidi__layer_bytes(layer) / 8;
     bool lazily = config->later && !vidi__lends(reader);
     VIDI__TRY(read_ones(layer, reader));
-    VIDI__TRY(lazily ? read_lazily(layer, config->memory, reader, words)
+    VIDI__TRY(lazily ? vidi__lazy_read(&layer->lazy, config->memory, words, reader)
                      : vidi__read_array(reader, config->memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
     return vidi__must_examine(reader) ? vidi__layer_verify(layer) : VIDI_OK;
