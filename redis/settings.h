@@ -39,9 +39,9 @@ typedef struct settings {
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
 } settings;
 
-/* The most words that settings_print writes, and room for their texts. */
-#define SETTINGS_WORDS 160
-#define SETTINGS_ROOM 2048
+/* More words than settings_print can write, and more room than they need: parameters have three words each. */
+#define SETTINGS_WORDS 600
+#define SETTINGS_ROOM 4096
 
 /* Settings as words. `texts` holds what `words` points to. */
 typedef struct settings_words {
