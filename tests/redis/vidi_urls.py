@@ -189,7 +189,8 @@ def lost():
 def large():
     with Server() as server:
         client = server.client()
-        for key, words in (("f", []), ("c", ["KIND", "classic"]), ("s", ["KIND", "scalable"])):
+        for key, words in (("f", []), ("c", ["KIND", "classic", "ERROR", "0.3"]),
+                           ("s", ["KIND", "scalable", "ERROR", "0.3"])):
             client("VIDI.RESERVE", key, "CAPACITY", 5 << 30, *words)
             expect(client("VIDI.ADD", key, A), 1)
             expect(info(client, key)["capacity"], 5 << 30)
