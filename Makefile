@@ -24,7 +24,7 @@ build: ## builds the library and the program: build/vidi, build/libvidi.a, build
 	@tools/build.sh release
 	@echo "built build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
 
-demo: build ## shows the main job on synthetic links, and crawls a small local site
+demo: build ## shows the main job on synthetic links, crawls a small local site, and shares a set if redis-server is installed
 	@tools/packages demo
 	@tools/build.sh release --target vidi_site_server
 	@tools/demo.sh

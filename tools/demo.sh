@@ -1,5 +1,6 @@
 #!/bin/sh
-# Shows the main job on 200,000 links as a crawler finds them, many of them to the same pages, and crawls a small site.
+# Shows the main job on 200,000 links as a crawler finds them, many of them to the same pages, crawls a small site, and,
+# where redis-server is installed, shares a set through a server.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/build:$PATH
@@ -73,3 +74,32 @@ echo "$ vidi crawl --check --quiet --allow-net loopback --delay 0 $url"
 vidi crawl --check --quiet --allow-net loopback --delay 0 "$url" || echo "(exit status $?)"
 exec 3>&-
 wait
+
+if ! command -v redis-server >/dev/null || [ ! -e build/redisvidi.so ]; then
+    say 'With redis-server installed, this would go on with the module for Redis and Valkey (docs/REDIS.md).'
+    exit
+fi
+redis-server --port 0 --unixsocket "$dir/redis" --save '' --loadmodule "$PWD/build/redisvidi.so" >"$dir/redis.log" &
+trap 'kill $! 2>/dev/null || :; wait; rm -rf "$dir"' EXIT
+until redis-cli -s "$dir/redis" PING >/dev/null 2>&1; do
+    kill -0 $!
+    sleep 0.1
+done
+redis() {
+    echo "> $*"
+    redis-cli --no-raw -s "$dir/redis" "$@"
+}
+
+say 'A fleet of crawlers shares a set through Redis or Valkey. Move one there:'
+vidi --quiet --state "$dir/state" <"$dir/links" >"$dir/new"
+echo '$ vidi export state --redis crawl | redis-cli --pipe'
+vidi export "$dir/state" --redis crawl | redis-cli -s "$dir/redis" --pipe | tail -n 1
+page=$(head -n 1 "$dir/links")
+redis VIDI.ADD crawl "$page"
+redis VIDI.ADD crawl https://www.example.com/never/seen.html
+redis VIDI.INFO crawl | sed -n '1,3p;8,9p'
+
+say 'A worker claims a page before it fetches it. If it dies, another one gets the page and its payload:'
+redis VIDI.CLAIM crawl worker-1 1 https://www.example.com/next.html depth=3
+sleep 0.1
+redis VIDI.RECLAIM crawl worker-2 60000 COUNT 10

@@ -225,7 +225,7 @@ def informs():
 def statistics():
     with Server() as server:
         client = server.client(3)
-        client("VIDI.RESERVE", "k", "KIND", "scalable", "CAPACITY", 100)
+        client("VIDI.RESERVE", "k", "KIND", "scalable", "CAPACITY", 100, "ERROR", "1e-12")
         client("VIDI.MADD", "k", *URLS[:300])
         client("VIDI.ROTATE", "k", "CAPACITY", 100)
         client("VIDI.MADD", "k", *URLS)
