@@ -152,6 +152,7 @@ static const char *read_settings(settings *settings, vidi_str texts, value_role 
     }
     settings_init(settings, role);
     const char *wrong = texts.len ? "its settings are damaged" : settings_parse(settings, words, count);
+    settings->arrival.size = 0; /* the pieces say themselves which one comes next */
     return wrong || settings->role == role ? wrong : "it is of another type of filter";
 }
 
@@ -193,6 +194,7 @@ static int dump_chunk(server_context *ctx, const family *family, const value *va
 {
     buffer chunk = {0};
     settings settings = value_settings(value);
+    settings.arrival.size = 0; /* of a filter that is itself incomplete */
     uint64_t cursor;
     bool fits = put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
     int code = fits ? find_cursor(value, iterator, &cursor) : VIDI_ELIMIT;
@@ -258,10 +260,9 @@ static int refuse(server_context *ctx, const char *text, const char *why)
 static int loaded(server_context *ctx, server_string *name, value *value, vidi_str piece, int more)
 {
     uint64_t position = value->position;
-    settings settings = value_settings(value);
     value->position = more ? position + 1 : 0;
     value_refresh(value);
-    replicate_load(ctx, name, position, piece, &settings);
+    replicate_load(ctx, name, position, piece, &value->settings);
     value_changed(ctx, name);
     return server.ReplyWithSimpleString(ctx, "OK");
 }

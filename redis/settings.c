@@ -8,6 +8,7 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,28 @@ static const char *take_deleted(settings *settings, vidi_str text)
     return parse_count(text, &settings->deleted) ? NULL : complain("DELETED must be a whole number", text);
 }
 
+/* Six numbers that settings_print has written, with colons between them. */
+static const char *take_awaits(settings *settings, vidi_str text)
+{
+    uint64_t numbers[6];
+    size_t count = 0;
+    vidi_str left = text;
+    while (count < 6 && left.len > 0) {
+        const char *colon = memchr(left.ptr, ':', left.len);
+        size_t len = colon ? (size_t)(colon - left.ptr) : left.len;
+        if (!parse_count((vidi_str){left.ptr, len}, &numbers[count++]))
+            break;
+        len += colon != NULL;
+        left = (vidi_str){left.ptr + len, left.len - len};
+    }
+    if (count != 6 || left.len > 0)
+        return complain("AWAITS must be six numbers", text);
+    settings->position = numbers[0];
+    settings->arrival =
+        (vidi_arrival){sizeof(vidi_arrival), numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    return NULL;
+}
+
 static const char *take_until(settings *settings, vidi_str text)
 {
     uint64_t time;
@@ -238,6 +261,7 @@ static const struct {
     {"MAXITERATIONS", take_max_iterations},
     {"DELETED", take_deleted},
     {"UNTIL", take_until},
+    {"AWAITS", take_awaits},
 };
 
 static bool has_delimiter(vidi_str text)
@@ -400,6 +424,14 @@ static void add_key(settings_words *words, const unsigned char *key)
     add_pair(words, "KEY", text);
 }
 
+static void add_awaits(settings_words *words, uint64_t position, const vidi_arrival *arrival)
+{
+    char text[6 * 21 + 1];
+    snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, position,
+             arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum);
+    add_pair(words, "AWAITS", text);
+}
+
 bool settings_print(const settings *settings, settings_words *words)
 {
     words->count = words->used = 0;
@@ -430,6 +462,8 @@ bool settings_print(const settings *settings, settings_words *words)
         add_number(words, "DELETED", settings->deleted);
     if (settings->previous_until > 0)
         add_number(words, "UNTIL", (uint64_t)settings->previous_until);
+    if (settings->arrival.size)
+        add_awaits(words, settings->position, &settings->arrival);
     add_params(words, settings->params);
     if (settings->has_key)
         add_key(words, settings->key);

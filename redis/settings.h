@@ -34,6 +34,8 @@ typedef struct settings {
     uint32_t max_iterations; /* CF: kept for CF.INFO */
     uint64_t deleted;        /* CF: items deleted so far */
     int64_t previous_until;  /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
+    uint64_t position;       /* what VIDI.LOAD expects next, if the set is not complete */
+    vidi_arrival arrival;    /* the same as the library knows it; size 0: the set is complete */
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */

@@ -81,6 +81,10 @@ settings value_settings(const value *value)
     settings settings = value->settings;
     settings.deleted = value->deleted;
     settings.previous_until = value->previous_until;
+    settings.position = value->position;
+    settings.arrival.size = sizeof(settings.arrival);
+    if (vidi_piece_state(value->set, &settings.arrival) != VIDI_OK)
+        settings.arrival.size = 0;
     return settings;
 }
 
@@ -145,6 +149,22 @@ static uint64_t stored_adds(const vidi_stats *stats)
     return adds > stats->count ? adds : stats->count;
 }
 
+/*
+ * The value was saved while its pieces came: it goes on where the saved one was, as soon as all is there that was saved
+ * (VIDI_ECANNOT until then, if that comes in pieces itself).
+ */
+static void resume_pieces(value *value)
+{
+    settings *settings = &value->settings;
+    if (!settings->arrival.size)
+        return;
+    int code = vidi_piece_resume(value->set, &settings->arrival);
+    if (code == VIDI_ECANNOT)
+        return;
+    value->position = code == VIDI_OK ? settings->position : 0;
+    settings->arrival.size = 0;
+}
+
 void value_refresh(value *value)
 {
     vidi_stats stats = {.size = sizeof(stats)};
@@ -153,6 +173,7 @@ void value_refresh(value *value)
     value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
     value->items = value->counts ? stored_adds(&stats) : stats.count;
     value->most_items = most_items(&value->settings);
+    resume_pieces(value);
     if (value->settings.previous_until) { /* it waits for the set to be there */
         expiry_set(value, value->settings.previous_until);
         value->settings.previous_until = 0;

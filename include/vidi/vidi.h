@@ -18,7 +18,7 @@
  *    oaat, murmur2, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
  *    lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
- *    vidi_piece_write and vidi_close on a set in memory, if no call was running on the set at the fork; no other
+ *    vidi_piece_write, vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the fork; no other
  *    function, and none on a set in a folder. The child does not keep the lock of a set that its parent writes to. Its
  *    calls on that set return VIDI_ECANNOT, and vidi_close does nothing.
  *
@@ -759,6 +759,25 @@ VIDI_API int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, con
  * compared: whoever wrote it may have lied.
  */
 VIDI_API int vidi_piece_size(const void *bytes, size_t size, uint64_t *length);
+
+/* Where a set stands of which some pieces have come. Save it with its bytes; the numbers mean nothing elsewhere. */
+typedef struct vidi_arrival {
+    size_t size; /* set it to sizeof(vidi_arrival) before the call */
+    uint64_t generation;
+    uint64_t next;
+    uint64_t epoch;
+    uint64_t done;
+    uint64_t sum;
+} vidi_arrival;
+
+/*
+ * For sets that are saved or copied before all of their pieces have come: vidi_write, vidi_piece_write and vidi_copy
+ * take what is there, and the set that is made from it is whole. vidi_piece_state tells what the original awaits
+ * (VIDI_EABSENT: nothing, it is whole), and vidi_piece_resume makes the other one await the same. VIDI_EARGUMENT if the
+ * state cannot be one of this set, VIDI_ECANNOT if it awaits a piece already or lives in a folder.
+ */
+VIDI_API int vidi_piece_state(const vidi_set *set, vidi_arrival *arrival);
+VIDI_API int vidi_piece_resume(vidi_set *set, const vidi_arrival *arrival);
 
 /*
  * Copies a set, into memory: with its key, recipe, canonical form, counters and history, and with the previous epoch if

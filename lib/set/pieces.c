@@ -24,7 +24,7 @@
 #define SECTION_BITS 44
 #define IN_SECTION ((UINT64_C(1) << SECTION_BITS) - 1)
 #define TAG ((UINT64_C(1) << 7) - 1) /* the bits of the generation that are in a cursor */
-#define FRAMING 24                    /* generation, position, next position */
+#define FRAMING 24                   /* generation, position, next position */
 
 #define NOT_A_PIECE "this is a whole set and not a piece of one"
 #define NOT_THE_FIRST "this is not the first piece of a set"
@@ -33,18 +33,9 @@ _Static_assert(VIDI_PIECE_HEAD == VIDI__HEAD_BYTES, "the public header says how 
 
 enum { HEAD, PREVIOUS, CONTENTS, RECORDS };
 
-/* What is known of a set that is being received. */
-typedef struct vidi__arrival {
-    uint64_t generation;
-    uint64_t next;  /* position of the piece that is awaited */
-    uint64_t epoch; /* that the set was in at the first piece */
-    uint64_t done;  /* entries of that piece that were added before there was no memory; then `sum` is its checksum */
-    uint64_t sum;
-} vidi__arrival;
-
 void vidi__arrival_free(vidi_set *set)
 {
-    vidi__release(&set->memory, set->arrival, sizeof *set->arrival, _Alignof(vidi__arrival));
+    vidi__release(&set->memory, set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival));
     set->arrival = NULL;
 }
 
@@ -348,8 +339,9 @@ static int read_head(vidi_set *set, const incoming *piece, vidi__reader *reader)
         return vidi__damaged("kind or hash are not those of the set");
     if (reader->left || piece->next != position_at(previous ? PREVIOUS : CONTENTS, 0))
         return vidi__damaged("the first piece does not end where it should");
-    VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi__arrival)));
-    *set->arrival = (vidi__arrival){.generation = piece->generation, .next = piece->next, .epoch = epoch};
+    VIDI__TRY(vidi__alloc_zeroed(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival)));
+    *set->arrival = (vidi_arrival){
+        .size = sizeof(vidi_arrival), .generation = piece->generation, .next = piece->next, .epoch = epoch};
     vidi__set_ready(set);
     return VIDI_OK;
 }
@@ -377,7 +369,7 @@ static const vidi__epoch *epoch_of(const vidi_set *set, const incoming *piece)
 /* There was no memory for all of a piece. Sets that store every add must get the rest of the same piece. */
 static int check_repeated(vidi_set *set, const incoming *piece)
 {
-    vidi__arrival *arrival = set->arrival;
+    vidi_arrival *arrival = set->arrival;
     const vidi__epoch *epoch = epoch_of(set, piece);
     if (!arrival->done || arrival->sum == piece->sum)
         return VIDI_OK;
@@ -390,7 +382,7 @@ static int check_repeated(vidi_set *set, const incoming *piece)
 /* Is this the piece that the set awaits? */
 static int check_place(vidi_set *set, const incoming *piece)
 {
-    vidi__arrival *arrival = set->arrival;
+    vidi_arrival *arrival = set->arrival;
     if (!arrival)
         return vidi__fail(VIDI_EFORMAT, "the set is whole: no piece of it is missing");
     if (arrival->generation != piece->generation)
@@ -448,7 +440,7 @@ static int read_section(vidi_set *set, const incoming *piece, vidi__run_in *run)
 /* Everything is checked before anything is added. */
 static int add_piece(vidi_set *set, incoming *piece)
 {
-    vidi__arrival *arrival = set->arrival;
+    vidi_arrival *arrival = set->arrival;
     vidi__reader begin = piece->frame.base;
     vidi__run_in run = {.reader = &piece->frame.base, .done = arrival->done};
     VIDI__TRY(read_section(set, piece, &run));
@@ -514,4 +506,45 @@ int vidi_piece_read(vidi_set **set, const void *bytes, size_t size, const vidi_a
         return vidi__fail(VIDI_EFORMAT, "this is the first piece of a set, which makes a new one");
     VIDI__TRY(piece.position ? continue_set(*set, &piece) : begin_set(set, &piece, access));
     return piece.next ? 1 : 0;
+}
+
+/* ---- a set that was saved while its pieces came ---- */
+
+int vidi_piece_state(const vidi_set *set, vidi_arrival *arrival)
+{
+    if (!set || !arrival)
+        return vidi__fail(VIDI_EARGUMENT, "set or arrival is NULL");
+    VIDI__TRY(vidi__set_here(set));
+    vidi__lock_shared(set);
+    int code = set->arrival ? vidi__struct_out(arrival, set->arrival, sizeof *set->arrival, "vidi_arrival")
+                            : vidi__fail(VIDI_EABSENT, "the set is whole: no piece of it is missing");
+    vidi__unlock(set);
+    return code;
+}
+
+/* `done` and `sum` belong to a piece that is checked when it comes, like every other. */
+static int resume(vidi_set *set, const vidi_arrival *state)
+{
+    if (set->persistence || set->arrival)
+        return vidi__fail(VIDI_ECANNOT,
+                          set->arrival ? "the set awaits a piece already" : "sets in folders do not come in pieces");
+    if (section_of(state->next) == HEAD || state->next >> POSITION_BITS || state->epoch > set->now.number)
+        return vidi__fail(VIDI_EARGUMENT, "this is not the state of a set that comes in pieces");
+    VIDI__TRY(vidi__alloc(&set->memory, &set->arrival, sizeof *set->arrival, _Alignof(vidi_arrival)));
+    *set->arrival = *state;
+    return VIDI_OK;
+}
+
+int vidi_piece_resume(vidi_set *set, const vidi_arrival *arrival)
+{
+    vidi_arrival mine;
+    if (!set || !arrival)
+        return vidi__fail(VIDI_EARGUMENT, "set or arrival is NULL");
+    VIDI__TRY(vidi__struct_in(&mine, sizeof mine, arrival, "vidi_arrival"));
+    mine.size = sizeof mine;
+    VIDI__TRY(vidi__set_writable(set));
+    vidi__lock_alone(set);
+    int code = resume(set, &mine);
+    vidi__unlock(set);
+    return code;
 }

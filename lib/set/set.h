@@ -103,9 +103,9 @@ struct vidi_set {
     vidi__epoch *previous; /* NULL: not kept in memory */
     vidi_epoch_stats *history;
     uint64_t history_count, history_room;
-    struct vidi__arrival *arrival; /* the set is being received in pieces (pieces.c); NULL: it is whole */
-    _Atomic uint64_t piece_seed;   /* random, so that no other set has its cursors; 0: not drawn yet */
-    uint64_t earlier_moves;        /* moves of past epochs' filters, rotations, and previous epochs that were dropped */
+    vidi_arrival *arrival;       /* the set is being received in pieces (pieces.c); NULL: it is whole */
+    _Atomic uint64_t piece_seed; /* random, so that no other set has its cursors; 0: not drawn yet */
+    uint64_t earlier_moves;      /* moves of past epochs' filters, rotations, and previous epochs that were dropped */
 };
 
 /* ---- work: what goes to a filter (work.c) ---- */

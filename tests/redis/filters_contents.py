@@ -290,5 +290,21 @@ def replicas():
         expect(digest(primary.client(), *keys), sums)
 
 
+@case("a replica that comes in the middle of a load takes the rest of it")
+def replica_in_the_middle():
+    with Server() as primary, Server() as replica:
+        connection, other = primary.client(), replica.client()
+        connection("BF.RESERVE", "bf", "0.01", 10)
+        connection("BF.MADD", "bf", *items(RANGE))
+        chunks = dump(connection, "BF", "bf")
+        for chunk in chunks[:2]:
+            connection("BF.LOADCHUNK", "new", *chunk)
+        replica.follow(primary)
+        for chunk in chunks[2:]:
+            connection("BF.LOADCHUNK", "new", *chunk)
+        await_replica(connection, other)
+        expect(digest(other, "new"), digest(connection, "bf"))
+
+
 if __name__ == "__main__":
     tap.run()

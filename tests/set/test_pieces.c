@@ -556,6 +556,71 @@ static void a_set_that_was_rotated_takes_no_more_pieces(void **state)
     free_pieces(all);
 }
 
+/* Writes the set and reads it again, as a server does that restarts. */
+static void save_and_load(vidi_set **set)
+{
+    vidi_arrival arrival = {.size = sizeof arrival};
+    test_stream stream = {0};
+    int awaits = vidi_piece_state(*set, &arrival);
+    assert_true(awaits == VIDI_OK || awaits == VIDI_EABSENT);
+    assert_int_equal(vidi_write_with(*set, test_stream_sink, &stream, VIDI_WRITE_PREVIOUS), VIDI_OK);
+    vidi_close(*set);
+    *set = NULL;
+    assert_int_equal(test_stream_read(&stream, set, 0, NULL), VIDI_OK);
+    if (awaits == VIDI_OK)
+        assert_int_equal(vidi_piece_resume(*set, &arrival), VIDI_OK);
+    test_stream_free(&stream);
+}
+
+static void a_set_that_was_saved_in_between_takes_the_next_piece(void **state)
+{
+    uint64_t n = urls_of(*state, 1000);
+    vidi_set *set = make_set(*state, n, NULL), *copy = NULL;
+    pieces *all = write_all(set, LEAST);
+    for (size_t i = 0; i < all->count; i++) {
+        read_good(&copy, all, i);
+        save_and_load(&copy);
+        assert_int_equal(read_piece(&copy, &all->piece[i], NULL), VIDI_EFORMAT);
+    }
+    test_same_contents(set, copy);
+    test_same_numbers(set, copy);
+    test_same_answers(set, copy, SEED, 0, 2 * n);
+    same_previous(set, copy);
+    free_pieces(all);
+    vidi_close(copy);
+    vidi_close(set);
+}
+
+static void only_a_whole_set_resumes_and_only_with_a_state_that_can_be(void **state)
+{
+    static const test_case which = {"fingerprint", NULL, 0, 0, 0};
+    static const uint64_t positions[] = {0, 1, UINT64_MAX};
+    vidi_set *set = make_set(&which, 100, NULL), *copy = NULL;
+    pieces *all = write_all(set, LEAST);
+    vidi_arrival arrival = {.size = sizeof arrival}, wrong;
+    (void)state;
+    read_good(&copy, all, 0);
+    assert_int_equal(vidi_piece_state(set, &arrival), VIDI_EABSENT);
+    assert_int_equal(vidi_piece_state(NULL, &arrival), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(copy, NULL), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(copy, &arrival), VIDI_OK);
+    assert_int_equal(vidi_piece_resume(copy, &arrival), VIDI_ECANNOT);
+    assert_int_equal(vidi_piece_resume(NULL, &arrival), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_resume(set, NULL), VIDI_EARGUMENT);
+    for (size_t i = 0; i < 3; i++) {
+        wrong = arrival;
+        wrong.next = positions[i];
+        assert_int_equal(vidi_piece_resume(set, &wrong), VIDI_EARGUMENT);
+    }
+    wrong = arrival;
+    wrong.epoch = 7;
+    assert_int_equal(vidi_piece_resume(set, &wrong), VIDI_EARGUMENT);
+    assert_int_equal(vidi_piece_state(set, &arrival), VIDI_EABSENT);
+    vidi_close(copy);
+    vidi_close(set);
+    free_pieces(all);
+}
+
 static void bad_arguments_are_refused(void **state)
 {
     vidi_set *set = NULL, *copy = NULL;
@@ -604,6 +669,10 @@ int main(int argc, char **argv)
              NULL);
     test_add_cases("folders are written in pieces too", folders_are_written_in_pieces_too, is_plain);
     test_add("a set that was rotated takes no more pieces", a_set_that_was_rotated_takes_no_more_pieces, NULL);
+    test_add_cases("a set that was saved in between takes the next piece",
+                   a_set_that_was_saved_in_between_takes_the_next_piece, NULL);
+    test_add("only a whole set resumes, and only with a state that can be",
+             only_a_whole_set_resumes_and_only_with_a_state_that_can_be, NULL);
     test_add("bad arguments are refused", bad_arguments_are_refused, NULL);
     return test_run("pieces", argc, argv);
 }

@@ -322,6 +322,17 @@ static int write_piece_anew(const vidi_set *set, uint64_t *cursor, test_stream *
     return vidi_piece_write(set, cursor, 1 << 17, test_stream_sink, piece);
 }
 
+/* What was made of some pieces awaits the next one. */
+static void visit_resumed(const test_tour *tour, const vidi_set *set, const vidi_access *access)
+{
+    vidi_arrival arrival = {.size = sizeof arrival};
+    vidi_set *copy = NULL;
+    VISIT(vidi_piece_state(set, &arrival));
+    VISIT(vidi_copy(&copy, set, access));
+    VISIT(vidi_piece_resume(copy, &arrival));
+    VISIT_VOID(vidi_close(copy));
+}
+
 static void visit_pieces(const test_tour *tour, const vidi_set *set, const vidi_access *access)
 {
     test_stream piece = {0};
@@ -331,6 +342,8 @@ static void visit_pieces(const test_tour *tour, const vidi_set *set, const vidi_
         VISIT(write_piece_anew(set, &cursor, &piece));
         VISIT(vidi_piece_size(piece.data, piece.size, &length));
         VISIT(vidi_piece_read(&copy, piece.data, piece.size, access));
+        if (cursor)
+            visit_resumed(tour, copy, access);
     } while (cursor);
     VISIT_VOID(vidi_close(copy));
     test_stream_free(&piece);
