@@ -5,8 +5,11 @@
  *
  *   METER.RESET   the peak begins again at what is allocated now
  *   METER.PEAK    the most since then beyond what was allocated at that time
+ *   METER.LARGEST the largest single allocation since then
  *   METER.LIVE    what is allocated now
- *   METER.ECHO    replies 1, whatever its arguments are: the cost of a command that does nothing
+ *
+ * Arguments of the module are names of commands that it creates as well, which reply 1 whatever they are asked: names
+ * that another module has taken.
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -19,6 +22,7 @@ typedef int (*command)(context *ctx, string **arguments, int count);
 static int (*set_attributes)(context *ctx, const char *name, int version, int api);
 static int (*create_command)(context *ctx, const char *name, command function, const char *flags, int first, int last,
                              int step);
+static const char *(*text_of)(const string *argument, size_t *size);
 static int (*reply_number)(context *ctx, long long number);
 
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
@@ -27,15 +31,22 @@ size_t __sanitizer_get_allocated_size(const volatile void *pointer) __attribute_
 
 static atomic_llong live;
 static atomic_llong peak;
+static atomic_llong largest;
 static long long base;
+
+static void raise_to(atomic_llong *most, long long now)
+{
+    long long before = atomic_load(most);
+    while (now > before && !atomic_compare_exchange_weak(most, &before, now))
+        ;
+}
 
 static void on_malloc(const volatile void *pointer, size_t size)
 {
     (void)pointer;
     long long now = atomic_fetch_add(&live, (long long)size) + (long long)size;
-    long long most = atomic_load(&peak);
-    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
-        ;
+    raise_to(&peak, now);
+    raise_to(&largest, (long long)size);
 }
 
 static void on_free(const volatile void *pointer)
@@ -49,6 +60,7 @@ static int meter_reset(context *ctx, string **arguments, int count)
     (void)arguments, (void)count;
     base = atomic_load(&live);
     atomic_store(&peak, base);
+    atomic_store(&largest, 0);
     return reply_number(ctx, 0);
 }
 
@@ -56,6 +68,12 @@ static int meter_peak(context *ctx, string **arguments, int count)
 {
     (void)arguments, (void)count;
     return reply_number(ctx, atomic_load(&peak) - base);
+}
+
+static int meter_largest(context *ctx, string **arguments, int count)
+{
+    (void)arguments, (void)count;
+    return reply_number(ctx, atomic_load(&largest));
 }
 
 static int meter_live(context *ctx, string **arguments, int count)
@@ -79,15 +97,19 @@ static int find(context *ctx, const char *name, void *function)
 
 int RedisModule_OnLoad(context *ctx, string **arguments, int count)
 {
-    (void)arguments, (void)count;
     find(ctx, "RedisModule_SetModuleAttribs", &set_attributes);
+    find(ctx, "RedisModule_StringPtrLen", &text_of);
     find(ctx, "RedisModule_CreateCommand", &create_command);
     find(ctx, "RedisModule_ReplyWithLongLong", &reply_number);
     set_attributes(ctx, "meter", 1, 1);
     if (__sanitizer_install_malloc_and_free_hooks && !__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free))
         return 1;
+    for (int i = 0; i < count; i++) {
+        if (create_command(ctx, text_of(arguments[i], NULL), meter_echo, "write fast", 0, 0, 0))
+            return 1;
+    }
     return create_command(ctx, "meter.reset", meter_reset, "readonly fast", 0, 0, 0) ||
            create_command(ctx, "meter.peak", meter_peak, "readonly fast", 0, 0, 0) ||
            create_command(ctx, "meter.live", meter_live, "readonly fast", 0, 0, 0) ||
-           create_command(ctx, "meter.echo", meter_echo, "write fast", 0, 0, 0);
+           create_command(ctx, "meter.largest", meter_largest, "readonly fast", 0, 0, 0);
 }

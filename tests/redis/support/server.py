@@ -33,7 +33,7 @@ def program():
 
 def module_path():
     """The module of the build that is tested."""
-    return os.path.join(os.environ.get("VIDI_BUILD", "build"), "redisvidi.so")
+    return os.path.abspath(os.path.join(os.environ.get("VIDI_BUILD", "build"), "redisvidi.so"))
 
 
 def require():

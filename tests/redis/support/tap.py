@@ -72,6 +72,14 @@ def skip_all(reason):
     sys.exit(0)
 
 
+def story(error):
+    """What happened, and the lines of the script that led there."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(folder)]
+    lines = [f"{os.path.basename(f.filename)}:{f.lineno}: {f.line}" for f in frames]
+    return [*lines, *f"{type(error).__name__}: {error}".splitlines()]
+
+
 def run_case(number, title, function):
     """Runs a case and prints its line; True unless it failed."""
     try:
@@ -80,7 +88,7 @@ def run_case(number, title, function):
         print(f"ok {number} - {title} # SKIP {reason}")
     except Exception:  # pylint: disable=broad-except  # every mistake is a failed case
         print(f"not ok {number} - {title}")
-        for line in traceback.format_exc().splitlines():
+        for line in story(sys.exc_info()[1]):
             print("# " + line)
         return False
     else:
