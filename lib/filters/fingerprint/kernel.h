@@ -50,12 +50,17 @@ typedef struct vidi__fingerprint_run {
 extern vidi__subtable vidi__fingerprint_nowhere;
 extern unsigned char vidi__fingerprint_no_line[VIDI__LINE_BYTES];
 
-static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uint64_t hash)
+static inline vidi__place vidi__fingerprint_locate_in(const vidi__partition *partition, uint64_t hash)
 {
-    const vidi__partition *partition = vidi__table_partition((vidi__table *)table, hash); /* which is only read */
     if (VIDI__LIKELY(partition->directory != NULL))
         return vidi__place_of(partition, hash);
     return (vidi__place){&vidi__fingerprint_nowhere, 0, {vidi__fingerprint_no_line, 0}};
+}
+
+static inline vidi__place vidi__fingerprint_locate(const vidi__table *table, uint64_t hash)
+{
+    /* The partition is only read. */
+    return vidi__fingerprint_locate_in(vidi__table_partition((vidi__table *)table, hash), hash);
 }
 
 typedef struct vidi__fingerprint_kernel {

@@ -234,10 +234,12 @@ TARGET static void fetch_wave(void *context, const vidi__wave *wave)
 {
     vidi__fingerprint_run *run = context;
     const vidi__u128 *hashes = run->hashes;
+    const vidi__partition *partition = &run->table->partitions[wave->partition];
+    const uint16_t *order = wave->order;
     vidi__place *place = run->fetched[wave->buffer].places;
-    run->fetched[wave->buffer].changes = run->table->partitions[wave->partition].changes;
-    for (size_t i = 0; i < wave->count; i++, place++) {
-        *place = vidi__fingerprint_locate(run->table, hashes[wave->order[i]].hi);
+    run->fetched[wave->buffer].changes = partition->changes;
+    for (size_t i = 0, count = wave->count; i < count; i++, place++) {
+        *place = vidi__fingerprint_locate_in(partition, hashes[order[i]].hi);
         __builtin_prefetch(place->spot.line, 1);
     }
 }
@@ -255,7 +257,7 @@ TARGET static void look_ahead_of_adds(void *context, const vidi__wave *wave)
     if (!is_current(run, wave) || !is_crowded(places[0].table))
         return;
     for (size_t i = 0; i < wave->count; i++)
-        look_ahead_of_add(&places[i], true);
+        look_ahead_of_add(&places[i], run->far);
 }
 
 TARGET static void look_ahead_of_lookups(void *context, const vidi__wave *wave)
