@@ -42,15 +42,18 @@ typedef struct vidi__recipe {
     uint32_t flags;
 } vidi__recipe;
 
-/* One epoch: a filter, the key that its items are hashed with, and what was answered. */
+/*
+ * One epoch: a filter, the key that its items are hashed with, and what was answered. What every call reads comes first,
+ * and what every call writes is together further on: otherwise threads would wait for each other's cache lines.
+ */
 typedef struct vidi__epoch {
     uint64_t number;
     const vidi__hash_fn *hash;
-    vidi__hash_key key;
-    vidi__url_feature_fn *feature; /* NULL unless the filter needs one */
     vidi__filter *filter;
+    vidi__hash_key key;
     _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
-    _Atomic uint64_t lost_bits; /* the bits of expected_lost, a double */
+    _Atomic uint64_t lost_bits;    /* the bits of expected_lost, a double */
+    vidi__url_feature_fn *feature; /* NULL unless the filter needs one */
 } vidi__epoch;
 
 static inline double vidi__epoch_lost(const vidi__epoch *epoch)
