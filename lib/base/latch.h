@@ -180,13 +180,21 @@ static inline void vidi__latch_alone(vidi__latch *latch)
         vidi__latch_wait(latch, VIDI__LATCH_ALONE);
 }
 
+static inline void vidi__latch_release_shared(vidi__latch *latch)
+{
+    uint32_t left = atomic_fetch_sub_explicit(&latch->state, VIDI__LATCH_SHARED, memory_order_release);
+    if (VIDI__UNLIKELY(left & VIDI__LATCH_QUEUED) && left < 2 * VIDI__LATCH_SHARED)
+        vidi__latch_wake(latch);
+}
+
+/* One addition, which is taken back if the latch is not to be shared: it cannot fail because others come and go. */
 static inline void vidi__latch_shared(vidi__latch *latch)
 {
-    uint32_t state = atomic_load_explicit(&latch->state, memory_order_relaxed);
-    if (VIDI__UNLIKELY(state & (VIDI__LATCH_ALONE | VIDI__LATCH_INSISTS)) ||
-        !atomic_compare_exchange_strong_explicit(&latch->state, &state, state + VIDI__LATCH_SHARED,
-                                                 memory_order_acquire, memory_order_relaxed))
-        vidi__latch_wait(latch, VIDI__LATCH_SHARED);
+    uint32_t state = atomic_fetch_add_explicit(&latch->state, VIDI__LATCH_SHARED, memory_order_acquire);
+    if (VIDI__LIKELY(!(state & (VIDI__LATCH_ALONE | VIDI__LATCH_INSISTS))))
+        return;
+    vidi__latch_release_shared(latch);
+    vidi__latch_wait(latch, VIDI__LATCH_SHARED);
 }
 
 /* Has this thread, which has taken the latch in the usual way, had it alone often enough in a row? */
@@ -214,13 +222,6 @@ static inline void vidi__latch_release_alone(vidi__latch *latch)
         return;
     uint32_t left = atomic_fetch_sub_explicit(&latch->state, VIDI__LATCH_ALONE, memory_order_release);
     if (VIDI__UNLIKELY(left & VIDI__LATCH_QUEUED))
-        vidi__latch_wake(latch);
-}
-
-static inline void vidi__latch_release_shared(vidi__latch *latch)
-{
-    uint32_t left = atomic_fetch_sub_explicit(&latch->state, VIDI__LATCH_SHARED, memory_order_release);
-    if (VIDI__UNLIKELY(left & VIDI__LATCH_QUEUED) && left < 2 * VIDI__LATCH_SHARED)
         vidi__latch_wake(latch);
 }
 
