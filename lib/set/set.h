@@ -99,8 +99,8 @@ struct vidi_set {
     uint32_t member;
     uint32_t invalid;          /* vidi_invalid_policy */
     vidi__mutex renewal;       /* held while a rotation replaces `now`, so that digests need not take `lock` */
-    vidi_canon *canon;         /* never changes, so using it needs no lock */
     vidi__canon_output output; /* what canon writes */
+    vidi_canon *canon;         /* never changes, so using it needs no lock */
     vidi__recipe recipe;
     vidi__epoch now;
     vidi__epoch *previous; /* NULL: not kept in memory */
