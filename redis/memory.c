@@ -29,19 +29,27 @@ static bool is_aligned(const void *ptr, size_t alignment)
     return ((uintptr_t)ptr & (alignment - 1)) == 0;
 }
 
-/* Asks for blocks of every size class that rounding can lead to. Blocks are freed at the end, so that they differ. */
+/*
+ * Asks for many blocks of each size and holds them all, so that no luck is involved: an allocator that puts blocks of a
+ * size side by side with something in between shows it here.
+ */
 void memory_start(void)
 {
-    enum { COUNT = 96 };
-    void *blocks[COUNT];
+    enum { SIZES = 28, EACH = 32 };
+    static const size_t large[] = {(size_t)16 << 10, (size_t)256 << 10, (size_t)2 << 20, (size_t)4 << 20};
+    void *blocks[SIZES * EACH];
+    size_t count = 0;
     shifts = false;
-    for (size_t i = 0; i < COUNT; i++) {
-        blocks[i] = server.Alloc(64 * (i % 48 + 1) * (i < 48 ? 1 : 32));
-        if (!is_aligned(blocks[i], 64))
-            shifts = true;
+    for (size_t i = 0; i < SIZES; i++) {
+        size_t size = i < 24 ? 64 * (i + 1) : large[i - 24], each = i < 24 ? EACH : 4;
+        for (size_t j = 0; j < each; j++) {
+            blocks[count] = server.Alloc(size);
+            shifts = shifts || !is_aligned(blocks[count], 64);
+            count++;
+        }
     }
-    for (size_t i = 0; i < COUNT; i++)
-        server.Free(blocks[i]);
+    while (count > 0)
+        server.Free(blocks[--count]);
 }
 
 static void *from_server(size_t bytes, bool zeroed)
@@ -69,26 +77,63 @@ static size_t size_to_ask(size_t bytes, size_t alignment)
     return bytes <= SIZE_MAX / 2 ? bytes + more : 0;
 }
 
+/*
+ * Asks the server. If blocks were aligned when the module was loaded but this one is not, it asks for more of them until
+ * one is; those that are not are held meanwhile, or the same one would come again.
+ */
+static void *aligned_from_server(size_t bytes, size_t alignment, bool zeroed)
+{
+    enum { TRIES = 16 };
+    void *held[TRIES], *block = NULL;
+    size_t count = 0;
+    while (count < TRIES) {
+        block = from_server(bytes, zeroed);
+        if (!block || shifts || is_aligned(block, alignment))
+            break;
+        held[count++] = block;
+        block = NULL;
+    }
+    while (count > 0)
+        server.Free(held[--count]);
+    return block;
+}
+
+static bool exceeds(memory *memory, uint64_t bytes)
+{
+    if (memory->limit == 0 || !memory_enforces() || atomic_load(&memory->used) + bytes <= memory->limit)
+        return false;
+    atomic_store(&memory->refused, true);
+    return true;
+}
+
+static void count_up(memory *memory, size_t bytes)
+{
+    atomic_fetch_add_explicit(&memory->used, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&total, bytes, memory_order_relaxed);
+}
+
+static void count_down(memory *memory, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&memory->used, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&total, bytes, memory_order_relaxed);
+}
+
+/* The limit is asked before, so that nothing large is allocated in vain, and after, because blocks are rounded up. */
 static void *take(void *context, size_t bytes, size_t alignment, bool zeroed)
 {
     memory *memory = context;
     size_t size = size_to_ask(bytes, alignment);
-    if (size == 0)
+    if (size == 0 || exceeds(memory, size))
         return NULL;
-    if (memory->limit && memory_enforces() && atomic_load(&memory->used) + size > memory->limit) {
-        atomic_store(&memory->refused, true);
-        return NULL;
-    }
-    unsigned char *block = from_server(size, zeroed);
+    unsigned char *block = aligned_from_server(size, alignment, zeroed);
     if (!block)
         return NULL;
-    if (!shifts && !is_aligned(block, alignment)) { /* the blocks of memory_start were aligned by luck */
+    size_t counted = server.MallocSize(block);
+    if (exceeds(memory, counted)) {
         server.Free(block);
         return NULL;
     }
-    size_t counted = server.MallocSize(block);
-    atomic_fetch_add_explicit(&memory->used, counted, memory_order_relaxed);
-    atomic_fetch_add_explicit(&total, counted, memory_order_relaxed);
+    count_up(memory, counted);
     if (!shifts || alignment <= NATURAL)
         return block;
     size_t shift = alignment - ((uintptr_t)block & (alignment - 1));
@@ -103,9 +148,7 @@ static void give_back(void *context, void *ptr, size_t bytes, size_t alignment)
     if (!ptr)
         return;
     void *block = block_of(ptr, alignment);
-    size_t counted = server.MallocSize(block);
-    atomic_fetch_sub_explicit(&memory->used, counted, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&total, counted, memory_order_relaxed);
+    count_down(memory, server.MallocSize(block));
     server.Free(block);
 }
 
@@ -141,6 +184,16 @@ void *memory_allocate(memory *memory, size_t bytes)
 void memory_release(memory *memory, void *ptr, size_t bytes)
 {
     give_back(memory, ptr, bytes, _Alignof(max_align_t));
+}
+
+void memory_add_owner(memory *memory, void *block)
+{
+    count_up(memory, server.MallocSize(block));
+}
+
+void memory_remove_owner(memory *memory, void *block)
+{
+    count_down(memory, server.MallocSize(block));
 }
 
 bool memory_enforces(void)

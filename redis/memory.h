@@ -29,6 +29,10 @@ void memory_init(memory *memory, uint64_t limit);
 void *memory_allocate(memory *memory, size_t bytes);
 void memory_release(memory *memory, void *ptr, size_t bytes);
 
+/* Counts the block that contains the memory itself, which was allocated before it. */
+void memory_add_owner(memory *memory, void *block);
+void memory_remove_owner(memory *memory, void *block);
+
 /* Whether limits hold now; events of the server change it (module.c). */
 bool memory_enforces(void);
 bool memory_is_loading(void);

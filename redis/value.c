@@ -63,6 +63,7 @@ value *value_new(const settings *settings)
     made->settings.like = NULL;
     made->deleted = settings->deleted;
     memory_init(&made->memory, settings->max_memory);
+    memory_add_owner(&made->memory, made);
     return made;
 }
 
@@ -73,6 +74,7 @@ void value_close(value *value)
     expiry_forget(value);
     vidi_close(value->set);
     claims_free(value->claims);
+    memory_remove_owner(&value->memory, value);
     server.Free(value);
 }
 
@@ -324,5 +326,5 @@ int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sin
 
 size_t value_bytes(const value *value)
 {
-    return server.MallocSize((void *)(uintptr_t)value) + (size_t)atomic_load(&value->memory.used);
+    return (size_t)atomic_load(&value->memory.used);
 }

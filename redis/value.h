@@ -18,7 +18,7 @@ typedef struct claims claims;
 
 typedef struct value {
     vidi_set *set;
-    memory memory; /* every byte of this value but its own, also of the claims */
+    memory memory; /* every byte of this value, also of the claims and of this struct */
     settings settings;
     claims *claims;         /* NULL until the first claim */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */

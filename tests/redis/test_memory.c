@@ -13,17 +13,49 @@
 
 /* ---- a server's allocator ---- */
 
-static size_t misaligned_by; /* 16: no block is aligned to more than 16 */
+/* How far the allocator's next block is from an address that is aligned to 64. */
+static size_t (*misaligned_by)(size_t bytes);
 static uint64_t blocks, asked;
+
+static size_t by_nothing(size_t bytes)
+{
+    (void)bytes;
+    return 0;
+}
+
+static size_t by_sixteen(size_t bytes)
+{
+    (void)bytes;
+    return 16;
+}
+
+/* As under the address sanitizer: every other block of one size. */
+static size_t now_and_then(size_t bytes)
+{
+    return bytes == 64 && asked % 2 ? 32 : 0;
+}
+
+/* What stands before a block. */
+typedef struct head {
+    size_t bytes, shift;
+} head;
 
 static void *fake_alloc(size_t bytes)
 {
+    size_t shift = misaligned_by(bytes);
     char *block = aligned_alloc(64, (bytes + 2 * 64 + 63) / 64 * 64);
     assert_non_null(block);
-    memcpy(block + misaligned_by, &bytes, sizeof bytes); /* before the block: its size */
+    memcpy(block + 64 + shift - sizeof(head), &(head){bytes, shift}, sizeof(head));
     blocks++;
     asked++;
-    return block + 64 + misaligned_by;
+    return block + 64 + shift;
+}
+
+static head head_of(const void *block)
+{
+    head head;
+    memcpy(&head, (const char *)block - sizeof head, sizeof head);
+    return head;
 }
 
 static void *fake_calloc(size_t count, size_t bytes)
@@ -34,19 +66,17 @@ static void *fake_calloc(size_t count, size_t bytes)
 static void fake_free(void *block)
 {
     blocks--;
-    free((char *)block - 64 - misaligned_by);
+    free((char *)block - 64 - head_of(block).shift);
 }
 
 static size_t fake_size(void *block)
 {
-    size_t bytes;
-    memcpy(&bytes, (char *)block - 64, sizeof bytes);
-    return (bytes + 15) / 16 * 16;
+    return (head_of(block).bytes + 15) / 16 * 16;
 }
 
-static void start(bool aligned)
+static void start(size_t (*misaligned)(size_t bytes))
 {
-    misaligned_by = aligned ? 0 : 16;
+    misaligned_by = misaligned;
     server = (server_api){.Alloc = fake_alloc, .Calloc = fake_calloc, .Free = fake_free, .MallocSize = fake_size};
     memory_start();
     memory_set_primary(true);
@@ -58,13 +88,13 @@ static void start(bool aligned)
 
 #define BLOCKS 500
 
-static void blocks_are_aligned_zeroed_and_counted(bool aligned)
+static void blocks_are_aligned_zeroed_and_counted(size_t (*misaligned)(size_t bytes))
 {
     static void *at[BLOCKS];
     static size_t sizes[BLOCKS], alignments[BLOCKS];
     test_random random = {.state = 17};
     memory memory;
-    start(aligned);
+    start(misaligned);
     memory_init(&memory, 0);
     const vidi_allocator *allocator = &memory.allocator;
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -91,29 +121,64 @@ static void blocks_are_aligned_zeroed_and_counted(bool aligned)
 static void on_an_allocator_that_aligns(void **state)
 {
     (void)state;
-    blocks_are_aligned_zeroed_and_counted(true);
+    blocks_are_aligned_zeroed_and_counted(by_nothing);
 }
 
 static void on_an_allocator_that_does_not(void **state)
 {
     (void)state;
-    blocks_are_aligned_zeroed_and_counted(false);
+    blocks_are_aligned_zeroed_and_counted(by_sixteen);
 }
 
-/* A block that is misaligned although the first ones were not: refused, because nothing would know how to free it. */
+static void on_an_allocator_that_sometimes_does(void **state)
+{
+    (void)state;
+    blocks_are_aligned_zeroed_and_counted(now_and_then);
+}
+
+/* An allocator that showed only its good side at first: blocks that are misaligned are not used. */
 static void luck_does_not_last(void **state)
 {
     memory memory;
     (void)state;
-    start(true);
+    start(by_nothing);
     memory_init(&memory, 0);
-    misaligned_by = 16;
+    misaligned_by = now_and_then;
+    for (int i = 0; i < 2; i++, asked++) {
+        void *good = memory.allocator.allocate(&memory, 60, 64);
+        assert_non_null(good);
+        assert_true((uintptr_t)good % 64 == 0);
+        memory.allocator.release(&memory, good, 60, 64);
+    }
+    misaligned_by = by_sixteen;
     assert_null(memory.allocator.allocate(&memory, 100, 64));
     assert_int_equal(blocks, 0);
     assert_int_equal(memory.used, 0);
     void *block = memory_allocate(&memory, 100);
     assert_non_null(block);
     memory_release(&memory, block, 100);
+}
+
+/* Blocks are rounded up; the owner of the memory counts, too. */
+static void a_limit_is_never_exceeded(void **state)
+{
+    memory memory;
+    (void)state;
+    start(by_nothing);
+    memory_init(&memory, 1000);
+    void *owner = fake_alloc(200), *first = NULL;
+    memory_add_owner(&memory, owner);
+    assert_int_equal(memory.used, 208);
+    assert_null(memory_allocate(&memory, 800));
+    assert_null(memory_allocate(&memory, 785)); /* would be 800 */
+    assert_int_equal(memory.used, 208);
+    assert_non_null(first = memory_allocate(&memory, 784));
+    assert_int_equal(memory.used, 992);
+    memory_release(&memory, first, 784);
+    memory_remove_owner(&memory, owner);
+    assert_int_equal(memory.used, 0);
+    fake_free(owner);
+    assert_int_equal(blocks, 0);
 }
 
 static bool is_refused(memory *memory)
@@ -132,7 +197,7 @@ static void a_limit_holds_on_a_primary_that_is_not_loading(void **state)
 {
     memory memory;
     (void)state;
-    start(true);
+    start(by_nothing);
     memory_init(&memory, 1000);
     void *first = memory_allocate(&memory, 600);
     assert_non_null(first);
@@ -160,7 +225,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_an_allocator_that_aligns),
         cmocka_unit_test(on_an_allocator_that_does_not),
+        cmocka_unit_test(on_an_allocator_that_sometimes_does),
         cmocka_unit_test(luck_does_not_last),
+        cmocka_unit_test(a_limit_is_never_exceeded),
         cmocka_unit_test(a_limit_holds_on_a_primary_that_is_not_loading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
