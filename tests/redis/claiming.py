@@ -94,6 +94,18 @@ def takeover():
         expect(listed(client), [[url(1), b"new", b"b", new, True]])
 
 
+@case("a claim that waits is handed out even if the set takes the page for seen")
+def falsely_seen():
+    with Server() as server:
+        client = server.client()
+        client("VIDI.RESERVE", "k")
+        expired_claim(client, "dead", url(1))
+        client("VIDI.ADD", "k", url(1))  # as a false positive would
+        token = claim_one(client, "a", url(1))
+        client("VIDI.RELEASE", "k", "a", token)
+        expect(client("VIDI.RECLAIM", "k", "a", HOUR)[0][0], url(1))
+
+
 @case("a late commit counts as long as nobody has taken the page over")
 def late_commit():
     with Server() as server:
@@ -301,6 +313,23 @@ def wrong_arguments():
         expect(client("VIDI.COMMIT", "k", "a", token), [b"committed"])
 
 
+@case("taking a page over costs no further loss, on replicas neither")
+def losses_once():
+    with Server() as server, Server() as replica:
+        client, second = server.client(3), replica.client(3)
+        replica.follow(server)
+        client("VIDI.RESERVE", "k", "KIND", "classic", "CAPACITY", 1000, "ERROR", 0.01)
+        client("VIDI.MADD", "k", *map(url, range(1000)))
+        token = claim_one(client, "a", url(2000))
+        client("VIDI.MADD", "k", *map(url, range(1000, 1500)))  # the next claim costs more
+        lost = client("VIDI.INFO", "k")["expected_lost"]
+        client("VIDI.RELEASE", "k", "a", token)
+        claim_one(client, "b", url(2000))
+        await_replica(client, second)
+        for each in (client, second):
+            check(abs(each("VIDI.INFO", "k")["expected_lost"] - lost) < 1e-9, f"{each('VIDI.INFO', 'k')}, before {lost}")
+
+
 @case("MULTI and Lua")
 def transactions():
     with Server() as server:
@@ -324,6 +353,7 @@ def rotation():
         expect(counts(client), (0, 2))
         expect(client("VIDI.RENEW", "k", "slow"), 0)
         expect(client("VIDI.RELEASE", "k", "slow", other), [b"stale"])
+        expect(client("VIDI.CLAIMS", "k", "OWNER", "slow")[5], [])
         for how in ("now", "after a reload"):
             expect(client("VIDI.COMMIT", "k", "slow", late), [b"stale"], how)
             expect(client("VIDI.HAS", "k", url(1)), 1)

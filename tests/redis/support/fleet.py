@@ -73,7 +73,8 @@ class Cluster:
         self.point()
 
     def launch(self):
-        options = ("--appendonly", "yes", "--unixsocket", "socket")
+        # The file is rewritten as commands; new replicas get a snapshot.
+        options = ("--appendonly", "yes", "--aof-use-rdb-preamble", "no", "--unixsocket", "socket")
         if self.module:
             return Server(*options, arguments=None, modules=[[self.module]])
         return Server(*options)
