@@ -170,17 +170,6 @@ static void claim_url(claiming *with, vidi_str url, vidi_str payload)
     }
 }
 
-static value *open_or_make(server_context *ctx, server_string *name)
-{
-    bool absent;
-    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
-    if (!absent)
-        return found;
-    settings settings;
-    settings_init(&settings, ROLE_URLS);
-    return value_make(ctx, name, &settings);
-}
-
 /* VIDI.CLAIM key owner lease-ms url payload [url payload ...] */
 int command_claim(server_context *ctx, server_string **argv, int argc)
 {
@@ -188,7 +177,7 @@ int command_claim(server_context *ctx, server_string **argv, int argc)
         return server.WrongArity(ctx);
     claiming with = {.ctx = ctx};
     if (!parse_owner(ctx, argv[2], &with.owner) || !parse_lease(ctx, argv[3], &with.lease) ||
-        !(with.value = open_or_make(ctx, argv[1])) || !begin_claiming(&with, (size_t)(argc - 4) / 2))
+        !(with.value = value_or_new(ctx, argv[1])) || !begin_claiming(&with, (size_t)(argc - 4) / 2))
         return SERVER_OK;
     server.ReplyWithArray(ctx, (argc - 4) / 2);
     for (int i = 4; i < argc; i += 2)

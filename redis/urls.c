@@ -11,18 +11,6 @@
 #include "reply.h"
 #include "value.h"
 
-/* The value at a key, made with the defaults if there is none; NULL after an error was replied. */
-static value *open_or_make(server_context *ctx, server_string *name)
-{
-    bool absent;
-    value *value = value_for_write(ctx, name, ANY_ROLE, &absent);
-    if (!absent)
-        return value;
-    settings settings;
-    settings_init(&settings, ROLE_URLS);
-    return value_make(ctx, name, &settings);
-}
-
 /* ---- VIDI.RESERVE ---- */
 
 static const char *check_like(const settings *said)
@@ -57,7 +45,7 @@ static int add(server_context *ctx, server_string **argv, int argc)
     uint8_t verdict;
     if (argc != 3)
         return server.WrongArity(ctx);
-    value *value = open_or_make(ctx, argv[1]);
+    value *value = value_or_new(ctx, argv[1]);
     if (!value)
         return SERVER_OK;
     vidi_str url = text_of(argv[2]);
@@ -161,7 +149,7 @@ static int madd(server_context *ctx, server_string **argv, int argc)
     batch batch;
     if (argc < 3)
         return server.WrongArity(ctx);
-    value *value = open_or_make(ctx, argv[1]);
+    value *value = value_or_new(ctx, argv[1]);
     if (!value)
         return SERVER_OK;
     batch_take(&batch, argv + 2, argc - 2);

@@ -243,6 +243,17 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
     return made;
 }
 
+value *value_or_new(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    if (!absent)
+        return found;
+    settings settings;
+    settings_init(&settings, ROLE_URLS);
+    return value_make(ctx, name, &settings);
+}
+
 /* ---- adding ---- */
 
 static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t n)

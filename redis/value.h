@@ -43,6 +43,9 @@ value *value_if_there(server_context *ctx, server_string *name, unsigned roles);
  */
 value *value_make(server_context *ctx, server_string *name, settings *settings);
 
+/* The value at a key, or a new one for URLs with the default settings. NULL if that fails; the error was replied. */
+value *value_or_new(server_context *ctx, server_string *name);
+
 /* A value without a set: NULL never. value_close frees it and everything in it. */
 value *value_new(const settings *settings);
 void value_close(value *value);
