@@ -5,21 +5,28 @@
 
 uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS]; /* never written to, so the kernel never gives it memory of its own */
 
-static uint64_t pieces_of(uint64_t words)
+#define COARSE_SHIFT 18
+#define FINE_SHIFT 12
+#define FINE_UNTIL ((UINT64_C(8) << 20) / 8) /* words */
+_Static_assert(UINT64_C(1) << COARSE_SHIFT == VIDI__LAZY_WORDS, "the kernels of `blocked` compute with this");
+
+static uint64_t pieces_of(const vidi__lazy *lazy)
 {
-    return words / VIDI__LAZY_WORDS + (words % VIDI__LAZY_WORDS != 0);
+    uint64_t size = UINT64_C(1) << lazy->shift;
+    return lazy->words / size + (lazy->words % size != 0);
 }
 
 /* The last piece may be smaller. */
 static uint64_t piece_bytes(const vidi__lazy *lazy, uint64_t piece)
 {
-    return vidi__round_up(vidi__lazy_span(lazy, piece * VIDI__LAZY_WORDS) * 8, VIDI__CACHE_LINE);
+    return vidi__round_up(vidi__lazy_span(lazy, piece << lazy->shift) * 8, VIDI__CACHE_LINE);
 }
 
-int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words)
+int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces)
 {
-    uint64_t count = pieces_of(words);
-    *lazy = (vidi__lazy){.words = words, .untouched = count, .memory = memory};
+    bool fine = pieces == VIDI__LAZY_FINE && words <= FINE_UNTIL;
+    *lazy = (vidi__lazy){.words = words, .shift = fine ? FINE_SHIFT : COARSE_SHIFT, .memory = memory};
+    uint64_t count = lazy->untouched = pieces_of(lazy);
     lazy->bytes = count * sizeof *lazy->pieces;
     VIDI__TRY(vidi__promise(memory, words));
     int code = vidi__alloc(memory, &lazy->pieces, lazy->bytes, _Alignof(void *));
@@ -35,7 +42,7 @@ void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory)
 {
     if (!lazy->pieces)
         return;
-    uint64_t count = pieces_of(lazy->words);
+    uint64_t count = pieces_of(lazy);
     for (uint64_t i = 0; i < count; i++)
         if (lazy->pieces[i] != vidi__lazy_zeros)
             vidi__release(memory, lazy->pieces[i], piece_bytes(lazy, i), VIDI__CACHE_LINE);
@@ -46,7 +53,7 @@ void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory)
 
 int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t word)
 {
-    uint64_t piece = word / VIDI__LAZY_WORDS, bytes = piece_bytes(lazy, piece), *fresh;
+    uint64_t piece = word >> lazy->shift, bytes = piece_bytes(lazy, piece), *fresh;
     VIDI__TRY(vidi__alloc_zeroed(memory, &fresh, bytes, VIDI__CACHE_LINE));
     lazy->pieces[piece] = fresh;
     lazy->bytes += bytes;
@@ -61,7 +68,7 @@ int vidi__lazy_touch_next(vidi__lazy *lazy, vidi__memory *memory)
         return 0;
     while (lazy->pieces[piece] != vidi__lazy_zeros)
         piece++;
-    VIDI__TRY(vidi__lazy_touch_slowly(lazy, memory, piece * VIDI__LAZY_WORDS));
+    VIDI__TRY(vidi__lazy_touch_slowly(lazy, memory, piece << lazy->shift));
     return 1;
 }
 
@@ -88,18 +95,19 @@ static void untouch(vidi__lazy *lazy, vidi__memory *memory, uint64_t piece)
     lazy->untouched++;
 }
 
-int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__reader *reader)
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces,
+                    vidi__reader *reader)
 {
     VIDI__TRY(vidi__read_align(reader));
     if (words > reader->left / 8)
         return vidi__damaged("an array is larger than the data");
-    VIDI__TRY(vidi__lazy_init(lazy, memory, words));
+    VIDI__TRY(vidi__lazy_init(lazy, memory, words, pieces));
     for (uint64_t word = 0, count; word < lazy->words; word += count) {
         count = vidi__lazy_span(lazy, word);
         VIDI__TRY(vidi__lazy_touch(lazy, memory, word));
         VIDI__TRY(vidi__read(reader, vidi__lazy_at(lazy, word), count * 8));
         if (memcmp(vidi__lazy_at(lazy, word), vidi__lazy_zeros, count * 8) == 0)
-            untouch(lazy, memory, word / VIDI__LAZY_WORDS);
+            untouch(lazy, memory, word >> lazy->shift);
     }
     return VIDI_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * An array of 64-bit words that are all zero at first. Its memory is allocated in pieces of 2 MiB, each when somebody is
- * about to write to it. So an array of any size is made at once, and takes as much memory as was touched.
+ * An array of 64-bit words that are all zero at first. Its memory is allocated in pieces, each when somebody is about to
+ * write to it. So an array of any size is made at once, and takes as much memory as was touched.
  *
  *     pieces  | 0 | 1 | 2 | 3 | …       those that nobody has written to share one piece of zeros, which is only read
  *
@@ -15,20 +15,31 @@
 #define VIDI__LAZY_BYTES (UINT64_C(2) << 20)
 #define VIDI__LAZY_WORDS (VIDI__LAZY_BYTES / 8)
 
+/*
+ * How large pieces are. An allocator rounds the last one up, by a fifth if it has four sizes for each power of two. That
+ * is too much of a small array, which is therefore divided further.
+ */
+typedef enum vidi__lazy_pieces {
+    VIDI__LAZY_COARSE, /* 2 MiB */
+    VIDI__LAZY_FINE    /* 32 KiB, in arrays of at most 8 MiB */
+} vidi__lazy_pieces;
+
 typedef struct vidi__lazy {
     uint64_t **pieces; /* NULL: there is no array */
     uint64_t words;
+    unsigned shift;     /* a piece has 2^shift words */
     uint64_t bytes;     /* allocated, with the list of pieces */
     uint64_t untouched; /* pieces that nobody has written to */
     vidi__memory *memory;
 } vidi__lazy;
 
 /* Makes an array of zeros. VIDI_ELIMIT if all arrays of the set together could never be filled (vidi__promise). */
-int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words);
+int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces);
 void vidi__lazy_free(vidi__lazy *lazy, vidi__memory *memory);
 
 /* Makes an array from one in a stream (vidi__write_array). Pieces of zeros take no memory. */
-int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__reader *reader);
+int vidi__lazy_read(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces,
+                    vidi__reader *reader);
 
 /* Allocates the piece of a word, if that is still one of zeros. */
 int vidi__lazy_touch_slowly(vidi__lazy *lazy, vidi__memory *memory, uint64_t word);
@@ -46,7 +57,7 @@ extern uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
 
 static inline bool vidi__lazy_is_touched(const vidi__lazy *lazy, uint64_t word)
 {
-    return lazy->pieces[word / VIDI__LAZY_WORDS] != vidi__lazy_zeros;
+    return lazy->pieces[word >> lazy->shift] != vidi__lazy_zeros;
 }
 
 /* Must have succeeded before the word is written to. An error changes nothing. */
@@ -57,13 +68,13 @@ static inline int vidi__lazy_touch(vidi__lazy *lazy, vidi__memory *memory, uint6
 
 static inline uint64_t *vidi__lazy_at(const vidi__lazy *lazy, uint64_t word)
 {
-    return &lazy->pieces[word / VIDI__LAZY_WORDS][word % VIDI__LAZY_WORDS];
+    return &lazy->pieces[word >> lazy->shift][word & ((UINT64_C(1) << lazy->shift) - 1)];
 }
 
 /* How many words from this one on lie behind each other. */
 static inline uint64_t vidi__lazy_span(const vidi__lazy *lazy, uint64_t word)
 {
-    uint64_t left = lazy->words - word, here = VIDI__LAZY_WORDS - word % VIDI__LAZY_WORDS;
+    uint64_t size = UINT64_C(1) << lazy->shift, left = lazy->words - word, here = size - (word & (size - 1));
     return left < here ? left : here;
 }
 

@@ -30,8 +30,8 @@ static uint64_t count_ones(const vidi__bitmap *bitmap)
 static int init_lazy(vidi__bitmap *bitmap, vidi__memory *memory, vidi__reader *reader)
 {
     uint64_t words = vidi__bitmap_words(bitmap->m);
-    return reader ? vidi__lazy_read(&bitmap->lazy, memory, words, reader)
-                  : vidi__lazy_init(&bitmap->lazy, memory, words);
+    return reader ? vidi__lazy_read(&bitmap->lazy, memory, words, VIDI__LAZY_FINE, reader)
+                  : vidi__lazy_init(&bitmap->lazy, memory, words, VIDI__LAZY_FINE);
 }
 
 int vidi__bitmap_init(vidi__bitmap *bitmap, vidi__memory *memory, uint64_t m, vidi__reader *reader, bool later)

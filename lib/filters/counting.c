@@ -97,7 +97,7 @@ static int load(counting *self, const vidi__config *config)
     if (self->used > self->shape.m)
         return vidi__damaged("the number of counters in use is too large");
     bool lazily = config->touch_later && !vidi__lends(config->reader);
-    VIDI__TRY(lazily ? vidi__lazy_read(&self->lazy, config->memory, words, config->reader)
+    VIDI__TRY(lazily ? vidi__lazy_read(&self->lazy, config->memory, words, VIDI__LAZY_FINE, config->reader)
                      : vidi__read_array(config->reader, config->memory, words, room, &self->words));
     return vidi__must_examine(config->reader) ? counting_verify(&self->base) : VIDI_OK;
 }
@@ -118,7 +118,7 @@ static int counting_create(vidi__filter **filter, const vidi__config *config)
     if (config->reader)
         return load(self, config);
     if (config->touch_later)
-        return vidi__lazy_init(&self->lazy, config->memory, words_of(self->shape.m, self->per_word));
+        return vidi__lazy_init(&self->lazy, config->memory, words_of(self->shape.m, self->per_word), VIDI__LAZY_FINE);
     return vidi__alloc_zeroed(config->memory, &self->words, bytes_of(self->shape.m, self->per_word), VIDI__CACHE_LINE);
 }
 

@@ -84,6 +84,18 @@ def batches():
     expect(connection("BF.DEBUG", "many"), connection("BF.DEBUG", "one"))
 
 
+@case("a filter that does not scale takes at most 10.5 bits an item at 1 %")
+def bits():
+    connection = client()
+    count = 200000
+    connection("BF.RESERVE", "bf", "0.01", count, "NONSCALING")
+    names = items(count)
+    for at in range(0, count, 10000):
+        connection("BF.MADD", "bf", *names[at:at + 10000])
+    used = connection("MEMORY", "USAGE", "bf")
+    check(used * 8 <= 10.5 * count, f"{used * 8 / count} bits an item")
+
+
 @case("chunks travel, and the key can be used after each of them")
 def travel():
     connection = client()

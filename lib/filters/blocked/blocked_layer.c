@@ -88,7 +88,7 @@ int vidi__layer_make(vidi__layer **layer, const vidi__layer_config *config)
     VIDI__TRY(begin(layer, config));
     vidi__layer *self = *layer;
     uint64_t bytes = vidi__layer_bytes(self);
-    int code = config->later ? vidi__lazy_init(&self->lazy, config->memory, bytes / 8)
+    int code = config->later ? vidi__lazy_init(&self->lazy, config->memory, bytes / 8, VIDI__LAZY_COARSE)
                              : vidi__alloc_zeroed(config->memory, &self->words, bytes, VIDI__CACHE_LINE);
     if (code < 0) {
         vidi__layer_free(self, config->memory);
@@ -182,7 +182,7 @@ static int read_words(vidi__layer *layer, const vidi__layer_config *config, vidi
     uint64_t words = vidi__layer_bytes(layer) / 8;
     bool lazily = config->later && !vidi__lends(reader);
     VIDI__TRY(read_ones(layer, reader));
-    VIDI__TRY(lazily ? vidi__lazy_read(&layer->lazy, config->memory, words, reader)
+    VIDI__TRY(lazily ? vidi__lazy_read(&layer->lazy, config->memory, words, VIDI__LAZY_COARSE, reader)
                      : vidi__read_array(reader, config->memory, words, words, &layer->words));
     layer->touched = vidi__layer_bytes(layer);
     return vidi__must_examine(reader) ? vidi__layer_verify(layer) : VIDI_OK;
