@@ -30,6 +30,11 @@ typedef struct field {
     size_t at; /* offset in the struct */
 } field;
 
+/* A figure with the name of its field. */
+#define FIELD(of, name_, type_)                                                                                        \
+    {                                                                                                                  \
+        .name = #name_, .type = (type_), .at = offsetof(of, name_)                                                     \
+    }
 #define FIELDS(table) table, sizeof(table) / sizeof *(table)
 
 static void reply_with_field(server_context *ctx, const field *field, const void *from)
@@ -72,45 +77,50 @@ typedef struct facts {
     double expected_lost; /* with the claims that are outstanding */
     const char *fp_meaning, *hash_trust, *role, *invalid;
     char can[ABILITIES_ROOM];
-    uint64_t max_memory, memory;
+    uint64_t max_memory, memory_bytes;
     uint64_t has_previous, previous_until;
     uint64_t claims, expired_claims;
     uint64_t next_piece;
 } facts;
 
+#define SET_FIELD(name_, type_)                                                                                        \
+    {                                                                                                                  \
+        .name = #name_, .type = (type_), .at = offsetof(facts, set.name_)                                              \
+    }
+
 static const field info_fields[] = {
-    {"expected_lost", REAL, offsetof(facts, expected_lost)},
-    {"fp_now", REAL, offsetof(facts, set.fp_now)},
-    {"fp_meaning", WORD, offsetof(facts, fp_meaning)},
-    {"count", COUNT64, offsetof(facts, set.count)},
-    {"capacity", COUNT64, offsetof(facts, set.capacity)},
-    {"fill", REAL, offsetof(facts, set.fill)},
-    {"kind", TEXT, offsetof(facts, set.kind)},
-    {"params", TEXT, offsetof(facts, set.params)},
-    {"canon", TEXT, offsetof(facts, set.canon)},
-    {"invalid", WORD, offsetof(facts, invalid)},
-    {"hash", TEXT, offsetof(facts, set.hash)},
-    {"hash_trust", WORD, offsetof(facts, hash_trust)},
-    {"can", TEXT, offsetof(facts, can)},
-    {"role", WORD, offsetof(facts, role)},
-    {"epoch", COUNT64, offsetof(facts, set.epoch)},
-    {"past_epochs", COUNT64, offsetof(facts, set.past_epochs)},
-    {"has_previous", COUNT64, offsetof(facts, has_previous)},
-    {"previous_until", COUNT64, offsetof(facts, previous_until)},
-    {"bytes", COUNT64, offsetof(facts, set.bytes)},
-    {"memory_bytes", COUNT64, offsetof(facts, memory)},
-    {"max_memory", COUNT64, offsetof(facts, max_memory)},
-    {"stages", COUNT32, offsetof(facts, set.stages)},
-    {"lines_touched", COUNT64, offsetof(facts, set.lines_touched)},
-    {"answered_new", COUNT64, offsetof(facts, set.answered_new)},
-    {"answered_seen", COUNT64, offsetof(facts, set.answered_seen)},
-    {"answered_invalid", COUNT64, offsetof(facts, set.answered_invalid)},
-    {"asked", COUNT64, offsetof(facts, set.asked)},
-    {"removed", COUNT64, offsetof(facts, set.removed)},
-    {"ambiguous", COUNT64, offsetof(facts, set.ambiguous)},
-    {"claims", COUNT64, offsetof(facts, claims)},
-    {"expired_claims", COUNT64, offsetof(facts, expired_claims)},
-    {"next_piece", COUNT64, offsetof(facts, next_piece)},
+    FIELD(facts, expected_lost, REAL),
+    SET_FIELD(fp_now, REAL),
+    FIELD(facts, fp_meaning, WORD),
+    SET_FIELD(count, COUNT64),
+    SET_FIELD(capacity, COUNT64),
+    SET_FIELD(fill, REAL),
+    SET_FIELD(kind, TEXT),
+    SET_FIELD(params, TEXT),
+    SET_FIELD(canon, TEXT),
+    FIELD(facts, invalid, WORD),
+    SET_FIELD(hash, TEXT),
+    FIELD(facts, hash_trust, WORD),
+    FIELD(facts, can, TEXT),
+    FIELD(facts, role, WORD),
+    SET_FIELD(epoch, COUNT64),
+    SET_FIELD(past_epochs, COUNT64),
+    FIELD(facts, has_previous, COUNT64),
+    FIELD(facts, previous_until, COUNT64),
+    SET_FIELD(bytes, COUNT64),
+    FIELD(facts, memory_bytes, COUNT64),
+    FIELD(facts, max_memory, COUNT64),
+    SET_FIELD(stages, COUNT32),
+    SET_FIELD(lines_touched, COUNT64),
+    SET_FIELD(answered_new, COUNT64),
+    SET_FIELD(answered_seen, COUNT64),
+    SET_FIELD(answered_invalid, COUNT64),
+    SET_FIELD(asked, COUNT64),
+    SET_FIELD(removed, COUNT64),
+    SET_FIELD(ambiguous, COUNT64),
+    FIELD(facts, claims, COUNT64),
+    FIELD(facts, expired_claims, COUNT64),
+    FIELD(facts, next_piece, COUNT64),
 };
 
 static const char *meaning_word(uint32_t meaning)
@@ -157,7 +167,7 @@ static int gather(const value *value, facts *facts)
     facts->role = role_word(value->settings.role);
     facts->invalid = invalid_word(value->settings.invalid);
     list_abilities(facts->set.can, facts->can);
-    facts->memory = value_bytes(value);
+    facts->memory_bytes = value_bytes(value);
     facts->max_memory = value->settings.max_memory;
     facts->has_previous = expiry_has_previous(value);
     facts->previous_until = (uint64_t)value->previous_until;
@@ -187,22 +197,16 @@ static int info(server_context *ctx, server_string **argv, int argc)
 /* ---- VIDI.STATS ---- */
 
 static const field epoch_fields[] = {
-    {"epoch", COUNT64, offsetof(vidi_epoch_stats, epoch)},
-    {"expected_lost", REAL, offsetof(vidi_epoch_stats, expected_lost)},
-    {"fp_end", REAL, offsetof(vidi_epoch_stats, fp_end)},
-    {"count", COUNT64, offsetof(vidi_epoch_stats, count)},
-    {"capacity", COUNT64, offsetof(vidi_epoch_stats, capacity)},
-    {"bytes", COUNT64, offsetof(vidi_epoch_stats, bytes)},
-    {"answered_new", COUNT64, offsetof(vidi_epoch_stats, answered_new)},
-    {"answered_seen", COUNT64, offsetof(vidi_epoch_stats, answered_seen)},
+    FIELD(vidi_epoch_stats, epoch, COUNT64),        FIELD(vidi_epoch_stats, expected_lost, REAL),
+    FIELD(vidi_epoch_stats, fp_end, REAL),          FIELD(vidi_epoch_stats, count, COUNT64),
+    FIELD(vidi_epoch_stats, capacity, COUNT64),     FIELD(vidi_epoch_stats, bytes, COUNT64),
+    FIELD(vidi_epoch_stats, answered_new, COUNT64), FIELD(vidi_epoch_stats, answered_seen, COUNT64),
 };
 
 static const field stage_fields[] = {
-    {"capacity", COUNT64, offsetof(vidi_stage_stats, capacity)},
-    {"count", COUNT64, offsetof(vidi_stage_stats, count)},
-    {"error", REAL, offsetof(vidi_stage_stats, error)},
-    {"bytes", COUNT64, offsetof(vidi_stage_stats, bytes)},
-    {"k", COUNT32, offsetof(vidi_stage_stats, k)},
+    FIELD(vidi_stage_stats, capacity, COUNT64), FIELD(vidi_stage_stats, count, COUNT64),
+    FIELD(vidi_stage_stats, error, REAL),       FIELD(vidi_stage_stats, bytes, COUNT64),
+    FIELD(vidi_stage_stats, k, COUNT32),
 };
 
 /* The epoch that is not over yet, in the form of a finished one. */
