@@ -5,9 +5,10 @@ import os
 
 from support import server as servers
 from support import tap
-from support.resp import NULL, NULL_BULK, Error, Map, Simple
+from support.resp import NULL, NULL_BULK, Error, Simple
 from support.server import Server, await_replica, digest
 from support.tap import case, check, expect, expect_error
+from support.values import pairs
 
 servers.require()
 A, B, C = (f"http://example.org/{c}" for c in "abc")
@@ -15,10 +16,7 @@ NONE = "not a URL"
 
 
 def info(client, key):
-    """VIDI.INFO as a dict of texts and numbers."""
-    told = client("VIDI.INFO", key)
-    pairs = told if isinstance(told, Map) else zip(told[::2], told[1::2])
-    return {name.decode(): v.decode() if isinstance(v, bytes) else v for name, v in pairs}
+    return pairs(client("VIDI.INFO", key))
 
 
 def logged(server):
@@ -155,7 +153,7 @@ def reserve():
                       "CANON", "crawl,-sort"), Simple("OK"))
         told = info(client, "k")
         expect([told["kind"], told["invalid"], told["max_memory"], told["canon"]],
-               ["hashset", "drop", 3 << 20, "crawl/2,-sort"])
+               [b"hashset", b"drop", 3 << 20, b"crawl/2,-sort"])
         expect_error(client.call("VIDI.RESERVE", "k"), "exists")
         for words, say in ((["KIND", "nokind"], "nokind"), (["CAPACITY", "-1"], "CAPACITY"), (["CAPACITY"], "CAPACITY"),
                            (["CAPACITY", "many"], "many"), (["ERROR", "0"], "ERROR"), (["ERROR", "1"], "ERROR"),
@@ -172,7 +170,7 @@ def reserve():
         expect(client("VIDI.RESERVE", "new", "LIKE", "k", "MAXMEMORY", "5mb"), Simple("OK"))
         told = info(client, "new")
         expect([told["kind"], told["invalid"], told["max_memory"], told["canon"]],
-               ["hashset", "drop", 5 << 20, "crawl/2,-sort"])
+               [b"hashset", b"drop", 5 << 20, b"crawl/2,-sort"])
 
 
 @case("a bound on lost pages is kept")

@@ -7,6 +7,7 @@ from support import tap
 from support.resp import Error, Map, Simple
 from support.server import Server, await_replica, await_that, digest
 from support.tap import case, check, expect, expect_error
+from support.values import pairs
 
 servers.require()
 URLS = [f"http://example.org/{i}" for i in range(1000)]
@@ -14,9 +15,7 @@ FAR = 4102444800  # the year 2100
 
 
 def info(client, key):
-    told = client("VIDI.INFO", key)
-    pairs = told if isinstance(told, Map) else zip(told[::2], told[1::2])
-    return {name.decode(): v.decode() if isinstance(v, bytes) else v for name, v in pairs}
+    return pairs(client("VIDI.INFO", key))
 
 
 def keep(client, key, *names):
