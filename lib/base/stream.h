@@ -19,7 +19,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "arrays in files are u
 typedef struct vidi__writer vidi__writer;
 struct vidi__writer {
     int (*write)(vidi__writer *writer, const void *data, uint64_t bytes);
-    uint64_t at; /* position in the file */
+    uint64_t at;         /* position in the file */
+    bool contents_alone; /* for digests: numbers that questions change are written as 0 */
 };
 
 typedef struct vidi__reader vidi__reader;

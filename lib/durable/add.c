@@ -258,7 +258,7 @@ int vidi__durable_add_one(vidi_set *set, vidi_str url)
     if (!set->alone || durable->broken || atomic_load_explicit(&durable->uses_staging, memory_order_relaxed) ||
         !durable->hash_only || !kind->add_hash || !vidi__log_is_ready(durable->log->log))
         return VIDI_UNTRIED;
-    vidi__u128 hash = vidi__hash(now->hash, &now->key, url);
+    vidi__u128 hash = vidi__hash(now->hash, vidi__epoch_key(now), url);
     vidi__added added = kind->add_hash(now->filter, hash);
     vidi__epoch_count_one(now, added, true);
     if (added.code >= 0 && vidi__durable_keeps(set, (uint8_t)added.code))

@@ -13,7 +13,7 @@ static const vidi__hash_fn *url_hash(void)
 
 vidi__u128 vidi__durable_url_hash(const vidi__epoch *epoch, vidi_str url)
 {
-    return vidi__hash(url_hash(), &epoch->key, url);
+    return vidi__hash(url_hash(), vidi__epoch_key(epoch), url);
 }
 
 void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 *hashes)
@@ -22,7 +22,7 @@ void vidi__durable_hash(const vidi_set *set, const vidi__work *work, vidi__u128 
     if (work->hashes)
         memcpy(hashes, work->hashes, work->count * sizeof *hashes);
     else
-        vidi__hash_batch(fn, &set->now.key, work->urls, work->count, hashes);
+        vidi__hash_batch(fn, vidi__epoch_key(&set->now), work->urls, work->count, hashes);
 }
 
 /* ---- to the filter ---- */

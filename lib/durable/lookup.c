@@ -135,7 +135,7 @@ static vidi__u128 staged_hash(const vidi_set *set, uint64_t i)
 {
     const vidi__staging *staging = &set->durable->staging;
     if (!set->durable->hash_only)
-        return vidi__hash(set->now.hash, &set->now.key, vidi__staging_url(staging, i));
+        return vidi__hash(set->now.hash, vidi__epoch_key(&set->now), vidi__staging_url(staging, i));
     return kept_hash(set, staging->hash[i]);
 }
 

@@ -133,7 +133,7 @@ static int make_into(merging *self)
     memcpy(into->key, like->key, sizeof into->key);
     into->now.number = like->now.number;
     into->now.hash = like->now.hash;
-    into->now.key = like->now.key;
+    VIDI__TRY(vidi__epoch_copy_key(&into->now, &into->memory, &like->now));
     vidi__union_filter_init(&self->filter, &self->all);
     self->filter.kind.add = log_add;
     self->filter.kind.remove = log_remove;

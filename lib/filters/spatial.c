@@ -246,7 +246,7 @@ static void spatial_hash_names(const vidi__filter *filter, vidi__text *text)
 static int spatial_save(const vidi__filter *filter, vidi__writer *writer)
 {
     const spatial *self = (const spatial *)filter;
-    VIDI__TRY(vidi__write_u64(writer, atomic_load(&self->ambiguous)));
+    VIDI__TRY(vidi__write_u64(writer, writer->contents_alone ? 0 : atomic_load(&self->ambiguous)));
     for (unsigned i = 0; i < self->members; i++)
         VIDI__TRY(vidi__filter_save(self->member[i], writer));
     return VIDI_OK;

@@ -175,7 +175,7 @@ static int frame_write(vidi__writer *writer, const void *data, uint64_t bytes)
 int vidi__frame_begin(vidi__frame_writer *writer, vidi__memory *memory, vidi_sink sink, void *context,
                       vidi__frame_head head)
 {
-    writer->base = (vidi__writer){frame_write, VIDI__HEAD_BYTES};
+    writer->base = (vidi__writer){.write = frame_write, .at = VIDI__HEAD_BYTES};
     writer->sink = sink;
     writer->context = context;
     writer->head = head;

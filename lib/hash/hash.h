@@ -33,8 +33,9 @@ typedef void vidi__hash_batch_fn(const vidi__hash_key *key, const vidi_str *strs
 
 typedef struct vidi__hash_fn {
     const char *name;
-    unsigned bits; /* bits of output: 32 or 128 */
-    bool keyed;    /* values are unpredictable without the key, so attackers cannot aim */
+    unsigned bits;   /* bits of output: 32 or 128 */
+    bool keyed;      /* values are unpredictable without the key, so attackers cannot aim */
+    bool has_secret; /* otherwise it needs the key's words alone */
     vidi__u128 (*hash)(const vidi__hash_key *key, const vidi_str *pieces, size_t count);
     vidi__u128 (*one)(const vidi__hash_key *key, vidi_str str); /* of one piece; never NULL */
     vidi__hash_batch_fn *batch;                                 /* never NULL */

@@ -58,8 +58,13 @@ static vidi__u128 hash(const vidi__hash_key *key, const vidi_str *pieces, size_t
 
 VIDI__HASH_ONE_BY_ONE(hash)
 
-const vidi__hash_fn vidi__hash_xxh3 = {
-    .name = "xxh3", .bits = 128, .keyed = false, .hash = hash, .one = hash_one, .batch = hash_batch};
+const vidi__hash_fn vidi__hash_xxh3 = {.name = "xxh3",
+                                       .bits = 128,
+                                       .keyed = false,
+                                       .has_secret = true,
+                                       .hash = hash,
+                                       .one = hash_one,
+                                       .batch = hash_batch};
 
 #else
 typedef int vidi__xxh3_not_built; /* ISO C forbids an empty file */

@@ -87,7 +87,7 @@ static int hash_written(vidi__writer *writer, const void *data, uint64_t bytes)
 /* Locks as vidi_write_with does. */
 static int digest_arrays(const vidi_set *set, const uint64_t secret[2], unsigned char digest[VIDI_DIGEST_BYTES])
 {
-    hashing self = {.base = {.write = hash_written}, .key = {secret[0], secret[1]}};
+    hashing self = {.base = {.write = hash_written, .contents_alone = true}, .key = {secret[0], secret[1]}};
     vidi__turn_begin(set);
     int code = vidi__lock_whole(set);
     if (code == VIDI_OK && set->persistence)

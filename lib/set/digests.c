@@ -10,13 +10,14 @@
  * Copies what hashing needs of the current epoch, which may end before the digests are used. Without the set's lock:
  * threads that make digests would wait for those that add, and adds that have the set alone would no longer have it.
  */
-static int copy_epoch(vidi_set *set, vidi__epoch *epoch)
+static int copy_epoch(vidi_set *set, vidi__epoch *epoch, vidi__hash_key *key)
 {
     vidi__mutex_lock(&set->renewal);
     bool suits = vidi__epoch_needs_hash_only(&set->now);
     epoch->number = set->now.number;
     epoch->hash = set->now.hash;
-    epoch->key = set->now.key;
+    memcpy(epoch->key, set->now.key, sizeof epoch->key);
+    epoch->whole_key = set->now.whole_key ? memcpy(key, set->now.whole_key, sizeof *key) : NULL;
     int code = suits ? VIDI_OK : vidi__cannot(set, "make digests: it needs more of a URL than its hash");
     vidi__mutex_unlock(&set->renewal);
     return code;
@@ -25,7 +26,7 @@ static int copy_epoch(vidi_set *set, vidi__epoch *epoch)
 static int hash_work(vidi_set *set, const vidi__work *work)
 {
     (void)set;
-    vidi__hash_batch(work->hashing->hash, &work->hashing->key, work->urls, work->count, work->digests);
+    vidi__hash_batch(work->hashing->hash, vidi__epoch_key(work->hashing), work->urls, work->count, work->digests);
     if (work->count)
         memset(work->verdicts, VIDI_DIGESTED, work->count);
     return VIDI_OK;
@@ -36,12 +37,13 @@ int vidi_digest_batch(const vidi_set *set, const vidi_str *urls, size_t n, vidi_
 {
     vidi_set *self = (vidi_set *)set; /* invalid lines are counted */
     vidi__epoch copy;
+    vidi__hash_key key;
     if (!set || !epoch || (n && (!urls || !digests || !verdicts)))
         return vidi__fail(VIDI_EARGUMENT, "set, urls, digests, verdicts or epoch is NULL");
     VIDI__TRY(vidi__set_here(set));
     if (n)
         memset(verdicts, VIDI_UNTRIED, n);
-    VIDI__TRY(copy_epoch(self, &copy));
+    VIDI__TRY(copy_epoch(self, &copy, &key));
     *epoch = copy.number;
     vidi__work batch = {.urls = urls, .count = n, .verdicts = verdicts, .digests = digests, .hashing = &copy};
     return vidi__answer(vidi__for_chunks(self, &batch, hash_work, &self->now.answered_invalid));

@@ -44,6 +44,17 @@ static int find_feature(vidi__epoch *epoch)
     return epoch->feature ? VIDI_OK : vidi__url_feature_unknown(needs->feature);
 }
 
+static int make_key(vidi__epoch *epoch, vidi__memory *memory, const unsigned char bytes[VIDI_KEY_BYTES])
+{
+    epoch->key[0] = vidi__load64(bytes);
+    epoch->key[1] = vidi__load64(bytes + 8);
+    if (!epoch->hash->has_secret)
+        return VIDI_OK;
+    VIDI__TRY(vidi__alloc(memory, &epoch->whole_key, sizeof *epoch->whole_key, VIDI__CACHE_LINE));
+    vidi__hash_key_init(epoch->whole_key, bytes);
+    return VIDI_OK;
+}
+
 int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
                      vidi__epoch *epoch)
 {
@@ -66,8 +77,8 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
 
     unsigned char key[VIDI_KEY_BYTES];
     vidi__derive_key(key, set->key, "epoch", number);
-    vidi__hash_key_init(&epoch->key, key);
-    config.item_key = &epoch->key;
+    VIDI__TRY(make_key(epoch, &set->memory, key));
+    config.item_key = vidi__epoch_key(epoch);
     memcpy(config.seed.key, key, sizeof key);
     if (set->member) {
         vidi__derive_key(config.seed.key, key, "member", set->member);
@@ -80,14 +91,26 @@ int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number,
     if (code == VIDI_OK)
         code = find_feature(epoch);
     if (code < 0)
-        vidi__epoch_free(epoch);
+        vidi__epoch_free(epoch, &set->memory);
     return code;
 }
 
-void vidi__epoch_free(vidi__epoch *epoch)
+int vidi__epoch_copy_key(vidi__epoch *epoch, vidi__memory *memory, const vidi__epoch *from)
+{
+    memcpy(epoch->key, from->key, sizeof epoch->key);
+    if (!from->whole_key)
+        return VIDI_OK;
+    VIDI__TRY(vidi__alloc(memory, &epoch->whole_key, sizeof *epoch->whole_key, VIDI__CACHE_LINE));
+    *epoch->whole_key = *from->whole_key;
+    return VIDI_OK;
+}
+
+void vidi__epoch_free(vidi__epoch *epoch, vidi__memory *memory)
 {
     vidi__filter_destroy(epoch->filter);
     epoch->filter = NULL;
+    vidi__release(memory, epoch->whole_key, sizeof *epoch->whole_key, VIDI__CACHE_LINE);
+    epoch->whole_key = NULL;
 }
 
 const vidi__epoch *vidi__set_previous(const vidi_set *set, const vidi_set **owner)
@@ -168,7 +191,7 @@ typedef struct rotation {
 static void abandon(vidi_set *set, rotation *self)
 {
     vidi__recipe_free(&self->recipe, &set->memory);
-    vidi__epoch_free(&self->fresh);
+    vidi__epoch_free(&self->fresh, &set->memory);
     vidi__release(&set->memory, self->kept, sizeof *self->kept, _Alignof(vidi__epoch));
 }
 
@@ -201,7 +224,7 @@ void vidi__set_drop_previous(vidi_set *set)
 {
     if (!set->previous)
         return;
-    vidi__epoch_free(set->previous);
+    vidi__epoch_free(set->previous, &set->memory);
     vidi__release(&set->memory, set->previous, sizeof *set->previous, _Alignof(vidi__epoch));
     set->previous = NULL;
 }
@@ -237,7 +260,7 @@ static int rotate(vidi_set *set, const vidi_options *next)
     if (self.kept)
         *self.kept = old;
     else
-        vidi__epoch_free(&old);
+        vidi__epoch_free(&old, &set->memory);
     vidi__set_ready(set);
     return VIDI_OK;
 }

@@ -11,7 +11,7 @@
 static void hash_all(const vidi__epoch *epoch, const vidi_str *strs, size_t n, vidi__u128 *hashes)
 {
     if (epoch->filter->needs.what & VIDI__NEED_HASH)
-        vidi__hash_batch(epoch->hash, &epoch->key, strs, n, hashes);
+        vidi__hash_batch(epoch->hash, vidi__epoch_key(epoch), strs, n, hashes);
     else
         memset(hashes, 0, n * sizeof *hashes);
 }

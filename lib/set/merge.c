@@ -53,7 +53,7 @@ static int merge_filters(vidi_set *into, const vidi_set *from)
 {
     vidi__filter *filter = into->now.filter;
     if (both_keep_urls(into, from))
-        return filter->kind->merge_urls(filter, from->now.filter, &into->now.key);
+        return filter->kind->merge_urls(filter, from->now.filter, vidi__epoch_key(&into->now));
     return filter->kind->merge(filter, from->now.filter);
 }
 

@@ -321,7 +321,7 @@ static int make_epochs(vidi_set *set, vidi__reader *reader, uint64_t number, boo
     if (code == VIDI_OK)
         code = vidi__set_keep_now(set);
     if (code < 0)
-        vidi__epoch_free(&set->now);
+        vidi__epoch_free(&set->now, &set->memory);
     set->now = now;
     return code;
 }
@@ -433,7 +433,7 @@ static int read_section(vidi_set *set, const incoming *piece, vidi__run_in *run)
     const vidi__epoch *epoch = epoch_of(set, piece);
     if (!epoch || !piece->next)
         return vidi__damaged("the piece ends where more must follow, or is of an epoch that is not there");
-    run->key = &epoch->key;
+    run->key = vidi__epoch_key(epoch);
     return vidi__filter_load_run(epoch->filter, run);
 }
 

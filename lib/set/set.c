@@ -83,7 +83,7 @@ void vidi_close(vidi_set *set)
         return; /* it belongs to a parent, whose threads and files are not here */
     if (set->persistence)
         set->persistence->close(set);
-    vidi__epoch_free(&set->now);
+    vidi__epoch_free(&set->now, &set->memory);
     vidi__set_drop_previous(set);
     vidi__recipe_free(&set->recipe, &set->memory);
     vidi_canon_close(set->canon);
@@ -238,7 +238,7 @@ static int visit_hashed(void *context, const vidi_entry *entry)
 {
     const visit *self = context;
     const vidi__epoch *epoch = &self->set->now;
-    vidi__u128 hash = vidi__hash(epoch->hash, &epoch->key, entry->url);
+    vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), entry->url);
     vidi_entry whole = {entry->url, {hash.lo, hash.hi}, entry->times};
     return visit_entry(context, &whole);
 }

@@ -50,11 +50,19 @@ typedef struct vidi__epoch {
     uint64_t number;
     const vidi__hash_fn *hash;
     vidi__filter *filter;
-    vidi__hash_key key;
+    uint64_t key[2];              /* the first words of the key, which most functions need alone */
+    vidi__hash_key *whole_key;    /* all of it, for a function with a secret; otherwise NULL */
+    char apart[VIDI__CACHE_LINE]; /* never used */
     _Atomic uint64_t answered_new, answered_seen, answered_invalid, asked, removed;
     _Atomic uint64_t lost_bits;    /* the bits of expected_lost, a double */
     vidi__url_feature_fn *feature; /* NULL unless the filter needs one */
 } vidi__epoch;
+
+/* The key that its items are hashed with; without the secret, if the function has none. */
+static inline const vidi__hash_key *vidi__epoch_key(const vidi__epoch *epoch)
+{
+    return VIDI__UNLIKELY(epoch->whole_key) ? epoch->whole_key : (const vidi__hash_key *)(const void *)epoch->key;
+}
 
 static inline double vidi__epoch_lost(const vidi__epoch *epoch)
 {
@@ -154,7 +162,7 @@ static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str ur
     const vidi__kind *kind = epoch->filter->kind;
     if (VIDI__UNLIKELY(!vidi__filter_takes_one(epoch->filter)))
         return (vidi__u128){0, 0};
-    vidi__u128 hash = vidi__hash(epoch->hash, &epoch->key, url);
+    vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), url);
     if (alone && kind->fetch_hash)
         kind->fetch_hash(epoch->filter, hash);
     return hash;
@@ -418,7 +426,9 @@ void vidi__recipe_free(vidi__recipe *recipe, vidi__memory *memory);
 /* Makes the filter and keys of epoch `number` by a recipe; contents come from the reader unless it is NULL. */
 int vidi__epoch_make(vidi_set *set, const vidi__recipe *recipe, uint64_t number, vidi__reader *reader,
                      vidi__epoch *epoch);
-void vidi__epoch_free(vidi__epoch *epoch);
+void vidi__epoch_free(vidi__epoch *epoch, vidi__memory *memory);
+/* Gives an epoch the key of another one. */
+int vidi__epoch_copy_key(vidi__epoch *epoch, vidi__memory *memory, const vidi__epoch *from);
 /* Makes the current epoch the previous one, of which there must be none; the set then has no current epoch. */
 int vidi__set_keep_now(vidi_set *set);
 /* Frees the previous epoch in memory; the caller holds the lock exclusively. */

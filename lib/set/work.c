@@ -61,14 +61,14 @@ static int make_items(vidi__items *items, vidi__memory *memory, const vidi__epoc
 static __attribute__((noinline)) int hash_and_add(vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
-    vidi__hash_batch(epoch->hash, &epoch->key, work->urls, work->count, hashes);
+    vidi__hash_batch(epoch->hash, vidi__epoch_key(epoch), work->urls, work->count, hashes);
     return epoch->filter->kind->add_hashes(epoch->filter, hashes, work->count, work->verdicts, tally);
 }
 
 static __attribute__((noinline)) int hash_and_lookup(const vidi__epoch *epoch, const vidi__work *work)
 {
     vidi__u128 hashes[VIDI__HASHES_MAX];
-    vidi__hash_batch(epoch->hash, &epoch->key, work->urls, work->count, hashes);
+    vidi__hash_batch(epoch->hash, vidi__epoch_key(epoch), work->urls, work->count, hashes);
     return epoch->filter->kind->has_hashes(epoch->filter, hashes, work->count, work->verdicts);
 }
 
@@ -95,7 +95,7 @@ static int lookup_items(vidi__memory *memory, const vidi__epoch *epoch, const vi
 /* The hash of work that is one entry. */
 static vidi__u128 only_hash(const vidi__epoch *epoch, const vidi__work *work)
 {
-    return work->hashes ? work->hashes[0] : vidi__hash(epoch->hash, &epoch->key, work->urls[0]);
+    return work->hashes ? work->hashes[0] : vidi__hash(epoch->hash, vidi__epoch_key(epoch), work->urls[0]);
 }
 
 static int add_hash(vidi__epoch *epoch, const vidi__work *work, vidi__tally *tally)

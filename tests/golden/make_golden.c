@@ -16,7 +16,7 @@ static int write_one(const char *folder, const char *kind)
     test_stream stream = {0};
     vidi_set *set = test_golden_set(kind);
     test_golden_path(path, sizeof path, folder, kind);
-    FILE *file = set && test_golden_write(&stream, set) == VIDI_OK ? fopen(path, "wb") : NULL;
+    FILE *file = set && test_golden_write(&stream, set, kind) == VIDI_OK ? fopen(path, "wb") : NULL;
     int failed = !file || fwrite(stream.data, 1, stream.size, file) != stream.size;
     failed |= file && fclose(file) != 0;
     if (failed)

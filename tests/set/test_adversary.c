@@ -92,7 +92,7 @@ static vidi__u128 *attack(victims *v, const list *l, uint64_t n)
         must_add(v->wide, urls, part, verdicts);
         must_add(v->narrow, urls, part, verdicts);
         must_add(v->blocked, urls, part, verdicts);
-        vidi__hash_batch(v->wide->now.hash, &v->wide->now.key, urls, part, hashes + done);
+        vidi__hash_batch(v->wide->now.hash, vidi__epoch_key(&v->wide->now), urls, part, hashes + done);
     }
     free(arena);
     return hashes;
@@ -255,7 +255,7 @@ static const list *crowding(bool line)
         vidi_set *own = victim("fingerprint", NULL, 0, 0, guessed);
         found_init(&in_partition, attack_urls());
         found_init(&in_line, attack_urls() / 1024 * 3 / 4);
-        search(&own->now.key, &in_partition, &in_line);
+        search(vidi__epoch_key(&own->now), &in_partition, &in_line);
         vidi_close(own);
         lists[0] = (list){"crowds a partition under a guessed key", make_found, &in_partition, 0};
         lists[1] = (list){"crowds a line under a guessed key", make_filled, &in_line, attack_urls() - in_line.n};

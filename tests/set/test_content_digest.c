@@ -218,7 +218,8 @@ static void kinds_that_cannot_list_compare_their_arrays(void **state)
     vidi_set *set = set_with(*state, 0, URLS), *other = set_with(*state, 0, URLS);
     struct digest wanted = digest_of(set);
     must_equal(other, wanted);
-    assert_int_equal(vidi_has(other, url_at(room, 1)), VIDI_SEEN);
+    for (uint64_t i = 0; i < 4 * URLS; i++)
+        vidi_has(other, url_at(room, i)); /* spatial counts where its members disagree */
     must_equal(other, wanted);
     for (uint64_t i = URLS; vidi_add(other, url_at(room, i)) != VIDI_NEW;)
         i++;

@@ -105,7 +105,7 @@ static int record(vidi__writer *writer, const void *data, uint64_t bytes)
 
 void test_forge_take(test_forge *forge, const vidi_set *set)
 {
-    recorder to = {{record, 1}, forge, false};
+    recorder to = {.base = {.write = record, .at = 1}, .forge = forge};
     memset(forge, 0, sizeof *forge);
     const vidi__contents contents = {.note = NULL};
     forge->version = vidi__set_stream_version(set, &contents);

@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_GOLDEN_H
 #define TESTS_SUPPORT_GOLDEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "support/streams.h"
@@ -28,7 +29,11 @@ vidi_str test_golden_url(char room[GOLDEN_ROOM], unsigned i);
 /* Creates the set, in its second epoch. NULL, with a message, after an error. */
 vidi_set *test_golden_set(const char *name);
 
-/* Reads the set from its file. 0, or VIDI_… with a message. */
-int test_golden_write(test_stream *stream, const vidi_set *set);
+/* Writes the set as its file has it: plain, with a note, with the previous epoch, or in pieces. */
+int test_golden_write(test_stream *stream, vidi_set *set, const char *name);
+
+/* Is the previous epoch in its file, which has one URL? Can the file be mapped? */
+bool test_golden_keeps_previous(const char *name);
+bool test_golden_can_be_mapped(const char *name);
 
 #endif
