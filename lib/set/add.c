@@ -103,22 +103,31 @@ int vidi_add_batch_marked(vidi_set *set, const vidi_str *urls, size_t n, uint8_t
     return vidi__run_marked(set, &batch, add_batch);
 }
 
-/* Adds one URL to a filter that needs more than the hash, or has no short way for it. The caller holds the lock. */
-static __attribute__((noinline)) vidi__added add_item(vidi_set *set, vidi_str url)
-{
-    uint8_t verdict = VIDI_UNTRIED;
-    vidi__tally tally = {0};
-    vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
-    int code = vidi__epoch_add(&set->memory, &set->now, &work, &tally);
-    return (vidi__added){code < 0 ? code : verdict, tally.lost};
-}
-
 /* Not inlined, so that the short way needs none of its frame. */
 static __attribute__((noinline)) int add_as_batch(vidi_set *set, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;
     int code = add_batch(set, &(vidi__work){.urls = &url, .count = 1, .verdicts = &verdict, .single = true});
     return code == VIDI_OK ? verdict : code;
+}
+
+/*
+ * Adds one URL to a filter that needs more than the hash, or has no short way for it. The caller holds the lock, which
+ * this releases.
+ */
+static __attribute__((noinline)) int add_item_and_unlock(vidi_set *set, vidi_str url)
+{
+    uint8_t verdict = VIDI_UNTRIED;
+    vidi__tally tally = {0};
+    vidi__work work = {.urls = &url, .count = 1, .verdicts = &verdict};
+    bool canonical = vidi__is_canonical(set, url);
+    int code = canonical ? vidi__epoch_add(&set->memory, &set->now, &work, &tally) : VIDI_OK;
+    if (canonical)
+        vidi__epoch_count_one(&set->now, (vidi__added){code < 0 ? code : verdict, tally.lost}, set->alone);
+    vidi__unlock(set);
+    if (!canonical)
+        return add_as_batch(set, url);
+    return code < 0 ? code : verdict;
 }
 
 /*
@@ -131,13 +140,14 @@ static int add_one(vidi_set *set, vidi_str url)
     vidi__lock_to_add(set);
     vidi__epoch *now = &set->now;
     vidi__filter *filter = now->filter;
+    if (VIDI__UNLIKELY(!vidi__filter_takes_one(filter)))
+        return add_item_and_unlock(set, url);
     vidi__u128 hash = vidi__epoch_fetch(now, url, set->alone);
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url))) {
         vidi__unlock(set);
         return add_as_batch(set, url);
     }
-    vidi__added added =
-        VIDI__LIKELY(vidi__filter_takes_one(filter)) ? filter->kind->add_hash(filter, hash) : add_item(set, url);
+    vidi__added added = filter->kind->add_hash(filter, hash);
     vidi__epoch_count_one(now, added, set->alone);
     vidi__unlock(set);
     return added.code;

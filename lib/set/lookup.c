@@ -46,6 +46,7 @@ int vidi_has_batch(const vidi_set *set, const vidi_str *urls, size_t n, uint8_t 
     return lookup_batch(set, &(vidi__work){.urls = urls, .count = n, .verdicts = verdicts});
 }
 
+/* For filters that need more than the hash, or have no short way for it. The caller holds the lock. */
 static __attribute__((noinline)) int look_item(vidi_set *set, vidi_str url)
 {
     uint8_t verdict = VIDI_UNTRIED;
@@ -71,13 +72,15 @@ static int look_one(vidi_set *set, vidi_str url)
     vidi__lock_to_look(set);
     const vidi__epoch *now = &set->now;
     const vidi__filter *filter = now->filter;
-    vidi__u128 hash = vidi__epoch_fetch(now, url, set->alone);
+    const bool short_way = vidi__filter_takes_one(filter);
+    vidi__u128 hash = {0, 0};
+    if (VIDI__LIKELY(short_way))
+        hash = vidi__epoch_fetch(now, url, set->alone);
     if (VIDI__UNLIKELY(!vidi__is_canonical(set, url) || (set->persistence && set->persistence->has_more(set)))) {
         vidi__unlock(set);
         return look_as_batch(set, url);
     }
-    int code =
-        VIDI__LIKELY(vidi__filter_takes_one(filter)) ? filter->kind->has_hash(filter, hash) : look_item(set, url);
+    int code = VIDI__LIKELY(short_way) ? filter->kind->has_hash(filter, hash) : look_item(set, url);
     code = vidi__set_intact(set, code);
     vidi__counter_add(&set->now.asked, code >= 0, set->alone);
     vidi__unlock(set);

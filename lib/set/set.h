@@ -154,14 +154,12 @@ int vidi__epoch_add(vidi__memory *memory, vidi__epoch *epoch, const vidi__work *
 int vidi__epoch_lookup(vidi__memory *memory, const vidi__epoch *epoch, const vidi__work *work);
 
 /*
- * Hashes a URL for the short way of a single add or lookup, and prefetches where the filter will look for it. Kinds
- * without a short way get no hash. The caller holds the lock; the URL may be anything.
+ * Hashes a URL for the short way of a single add or lookup (vidi__filter_takes_one), and prefetches where the filter
+ * will look for it. The caller holds the lock; the URL may be anything.
  */
 static inline vidi__u128 vidi__epoch_fetch(const vidi__epoch *epoch, vidi_str url, bool alone)
 {
     const vidi__kind *kind = epoch->filter->kind;
-    if (VIDI__UNLIKELY(!vidi__filter_takes_one(epoch->filter)))
-        return (vidi__u128){0, 0};
     vidi__u128 hash = vidi__hash(epoch->hash, vidi__epoch_key(epoch), url);
     if (alone && kind->fetch_hash)
         kind->fetch_hash(epoch->filter, hash);
