@@ -36,6 +36,7 @@ setarch --addr-no-randomize true 2>/dev/null && still=(setarch --addr-no-randomi
 
 {
     if [ "${1-}" = long ]; then
+        export VIDI_TEST_CORRUPT=1000000 # damaged payloads for the Redis module, under the sanitizers
         run release long
     else
         run release test

@@ -1,7 +1,7 @@
 """Damaged payloads with correct checksums.
 
-A sample is a good payload, taken apart. Its `damaged` gives a command that carries a damaged copy, and a word for the
-sort of damage. All randomness comes from the generator that the caller passes, so a payload can be made again.
+A sample is a good payload, taken apart. Its `damaged` gives the commands that carry a damaged copy, a word for the sort
+of damage, and how many of the commands must reach the module's reader at least. All randomness comes from the generator that the caller passes, so a payload can be made again.
 """
 import struct
 
@@ -100,8 +100,6 @@ def pieces_of(rng, data):
 class Restored:
     """A sample of DUMP, for RESTORE."""
 
-    loader_runs = 1
-
     def __init__(self, name, dump):
         self.name = name
         self.module, self.parts = frames.open_dump(dump)
@@ -121,7 +119,7 @@ class Restored:
         way = rng.choice((self.bend_stream, self.bend_stream, self.bend_stream, self.bend_parts, self.bend_texts,
                           self.bend_bytes))
         body, what = way(rng, other)
-        return [["RESTORE", "x", 0, self.payload(body), "REPLACE"]], f"{way.__name__}:{what}"
+        return [["RESTORE", "x", 0, self.payload(body), "REPLACE"]], f"{way.__name__}:{what}", 1
 
     def bend_stream(self, rng, other):
         """Damage in the payload of the stream, sealed again."""
@@ -183,8 +181,6 @@ class Restored:
 class Loaded:
     """A sample of pieces, for a command that loads one at a time. The first good ones are sent as they are."""
 
-    loader_runs = 0
-
     def __init__(self, name, commands, open_piece, close_piece):
         """commands: lists whose last string is the piece; open_piece and close_piece take it apart and put it together."""
         self.name = name
@@ -201,7 +197,7 @@ class Loaded:
         piece = commands[at][place_of]
         if rng.random() < 0.15:
             commands[at][place_of], what = bend(rng, piece)
-            return commands, "raw:" + what
+            return commands, "raw:" + what, at
         outer, (version, generation, payload) = self.open(piece)
         what = ""
         if rng.random() < 0.85 or not outer:
@@ -214,7 +210,7 @@ class Loaded:
         if rng.random() < 0.03:
             version = rng.choice((0, 1, 2, 3, 4, 6))
         commands[at][place_of] = self.close(outer, frames.frame(version, generation, payload))
-        return commands, what
+        return commands, what, at if "outer" in what else at + 1
 
     def another(self, other, at):
         if not isinstance(other, Loaded):
