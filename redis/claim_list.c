@@ -11,7 +11,7 @@
 #include "claims.h"
 #include "reply.h"
 
-enum { LIST_DEFAULT = 10, LIST_MOST = 10000 };
+enum { LIST_DEFAULT = 10, LIST_MOST = 1000 };
 
 #define CURSOR_MARK '>' /* before the key of a cursor, so that none looks like the "0" at the beginning and the end */
 
@@ -40,7 +40,7 @@ static const char *parse_option(server_string **argv, listing *listing)
         return text.len ? NULL : "an owner's name has 1 to 1024 bytes";
     }
     if (word_is(word, "COUNT"))
-        return parse_count(text, &listing->count) && listing->count <= LIST_MOST ? NULL : "COUNT is at most 10000";
+        return parse_count(text, &listing->count) && listing->count <= LIST_MOST ? NULL : "COUNT is at most 1000";
     if (word_is(word, "CURSOR"))
         return parse_cursor(text, listing) ? NULL : "a cursor is 0, or what the last reply gave";
     return "syntax: VIDI.CLAIMS key [OWNER owner] [COUNT n] [CURSOR cursor]";

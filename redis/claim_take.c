@@ -10,7 +10,7 @@
 #include "claims.h"
 #include "reply.h"
 
-enum { RECLAIM_MOST = 10000 }; /* claims that one RECLAIM hands out */
+enum { RECLAIM_MOST = 1000 }; /* claims that one RECLAIM hands out */
 
 /* ---- what replicas are told ---- */
 
@@ -236,7 +236,7 @@ static bool parse_reclaim_count(server_context *ctx, server_string **argv, int a
     if (!word_is(text_of(argv[4]), "COUNT"))
         reply_error(ctx, "syntax: VIDI.RECLAIM key owner lease-ms [COUNT n]");
     else if (!parse_count(text_of(argv[5]), count) || *count < 1 || *count > RECLAIM_MOST)
-        reply_error(ctx, "COUNT is a number from 1 to 10000");
+        reply_error(ctx, "COUNT is a number from 1 to 1000");
     else
         return true;
     return false;

@@ -26,16 +26,21 @@ typedef struct owner {
     char name[];
 } owner;
 
+/* What a comparison reads lies next to the node that led there: a descent costs little but cache misses. */
 struct claim {
-    tree_node by_key, by_token, by_deadline, of_owner;
-    owner *owner; /* NULL: given up */
+    tree_node by_token;
     uint64_t token;
+    tree_node by_deadline;
     uint64_t epoch;
-    int64_t deadline, lease;
+    int64_t deadline;
+    int64_t lease;
+    owner *owner;  /* NULL: given up */
     uint64_t loss; /* in units of 1 / LOSS_UNIT, so that sums are exact */
-    uint32_t key_len;
-    uint32_t url_len; /* ALIKE: the key is the URL, and is kept once */
+    tree_node of_owner;
+    tree_node by_key;
     uint32_t payload_len;
+    uint32_t url_len; /* ALIKE: the key is the URL, and is kept once */
+    uint32_t key_len;
     char bytes[]; /* key, URL, payload */
 };
 

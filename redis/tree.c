@@ -5,6 +5,8 @@
  */
 #include "tree.h"
 
+#include <stdbool.h>
+
 #define DELTA 3u /* a sibling weighs at most this many times as much as the other */
 #define GAMMA 2u /* the inner grandchild must weigh less than this many times the outer for a single rotation */
 
@@ -36,18 +38,34 @@ static void lift(tree_node **link, int side)
     *link = child;
 }
 
-/* Restores size and balance of a node whose children are in order, one of them having gained or lost one node. */
-static void mend(tree_node **link)
+/* Restores the balance of a node whose child on this side has become too heavy. */
+static void rotate(tree_node **link, int heavy)
 {
     tree_node *node = *link;
-    int heavy = weight(node->child[1]) > weight(node->child[0]);
-    count(node);
-    if (weight(node->child[heavy]) <= DELTA * weight(node->child[!heavy]))
-        return;
     const tree_node *child = node->child[heavy];
     if (weight(child->child[!heavy]) >= GAMMA * weight(child->child[heavy]))
         lift(&node->child[heavy], !heavy);
     lift(link, heavy);
+}
+
+/*
+ * Goes back up a path after a node was inserted or removed at its lower end, `below`. What the sibling of a child weighs
+ * follows from the sizes of the parent and the child, so that only nodes on the path are touched unless one rotates.
+ */
+static void retrace(tree_node ***path, size_t depth, tree_node **below, bool inserted)
+{
+    while (depth > 0) {
+        tree_node **link = path[--depth];
+        tree_node *node = *link;
+        int side = below == &node->child[1];
+        node->size = inserted ? node->size + 1 : node->size - 1;
+        uint64_t changed = weight(*below), other = node->size + 1 - changed;
+        if (changed > DELTA * other)
+            rotate(link, side);
+        else if (other > DELTA * changed)
+            rotate(link, !side);
+        below = link;
+    }
 }
 
 void tree_insert(tree *tree, const void *key, tree_node *node)
@@ -61,8 +79,7 @@ void tree_insert(tree *tree, const void *key, tree_node *node)
     }
     *node = (tree_node){{NULL, NULL}, 1};
     *link = node;
-    while (depth > 0)
-        mend(path[--depth]);
+    retrace(path, depth, link, true);
 }
 
 void tree_remove(tree *tree, const void *key)
@@ -77,24 +94,26 @@ void tree_remove(tree *tree, const void *key)
     tree_node *node = *link;
     if (!node->child[0] || !node->child[1]) {
         *link = node->child[node->child[0] == NULL];
-    } else { /* the next node in order takes its place */
-        size_t place = depth;
-        path[depth++] = link;
-        tree_node **next = &node->child[1];
-        while ((*next)->child[0]) {
-            path[depth++] = next;
-            next = &(*next)->child[0];
-        }
-        tree_node *heir = *next;
-        *next = heir->child[1];
-        heir->child[0] = node->child[0];
-        heir->child[1] = node->child[1];
-        *link = heir;
-        if (depth > place + 1)
-            path[place + 1] = &heir->child[1]; /* was &node->child[1] */
+        retrace(path, depth, link, false);
+        return;
     }
-    while (depth > 0)
-        mend(path[--depth]);
+    /* The next node in order takes its place. */
+    size_t place = depth;
+    tree_node **next = &node->child[1];
+    path[depth++] = link;
+    while ((*next)->child[0]) {
+        path[depth++] = next;
+        next = &(*next)->child[0];
+    }
+    tree_node *heir = *next;
+    *next = heir->child[1];
+    *heir = *node;
+    *link = heir;
+    if (depth > place + 1)
+        path[place + 1] = &heir->child[1]; /* was &node->child[1] */
+    else
+        next = &heir->child[1];
+    retrace(path, depth, next, false);
 }
 
 tree_node *tree_find(const tree *tree, const void *key)
