@@ -35,7 +35,7 @@ int cf_info(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ROLE_CF, &absent);
     if (!value)
         return absent ? reply_not_found(ctx) : SERVER_OK;
-    const settings *settings = &value->settings;
+    const traits *settings = &value->settings;
     server.ReplyWithMap(ctx, 8);
     reply_field(ctx, "Size", value_bytes(value));
     reply_field(ctx, "Number of buckets", value_buckets(settings));
@@ -58,7 +58,7 @@ int cf_debug(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ROLE_CF, &absent);
     if (!value)
         return absent ? reply_not_found(ctx) : SERVER_OK;
-    const settings *settings = &value->settings;
+    const traits *settings = &value->settings;
     snprintf(line, sizeof line,
              "bktsize:%u buckets:%" PRIu64 " items:%" PRIu64 " deletes:%" PRIu64 " filters:%" PRIu64
              " max_iterations:%u expansion:%u",

@@ -262,7 +262,9 @@ static int loaded(server_context *ctx, server_string *name, value *value, vidi_s
     uint64_t position = value->position;
     value->position = more ? position + 1 : 0;
     value_refresh(value);
-    replicate_load(ctx, name, position, piece, &value->settings);
+    settings settings = value_settings(value);
+    settings.arrival.size = 0;
+    replicate_load(ctx, name, position, piece, &settings);
     value_changed(ctx, name);
     return server.ReplyWithSimpleString(ctx, "OK");
 }

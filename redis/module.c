@@ -84,6 +84,21 @@ static bool register_commands(server_context *ctx)
            commands_register(ctx, claim_commands) && register_compatible(ctx);
 }
 
+/* The library prepares some things with the first set of a process; this way no command waits for it. */
+static bool make_a_set(server_context *ctx)
+{
+    vidi_set *set = NULL;
+    vidi_options options = VIDI_OPTIONS_INIT;
+    options.capacity = 1000;
+    if (vidi_create(&set, &options) != VIDI_OK || vidi_add(set, (vidi_str){"http://example.org/", 19}) < 0) {
+        server.Log(ctx, "warning", "vidi cannot make a set: %s", vidi_message());
+        vidi_close(set);
+        return false;
+    }
+    vidi_close(set);
+    return true;
+}
+
 int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)
 {
     if (!server_find(ctx) || server.IsModuleNameBusy("vidi"))
@@ -91,7 +106,7 @@ int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)
     server.SetModuleAttribs(ctx, "vidi", MODULE_VERSION, SERVER_API_VERSION);
     server.SetModuleOptions(ctx, SERVER_HANDLES_IO_ERRORS | SERVER_SIGNALS_CHANGES_ITSELF);
     memory_start();
-    if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx))
+    if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx) || !make_a_set(ctx))
         return SERVER_ERR;
     server.RegisterInfoFunc(ctx, on_info);
     subscribe(ctx);

@@ -309,6 +309,14 @@ void settings_init(settings *settings, value_role role)
     settings->role = role;
 }
 
+settings settings_from(const traits *traits)
+{
+    settings settings;
+    settings_init(&settings, traits->role);
+    settings.traits = *traits;
+    return settings;
+}
+
 static const char *check_combination(const settings *settings)
 {
     return settings->lost > 0 && settings->error > 0 ? "give ERROR or LOST, not both" : NULL;

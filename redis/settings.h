@@ -19,23 +19,36 @@
 typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;
 #define ANY_ROLE (ROLE_URLS | ROLE_BF | ROLE_CF)
 
+/* What a value keeps of its settings; everything else is in the set itself. */
+#define TRAITS                                                                                                         \
+    value_role role;                                                                                                   \
+    uint32_t invalid;        /* vidi_invalid_policy */                                                                 \
+    uint64_t capacity;       /* as asked for; 0: unknown */                                                            \
+    double error;            /* 0: the default */                                                                      \
+    uint64_t max_memory;     /* 0: none */                                                                             \
+    uint32_t expansion;      /* BF and CF: how much larger the next filter is; 0: it does not scale */                 \
+    uint32_t bucket_size;    /* CF: kept for CF.INFO */                                                                \
+    uint32_t max_iterations; /* CF: kept for CF.INFO */
+
+typedef struct traits {
+    TRAITS
+} traits;
+
 typedef struct settings {
-    value_role role;
+    union { /* settings.capacity is settings.traits.capacity */
+        struct {
+            TRAITS
+        };
+        traits traits;
+    };
     char kind[24];                 /* empty: the default */
     char params[VIDI_PARAMS_ROOM]; /* "name=value,name=value" */
     char canon[160];               /* empty: the default */
-    uint64_t capacity;             /* as asked for; 0: unknown */
-    double error;                  /* 0: the default */
-    double lost;             /* pages that may be lost; settings_resolve turns it into an error rate. 0: not said */
-    uint32_t invalid;        /* vidi_invalid_policy */
-    uint64_t max_memory;     /* 0: none */
-    uint32_t expansion;      /* BF and CF: how much larger the next filter is; 0: it does not scale */
-    uint32_t bucket_size;    /* CF: kept for CF.INFO */
-    uint32_t max_iterations; /* CF: kept for CF.INFO */
-    uint64_t deleted;        /* CF: items deleted so far */
-    int64_t previous_until;  /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
-    uint64_t position;       /* what VIDI.LOAD expects next, if the set is not complete */
-    vidi_arrival arrival;    /* the same as the library knows it; size 0: the set is complete */
+    double lost;            /* pages that may be lost; settings_resolve turns it into an error rate. 0: not said */
+    uint64_t deleted;       /* CF: items deleted so far */
+    int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
+    uint64_t position;      /* what VIDI.LOAD expects next, if the set is not complete */
+    vidi_arrival arrival;   /* the same as the library knows it; size 0: the set is complete */
     bool has_key;
     unsigned char key[VIDI_KEY_BYTES];
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
@@ -54,6 +67,9 @@ typedef struct settings_words {
 } settings_words;
 
 void settings_init(settings *settings, value_role role);
+
+/* Settings with these traits, and otherwise the defaults. */
+settings settings_from(const traits *traits);
 
 /*
  * Takes words. NULL if all is well, otherwise a sentence about the first wrong word, in a static buffer. Beyond single

@@ -59,12 +59,23 @@ void value_changed(server_context *ctx, server_string *name)
 value *value_new(const settings *settings)
 {
     value *made = server.Calloc(1, sizeof(*made));
-    made->settings = *settings;
-    made->settings.like = NULL;
+    made->settings = settings->traits;
     made->deleted = settings->deleted;
+    made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
     memory_init(&made->memory, settings->max_memory);
     memory_add_owner(&made->memory, made);
+    if (settings->arrival.size) {
+        made->saved = server.Alloc(sizeof(*made->saved));
+        *made->saved = (saved_arrival){settings->position, settings->arrival};
+    }
     return made;
+}
+
+static void forget_saved(value *value)
+{
+    if (value->saved)
+        server.Free(value->saved);
+    value->saved = NULL;
 }
 
 void value_close(value *value)
@@ -75,12 +86,13 @@ void value_close(value *value)
     vidi_close(value->set);
     claims_free(value->claims);
     memory_remove_owner(&value->memory, value);
+    forget_saved(value);
     server.Free(value);
 }
 
 settings value_settings(const value *value)
 {
-    settings settings = value->settings;
+    settings settings = settings_from(&value->settings);
     settings.deleted = value->deleted;
     settings.previous_until = value->previous_until;
     settings.position = value->position;
@@ -123,11 +135,12 @@ bool value_put(server_context *ctx, server_string *name, value *value)
 void value_access(value *value, vidi_access *access)
 {
     vidi_options unused;
-    settings_to_options(&value->settings, &unused, access);
+    settings settings = settings_from(&value->settings);
+    settings_to_options(&settings, &unused, access);
     access->allocator = &value->memory.allocator;
 }
 
-uint64_t value_buckets(const settings *settings)
+uint64_t value_buckets(const traits *settings)
 {
     uint64_t size = settings->bucket_size ? settings->bucket_size : 1, buckets = 1;
     while (buckets < settings->capacity / size && buckets <= UINT64_MAX / 2 / size)
@@ -136,7 +149,7 @@ uint64_t value_buckets(const settings *settings)
 }
 
 /* How many items a filter that does not scale takes. */
-static uint64_t most_items(const settings *settings)
+static uint64_t most_items(const traits *settings)
 {
     if (settings->role == ROLE_URLS || settings->expansion > 0)
         return 0;
@@ -157,14 +170,13 @@ static uint64_t stored_adds(const vidi_stats *stats)
  */
 static void resume_pieces(value *value)
 {
-    settings *settings = &value->settings;
-    if (!settings->arrival.size)
+    if (!value->saved)
         return;
-    int code = vidi_piece_resume(value->set, &settings->arrival);
+    int code = vidi_piece_resume(value->set, &value->saved->arrival);
     if (code == VIDI_ECANNOT)
         return;
-    value->position = code == VIDI_OK ? settings->position : 0;
-    settings->arrival.size = 0;
+    value->position = code == VIDI_OK ? value->saved->position : 0;
+    forget_saved(value);
 }
 
 void value_refresh(value *value)
@@ -176,10 +188,8 @@ void value_refresh(value *value)
     value->items = value->counts ? stored_adds(&stats) : stats.count;
     value->most_items = most_items(&value->settings);
     resume_pieces(value);
-    if (value->settings.previous_until) { /* it waits for the set to be there */
-        expiry_set(value, value->settings.previous_until);
-        value->settings.previous_until = 0;
-    }
+    if (value->previous_until && !value->expiry.at)
+        expiry_set(value, value->previous_until);
 }
 
 /* What a set that is made like another one takes over, if the command says nothing else. */
@@ -187,16 +197,16 @@ static void take_over(settings *settings, const value *like)
 {
     uint64_t max_memory = settings->max_memory;
     server_string *name = settings->like;
-    *settings = like->settings;
+    *settings = settings_from(&like->settings);
     settings->like = name;
     settings->max_memory = max_memory ? max_memory : settings->max_memory;
 }
 
-int value_create(value *value, const struct value *like)
+int value_create(value *value, const settings *settings, const struct value *like)
 {
     vidi_options options;
     vidi_access access;
-    settings_to_options(&value->settings, &options, &access);
+    settings_to_options(settings, &options, &access);
     access.allocator = &value->memory.allocator;
     if (like) {
         options.like = like->set;
@@ -229,7 +239,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
         return NULL;
     }
     value *made = value_new(settings);
-    int error = value_create(made, like);
+    int error = value_create(made, settings, like);
     if (error != VIDI_OK || !value_put(ctx, name, made)) {
         if (error != VIDI_OK)
             reply_failure(ctx, made, error);

@@ -16,18 +16,25 @@
 
 typedef struct claims claims;
 
+/* Which piece was to come next when a value was saved that came in pieces. */
+typedef struct saved_arrival {
+    uint64_t position;
+    vidi_arrival arrival;
+} saved_arrival;
+
 typedef struct value {
     vidi_set *set;
     memory memory; /* every byte of this value, also of the claims and of this struct */
-    settings settings;
+    traits settings;
     claims *claims;         /* NULL until the first claim */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */
     expiry_link expiry;
-    uint64_t deleted;    /* CF.INFO: items deleted */
-    uint64_t position;   /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
-    uint64_t items;      /* items stored, for values that have a limit of them or store every add */
-    uint64_t most_items; /* that limit: a filter that does not scale. 0: none */
-    bool counts;         /* the kind stores every add, also of what is there already */
+    uint64_t deleted;     /* CF.INFO: items deleted */
+    uint64_t position;    /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
+    saved_arrival *saved; /* until it has come so far again; NULL: it was not saved like that */
+    uint64_t items;       /* items stored, for values that have a limit of them or store every add */
+    uint64_t most_items;  /* that limit: a filter that does not scale. 0: none */
+    bool counts;          /* the kind stores every add, also of what is there already */
 } value;
 
 /* The value at a key, or NULL: then *absent is true if there is no such key, or an error was replied. */
@@ -51,7 +58,7 @@ value *value_new(const settings *settings);
 void value_close(value *value);
 
 /* Makes the set of a value, empty; like another one if that is not NULL. VIDI_OK, or an error of the library. */
-int value_create(value *value, const struct value *like);
+int value_create(value *value, const settings *settings, const struct value *like);
 
 /* A copy, with everything in it. NULL if there is no memory. */
 value *value_copy(const value *value);
@@ -66,7 +73,7 @@ bool value_put(server_context *ctx, server_string *name, value *value);
 void value_access(value *value, vidi_access *access);
 
 /* The buckets of a cuckoo filter of RedisBloom with this capacity: a power of two. */
-uint64_t value_buckets(const settings *settings);
+uint64_t value_buckets(const traits *settings);
 
 /* To be called when value->set was made or replaced in one go: after loading, merging and rotating. */
 void value_refresh(value *value);

@@ -208,8 +208,9 @@ static int merge_into_new(server_context *ctx, server_string **argv, int argc)
     int merged;
     bool absent;
     const value *first = value_for_read(ctx, argv[2], ANY_ROLE, &absent);
-    value *into = value_new(&first->settings);
-    int code = value_create(into, first);
+    settings settings = settings_from(&first->settings);
+    value *into = value_new(&settings);
+    int code = value_create(into, &settings, first);
     if (code < 0) {
         reply_failure(ctx, into, code);
         value_close(into);

@@ -91,6 +91,7 @@ def survives():
         second.follow(server)
         client("COPY", "k", "twin")
         client("VIDI.ROTATE", "twin")
+        await_replica(client, other)
         for again in (lambda: client("DEBUG", "RELOAD"), server.restart, lambda: await_replica(server.client(), other)):
             again()
             client = server.client()
