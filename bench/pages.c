@@ -12,6 +12,7 @@
 #define MAP_FROM ((size_t)1 << 20)
 #define HUGE_PAGE ((size_t)2 << 20)
 #define SMALL_PAGE ((size_t)4096)
+#define ARENA_FROM ((size_t)16 << 10) /* what the arena gives out at least: a table grows through blocks of all sizes */
 
 static size_t rounded(size_t bytes)
 {
@@ -100,28 +101,34 @@ void bench_arena_close(void)
     arena.size = 0;
 }
 
+static bool is_in_arena(const void *ptr)
+{
+    return (const char *)ptr >= arena.bytes && (const char *)ptr < arena.bytes + arena.size;
+}
+
 /* Small blocks, and large ones for which there is no room any more, come from the heap. */
 static void *take(void *context, size_t bytes, size_t alignment)
 {
-    size_t whole = rounded(bytes);
-    if (bytes < MAP_FROM || whole > arena.size - arena.used)
+    size_t start = bytes < HUGE_PAGE ? arena.used : rounded(arena.used);
+    size_t whole = (bytes + ARENA_FROM - 1) / ARENA_FROM * ARENA_FROM;
+    if (bytes < ARENA_FROM || start > arena.size || whole > arena.size - start)
         return allocate(context, bytes, alignment);
-    arena.used += whole;
-    return arena.bytes + arena.used - whole;
+    arena.used = start + whole;
+    return arena.bytes + start;
 }
 
 /* Memory of the arena is given out once, so it is still zero. */
 static void *take_zeroed(void *context, size_t bytes, size_t alignment)
 {
     void *ptr = take(context, bytes, alignment);
-    if (ptr && bytes < MAP_FROM)
+    if (ptr && bytes < MAP_FROM && !is_in_arena(ptr))
         memset(ptr, 0, bytes);
     return ptr;
 }
 
 static void give_back(void *context, void *ptr, size_t bytes, size_t alignment)
 {
-    if ((char *)ptr < arena.bytes || (char *)ptr >= arena.bytes + arena.size)
+    if (!is_in_arena(ptr))
         release(context, ptr, bytes, alignment);
 }
 

@@ -60,13 +60,16 @@ static uint64_t bytes_of(const vidi__overflow *overflow)
 
 void vidi__overflow_free(vidi__overflow *overflow, vidi__slabs *slabs)
 {
-    vidi__slabs_array_free(slabs, overflow->entries, bytes_of(overflow));
+    if (!overflow->inside)
+        vidi__slabs_array_free(slabs, overflow->entries, bytes_of(overflow));
     vidi__slabs_array_free(slabs, overflow->times, bytes_of(overflow));
     *overflow = (vidi__overflow){0};
 }
 
 uint64_t vidi__overflow_bytes(const vidi__overflow *overflow)
 {
+    if (overflow->inside)
+        return 0;
     return vidi__slabs_array_bytes(bytes_of(overflow)) * (overflow->times ? 2 : 1);
 }
 
@@ -86,6 +89,12 @@ static int make(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uin
         memset(vidi__overflow_at(overflow->entries, at), 0xff, count * sizeof(uint64_t));
     }
     return VIDI_OK;
+}
+
+void vidi__overflow_place(vidi__overflow *overflow, uint64_t **entries, uint64_t room)
+{
+    *overflow = (vidi__overflow){.room = room, .entries = entries, .inside = true};
+    memset(entries[0], 0xff, room * sizeof(uint64_t));
 }
 
 int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room)

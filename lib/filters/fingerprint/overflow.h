@@ -27,6 +27,7 @@ typedef struct vidi__overflow {
     uint64_t room, used;
     uint64_t **entries;
     uint64_t **times; /* in a multiset: how often each hash was added */
+    bool inside;      /* the entries are in memory of the sub-table */
 } vidi__overflow;
 
 static inline uint64_t *vidi__overflow_at(uint64_t **blocks, uint64_t at)
@@ -61,6 +62,9 @@ int vidi__overflow_insert(vidi__overflow *overflow, vidi__slabs *slabs, bool mul
 
 /* Removes one occurrence; false if there is none. *last tells whether it was the only one. */
 bool vidi__overflow_remove(vidi__overflow *overflow, uint64_t hash, bool *last);
+
+/* Creates an empty table of at most a block in memory that the caller owns: `entries` is a list of one address. */
+void vidi__overflow_place(vidi__overflow *overflow, uint64_t **entries, uint64_t room);
 
 /* Changes the number of entries to `room`, which must be larger than `used`. */
 int vidi__overflow_resize(vidi__overflow *overflow, vidi__slabs *slabs, bool multiset, uint64_t room);

@@ -89,7 +89,10 @@ int vidi__rebuild_with(vidi__rebuild_pass *pass, vidi__subtable **fresh, const v
     self.signatures = 0;
     self.count = self.waiting = 0;
     memset(self.stage, 0, sizeof self.stage); /* lines are written with what is in it, also beyond their count */
-    int code = vidi__overflow_resize(&(*fresh)->overflow, slabs, shape->multiset, overflow_room(old, shape, half));
+    int code = VIDI_OK;
+    uint64_t room = overflow_room(old, shape, half);
+    if (room > (*fresh)->overflow.room)
+        code = vidi__overflow_resize(&(*fresh)->overflow, slabs, shape->multiset, room);
     if (code == VIDI_OK)
         code = move_all(&self, old, pass);
     if (code < 0) {

@@ -73,6 +73,41 @@ static uint64_t lines_bytes(const vidi__subtable *table)
     return table->lines * VIDI__LINE_BYTES;
 }
 
+/* The lines, and the overflow table if it is behind them. */
+static uint64_t slabs_bytes(const vidi__subtable *table)
+{
+    return lines_bytes(table) + table->inside_room * sizeof(uint64_t);
+}
+
+/* With fewer slabs, rounding would change too much. */
+#define FILLED_SLABS_LEAST 8
+/*
+ * The load factor of a sub-table that fills its slabs, before its lines are rounded, and the room in its overflow table
+ * for each line. Four fifths of it suffice for what overflows at that load factor, as was measured.
+ */
+#define FILLED_LOAD 0.87
+#define FILLED_OVERFLOW_PER_LINE 0.36
+
+/*
+ * The limit stays as it is: partitions of different sizes are to be rebuilt at different times. The overflow table must
+ * fit into one block, and so into the last slab.
+ */
+void vidi__subtable_fill_slabs(vidi__subtable *shape)
+{
+    const double line = VIDI__LINE_BYTES + FILLED_OVERFLOW_PER_LINE * sizeof(uint64_t);
+    double wanted = (double)shape->lines * (LOAD / FILLED_LOAD) * line;
+    uint64_t slabs = (uint64_t)(wanted / VIDI__SLAB_BYTES + 0.5), bytes = slabs * VIDI__SLAB_BYTES;
+    uint64_t lines = (uint64_t)((double)bytes / line), limit = shape->limit;
+    uint64_t room = (bytes - lines * VIDI__LINE_BYTES) / sizeof(uint64_t);
+    if (shape->multiset || slabs < FILLED_SLABS_LEAST || room > VIDI__OVERFLOW_BLOCK ||
+        lines < lines_least(shape->range, shape->width) || lines >= lines_most(shape->range))
+        return;
+    shape->lines = lines;
+    shape->inside_room = room;
+    complete(shape);
+    shape->limit = limit;
+}
+
 /*
  * To be called when `slabs` is known. If most of them are not adjacent, none count: then nobody could predict which
  * lines are.
@@ -86,6 +121,14 @@ static void find_adjacent(vidi__subtable *table)
     table->adjacent_slabs = count >= all - all / 4 ? (uint16_t)count : 0;
 }
 
+/* The overflow table ends where the last slab ends. */
+static void place_overflow(vidi__subtable *table)
+{
+    unsigned char *last = table->slabs[slabs_bytes(table) / VIDI__SLAB_BYTES - 1];
+    table->inside = (uint64_t *)(void *)(last + VIDI__SLAB_BYTES) - table->inside_room;
+    vidi__overflow_place(&table->overflow, &table->inside, table->inside_room);
+}
+
 int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
 {
     VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
@@ -93,14 +136,16 @@ int vidi__subtable_alloc(vidi__subtable **table, vidi__slabs *slabs, const vidi_
     (*table)->used = 0;
     (*table)->lent = false;
     (*table)->overflow = (vidi__overflow){0};
-    int code = vidi__slabs_array(slabs, &(*table)->slabs, lines_bytes(*table));
+    int code = vidi__slabs_array(slabs, &(*table)->slabs, slabs_bytes(*table));
     if (code < 0) {
         vidi__subtable_free(*table, slabs);
         *table = NULL;
+        return code;
     }
-    if (code == VIDI_OK)
-        find_adjacent(*table);
-    return code;
+    find_adjacent(*table);
+    if (shape->inside_room)
+        place_overflow(*table);
+    return VIDI_OK;
 }
 
 int vidi__subtable_make(vidi__subtable **table, vidi__slabs *slabs, const vidi__subtable *shape)
@@ -115,14 +160,14 @@ void vidi__subtable_free(vidi__subtable *table, vidi__slabs *slabs)
 {
     if (!table)
         return;
-    vidi__slabs_array_free(slabs, table->slabs, lines_bytes(table));
+    vidi__slabs_array_free(slabs, table->slabs, slabs_bytes(table));
     vidi__overflow_free(&table->overflow, slabs);
     vidi__release(slabs->memory, table, sizeof *table, VIDI__CACHE_LINE);
 }
 
 uint64_t vidi__subtable_bytes(const vidi__subtable *table)
 {
-    return vidi__slabs_array_bytes(lines_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
+    return vidi__slabs_array_bytes(slabs_bytes(table)) + vidi__overflow_bytes(&table->overflow) + sizeof *table;
 }
 
 /* ---- lookup, insert, remove ---- */
@@ -651,6 +696,7 @@ int vidi__subtable_load_head(vidi__subtable **table, vidi__slabs *slabs, const v
     complete(&wanted);
     wanted.lent = vidi__lends(reader);
     wanted.slabs = NULL;
+    wanted.inside_room = 0;
     wanted.overflow = (vidi__overflow){.room = room, .used = overflowed}; /* the entries are loaded later */
     VIDI__TRY(vidi__alloc(slabs->memory, table, sizeof **table, VIDI__CACHE_LINE));
     **table = wanted;

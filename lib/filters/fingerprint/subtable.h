@@ -15,7 +15,8 @@
  *
  * A sub-table never grows in place. Rebuilding it creates one or two others from its hashes, in order. That either
  * succeeds as a whole or leaves the old one as it was. Lines are stored in slabs of 16 KiB that come from a pool and
- * go back to it (slabs.h): memory that was touched once is used again, and no large block is ever allocated.
+ * go back to it (slabs.h): memory that was touched once is used again, and no large block is ever allocated. In a very
+ * large table, the overflow table is in the last of these slabs, too.
  */
 #ifndef VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
 #define VIDI_FILTERS_FINGERPRINT_SUBTABLE_H
@@ -45,6 +46,8 @@ typedef struct vidi__subtable {
     unsigned char *adjacent; /* and this is the first: it saves large tables a cache miss in `slabs` */
     vidi__overflow overflow;
     uint64_t lines;
+    uint64_t inside_room; /* entries of an overflow table that fits behind the lines, into their last slab */
+    uint64_t *inside;     /* and where they are */
 } vidi__subtable;
 
 /* Where a hash belongs: its line, and its distance from the line's first hash. */
@@ -188,6 +191,12 @@ uint64_t vidi__subtable_bytes(const vidi__subtable *table);
  * depth, range, multiset and portable.
  */
 void vidi__subtable_fit(vidi__subtable *shape, uint64_t hashes);
+
+/*
+ * Makes a shape of a quarter of the usual limit or more fill whole slabs: with some more or fewer lines, and with its
+ * overflow table behind them. There it is in a large page, as the lines are, and has its final size from the start.
+ */
+void vidi__subtable_fill_slabs(vidi__subtable *shape);
 
 /* Room of the overflow table of a sub-table with this many lines when this many hashes have overflowed. */
 uint64_t vidi__subtable_overflow_room(uint64_t lines, uint64_t hashes);

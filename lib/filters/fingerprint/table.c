@@ -6,6 +6,12 @@
 #define GROWTH 1.35       /* the default: from ten million URLs on, the table takes up to 7.5 bytes a URL */
 #define GROWTH_SMALL 1.25 /* the default for a table of less than LARGE hashes, where memory matters more than moves */
 #define LARGE 1e6
+/*
+ * From this many hashes on, overflow tables in small pages cost more time than moves do. So sub-tables fill their slabs,
+ * which takes memory, and grow by less, which saves it.
+ */
+#define VERY_LARGE 1.6e7
+#define GROWTH_VERY_LARGE 1.29
 #define GROWTH_LEAST 1.04      /* skips the next size if rounding has made a sub-table full just below it */
 #define FIRST_HASHES 24.0      /* the smallest size of a sub-table */
 #define RANGE_LEAST (1u << 16) /* a sub-table with no more hashes to tell apart grows instead of splitting */
@@ -148,7 +154,9 @@ static double growth_at(const vidi__table *table, double hashes)
         return table->growth;
     if (!vidi__table_is_divided(table))
         return GROWTH_OF_ONE;
-    return hashes < LARGE ? GROWTH_SMALL : GROWTH;
+    if (hashes < LARGE)
+        return GROWTH_SMALL;
+    return hashes < VERY_LARGE ? GROWTH : GROWTH_VERY_LARGE;
 }
 
 /*
@@ -179,6 +187,13 @@ static vidi__subtable next_shape(const vidi__table *table, const vidi__partition
     return shape_at(table, depth, fmax(least, most));
 }
 
+/* If all sub-tables are like the old one, is the table so large that new ones are to fill their slabs? */
+static void fill_if_very_large(const vidi__table *table, const vidi__subtable *old, vidi__subtable *shape)
+{
+    if (ldexp((double)old->used, (int)(table->partition_bits + old->depth)) >= VERY_LARGE)
+        vidi__subtable_fill_slabs(shape);
+}
+
 /* Splits the sub-table at this entry of the directory, whose number doubles if the directory does. */
 static int split(vidi__table *table, vidi__partition *partition, uint64_t entry)
 {
@@ -192,6 +207,7 @@ static int split(vidi__table *table, vidi__partition *partition, uint64_t entry)
         VIDI__TRY(double_directory(table, partition));
         entry *= 2;
     }
+    fill_if_very_large(table, old, &shape);
     VIDI__TRY(vidi__subtable_rebuild(&lower, old, &table->slabs, &shape, 0));
     int code = vidi__subtable_rebuild(&upper, old, &table->slabs, &shape, 1);
     if (code < 0) {
@@ -317,6 +333,7 @@ static int grow(vidi__table *table, vidi__partition *partition, uint64_t hash)
         return vidi__table_divide(table);
     if (too_large(table, &shape))
         return split(table, partition, entry);
+    fill_if_very_large(table, old, &shape);
     VIDI__TRY(vidi__subtable_rebuild(&fresh, old, &table->slabs, &shape, -1));
     replace(table, partition, entry, old, fresh, NULL);
     return VIDI_OK;
