@@ -154,6 +154,20 @@ def replace():
         expect_error([r for r in replies if isinstance(r, Error)][0], "MAXMEMORY")
 
 
+@case("a set that is rotated while it arrives takes no more pieces")
+def rotated():
+    with Server() as server:
+        client = filled(server)
+        pieces = dump(client, "k")
+        client("VIDI.LOAD", "copy", 0, pieces[0])
+        client("VIDI.LOAD", "copy", 1, pieces[1])
+        client("VIDI.ROTATE", "copy")
+        for _ in range(2):
+            expect(field(client, "copy", "next_piece"), 0)
+            expect_error(client.call("VIDI.LOAD", "copy", 2, pieces[2]), "complete")
+            client("DEBUG", "RELOAD")
+
+
 @case("bad cursors and sizes are errors")
 def arguments():
     with Server() as server:
