@@ -202,6 +202,9 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
       (server_context * ctx, const char *name, server_command_function function, const char *flags, int first,         \
        int last, int step))                                                                                            \
     X(server_command *, GetCommand, (server_context * ctx, const char *name))                                          \
+    /* for commands with the flag getkeys-api, which the server calls to ask where their keys are */                   \
+    X(int, IsKeysPositionRequest, (server_context * ctx))                                                              \
+    X(void, KeyAtPosWithFlags, (server_context * ctx, int position, int flags))                                        \
     X(int, GetContextFlags, (server_context * ctx))                                                                    \
     X(int, SubscribeToServerEvent, (server_context * ctx, server_event event, server_event_function function))         \
     X(void, GetRandomBytes, (unsigned char *bytes, size_t len))                                                        \

@@ -20,10 +20,28 @@ static const char *check_like(const settings *said)
     return said->like && more ? "with LIKE, only MAXMEMORY can be chosen; the rest is as in the other set" : NULL;
 }
 
+/*
+ * Tells the server where the keys are. It knows the specification of keys below, but when it looks for the right node of
+ * a cluster, it follows none that begins with a word.
+ */
+static int tell_keys(server_context *ctx, server_string **argv, int argc)
+{
+    if (argc > 1)
+        server.KeyAtPosWithFlags(ctx, 1, SERVER_KEY_OW | SERVER_KEY_INSERT);
+    for (int i = 2; i + 1 < argc; i++)
+        if (word_is(text_of(argv[i]), "LIKE")) {
+            server.KeyAtPosWithFlags(ctx, i + 1, SERVER_KEY_RO | SERVER_KEY_ACCESS);
+            break;
+        }
+    return SERVER_OK;
+}
+
 /* VIDI.RESERVE key [word ...] */
 static int reserve(server_context *ctx, server_string **argv, int argc)
 {
     settings settings;
+    if (server.IsKeysPositionRequest(ctx))
+        return tell_keys(ctx, argv, argc);
     if (argc < 2)
         return server.WrongArity(ctx);
     settings_init(&settings, ROLE_URLS);
@@ -247,8 +265,8 @@ static const server_argument url_arguments[] = {ARG_KEY, ARG("url", SERVER_ARG_S
 static const server_argument urls_arguments[] = {ARG_KEY, ARG_MANY("url", SERVER_ARG_STRING), ARG_END};
 
 const command_entry url_commands[] = {
-    {"vidi.reserve", reserve, "write deny-oom", -2, reserve_keys, "Makes an empty set.", "O(1)", reserve_arguments,
-     NULL},
+    {"vidi.reserve", reserve, "write deny-oom getkeys-api", -2, reserve_keys, "Makes an empty set.", "O(1)",
+     reserve_arguments, NULL},
     {"vidi.add", add, "write deny-oom fast", 3, keys_insert, "Adds a URL: 1 if it is new, 0 if it was seen.", "O(1)",
      url_arguments, NULL},
     {"vidi.madd", madd, "write deny-oom", -3, keys_insert,

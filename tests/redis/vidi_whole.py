@@ -240,6 +240,18 @@ def statistics():
         expect([flat[0], flat[2], len(flat[1]), len(flat[3])], [b"epochs", b"stages", 2, len(stages)])
 
 
+@case("a cluster knows both keys of LIKE and all keys of MERGE")
+def slots():
+    with Server("--cluster-enabled", "yes", "--cluster-port", str(servers.free_port())) as server:
+        client = server.client()
+        client("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        for command in (["VIDI.RESERVE", "a", "KIND", "x", "LIKE", "b"], ["VIDI.MERGE", "a", "b"],
+                        ["VIDI.MERGE", "{t}a", "{t}b", "c"]):
+            check(client.call(*command).startswith("CROSSSLOT"), f"{command}")
+        for command in (["VIDI.RESERVE", "{t}a", "LIKE", "{t}b"], ["VIDI.MERGE", "{t}a", "{t}b", "{t}c"]):
+            check(not client.call(*command).startswith("CROSSSLOT"), f"{command}")
+
+
 @case("COMMAND tells the keys, the flags and the words of each command")
 def documented():
     with Server() as server:
