@@ -121,6 +121,20 @@ def wrong_order():
     print(f"# it lost {len(missing)} pages")
 
 
+@case("a worker whose client library reconnects silently is found out")
+def silent_reconnect():
+    # What the worker claims after the replica was cut off is forgotten; then its commit reaches the new primary.
+    options = {"count": 1, "script": [("after VIDI.RECLAIM", "detach"), ("after VIDI.CLAIM", "fail_over")]}
+    fleet, missing = crawl(**options)
+    expect((missing, fleet.script), ([], []))
+    retries = "retry=Retry(NoBackoff(), 0)"
+    check(retries in WORKER, "the worker switches retries off")
+    retrying = WORKER.replace(retries, "retry=Retry(NoBackoff(), 3), retry_on_error=[redis.ConnectionError]")
+    fleet, missing = crawl(worker=retrying, **options)
+    check(len(missing) > 0, "no page is missing")
+    print(f"# it lost {len(missing)} pages")
+
+
 @case("a server whose COMMIT takes stale tokens is found out")
 def stale_tokens():
     module = os.path.join(os.path.dirname(servers.module_path()), "tests", "redis_stale.so")

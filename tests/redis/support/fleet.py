@@ -146,33 +146,26 @@ class Cluster:
         tap.remove(self.folder)
 
 
-def fuse(steps, aim):
-    """Makes this process kill itself after so many steps, or only at those that are called `aim`."""
+def steps_of_worker(on_step):
+    """Calls a function with the name of each step that this process takes."""
     from redis.connection import Connection  # pylint: disable=import-outside-toplevel
-    left, name = [steps], [""]
+    name = [""]
     send, read = Connection.send_packed_command, Connection.read_response
-
-    def step(what):
-        if aim in (None, what):
-            left[0] -= 1
-            if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
 
     def sending(self, command, check_health=True):
         text = b"".join(command) if isinstance(command, list) else command
         found = re.search(rb"VIDI\.[A-Z]+", text)
         name[0] = found.group().decode() if found else ""
-        step("before " + name[0])
+        on_step("before " + name[0])
         send(self, command, check_health)
-        step("sent " + name[0])
+        on_step("sent " + name[0])
 
     def reading(self, *args, **kwargs):
         reply = read(self, *args, **kwargs)
-        step("after " + name[0])
+        on_step("after " + name[0])
         return reply
 
     Connection.send_packed_command, Connection.read_response = sending, reading
-    return step
 
 
 def ask_site(path, url):
@@ -191,12 +184,13 @@ class Fleet:
     kills     how often one is killed
     aim       the step that fuses count, such as "after VIDI.COMMIT"; None: all
     events    a list of (pages fetched in the epoch, what): "failover", "restart" or "rotate"
+    script    a list of (step, what): while some worker waits after that step, "detach" or "fail_over" the cluster
     """
 
-    def __init__(self, site, cluster, worker, count=6, kills=0, aim=None, events=(), seed=1):
+    def __init__(self, site, cluster, worker, count=6, kills=0, aim=None, events=(), script=(), seed=1):
         self.site, self.cluster, self.worker, self.count = site, cluster, worker, count
         self.kills_left, self.aim = kills, aim
-        self.events = list(events)
+        self.events, self.script = list(events), list(script)
         self.done = {"kill": 0, "failover": 0, "restart": 0, "rotate": 0}
         self.last_kill = 0  # pages fetched at the last kill
         self.draw = random.Random(seed)
@@ -241,10 +235,11 @@ class Fleet:
             descriptor = os.open(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(descriptor, 2)
             sys.stderr = os.fdopen(2, "w", closefd=False)
-            step = fuse(steps, self.aim) if steps else lambda what: None
+            self.fuse = steps
+            steps_of_worker(self.step)
             names = {"__name__": "worker"}
             exec(compile(self.worker, "docs/REDIS.md", "exec"), names)  # pylint: disable=exec-used
-            names.update(KEY=KEY, LEASE=LEASE, PAUSE=PAUSE, links_of=lambda url: self.fetch_page(step, url))
+            names.update(KEY=KEY, LEASE=LEASE, PAUSE=PAUSE, links_of=self.fetch_page)
             names["main"](self.cluster.address, self.site.url(0))
             status = 0
         except BaseException:  # pylint: disable=broad-except  # the parent must learn of everything
@@ -253,10 +248,19 @@ class Fleet:
             sys.stderr.flush()
             os._exit(status)
 
-    def fetch_page(self, step, url):
-        step("before page")
+    def step(self, what):
+        """In a worker: counts the fuse down, and tells the site about steps that the script has."""
+        if self.aim in (None, what):
+            self.fuse -= 1
+            if self.fuse == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        if any(step == what for step, _ in self.script):
+            ask_site(self.path, "!" + what)
+
+    def fetch_page(self, url):
+        self.step("before page")
         links = ask_site(self.path, url)
-        step("after page")
+        self.step("after page")
         return links
 
     def ended(self, pid):
@@ -283,7 +287,7 @@ class Fleet:
     # ---- the site ----
 
     def accept(self):
-        """A request: (process, connection, links), or None if the worker died before it asked."""
+        """A request: (process, connection, links), or None if there is nothing to answer."""
         connection, _ = self.listener.accept()
         pid = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
         with connection.makefile("rb") as reader:
@@ -291,7 +295,12 @@ class Fleet:
         if not line.endswith(b"\n"):
             connection.close()
             return None
-        return pid, connection, self.site.fetch(line.decode().strip())
+        text = line.decode().strip()
+        if text.startswith("!"):
+            self.told(text[1:])
+            self.reply((pid, connection, []))
+            return None
+        return pid, connection, self.site.fetch(text)
 
     def reply(self, request):
         _, connection, links = request
@@ -317,6 +326,11 @@ class Fleet:
             self.reply(request)
 
     # ---- what goes wrong ----
+
+    def told(self, step):
+        """A worker has taken a step of the script, and waits."""
+        if self.script and self.script[0][0] == step:
+            getattr(self.cluster, self.script.pop(0)[1])()
 
     def happen(self):
         """Lets the next event happen if it is due."""
