@@ -1,5 +1,5 @@
 /*
- * Commands on whole sets: VIDI.ROTATE, HASPREVIOUS, EXPIREAT and MERGE.
+ * Commands on whole sets: VIDI.ROTATE, HASPREVIOUS, EXPIREAT, MAXMEMORY and MERGE.
  *
  * Rotations and merges are replicated as they were asked for, because they give the same on every server that holds the
  * same: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has, too.
@@ -138,6 +138,26 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
     server.ReplicateVerbatim(ctx);
     value_changed(ctx, argv[1]);
     return server.ReplyWithLongLong(ctx, 1);
+}
+
+/* ---- VIDI.MAXMEMORY ---- */
+
+/* VIDI.MAXMEMORY key bytes */
+static int max_memory(server_context *ctx, server_string **argv, int argc)
+{
+    uint64_t bytes;
+    bool absent;
+    if (argc != 3)
+        return server.WrongArity(ctx);
+    if (!parse_bytes(text_of(argv[2]), &bytes))
+        return reply_error(ctx, "the limit must be a number of bytes, such as 100mb, or 0 for none");
+    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    if (!value)
+        return absent ? reply_absent(ctx) : SERVER_OK;
+    value->settings.max_memory = value->memory.limit = bytes;
+    server.ReplicateVerbatim(ctx);
+    value_changed(ctx, argv[1]);
+    return server.ReplyWithSimpleString(ctx, "OK");
 }
 
 /* ---- VIDI.MERGE ---- */
@@ -282,6 +302,7 @@ static const server_argument rotate_arguments[] = {
 };
 static const server_argument url_arguments[] = {ARG_KEY, ARG("url", SERVER_ARG_STRING), ARG_END};
 static const server_argument time_arguments[] = {ARG_KEY, ARG("unix-time-seconds", SERVER_ARG_UNIX_TIME), ARG_END};
+static const server_argument limit_arguments[] = {ARG_KEY, ARG("bytes", SERVER_ARG_INTEGER), ARG_END};
 static const server_argument merge_arguments[] = {
     {.name = "destination", .type = SERVER_ARG_KEY, .key_spec = 0},
     {.name = "source", .type = SERVER_ARG_KEY, .key_spec = 1, .flags = SERVER_ARG_MULTIPLE},
@@ -295,6 +316,8 @@ const command_entry whole_commands[] = {
      "Looks a URL up in the previous epoch: 1 if it was not there, 0 if it was seen.", "O(1)", url_arguments, NULL},
     {"vidi.expireat", expire_at, "write fast", 3, keys_update,
      "Drops the previous epoch at a time: 1, or 0 if there is none.", "O(1)", time_arguments, NULL},
+    {"vidi.maxmemory", max_memory, "write fast", 3, keys_update, "Sets the memory that a key may take; 0: no limit.",
+     "O(1)", limit_arguments, NULL},
     {"vidi.merge", merge, "write deny-oom", -3, merge_keys, "Adds everything that the sources hold to the destination.",
      "O(N) where N is the number of URLs in the sources", merge_arguments, NULL},
     {.name = NULL},

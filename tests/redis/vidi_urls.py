@@ -228,6 +228,29 @@ def max_memory():
         expect(client("EXISTS", "tiny"), 0)
 
 
+@case("a limit can be raised, lowered and lifted, and all servers know it")
+def another_limit():
+    with Server("--appendonly", "yes") as server:
+        client = server.client()
+        urls = [f"http://example.org/{i}" for i in range(3000)]
+        expect_error(client.call("VIDI.MAXMEMORY", "k", "1mb"), "no such key")
+        client("VIDI.RESERVE", "k", "MAXMEMORY", "10kb")
+        check(any(isinstance(x, Error) for x in client("VIDI.MADD", "k", *urls)), "the limit was not reached")
+        expect_error(client.call("VIDI.MAXMEMORY", "k", "much"), "bytes")
+        expect(client("VIDI.MAXMEMORY", "k", "1mb"), Simple("OK"))
+        check(not any(isinstance(x, Error) for x in client("VIDI.MADD", "k", *urls)), "the limit was not raised")
+        client("VIDI.MAXMEMORY", "k", "10kb")
+        expect_error(client("VIDI.MADD", "k", *[url + "?" for url in urls])[-1], "MAXMEMORY", "10240")
+        expect(client("VIDI.MHAS", "k", *urls), [0] * len(urls))
+        for again in (lambda: client("DEBUG", "RELOAD"), server.restart):
+            again()
+            client = server.client()
+            expect(info(client, "k")["max_memory"], 10240)
+        client("VIDI.MAXMEMORY", "k", 0)
+        expect(client("VIDI.MADD", "k", *[url + "#" for url in urls]), [0] * len(urls))
+        expect([client("VIDI.ADD", "k", f"http://new.example/{i}") for i in range(2000)], [1] * 2000)
+
+
 @case("replicas are told what was new, and nothing else")
 def replicated():
     with Server("--appendonly", "yes") as server:
