@@ -5,6 +5,7 @@
 #include "config.h"
 #include "expiry.h"
 #include "memory.h"
+#include "replicate.h"
 #include "server.h"
 #include "type.h"
 
@@ -18,27 +19,36 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(server_context *ct
 
 static void on_role(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
-    (void)ctx;
     (void)event;
     (void)data;
     memory_set_primary(subevent == SERVER_NOW_PRIMARY);
+    replicate_look_around(ctx);
 }
 
 static void on_loading(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
-    (void)ctx;
     (void)event;
     (void)data;
     memory_set_loading(subevent < SERVER_LOADING_ENDED);
+    replicate_look_around(ctx);
 }
 
 static void on_cron(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
-    (void)ctx;
     (void)event;
     (void)subevent;
     (void)data;
     expiry_run();
+    replicate_look_around(ctx);
+}
+
+/* What a replica, or the append-only file, begins with is written by a child: from now on it must be told the rest. */
+static void on_fork(server_context *ctx, server_event event, uint64_t subevent, void *data)
+{
+    (void)event;
+    (void)subevent;
+    (void)data;
+    replicate_look_around(ctx);
 }
 
 static void subscribe(server_context *ctx)
@@ -49,6 +59,7 @@ static void subscribe(server_context *ctx)
     server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_ROLE, 1}, on_role);
     server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_LOADING, 1}, on_loading);
     server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_CRON, 1}, on_cron);
+    server.SubscribeToServerEvent(ctx, (server_event){SERVER_EVENT_FORK, 1}, on_fork);
 }
 
 /* ---- INFO ---- */

@@ -3,6 +3,30 @@
  */
 #include "replicate.h"
 
+/* ---- whether anybody listens ---- */
+
+static bool somebody_listens = true;
+
+/* A server that has, or had, replicas keeps what it told them in its backlog. */
+static bool has_backlog(server_context *ctx)
+{
+    int error = 0;
+    if (!server.GetServerInfo || !server.FreeServerInfo || !server.ServerInfoGetFieldUnsigned)
+        return true;
+    server_facts *facts = server.GetServerInfo(ctx, "replication");
+    unsigned long long active = server.ServerInfoGetFieldUnsigned(facts, "repl_backlog_active", &error);
+    server.FreeServerInfo(ctx, facts);
+    return error || active;
+}
+
+void replicate_look_around(server_context *ctx)
+{
+    bool told = server.GetContextFlags(ctx) & (SERVER_FLAG_AOF | SERVER_FLAG_REPLICA);
+    somebody_listens = told || has_backlog(ctx);
+}
+
+/* ---- commands ---- */
+
 void replicate_reserve(server_context *ctx, server_string *name, const settings *settings)
 {
     if (settings->like) { /* the other set is the same there, and may be in a later epoch, which words do not tell */
@@ -24,11 +48,12 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
         stored += verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN);
     if (stored == 0)
         return false;
+    if (!somebody_listens || (verbatim && stored == n)) {
+        server.ReplicateVerbatim(ctx);
+        return true;
+    }
     if (stored == n) {
-        if (verbatim)
-            server.ReplicateVerbatim(ctx);
-        else
-            server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
+        server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
         return true;
     }
     server_string **chosen = server.Alloc(stored * sizeof(*chosen));

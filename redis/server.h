@@ -23,6 +23,7 @@ typedef struct server_io server_io;
 typedef struct server_digest server_digest;
 typedef struct server_reply server_reply;
 typedef struct server_info server_info;
+typedef struct server_facts server_facts; /* a section of INFO, to be read */
 typedef struct server_command server_command;
 typedef struct server_option server_option; /* names of the two keys and their databases, for callbacks of a type */
 
@@ -61,7 +62,7 @@ typedef struct server_event {
     uint64_t id;
     uint64_t version; /* of the structure that comes with it: 1 */
 } server_event;
-enum { SERVER_EVENT_ROLE = 0, SERVER_EVENT_LOADING = 3, SERVER_EVENT_CRON = 8 };
+enum { SERVER_EVENT_ROLE = 0, SERVER_EVENT_LOADING = 3, SERVER_EVENT_CRON = 8, SERVER_EVENT_FORK = 13 };
 enum { SERVER_NOW_PRIMARY = 0, SERVER_NOW_REPLICA = 1 };      /* subevents of SERVER_EVENT_ROLE */
 enum { SERVER_LOADING_ENDED = 3, SERVER_LOADING_FAILED = 4 }; /* of SERVER_EVENT_LOADING; below: it starts */
 typedef void (*server_event_function)(server_context *ctx, server_event event, uint64_t subevent, void *data);
@@ -270,6 +271,9 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
 #define SERVER_OPTIONAL(X)                                                                                             \
     X(void *, TryAlloc, (size_t bytes))                                                                                \
     X(void *, TryCalloc, (size_t count, size_t bytes))                                                                 \
+    X(server_facts *, GetServerInfo, (server_context * ctx, const char *section))                                      \
+    X(void, FreeServerInfo, (server_context * ctx, server_facts * facts))                                              \
+    X(unsigned long long, ServerInfoGetFieldUnsigned, (server_facts * facts, const char *field, int *error))           \
     X(int, SetCommandInfo, (server_command * command, const server_command_info *info))                                \
     X(int, SetCommandACLCategories, (server_command * command, const char *categories))                                \
     X(int, RegisterStringConfig,                                                                                       \

@@ -302,6 +302,36 @@ def replicas():
         expect(digest(primary.client(), *keys), sums)
 
 
+def commands_in(folder):
+    """The names of all commands in an append-only file."""
+    text = b"".join(open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder))
+    parts = text.split(b"\r\n")
+    return {parts[i + 2].upper() for i, part in enumerate(parts[:-2]) if part.startswith(b"*") and part[1:].isdigit()}
+
+
+@case("whoever begins to listen is told names of our own from the first moment")
+def late_listeners():
+    with Server() as primary, Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as replica:
+        connection, other = primary.client(), replica.client()
+        for count in range(1, 4):  # nobody listens
+            connection("BF.ADD", "bf", f"early{count}")
+            connection("CF.ADD", "cf", f"early{count}")
+        check(int(servers.info(connection, "persistence")["rdb_changes_since_last_save"]) >= 6, "changes are counted")
+        replica.follow(primary)
+        for count in range(100):
+            connection("BF.ADD", "bf", f"late{count}")
+            connection("CF.INSERTNX", "cf", "ITEMS", f"late{count}", "early1")
+        await_replica(connection, other)
+        expect(digest(other, "bf", "cf"), digest(connection, "bf", "cf"))
+        names = commands_in(os.path.join(replica.folder, "appendonlydir"))
+        check(b"VIDI.MADD" in names and not any(name[:3] in (b"BF.", b"CF.") for name in names), f"{names}")
+        connection("CONFIG", "SET", "appendonly", "yes")
+        connection("BF.ADD", "bf", "last")
+        servers.await_that(lambda: servers.info(connection, "persistence")["aof_rewrite_in_progress"] == "0", "rewritten")
+        names = commands_in(os.path.join(primary.folder, "appendonlydir"))
+        check(not any(name[:3] in (b"BF.", b"CF.") for name in names), f"{names}")
+
+
 @case("a replica that comes in the middle of a load takes the rest of it")
 def replica_in_the_middle():
     with Server() as primary, Server() as replica:
