@@ -183,8 +183,11 @@ def limit():
 def replicas():
     with Server() as primary, Server() as second:
         client, other = primary.client(), second.client()
-        second.follow(primary)
         client("VIDI.MADD", "a", *URLS[:300])
+        client("VIDI.DEL", "a", URLS[0])
+        second.follow(primary)
+        client("VIDI.RESERVE", "before", "LIKE", "a")
+        client("VIDI.ADD", "before", URLS[0])
         client("VIDI.ROTATE", "a")
         client("VIDI.MADD", "a", *URLS[:300])
         client("VIDI.RESERVE", "b", "LIKE", "a")
