@@ -148,7 +148,8 @@ class Cluster:
 
 def steps_of_worker(on_step):
     """Calls a function with the name of each step that this process takes."""
-    from redis.connection import Connection  # pylint: disable=import-outside-toplevel
+    from redis.connection import Connection, UnixDomainSocketConnection  # pylint: disable=import-outside-toplevel
+    UnixDomainSocketConnection.host = UnixDomainSocketConnection.port = ""  # 4.3.4 puts them into a message
     name = [""]
     send, read = Connection.send_packed_command, Connection.read_response
 
