@@ -190,6 +190,11 @@ static const char *take_deleted(settings *settings, vidi_str text)
     return parse_count(text, &settings->deleted) ? NULL : complain("DELETED must be a whole number", text);
 }
 
+static const char *take_merged(settings *settings, vidi_str text)
+{
+    return parse_count(text, &settings->merged) ? NULL : complain("MERGED must be a whole number", text);
+}
+
 /* Six numbers that settings_print has written, with colons between them. */
 static const char *take_awaits(settings *settings, vidi_str text)
 {
@@ -260,6 +265,7 @@ static const struct {
     {"KEY", take_key},
     {"MAXITERATIONS", take_max_iterations},
     {"DELETED", take_deleted},
+    {"MERGED", take_merged},
     {"UNTIL", take_until},
     {"AWAITS", take_awaits},
 };
@@ -468,6 +474,8 @@ bool settings_print(const settings *settings, settings_words *words)
         add_number(words, "MAXITERATIONS", settings->max_iterations);
     if (settings->deleted)
         add_number(words, "DELETED", settings->deleted);
+    if (settings->merged)
+        add_number(words, "MERGED", settings->merged);
     if (settings->previous_until > 0)
         add_number(words, "UNTIL", (uint64_t)settings->previous_until);
     if (settings->arrival.size)

@@ -4,7 +4,7 @@
  *
  *     [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL] [MAXMEMORY bytes]
  *     [PARAM name value]... [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n]
- *     [UNTIL ms] [KEY hex] [LIKE key]
+ *     [MERGED n] [UNTIL ms] [KEY hex] [LIKE key]
  *
  * Words are not case-sensitive. Everything that is not said keeps its default.
  */
@@ -46,6 +46,7 @@ typedef struct settings {
     char canon[160];               /* empty: the default */
     double lost;            /* pages that may be lost; settings_resolve turns it into an error rate. 0: not said */
     uint64_t deleted;       /* CF: items deleted so far */
+    uint64_t merged;        /* sets that store every add: items that came by merging, which their counters leave out */
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays */
     uint64_t position;      /* what VIDI.LOAD expects next, if the set is not complete */
     vidi_arrival arrival;   /* the same as the library knows it; size 0: the set is complete */

@@ -61,6 +61,7 @@ value *value_new(const settings *settings)
     value *made = server.Calloc(1, sizeof(*made));
     made->settings = settings->traits;
     made->deleted = settings->deleted;
+    made->merged = settings->merged;
     made->previous_until = settings->previous_until; /* value_refresh lets it begin when the set is there */
     memory_init(&made->memory, settings->max_memory);
     memory_add_owner(&made->memory, made);
@@ -94,6 +95,7 @@ settings value_settings(const value *value)
 {
     settings settings = settings_from(&value->settings);
     settings.deleted = value->deleted;
+    settings.merged = value->merged;
     settings.previous_until = value->previous_until;
     settings.position = value->position;
     settings.arrival.size = sizeof(settings.arrival);
@@ -157,11 +159,12 @@ static uint64_t most_items(const traits *settings)
     return settings->role == ROLE_BF ? settings->capacity : value_buckets(settings) * size;
 }
 
-/* How many adds a set that stores every add holds. What was merged into it counts once an item. */
-static uint64_t stored_adds(const vidi_stats *stats)
+/* How many adds a set that stores every add holds. Its counters know nothing of what was merged into it. */
+static uint64_t stored_adds(const vidi_stats *stats, uint64_t merged)
 {
-    uint64_t adds = stats->answered_new + stats->answered_seen - stats->removed;
-    return adds > stats->count ? adds : stats->count;
+    uint64_t stored = stats->answered_new + stats->answered_seen + merged;
+    uint64_t left = stored > stats->removed ? stored - stats->removed : 0;
+    return left > stats->count ? left : stats->count;
 }
 
 /*
@@ -185,7 +188,7 @@ void value_refresh(value *value)
     if (vidi_stat(value->set, &stats) != VIDI_OK)
         return;
     value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
-    value->items = value->counts ? stored_adds(&stats) : stats.count;
+    value->items = value->counts ? stored_adds(&stats, value->merged) : stats.count;
     value->most_items = most_items(&value->settings);
     resume_pieces(value);
     if (value->previous_until && !value->expiry.at)
@@ -326,6 +329,17 @@ int value_remove(value *value, vidi_str item)
         value->items -= value->items > 0;
         value->deleted++;
     }
+    return code;
+}
+
+int value_merge(value *value, const struct value *from)
+{
+    vidi_stats stats = {.size = sizeof(stats)};
+    int code = vidi_stat(from->set, &stats);
+    if (code == VIDI_OK)
+        code = vidi_merge(value->set, from->set);
+    if (code == VIDI_OK && value->counts && value != from)
+        value->merged += from->counts ? from->items : stats.count;
     return code;
 }
 

@@ -30,6 +30,7 @@ typedef struct value {
     int64_t previous_until; /* Unix time in ms at which the previous epoch is dropped; 0: it stays. See expiry_set */
     expiry_link expiry;
     uint64_t deleted;     /* CF.INFO: items deleted */
+    uint64_t merged;      /* items that came by merging, in sets that store every add */
     uint64_t position;    /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
     saved_arrival *saved; /* until it has come so far again; NULL: it was not saved like that */
     uint64_t items;       /* items stored, for values that have a limit of them or store every add */
@@ -77,6 +78,9 @@ uint64_t value_buckets(const traits *settings);
 
 /* To be called when value->set was made or replaced in one go: after loading, merging and rotating. */
 void value_refresh(value *value);
+
+/* vidi_merge, which counts what came. */
+int value_merge(value *value, const struct value *from);
 
 /* The value was changed: for WATCH and clients that track keys. Call it once a command, if something changed. */
 void value_changed(server_context *ctx, server_string *name);

@@ -77,6 +77,7 @@ static int rotate(value *value, const rotation *rotation)
         claims_rotate(value->claims);
     value->position = 0; /* pieces of the epoch that ended are not taken any more */
     value->deleted = 0;
+    value->merged = 0;
     expiry_set(value, rotation->until);
     value_refresh(value);
     return VIDI_OK;
@@ -214,7 +215,7 @@ static int merge_sources(server_context *ctx, value *into, server_string **sourc
         const value *from = value_for_read(ctx, sources[*merged], ANY_ROLE, &absent);
         code = from == into ? VIDI_OK : check_limit(into, from);
         if (code == VIDI_OK)
-            code = vidi_merge(into->set, from->set);
+            code = value_merge(into, from);
         if (code != VIDI_OK)
             break;
     }

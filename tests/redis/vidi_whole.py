@@ -128,6 +128,34 @@ def merges():
             expect(client("VIDI.MHAS", "a", *URLS[:900]), [0] * 900)
 
 
+@case("of sets that store every add, a merge adds up how many, and restarts keep the number")
+def merged_multisets():
+    def inserted(client, key):
+        return pairs(client("CF.INFO", key))["Number of items inserted"]
+
+    for preamble in ("yes", "no"):
+        with Server("--appendonly", "yes", "--aof-use-rdb-preamble", preamble) as server:
+            client = server.client()
+            client("CF.INSERT", "a", "ITEMS", *["twice"] * 2, *range(8))
+            client("VIDI.MERGE", "b", "a")
+            expect(inserted(client, "b"), 10)
+            client("VIDI.MERGE", "b", "b")
+            expect(inserted(client, "b"), 10, "merged with itself")
+            client("CF.DEL", "b", "twice")
+            client("CF.INSERT", "b", "ITEMS", "more", "more")
+            client("COPY", "b", "twin")
+            for reload in (["DEBUG", "RELOAD"], ["BGREWRITEAOF"], ["DEBUG", "LOADAOF"]):
+                client(*reload)
+                await_that(lambda: servers.info(client, "persistence")["aof_rewrite_in_progress"] == "0",
+                           "it is rewritten")
+                for key in ("b", "twin"):
+                    expect(inserted(client, key), 11, f"{key} after {reload}")
+                    expect(client("CF.ADD", key, "new"), 1)
+                    expect(client("CF.DEL", key, "new"), 1)
+            client("VIDI.ROTATE", "b")
+            expect(inserted(client, "b"), 0)
+
+
 @case("a merge that cannot be says which source, and changes nothing that it does not name")
 def refused():
     with Server() as server:
