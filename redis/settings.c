@@ -86,8 +86,10 @@ static const char *complain(const char *what, vidi_str text)
     static char sentence[160];
     char shown[48];
     size_t len = text.len < sizeof(shown) - 1 ? text.len : sizeof(shown) - 1;
+    memcpy(shown, text.ptr, len);
     for (size_t i = 0; i < len; i++)
-        shown[i] = text.ptr[i] >= ' ' && text.ptr[i] <= '~' ? text.ptr[i] : '?';
+        if (shown[i] < ' ' || shown[i] > '~')
+            shown[i] = '?';
     shown[len] = 0;
     snprintf(sentence, sizeof(sentence), "%s: '%s%s'", what, shown, len < text.len ? "…" : "");
     return sentence;

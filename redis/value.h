@@ -62,7 +62,7 @@ void value_close(value *value);
 int value_create(value *value, const settings *settings, const struct value *like);
 
 /* A copy, with everything in it. NULL if there is no memory. */
-value *value_copy(const value *value);
+value *value_copy(const value *original);
 
 /* The settings as they are now: with what a value keeps beside them. */
 settings value_settings(const value *value);
