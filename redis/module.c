@@ -19,18 +19,20 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(server_context *ct
 
 static void on_role(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
+    (void)ctx;
     (void)event;
     (void)data;
     memory_set_primary(subevent == SERVER_NOW_PRIMARY);
-    replicate_look_around(ctx);
+    replicate_expect_listeners();
 }
 
 static void on_loading(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
+    (void)ctx;
     (void)event;
     (void)data;
     memory_set_loading(subevent < SERVER_LOADING_ENDED);
-    replicate_look_around(ctx);
+    replicate_expect_listeners();
 }
 
 static void on_cron(server_context *ctx, server_event event, uint64_t subevent, void *data)
@@ -45,10 +47,11 @@ static void on_cron(server_context *ctx, server_event event, uint64_t subevent, 
 /* What a replica, or the append-only file, begins with is written by a child: from now on it must be told the rest. */
 static void on_fork(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
+    (void)ctx;
     (void)event;
     (void)subevent;
     (void)data;
-    replicate_look_around(ctx);
+    replicate_expect_listeners();
 }
 
 static void subscribe(server_context *ctx)

@@ -19,6 +19,11 @@ static bool has_backlog(server_context *ctx)
     return error || active;
 }
 
+void replicate_expect_listeners(void)
+{
+    somebody_listens = true;
+}
+
 void replicate_look_around(server_context *ctx)
 {
     bool told = server.GetContextFlags(ctx) & (SERVER_FLAG_AOF | SERVER_FLAG_REPLICA);
@@ -53,7 +58,10 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
         return true;
     }
     if (stored == n) {
-        server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
+        if (n == 1) /* without a vector, which the server would copy */
+            server.Replicate(ctx, "VIDI.ADD", "ss", name, items[0]);
+        else
+            server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
         return true;
     }
     server_string **chosen = server.Alloc(stored * sizeof(*chosen));

@@ -12,7 +12,13 @@
 #include "server.h"
 #include "value.h"
 
-/* Finds out whether anybody listens: replicas, the backlog or the append-only file. Events call it (module.c). */
+/*
+ * Somebody may be about to listen: after a fork, whose file a replica or the append-only file begins with; when the role
+ * changes; and after loading, when the server makes a backlog again.
+ */
+void replicate_expect_listeners(void);
+
+/* Finds out whether anybody listens: replicas, the backlog or the append-only file. Some times a second. */
 void replicate_look_around(server_context *ctx);
 
 /* VIDI.RESERVE with the settings that the value was made with. */

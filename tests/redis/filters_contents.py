@@ -291,7 +291,7 @@ def replicas():
             expect(other(*command), connection(*command), " ".join(command))
         folder = os.path.join(primary.folder, "appendonlydir")
         log = b"".join(open(os.path.join(folder, name), "rb").read() for name in os.listdir(folder))
-        check(b"VIDI.MADD" in log and b"bf.add" not in log.lower() and b"cf.insert" not in log.lower(), "names")
+        check(b"VIDI.ADD" in log and b"bf.add" not in log.lower() and b"cf.insert" not in log.lower(), "names")
         primary.restart()
         connection = primary.client()
         expect(digest(connection, *keys), sums)
