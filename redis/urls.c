@@ -125,6 +125,12 @@ static int count(server_context *ctx, server_string **argv, int argc)
 
 /* ---- many URLs ---- */
 
+/*
+ * URLs that are passed to the library at once. After a URL that is rejected the rest is passed again, so without a bound
+ * a batch of rejected ones would take time in proportion to the square of their number.
+ */
+#define SLICE ((size_t)2048)
+
 /* Adds URLs or looks them up; what value_add promises holds. */
 typedef int (*batch_function)(value *value, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -133,32 +139,43 @@ static int look_up(value *value, const vidi_str *urls, size_t n, uint8_t *verdic
     return vidi_has_batch(value->set, urls, n, verdicts);
 }
 
-static size_t reply_until_untried(server_context *ctx, const value *value, const batch *batch, size_t from)
+static size_t reply_until_untried(server_context *ctx, const value *value, const uint8_t *verdicts, size_t from,
+                                  size_t end)
 {
-    while (from < batch->n && batch->verdicts[from] != VIDI_UNTRIED)
-        reply_answer(ctx, value, batch->verdicts[from++]);
+    while (from < end && verdicts[from] != VIDI_UNTRIED)
+        reply_answer(ctx, value, verdicts[from++]);
     return from;
 }
 
 /*
- * Runs a batch and replies an array with an answer a URL. In sets that reject what is not a URL, the library stops there
- * (VIDI_INVALID), and goes on behind it. After any other error, URLs without an answer were not added, and the error
- * stands in their places. These need not be the last ones: the library may add in another order.
+ * Runs a slice of a batch, replies an answer for each URL of it, and returns where the next slice begins. In sets that
+ * reject what is not a URL, the library stops there (VIDI_INVALID), and so the slice ends behind it. After any other
+ * error, URLs without an answer were not added, and the error stands in their places. These need not be the last ones:
+ * the library may add in another order.
  */
+static size_t run_slice(server_context *ctx, value *value, batch *batch, batch_function function, size_t from)
+{
+    size_t end = batch->n - from < SLICE ? batch->n : from + SLICE;
+    int code = function(value, batch->items + from, end - from, batch->verdicts + from);
+    from = reply_until_untried(ctx, value, batch->verdicts, from, end);
+    if (code == VIDI_INVALID && from < end) {
+        batch->verdicts[from] = VIDI_INVALID;
+        reply_answer(ctx, value, VIDI_INVALID);
+        return from + 1;
+    }
+    while (from < end) {
+        reply_failure(ctx, value, code);
+        from = reply_until_untried(ctx, value, batch->verdicts, from + 1, end);
+    }
+    return end;
+}
+
+/* Replies an array with an answer for each URL. */
 static void run_batch(server_context *ctx, value *value, batch *batch, batch_function function)
 {
-    size_t from = 0;
     server.ReplyWithArray(ctx, (long)batch->n);
-    while (from < batch->n) {
-        int code = function(value, batch->items + from, batch->n - from, batch->verdicts + from);
-        from = reply_until_untried(ctx, value, batch, from);
-        if (code == VIDI_INVALID && from < batch->n)
-            reply_answer(ctx, value, batch->verdicts[from++] = VIDI_INVALID);
-        while (code != VIDI_INVALID && from < batch->n) {
-            reply_failure(ctx, value, code);
-            from = reply_until_untried(ctx, value, batch, from + 1);
-        }
-    }
+    for (size_t from = 0; from < batch->n;)
+        from = run_slice(ctx, value, batch, function, from);
 }
 
 /* VIDI.MADD key url [url ...] */

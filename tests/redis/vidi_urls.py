@@ -94,6 +94,10 @@ def batches():
         urls = [f"http://example.org/{i % 3000}" for i in range(5000)]
         expect(client("VIDI.MADD", "k", *urls), [1] * 3000 + [0] * 2000)
         expect(client("VIDI.MHAS", "k", *urls[:129], A), [0] * 129 + [1])
+        client("VIDI.RESERVE", "fail", "INVALID", "fail")
+        mixed = client("VIDI.MADD", "fail", *[url if i % 3 else NONE for i, url in enumerate(urls)])
+        expect([not isinstance(x, Error) for x in mixed], [i % 3 > 0 for i in range(5000)])
+        expect(client("VIDI.MHAS", "fail", *[url for i, url in enumerate(urls) if i % 3]), [0] * 3333)
         client("VIDI.RESERVE", "raw", "CANON", "none")
         odd = [b"", b"\0", b"\r\n", b"\xff" * 70000, bytes(range(256))]
         expect(client("VIDI.MADD", "raw", *odd), [1] * 5)
