@@ -14,7 +14,7 @@ bool parse_token(vidi_str text, uint64_t *token);
 /* Arguments. False if one is wrong; then the error was replied. */
 bool parse_owner(server_context *ctx, const server_string *argument, vidi_str *owner);
 bool parse_lease(server_context *ctx, const server_string *argument, int64_t *lease);
-bool parse_time(server_context *ctx, const server_string *argument, int64_t *time);
+bool parse_time(server_context *ctx, const server_string *argument, int64_t most, int64_t *time);
 
 /* claim_take.c */
 int command_claim(server_context *ctx, server_string **argv, int argc);

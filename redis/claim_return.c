@@ -132,7 +132,7 @@ static bool parse_release(returning *with, server_string **argv, int argc)
         return true;
     }
     if (next + 2 == argc && word_is(text_of(argv[next]), "AT"))
-        return parse_time(with->ctx, argv[next + 1], &with->at);
+        return parse_time(with->ctx, argv[next + 1], CLAIM_TIME_MOST, &with->at);
     reply_error(with->ctx,
                 "syntax: VIDI.RELEASE key owner token [token ...] [DROP]; a token has 16 hexadecimal digits");
     return false;
@@ -183,7 +183,7 @@ static bool parse_renewal(server_context *ctx, server_string **argv, int argc, i
     if (next == argc)
         return true;
     if (word_is(text_of(argv[next]), "AT"))
-        return parse_time(ctx, argv[next + 1], at);
+        return parse_time(ctx, argv[next + 1], CLAIM_TIME_MOST, at);
     reply_error(ctx, "syntax: VIDI.RENEW key owner [lease-ms]");
     return false;
 }

@@ -319,7 +319,7 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
     if (argc < 8 || (argc - 5) % 3)
         return server.WrongArity(ctx);
     claim_terms terms = {.owner = text_of(argv[2])};
-    if (!parse_time(ctx, argv[3], &terms.deadline) || !parse_lease(ctx, argv[4], &terms.lease))
+    if (!parse_time(ctx, argv[3], CLAIM_DEADLINE_MOST, &terms.deadline) || !parse_lease(ctx, argv[4], &terms.lease))
         return SERVER_OK;
     bool absent;
     value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);

@@ -29,10 +29,10 @@ bool parse_lease(server_context *ctx, const server_string *argument, int64_t *le
     return false;
 }
 
-bool parse_time(server_context *ctx, const server_string *argument, int64_t *time)
+bool parse_time(server_context *ctx, const server_string *argument, int64_t most, int64_t *time)
 {
     uint64_t number;
-    if (parse_count(text_of(argument), &number) && number <= (uint64_t)CLAIM_TIME_MOST) {
+    if (parse_count(text_of(argument), &number) && number <= (uint64_t)most) {
         *time = (int64_t)number;
         return true;
     }

@@ -317,7 +317,7 @@ static void forget(claims *claims, claim *claim)
 static bool holding_in_range(vidi_str owner, uint64_t token, int64_t deadline, int64_t lease)
 {
     return owner.len <= CLAIM_OWNER_MOST && (owner.len == 0) == (token == 0) && deadline >= 0 &&
-           deadline <= CLAIM_TIME_MOST && lease >= 1 && lease <= CLAIM_LEASE_MOST;
+           deadline <= CLAIM_DEADLINE_MOST && lease >= 1 && lease <= CLAIM_LEASE_MOST;
 }
 
 static bool lengths_in_range(const claim_terms *terms)

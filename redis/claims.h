@@ -25,6 +25,7 @@ typedef struct claim claim;
 #define CLAIM_OWNER_MOST 1024                     /* bytes of an owner's name */
 #define CLAIM_LEASE_MOST INT64_C(1000000000000)   /* milliseconds: some 31 years */
 #define CLAIM_TIME_MOST INT64_C(1000000000000000) /* the latest time at which something may happen */
+#define CLAIM_DEADLINE_MOST (CLAIM_TIME_MOST + CLAIM_LEASE_MOST)
 
 /* What a claim says. */
 typedef struct claim_terms {

@@ -490,6 +490,25 @@ def snapshots():
         expect_working(client, tokens)
 
 
+@case("whatever a command accepts can be loaded again")
+def extremes():
+    with Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
+        client = server.client()
+        claim_one(client, "o" * 1024, url(1))
+        client("VIDI.RENEW", "k", "o" * 1024, 10 ** 12, "AT", 10 ** 15)
+        client("VIDI.RELEASE", "k", "a", claim_one(client, "a", url(2)), "AT", 0)
+        client("VIDI.HOLD", "k", "b", 10 ** 15 + 10 ** 12, 10 ** 12, "f" * 16, url(3), "")
+        before = listed(client)
+        for _ in range(2):  # the second time from a file that was rewritten
+            client("DEBUG", "RELOAD")
+            server.restart()
+            client = server.client()
+            expect(listed(client), before)
+            client("BGREWRITEAOF")
+            servers.await_that(lambda: servers.info(client, "persistence")["aof_rewrite_in_progress"] == "0"
+                               and servers.info(client, "persistence")["aof_rewrite_scheduled"] == "0", "it is rewritten")
+
+
 @case("expired claims are no part of the digest")
 def digests():
     with Server() as server:

@@ -393,7 +393,7 @@ static void terms_out_of_range_are_refused(void **state)
     bad[1].owner.len = 0; /* a token without an owner */
     bad[2].token = 0;     /* an owner without a token */
     bad[3].deadline = -1;
-    bad[4].deadline = CLAIM_TIME_MOST + 1;
+    bad[4].deadline = CLAIM_DEADLINE_MOST + 1;
     bad[5].lease = 0;
     bad[6].lease = CLAIM_LEASE_MOST + 1;
     bad[7].lease = -1;
