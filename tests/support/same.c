@@ -1,5 +1,6 @@
 #include "support/same.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "support/cases.h"
@@ -15,6 +16,15 @@ void test_add_urls(vidi_set *set, uint64_t seed, uint64_t first, uint64_t n)
     }
 }
 
+/*
+ * Expected losses are a sum over all adds, which differs in the last bit: blocked continues from a rate that it
+ * remembers, or has to compute after a copy.
+ */
+static void same_losses(double one, double two)
+{
+    check(fabs(one - two) <= 1e-12 * one, "%.17g and %.17g", one, two);
+}
+
 static void same_history(const vidi_set *a, const vidi_set *b, uint64_t epochs)
 {
     for (uint64_t i = 0; i < epochs; i++) {
@@ -25,6 +35,8 @@ static void same_history(const vidi_set *a, const vidi_set *b, uint64_t epochs)
         assert_int_equal(vidi_epoch_stat(a, i, &one), VIDI_OK);
         assert_int_equal(vidi_epoch_stat(b, i, &two), VIDI_OK);
         one.bytes = two.bytes; /* of what was alike, but not in the same memory */
+        same_losses(one.expected_lost, two.expected_lost);
+        one.expected_lost = two.expected_lost;
         assert_memory_equal(&one, &two, sizeof one);
     }
 }
@@ -48,7 +60,7 @@ void test_same_numbers(const vidi_set *a, const vidi_set *b)
     assert_int_equal(one.removed, two.removed);
     assert_int_equal(one.ambiguous, two.ambiguous);
     check(one.fp_now == two.fp_now, "%g and %g", one.fp_now, two.fp_now);
-    check(one.expected_lost == two.expected_lost, "%g and %g", one.expected_lost, two.expected_lost);
+    same_losses(one.expected_lost, two.expected_lost);
     assert_int_equal(one.past_epochs, two.past_epochs);
     same_history(a, b, one.past_epochs);
 }
