@@ -93,12 +93,6 @@ static inline void vidi__bitmap_add_ones(vidi__bitmap *bitmap, uint64_t more)
     __atomic_fetch_add(&bitmap->ones, more, __ATOMIC_RELAXED);
 }
 
-/* Does nothing useful if the array is lazy, and no harm. */
-static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bit)
-{
-    __builtin_prefetch((const void *)((uintptr_t)bitmap->words + bit / 64 * 8), 1);
-}
-
 /* ---- for arrays of both sorts ---- */
 
 /* Touches what is lazy in these arrays for about this long: 1 if more is left to do. */
@@ -119,6 +113,11 @@ static inline uint64_t vidi__bitmap_allocated(const vidi__bitmap *bitmap)
 static inline uint64_t *vidi__bitmap_word(const vidi__bitmap *bitmap, uint64_t word)
 {
     return bitmap->words ? &bitmap->words[word] : vidi__lazy_at(&bitmap->lazy, word);
+}
+
+static inline void vidi__bitmap_prefetch(const vidi__bitmap *bitmap, uint64_t bit)
+{
+    __builtin_prefetch(vidi__bitmap_word(bitmap, bit / 64), 1);
 }
 
 static inline bool vidi__bitmap_look(const vidi__bitmap *bitmap, uint64_t bit)

@@ -273,14 +273,15 @@ static void add_wave(classic *self, const classic_wave *wave, uint8_t *verdicts,
     vidi__filter_add_count(&self->base, (int64_t)fresh);
 }
 
-/* Adds to a lazy array, hash by hash: an add that gets no memory is the last one. */
-static int add_lazily(classic *self, const vidi__u128 *hashes, size_t n, uint8_t *verdicts, vidi__tally *tally)
+/* Of a lazy array: touches the places of a wave, which ends before the first hash that gets no memory. */
+static int touch_wave(classic *self, classic_wave *wave)
 {
-    classic_wave one;
-    for (size_t i = 0; i < n; i++) {
-        fetch_wave(self, &one, hashes + i, 1, self->shape.k);
-        VIDI__TRY(touch_places(self, one.places));
-        add_wave(self, &one, verdicts + i, tally);
+    for (size_t i = 0; i < wave->count; i++) {
+        int code = touch_places(self, wave->places + i * wave->each);
+        if (code < 0) {
+            wave->count = i;
+            return code;
+        }
     }
     return VIDI_OK;
 }
@@ -291,16 +292,17 @@ static int classic_add_hashes(vidi__filter *filter, const vidi__u128 *hashes, si
     classic *self = (classic *)filter;
     classic_wave waves[2];
     unsigned turn = 0;
-    if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
-        return add_lazily(self, hashes, n, verdicts, tally);
+    int code = VIDI_OK;
     fetch_wave(self, &waves[turn], hashes, n, self->shape.k);
-    for (size_t done = 0; done < n; turn = !turn) {
+    for (size_t done = 0; done < n && code == VIDI_OK; turn = !turn) {
         size_t next = done + waves[turn].count;
         fetch_wave(self, &waves[!turn], hashes + next, n - next, self->shape.k);
+        if (VIDI__UNLIKELY(vidi__bitmap_is_lazy(&self->bits)))
+            code = touch_wave(self, &waves[turn]);
         add_wave(self, &waves[turn], verdicts + done, tally);
         done = next;
     }
-    return VIDI_OK;
+    return code;
 }
 
 static bool places_are_set(const classic *self, const uint64_t *places, unsigned count)
