@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "frame/frame.h"
 #include "support/alloc.h"
 #include "support/env.h"
 #include "support/forge.h"
@@ -188,10 +189,40 @@ static void pieces_take_no_more_than_they_bring(void **state)
     vidi_close(set);
 }
 
+/* A piece in a stream that says a wrong length, in a head whose checksum is right. */
+static void a_false_length_of_a_piece_takes_nothing(void **state)
+{
+    static const uint64_t lengths[] = {0, 63, 64, 103, 1 << 20, UINT64_C(1) << 40, UINT64_MAX};
+    test_case which = {.kind = "classic", .capacity = 1, .error = 0.01};
+    vidi_set *set = make_set(&which);
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof *lengths; i++) {
+        test_stream stream = {0};
+        test_allocator watch;
+        vidi_access access = VIDI_ACCESS_INIT;
+        vidi_set *read = NULL;
+        uint64_t cursor = 0;
+        do
+            assert_int_equal(vidi_piece_write(set, &cursor, MOST, test_stream_sink, &stream), VIDI_OK);
+        while (cursor);
+        vidi__store64(stream.data + 24, lengths[i / 2]);
+        vidi__store64(stream.data + 56, vidi__frame_sum(0, 0, stream.data, 56));
+        test_allocator_init(&watch);
+        access.allocator = &watch.hook;
+        int code = test_stream_read(&stream, &read, i % 2 ? stream.size : 0, &access);
+        check(code == VIDI_EFORMAT, "%d", code);
+        must_be_modest(&watch, stream.size, code);
+        test_allocator_finish(&watch);
+        test_stream_free(&stream);
+    }
+    vidi_close(set);
+}
+
 int main(int argc, char **argv)
 {
     test_add_cases("a stream takes no more than it brings", a_stream_takes_no_more_than_it_brings, NULL);
     test_add("an array that is not there takes nothing", an_array_that_is_not_there_takes_nothing, NULL);
     test_add_cases("pieces take no more than they bring", pieces_take_no_more_than_they_bring, NULL);
+    test_add("a false length of a piece takes nothing", a_false_length_of_a_piece_takes_nothing, NULL);
     return test_run("untrusted", argc, argv);
 }
