@@ -3,7 +3,8 @@
 
 #include "base/clock.h"
 
-uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS]; /* never written to, so the kernel never gives it memory of its own */
+/* Never written to, so the kernel never gives it memory of its own. Vector kernels load whole cache lines of it. */
+_Alignas(VIDI__CACHE_LINE) uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
 
 #define COARSE_SHIFT 18
 #define FINE_SHIFT 12

@@ -53,7 +53,7 @@ int vidi__lazy_touch_next(vidi__lazy *lazy, vidi__memory *memory);
 /* Touches pieces in order for about this long, or none if that is 0: 1 if more is left to do. */
 int vidi__lazy_step(vidi__lazy *lazy, uint64_t budget_ns);
 
-extern uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
+extern _Alignas(VIDI__CACHE_LINE) uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
 
 static inline bool vidi__lazy_is_touched(const vidi__lazy *lazy, uint64_t word)
 {
