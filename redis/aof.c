@@ -8,12 +8,11 @@
  *
  * It runs in a forked child, which only reads. (With aof-use-rdb-preamble, the server's default, rdb.c is used instead.)
  */
-#include "type.h"
+#include <string.h>
 
 #include "claim_io.h"
+#include "type.h"
 #include "value.h"
-
-#include <string.h>
 
 #define PIECE_BYTES ((size_t)4 << 20)
 

@@ -4,9 +4,9 @@
 #ifndef REDIS_BATCH_H
 #define REDIS_BATCH_H
 
-#include "server.h"
-
 #include <vidi/vidi.h>
+
+#include "server.h"
 
 #define BATCH_FEW 128 /* items that need no memory of their own */
 

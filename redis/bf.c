@@ -6,13 +6,13 @@
  * as were reserved. Both keep bytes as they are. The kinds were chosen by measuring (docs/BENCHMARKS.md): `blocked`
  * takes longer to add one item, 7 % more memory, and allocates all of it at once.
  */
+#include <stdio.h>
+
 #include "batch.h"
 #include "config.h"
 #include "filters.h"
 #include "replicate.h"
 #include "reply.h"
-
-#include <stdio.h>
 
 /* Error rates above this one are lowered to it, as in RedisBloom. */
 #define ERROR_RATE_CAP 0.25

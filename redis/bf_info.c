@@ -1,10 +1,10 @@
 /*
  * BF.INFO and BF.DEBUG. Clients read the fields of INFO by their position, so their order never changes.
  */
-#include "filters.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "filters.h"
 
 static uint64_t count_stages(const value *value)
 {
@@ -34,7 +34,7 @@ static const struct {
     {"FILTERS", "Number of filters", count_stages}, {"ITEMS", "Number of items inserted", filter_items},
     {"EXPANSION", "Expansion rate", NULL},
 };
-enum { FIELDS = sizeof fields / sizeof fields[0] };
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 static void reply_number(server_context *ctx, const value *value, int field)
 {

@@ -3,9 +3,9 @@
  */
 #include "buffer.h"
 
-#include "server.h"
-
 #include <string.h>
+
+#include "server.h"
 
 int buffer_collect(void *context, const void *data, size_t size)
 {

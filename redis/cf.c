@@ -6,13 +6,13 @@
  * Buckets, iterations and expansions are what RedisBloom would have: they decide when a filter is full and what CF.INFO
  * tells, and nothing else.
  */
+#include <stdio.h>
+
 #include "batch.h"
 #include "config.h"
 #include "filters.h"
 #include "replicate.h"
 #include "reply.h"
-
-#include <stdio.h>
 
 #define BUCKET_SIZE_MOST 255
 #define MAX_ITERATIONS_MOST 65535
@@ -89,7 +89,7 @@ static bool parse_pairs(server_context *ctx, recipe *recipe, server_string **arg
         {"MAXITERATIONS", 1, MAX_ITERATIONS_MOST, &recipe->max_iterations},
         {"EXPANSION", 0, EXPANSION_MOST, &recipe->expansion},
     };
-    size_t known = sizeof options / sizeof options[0];
+    size_t known = sizeof options / sizeof *options;
     for (int i = 0; i + 1 < argc; i += 2) {
         size_t which = 0;
         while (which < known && !word_is(text_of(argv[i]), options[which].word))

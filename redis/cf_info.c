@@ -4,10 +4,10 @@
  * Ours is one table that grows. The numbers of buckets and filters are those of a RedisBloom filter that holds as many
  * items with every slot in use.
  */
-#include "filters.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "filters.h"
 
 /* Filter i has expansion^i times the slots of the first. */
 uint64_t cuckoo_filters(const value *value)

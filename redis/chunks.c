@@ -17,13 +17,13 @@
  * Any other iterator gets the end, as in RedisBloom. But if something was removed from the filter since the first chunk,
  * that is an error: an end would pass off half a filter as a whole one.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "buffer.h"
 #include "filters.h"
 #include "replicate.h"
 #include "reply.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define CHUNK_MOST ((size_t)16 << 20)
 #define MAGIC "VIDICHNK"

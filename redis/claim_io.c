@@ -27,7 +27,7 @@ static void save_string(server_io *io, vidi_str text)
 static void save_claim(server_io *io, const claim_terms *terms)
 {
     uint64_t loss;
-    memcpy(&loss, &terms->loss, sizeof(loss));
+    memcpy(&loss, &terms->loss, sizeof loss);
     save_string(io, terms->owner);
     save_string(io, terms->url);
     save_string(io, terms->payload);
@@ -72,7 +72,7 @@ void claims_digest(server_digest *digest, const value *value)
             continue;
         claim_terms terms = claim_read(value->claims, at);
         const vidi_str parts[] = {terms.key, terms.url, terms.payload, terms.owner};
-        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             server.DigestAddStringBuffer(digest, parts[i].len ? parts[i].ptr : "", parts[i].len);
         server.DigestAddLongLong(digest, (long long)terms.token);
         server.DigestAddLongLong(digest, terms.deadline);
@@ -126,7 +126,7 @@ static const char *load_claim(server_io *io, value *value)
         terms.deadline = (int64_t)server.LoadUnsigned(io);
         terms.lease = (int64_t)server.LoadUnsigned(io);
         uint64_t loss = server.LoadUnsigned(io);
-        memcpy(&terms.loss, &loss, sizeof(loss));
+        memcpy(&terms.loss, &loss, sizeof loss);
         if (!server.IsIOError(io))
             wrong = put_loaded(value, &terms);
     }

@@ -8,7 +8,7 @@
 /* Memory for `len` bytes, in the key if they fit. */
 static char *reserve(claim_key *key, size_t len)
 {
-    key->allocated = len > sizeof(key->room) ? server.Alloc(len) : NULL;
+    key->allocated = len > sizeof key->room ? server.Alloc(len) : NULL;
     return key->allocated ? key->allocated : key->room;
 }
 
@@ -24,7 +24,7 @@ static int keep_as_it_is(claim_key *key, vidi_str line)
 int claim_key_make(claim_key *key, const value *value, vidi_str url)
 {
     const vidi_canon *canon = vidi_canon_of(value->set);
-    size_t len = sizeof(key->room);
+    size_t len = sizeof key->room;
     char *text = reserve(key, len);
     int error = vidi_url_canon(canon, url, NULL, text, &len);
     if (error == VIDI_ELIMIT) {
@@ -48,7 +48,7 @@ void claim_key_free(claim_key *key)
 
 double claim_odds(const value *value)
 {
-    vidi_stats stats = {.size = sizeof(stats)};
+    vidi_stats stats = {.size = sizeof stats};
     if (vidi_stat(value->set, &stats) != VIDI_OK || !(stats.fp_now > 0))
         return 0;
     return stats.fp_now < 1 ? stats.fp_now / (1 - stats.fp_now) : 1e9;

@@ -4,10 +4,9 @@
  * Claims are listed in the order of their keys, and a cursor is the last key that was listed: a claim that is there all
  * the time is listed once, whatever happens to others meanwhile.
  */
-#include "claim_commands.h"
-
 #include <string.h>
 
+#include "claim_commands.h"
 #include "claims.h"
 #include "reply.h"
 
@@ -67,7 +66,7 @@ static void reply_claim(server_context *ctx, const claims *claims, const claim *
     token_print(terms.token, token);
     const vidi_str parts[] = {terms.url, terms.payload, terms.owner, {token, terms.token ? TOKEN_DIGITS : 0}};
     server.ReplyWithArray(ctx, 5);
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         server.ReplyWithStringBuffer(ctx, parts[i].len ? parts[i].ptr : "", parts[i].len);
     server.ReplyWithLongLong(ctx, claim_is_expired(claims, claim, now) ? 0 : terms.deadline - now);
 }

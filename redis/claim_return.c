@@ -4,10 +4,9 @@
  * COMMIT and RELEASE reach replicas with the tokens that were accepted, RENEW and RELEASE with the time at which they
  * happened (AT), so that replicas need no clock.
  */
-#include "claim_commands.h"
-
 #include <string.h>
 
+#include "claim_commands.h"
 #include "claims.h"
 #include "reply.h"
 
@@ -56,7 +55,7 @@ static bool begin_returning(returning *with, server_string **argv)
     with->value = value_for_write(with->ctx, argv[1], ANY_ROLE, &absent);
     if (!with->value && !absent)
         return false;
-    with->accepted = server.Alloc((size_t)with->tokens * sizeof(*with->accepted));
+    with->accepted = server.Alloc((size_t)with->tokens * sizeof *with->accepted);
     server.ReplyWithArray(with->ctx, with->tokens);
     return true;
 }

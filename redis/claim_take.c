@@ -5,7 +5,6 @@
  * are now, with their tokens and absolute deadlines.
  */
 #include "claim_commands.h"
-
 #include "claim_key.h"
 #include "claims.h"
 #include "reply.h"
@@ -22,7 +21,7 @@ typedef struct holds {
 
 static void holds_begin(holds *holds, size_t most)
 {
-    holds->list = server.Alloc(most * 3 * sizeof(*holds->list));
+    holds->list = server.Alloc(most * 3 * sizeof *holds->list);
     holds->count = 0;
 }
 
@@ -100,7 +99,7 @@ static uint64_t draw_token(void)
 {
     uint64_t token = 0;
     while (token == 0)
-        server.GetRandomBytes((unsigned char *)&token, sizeof(token));
+        server.GetRandomBytes((unsigned char *)&token, sizeof token);
     return token;
 }
 

@@ -1,11 +1,10 @@
 /*
  * Arguments of the commands on claims. See claim_commands.h.
  */
-#include "claim_commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "claim_commands.h"
 #include "claims.h"
 #include "reply.h"
 

@@ -13,10 +13,11 @@
  *
  * An owner is kept as long as it has claims.
  */
+#include "claims.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#include "claims.h"
 #include "tree.h"
 
 typedef struct owner {

@@ -6,10 +6,10 @@
  */
 #include "config.h"
 
-#include "settings.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "settings.h"
 
 configuration config = {
     .bf_compat = COMPAT_AUTO,
@@ -43,7 +43,7 @@ static const struct number {
     {"cf-expansion-factor", NULL, &config.cf_expansion, 0, 32768},
     {"cf-max-expansions", "CF_MAX_EXPANSIONS", &config.cf_max_expansions, 1, 65535},
 };
-enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static long long get_number(const char *name, void *data)
 {
@@ -77,7 +77,7 @@ static server_string *get_error_rate(const char *name, void *data)
     (void)name;
     (void)data;
     char text[40];
-    snprintf(text, sizeof(text), "%.6g", config.bf_error_rate);
+    snprintf(text, sizeof text, "%.6g", config.bf_error_rate);
     if (error_rate_text)
         server.FreeString(NULL, error_rate_text);
     error_rate_text = server.CreateString(NULL, text, strlen(text)); /* stays ours */
@@ -91,7 +91,7 @@ static int set_error_rate(const char *name, server_string *text, void *data, ser
     static const char sentence[] = "the error rate must be between 0 and 1";
     if (take_error_rate(text_of(text)))
         return SERVER_OK;
-    *error = server.CreateString(NULL, sentence, sizeof(sentence) - 1);
+    *error = server.CreateString(NULL, sentence, sizeof sentence - 1);
     return SERVER_ERR;
 }
 
@@ -168,7 +168,7 @@ bool config_start(server_context *ctx, server_string **argv, int argc)
         !server.LoadConfigs)
         return true;
     char rate[40];
-    snprintf(rate, sizeof(rate), "%.6g", config.bf_error_rate);
+    snprintf(rate, sizeof rate, "%.6g", config.bf_error_rate);
     bool good =
         server.RegisterEnumConfig(ctx, "bf-compat", (int)config.bf_compat, SERVER_CONFIG_IMMUTABLE, compat_names,
                                   compat_values, COMPAT_COUNT, get_compat, set_compat, NULL, NULL) == SERVER_OK &&

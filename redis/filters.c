@@ -3,10 +3,10 @@
  */
 #include "filters.h"
 
-#include "reply.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "reply.h"
 
 bool parse_signed(vidi_str text, long long *number)
 {

@@ -168,7 +168,7 @@ void memory_init(memory *memory, uint64_t limit)
     atomic_init(&memory->refused, false);
     memory->limit = limit;
     memory->allocator = (vidi_allocator){
-        .size = sizeof(memory->allocator),
+        .size = sizeof memory->allocator,
         .allocate = allocate,
         .allocate_zeroed = allocate_zeroed,
         .release = give_back,

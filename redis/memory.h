@@ -8,10 +8,11 @@
 #ifndef REDIS_MEMORY_H
 #define REDIS_MEMORY_H
 
-#include "server.h"
-
 #include <stdatomic.h>
+
 #include <vidi/vidi.h>
+
+#include "server.h"
 
 typedef struct memory {
     _Atomic uint64_t used;    /* bytes, as the server's allocator counts them; threads of the library allocate too */

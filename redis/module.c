@@ -1,6 +1,8 @@
 /*
  * The module's entry: what happens when the server loads it.
  */
+#include <vidi/vidi.h>
+
 #include "commands.h"
 #include "config.h"
 #include "expiry.h"
@@ -8,8 +10,6 @@
 #include "replicate.h"
 #include "server.h"
 #include "type.h"
-
-#include <vidi/vidi.h>
 
 enum { MODULE_VERSION = VIDI_VERSION_MAJOR * 10000 + VIDI_VERSION_MINOR * 100 + VIDI_VERSION_PATCH };
 

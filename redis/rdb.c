@@ -14,12 +14,11 @@
  * allocates nothing for a header that promises more than the rest can fill. Either way the library validates the set,
  * and anything wrong makes the server refuse the whole.
  */
-#include "type.h"
+#include <string.h>
 
 #include "claim_io.h"
+#include "type.h"
 #include "value.h"
-
-#include <string.h>
 
 #define STRING_BYTES ((size_t)64 << 10)
 
@@ -75,7 +74,7 @@ static void save_words(server_io *io, const value *value)
 void rdb_save(server_io *io, void *data)
 {
     const value *value = data;
-    cutter *cutter = server.Alloc(sizeof(*cutter));
+    cutter *cutter = server.Alloc(sizeof *cutter);
     cutter->io = io;
     cutter->used = 0;
     save_words(io, value);
@@ -127,7 +126,7 @@ static bool collect(parts *parts)
 {
     parts->collected = true;
     do {
-        part *more = server.Alloc(sizeof(*more));
+        part *more = server.Alloc(sizeof *more);
         if (!load_part(parts->io, more)) {
             server.Free(more);
             return false;

@@ -64,7 +64,7 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
             server.Replicate(ctx, "VIDI.MADD", "sv", name, items, n);
         return true;
     }
-    server_string **chosen = server.Alloc(stored * sizeof(*chosen));
+    server_string **chosen = server.Alloc(stored * sizeof *chosen);
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         if (verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN))

@@ -8,7 +8,7 @@
 int reply_error(server_context *ctx, const char *sentence)
 {
     char line[512];
-    snprintf(line, sizeof(line), "ERR %s", sentence);
+    snprintf(line, sizeof line, "ERR %s", sentence);
     for (char *c = line; *c; c++)
         if (*c == '\r' || *c == '\n')
             *c = ' ';
@@ -22,7 +22,7 @@ int reply_failure(server_context *ctx, const value *value, int error)
         return reply_error(ctx, "non scaling filter is full");
     if (error == VIDI_EMEMORY && value && value->memory.refused) {
         char sentence[160];
-        snprintf(sentence, sizeof(sentence), "the set would exceed its MAXMEMORY of %llu bytes; it holds %llu",
+        snprintf(sentence, sizeof sentence, "the set would exceed its MAXMEMORY of %llu bytes; it holds %llu",
                  (unsigned long long)value->memory.limit, (unsigned long long)value->memory.used);
         return reply_error(ctx, sentence);
     }

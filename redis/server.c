@@ -15,7 +15,7 @@ typedef int (*finder)(const char *name, void *target);
 static finder finder_of(const server_context *ctx)
 {
     finder find;
-    memcpy(&find, ctx, sizeof(find));
+    memcpy(&find, ctx, sizeof find);
     return find;
 }
 

@@ -21,7 +21,6 @@ typedef struct server_key server_key;
 typedef struct server_type server_type;
 typedef struct server_io server_io;
 typedef struct server_digest server_digest;
-typedef struct server_reply server_reply;
 typedef struct server_info server_info;
 typedef struct server_facts server_facts; /* a section of INFO, to be read */
 typedef struct server_command server_command;
@@ -29,9 +28,9 @@ typedef struct server_option server_option; /* names of the two keys and their d
 
 enum { SERVER_OK = 0, SERVER_ERR = 1, SERVER_API_VERSION = 1 };
 
-/* How a key is opened, and what it holds. */
+/* How a key is opened, and its type if it is absent. */
 enum { SERVER_READ = 1, SERVER_WRITE = 2 };
-enum { SERVER_KEY_EMPTY = 0, SERVER_KEY_MODULE = 6 };
+enum { SERVER_KEY_EMPTY = 0 };
 
 #define SERVER_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 
@@ -40,12 +39,8 @@ enum { SERVER_POSTPONED = -1 };
 
 /* What GetContextFlags answers. */
 enum server_flags {
-    SERVER_FLAG_LUA = 1 << 0,
-    SERVER_FLAG_MULTI = 1 << 1,
-    SERVER_FLAG_PRIMARY = 1 << 2,
     SERVER_FLAG_REPLICA = 1 << 3,
     SERVER_FLAG_AOF = 1 << 6,
-    SERVER_FLAG_REPLICATED = 1 << 12, /* the command came over the replication link */
     SERVER_FLAG_LOADING = 1 << 13,
     SERVER_FLAG_IS_CHILD = 1 << 20,
     SERVER_FLAG_RESP3 = 1 << 22
@@ -54,8 +49,8 @@ enum server_flags {
 /* What SetModuleOptions takes. */
 enum { SERVER_HANDLES_IO_ERRORS = 1 << 0, SERVER_SIGNALS_CHANGES_ITSELF = 1 << 1 };
 
-/* Classes of NotifyKeyspaceEvent. */
-enum { SERVER_NOTIFY_GENERIC = 1 << 2, SERVER_NOTIFY_MODULE = 1 << 13 };
+/* A class of NotifyKeyspaceEvent. */
+enum { SERVER_NOTIFY_MODULE = 1 << 13 };
 
 /* Events. */
 typedef struct server_event {
@@ -63,13 +58,12 @@ typedef struct server_event {
     uint64_t version; /* of the structure that comes with it: 1 */
 } server_event;
 enum { SERVER_EVENT_ROLE = 0, SERVER_EVENT_LOADING = 3, SERVER_EVENT_CRON = 8, SERVER_EVENT_FORK = 13 };
-enum { SERVER_NOW_PRIMARY = 0, SERVER_NOW_REPLICA = 1 };      /* subevents of SERVER_EVENT_ROLE */
-enum { SERVER_LOADING_ENDED = 3, SERVER_LOADING_FAILED = 4 }; /* of SERVER_EVENT_LOADING; below: it starts */
+enum { SERVER_NOW_PRIMARY = 0 };   /* a subevent of SERVER_EVENT_ROLE */
+enum { SERVER_LOADING_ENDED = 3 }; /* of SERVER_EVENT_LOADING, whose smaller ones are starts; 4: it failed */
 typedef void (*server_event_function)(server_context *ctx, server_event event, uint64_t subevent, void *data);
 
 typedef int (*server_command_function)(server_context *ctx, server_string **argv, int argc);
 typedef void (*server_info_function)(server_info *info, int for_crash_report);
-typedef void (*server_timer_function)(server_context *ctx, void *data);
 
 /* A data type, as CreateDataType takes it. */
 typedef struct server_type_methods {
@@ -180,7 +174,7 @@ typedef struct server_command_info {
 } server_command_info;
 
 /* Configuration. */
-enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0, SERVER_CONFIG_MEMORY = 1 << 7 };
+enum { SERVER_CONFIG_DEFAULT = 0, SERVER_CONFIG_IMMUTABLE = 1 << 0 };
 typedef server_string *(*server_get_string)(const char *name, void *data);
 typedef int (*server_set_string)(const char *name, server_string *text, void *data, server_string **error);
 typedef long long (*server_get_number)(const char *name, void *data);
@@ -210,13 +204,10 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, SubscribeToServerEvent, (server_context * ctx, server_event event, server_event_function function))         \
     X(void, GetRandomBytes, (unsigned char *bytes, size_t len))                                                        \
     X(long long, Milliseconds, (void))                                                                                 \
-    X(uint64_t, CreateTimer, (server_context * ctx, long long ms, server_timer_function function, void *data))         \
-    X(int, StopTimer, (server_context * ctx, uint64_t timer, void **data))                                             \
     /* strings */                                                                                                      \
     X(const char *, StringPtrLen, (const server_string *text, size_t *len))                                            \
     X(server_string *, CreateString, (server_context * ctx, const char *text, size_t len))                             \
     X(void, FreeString, (server_context * ctx, server_string * text))                                                  \
-    X(void, RetainString, (server_context * ctx, server_string * text))                                                \
     /* keys */                                                                                                         \
     X(server_key *, OpenKey, (server_context * ctx, server_string * name, int mode))                                   \
     X(void, CloseKey, (server_key * key))                                                                              \
@@ -224,8 +215,6 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, DeleteKey, (server_key * key))                                                                              \
     X(int, SignalModifiedKey, (server_context * ctx, server_string * name))                                            \
     X(int, NotifyKeyspaceEvent, (server_context * ctx, int type, const char *event, server_string *name))              \
-    X(int, GetSelectedDb, (server_context * ctx))                                                                      \
-    X(int, SelectDb, (server_context * ctx, int db))                                                                   \
     X(server_type *, CreateDataType,                                                                                   \
       (server_context * ctx, const char *name, int version, const server_type_methods *methods))                       \
     X(int, ModuleTypeSetValue, (server_key * key, server_type * type, void *value))                                    \
@@ -241,7 +230,6 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, ReplyWithArray, (server_context * ctx, long len))                                                           \
     X(int, ReplyWithMap, (server_context * ctx, long len))                                                             \
     X(void, ReplySetArrayLength, (server_context * ctx, long len))                                                     \
-    X(void, ReplySetMapLength, (server_context * ctx, long len))                                                       \
     X(int, ReplyWithSimpleString, (server_context * ctx, const char *text))                                            \
     X(int, ReplyWithCString, (server_context * ctx, const char *text))                                                 \
     X(int, ReplyWithString, (server_context * ctx, server_string * text))                                              \

@@ -58,7 +58,7 @@ bool parse_bytes(vidi_str text, uint64_t *number)
         digits++;
     vidi_str unit = {text.ptr + digits, text.len - digits};
     uint64_t factor = unit.len == 0;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (word_is(unit, units[i].name))
             factor = units[i].factor;
     return factor != 0 && parse_count((vidi_str){text.ptr, digits}, number) &&
@@ -68,7 +68,7 @@ bool parse_bytes(vidi_str text, uint64_t *number)
 bool parse_double(vidi_str text, double *number)
 {
     char copy[64];
-    if (text.len == 0 || text.len >= sizeof(copy) || memchr(text.ptr, 0, text.len) || text.ptr[0] == ' ')
+    if (text.len == 0 || text.len >= sizeof copy || memchr(text.ptr, 0, text.len) || text.ptr[0] == ' ')
         return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = 0;
@@ -85,13 +85,13 @@ static const char *complain(const char *what, vidi_str text)
 {
     static char sentence[160];
     char shown[48];
-    size_t len = text.len < sizeof(shown) - 1 ? text.len : sizeof(shown) - 1;
+    size_t len = text.len < sizeof shown - 1 ? text.len : sizeof shown - 1;
     memcpy(shown, text.ptr, len);
     for (size_t i = 0; i < len; i++)
         if (shown[i] < ' ' || shown[i] > '~')
             shown[i] = '?';
     shown[len] = 0;
-    snprintf(sentence, sizeof(sentence), "%s: '%s%s'", what, shown, len < text.len ? "…" : "");
+    snprintf(sentence, sizeof sentence, "%s: '%s%s'", what, shown, len < text.len ? "…" : "");
     return sentence;
 }
 
@@ -107,12 +107,12 @@ static bool keep_text(char *room, size_t size, vidi_str text)
 
 static const char *take_kind(settings *settings, vidi_str text)
 {
-    return keep_text(settings->kind, sizeof(settings->kind), text) ? NULL : complain("no such KIND", text);
+    return keep_text(settings->kind, sizeof settings->kind, text) ? NULL : complain("no such KIND", text);
 }
 
 static const char *take_canon(settings *settings, vidi_str text)
 {
-    return keep_text(settings->canon, sizeof(settings->canon), text) ? NULL : complain("no such CANON", text);
+    return keep_text(settings->canon, sizeof settings->canon, text) ? NULL : complain("no such CANON", text);
 }
 
 static const char *take_capacity(settings *settings, vidi_str text)
@@ -134,7 +134,7 @@ static const char *take_lost(settings *settings, vidi_str text)
 
 static const char *take_invalid(settings *settings, vidi_str text)
 {
-    for (uint32_t i = 0; i < sizeof(invalid_names) / sizeof(invalid_names[0]); i++) {
+    for (uint32_t i = 0; i < sizeof invalid_names / sizeof *invalid_names; i++) {
         if (word_is(text, invalid_names[i])) {
             settings->invalid = i;
             return NULL;
@@ -240,8 +240,8 @@ static int hex_digit(char c)
 /* The complaint does not show the text: it may be nearly a key. */
 static const char *take_key(settings *settings, vidi_str text)
 {
-    bool good = text.len == 2 * sizeof(settings->key);
-    for (size_t i = 0; good && i < sizeof(settings->key); i++) {
+    bool good = text.len == 2 * sizeof settings->key;
+    for (size_t i = 0; good && i < sizeof settings->key; i++) {
         int high = hex_digit(text.ptr[2 * i]), low = hex_digit(text.ptr[2 * i + 1]);
         good = high >= 0 && low >= 0;
         settings->key[i] = (unsigned char)(high * 16 + low);
@@ -282,10 +282,10 @@ static const char *take_param(settings *settings, vidi_str name, vidi_str value)
     size_t used = strlen(settings->params), more = name.len + value.len + 2;
     if (name.len == 0 || has_delimiter(name) || has_delimiter(value))
         return complain("no such PARAM", name);
-    if (name.len > sizeof(settings->params) || value.len > sizeof(settings->params) ||
-        used + more + 1 > sizeof(settings->params))
+    if (name.len > sizeof settings->params || value.len > sizeof settings->params ||
+        used + more + 1 > sizeof settings->params)
         return "too many parameters";
-    snprintf(settings->params + used, sizeof(settings->params) - used, "%s%.*s=%.*s", used ? "," : "", (int)name.len,
+    snprintf(settings->params + used, sizeof settings->params - used, "%s%.*s=%.*s", used ? "," : "", (int)name.len,
              name.ptr, (int)value.len, value.ptr);
     return NULL;
 }
@@ -300,7 +300,7 @@ static const char *take_word(settings *settings, const vidi_str *words, size_t c
         *at += 3;
         return take_param(settings, words[*at - 2], words[*at - 1]);
     }
-    for (size_t i = 0; i < sizeof(words_with_value) / sizeof(words_with_value[0]); i++) {
+    for (size_t i = 0; i < sizeof words_with_value / sizeof *words_with_value; i++) {
         if (!word_is(word, words_with_value[i].word))
             continue;
         if (count - *at < 2)
@@ -313,7 +313,7 @@ static const char *take_word(settings *settings, const vidi_str *words, size_t c
 
 void settings_init(settings *settings, value_role role)
 {
-    memset(settings, 0, sizeof(*settings));
+    memset(settings, 0, sizeof *settings);
     settings->role = role;
 }
 
@@ -376,7 +376,7 @@ static const char *resolve_lost(settings *settings)
         return vidi_message();
     if (count == 0)
         return "no set loses so few pages";
-    snprintf(settings->params, sizeof(settings->params), "%s", plan.params);
+    snprintf(settings->params, sizeof settings->params, "%s", plan.params);
     settings->error = plan.error;
     settings->lost = 0;
     return NULL;
@@ -384,8 +384,8 @@ static const char *resolve_lost(settings *settings)
 
 static const char *draw_key(settings *settings)
 {
-    ssize_t got = getrandom(settings->key, sizeof(settings->key), 0);
-    settings->has_key = got == (ssize_t)sizeof(settings->key);
+    ssize_t got = getrandom(settings->key, sizeof settings->key, 0);
+    settings->has_key = got == (ssize_t)sizeof settings->key;
     return settings->has_key ? NULL : "the operating system gave no random numbers for the set's key";
 }
 
@@ -417,7 +417,7 @@ static void add_pair(settings_words *words, const char *name, const char *text)
 static void add_number(settings_words *words, const char *name, uint64_t number)
 {
     char text[24];
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
     add_pair(words, name, text);
 }
 
@@ -443,7 +443,7 @@ static void add_key(settings_words *words, const unsigned char *key)
 static void add_awaits(settings_words *words, uint64_t position, const vidi_arrival *arrival)
 {
     char text[6 * 21 + 1];
-    snprintf(text, sizeof(text), "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, position,
+    snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, position,
              arrival->generation, arrival->next, arrival->epoch, arrival->done, arrival->sum);
     add_pair(words, "AWAITS", text);
 }
@@ -459,7 +459,7 @@ bool settings_print(const settings *settings, settings_words *words)
         add_number(words, "CAPACITY", settings->capacity);
     if (settings->error > 0) {
         char text[40];
-        snprintf(text, sizeof(text), "%.17g", settings->error);
+        snprintf(text, sizeof text, "%.17g", settings->error);
         add_pair(words, "ERROR", text);
     }
     if (settings->canon[0])

@@ -11,9 +11,9 @@
 #ifndef REDIS_SETTINGS_H
 #define REDIS_SETTINGS_H
 
-#include "server.h"
-
 #include <vidi/vidi.h>
+
+#include "server.h"
 
 /* Which family of commands made a value, and so which ones may use it. VIDI.* may use all. Bits, for masks. */
 typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;

@@ -3,11 +3,11 @@
  */
 #include "type.h"
 
+#include <unistd.h>
+
 #include "claim_io.h"
 #include "claims.h"
 #include "value.h"
-
-#include <unistd.h>
 
 server_type *value_type;
 
@@ -70,7 +70,7 @@ static void digest(server_digest *digest, void *data)
     digest_words(digest, &settings);
     memory_lift_limits();
     if (vidi_content_digest(value->set, bytes) == VIDI_OK)
-        digest_bytes(digest, bytes, sizeof(bytes));
+        digest_bytes(digest, bytes, sizeof bytes);
     memory_restore_limits();
     server.DigestEndSequence(digest);
     claims_digest(digest, value);

@@ -4,9 +4,9 @@
 #ifndef REDIS_TYPE_H
 #define REDIS_TYPE_H
 
-#include "server.h"
-
 #include <stdbool.h>
+
+#include "server.h"
 
 enum { TYPE_ENCODING = 1 };
 

@@ -3,12 +3,12 @@
  */
 #include "value.h"
 
+#include <string.h>
+
 #include "claims.h"
 #include "replicate.h"
 #include "reply.h"
 #include "type.h"
-
-#include <string.h>
 
 /* ---- opening ---- */
 
@@ -58,7 +58,7 @@ void value_changed(server_context *ctx, server_string *name)
 
 value *value_new(const settings *settings)
 {
-    value *made = server.Calloc(1, sizeof(*made));
+    value *made = server.Calloc(1, sizeof *made);
     made->settings = settings->traits;
     made->deleted = settings->deleted;
     made->merged = settings->merged;
@@ -66,7 +66,7 @@ value *value_new(const settings *settings)
     memory_init(&made->memory, settings->max_memory);
     memory_add_owner(&made->memory, made);
     if (settings->arrival.size) {
-        made->saved = server.Alloc(sizeof(*made->saved));
+        made->saved = server.Alloc(sizeof *made->saved);
         *made->saved = (saved_arrival){settings->position, settings->arrival};
     }
     return made;
@@ -98,7 +98,7 @@ settings value_settings(const value *value)
     settings.merged = value->merged;
     settings.previous_until = value->previous_until;
     settings.position = value->position;
-    settings.arrival.size = sizeof(settings.arrival);
+    settings.arrival.size = sizeof settings.arrival;
     if (vidi_piece_state(value->set, &settings.arrival) != VIDI_OK)
         settings.arrival.size = 0;
     return settings;
@@ -184,7 +184,7 @@ static void resume_pieces(value *value)
 
 void value_refresh(value *value)
 {
-    vidi_stats stats = {.size = sizeof(stats)};
+    vidi_stats stats = {.size = sizeof stats};
     if (vidi_stat(value->set, &stats) != VIDI_OK)
         return;
     value->counts = strcmp(stats.kind, "counting") == 0 || strstr(stats.params, "multiset=on");
@@ -334,7 +334,7 @@ int value_remove(value *value, vidi_str item)
 
 int value_merge(value *value, const struct value *from)
 {
-    vidi_stats stats = {.size = sizeof(stats)};
+    vidi_stats stats = {.size = sizeof stats};
     int code = vidi_stat(from->set, &stats);
     if (code == VIDI_OK)
         code = vidi_merge(value->set, from->set);

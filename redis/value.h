@@ -7,12 +7,12 @@
 #ifndef REDIS_VALUE_H
 #define REDIS_VALUE_H
 
+#include <vidi/vidi.h>
+
 #include "expiry.h"
 #include "memory.h"
 #include "server.h"
 #include "settings.h"
-
-#include <vidi/vidi.h>
 
 typedef struct claims claims;
 

@@ -27,7 +27,7 @@ int RedisModule_OnLoad(context *ctx, string **argv, int argc)
     int (*find)(const char *name, void *target);
     (void)argv;
     (void)argc;
-    memcpy(&find, ctx, sizeof(find)); /* the first thing in a context */
+    memcpy(&find, ctx, sizeof find); /* the first thing in a context */
     if (find("RedisModule_SetModuleAttribs", &set_attributes) || find("RedisModule_CreateCommand", &create_command) ||
         find("RedisModule_ReplyWithLongLong", &reply_number))
         return 1;

@@ -29,7 +29,7 @@ static void remember(uint64_t token, vidi_str key)
 {
     if (count == room) {
         room = room ? 2 * room : 1024;
-        remembered = realloc(remembered, room * sizeof(*remembered));
+        remembered = realloc(remembered, room * sizeof *remembered);
     }
     char *copy = malloc(key.len + 1);
     memcpy(copy, key.ptr, key.len);
