@@ -199,7 +199,7 @@ def npm_folder():
     for tool in ("node", "npm"):
         if not shutil.which(tool):
             raise Skip(f"{tool} is not installed")
-    folder = os.path.join(os.environ.get("VIDI_BUILD", "build"), "tests", "redis-node")
+    folder = servers.built("tests", "redis-node")
     source = os.path.join(HERE, "node")
     with open(os.path.join(source, "package-lock.json"), "rb") as file:
         lock = hashlib.sha256(file.read()).hexdigest()

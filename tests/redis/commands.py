@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 """What the server knows about the commands: flags, keys, documentation, access rules, transactions, scripts and
 settings."""
-import os
-
 from support import server as servers
 from support import tap, values
 from support.resp import Error, Simple
@@ -10,8 +8,6 @@ from support.server import Server, info
 from support.tap import case, check, expect, expect_error
 
 servers.require()
-
-METER = os.path.join(os.environ["VIDI_BUILD"], "tests", "libredis_meter.so")
 
 # Every command of the issue, a way to call it, and the keys in that call.
 CALLS = {
@@ -269,14 +265,14 @@ def compat_no():
 @case("names that another module has taken are left to it")
 def names_taken():
     for taken in (["bf.add"], ["cf.add"], ["bf.add", "cf.add"]):
-        with Server(before=[[METER, *taken]]) as server:
+        with Server(before=[[servers.meter_path(), *taken]]) as server:
             client = server.client()
             for name in taken:
                 expect(client(name), 1, "the other module's command answers")
             expect(client("VIDI.ADD", "v", values.url(1)), 1)
             if "cf.add" not in taken:
                 expect(client("CF.ADD", "c", "x"), 1)
-    refuses(arguments=("bf-compat", "yes"), before=[[METER, "bf.add"]])
+    refuses(arguments=("bf-compat", "yes"), before=[[servers.meter_path(), "bf.add"]])
 
 
 @case("INFO has a section")

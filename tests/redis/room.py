@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 """Limits of memory: reservations hold nothing, MAXMEMORY is refused before anything is allocated, and the server's own
 limit evicts or refuses as for its own types."""
-import os
-
 from support import server as servers
 from support import tap, values
 from support.resp import Error, Simple
@@ -12,7 +10,6 @@ from support.tap import Skip, case, check, expect, expect_error
 servers.require()
 
 MEBIBYTE = 1 << 20
-METER = [[os.path.join(os.environ["VIDI_BUILD"], "tests", "libredis_meter.so")]]
 
 
 @case("a reservation takes memory for what it holds only")
@@ -197,7 +194,7 @@ def eviction():
 def pieces():
     if not servers.is_sanitized(servers.module_path()):
         raise Skip("measured in the build with the address sanitizer")
-    with Server(modules=METER, environment={"ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=8"}) as server:
+    with Server(modules=[[servers.meter_path()]], environment={"ASAN_OPTIONS": "detect_leaks=0:quarantine_size_mb=8"}) as server:
         client = server.client()
         for make in (["VIDI.RESERVE", "v"], ["VIDI.RESERVE", "v", "CAPACITY", 10**8],
                      ["BF.RESERVE", "v", "0.01", 1000], ["BF.RESERVE", "v", "0.01", 10**8, "NONSCALING"],

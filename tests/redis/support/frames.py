@@ -4,11 +4,12 @@ Two containers have checksums: what DUMP gives (a CRC-64 of the server, see its 
 (docs/FORMAT.md). seal.c computes both.
 """
 import ctypes
-import os
 import struct
 
+from .server import built
+
 MAGIC = b"vidi\r\n\x1a\n"
-HEAD, FOOT, BLOCK = 64, 32, 65536
+HEAD, FOOT, PIECE = 64, 32, 5
 MODULE_TYPE = 7  # RDB_TYPE_MODULE_2
 OP_END, OP_SIGNED, OP_UNSIGNED, OP_FLOAT, OP_DOUBLE, OP_STRING = range(6)
 
@@ -19,7 +20,7 @@ def seal():
     """seal.c, loaded when it is first used."""
     global library
     if not library:
-        library = ctypes.CDLL(os.path.join(os.environ.get("VIDI_BUILD", "build"), "tests", "libredis_seal.so"))
+        library = ctypes.CDLL(built("tests", "libredis_seal.so"))
         library.seal_crc64.restype = ctypes.c_uint64
         library.seal_crc64.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
         library.seal_size.restype = ctypes.c_size_t
@@ -55,6 +56,17 @@ def unframe(data):
     version, = struct.unpack_from("<I", data, 8)
     generation, = struct.unpack_from("<Q", data, 16)
     return version, generation, data[HEAD:HEAD + size]
+
+
+def split(data):
+    """The frames of a file: one stream, or pieces one behind the other, each of which tells its length."""
+    found = []
+    while data:
+        version, = struct.unpack_from("<I", data, 8)
+        length = struct.unpack_from("<Q", data, 24)[0] if version == PIECE else len(data)
+        found.append(data[:length])
+        data = data[length:]
+    return found
 
 
 class Reader:

@@ -31,9 +31,19 @@ def program():
     return shutil.which(os.environ.get("VIDI_REDIS_SERVER") or "redis-server")
 
 
+def built(*names):
+    """The path of something in the build that is tested."""
+    return os.path.abspath(os.path.join(os.environ.get("VIDI_BUILD", "build"), *names))
+
+
 def module_path():
     """The module of the build that is tested."""
-    return os.path.abspath(os.path.join(os.environ.get("VIDI_BUILD", "build"), "redisvidi.so"))
+    return built("redisvidi.so")
+
+
+def meter_path():
+    """A module of the tests: meter.c."""
+    return built("tests", "libredis_meter.so")
 
 
 def require():
