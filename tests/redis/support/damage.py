@@ -3,6 +3,7 @@
 A sample is a good payload, taken apart. Its `damaged` gives the commands that carry a damaged copy, a word for the sort
 of damage, and how many of the commands must reach the module's reader at least. All randomness comes from the generator that the caller passes, so a payload can be made again.
 """
+import re
 import struct
 
 from . import frames
@@ -67,6 +68,29 @@ def double(rng, data, _):
     data[at:at] = data[at:at + size]
 
 
+def retell(rng, data, _):
+    """Another number, or another name, in one of the texts near the beginning: a u64 length and so many characters."""
+    texts = []
+    for at in range(min(len(data), 600) - 8):
+        length, = struct.unpack_from("<Q", data, at)
+        if 0 < length < 300 and all(32 <= c < 127 for c in data[at + 8:at + 8 + length]):
+            texts.append((at, length))
+    if not texts:
+        return
+    at, length = rng.choice(texts)
+    text = bytes(data[at + 8:at + 8 + length])
+    numbers = list(re.finditer(rb"\d+", text))
+    if numbers and rng.random() < 0.8:
+        found = rng.choice(numbers)
+        size = len(found[0])
+        new = rng.choice((b"9" * size, b"0" * size, b"%d" % number(rng), b"1e9", b"1e18",
+                          b"%0*d" % (size, rng.randrange(10**size))))
+        text = text[:found.start()] + new + text[found.end():]
+    else:
+        text = rng.choice(TEXTS)
+    data[at:at + 8 + length] = struct.pack("<Q", len(text)) + text
+
+
 def splice(rng, data, other):
     """The beginning of this one and the end of another."""
     if other:
@@ -74,7 +98,7 @@ def splice(rng, data, other):
         data[at:] = other[min(at, len(other)):] if rng.random() < 0.7 else other[place(rng, len(other)):]
 
 
-WAYS = [flip, put_number, put_number, change_number, remove, insert, cut, double, splice]
+WAYS = [flip, put_number, put_number, change_number, remove, insert, cut, double, splice, retell]
 
 
 def bend(rng, data, other=b""):
@@ -100,14 +124,19 @@ def pieces_of(rng, data):
 class Restored:
     """A sample of DUMP, for RESTORE."""
 
-    def __init__(self, name, dump):
+    def __init__(self, name, dump, keep=None):
+        """keep: so many bytes of the stream's payload are left, which then announces more than there is."""
         self.name = name
         self.module, self.parts = frames.open_dump(dump)
         self.where = frames.find_stream(self.parts)
         if self.where is None:
             raise ValueError(f"{name}: no stream in the payload")
         first, behind = self.where
-        self.frame = frames.unframe(b"".join(v for _, v in self.parts[first:behind]))
+        version, generation, payload = frames.unframe(b"".join(v for _, v in self.parts[first:behind]))
+        self.frame = version, generation, payload[:keep]
+        if keep:
+            self.parts[first:behind] = [[frames.OP_STRING, frames.frame(*self.frame)]]
+            self.where = first, first + 1
 
     def payload(self, body):
         return frames.close_dump(body)
@@ -135,7 +164,7 @@ class Restored:
     def bend_parts(self, rng, other):
         """Parts of the value missing, twice, elsewhere, of another type or another value's."""
         parts = [list(p) for p in self.parts]
-        what = rng.choice(("drop", "twice", "swap", "type", "other", "number", "early", "late"))
+        what = rng.choice(("drop", "twice", "swap", "type", "other", "number", "early", "late", "many"))
         at = rng.randrange(len(parts))
         if what == "drop":
             del parts[at]
@@ -153,6 +182,12 @@ class Restored:
             numbers = [p for p in parts if isinstance(p[1], int)]
             if numbers:
                 rng.choice(numbers)[1] = number(rng)
+        elif what == "many":
+            numbers = [i for i, p in enumerate(parts) if isinstance(p[1], int)]
+            at = rng.choice(numbers or [0])
+            more = rng.choice((10, 100, 1000))
+            parts[at] = [parts[at][0], (parts[at][1] if isinstance(parts[at][1], int) else 0) + more]
+            parts[at + 1:at + 1] = [[frames.OP_STRING, rng.choice(TEXTS)] for _ in range(more)]
         elif what == "early":
             del parts[at:]
         else:
