@@ -3,7 +3,7 @@
  */
 #include "batch.h"
 
-#include "settings.h"
+#include "words.h"
 
 void batch_take(batch *batch, server_string **argv, int argc)
 {

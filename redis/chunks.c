@@ -96,13 +96,14 @@ static void append(buffer *chunk, const void *bytes, size_t len)
     buffer_collect(chunk, bytes, len);
 }
 
-/* Begins a chunk; settings are NULL for all but the first. False if they are too long, which they never are. */
-static bool put_head(buffer *chunk, const settings *settings)
+/* Begins a chunk; settings are NULL for all but the first. */
+static void put_head(buffer *chunk, const settings *settings)
 {
     unsigned char head[HEAD_BYTES] = MAGIC;
     settings_words words = {0};
     buffer texts = {0};
-    bool fits = !settings || settings_print(settings, &words);
+    if (settings)
+        settings_print(settings, &words);
     for (size_t i = 0; i < words.count; i++) {
         append(&texts, words.words[i].ptr, words.words[i].len);
         append(&texts, "", 1);
@@ -113,7 +114,6 @@ static bool put_head(buffer *chunk, const settings *settings)
     append(chunk, head, sizeof head);
     append(chunk, texts.bytes, texts.len);
     buffer_free(&texts);
-    return fits;
 }
 
 /* A chunk taken apart. */
@@ -196,8 +196,8 @@ static int dump_chunk(server_context *ctx, const family *family, const value *va
     settings settings = value_settings(value);
     settings.arrival.size = 0; /* of a filter that is itself incomplete */
     uint64_t cursor;
-    bool fits = put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
-    int code = fits ? find_cursor(value, iterator, &cursor) : VIDI_ELIMIT;
+    put_head(&chunk, iterator == ASK_FIRST ? &settings : NULL);
+    int code = find_cursor(value, iterator, &cursor);
     if (code == VIDI_OK)
         code = value_piece(value, &cursor, CHUNK_MOST - chunk.len, buffer_collect, &chunk);
     if (code == VIDI_EARGUMENT)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "settings.h"
+#include "words.h"
 
 configuration config = {
     .bf_compat = COMPAT_AUTO,

@@ -8,17 +8,6 @@
 
 #include "reply.h"
 
-bool parse_signed(vidi_str text, long long *number)
-{
-    uint64_t size;
-    bool minus = text.len > 0 && text.ptr[0] == '-';
-    vidi_str digits = {text.ptr + minus, text.len - minus};
-    if (!parse_count(digits, &size) || size > (uint64_t)INT64_MAX + minus)
-        return false;
-    *number = (long long)(minus ? 0 - size : size);
-    return true;
-}
-
 int reply_not_found(server_context *ctx)
 {
     return server.ReplyWithError(ctx, "ERR not found");

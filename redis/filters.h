@@ -12,9 +12,6 @@
 /* The largest EXPANSION, of both families. */
 #define EXPANSION_MOST 32768
 
-/* Reads a decimal integer with or without a minus; false if it is something else or does not fit. */
-bool parse_signed(vidi_str text, long long *number);
-
 /* The error for a key that is needed and absent. */
 int reply_not_found(server_context *ctx);
 

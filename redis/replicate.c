@@ -42,7 +42,7 @@ void replicate_reserve(server_context *ctx, server_string *name, const settings 
     server_string *strings[SETTINGS_WORDS];
     size_t count = settings_strings(settings, strings);
     server.Replicate(ctx, "VIDI.RESERVE", "sv", name, strings, count);
-    strings_free(strings, count);
+    settings_free_strings(strings, count);
 }
 
 bool replicate_adds(server_context *ctx, server_string *name, const value *value, server_string **items, size_t n,
@@ -50,7 +50,7 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
 {
     size_t stored = 0;
     for (size_t i = 0; i < n; i++)
-        stored += verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN);
+        stored += value_stored(value, verdicts[i]);
     if (stored == 0)
         return false;
     if (!somebody_listens || (verbatim && stored == n)) {
@@ -67,7 +67,7 @@ bool replicate_adds(server_context *ctx, server_string *name, const value *value
     server_string **chosen = server.Alloc(stored * sizeof *chosen);
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        if (verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN))
+        if (value_stored(value, verdicts[i]))
             chosen[count++] = items[i];
     server.Replicate(ctx, "VIDI.MADD", "sv", name, chosen, count);
     server.Free(chosen);
@@ -85,5 +85,5 @@ void replicate_load(server_context *ctx, server_string *name, uint64_t position,
     server_string *strings[SETTINGS_WORDS];
     size_t count = position == 0 ? settings_strings(settings, strings) : 0;
     server.Replicate(ctx, "VIDI.LOAD", "slbv", name, (long long)position, piece.ptr, piece.len, strings, count);
-    strings_free(strings, count);
+    settings_free_strings(strings, count);
 }

@@ -7,76 +7,12 @@
  */
 #include "settings.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
 static const char *const invalid_names[] = {"KEEP", "DROP", "FAIL"};
-
-vidi_str text_of(const server_string *text)
-{
-    vidi_str str;
-    str.ptr = server.StringPtrLen(text, &str.len);
-    return str;
-}
-
-bool word_is(vidi_str text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
-}
-
-bool parse_count(vidi_str text, uint64_t *number)
-{
-    uint64_t sum = 0;
-    if (text.len == 0)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        if (__builtin_mul_overflow(sum, 10u, &sum) || __builtin_add_overflow(sum, (uint64_t)(text.ptr[i] - '0'), &sum))
-            return false;
-    }
-    *number = sum;
-    return true;
-}
-
-bool parse_bytes(vidi_str text, uint64_t *number)
-{
-    static const struct {
-        const char *name;
-        uint64_t factor;
-    } units[] = {
-        {"b", 1}, {"k", 1000}, {"kb", 1 << 10}, {"m", 1000000}, {"mb", 1 << 20}, {"g", 1000000000}, {"gb", 1 << 30},
-    };
-    size_t digits = 0;
-    while (digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9')
-        digits++;
-    vidi_str unit = {text.ptr + digits, text.len - digits};
-    uint64_t factor = unit.len == 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (word_is(unit, units[i].name))
-            factor = units[i].factor;
-    return factor != 0 && parse_count((vidi_str){text.ptr, digits}, number) &&
-           !__builtin_mul_overflow(*number, factor, number);
-}
-
-bool parse_double(vidi_str text, double *number)
-{
-    char copy[64];
-    if (text.len == 0 || text.len >= sizeof copy || memchr(text.ptr, 0, text.len) || text.ptr[0] == ' ')
-        return false;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = 0;
-    char *end;
-    errno = 0;
-    *number = strtod(copy, &end);
-    return *end == 0 && isfinite(*number);
-}
 
 /* ---- parsing ---- */
 
@@ -161,15 +97,6 @@ static const char *take_role(settings *settings, vidi_str text)
     else
         return complain("ROLE must be URLS, BF or CF", text);
     return NULL;
-}
-
-static bool parse_u32(vidi_str text, uint32_t *number)
-{
-    uint64_t big;
-    if (!parse_count(text, &big) || big > UINT32_MAX)
-        return false;
-    *number = (uint32_t)big;
-    return true;
 }
 
 static const char *take_expansion(settings *settings, vidi_str text)
@@ -342,8 +269,8 @@ const char *settings_parse_arguments(settings *settings, server_string **argv, i
 {
     const char *wrong = NULL;
     for (int at = 0; at < argc && !wrong;) {
-        vidi_str words[3];
-        size_t count = 0, taken = 0;
+        vidi_str words[3] = {text_of(argv[at])};
+        size_t count = 1, taken = 0;
         while (count < 3 && at + (int)count < argc) {
             words[count] = text_of(argv[at + (int)count]);
             count++;
@@ -397,12 +324,12 @@ const char *settings_resolve(settings *settings)
 
 /* ---- printing ---- */
 
+/* Each parameter takes at least three characters of its list ("a=,") and three words; the rest has fewer than 40. */
+_Static_assert(VIDI_PARAMS_ROOM + 40 <= SETTINGS_WORDS, "there are enough words for any settings");
+_Static_assert(VIDI_PARAMS_ROOM / 3 * 8 + 1000 <= SETTINGS_ROOM, "there is enough room for any settings");
+
 static void add_word(settings_words *words, const char *text, size_t len)
 {
-    if (words->count == SETTINGS_WORDS || len > SETTINGS_ROOM - words->used) {
-        words->used = SETTINGS_ROOM + 1; /* settings_print reports it */
-        return;
-    }
     memcpy(words->texts + words->used, text, len);
     words->words[words->count++] = (vidi_str){words->texts + words->used, len};
     words->used += len;
@@ -448,7 +375,7 @@ static void add_awaits(settings_words *words, uint64_t position, const vidi_arri
     add_pair(words, "AWAITS", text);
 }
 
-bool settings_print(const settings *settings, settings_words *words)
+void settings_print(const settings *settings, settings_words *words)
 {
     words->count = words->used = 0;
     if (settings->role != ROLE_URLS)
@@ -485,7 +412,6 @@ bool settings_print(const settings *settings, settings_words *words)
     add_params(words, settings->params);
     if (settings->has_key)
         add_key(words, settings->key);
-    return words->used <= SETTINGS_ROOM;
 }
 
 size_t settings_strings(const settings *settings, server_string **strings)
@@ -497,7 +423,7 @@ size_t settings_strings(const settings *settings, server_string **strings)
     return words.count;
 }
 
-void strings_free(server_string **strings, size_t count)
+void settings_free_strings(server_string **strings, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         server.FreeString(NULL, strings[i]);

@@ -13,7 +13,7 @@
 
 #include <vidi/vidi.h>
 
-#include "server.h"
+#include "words.h"
 
 /* Which family of commands made a value, and so which ones may use it. VIDI.* may use all. Bits, for masks. */
 typedef enum value_role { ROLE_URLS = 1, ROLE_BF = 2, ROLE_CF = 4 } value_role;
@@ -55,7 +55,7 @@ typedef struct settings {
     server_string *like; /* name of another key, to be made like; belongs to the command. NULL: none */
 } settings;
 
-/* More words than settings_print can write, and more room than they need: parameters have three words each. */
+/* At least as many words as settings_print can write, and as many bytes as these can have. */
 #define SETTINGS_WORDS 600
 #define SETTINGS_ROOM 4096
 
@@ -84,21 +84,14 @@ const char *settings_parse_arguments(settings *settings, server_string **argv, i
 /* Turns `lost` into an error rate and parameters, and draws a key if there is none: NULL, or what is wrong. */
 const char *settings_resolve(settings *settings);
 
-/* Writes the words that give the same settings; all but `like`. False if they need more room than there is. */
-bool settings_print(const settings *settings, settings_words *words);
+/* Writes the words that give the same settings; all but `like`. */
+void settings_print(const settings *settings, settings_words *words);
 
 /* The words as strings of the server, which the caller frees: how many. `strings` has room for SETTINGS_WORDS. */
 size_t settings_strings(const settings *settings, server_string **strings);
-void strings_free(server_string **strings, size_t count);
+void settings_free_strings(server_string **strings, size_t count);
 
 /* Fills in what vidi_create needs. Pointers lead into *settings and *access, which must live as long. */
 void settings_to_options(const settings *settings, vidi_options *options, vidi_access *access);
-
-/* Numbers as users write them. False if the text is something else or out of range. */
-bool parse_count(vidi_str text, uint64_t *number); /* decimal digits */
-bool parse_bytes(vidi_str text, uint64_t *number); /* "100", "100k", "100kb", … as in the server's configuration */
-bool parse_double(vidi_str text, double *number);  /* finite */
-bool word_is(vidi_str text, const char *word);     /* not case-sensitive */
-vidi_str text_of(const server_string *text);
 
 #endif

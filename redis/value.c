@@ -273,7 +273,7 @@ static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t
 {
     uint64_t stored = 0;
     for (size_t i = 0; i < n; i++)
-        stored += verdicts[i] == VIDI_NEW || (value->counts && verdicts[i] == VIDI_SEEN);
+        stored += value_stored(value, verdicts[i]);
     return stored;
 }
 

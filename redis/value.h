@@ -94,6 +94,12 @@ enum { VALUE_FULL = 100 };
  */
 int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
 
+/* Whether an add with this verdict has stored something, which replicas must then do as well. */
+static inline bool value_stored(const value *value, uint8_t verdict)
+{
+    return verdict == VIDI_NEW || (value->counts && verdict == VIDI_SEEN);
+}
+
 /* Removes an item, as vidi_remove does, and counts that. */
 int value_remove(value *value, vidi_str item);
 

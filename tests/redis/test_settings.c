@@ -32,7 +32,7 @@ static void must_survive(const char *text)
     settings_words words;
     const char *wrong = parse(&before, text);
     check(!wrong, "%s: %s", text, wrong ? wrong : "");
-    check(settings_print(&before, &words), "%s needs too much room", text);
+    settings_print(&before, &words);
     settings_init(&after, ROLE_URLS);
     assert_null(settings_parse(&after, words.words, words.count));
     assert_memory_equal(&before, &after, sizeof before);
