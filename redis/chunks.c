@@ -245,12 +245,9 @@ static int scandump(server_context *ctx, server_string **argv, int argc, const f
 /* Refuses a chunk: RedisBloom's words, and why. */
 static int refuse(server_context *ctx, const char *text, const char *why)
 {
-    char line[512];
-    snprintf(line, sizeof line, "%s: %s", text, why);
-    for (char *c = line; *c; c++)
-        if (*c == '\r' || *c == '\n')
-            *c = ' ';
-    return server.ReplyWithError(ctx, line);
+    char front[64];
+    snprintf(front, sizeof front, "%s: ", text);
+    return reply_error_after(ctx, front, why);
 }
 
 #define NOT_OURS                                                                                                       \

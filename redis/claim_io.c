@@ -39,7 +39,7 @@ static void save_claim(server_io *io, const claim_terms *terms)
 
 void claims_save(server_io *io, const value *value)
 {
-    server.SaveUnsigned(io, value->claims ? claims_count(value->claims) : 0);
+    server.SaveUnsigned(io, claims_count(value->claims));
     if (!value->claims)
         return;
     for (const claim *at = claims_next(value->claims, NULL); at; at = claims_next(value->claims, at)) {
@@ -131,8 +131,7 @@ static const char *load_claim(server_io *io, value *value)
             wrong = put_loaded(value, &terms);
     }
     for (int i = 0; i < STRINGS; i++)
-        if (strings[i])
-            server.Free(strings[i]);
+        server.Free(strings[i]);
     return wrong;
 }
 

@@ -41,8 +41,7 @@ int claim_key_make(claim_key *key, const value *value, vidi_str url)
 
 void claim_key_free(claim_key *key)
 {
-    if (key->allocated)
-        server.Free(key->allocated);
+    server.Free(key->allocated);
     key->allocated = NULL;
 }
 

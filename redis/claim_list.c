@@ -118,7 +118,7 @@ int command_claims(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     const claims *claims = value ? value->claims : NULL;
     int64_t now = server.Milliseconds();
-    uint64_t all = claims ? claims_count(claims) : 0, expired = claims ? claims_expired(claims, now) : 0;
+    uint64_t all = claims_count(claims), expired = claims_expired(claims, now);
     server.ReplyWithMap(ctx, 4);
     server.ReplyWithCString(ctx, "live");
     server.ReplyWithLongLong(ctx, (long long)(all - expired));

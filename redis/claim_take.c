@@ -255,7 +255,7 @@ int command_reclaim(server_context *ctx, server_string **argv, int argc)
     with.value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
     if (!with.value && !absent)
         return SERVER_OK;
-    uint64_t there = with.value && with.value->claims ? claims_count(with.value->claims) : 0;
+    uint64_t there = with.value ? claims_count(with.value->claims) : 0;
     if (there == 0)
         return server.ReplyWithArray(ctx, 0);
     if (!begin_claiming(&with, (size_t)(count < there ? count : there)))
@@ -322,10 +322,8 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     bool absent;
     value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
-    if (absent)
-        return reply_error(ctx, "there is no such key");
     if (!value)
-        return SERVER_OK;
+        return absent ? reply_absent(ctx) : SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
         return reply_error(ctx, "there is no memory for the claim");
     if (hold_all(ctx, value, terms, argv + 5, argc - 5))

@@ -203,18 +203,20 @@ static bool is_void(const claims *claims, const claim *claim)
 
 uint64_t claims_count(const claims *claims)
 {
-    return tree_size(&claims->by_key);
+    return claims ? tree_size(&claims->by_key) : 0;
 }
 
 uint64_t claims_expired(const claims *claims, int64_t now)
 {
+    if (!claims)
+        return 0;
     /* No key is before the empty one, so this counts the deadlines up to `now`. */
     return tree_rank(&claims->by_deadline, &(deadline_key){claims->epoch, now + 1, {NULL, 0}});
 }
 
 double claims_loss(const claims *claims)
 {
-    return (double)claims->loss / LOSS_UNIT;
+    return claims ? (double)claims->loss / LOSS_UNIT : 0;
 }
 
 bool claim_is_expired(const claims *claims, const claim *claim, int64_t now)

@@ -48,9 +48,11 @@ int claims_copy(claims **copy, const claims *from, const vidi_allocator *allocat
 
 /* ---- asking ---- */
 
+/* Of all claims; NULL has none. */
 uint64_t claims_count(const claims *claims);
 uint64_t claims_expired(const claims *claims, int64_t now);
-double claims_loss(const claims *claims); /* sum over all claims */
+double claims_loss(const claims *claims);
+
 bool claim_is_expired(const claims *claims, const claim *claim, int64_t now);
 
 /* The pointers are good until the claim changes. Owner and token of a void claim are empty and 0. */

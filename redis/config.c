@@ -70,14 +70,21 @@ static bool take_error_rate(vidi_str text)
     return true;
 }
 
+#define RATE_ROOM 40
+
+static void print_error_rate(char text[RATE_ROOM])
+{
+    snprintf(text, RATE_ROOM, "%.6g", config.bf_error_rate);
+}
+
 static server_string *error_rate_text;
 
 static server_string *get_error_rate(const char *name, void *data)
 {
     (void)name;
     (void)data;
-    char text[40];
-    snprintf(text, sizeof text, "%.6g", config.bf_error_rate);
+    char text[RATE_ROOM];
+    print_error_rate(text);
     if (error_rate_text)
         server.FreeString(NULL, error_rate_text);
     error_rate_text = server.CreateString(NULL, text, strlen(text)); /* stays ours */
@@ -167,8 +174,8 @@ bool config_start(server_context *ctx, server_string **argv, int argc)
     if (!server.RegisterStringConfig || !server.RegisterNumericConfig || !server.RegisterEnumConfig ||
         !server.LoadConfigs)
         return true;
-    char rate[40];
-    snprintf(rate, sizeof rate, "%.6g", config.bf_error_rate);
+    char rate[RATE_ROOM];
+    print_error_rate(rate);
     bool good =
         server.RegisterEnumConfig(ctx, "bf-compat", (int)config.bf_compat, SERVER_CONFIG_IMMUTABLE, compat_names,
                                   compat_values, COMPAT_COUNT, get_compat, set_compat, NULL, NULL) == SERVER_OK &&

@@ -161,7 +161,7 @@ static int gather(const value *value, facts *facts)
     int code = vidi_stat(value->set, &facts->set);
     if (code < 0)
         return code;
-    facts->expected_lost = facts->set.expected_lost + (value->claims ? claims_loss(value->claims) : 0);
+    facts->expected_lost = facts->set.expected_lost + claims_loss(value->claims);
     facts->fp_meaning = meaning_word(facts->set.fp_meaning);
     facts->hash_trust = facts->set.hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting";
     facts->role = role_word(value->settings.role);
@@ -171,8 +171,8 @@ static int gather(const value *value, facts *facts)
     facts->max_memory = value->settings.max_memory;
     facts->has_previous = expiry_has_previous(value);
     facts->previous_until = (uint64_t)value->previous_until;
-    facts->claims = value->claims ? claims_count(value->claims) : 0;
-    facts->expired_claims = value->claims ? claims_expired(value->claims, server.Milliseconds()) : 0;
+    facts->claims = claims_count(value->claims);
+    facts->expired_claims = claims_expired(value->claims, server.Milliseconds());
     facts->next_piece = value->position;
     return VIDI_OK;
 }

@@ -29,25 +29,32 @@ static bool is_aligned(const void *ptr, size_t alignment)
     return ((uintptr_t)ptr & (alignment - 1)) == 0;
 }
 
+/* Asks for blocks of a size, and tells whether one of them is not aligned. */
+static bool find_misaligned(void **blocks, size_t count, size_t size)
+{
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        blocks[i] = server.Alloc(size);
+        found = found || !is_aligned(blocks[i], 64);
+    }
+    return found;
+}
+
 /*
  * Asks for many blocks of each size and holds them all, so that no luck is involved: an allocator that puts blocks of a
  * size side by side with something in between shows it here.
  */
 void memory_start(void)
 {
-    enum { SIZES = 28, EACH = 32 };
-    static const size_t large[] = {(size_t)16 << 10, (size_t)256 << 10, (size_t)2 << 20, (size_t)4 << 20};
-    void *blocks[SIZES * EACH];
+    enum { SMALL_SIZES = 24, LARGE_SIZES = 4, MANY = 32, FEW = 4 };
+    static const size_t large[LARGE_SIZES] = {(size_t)16 << 10, (size_t)256 << 10, (size_t)2 << 20, (size_t)4 << 20};
+    void *blocks[SMALL_SIZES * MANY + LARGE_SIZES * FEW];
     size_t count = 0;
     shifts = false;
-    for (size_t i = 0; i < SIZES; i++) {
-        size_t size = i < 24 ? 64 * (i + 1) : large[i - 24], each = i < 24 ? EACH : 4;
-        for (size_t j = 0; j < each; j++) {
-            blocks[count] = server.Alloc(size);
-            shifts = shifts || !is_aligned(blocks[count], 64);
-            count++;
-        }
-    }
+    for (size_t i = 0; i < SMALL_SIZES; i++, count += MANY)
+        shifts = find_misaligned(blocks + count, MANY, 64 * (i + 1)) || shifts;
+    for (size_t i = 0; i < LARGE_SIZES; i++, count += FEW)
+        shifts = find_misaligned(blocks + count, FEW, large[i]) || shifts;
     while (count > 0)
         server.Free(blocks[--count]);
 }
@@ -174,16 +181,6 @@ void memory_init(memory *memory, uint64_t limit)
         .release = give_back,
         .context = memory,
     };
-}
-
-void *memory_allocate(memory *memory, size_t bytes)
-{
-    return take(memory, bytes, _Alignof(max_align_t), false);
-}
-
-void memory_release(memory *memory, void *ptr, size_t bytes)
-{
-    give_back(memory, ptr, bytes, _Alignof(max_align_t));
 }
 
 void memory_add_owner(memory *memory, void *block)

@@ -26,10 +26,6 @@ void memory_start(void);
 
 void memory_init(memory *memory, uint64_t limit);
 
-/* For the claims, which keep their own structures. Aligned for any type; NULL if the limit is reached. */
-void *memory_allocate(memory *memory, size_t bytes);
-void memory_release(memory *memory, void *ptr, size_t bytes);
-
 /* Counts the block that contains the memory itself, which was allocated before it. */
 void memory_add_owner(memory *memory, void *block);
 void memory_remove_owner(memory *memory, void *block);

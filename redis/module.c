@@ -99,7 +99,7 @@ static bool register_commands(server_context *ctx)
 }
 
 /* The library prepares some things with the first set of a process; this way no command waits for it. */
-static bool make_a_set(server_context *ctx)
+static bool warm_up(server_context *ctx)
 {
     vidi_set *set = NULL;
     vidi_options options = VIDI_OPTIONS_INIT;
@@ -120,7 +120,7 @@ int RedisModule_OnLoad(server_context *ctx, server_string **argv, int argc)
     server.SetModuleAttribs(ctx, "vidi", MODULE_VERSION, SERVER_API_VERSION);
     server.SetModuleOptions(ctx, SERVER_HANDLES_IO_ERRORS | SERVER_SIGNALS_CHANGES_ITSELF);
     memory_start();
-    if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx) || !make_a_set(ctx))
+    if (!config_start(ctx, argv, argc) || !type_start(ctx) || !register_commands(ctx) || !warm_up(ctx))
         return SERVER_ERR;
     server.RegisterInfoFunc(ctx, on_info);
     subscribe(ctx);

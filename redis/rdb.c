@@ -111,8 +111,7 @@ static bool load_part(server_io *io, part *part)
     part->bytes = server.LoadStringBuffer(io, &part->len);
     if (part->bytes && !server.IsIOError(io) && part->len <= STRING_BYTES)
         return true;
-    if (part->bytes)
-        server.Free(part->bytes);
+    server.Free(part->bytes);
     part->bytes = NULL;
     return false;
 }
@@ -143,8 +142,7 @@ static bool collect(parts *parts)
 
 static bool next_part(parts *parts)
 {
-    if (parts->now.bytes)
-        server.Free(parts->now.bytes);
+    server.Free(parts->now.bytes);
     parts->now.bytes = NULL;
     parts->used = 0;
     if (!parts->collected)
@@ -175,8 +173,7 @@ static int64_t pull(void *context, void *data, size_t size)
 
 static void drop_parts(parts *parts)
 {
-    if (parts->now.bytes)
-        server.Free(parts->now.bytes);
+    server.Free(parts->now.bytes);
     while (parts->first) {
         part *first = parts->first;
         parts->first = first->next;

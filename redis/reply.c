@@ -5,15 +5,20 @@
 
 #include <stdio.h>
 
-int reply_error(server_context *ctx, const char *sentence)
+int reply_error_after(server_context *ctx, const char *front, const char *sentence)
 {
     char line[512];
-    snprintf(line, sizeof line, "ERR %s", sentence);
+    snprintf(line, sizeof line, "%s%s", front, sentence);
     for (char *c = line; *c; c++)
         if (*c == '\r' || *c == '\n')
             *c = ' ';
     server.ReplyWithError(ctx, line);
     return SERVER_OK;
+}
+
+int reply_error(server_context *ctx, const char *sentence)
+{
+    return reply_error_after(ctx, "ERR ", sentence);
 }
 
 int reply_failure(server_context *ctx, const value *value, int error)

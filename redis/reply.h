@@ -7,8 +7,12 @@
 #include "server.h"
 #include "value.h"
 
-/* "ERR " and the sentence, made one line. Returns SERVER_OK, so that a command can end with it. */
+/*
+ * An error of this text: "ERR ", or whatever goes in front, and the sentence, made one line as the protocol wants it.
+ * Returns SERVER_OK, so that a command can end with it.
+ */
 int reply_error(server_context *ctx, const char *sentence);
+int reply_error_after(server_context *ctx, const char *front, const char *sentence);
 
 /* The library's last error, or what the value's limit refused. value may be NULL. */
 int reply_failure(server_context *ctx, const value *value, int error);

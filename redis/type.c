@@ -28,7 +28,7 @@ static size_t free_effort(server_string *key, const void *data)
 {
     (void)key;
     const value *value = data;
-    uint64_t blocks = value->claims ? claims_count(value->claims) : 0;
+    uint64_t blocks = claims_count(value->claims);
     return 1 + (size_t)(blocks + (atomic_load(&value->memory.used) >> 12));
 }
 
@@ -71,6 +71,8 @@ static void digest(server_digest *digest, void *data)
     memory_lift_limits();
     if (vidi_content_digest(value->set, bytes) == VIDI_OK)
         digest_bytes(digest, bytes, sizeof bytes);
+    else
+        server.Log(NULL, "warning", "vidi cannot digest the contents of a set: %s", vidi_message());
     memory_restore_limits();
     server.DigestEndSequence(digest);
     claims_digest(digest, value);

@@ -74,8 +74,7 @@ value *value_new(const settings *settings)
 
 static void forget_saved(value *value)
 {
-    if (value->saved)
-        server.Free(value->saved);
+    server.Free(value->saved);
     value->saved = NULL;
 }
 

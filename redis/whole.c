@@ -19,7 +19,7 @@
 #define NO_PREVIOUS "no previous epoch is kept: the set was never rotated, or its time is over"
 
 /* A time in seconds as users give it, in milliseconds. */
-static bool parse_time(vidi_str text, int64_t *ms)
+static bool parse_seconds(vidi_str text, int64_t *ms)
 {
     uint64_t seconds;
     if (!parse_count(text, &seconds) || seconds > INT64_MAX / 1000)
@@ -46,7 +46,7 @@ static const char *take_rotation_word(rotation *rotation, vidi_str word, vidi_st
                    ? NULL
                    : "ERROR must be between 0 and 1";
     if (word_is(word, "EXPIREAT"))
-        return parse_time(text, &rotation->until) ? NULL : "EXPIREAT must be a Unix time in seconds";
+        return parse_seconds(text, &rotation->until) ? NULL : "EXPIREAT must be a Unix time in seconds";
     return "the words are CAPACITY urls, ERROR rate and EXPIREAT unix-seconds";
 }
 
@@ -89,6 +89,8 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
     rotation rotation;
     vidi_stats stats = {.size = sizeof stats};
     bool absent;
+    if (argc < 2)
+        return server.WrongArity(ctx);
     const char *wrong = parse_rotation(&rotation, argv + 2, argc - 2);
     if (wrong)
         return reply_error(ctx, wrong);
@@ -111,7 +113,8 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
 static int has_previous(server_context *ctx, server_string **argv, int argc)
 {
     bool absent;
-    (void)argc;
+    if (argc != 3)
+        return server.WrongArity(ctx);
     value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? reply_absent(ctx) : SERVER_OK;
@@ -126,8 +129,9 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
 {
     int64_t until;
     bool absent;
-    (void)argc;
-    if (!parse_time(text_of(argv[2]), &until))
+    if (argc != 3)
+        return server.WrongArity(ctx);
+    if (!parse_seconds(text_of(argv[2]), &until))
         return reply_error(ctx, "the time must be a Unix time in seconds, or 0");
     value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)

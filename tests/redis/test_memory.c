@@ -136,6 +136,17 @@ static void on_an_allocator_that_sometimes_does(void **state)
     blocks_are_aligned_zeroed_and_counted(now_and_then);
 }
 
+/* With the alignment of any type, as the claims ask. */
+static void *allocate(memory *memory, size_t bytes)
+{
+    return memory->allocator.allocate(memory, bytes, _Alignof(max_align_t));
+}
+
+static void release(memory *memory, void *block, size_t bytes)
+{
+    memory->allocator.release(memory, block, bytes, _Alignof(max_align_t));
+}
+
 /* An allocator that showed only its good side at first: blocks that are misaligned are not used. */
 static void luck_does_not_last(void **state)
 {
@@ -154,9 +165,9 @@ static void luck_does_not_last(void **state)
     assert_null(memory.allocator.allocate(&memory, 100, 64));
     assert_int_equal(blocks, 0);
     assert_int_equal(memory.used, 0);
-    void *block = memory_allocate(&memory, 100);
+    void *block = allocate(&memory, 100);
     assert_non_null(block);
-    memory_release(&memory, block, 100);
+    release(&memory, block, 100);
 }
 
 /* Blocks are rounded up; the owner of the memory counts, too. */
@@ -169,12 +180,12 @@ static void a_limit_is_never_exceeded(void **state)
     void *owner = fake_alloc(200), *first = NULL;
     memory_add_owner(&memory, owner);
     assert_int_equal(memory.used, 208);
-    assert_null(memory_allocate(&memory, 800));
-    assert_null(memory_allocate(&memory, 785)); /* would be 800 */
+    assert_null(allocate(&memory, 800));
+    assert_null(allocate(&memory, 785)); /* would be 800 */
     assert_int_equal(memory.used, 208);
-    assert_non_null(first = memory_allocate(&memory, 784));
+    assert_non_null(first = allocate(&memory, 784));
     assert_int_equal(memory.used, 992);
-    memory_release(&memory, first, 784);
+    release(&memory, first, 784);
     memory_remove_owner(&memory, owner);
     assert_int_equal(memory.used, 0);
     fake_free(owner);
@@ -184,12 +195,12 @@ static void a_limit_is_never_exceeded(void **state)
 static bool is_refused(memory *memory)
 {
     uint64_t before = asked;
-    void *block = memory_allocate(memory, 500);
+    void *block = allocate(memory, 500);
     bool refused = !block;
     assert_int_equal(asked - before, !refused); /* a limit asks nobody */
     assert_int_equal(memory->refused, refused);
     memory->refused = false;
-    memory_release(memory, block, 500);
+    release(memory, block, 500);
     return refused;
 }
 
@@ -199,7 +210,7 @@ static void a_limit_holds_on_a_primary_that_is_not_loading(void **state)
     (void)state;
     start(by_nothing);
     memory_init(&memory, 1000);
-    void *first = memory_allocate(&memory, 600);
+    void *first = allocate(&memory, 600);
     assert_non_null(first);
     assert_true(is_refused(&memory));
     memory_set_primary(false);
@@ -214,9 +225,9 @@ static void a_limit_holds_on_a_primary_that_is_not_loading(void **state)
     assert_false(is_refused(&memory));
     memory_restore_limits();
     assert_true(is_refused(&memory));
-    memory_release(&memory, first, 600);
+    release(&memory, first, 600);
     assert_false(is_refused(&memory));
-    assert_null(memory_allocate(&memory, SIZE_MAX - 10)); /* no number for it */
+    assert_null(allocate(&memory, SIZE_MAX - 10)); /* no number for it */
     assert_int_equal(blocks, 0);
 }
 
