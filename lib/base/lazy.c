@@ -7,8 +7,9 @@
 _Alignas(VIDI__CACHE_LINE) uint64_t vidi__lazy_zeros[VIDI__LAZY_WORDS];
 
 #define COARSE_SHIFT 18
-#define FINE_SHIFT 12
-#define FINE_UNTIL ((UINT64_C(8) << 20) / 8) /* words */
+#define FINE_SHIFT 14
+#define FINEST_SHIFT 12
+#define FINEST_UNTIL ((UINT64_C(8) << 20) / 8) /* words */
 _Static_assert(UINT64_C(1) << COARSE_SHIFT == VIDI__LAZY_WORDS, "the kernels of `blocked` compute with this");
 
 static uint64_t pieces_of(const vidi__lazy *lazy)
@@ -25,8 +26,8 @@ static uint64_t piece_bytes(const vidi__lazy *lazy, uint64_t piece)
 
 int vidi__lazy_init(vidi__lazy *lazy, vidi__memory *memory, uint64_t words, vidi__lazy_pieces pieces)
 {
-    bool fine = pieces == VIDI__LAZY_FINE && words <= FINE_UNTIL;
-    *lazy = (vidi__lazy){.words = words, .shift = fine ? FINE_SHIFT : COARSE_SHIFT, .memory = memory};
+    unsigned fine = words <= FINEST_UNTIL ? FINEST_SHIFT : FINE_SHIFT;
+    *lazy = (vidi__lazy){.words = words, .shift = pieces == VIDI__LAZY_FINE ? fine : COARSE_SHIFT, .memory = memory};
     uint64_t count = lazy->untouched = pieces_of(lazy);
     lazy->bytes = count * sizeof *lazy->pieces;
     VIDI__TRY(vidi__promise(memory, words));

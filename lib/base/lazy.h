@@ -16,12 +16,13 @@
 #define VIDI__LAZY_WORDS (VIDI__LAZY_BYTES / 8)
 
 /*
- * How large pieces are. An allocator rounds the last one up, by a fifth if it has four sizes for each power of two. That
- * is too much of a small array, which is therefore divided further.
+ * How large pieces are. An add that writes to twenty places of a new array may touch as many pieces, and clearing twenty
+ * times 2 MiB takes 10 ms. Besides, an allocator rounds the last piece up, by a fifth if it has four sizes for each power
+ * of two. That is too much of a small array, which is therefore divided further.
  */
 typedef enum vidi__lazy_pieces {
-    VIDI__LAZY_COARSE, /* 2 MiB */
-    VIDI__LAZY_FINE    /* 32 KiB, in arrays of at most 8 MiB */
+    VIDI__LAZY_COARSE, /* 2 MiB: for adds that write to one or two places */
+    VIDI__LAZY_FINE    /* 128 KiB; in arrays of at most 8 MiB, 32 KiB */
 } vidi__lazy_pieces;
 
 typedef struct vidi__lazy {
