@@ -135,6 +135,13 @@ def measure(path, urls):
     phase("UNLINK", path, client, lambda: unlink(client))
 
 
+def answers(path):
+    try:
+        return Client(path)("PING") == b"PONG"
+    except OSError:
+        return False
+
+
 def main():
     build = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
     urls = int(float(sys.argv[2] if len(sys.argv) > 2 else "5e7"))
@@ -144,7 +151,7 @@ def main():
                                    "--slowlog-log-slower-than", "500", "--logfile", "log", "--loadmodule",
                                    os.path.join(build, "redisvidi.so")])
         try:
-            while not os.path.exists(path):
+            while not answers(path):
                 time.sleep(0.05)
             measure(path, urls)
         finally:
