@@ -300,29 +300,16 @@ static int insertnx(server_context *ctx, server_string **argv, int argc)
 
 /* ---- asking: an absent key and one of another type hold nothing ---- */
 
-static bool has(const value *value, server_string *item)
-{
-    return value && vidi_has(value->set, text_of(item)) == VIDI_SEEN;
-}
-
 /* CF.EXISTS key item */
 static int exists(server_context *ctx, server_string **argv, int argc)
 {
-    if (argc != 3)
-        return server.WrongArity(ctx);
-    return server.ReplyWithBool(ctx, has(value_if_there(ctx, argv[1], ROLE_CF), argv[2]));
+    return filter_exists(ctx, argv, argc, ROLE_CF);
 }
 
 /* CF.MEXISTS key item [item ...] */
 static int mexists(server_context *ctx, server_string **argv, int argc)
 {
-    if (argc < 3)
-        return server.WrongArity(ctx);
-    const value *value = value_if_there(ctx, argv[1], ROLE_CF);
-    server.ReplyWithArray(ctx, argc - 2);
-    for (int i = 2; i < argc; i++)
-        server.ReplyWithBool(ctx, has(value, argv[i]));
-    return SERVER_OK;
+    return filter_mexists(ctx, argv, argc, ROLE_CF);
 }
 
 /* CF.COUNT key item */
@@ -368,9 +355,6 @@ static int compact(server_context *ctx, server_string **argv, int argc)
 
 /* ---- the table ---- */
 
-static const server_argument key_arguments[] = {ARG_KEY, ARG_END};
-static const server_argument item_arguments[] = {ARG_KEY, ARG("item", SERVER_ARG_STRING), ARG_END};
-static const server_argument items_arguments[] = {ARG_KEY, ARG_MANY("item", SERVER_ARG_STRING), ARG_END};
 static const server_argument reserve_arguments[] = {
     ARG_KEY,
     ARG("capacity", SERVER_ARG_INTEGER),
@@ -387,12 +371,6 @@ static const server_argument insert_arguments[] = {
     ARG_MANY("item", SERVER_ARG_STRING),
     ARG_END,
 };
-static const server_argument scandump_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER), ARG_END};
-static const server_argument loadchunk_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER),
-                                                      ARG("data", SERVER_ARG_STRING), ARG_END};
-
-#define EACH_ITEM "O(N) where N is the number of items"
-#define EACH_BYTE "O(N) where N is the size of the chunk"
 
 const command_entry cf_commands[] = {
     {"cf.reserve", reserve, "write deny-oom", -3, keys_insert, "Makes an empty cuckoo filter.", "O(1)",

@@ -36,3 +36,33 @@ uint64_t filter_items(const value *value)
     vidi_stats stats = {.size = sizeof stats};
     return vidi_stat(value->set, &stats) == VIDI_OK ? stats.count : 0;
 }
+
+static bool has(const value *value, server_string *item)
+{
+    return value && vidi_has(value->set, text_of(item)) == VIDI_SEEN;
+}
+
+int filter_exists(server_context *ctx, server_string **argv, int argc, value_role role)
+{
+    if (argc != 3)
+        return server.WrongArity(ctx);
+    return server.ReplyWithBool(ctx, has(value_if_there(ctx, argv[1], role), argv[2]));
+}
+
+int filter_mexists(server_context *ctx, server_string **argv, int argc, value_role role)
+{
+    if (argc < 3)
+        return server.WrongArity(ctx);
+    const value *value = value_if_there(ctx, argv[1], role);
+    server.ReplyWithArray(ctx, argc - 2);
+    for (int i = 2; i < argc; i++)
+        server.ReplyWithBool(ctx, has(value, argv[i]));
+    return SERVER_OK;
+}
+
+const server_argument key_arguments[] = {ARG_KEY, ARG_END};
+const server_argument item_arguments[] = {ARG_KEY, ARG("item", SERVER_ARG_STRING), ARG_END};
+const server_argument items_arguments[] = {ARG_KEY, ARG_MANY("item", SERVER_ARG_STRING), ARG_END};
+const server_argument scandump_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER), ARG_END};
+const server_argument loadchunk_arguments[] = {ARG_KEY, ARG("iterator", SERVER_ARG_INTEGER),
+                                               ARG("data", SERVER_ARG_STRING), ARG_END};

@@ -29,6 +29,16 @@ uint64_t filter_items(const value *value);
 /* Cuckoo filters: how many filters RedisBloom would need for the items. */
 uint64_t cuckoo_filters(const value *value);
 
+/* EXISTS and MEXISTS: an absent key and one of another type hold nothing. */
+int filter_exists(server_context *ctx, server_string **argv, int argc, value_role role);
+int filter_mexists(server_context *ctx, server_string **argv, int argc, value_role role);
+
+/* For the tables of commands. */
+extern const server_argument key_arguments[], item_arguments[], items_arguments[], scandump_arguments[],
+    loadchunk_arguments[];
+#define EACH_ITEM "O(N) where N is the number of items"
+#define EACH_BYTE "O(N) where N is the size of the chunk"
+
 /* Commands that the two tables take from bf_info.c, cf_info.c and chunks.c. */
 int bf_info(server_context *ctx, server_string **argv, int argc);
 int bf_debug(server_context *ctx, server_string **argv, int argc);
