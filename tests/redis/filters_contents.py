@@ -199,6 +199,36 @@ def disorder():
     expect(digest(connection, "new"), digest(connection, "a"))
 
 
+@case("a chunk whose settings are damaged is refused")
+def damaged_settings():
+    connection = client()
+    connection("BF.RESERVE", "bf", "0.01", 100, "EXPANSION", 3)
+    iterator, data = connection("BF.SCANDUMP", "bf", 0)
+    end = data.index(b"vidi\r\n")
+    for at in range(end):
+        for flip in (1, 128):
+            bad = bytearray(data)
+            bad[at] ^= flip
+            expect_error(connection.call("BF.LOADCHUNK", "new", iterator, bytes(bad)), "received bad data")
+    expect(connection("BF.LOADCHUNK", "new", iterator, data), OK)
+
+
+@case("a filter that is itself incomplete can be dumped and loaded")
+def incomplete():
+    connection = client()
+    connection("BF.RESERVE", "bf", "0.01", 10)
+    connection("BF.MADD", "bf", *items(RANGE))
+    chunks = dump(connection, "BF", "bf")
+    for chunk in chunks[:3]:
+        connection("BF.LOADCHUNK", "part", *chunk)
+    for chunk in dump(connection, "BF", "part"):
+        connection("BF.LOADCHUNK", "copy", *chunk)
+    expect(connection("BF.MEXISTS", "copy", *items(RANGE)), connection("BF.MEXISTS", "part", *items(RANGE)))
+    for chunk in chunks[3:]:
+        connection("BF.LOADCHUNK", "part", *chunk)
+    expect(digest(connection, "part"), digest(connection, "bf"))
+
+
 @case("hole: LOADCHUNK writes beyond nothing, whatever position and size it is given")
 def overflow():
     connection = client()

@@ -151,7 +151,8 @@ BLOCKS = {
         *[(f"BF.RESERVE bf {rate} 100", Error("ERR error rate must be in the range (0.000000, 1.000000)"))
           for rate in ("0", "1", "7.7", "-0.1", "1e-400")],
         ("BF.RESERVE bf 0.01 blah", Error("ERR bad capacity")), ("BF.RESERVE bf 0.01 1.5", Error("ERR bad capacity")),
-        ("BF.RESERVE bf 0.01 18446744073709551616", Error("ERR bad capacity")),
+        *[(f"BF.RESERVE bf 0.01 {n}", Error("ERR bad capacity"))
+          for n in ("9223372036854775808", "-9223372036854775809", "18446744073709551616", "+5", "''")],
         *[(f"BF.RESERVE bf 0.01 {n}", ranged("ERR capacity must be in the range", 1, MOST)) for n in ("0", "-1")],
         ("BF.RESERVE bf 0.01 100 EXPANSION", Error("ERR no expansion")),
         ("BF.RESERVE bf 0.01 100 EXPANSION many", Error("ERR bad expansion")),
