@@ -9,15 +9,15 @@ BENCH_PLOTS ?= build
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
-# URLs that go to the module for Redis.
+# URLs that `make bench-redis` sends to the module for Redis and Valkey.
 BENCH_REDIS ?= 1e6
 # Pages of the site that the crawlers visit.
 BENCH_PAGES ?= 20000
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis bench-billion coverage lint analyze ci format completions abi \
-	install clean help
+.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
+	bench-billion coverage lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -86,7 +86,7 @@ lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, and a build with w
 	@tools/packages lint
 	@tools/lint.sh
 
-analyze: ## runs clang's analyzer on lib, cli, lab and crawler; takes some minutes
+analyze: ## runs clang's analyzer on lib, cli, lab, crawler and redis; takes some minutes
 	@tools/packages lint
 	@tools/lint.sh analyze
 

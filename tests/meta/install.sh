@@ -79,6 +79,7 @@ check "installs" installs
 check "header" test -f "$root/opt/vidi/include/vidi/vidi.h"
 check "program and pkg-config agree on the version" same_version
 check "list of tracking parameters" cmp "$VIDI_SOURCE/data/tracking.txt" "$root/opt/vidi/share/vidi/tracking.txt"
+check "module for Redis" cmp "$VIDI_BUILD/redisvidi.so" "$root/opt/vidi/lib/vidi/redisvidi.so"
 check "completion for bash" cmp "$VIDI_SOURCE/completions/vidi.bash" \
     "$root/opt/vidi/share/bash-completion/completions/vidi"
 check "completion for zsh" cmp "$VIDI_SOURCE/completions/_vidi" "$root/opt/vidi/share/zsh/site-functions/_vidi"

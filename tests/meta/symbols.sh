@@ -1,5 +1,6 @@
 #!/bin/bash
-# The shared library exports exactly the functions that the public header declares with VIDI_API.
+# The shared library exports exactly the functions that the public header declares with VIDI_API, and the module for
+# Redis only its entry: two modules in one server may contain two versions of the library.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -18,4 +19,10 @@ in_tour() {
 check "the tour calls every function" in_tour
 check "the header declares functions" test -s "$tmp/declared"
 check "declared and exported functions are the same" diff "$tmp/declared" "$tmp/exported"
+if [ -f "$VIDI_BUILD/redisvidi.so" ]; then
+    nm -D --defined-only "$VIDI_BUILD/redisvidi.so" | awk '{ print $3 }' >"$tmp/entry"
+    check "the module exports its entry alone" diff <(echo RedisModule_OnLoad) "$tmp/entry"
+else
+    skip "the module exports its entry alone" "it was not built"
+fi
 finish
