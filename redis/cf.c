@@ -194,7 +194,7 @@ static void add_absent(server_context *ctx, const request *request, value *value
 {
     for (size_t i = 0; i < batch->n; i++) {
         batch->verdicts[i] = VIDI_UNTRIED;
-        if (vidi_has(value->set, batch->items[i]) == VIDI_SEEN) {
+        if (value_has(value, batch->items[i]) == VIDI_SEEN) {
             reply_stored(ctx, request, false);
             continue;
         }
@@ -319,7 +319,7 @@ static int count(server_context *ctx, server_string **argv, int argc)
     if (argc != 3)
         return server.WrongArity(ctx);
     const value *value = value_if_there(ctx, argv[1], ROLE_CF);
-    int error = value ? vidi_count(value->set, text_of(argv[2]), &times) : VIDI_OK;
+    int error = value ? value_count(value, text_of(argv[2]), &times) : VIDI_OK;
     return error ? reply_failure(ctx, value, error) : server.ReplyWithLongLong(ctx, (long long)times);
 }
 

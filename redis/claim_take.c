@@ -144,7 +144,7 @@ static void claim_key_and_url(claiming *with, vidi_str key, vidi_str url, vidi_s
         server.ReplyWithLongLong(with->ctx, claim_read(claims, there).deadline - with->now);
         return;
     }
-    int verdict = there ? VIDI_NEW : vidi_has(with->value->set, url);
+    int verdict = there ? VIDI_NEW : value_has(with->value, url);
     if (verdict < 0) {
         reply_failure(with->ctx, with->value, verdict);
     } else if (verdict == VIDI_SEEN) {

@@ -39,7 +39,7 @@ uint64_t filter_items(const value *value)
 
 static bool has(const value *value, server_string *item)
 {
-    return value && vidi_has(value->set, text_of(item)) == VIDI_SEEN;
+    return value && value_has(value, text_of(item)) == VIDI_SEEN;
 }
 
 int filter_exists(server_context *ctx, server_string **argv, int argc, value_role role)

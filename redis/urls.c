@@ -84,7 +84,7 @@ static int has(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 1) : SERVER_OK;
-    int verdict = vidi_has(value->set, text_of(argv[2]));
+    int verdict = value_has(value, text_of(argv[2]));
     return verdict < 0 ? reply_failure(ctx, value, verdict) : reply_answer(ctx, value, verdict);
 }
 
@@ -117,7 +117,7 @@ static int count(server_context *ctx, server_string **argv, int argc)
     const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
     if (!value)
         return absent ? server.ReplyWithLongLong(ctx, 0) : SERVER_OK;
-    int code = vidi_count(value->set, text_of(argv[2]), &times);
+    int code = value_count(value, text_of(argv[2]), &times);
     if (code != VIDI_OK)
         return code < 0 ? reply_failure(ctx, value, code) : reply_answer(ctx, value, code);
     return server.ReplyWithLongLong(ctx, (long long)times);
@@ -136,7 +136,7 @@ typedef int (*batch_function)(value *value, const vidi_str *urls, size_t n, uint
 
 static int look_up(value *value, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
-    return vidi_has_batch(value->set, urls, n, verdicts);
+    return value_has_batch(value, urls, n, verdicts);
 }
 
 static size_t reply_until_untried(server_context *ctx, const value *value, const uint8_t *verdicts, size_t from,

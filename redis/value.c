@@ -266,6 +266,40 @@ value *value_or_new(server_context *ctx, server_string *name)
     return value_make(ctx, name, &settings);
 }
 
+/* ---- asking ---- */
+
+int value_has(const value *value, vidi_str item)
+{
+    memory_lift_limits();
+    int verdict = vidi_has(value->set, item);
+    memory_restore_limits();
+    return verdict;
+}
+
+int value_has_batch(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
+{
+    memory_lift_limits();
+    int code = vidi_has_batch(value->set, items, n, verdicts);
+    memory_restore_limits();
+    return code;
+}
+
+int value_has_previous(const value *value, vidi_str item)
+{
+    memory_lift_limits();
+    int verdict = vidi_has_previous(value->set, item);
+    memory_restore_limits();
+    return verdict;
+}
+
+int value_count(const value *value, vidi_str item, uint64_t *times)
+{
+    memory_lift_limits();
+    int code = vidi_count(value->set, item, times);
+    memory_restore_limits();
+    return code;
+}
+
 /* ---- adding ---- */
 
 static uint64_t count_stored(const value *value, const uint8_t *verdicts, size_t n)
@@ -289,7 +323,7 @@ static int add_all(value *value, const vidi_str *items, size_t n, uint8_t *verdi
 static int ask_while_full(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 {
     for (size_t i = 0; i < n; i++) {
-        int verdict = value->counts ? VIDI_NEW : vidi_has(value->set, items[i]);
+        int verdict = value->counts ? VIDI_NEW : value_has(value, items[i]);
         if (verdict < 0)
             return verdict;
         if (verdict == VIDI_NEW)
@@ -323,7 +357,9 @@ int value_add(value *value, const vidi_str *items, size_t n, uint8_t *verdicts)
 
 int value_remove(value *value, vidi_str item)
 {
+    memory_lift_limits();
     int code = vidi_remove(value->set, item);
+    memory_restore_limits();
     if (code == VIDI_OK) {
         value->items -= value->items > 0;
         value->deleted++;

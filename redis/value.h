@@ -100,7 +100,16 @@ static inline bool value_stored(const value *value, uint8_t verdict)
     return verdict == VIDI_NEW || (value->counts && verdict == VIDI_SEEN);
 }
 
-/* Removes an item, as vidi_remove does, and counts that. */
+/*
+ * vidi_has, vidi_has_batch, vidi_has_previous and vidi_count. They need memory for a moment, for a long URL or a large
+ * batch, and get it also if the value has reached its limit.
+ */
+int value_has(const value *value, vidi_str item);
+int value_has_batch(const value *value, const vidi_str *items, size_t n, uint8_t *verdicts);
+int value_has_previous(const value *value, vidi_str item);
+int value_count(const value *value, vidi_str item, uint64_t *times);
+
+/* Removes an item, as vidi_remove does, and counts that. Works also if the value has reached its limit. */
 int value_remove(value *value, vidi_str item);
 
 /* vidi_piece_read into the value's set, which the first piece makes. */

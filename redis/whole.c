@@ -120,7 +120,7 @@ static int has_previous(server_context *ctx, server_string **argv, int argc)
         return absent ? reply_absent(ctx) : SERVER_OK;
     if (!expiry_has_previous(value))
         return reply_error(ctx, NO_PREVIOUS);
-    int verdict = vidi_has_previous(value->set, text_of(argv[2]));
+    int verdict = value_has_previous(value, text_of(argv[2]));
     return verdict < 0 ? reply_failure(ctx, value, verdict) : reply_answer(ctx, value, verdict);
 }
 

@@ -51,6 +51,26 @@ def saved():
                 expect_error([r for r in client("VIDI.MADD", name, *URLS) if isinstance(r, Error)][-1], "MAXMEMORY")
 
 
+@case("a value at its limit answers questions and removes, also long URLs and large batches")
+def asked():
+    kinds = {"multilayer": ["CAPACITY", 20000], "eigen": ["CAPACITY", 20000], "fingerprint": ["PARAM", "multiset", "on"]}
+    long_url = "http://example.org/" + "x" * 200000
+    with Server() as server:
+        client = server.client()
+        for kind, words in kinds.items():
+            client("VIDI.RESERVE", kind, "KIND", kind, "MAXMEMORY", 80000, *words)
+            client("VIDI.ROTATE", kind)
+            number = 0
+            while not isinstance(client("VIDI.CLAIM", kind, "worker", 1000, URLS[number], "")[0], Error):
+                number += 1
+            used = client("MEMORY", "USAGE", kind)
+            expect(set(client("VIDI.MHAS", kind, *URLS, long_url)), {1}, kind)
+            for command in ("VIDI.HAS", "VIDI.HASPREVIOUS"):
+                expect([client(command, kind, url) for url in (URLS[0], long_url)], [1, 1], f"{command} {kind}")
+            expect(client("MEMORY", "USAGE", kind), used, f"{kind} keeps nothing of it")
+        expect([client(command, "fingerprint", long_url) for command in ("VIDI.COUNT", "VIDI.DEL")], [0, 0])
+
+
 @case("a file with more than the limit is loaded; after that the limit holds")
 def loaded():
     with Server("--appendonly", "yes") as server:
