@@ -22,13 +22,26 @@ void vidi__slabs_close(vidi__slabs *slabs)
     slabs->memory = NULL;
 }
 
-/* Block size: about 1/32 of the total. So little memory is allocated ahead, and blocks are few. */
+/*
+ * The largest multiple of a slab that is at most this size, at least one slab, and a size that jemalloc has: it has four
+ * for each power of two, and rounds all others up, which would waste up to a fifth.
+ */
+static uint64_t size_without_waste(uint64_t size)
+{
+    uint64_t step = VIDI__SLAB_BYTES;
+    while (size / step >= 8)
+        step *= 2;
+    return size < VIDI__SLAB_BYTES ? VIDI__SLAB_BYTES : size / step * step;
+}
+
+/*
+ * Block size: about 1/128 of the total, so that little memory is allocated ahead, and blocks are few. From 64 MiB on,
+ * blocks are large pages.
+ */
 static uint64_t next_block(const vidi__slabs *slabs)
 {
-    uint64_t size = slabs->total * VIDI__SLAB_BYTES / 32;
-    if (size >= HUGE_PAGE)
-        return HUGE_PAGE;
-    return size < VIDI__SLAB_BYTES ? VIDI__SLAB_BYTES : size / VIDI__SLAB_BYTES * VIDI__SLAB_BYTES;
+    uint64_t total = slabs->total * VIDI__SLAB_BYTES;
+    return total >= 32 * HUGE_PAGE ? HUGE_PAGE : size_without_waste(total / 128);
 }
 
 /* Allocates a block of this size. */
