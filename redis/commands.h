@@ -15,7 +15,7 @@ typedef struct command_entry {
     const char *summary;
     const char *complexity;
     const server_argument *arguments; /* ends with a NULL name; NULL: not described */
-    const char *since;                /* NULL: 1.0.0 */
+    const char *since;                /* NULL: 0.1.0 */
 } command_entry;
 
 /* The first argument is the key. */
