@@ -67,12 +67,11 @@ static int reply_one(server_context *ctx, const value *value, vidi_str word)
 /* BF.INFO key [CAPACITY | SIZE | FILTERS | ITEMS | EXPANSION] */
 int bf_info(server_context *ctx, server_string **argv, int argc)
 {
-    bool absent;
     if (argc != 2 && argc != 3)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ROLE_BF, &absent);
+    const value *value = filter_needed(ctx, argv[1], ROLE_BF);
     if (!value)
-        return absent ? reply_not_found(ctx) : SERVER_OK;
+        return SERVER_OK;
     if (argc == 3)
         return reply_one(ctx, value, text_of(argv[2]));
     server.ReplyWithMap(ctx, FIELDS);
@@ -95,12 +94,11 @@ static void reply_stage(server_context *ctx, const vidi_stage_stats *stage)
 /* BF.DEBUG key */
 int bf_debug(server_context *ctx, server_string **argv, int argc)
 {
-    bool absent;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ROLE_BF, &absent);
+    const value *value = filter_needed(ctx, argv[1], ROLE_BF);
     if (!value)
-        return absent ? reply_not_found(ctx) : SERVER_OK;
+        return SERVER_OK;
     char line[40];
     snprintf(line, sizeof line, "size:%" PRIu64, filter_items(value));
     long stages = 0;

@@ -29,12 +29,11 @@ uint64_t cuckoo_filters(const value *value)
 /* CF.INFO key */
 int cf_info(server_context *ctx, server_string **argv, int argc)
 {
-    bool absent;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ROLE_CF, &absent);
+    const value *value = filter_needed(ctx, argv[1], ROLE_CF);
     if (!value)
-        return absent ? reply_not_found(ctx) : SERVER_OK;
+        return SERVER_OK;
     const traits *settings = &value->settings;
     server.ReplyWithMap(ctx, 8);
     reply_field(ctx, "Size", value_bytes(value));
@@ -51,13 +50,12 @@ int cf_info(server_context *ctx, server_string **argv, int argc)
 /* CF.DEBUG key */
 int cf_debug(server_context *ctx, server_string **argv, int argc)
 {
-    bool absent;
     char line[240];
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ROLE_CF, &absent);
+    const value *value = filter_needed(ctx, argv[1], ROLE_CF);
     if (!value)
-        return absent ? reply_not_found(ctx) : SERVER_OK;
+        return SERVER_OK;
     const traits *settings = &value->settings;
     snprintf(line, sizeof line,
              "bktsize:%u buckets:%" PRIu64 " items:%" PRIu64 " deletes:%" PRIu64 " filters:%" PRIu64

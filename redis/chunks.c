@@ -224,15 +224,14 @@ static bool parse_iterator(const family *family, server_string *text, long long 
 static int scandump(server_context *ctx, server_string **argv, int argc, const family *family)
 {
     long long iterator;
-    bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
     bool good = parse_iterator(family, argv[2], &iterator);
     if (!good && family->role == ROLE_CF)
         return server.ReplyWithError(ctx, family->bad_iterator);
-    const value *value = value_for_read(ctx, argv[1], family->role, &absent);
+    const value *value = filter_needed(ctx, argv[1], family->role);
     if (!value)
-        return absent ? reply_not_found(ctx) : SERVER_OK;
+        return SERVER_OK;
     if (!good)
         return server.ReplyWithError(ctx, family->bad_iterator);
     if (!asks_for_chunk(iterator) || (family->empty_dumps_nothing && filter_items(value) == 0))

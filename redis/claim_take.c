@@ -320,10 +320,9 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
     claim_terms terms = {.owner = text_of(argv[2])};
     if (!parse_time(ctx, argv[3], CLAIM_DEADLINE_MOST, &terms.deadline) || !parse_lease(ctx, argv[4], &terms.lease))
         return SERVER_OK;
-    bool absent;
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_needed_for_write(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
         return reply_error(ctx, "there is no memory for the claim");
     if (hold_all(ctx, value, terms, argv + 5, argc - 5))

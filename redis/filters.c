@@ -13,6 +13,15 @@ int reply_not_found(server_context *ctx)
     return server.ReplyWithError(ctx, "ERR not found");
 }
 
+const value *filter_needed(server_context *ctx, server_string *name, value_role role)
+{
+    bool absent;
+    const value *found = value_for_read(ctx, name, role, &absent);
+    if (absent)
+        reply_not_found(ctx);
+    return found;
+}
+
 int reply_range(server_context *ctx, const char *text, uint64_t least, uint64_t most)
 {
     char line[160];

@@ -15,6 +15,9 @@
 /* The error for a key that is needed and absent. */
 int reply_not_found(server_context *ctx);
 
+/* The filter of this role at a key, to be read; NULL after an error was replied. */
+const value *filter_needed(server_context *ctx, server_string *name, value_role role);
+
 /* The error for a number out of range: the text, with [least, most] behind it. */
 int reply_range(server_context *ctx, const char *text, uint64_t least, uint64_t most);
 

@@ -181,12 +181,11 @@ static int gather(const value *value, facts *facts)
 static int info(server_context *ctx, server_string **argv, int argc)
 {
     facts facts;
-    bool absent;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_needed_for_read(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     int code = gather(value, &facts);
     if (code < 0)
         return reply_failure(ctx, value, code);
@@ -254,12 +253,11 @@ static void reply_with_stages(server_context *ctx, const vidi_set *set, const vi
 static int stats(server_context *ctx, server_string **argv, int argc)
 {
     vidi_stats stats = {.size = sizeof stats};
-    bool absent;
     if (argc != 2)
         return server.WrongArity(ctx);
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_needed_for_read(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     int code = vidi_stat(value->set, &stats);
     if (code < 0)
         return reply_failure(ctx, value, code);

@@ -44,16 +44,15 @@ static int dump(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t cursor, most;
     buffer piece = {0};
-    bool absent;
     if (argc < 3)
         return server.WrongArity(ctx);
     if (!parse_count(text_of(argv[2]), &cursor))
         return reply_error(ctx, "the cursor must be 0, or what the last VIDI.DUMP answered");
     if (!parse_most(argv + 3, argc - 3, &most))
         return reply_error(ctx, "after the cursor, MOST and a number of bytes between 4096 and 512mb may follow");
-    const value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    const value *value = value_needed_for_read(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     int code = value_piece(value, &cursor, (size_t)most, buffer_collect, &piece);
     if (code < 0)
         reply_failure(ctx, value, code);

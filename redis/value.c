@@ -42,6 +42,24 @@ value *value_for_write(server_context *ctx, server_string *name, unsigned roles,
     return open_value(ctx, name, SERVER_READ | SERVER_WRITE, roles, absent);
 }
 
+value *value_needed_for_read(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_read(ctx, name, ANY_ROLE, &absent);
+    if (absent)
+        reply_absent(ctx);
+    return found;
+}
+
+value *value_needed_for_write(server_context *ctx, server_string *name)
+{
+    bool absent;
+    value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
+    if (absent)
+        reply_absent(ctx);
+    return found;
+}
+
 value *value_if_there(server_context *ctx, server_string *name, unsigned roles)
 {
     bool absent;

@@ -42,6 +42,10 @@ typedef struct value {
 value *value_for_read(server_context *ctx, server_string *name, unsigned roles, bool *absent);
 value *value_for_write(server_context *ctx, server_string *name, unsigned roles, bool *absent);
 
+/* The same for commands of VIDI.* that cannot do without the key: an absent one is an error, too. */
+value *value_needed_for_read(server_context *ctx, server_string *name);
+value *value_needed_for_write(server_context *ctx, server_string *name);
+
 /* The same for commands that treat wrong types and absent keys alike (BF.EXISTS): replies nothing. */
 value *value_if_there(server_context *ctx, server_string *name, unsigned roles);
 

@@ -88,15 +88,14 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
 {
     rotation rotation;
     vidi_stats stats = {.size = sizeof stats};
-    bool absent;
     if (argc < 2)
         return server.WrongArity(ctx);
     const char *wrong = parse_rotation(&rotation, argv + 2, argc - 2);
     if (wrong)
         return reply_error(ctx, wrong);
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_needed_for_write(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     int code = rotate(value, &rotation);
     if (code == VIDI_OK)
         code = vidi_stat(value->set, &stats);
@@ -112,12 +111,11 @@ static int rotate_command(server_context *ctx, server_string **argv, int argc)
 /* VIDI.HASPREVIOUS key url */
 static int has_previous(server_context *ctx, server_string **argv, int argc)
 {
-    bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
-    value *value = value_for_read(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_needed_for_read(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     if (!expiry_has_previous(value))
         return reply_error(ctx, NO_PREVIOUS);
     int verdict = value_has_previous(value, text_of(argv[2]));
@@ -151,14 +149,13 @@ static int expire_at(server_context *ctx, server_string **argv, int argc)
 static int max_memory(server_context *ctx, server_string **argv, int argc)
 {
     uint64_t bytes;
-    bool absent;
     if (argc != 3)
         return server.WrongArity(ctx);
     if (!parse_bytes(text_of(argv[2]), &bytes))
         return reply_error(ctx, "the limit must be a number of bytes, such as 100mb, or 0 for none");
-    value *value = value_for_write(ctx, argv[1], ANY_ROLE, &absent);
+    value *value = value_needed_for_write(ctx, argv[1]);
     if (!value)
-        return absent ? reply_absent(ctx) : SERVER_OK;
+        return SERVER_OK;
     value->settings.max_memory = value->memory.limit = bytes;
     server.ReplicateVerbatim(ctx);
     value_changed(ctx, argv[1]);
