@@ -298,17 +298,13 @@ static const server_argument insert_arguments[] = {
     ARG_OPTION("expansion", "EXPANSION", SERVER_ARG_INTEGER),
     ARG_TOKEN("nocreate", "NOCREATE"),
     ARG_TOKEN("nonscaling", "NONSCALING"),
-    {.name = "items", .token = "ITEMS", .type = SERVER_ARG_TOKEN, .key_spec = -1},
+    ARG_WORD("items", "ITEMS"),
     ARG_MANY("item", SERVER_ARG_STRING),
     ARG_END,
 };
 static const server_argument field_arguments[] = {
-    {.name = "capacity", .token = "CAPACITY", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "size", .token = "SIZE", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "filters", .token = "FILTERS", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "items", .token = "ITEMS", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "expansion", .token = "EXPANSION", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    ARG_END,
+    ARG_WORD("capacity", "CAPACITY"), ARG_WORD("size", "SIZE"),           ARG_WORD("filters", "FILTERS"),
+    ARG_WORD("items", "ITEMS"),       ARG_WORD("expansion", "EXPANSION"), ARG_END,
 };
 static const server_argument info_arguments[] = {
     ARG_KEY,

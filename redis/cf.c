@@ -367,7 +367,7 @@ static const server_argument insert_arguments[] = {
     ARG_KEY,
     ARG_OPTION("capacity", "CAPACITY", SERVER_ARG_INTEGER),
     ARG_TOKEN("nocreate", "NOCREATE"),
-    {.name = "items", .token = "ITEMS", .type = SERVER_ARG_TOKEN, .key_spec = -1},
+    ARG_WORD("items", "ITEMS"),
     ARG_MANY("item", SERVER_ARG_STRING),
     ARG_END,
 };

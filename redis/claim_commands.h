@@ -6,6 +6,10 @@
 
 #include "value.h"
 
+/* Errors about arguments. */
+#define BAD_OWNER "an owner's name has 1 to 1024 bytes"
+#define BAD_TOKEN "a token has 16 hexadecimal digits"
+
 /* A token in words: 16 hexadecimal digits in lower case. */
 #define TOKEN_DIGITS 16
 void token_print(uint64_t token, char text[TOKEN_DIGITS + 1]);

@@ -16,7 +16,10 @@ typedef struct claim_key {
     char room[2048];
 } claim_key;
 
-/* VIDI_OK, and claim_key_free is due; VIDI_INVALID if the set does not keep such lines (vidi_message() says why); or an error. */
+/*
+ * VIDI_OK, and claim_key_free is due; VIDI_INVALID if the set does not keep such lines (vidi_message() says why); or an
+ * error.
+ */
 int claim_key_make(claim_key *key, const value *value, vidi_str url);
 void claim_key_free(claim_key *key);
 

@@ -36,7 +36,7 @@ static const char *parse_option(server_string **argv, listing *listing)
     vidi_str word = text_of(argv[0]), text = text_of(argv[1]);
     if (word_is(word, "OWNER")) {
         listing->owner = text;
-        return text.len ? NULL : "an owner's name has 1 to 1024 bytes";
+        return text.len ? NULL : BAD_OWNER;
     }
     if (word_is(word, "COUNT"))
         return parse_count(text, &listing->count) && listing->count <= LIST_MOST ? NULL : "COUNT is at most 1000";

@@ -93,7 +93,7 @@ int command_commit(server_context *ctx, server_string **argv, int argc)
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc) || with.tokens != argc - 3)
-        return reply_error(ctx, "a token has 16 hexadecimal digits");
+        return reply_error(ctx, BAD_TOKEN);
     if (!begin_returning(&with, argv))
         return SERVER_OK;
     for (int i = 0; i < with.tokens; i++)
@@ -155,7 +155,7 @@ int command_release(server_context *ctx, server_string **argv, int argc)
     if (!parse_owner(ctx, argv[2], &with.owner))
         return SERVER_OK;
     if (!count_tokens(&with, argv, argc))
-        return reply_error(ctx, "a token has 16 hexadecimal digits");
+        return reply_error(ctx, BAD_TOKEN);
     if (!parse_release(&with, argv, argc) || !begin_returning(&with, argv))
         return SERVER_OK;
     for (int i = 0; i < with.tokens; i++)

@@ -300,7 +300,7 @@ static bool hold_all(server_context *ctx, value *value, claim_terms terms, serve
         terms.url = text_of(triples[i + 1]);
         terms.payload = text_of(triples[i + 2]);
         if (!parse_token(text_of(triples[i]), &terms.token)) {
-            reply_error(ctx, "a token has 16 hexadecimal digits");
+            reply_error(ctx, BAD_TOKEN);
             return false;
         }
         int error = hold_one(value, &terms);

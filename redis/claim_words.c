@@ -13,7 +13,7 @@ bool parse_owner(server_context *ctx, const server_string *argument, vidi_str *o
     *owner = text_of(argument);
     if (owner->len >= 1 && owner->len <= CLAIM_OWNER_MOST)
         return true;
-    reply_error(ctx, "an owner's name has 1 to 1024 bytes");
+    reply_error(ctx, BAD_OWNER);
     return false;
 }
 

@@ -5,20 +5,10 @@
 
 #include <string.h>
 
-#define FIRST_ARGUMENT(flags_)                                                                                         \
-    {                                                                                                                  \
-        {.flags = (flags_),                                                                                            \
-         .begin = SERVER_BEGIN_INDEX,                                                                                  \
-         .at.index.position = 1,                                                                                       \
-         .find = SERVER_FIND_RANGE,                                                                                    \
-         .keys.range = {0, 1, 0}},                                                                                     \
-            {.begin = SERVER_BEGIN_NOWHERE},                                                                           \
-    }
-
-const server_key_spec keys_read[] = FIRST_ARGUMENT(SERVER_KEY_RO | SERVER_KEY_ACCESS);
-const server_key_spec keys_insert[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_INSERT);
-const server_key_spec keys_update[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_UPDATE);
-const server_key_spec keys_delete[] = FIRST_ARGUMENT(SERVER_KEY_RW | SERVER_KEY_DELETE);
+const server_key_spec keys_read[] = {KEYS_AT(1, 0, SERVER_KEY_RO | SERVER_KEY_ACCESS), KEYS_END};
+const server_key_spec keys_insert[] = {KEYS_AT(1, 0, SERVER_KEY_RW | SERVER_KEY_INSERT), KEYS_END};
+const server_key_spec keys_update[] = {KEYS_AT(1, 0, SERVER_KEY_RW | SERVER_KEY_UPDATE), KEYS_END};
+const server_key_spec keys_delete[] = {KEYS_AT(1, 0, SERVER_KEY_RW | SERVER_KEY_DELETE), KEYS_END};
 
 static const server_info_version info_version = {
     .version = 1,

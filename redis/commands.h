@@ -24,7 +24,18 @@ extern const server_key_spec keys_insert[]; /* of a key that is added to, and ma
 extern const server_key_spec keys_update[]; /* of a key that is changed */
 extern const server_key_spec keys_delete[]; /* of a key from which items are removed */
 
-/* Shorthands for tables of arguments. */
+/* Shorthands for a list of keys of your own: the arguments from one position to another (0: that one alone). */
+#define KEYS_AT(position_, last_, flags_)                                                                              \
+    {                                                                                                                  \
+        .flags = (flags_), .begin = SERVER_BEGIN_INDEX, .at.index.position = (position_), .find = SERVER_FIND_RANGE,   \
+        .keys.range.last = (last_), .keys.range.step = 1                                                               \
+    }
+#define KEYS_END                                                                                                       \
+    {                                                                                                                  \
+        .begin = SERVER_BEGIN_NOWHERE                                                                                  \
+    }
+
+/* Shorthands for tables of arguments. An ARG_TOKEN is a word that may be left out, an ARG_WORD one that may not. */
 #define ARG_KEY                                                                                                        \
     {                                                                                                                  \
         .name = "key", .type = SERVER_ARG_KEY, .key_spec = 0                                                           \
@@ -49,6 +60,10 @@ extern const server_key_spec keys_delete[]; /* of a key from which items are rem
 #define ARG_TOKEN(name_, token_)                                                                                       \
     {                                                                                                                  \
         .name = (name_), .token = (token_), .type = SERVER_ARG_TOKEN, .key_spec = -1, .flags = SERVER_ARG_OPTIONAL     \
+    }
+#define ARG_WORD(name_, token_)                                                                                        \
+    {                                                                                                                  \
+        .name = (name_), .token = (token_), .type = SERVER_ARG_TOKEN, .key_spec = -1                                   \
     }
 #define ARG_END                                                                                                        \
     {                                                                                                                  \

@@ -223,17 +223,13 @@ static int mhas(server_context *ctx, server_string **argv, int argc)
 
 /* The key that is made, and the one that it is made like. */
 static const server_key_spec reserve_keys[] = {
-    {.flags = SERVER_KEY_OW | SERVER_KEY_INSERT,
-     .begin = SERVER_BEGIN_INDEX,
-     .at.index.position = 1,
-     .find = SERVER_FIND_RANGE,
-     .keys.range = {0, 1, 0}},
+    KEYS_AT(1, 0, SERVER_KEY_OW | SERVER_KEY_INSERT),
     {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS,
      .begin = SERVER_BEGIN_KEYWORD,
      .at.keyword = {"LIKE", 2},
      .find = SERVER_FIND_RANGE,
      .keys.range = {0, 1, 0}},
-    {.begin = SERVER_BEGIN_NOWHERE},
+    KEYS_END,
 };
 
 static const server_argument error_arguments[] = {
@@ -242,9 +238,9 @@ static const server_argument error_arguments[] = {
     ARG_END,
 };
 static const server_argument invalid_arguments[] = {
-    {.name = "keep", .token = "KEEP", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "drop", .token = "DROP", .type = SERVER_ARG_TOKEN, .key_spec = -1},
-    {.name = "fail", .token = "FAIL", .type = SERVER_ARG_TOKEN, .key_spec = -1},
+    ARG_WORD("keep", "KEEP"),
+    ARG_WORD("drop", "DROP"),
+    ARG_WORD("fail", "FAIL"),
     ARG_END,
 };
 static const server_argument param_arguments[] = {

@@ -282,17 +282,9 @@ static int merge(server_context *ctx, server_string **argv, int argc)
 /* ---- the table ---- */
 
 static const server_key_spec merge_keys[] = {
-    {.flags = SERVER_KEY_RW | SERVER_KEY_INSERT,
-     .begin = SERVER_BEGIN_INDEX,
-     .at.index.position = 1,
-     .find = SERVER_FIND_RANGE,
-     .keys.range = {0, 1, 0}},
-    {.flags = SERVER_KEY_RO | SERVER_KEY_ACCESS,
-     .begin = SERVER_BEGIN_INDEX,
-     .at.index.position = 2,
-     .find = SERVER_FIND_RANGE,
-     .keys.range = {-1, 1, 0}},
-    {.begin = SERVER_BEGIN_NOWHERE},
+    KEYS_AT(1, 0, SERVER_KEY_RW | SERVER_KEY_INSERT),
+    KEYS_AT(2, -1, SERVER_KEY_RO | SERVER_KEY_ACCESS),
+    KEYS_END,
 };
 
 static const server_argument rotate_arguments[] = {

@@ -102,39 +102,43 @@ def save_in_fork():
         expect(client("VIDI.MADD", "set", *values.urls(1000, "last")), [1] * 1000)
 
 
+SNAPSHOT = ("--save", "")
+COMMANDS = ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")
+
+
+def save_and_restart(server, client, options):
+    """Saves in the way of the server's options, restarts it, and gives a new client."""
+    if options is COMMANDS:
+        rewrite(client)
+        server.restart()
+    else:
+        server.restart("SAVE")
+    return server.client()
+
+
 @case("the previous epoch survives RDB and AOF rewrite")
 def previous():
-    for options in (("--save", ""), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
+    for options in (SNAPSHOT, COMMANDS):
         with Server(*options) as server:
             client = server.client()
             values.fill(client)
             asked = ["VIDI.HASPREVIOUS", "rotated"]
             wanted = [client(*asked, u) for u in values.urls(3, "old") + values.urls(3, "new")]
             expect(wanted, [0] * 3 + [1] * 3)
-            if options[1]:
-                rewrite(client)
-                server.restart()
-            else:
-                server.restart("SAVE")
-            client = server.client()
+            client = save_and_restart(server, client, options)
             expect([client(*asked, u) for u in values.urls(3, "old") + values.urls(3, "new")], wanted)
             expect(client("VIDI.MHAS", "rotated", *values.urls(3, "old")), [1] * 3)
 
 
 @case("claims survive: their tokens commit, and nobody else gets them")
 def claims():
-    for options in (("--save", ""), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no")):
+    for options in (SNAPSHOT, COMMANDS):
         with Server(*options) as server:
             client = server.client()
             client("VIDI.RESERVE", "set", "CAPACITY", 1000)
             mine = values.urls(5, "claimed")
             tokens = values.claim(client, "set", "worker", values.HOUR, mine)
-            if options[1]:
-                rewrite(client)
-                server.restart()
-            else:
-                server.restart("SAVE")
-            client = server.client()
+            client = save_and_restart(server, client, options)
             reply = client("VIDI.CLAIM", "set", "other", values.HOUR, mine[0], "")
             expect(reply[0][0], b"held")
             check(0 < reply[0][1] <= values.HOUR, f"the time left is {reply[0][1]}")
