@@ -95,6 +95,27 @@ typedef struct part {
     size_t len;
 } part;
 
+/*
+ * All parts that are only zeros share this one. A large filter that holds little is mostly zeros, which take next to
+ * nothing in a payload, because the server compresses its strings: they must not take memory either.
+ */
+static char zeros[STRING_BYTES];
+
+static void share_zeros(part *part)
+{
+    if (memcmp(part->bytes, zeros, part->len) != 0)
+        return;
+    server.Free(part->bytes);
+    part->bytes = zeros;
+}
+
+static void free_bytes(part *part)
+{
+    if (part->bytes != zeros)
+        server.Free(part->bytes);
+    part->bytes = NULL;
+}
+
 /* The stream of a set. Parts are taken from the list if they were collected, else from the server. */
 typedef struct parts {
     server_io *io;
@@ -130,6 +151,7 @@ static bool collect(parts *parts)
             server.Free(more);
             return false;
         }
+        share_zeros(more);
         if (parts->last)
             parts->last->next = more;
         else
@@ -142,8 +164,7 @@ static bool collect(parts *parts)
 
 static bool next_part(parts *parts)
 {
-    server.Free(parts->now.bytes);
-    parts->now.bytes = NULL;
+    free_bytes(&parts->now);
     parts->used = 0;
     if (!parts->collected)
         return load_part(parts->io, &parts->now);
@@ -173,11 +194,11 @@ static int64_t pull(void *context, void *data, size_t size)
 
 static void drop_parts(parts *parts)
 {
-    server.Free(parts->now.bytes);
+    free_bytes(&parts->now);
     while (parts->first) {
         part *first = parts->first;
         parts->first = first->next;
-        server.Free(first->bytes);
+        free_bytes(first);
         server.Free(first);
     }
 }
