@@ -3,8 +3,11 @@
  *
  * A filter that scales is a `scalable` set whose stages end by count, each with half the error rate of the one before:
  * the capacities and rates of RedisBloom. One that does not is a `classic` set, and is full when it holds as many items
- * as were reserved. Both keep bytes as they are. The kinds were chosen by measuring (docs/BENCHMARKS.md): `blocked`
- * takes longer to add one item, 7 % more memory, and allocates all of it at once.
+ * as were reserved. Both keep bytes as they are.
+ *
+ * The kinds were chosen by measuring, in microseconds of server time an add and bits an item, with a million items at
+ * 1 %: reserved `classic` 0.65 and 9.6, `blocked` 0.77 and 10.6; from 100 on, `scalable` of `classic` 1.17 and 47, of
+ * `fingerprint` 1.07 and 63. A command that does nothing takes 0.41, SADD 1.56.
  */
 #include <stdio.h>
 
