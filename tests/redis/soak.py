@@ -215,7 +215,11 @@ def same(one, other, where):
 
 @case("replicas, files and snapshots hold the same after random commands")
 def soak():
-    story = Story(SEED)
+    for number in range(2):
+        tell(Story(f"{SEED}/{number}"))
+
+
+def tell(story):
     with Server("--appendonly", "yes", "--aof-use-rdb-preamble", "no", "--auto-aof-rewrite-percentage", "0") as primary, \
             Server() as replica, Server() as late:
         replica.follow(primary)
