@@ -156,7 +156,7 @@ int vidi__slabs_take(vidi__slabs *slabs, unsigned char **slab)
 
 void vidi__slabs_give(vidi__slabs *slabs, unsigned char *slab)
 {
-    if (!slab)
+    if (!slab || slabs->closing)
         return;
     vidi__mutex_lock(&slabs->lock);
     memcpy(slab, &slabs->free, sizeof slabs->free);

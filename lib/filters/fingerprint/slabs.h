@@ -36,6 +36,7 @@ typedef struct vidi__slabs {
     uint64_t block_count, block_room;
     void *ahead; /* list of prepared blocks of 2 MiB, linked through their first bytes */
     uint64_t ahead_count;
+    bool closing; /* slabs that are given back are left alone: their blocks will be released soon */
 } vidi__slabs;
 
 void vidi__slabs_init(vidi__slabs *slabs, vidi__memory *memory);

@@ -73,6 +73,7 @@ void vidi__table_close(vidi__table *table)
 {
     if (!table->partitions)
         return;
+    table->slabs.closing = true; /* a list of free slabs would be a write to each of them */
     for (unsigned i = 0; i < vidi__table_partitions(table); i++)
         free_directory(table, &table->partitions[i]);
     free_divided(table);
