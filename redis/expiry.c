@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "memory.h"
 #include "server.h"
 #include "value.h"
 
@@ -53,6 +54,7 @@ void expiry_forget(value *value)
 void expiry_run(void)
 {
     long long now = server.Milliseconds();
+    memory_free_in_background();
     pthread_mutex_lock(&lock);
     for (value *value = waiting, *next; value; value = next) {
         next = value->expiry.next;
@@ -63,6 +65,7 @@ void expiry_run(void)
         link_out(value);
     }
     pthread_mutex_unlock(&lock);
+    memory_free_at_once();
 }
 
 bool expiry_has_previous(const value *value)

@@ -16,13 +16,19 @@
 
 #include <string.h>
 
+#include "background.h"
+
 #define LARGE ((size_t)2 << 20) /* from here on a request may fail instead of ending the server */
 #define NATURAL 16u             /* alignment that every allocator gives */
+
+/* Blocks from here on are worth a thread. Sets that have only smaller ones take a few MB. */
+#define FREE_LATER ((size_t)64 << 10)
 
 static bool shifts;
 static bool is_primary = true, is_loading;
 static unsigned lifted;
 static _Atomic uint64_t total;
+static _Thread_local bool frees_later;
 
 static bool is_aligned(const void *ptr, size_t alignment)
 {
@@ -155,8 +161,12 @@ static void give_back(void *context, void *ptr, size_t bytes, size_t alignment)
     if (!ptr)
         return;
     void *block = block_of(ptr, alignment);
-    count_down(memory, server.MallocSize(block));
-    server.Free(block);
+    size_t counted = server.MallocSize(block);
+    count_down(memory, counted);
+    if (frees_later && counted >= FREE_LATER)
+        background_free(block, counted);
+    else
+        server.Free(block);
 }
 
 static void *allocate(void *context, size_t bytes, size_t alignment)
@@ -211,6 +221,17 @@ void memory_lift_limits(void)
 void memory_restore_limits(void)
 {
     lifted--;
+}
+
+void memory_free_in_background(void)
+{
+    frees_later = true;
+}
+
+void memory_free_at_once(void)
+{
+    frees_later = false;
+    background_start();
 }
 
 void memory_set_primary(bool primary)

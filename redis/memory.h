@@ -43,6 +43,13 @@ void memory_set_loading(bool loading);
 void memory_lift_limits(void);
 void memory_restore_limits(void);
 
+/*
+ * For the time between the two, large blocks that this thread releases are freed in the background (background.h). They
+ * do not count any more at once.
+ */
+void memory_free_in_background(void);
+void memory_free_at_once(void);
+
 /* Bytes that all values hold. */
 uint64_t memory_total(void);
 

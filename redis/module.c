@@ -3,6 +3,7 @@
  */
 #include <vidi/vidi.h>
 
+#include "background.h"
 #include "commands.h"
 #include "config.h"
 #include "expiry.h"
@@ -74,6 +75,7 @@ static void on_info(server_info *info, int for_crash_report)
     server.InfoAddFieldCString(info, "version", vidi_version());
     server.InfoAddFieldCString(info, "cpu", vidi_cpu());
     server.InfoAddFieldULongLong(info, "memory_bytes", memory_total());
+    server.InfoAddFieldULongLong(info, "bytes_to_free", background_bytes());
     server.InfoAddFieldULongLong(info, "loads", type_loads());
 }
 

@@ -212,7 +212,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(server_key *, OpenKey, (server_context * ctx, server_string * name, int mode))                                   \
     X(void, CloseKey, (server_key * key))                                                                              \
     X(int, KeyType, (server_key * key))                                                                                \
-    X(int, DeleteKey, (server_key * key))                                                                              \
+    X(int, UnlinkKey, (server_key * key))                                                                              \
     X(int, SignalModifiedKey, (server_context * ctx, server_string * name))                                            \
     X(int, NotifyKeyspaceEvent, (server_context * ctx, int type, const char *event, server_string *name))              \
     X(server_type *, CreateDataType,                                                                                   \

@@ -83,10 +83,11 @@ static const char *parse_words(settings *settings, bool *replace, server_string 
     return settings->like ? "a set that is loaded brings its own key; LIKE is for VIDI.RESERVE" : wrong;
 }
 
+/* Whatever the server's configuration says, a large value is freed in the background. */
 static void remove_key(server_context *ctx, server_string *name)
 {
     server_key *key = server.OpenKey(ctx, name, SERVER_READ | SERVER_WRITE);
-    server.DeleteKey(key);
+    server.UnlinkKey(key);
     server.CloseKey(key);
 }
 

@@ -9,6 +9,7 @@
 #include "claims.h"
 #include "commands.h"
 #include "expiry.h"
+#include "memory.h"
 #include "replicate.h"
 #include "reply.h"
 #include "server.h"
@@ -66,7 +67,9 @@ static int rotate(value *value, const rotation *rotation)
     next.capacity = rotation->capacity;
     next.error = rotation->error;
     next.flags = VIDI_KEEP_PREVIOUS;
+    memory_free_in_background(); /* the epoch before the last one, if it was kept */
     int code = vidi_rotate(value->set, &next);
+    memory_free_at_once();
     if (code < 0)
         return code;
     if (rotation->capacity)
