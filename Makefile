@@ -9,7 +9,7 @@ BENCH_PLOTS ?= build
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
-# URLs that `make bench-redis` sends to the module for Redis and Valkey.
+# URLs that `make bench-redis` sends to the module for Redis and Valkey, several sizes with commas between them.
 BENCH_REDIS ?= 1e6
 # Pages of the site that the crawlers visit.
 BENCH_PAGES ?= 20000
