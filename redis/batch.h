@@ -8,7 +8,7 @@
 
 #include "server.h"
 
-#define BATCH_FEW 128 /* items that need no memory of their own */
+#define BATCH_FEW 128 /* up to this many items, nothing is allocated */
 
 typedef struct batch {
     size_t n;
@@ -18,7 +18,7 @@ typedef struct batch {
     uint8_t few_verdicts[BATCH_FEW];
 } batch;
 
-/* Takes the arguments of a command, which must live as long. */
+/* Takes arguments of a command, which must live as long as the batch. */
 void batch_take(batch *batch, server_string **argv, int argc);
 void batch_free(batch *batch);
 

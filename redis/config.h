@@ -1,6 +1,6 @@
 /*
- * The module's configuration, vidi.* in CONFIG GET and CONFIG SET, and its arguments after `loadmodule`. What new BF and
- * CF keys are made with if a command does not say.
+ * The module's configuration, vidi.* in CONFIG GET and CONFIG SET, and its arguments after `loadmodule`: mostly how
+ * new BF and CF keys are made if a command does not say.
  */
 #ifndef REDIS_CONFIG_H
 #define REDIS_CONFIG_H

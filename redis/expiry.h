@@ -14,7 +14,7 @@
 
 struct value;
 
-/* Links of a value in the list of those that wait; all zero outside. */
+/* A value's links in the list of values that wait; all zero if it is not in the list. */
 typedef struct expiry_link {
     struct value *next, **at;
 } expiry_link;
@@ -22,13 +22,13 @@ typedef struct expiry_link {
 /* Sets the time at which the previous epoch is dropped, in Unix milliseconds; 0: never. */
 void expiry_set(struct value *value, int64_t until);
 
-/* Before a value is freed, from any thread. */
+/* Call this before a value is freed, from any thread. */
 void expiry_forget(struct value *value);
 
 /* Whether there is a previous epoch whose time is not over. */
 bool expiry_has_previous(const struct value *value);
 
-/* Drops all that are due. The server calls it some times a second. */
+/* Drops the previous epochs whose time has come. Called several times a second. */
 void expiry_run(void);
 
 #endif

@@ -82,7 +82,7 @@ static void *block_of(void *ptr, size_t alignment)
     return shifts && alignment > NATURAL ? bytes - bytes[-1] : bytes;
 }
 
-/* What the server must be asked for; 0 if there is no such number. */
+/* How many bytes to ask the server for; 0 if that is no number. */
 static size_t size_to_ask(size_t bytes, size_t alignment)
 {
     bytes += bytes == 0;
@@ -131,7 +131,7 @@ static void count_down(memory *memory, size_t bytes)
     atomic_fetch_sub_explicit(&total, bytes, memory_order_relaxed);
 }
 
-/* The limit is asked before, so that nothing large is allocated in vain, and after, because blocks are rounded up. */
+/* Checks the limit before allocating, so that nothing large is allocated in vain, and after it: blocks are rounded up. */
 static void *take(void *context, size_t bytes, size_t alignment, bool zeroed)
 {
     memory *memory = context;

@@ -45,7 +45,10 @@ static void on_cron(server_context *ctx, server_event event, uint64_t subevent, 
     replicate_look_around(ctx);
 }
 
-/* What a replica, or the append-only file, begins with is written by a child: from now on it must be told the rest. */
+/*
+ * A forked child writes the snapshot that a replica or the append-only file begins with, so whatever happens from now on
+ * must be replicated.
+ */
 static void on_fork(server_context *ctx, server_event event, uint64_t subevent, void *data)
 {
     (void)ctx;

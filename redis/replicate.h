@@ -18,7 +18,7 @@
  */
 void replicate_expect_listeners(void);
 
-/* Finds out whether anybody listens: replicas, the backlog or the append-only file. Some times a second. */
+/* Finds out whether anybody listens: replicas, the backlog or the append-only file. Called several times a second. */
 void replicate_look_around(server_context *ctx);
 
 /* VIDI.RESERVE with the settings that the value was made with. */

@@ -14,7 +14,7 @@
 #include "reply.h"
 #include "value.h"
 
-#define PIECE_BYTES ((size_t)16 << 20) /* that a piece has at most, unless the command says otherwise */
+#define PIECE_BYTES ((size_t)16 << 20) /* the largest piece, unless the command says otherwise */
 #define PIECE_LEAST 4096
 #define PIECE_MOST ((size_t)512 << 20) /* the server's limit for an argument */
 

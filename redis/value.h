@@ -16,7 +16,7 @@
 
 typedef struct claims claims;
 
-/* Which piece was to come next when a value was saved that came in pieces. */
+/* Of a value that was saved while its pieces were still coming: which one comes next. */
 typedef struct saved_arrival {
     uint64_t position;
     vidi_arrival arrival;
@@ -32,7 +32,7 @@ typedef struct value {
     uint64_t deleted;     /* CF.INFO: items deleted */
     uint64_t merged;      /* items that came by merging, in sets that store every add */
     uint64_t position;    /* what VIDI.LOAD expects next while the set comes in pieces; 0: it is complete */
-    saved_arrival *saved; /* until it has come so far again; NULL: it was not saved like that */
+    saved_arrival *saved; /* to go on from when everything that was saved is loaded; NULL: nothing */
     uint64_t items;       /* items stored, for values that have a limit of them or store every add */
     uint64_t most_items;  /* that limit: a filter that does not scale. 0: none */
     bool counts;          /* the kind stores every add, also of what is there already */
@@ -58,7 +58,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings);
 /* The value at a key, or a new one for URLs with the default settings. NULL if that fails; the error was replied. */
 value *value_or_new(server_context *ctx, server_string *name);
 
-/* A value without a set: NULL never. value_close frees it and everything in it. */
+/* A value without a set; never NULL. value_close frees it and everything in it. */
 value *value_new(const settings *settings);
 void value_close(value *value);
 
@@ -80,13 +80,13 @@ void value_access(value *value, vidi_access *access);
 /* The buckets of a cuckoo filter of RedisBloom with this capacity: a power of two. */
 uint64_t value_buckets(const traits *settings);
 
-/* To be called when value->set was made or replaced in one go: after loading, merging and rotating. */
+/* Call this when value->set was made or replaced: after loading, merging and rotating. It brings the rest up to date. */
 void value_refresh(value *value);
 
-/* vidi_merge, which counts what came. */
+/* vidi_merge; counts the items that came. */
 int value_merge(value *value, const struct value *from);
 
-/* The value was changed: for WATCH and clients that track keys. Call it once a command, if something changed. */
+/* Tells WATCH and clients that track keys of a change. Call it once per command, if something changed. */
 void value_changed(server_context *ctx, server_string *name);
 
 /* What value_add answers if a filter that does not scale has no room. */
@@ -119,7 +119,7 @@ int value_remove(value *value, vidi_str item);
 /* vidi_piece_read into the value's set, which the first piece makes. */
 int value_take_piece(value *value, vidi_str piece);
 
-/* vidi_piece_write, which works also if the value has reached its limit. */
+/* vidi_piece_write; works even if the value has reached its memory limit. */
 int value_piece(const value *value, uint64_t *cursor, size_t most, vidi_sink sink, void *context);
 
 /* Bytes of the value, as the server's allocator counts them. */

@@ -1,8 +1,8 @@
 /*
  * Commands on whole sets: VIDI.ROTATE, HASPREVIOUS, EXPIREAT, MAXMEMORY and MERGE.
  *
- * Rotations and merges are replicated as they were asked for, because they give the same on every server that holds the
- * same: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has, too.
+ * Rotations and merges are replicated as the client sent them. They have the same effect on every server with the same
+ * contents: the salts of an epoch follow from the key and its number, and a merge is made of sets that the replica has, too.
  */
 #include <stdio.h>
 

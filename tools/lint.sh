@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 mapfile -t files < <(find include lib cli lab crawler redis tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
 mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler|redis)/.*\.c$')
-mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests)
+mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests bench)
 
 number=0
 status=0

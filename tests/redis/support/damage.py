@@ -1,7 +1,8 @@
 """Damaged payloads with correct checksums.
 
 A sample is a good payload, taken apart. Its `damaged` gives the commands that carry a damaged copy, a word for the sort
-of damage, and how many of the commands must reach the module's reader at least. All randomness comes from the generator that the caller passes, so a payload can be made again.
+of damage, and how many of the commands must reach the module's reader at least. All randomness comes from the generator
+that the caller passes, so a payload can be made again.
 """
 import re
 import struct
