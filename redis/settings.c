@@ -231,11 +231,11 @@ static const char *take_word(settings *settings, const vidi_str *words, size_t c
         if (!word_is(word, words_with_value[i].word))
             continue;
         if (count - *at < 2)
-            return complain("a value must follow", word);
+            return complain("a value must follow this option", word);
         *at += 2;
         return words_with_value[i].take(settings, words[*at - 1]);
     }
-    return complain("unknown word", word);
+    return complain("no such option (KIND, CAPACITY, ERROR, LOST, CANON, INVALID, MAXMEMORY, PARAM or LIKE)", word);
 }
 
 void settings_init(settings *settings, value_role role)

@@ -2,9 +2,10 @@
  * Settings: how a value was made, in words. VIDI.RESERVE takes them from a user, and the same words travel to replicas,
  * into the append-only file and into snapshots, so there is one parser and one printer.
  *
- *     [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL] [MAXMEMORY bytes]
- *     [PARAM name value]... [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n]
- *     [MERGED n] [UNTIL ms] [KEY hex] [LIKE key]
+ *     for users    [KIND k] [CAPACITY n] [ERROR e | LOST n] [CANON profile] [INVALID KEEP|DROP|FAIL]
+ *                  [MAXMEMORY bytes] [PARAM name value]... [KEY hex] [LIKE key]
+ *     for servers  [ROLE URLS|BF|CF] [EXPANSION n] [BUCKETSIZE n] [MAXITERATIONS n] [DELETED n] [MERGED n]
+ *                  [UNTIL ms] [AWAITS n:n:n:n:n:n]
  *
  * Words are not case-sensitive. Everything that is not said keeps its default.
  */

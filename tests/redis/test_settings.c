@@ -63,8 +63,8 @@ static void every_wrong_word_is_named(void **state)
     static const struct {
         const char *text, *sentence;
     } wrong[] = {
-        {"FOO", "unknown word: 'FOO'"},
-        {"KIND", "a value must follow: 'KIND'"},
+        {"FOO", "PARAM or LIKE): 'FOO'"},
+        {"KIND", "a value must follow this option: 'KIND'"},
         {"KIND a-kind-with-far-too-long-a-name", "no such KIND"},
         {"CAPACITY -1", "CAPACITY must be a whole number: '-1'"},
         {"CAPACITY 18446744073709551616", "CAPACITY must be"},
