@@ -3,6 +3,7 @@
  */
 #include "value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "claims.h"
@@ -241,6 +242,16 @@ int value_create(value *value, const settings *settings, const struct value *lik
     return error;
 }
 
+/* Kind and canonical form as they are, so that a version with other defaults makes the same set from an old file. */
+static void pin_defaults(settings *settings, const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof(stats)};
+    if (vidi_stat(set, &stats) != VIDI_OK)
+        return;
+    snprintf(settings->kind, sizeof(settings->kind), "%s", stats.kind);
+    snprintf(settings->canon, sizeof(settings->canon), "%s", stats.canon);
+}
+
 value *value_make(server_context *ctx, server_string *name, settings *settings)
 {
     const value *like = NULL;
@@ -268,6 +279,7 @@ value *value_make(server_context *ctx, server_string *name, settings *settings)
         value_close(made);
         return NULL;
     }
+    pin_defaults(settings, made->set);
     replicate_reserve(ctx, name, settings);
     server.NotifyKeyspaceEvent(ctx, SERVER_NOTIFY_MODULE, "vidi.reserve", name);
     return made;
