@@ -52,8 +52,8 @@ def schedule(pages, failovers, restarts):
     return events + [(pages * (i + 1) // (len(names) + 2), name) for i, name in enumerate(names)]
 
 
-@case("the worker in the docs crawls a site over HTTP")
-def documented():
+def crawl_over_http(server, count, on_page):
+    """Workers crawl 20 pages, two of them behind a broken one. Returns what each of the workers said."""
     asked = []
 
     class Pages(http.server.BaseHTTPRequestHandler):
@@ -62,6 +62,7 @@ def documented():
         def do_GET(self):  # pylint: disable=invalid-name
             number = int(self.path[1:])
             asked.append(number)
+            on_page(number)
             self.send_response(500 if number == 7 else 200)
             self.end_headers()
             links = [n for n in (2 * number + 1, 2 * number + 2) if n < 20 and number != 7]
@@ -72,22 +73,42 @@ def documented():
 
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=site.serve_forever, daemon=True).start()
-    with Server() as server:
-        path = os.path.join(server.folder, "worker.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(WORKER.replace("PAUSE = \"crawl\", 60_000, 1.0", "PAUSE = \"crawl\", 60_000, 0.05"))
-        seed = f"http://127.0.0.1:{site.server_port}/0"
-        workers = [subprocess.Popen([sys.executable, path, f"redis://127.0.0.1:{server.port}", seed],
-                                    stderr=subprocess.PIPE) for _ in range(2)]
-        for worker in workers:
-            text = worker.communicate()[1]
-            expect((worker.returncode, text), (0, b""))
-        expect(sorted(set(asked)), [n for n in range(20) if n not in (15, 16)])
-        client = server.client()
-        expect(client("VIDI.CLAIMS", "crawl", "COUNT", 0)[1:4:2], [0, 0])
-        expect(client("VIDI.HAS", "crawl", seed), 0)
+    path = os.path.join(server.folder, "worker.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(WORKER.replace("PAUSE = \"crawl\", 60_000, 1.0", "PAUSE = \"crawl\", 60_000, 0.05"))
+    seed = f"http://127.0.0.1:{site.server_port}/0"
+    workers = [subprocess.Popen([sys.executable, path, f"redis://127.0.0.1:{server.port}", seed],
+                                stderr=subprocess.PIPE) for _ in range(count)]
+    said = [worker.communicate()[1] for worker in workers]
     site.shutdown()
     site.server_close()
+    expect([worker.returncode for worker in workers], [0] * count, str(said))
+    expect(sorted(set(asked)), [n for n in range(20) if n not in (15, 16)])
+    client = server.client()
+    expect(client("VIDI.CLAIMS", "crawl", "COUNT", 0)[1:4:2], [0, 0])
+    expect(client("VIDI.HAS", "crawl", seed), 0)
+    return said
+
+
+@case("the worker in the docs crawls a site over HTTP")
+def documented():
+    with Server() as server:
+        expect(crawl_over_http(server, 2, lambda number: None), [b"", b""])
+
+
+@case("if its set is deleted, the worker in the docs begins again with its seeds")
+def deleted():
+    pages = [2, 5]  # when they are asked for, everything is forgotten; others are waiting then
+    with Server() as server:
+        client = server.client()
+
+        def forget(number):
+            if number in pages:
+                pages.remove(number)
+                client("FLUSHALL")
+
+        [said] = crawl_over_http(server, 1, forget)
+        expect((pages, said.count(b"beginning again")), ([], 2))
 
 
 @case("six workers, 200 kills, five failovers, five restarts: every page is fetched")
@@ -121,15 +142,17 @@ def wrong_order():
     print(f"# it lost {len(missing)} pages")
 
 
-@case("a worker whose client library reconnects silently is found out")
+@case("a worker that reconnects silently and ignores stale tokens is found out")
 def silent_reconnect():
     # What the worker claims after the replica was cut off is forgotten; then its commit reaches the new primary.
     options = {"count": 1, "script": [("after VIDI.RECLAIM", "detach"), ("after VIDI.CLAIM", "fail_over")]}
     fleet, missing = crawl(**options)
     expect((missing, fleet.script), ([], []))
     retries = "retry=Retry(NoBackoff(), 0)"
-    check(retries in WORKER, "the worker switches retries off")
+    stale = re.search(r"^ *if part == b\"stale\".*\n.*\n", WORKER, re.M)
+    check(retries in WORKER and stale, "the worker switches retries off and heeds stale tokens")
     retrying = WORKER.replace(retries, "retry=Retry(NoBackoff(), 3), retry_on_error=[redis.ConnectionError]")
+    retrying = retrying.replace(stale[0], "")
     fleet, missing = crawl(worker=retrying, **options)
     check(len(missing) > 0, "no page is missing")
     print(f"# it lost {len(missing)} pages")
