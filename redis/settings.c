@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "memory.h"
+
 static const char *const invalid_names[] = {"KEEP", "DROP", "FAIL"};
 
 /* ---- parsing ---- */
@@ -434,6 +436,7 @@ void settings_to_options(const settings *settings, vidi_options *options, vidi_a
     *access = (vidi_access)VIDI_ACCESS_INIT;
     access->invalid = settings->invalid;
     access->flags = VIDI_TOUCH_LATER;
+    access->memory_limit = memory_enforces() ? 0 : UINT64_MAX; /* what the primary has allowed is not refused here */
     *options = (vidi_options)VIDI_OPTIONS_INIT;
     options->kind = settings->kind[0] ? settings->kind : NULL;
     options->params = settings->params[0] ? settings->params : NULL;

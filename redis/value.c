@@ -291,6 +291,10 @@ value *value_or_new(server_context *ctx, server_string *name)
     value *found = value_for_write(ctx, name, ANY_ROLE, &absent);
     if (!absent)
         return found;
+    if (!memory_enforces()) { /* a set with another key would answer like this one, and hold something else */
+        reply_error(ctx, "the primary has made this set, but it could not be made here");
+        return NULL;
+    }
     settings settings;
     settings_init(&settings, ROLE_URLS);
     return value_make(ctx, name, &settings);

@@ -5,7 +5,7 @@ from support import server as servers
 from support import tap, values
 from support.resp import Error
 from support.server import Server, await_replica, digest, info
-from support.tap import case, check, expect
+from support.tap import case, check, expect, expect_error
 
 servers.require()
 
@@ -134,6 +134,23 @@ def names():
         key = command[upper.index(b"KEY") + 1]
         check(len(key) == 32 and int(key, 16) >= 0, f"{command}")
     check(len({c[[w.upper() for w in c].index(b"KEY") + 1] for c in made}) == len(made), "each key is drawn anew")
+
+
+@case("creation says what the command left to the defaults")
+def defaults():
+    made = replicated([["VIDI.ADD", "v", "http://a.example/"], ["VIDI.RESERVE", "r", "ERROR", 0.001]])
+    expect([c[0] for c in made], [b"VIDI.RESERVE", b"VIDI.ADD", b"VIDI.RESERVE"])
+    for command in (made[0], made[2]):
+        for word, value in ((b"KIND", b"fingerprint"), (b"CANON", b"whatwg/")):
+            check(word in command and command[command.index(word) + 1].startswith(value), f"{command}")
+
+
+@case("a replica that could not make a set makes no other one in its place")
+def not_made():
+    with Server() as primary, Server("--replica-read-only", "no") as replica:
+        replica.follow(primary)
+        expect_error(replica.client().call("VIDI.ADD", "set", "http://a.example/"), "could not be made here")
+        expect(replica.client()("EXISTS", "set"), 0)
 
 
 @case("what was seen already is not replicated")

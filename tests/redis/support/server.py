@@ -86,7 +86,7 @@ class Server:
     environment variables for the server
     """
 
-    DEFAULTS = {"bind": "127.0.0.1", "daemonize": "no", "save": "", "appendonly": "no", "appendfsync": "everysec",
+    DEFAULTS = {"bind": "127.0.0.1", "daemonize": "no", "save": "", "appendonly": "no", "appendfsync": "always",
                 "enable-debug-command": "yes", "enable-module-command": "yes", "repl-diskless-sync": "yes",
                 "repl-diskless-sync-delay": "0", "logfile": "log", "loglevel": "notice", "shutdown-timeout": "0",
                 "repl-backlog-size": "16mb", "latency-tracking": "no", "proto-max-bulk-len": "512mb"}
