@@ -19,7 +19,7 @@ servers.require()
 
 SEED = os.environ.get("VIDI_TEST_SEED", "1")
 COMMANDS = 200000 if tap.is_long() else 8000
-KEYS = [*[f"k{i}" for i in range(12)], "text"]
+KEYS = [*[f"k{i}" for i in range(8)], "text"]
 NUMBERS = ["0", "1", "-1", "2", "3", "10", "100", "1000", "65536", "4294967296", "9223372036854775807",
            "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e3", "0.5", "0.001", "1e-9", "1e-300",
            "nan", "inf", "-inf", "0x10", " 1", "1 ", "", "+1", "01", "4102444800", "1e18"]
@@ -28,7 +28,7 @@ WORDS = ["KIND", "CAPACITY", "ERROR", "LOST", "CANON", "MAXMEMORY", "PARAM", "LI
          "CURSOR", "OWNER", "DROP", "EXPIREAT", "keep", "drop", "fail", "BF", "CF", "URLS", "none", "whatwg", "crawl",
          "multiset", "on", "off", "inner", "bits", "growth", "ends", "count", "rate", "size", "items", "filters",
          "00112233445566778899aabbccddeeff", "*", *values.KINDS, *[k.upper() for k in KEYS]]
-ITEMS = [*values.urls(30, "w"), "", "x", "not a url", "http://", "a\0b", "\xff\xfe", "x" * 5000, "http://é.example/ö"]
+ITEMS = [*values.urls(12, "w"), "", "x", "not a url", "http://", "a\0b", "\xff\xfe", "x" * 5000, "http://é.example/ö"]
 # Options that mean something, as the server takes them.
 OPTIONS = ([["KIND", kind] for kind in values.KINDS] + [["CAPACITY", n] for n in ("10", "300", "5000", "2000000")] +
            [["ERROR", e] for e in ("0.5", "0.01", "1e-9", "1e-300")] + [["MAXMEMORY", n] for n in ("2000", "100000")] +
@@ -41,17 +41,17 @@ FEW = ["1", "5", "100", "1000", "3600000"]  # numbers that most commands take
 CALLS = {
     "BF.RESERVE": "k r f", "BF.ADD": "k i", "BF.MADD": "k i i i", "BF.INSERT": "k O I i i", "BF.EXISTS": "k i",
     "BF.MEXISTS": "k i i", "BF.INFO": "k", "BF.CARD": "k", "BF.SCANDUMP": "k z", "BF.LOADCHUNK": "k n p", "BF.DEBUG": "k",
-    "CF.RESERVE": "k f O", "CF.ADD": "k i", "CF.ADDNX": "k i", "CF.INSERT": "k O I i i", "CF.INSERTNX": "k I i i",
+    "CF.RESERVE": "k f O", "CF.ADD": "k i", "CF.ADDNX": "k i", "CF.INSERT": "k I i i i i i", "CF.INSERTNX": "k I i i",
     "CF.EXISTS": "k i", "CF.MEXISTS": "k i i", "CF.DEL": "k i", "CF.COUNT": "k i", "CF.INFO": "k", "CF.SCANDUMP": "k z",
     "CF.LOADCHUNK": "k n p", "CF.COMPACT": "k", "CF.DEBUG": "k", "VIDI.RESERVE": "k O O O", "VIDI.ADD": "k i",
-    "VIDI.HAS": "k i", "VIDI.MADD": "k i i i", "VIDI.MHAS": "k i i", "VIDI.DEL": "k i", "VIDI.COUNT": "k i",
+    "VIDI.HAS": "k i", "VIDI.MADD": "k i i i i i i", "VIDI.MHAS": "k i i", "VIDI.DEL": "k i", "VIDI.COUNT": "k i",
     "VIDI.ROTATE": "k O", "VIDI.HASPREVIOUS": "k i", "VIDI.EXPIREAT": "k n", "VIDI.MERGE": "k k k", "VIDI.INFO": "k",
     "VIDI.STATS": "k", "VIDI.DUMP": "k z", "VIDI.LOAD": "k z p O", "VIDI.CLAIM": "k o f i i i i",
     "VIDI.RECLAIM": "k o f C f", "VIDI.RENEW": "k o f", "VIDI.COMMIT": "k o t t", "VIDI.RELEASE": "k o t w",
     "VIDI.CLAIMS": "k C f w n", "VIDI.HOLD": "k o d f t i i", "COPY": "k k R", "DEL": "k", "RENAME": "k k",
 }
 OFTEN = ["VIDI.RESERVE"] * 8 + ["VIDI.DUMP", "VIDI.LOAD", "BF.SCANDUMP", "BF.LOADCHUNK", "CF.SCANDUMP", "CF.LOADCHUNK",
-                                 "DEL", "VIDI.ROTATE", "VIDI.MERGE"] * 3
+                                 "VIDI.MERGE", "VIDI.DEL", "CF.DEL", "CF.INSERT"] * 3 + ["VIDI.MADD", "BF.MADD"] * 8
 
 
 class Speaker:
@@ -96,6 +96,19 @@ class Speaker:
             self.cursors = [*self.cursors[-10:], str(reply[0] if isinstance(reply[0], int) else reply[0].decode())]
 
 
+def differing(client, other):
+    return [k for k in sorted({*client("KEYS", "*"), *other("KEYS", "*")}) if digest(client, k) != digest(other, k)]
+
+
+def same(client, other, what):
+    """Both servers hold the same. A claim may expire between the two questions; a second later that is over."""
+    await_replica(client, other)
+    if differing(client, other):
+        time.sleep(1.1)
+    wrong = differing(client, other)
+    check(not wrong, f"seed {SEED}: {what}: {wrong}")
+
+
 @case("random words neither end the server nor make replicas differ")
 def words():
     speaker = Speaker(SEED)
@@ -114,16 +127,10 @@ def words():
                 raise Failed(f"seed {SEED}: command {number} {command!r:.500} ended the server:\n{primary.log_end()}") \
                     from None
             if number % 500 == 499:
+                same(client, replica.client(), f"the replica differs after command {number}")
                 check(used_memory(client) < 1 << 30, f"seed {SEED}: {used_memory(client)} bytes after {command!r:.300}")
-        time.sleep(0.02)  # claims of a few milliseconds are over
-        other = replica.client()
-        await_replica(client, other)
-        wrong = [k for k in client("KEYS", "*") if digest(client, k) != digest(other, k)]
-        check(not wrong, f"seed {SEED}: the replica differs in {wrong}")
-        check(sorted(client("KEYS", "*")) == sorted(other("KEYS", "*")), f"seed {SEED}: the replica has other keys")
         client("DEBUG", "RELOAD")
-        wrong = [k for k in client("KEYS", "*") if digest(client, k) != digest(other, k)]
-        check(not wrong, f"seed {SEED}: a reload changed {wrong}")
+        same(client, replica.client(), "a reload changed something")
 
 
 tap.run()
