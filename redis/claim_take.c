@@ -294,22 +294,24 @@ static void reply_bad_hold(server_context *ctx, int error)
         reply_error(ctx, vidi_message());
 }
 
-static bool hold_all(server_context *ctx, value *value, claim_terms terms, server_string **triples, int count)
+/* Replies, and returns how many of the words were done: all, or those before the first error. */
+static int hold_all(server_context *ctx, value *value, claim_terms terms, server_string **triples, int count)
 {
     for (int i = 0; i < count; i += 3) {
         terms.url = text_of(triples[i + 1]);
         terms.payload = text_of(triples[i + 2]);
         if (!parse_token(text_of(triples[i]), &terms.token)) {
             reply_error(ctx, BAD_TOKEN);
-            return false;
+            return i;
         }
         int error = hold_one(value, &terms);
         if (error != VIDI_OK) {
             reply_bad_hold(ctx, error);
-            return false;
+            return i;
         }
     }
-    return true;
+    server.ReplyWithSimpleString(ctx, "OK");
+    return count;
 }
 
 /* VIDI.HOLD key owner deadline-ms lease-ms token url payload [token url payload ...] */
@@ -325,9 +327,10 @@ int command_hold(server_context *ctx, server_string **argv, int argc)
         return SERVER_OK;
     if (!value->claims && !(value->claims = claims_create(&value->memory.allocator)))
         return reply_error(ctx, "there is no memory for the claim");
-    if (hold_all(ctx, value, terms, argv + 5, argc - 5))
-        server.ReplyWithSimpleString(ctx, "OK");
-    server.ReplicateVerbatim(ctx); /* what was done before an error was done there as well */
+    int done = hold_all(ctx, value, terms, argv + 5, argc - 5);
+    if (done == 0)
+        return SERVER_OK;
+    server.Replicate(ctx, "VIDI.HOLD", "v", argv + 1, (size_t)(4 + done));
     value_changed(ctx, argv[1]);
     return SERVER_OK;
 }

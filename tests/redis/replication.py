@@ -173,14 +173,16 @@ def counting():
 @case("commands that fail or only ask replicate nothing")
 def silent():
     setup = [["BF.RESERVE", "n", 0.01, 1, "NONSCALING"], ["BF.ADD", "n", "a"], ["VIDI.RESERVE", "v"],
-             ["SET", "text", "1"], ["CF.RESERVE", "c", 100]]
+             ["SET", "text", "1"], ["CF.RESERVE", "c", 100], ["VIDI.RESERVE", "tiny", "MAXMEMORY", 5000]]
     asked = [["BF.ADD", "n", "b"], ["BF.RESERVE", "n", 0.01, 1], ["BF.ADD", "text", "x"], ["BF.EXISTS", "n", "a"],
              ["BF.INFO", "n"], ["CF.DEL", "c", "none"], ["CF.EXISTS", "c", "x"], ["CF.COUNT", "c", "x"],
              ["VIDI.MHAS", "v", "http://a.example/"], ["VIDI.INFO", "v"], ["VIDI.DEL", "v", "http://none.example/"],
              ["VIDI.RESERVE", "v"], ["VIDI.ADD", "text", "http://a.example/"], ["BF.SCANDUMP", "n", 0],
              ["VIDI.DUMP", "v", 0], ["BF.LOADCHUNK", "l", 1, "rubbish"], ["CF.LOADCHUNK", "l", 1, "rubbish"],
              ["VIDI.LOAD", "l", 0, "rubbish"], ["VIDI.RECLAIM", "v", "w", 1000, "COUNT", 5],
-             ["VIDI.COMMIT", "v", "w", "0123456789abcdef"], ["VIDI.MERGE", "v", "missing"]]
+             ["VIDI.COMMIT", "v", "w", "0123456789abcdef"], ["VIDI.MERGE", "v", "missing"],
+             ["VIDI.HOLD", "tiny", "w", 4102444800000, 5, "0123456789abcdef", "http://a.example/", "p" * 10000],
+             ["VIDI.CLAIM", "tiny", "w", 5, "http://a.example/", "p" * 10000]]
     before, after = replicated(setup), replicated(setup + asked)
     extra = [c for c in after if c[:2] not in [b[:2] for b in before]]
     expect(len(after), len(before), str(extra or after[len(before):]))
