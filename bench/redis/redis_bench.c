@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIENTS = 16, SEED = 17, BATCH = 100, MOST_ROUNDS = 32, PIPELINES = 3, TEXT = 160 };
+enum { CLIENTS = 16, SEED = 17, BATCH = 100, BATCHES = 4, MOST_ROUNDS = 32, PIPELINES = 3, TEXT = 160 };
 
 /* A single command a round trip takes so much of the client's time that fewer are enough. */
 static const struct pipeline {
@@ -149,13 +149,17 @@ static void fill(bench *bench, uint64_t n)
     send_urls(bench, &adds, 16, 0, n);
 }
 
+/* A batch is as much work as a pipeline of single commands, so few of them are sent at a time. */
+static size_t pipeline_of(size_t p, size_t s)
+{
+    return subjects[s].items > 1 ? BATCHES : pipelines[p].commands;
+}
+
 static void measure(bench *bench, size_t p, size_t s, unsigned round)
 {
     const subject *subject = &subjects[s];
     result *result = &bench->results[p][s];
     char line[TEXT];
-    /* A batch is as much work as a pipeline: it is measured with few of them at a time. */
-    size_t pipeline = subject->items > 1 ? 4 : pipelines[p].commands;
     if (subject->items > 1 && p + 1 < PIPELINES)
         return;
     ask(&bench->control, "FLUSHALL");
@@ -172,7 +176,7 @@ static void measure(bench *bench, size_t p, size_t s, unsigned round)
     result->items = bench->urls < pipelines[p].most ? bench->urls : pipelines[p].most;
     uint64_t from = subject->asks ? bench->urls - result->items / 2 : 0;
     double begun = time_spent(bench);
-    send_urls(bench, subject, pipeline, from, result->items);
+    send_urls(bench, subject, pipeline_of(p, s), from, result->items);
     result->us[round] = (time_spent(bench) - begun) / (double)result->items;
     close_clients(bench);
     result->bytes = subject->stores ? (memory_used(bench) - before) / (double)result->items : 0;
@@ -198,8 +202,7 @@ static void print_row(const bench *bench, size_t p, size_t s)
 {
     const result *result = &bench->results[p][s], *base = base_of(bench, p, s);
     unsigned middle = bench->rounds / 2;
-    printf("%-22s %8zu %8.3f %8.3f", subjects[s].name, subjects[s].items > 1 ? 4 : pipelines[p].commands, result->us[0],
-           result->us[middle]);
+    printf("%-22s %8zu %8.3f %8.3f", subjects[s].name, pipeline_of(p, s), result->us[0], result->us[middle]);
     if (base && base->items && base != result)
         printf(" %8.3f %8.3f", result->us[0] - base->us[0], result->us[middle] - base->us[middle]);
     else
@@ -221,7 +224,7 @@ static void write_row(FILE *rows, const bench *bench, size_t p, size_t s)
         fprintf(rows, "\"ratio\":%.6g,", base->us[0] / result->us[0]);
     else
         fprintf(rows, "\"ratio\":null,");
-    fprintf(rows, "\"note\":\"processor time of the server, pipeline %zu\",", pipelines[p].commands);
+    fprintf(rows, "\"note\":\"processor time of the server, pipeline %zu\",", pipeline_of(p, s));
     fprintf(rows, "\"ns_median\":%.6g,\"rounds\":%u}\n", 1e3 * result->us[middle], bench->rounds);
 }
 
