@@ -95,12 +95,29 @@ static bool load_strings(server_io *io, char *strings[STRINGS], size_t lengths[S
     return true;
 }
 
+/*
+ * Another version of ICU may take a URL for none, or two URLs for one. The claim is kept all the same, under the URL as it
+ * was given: its page would be lost otherwise, or the whole file could not be read.
+ */
+static int make_loaded_key(claim_key *key, const value *value, vidi_str url)
+{
+    int error = claim_key_make(key, value, url);
+    if (error == VIDI_OK && !claims_of_url(value->claims, key->text))
+        return VIDI_OK;
+    if (error != VIDI_OK && error != VIDI_INVALID)
+        return error;
+    if (error == VIDI_OK)
+        claim_key_free(key);
+    claim_key_as_given(key, url);
+    return VIDI_OK;
+}
+
 /* Terms that come from a damaged file are as bad as terms can be: claims_put checks them. */
 static const char *put_loaded(value *value, claim_terms *terms)
 {
     claim_key key;
-    if (claim_key_make(&key, value, terms->url) != VIDI_OK)
-        return "a claim of something that is not a URL";
+    if (make_loaded_key(&key, value, terms->url) != VIDI_OK)
+        return vidi_message();
     terms->key = key.text;
     bool twice = claims_of_url(value->claims, key.text) != NULL;
     int error = twice ? VIDI_EEXIST : claims_put(value->claims, terms);

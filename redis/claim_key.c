@@ -12,13 +12,12 @@ static char *reserve(claim_key *key, size_t len)
     return key->allocated ? key->allocated : key->room;
 }
 
-static int keep_as_it_is(claim_key *key, vidi_str line)
+void claim_key_as_given(claim_key *key, vidi_str line)
 {
     char *text = reserve(key, line.len + 1);
     text[0] = 0;
     memcpy(text + 1, line.ptr, line.len);
     key->text = (vidi_str){text, line.len + 1};
-    return VIDI_OK;
 }
 
 int claim_key_make(claim_key *key, const value *value, vidi_str url)
@@ -34,9 +33,10 @@ int claim_key_make(claim_key *key, const value *value, vidi_str url)
     key->text = (vidi_str){text, len};
     if (error != VIDI_OK)
         claim_key_free(key);
-    if (error == VIDI_INVALID && value->settings.invalid == VIDI_KEEP_INVALID)
-        return keep_as_it_is(key, url);
-    return error;
+    if (error != VIDI_INVALID || value->settings.invalid != VIDI_KEEP_INVALID)
+        return error;
+    claim_key_as_given(key, url);
+    return VIDI_OK;
 }
 
 void claim_key_free(claim_key *key)

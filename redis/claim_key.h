@@ -21,6 +21,8 @@ typedef struct claim_key {
  * error.
  */
 int claim_key_make(claim_key *key, const value *value, vidi_str url);
+/* The key of a line that is not a URL, or is to be treated as none. claim_key_free is due. */
+void claim_key_as_given(claim_key *key, vidi_str line);
 void claim_key_free(claim_key *key);
 
 /* The odds that a URL which is told to be new had been taken for seen instead: what one more claim costs. */

@@ -6,6 +6,7 @@ No case waits for a lease to run out. VIDI.HOLD makes claims whose deadline pass
 import glob
 import re
 
+from support import frames
 from support import server as servers
 from support import tap
 from support.resp import Error, Map, Simple
@@ -488,6 +489,25 @@ def snapshots():
         expect((listed(client), digest(client, "k")), (before, sum_before))
         check(abs(client("MEMORY", "USAGE", "k") - used) < 2048, "about the same memory")
         expect_working(client, tokens)
+
+
+@case("claims whose URLs another version of ICU reads otherwise are loaded, and can be committed")
+def read_otherwise():
+    with Server("--rdbcompression", "no") as server:
+        client = server.client()
+        client("VIDI.RESERVE", "k", "INVALID", "DROP")
+        tokens = [claim_one(client, "a", url(n)) for n in (1, 2, 3)]
+        module, parts = frames.open_dump(client("DUMP", "k"))
+        for part in parts:
+            if part[1] == url(1):
+                part[1] = b"no URL"
+            elif part[1] == url(3):
+                part[1] = url(2).replace(b"http:", b"HTTP:")
+        dump = frames.close_dump(frames.close_body(module, parts))
+        expect(client("RESTORE", "other", 0, dump), Simple("OK"))
+        expect(counts(client, "other"), (3, 0))
+        expect(client("VIDI.COMMIT", "other", "a", *tokens), [b"committed"] * 3)
+        expect(counts(client, "other"), (0, 0))
 
 
 @case("whatever a command accepts can be loaded again")
