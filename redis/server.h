@@ -276,7 +276,7 @@ typedef int (*server_apply)(server_context *ctx, void *data, server_string **err
     X(int, LoadConfigs, (server_context * ctx))
 
 typedef struct server_api {
-#define X(result, name, arguments) result(*name) arguments;
+#define X(result, name, arguments) result(*name) arguments; /* NOLINT(bugprone-macro-parentheses): a declaration */
     SERVER_REQUIRED(X) SERVER_OPTIONAL(X)
 #undef X
 } server_api;

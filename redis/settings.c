@@ -24,10 +24,12 @@ static const char *complain(const char *what, vidi_str text)
     static char sentence[160];
     char shown[48];
     size_t len = text.len < sizeof shown - 1 ? text.len : sizeof shown - 1;
-    memcpy(shown, text.ptr, len);
-    for (size_t i = 0; i < len; i++)
-        if (shown[i] < ' ' || shown[i] > '~')
-            shown[i] = '?';
+    for (size_t i = 0; i < len; i++) {
+        char c = text.ptr[i];
+        if (c < ' ' || c > '~')
+            c = '?';
+        shown[i] = c;
+    }
     shown[len] = 0;
     snprintf(sentence, sizeof sentence, "%s: '%s%s'", what, shown, len < text.len ? "…" : "");
     return sentence;

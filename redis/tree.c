@@ -57,7 +57,7 @@ static void retrace(tree_node ***path, size_t depth, tree_node **below, bool ins
     while (depth > 0) {
         tree_node **link = path[--depth];
         tree_node *node = *link;
-        int side = below == &node->child[1];
+        int side = below == &node->child[1]; /* NOLINT(clang-analyzer-core.NullDereference): a node */
         node->size = inserted ? node->size + 1 : node->size - 1;
         uint64_t changed = weight(*below), other = node->size + 1 - changed;
         if (changed > DELTA * other)
