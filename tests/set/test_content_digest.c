@@ -39,6 +39,20 @@ static void must_differ(const vidi_set *set, digest wanted)
     assert_memory_not_equal(digest_of(set).bytes, wanted.bytes, sizeof wanted.bytes);
 }
 
+static void must_survive_copy_and_stream(const vidi_set *set, digest wanted)
+{
+    test_stream stream = {0};
+    vidi_set *other = NULL;
+    assert_int_equal(vidi_copy(&other, set, NULL), VIDI_OK);
+    must_equal(other, wanted);
+    vidi_close(other);
+    test_stream_write(&stream, set);
+    assert_int_equal(test_stream_read(&stream, &other, 0, NULL), VIDI_OK);
+    must_equal(other, wanted);
+    vidi_close(other);
+    test_stream_free(&stream);
+}
+
 static vidi_set *set_with(const test_case *which, uint64_t first, uint64_t n)
 {
     vidi_set *set = test_case_set(which, URLS, SEED, NULL);
@@ -54,7 +68,6 @@ static vidi_str url_at(char room[TEST_URL_ROOM], uint64_t i)
 static void it_does_not_depend_on_order_or_way(void **state)
 {
     char room[TEST_URL_ROOM];
-    test_stream stream = {0};
     vidi_set *set = set_with(*state, 0, URLS), *other = test_case_set(*state, 1, SEED, NULL);
     digest wanted = digest_of(set);
     test_add_urls(other, SEED, URLS, 1); /* one too many, removed in the end */
@@ -72,14 +85,7 @@ static void it_does_not_depend_on_order_or_way(void **state)
     vidi_close(other);
     vidi_close(half);
 
-    assert_int_equal(vidi_copy(&other, set, NULL), VIDI_OK);
-    must_equal(other, wanted);
-    vidi_close(other);
-    test_stream_write(&stream, set);
-    assert_int_equal(test_stream_read(&stream, &other, 0, NULL), VIDI_OK);
-    must_equal(other, wanted);
-    vidi_close(other);
-    test_stream_free(&stream);
+    must_survive_copy_and_stream(set, wanted);
     vidi_close(set);
 }
 
@@ -214,7 +220,6 @@ static void kinds_that_cannot_list_compare_their_arrays(void **state)
 {
     char room[TEST_URL_ROOM];
     unsigned char digest[VIDI_DIGEST_BYTES];
-    test_stream stream = {0};
     vidi_set *set = set_with(*state, 0, URLS), *other = set_with(*state, 0, URLS);
     struct digest wanted = digest_of(set);
     must_equal(other, wanted);
@@ -225,14 +230,7 @@ static void kinds_that_cannot_list_compare_their_arrays(void **state)
         i++;
     must_differ(other, wanted);
     vidi_close(other);
-    assert_int_equal(vidi_copy(&other, set, NULL), VIDI_OK);
-    must_equal(other, wanted);
-    vidi_close(other);
-    test_stream_write(&stream, set);
-    assert_int_equal(test_stream_read(&stream, &other, 0, NULL), VIDI_OK);
-    must_equal(other, wanted);
-    vidi_close(other);
-    test_stream_free(&stream);
+    must_survive_copy_and_stream(set, wanted);
     other = set_with(*state, URLS, URLS);
     must_differ(other, wanted);
     vidi_close(other);
