@@ -16,13 +16,18 @@ BENCH_PAGES ?= 20000
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
+.PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
 	bench-billion coverage lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
 	@tools/build.sh release
 	@echo "built build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so"
+
+python: ## builds the Python package: build/python/vidi-*.whl, which `pip install` takes
+	@tools/packages python
+	@tools/build.sh release --target vidi_python_wheel
+	@echo "built $$(ls build/python/*.whl)"
 
 demo: build ## shows the main job on synthetic links, crawls a small local site, and shares a set if redis-server is installed
 	@tools/packages demo

@@ -1,0 +1,85 @@
+"""Puts the shared libraries that the extension needs into the package, each with its licence.
+
+A carried library gets a name of its own: libpsl.so.5 becomes vidpsl.so.5, as its file and inside all files that name it. The
+dynamic linker loads one library a name into a process, so a library under its usual name would be used by Python's other
+modules as well, or theirs by vidi, whichever is loaded first, and the versions may not fit. The new name has the length of
+the old one, so it can be written over it.
+
+What stays outside: the C library, and libstdc++ and libgcc_s, which every Linux with a package manager has and of which a
+process must have only one, the newest (PEP 513 and its successors draw the same line). libcrypto is normally linked in; if it
+is not, Python's own is used.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+OUTSIDE = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libcrypto|lib.san)\.so")
+COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
+
+
+def needed(file):
+    """The libraries outside the package that a file needs, directly or not: a dict from name to path."""
+    found = {}
+    output = subprocess.run(["ldd", file], check=True, capture_output=True, text=True).stdout
+    for line in output.splitlines():
+        name, _, rest = line.strip().partition(" => ")
+        if OUTSIDE.match(pathlib.Path(name.split()[0]).name):
+            continue
+        if rest.startswith("not found") or not rest:
+            sys.exit(f"{file} needs {name}, which is not installed")
+        found[name] = pathlib.Path(rest.split()[0])
+    return found
+
+
+def new_name(name):
+    """The name of a carried library; it must not be longer or shorter."""
+    return "vid" + name.removeprefix("lib")
+
+
+def rename(file, names):
+    """Writes the new names over the old ones. They stand in the table of strings, each with a zero at both ends."""
+    content = file.read_bytes()
+    for name in names:
+        content = content.replace(b"\0%s\0" % name.encode(), b"\0%s\0" % new_name(name).encode())
+    file.write_bytes(content)
+
+
+def package_of(library):
+    """The Debian package that a library comes from; None on other systems."""
+    real = library.resolve()
+    for path in (real, pathlib.Path("/", *real.parts[2:]) if real.parts[1] == "usr" else pathlib.Path("/usr", *real.parts[1:])):
+        try:
+            answer = subprocess.run(["dpkg-query", "--search", path], capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return None
+        if answer.returncode == 0:
+            return answer.stdout.partition(":")[0]
+    return None
+
+
+def copy_licence(library, folder):
+    """A library's licence, and the common ones that it refers to."""
+    package = package_of(library)
+    source = pathlib.Path(f"/usr/share/doc/{package}/copyright")
+    if package is None or not source.exists():
+        print(f"warning: no licence was found for {library}; add it before you pass the wheel on", file=sys.stderr)
+        return
+    shutil.copy(source, folder / f"{package}.txt")
+    for name in re.findall(rf"{COMMON_LICENCES}/([\w.+-]*\w)", source.read_text(encoding="utf-8")):
+        if (COMMON_LICENCES / name).exists():
+            shutil.copy(COMMON_LICENCES / name, folder / f"{name}.txt")
+
+
+def carry(extension, libraries, licences):
+    """Copies what the extension needs to the folder `libraries`, where its RPATH points to, and licences to `licences`."""
+    found = needed(extension)
+    libraries.mkdir()
+    for name, path in found.items():
+        if not name.startswith("lib"):
+            sys.exit(f"{extension} needs {name}, whose name does not begin with lib")
+        shutil.copyfile(path, libraries / new_name(name))
+        copy_licence(path, licences)
+    for file in (extension, *libraries.iterdir()):
+        rename(file, found)
