@@ -1,0 +1,77 @@
+/* The exceptions: a class for each error of the library. python/vidi/_errors.py defines them. */
+#include "extension.h"
+
+#include <string.h>
+
+/* The names of the classes, at the place of their code: VIDI_EARGUMENT is -1. */
+static const char *const names[] = {
+    "Error",       "ArgumentError", "OptionError",  "OutOfMemory",  "LimitError",
+    "AbsentError", "CannotError",   "DiffersError", "FormatError",  "DiskError",
+    "KernelError", "ExistsError",   "BusyError",    "DamagedError", "RateError",
+};
+
+#define CLASSES (sizeof names / sizeof *names)
+
+static PyObject *classes[CLASSES];
+static PyObject *invalid_url, *not_found, *closed, *forked;
+
+bool vp_errors_init(void)
+{
+    PyObject *module = PyImport_ImportModule("vidi._errors");
+
+    if (!module)
+        return false;
+    bool found = true;
+    for (size_t i = 0; found && i < CLASSES; i++)
+        found = (classes[i] = PyObject_GetAttrString(module, names[i])) != NULL;
+    found = found && (invalid_url = PyObject_GetAttrString(module, "InvalidURL")) &&
+            (not_found = PyObject_GetAttrString(module, "NotFoundError")) &&
+            (closed = PyObject_GetAttrString(module, "ClosedError")) &&
+            (forked = PyObject_GetAttrString(module, "ForkError"));
+    Py_DECREF(module);
+    return found;
+}
+
+static PyObject *class_of(int error)
+{
+    if (error == VIDI_INVALID)
+        return invalid_url;
+    return error < 0 && -(long)error < (long)CLASSES ? classes[-error] : classes[0];
+}
+
+/* A sentence may contain bytes of the caller's that are not UTF-8, in a path for example. */
+static PyObject *raise(PyObject *class, const char *sentence)
+{
+    PyObject *text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "backslashreplace");
+
+    if (text) {
+        PyErr_SetObject(class, text);
+        Py_DECREF(text);
+    }
+    return NULL;
+}
+
+PyObject *vp_raise(int error)
+{
+    return raise(class_of(error), vidi_message());
+}
+
+PyObject *vp_raise_opening(int error)
+{
+    return raise(error == VIDI_EABSENT ? not_found : class_of(error), vidi_message());
+}
+
+PyObject *vp_raise_sentence(int error, const char *sentence)
+{
+    return raise(class_of(error), sentence);
+}
+
+PyObject *vp_raise_closed(void)
+{
+    return raise(closed, "the set is closed");
+}
+
+PyObject *vp_raise_forked(void)
+{
+    return raise(forked, "the set belongs to the parent process; open or make one in each process, after the fork");
+}

@@ -1,0 +1,159 @@
+/*
+ * The Python extension vidi._vidi: what its files share. It uses the public header of the library, and of Python the
+ * limited interface of version 3.10, so that one binary serves all later versions.
+ *
+ * The global interpreter lock (GIL) protects the fields of a set_object. Rules that keep this true, and Python alive:
+ *
+ *  - A call that keeps the GIL asks vp_opened() for the set, last of all: no Python code may run between vp_opened() and
+ *    the library's function, or the set might be closed in between. Taking an object's text runs none; comparing,
+ *    calling and making objects that the garbage collector tracks may.
+ *  - A call that releases the GIL goes through vp_enter() and vp_leave(), with no Python code in between: close() waits
+ *    for those that have entered, and would wait for itself.
+ *  - Visitors, sinks and allocators run while the set is locked. They touch no Python object.
+ *  - vp_raise() comes before any other function of the library, because the next failure replaces the sentence.
+ *
+ * The extension lives in the main interpreter alone: sets and exception classes are not shared with sub-interpreters.
+ */
+#ifndef VIDI_PYTHON_EXTENSION_H
+#define VIDI_PYTHON_EXTENSION_H
+
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030A0000
+#endif
+#ifndef PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <vidi/vidi.h>
+
+typedef struct new_object new_object;
+
+/* A vidi.Set. It holds no Python object, so it is never part of a reference cycle. */
+typedef struct set_object {
+    PyObject_HEAD PyObject *weak_references;
+    vidi_set *set;       /* NULL: never opened, or closed */
+    unsigned generation; /* vp_generation if the set may be used; 0 once close() has begun, and before it is opened */
+    unsigned made_in;    /* the generation of the process that opened it */
+    unsigned users;      /* calls between vp_enter and vp_leave */
+    bool may_sleep;      /* a single add waits for the disk */
+    bool is_manual;      /* opened with manual_commit=True, in a folder */
+    vidi_access access;  /* as it was opened; the allocator is NULL here */
+    char *path;          /* NULL: in memory */
+    new_object *pending; /* iterators of new() that wait until their last URL is handled */
+    struct set_object *previous, *next; /* all open sets, for the end of the process */
+} set_object;
+
+extern PyTypeObject *vp_set_type;
+
+/* ---- text.c ---- */
+
+/*
+ * The bytes of a str, in UTF-8, or of a bytes object; they belong to the object. False with an exception: a TypeError
+ * that names the type, or a UnicodeEncodeError for surrogates.
+ */
+static inline bool vp_text(PyObject *object, vidi_str *text);
+bool vp_text_of_any(PyObject *object, vidi_str *text);
+
+/* ---- errors.c ---- */
+
+/* Raises the exception of a code of the library, VIDI_INVALID among them, with vidi_message(); returns NULL. */
+PyObject *vp_raise(int error);
+/* The same when a set is opened: there, VIDI_EABSENT is a FileNotFoundError and not a KeyError. */
+PyObject *vp_raise_opening(int error);
+/* Raises the exception of a code with a sentence of our own; returns NULL. */
+PyObject *vp_raise_sentence(int error, const char *sentence);
+/* For calls on a set that is closed, or was inherited by a child of fork(). */
+PyObject *vp_raise_closed(void);
+PyObject *vp_raise_forked(void);
+/* Imports the classes; false with an exception. */
+bool vp_errors_init(void);
+
+/* ---- fork.c ---- */
+
+/* Counts the fork()s between the first process and this one; begins with 1. */
+extern unsigned vp_generation;
+/* False with an exception. */
+bool vp_fork_init(void);
+
+/* ---- lifetime.c ---- */
+
+/* The set, or NULL with an exception if it is closed or another process's. For calls that keep the GIL. */
+static inline vidi_set *vp_opened(set_object *self);
+/* The same for calls that release the GIL: if it returns the set, vp_leave must follow, with the GIL held. */
+vidi_set *vp_enter(set_object *self);
+void vp_leave(set_object *self);
+vidi_set *vp_refuse(set_object *self);
+
+/* Runs a statement without the GIL. It must not touch a Python object, nor leave by return or goto. */
+#define VP_RELEASED(statement)                                                                                         \
+    do {                                                                                                               \
+        PyThreadState *vp_thread = PyEval_SaveThread();                                                                \
+        statement;                                                                                                     \
+        PyEval_RestoreThread(vp_thread);                                                                               \
+    } while (0)
+
+/*
+ * Makes an object of a type, which is vidi.Set or derives from it, around an open set; __init__ is not called. path is
+ * NULL for a set in memory. The set is the object's from then on: it is closed if this fails.
+ */
+PyObject *vp_wrap(PyTypeObject *type, vidi_set *set, const char *path, const vidi_access *access);
+/* The same for an object that exists and has no set. */
+bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_access *access);
+/* Closes the set: false with an exception if the last sync failed; it is closed all the same. */
+bool vp_close(set_object *self);
+/* Closes all sets in folders, at the end of the process. */
+PyObject *vp_close_all(PyObject *module, PyObject *unused);
+/* Called in the child after a fork(). */
+void vp_lifetime_forked(void);
+
+/* ---- open.c ---- */
+
+/* How to use a set, from the keywords memory_limit, invalid, sync, manual_commit, read_only and accept_damage. */
+bool vp_access(PyObject *keywords, vidi_access *access);
+/*
+ * A path as bytes of the file system (a new reference to a bytes object), or *path is NULL for None and NULL; false
+ * with an exception.
+ */
+bool vp_path(PyObject *object, PyObject **path);
+int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords);
+
+/* ---- set.c ---- */
+
+/* The object as a set; NULL with a TypeError that names its type. */
+set_object *vp_set(PyObject *object);
+int vp_set_contains(PyObject *self, PyObject *url); /* single.c */
+bool vp_set_type_init(PyObject *module);
+
+/* ---- meter.c ---- */
+
+/* Where new sets get their memory: NULL, which is the library's own, unless it is counted. */
+const vidi_allocator *vp_allocator(void);
+
+/* ---- tables of methods, attributes and functions, each with a row of zeros at the end ---- */
+
+extern const PyMethodDef vp_single_methods[];
+extern const PyMethodDef vp_meter_functions[];
+
+/* ---- inline, because every add passes here ---- */
+
+static inline bool vp_text(PyObject *object, vidi_str *text)
+{
+    Py_ssize_t len;
+
+    if (!PyUnicode_CheckExact(object))
+        return vp_text_of_any(object, text);
+    text->ptr = PyUnicode_AsUTF8AndSize(object, &len);
+    text->len = (size_t)len;
+    return text->ptr != NULL;
+}
+
+static inline vidi_set *vp_opened(set_object *self)
+{
+    return self->generation == vp_generation ? self->set : vp_refuse(self);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * The life of a set: who uses it, and how it is closed.
+ *
+ * Calls that keep the GIL need not be counted: close() needs the GIL, too. Calls that release it are counted, and
+ * close() waits until the last of them has left. Counts change with the GIL held; once a close has begun they change with
+ * `door` locked as well, so that close() can wait for them without the GIL.
+ */
+#include "extension.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t somebody_left = PTHREAD_COND_INITIALIZER;
+static set_object *open_sets; /* those in folders */
+
+void vp_lifetime_forked(void)
+{
+    door = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* a thread of the parent may have held it */
+    somebody_left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    open_sets = NULL;
+}
+
+static bool is_inherited(const set_object *self)
+{
+    return self->set && self->made_in != vp_generation;
+}
+
+vidi_set *vp_refuse(set_object *self)
+{
+    if (is_inherited(self))
+        vp_raise_forked();
+    else
+        vp_raise_closed();
+    return NULL;
+}
+
+vidi_set *vp_enter(set_object *self)
+{
+    vidi_set *set = vp_opened(self);
+
+    if (set)
+        self->users++;
+    return set;
+}
+
+void vp_leave(set_object *self)
+{
+    if (self->generation) {
+        self->users--;
+        return;
+    }
+    pthread_mutex_lock(&door);
+    self->users--;
+    pthread_cond_broadcast(&somebody_left);
+    pthread_mutex_unlock(&door);
+}
+
+/* ---- opening ---- */
+
+static void enlist(set_object *self)
+{
+    self->previous = NULL;
+    self->next = open_sets;
+    if (open_sets)
+        open_sets->previous = self;
+    open_sets = self;
+}
+
+static void delist(set_object *self)
+{
+    if (self->previous)
+        self->previous->next = self->next;
+    else if (open_sets == self)
+        open_sets = self->next;
+    if (self->next)
+        self->next->previous = self->previous;
+    self->previous = self->next = NULL;
+}
+
+static void close_without_gil(vidi_set *set)
+{
+    VP_RELEASED(vidi_close(set));
+}
+
+bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_access *access)
+{
+    char *copy = path ? strdup(path) : NULL;
+
+    if ((path && !copy) || self->set) {
+        free(copy);
+        close_without_gil(set); /* the object may get another set meanwhile; this one is not its own */
+        if (path && !copy)
+            PyErr_NoMemory();
+        else
+            PyErr_SetString(PyExc_ValueError, "the set is open already; __init__ can be called once");
+        return false;
+    }
+    free(self->path);
+    self->path = copy;
+    self->access = *access;
+    self->access.allocator = NULL; /* it may end before the set, and nobody asks */
+    bool is_written = path && !(access->flags & VIDI_READ_ONLY);
+    self->is_manual = is_written && access->flags & VIDI_MANUAL_COMMIT;
+    self->may_sleep = is_written && access->sync == VIDI_SYNC_ALWAYS && !self->is_manual;
+    self->set = set;
+    self->generation = self->made_in = vp_generation;
+    if (path)
+        enlist(self);
+    return true;
+}
+
+PyObject *vp_wrap(PyTypeObject *type, vidi_set *set, const char *path, const vidi_access *access)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *self = allocate(type, 0);
+
+    if (!self) {
+        close_without_gil(set);
+        return NULL;
+    }
+    if (!vp_adopt((set_object *)self, set, path, access))
+        Py_CLEAR(self);
+    return self;
+}
+
+/* ---- closing ---- */
+
+/* Waits until another thread's close() is complete, so that the folder is free when this one returns. */
+static void await_closed(set_object *self)
+{
+    pthread_mutex_lock(&door);
+    while (self->set)
+        pthread_cond_wait(&somebody_left, &door);
+    pthread_mutex_unlock(&door);
+}
+
+/* Ends the set, without the GIL. vidi_close reports no errors, so the sync before it is the last chance to hear of one. */
+static int end(set_object *self, char *sentence, size_t room)
+{
+    pthread_mutex_lock(&door);
+    while (self->users)
+        pthread_cond_wait(&somebody_left, &door);
+    pthread_mutex_unlock(&door);
+
+    int error = vidi_sync(self->set);
+    if (error < 0)
+        snprintf(sentence, room, "%s", vidi_message());
+    vidi_close(self->set);
+
+    pthread_mutex_lock(&door);
+    self->set = NULL;
+    pthread_cond_broadcast(&somebody_left);
+    pthread_mutex_unlock(&door);
+    return error;
+}
+
+bool vp_close(set_object *self)
+{
+    char sentence[1024];
+    int error;
+
+    if (!self->set)
+        return true;
+    if (is_inherited(self)) {
+        vp_raise_forked();
+        return false;
+    }
+    if (!self->generation) {
+        VP_RELEASED(await_closed(self));
+        return true;
+    }
+    self->generation = 0;
+    delist(self);
+    VP_RELEASED(error = end(self, sentence, sizeof sentence));
+    if (error < 0)
+        vp_raise_sentence(error, sentence);
+    return error >= 0;
+}
+
+PyObject *vp_close_all(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
+{
+    while (open_sets) {
+        PyObject *set = (PyObject *)open_sets;
+        Py_INCREF(set);
+        if (!vp_close((set_object *)set))
+            PyErr_WriteUnraisable(set);
+        Py_DECREF(set);
+    }
+    Py_RETURN_NONE;
+}

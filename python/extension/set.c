@@ -1,0 +1,239 @@
+/* The type vidi.Set: its slots, its attributes, and the list of everything that it can do. */
+#include "extension.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <structmember.h>
+
+PyTypeObject *vp_set_type;
+
+set_object *vp_set(PyObject *object)
+{
+    if (PyObject_TypeCheck(object, vp_set_type))
+        return (set_object *)object;
+    PyErr_Format(PyExc_TypeError, "a vidi.Set is needed, not %R", (PyObject *)Py_TYPE(object));
+    return NULL;
+}
+
+/* ---- life ---- */
+
+/* A set that was inherited by a child of fork() is left alone: its threads and maybe a lock holder are not here. */
+static void dealloc(PyObject *object)
+{
+    set_object *self = (set_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject *kind, *value, *trace;
+
+    if (self->weak_references)
+        PyObject_ClearWeakRefs(object);
+    if (self->set && self->made_in == vp_generation) {
+        PyErr_Fetch(&kind, &value, &trace);
+        if (!vp_close(self))
+            PyErr_WriteUnraisable((PyObject *)type); /* the object itself can no longer be shown */
+        PyErr_Restore(kind, value, trace);
+    }
+    free(self->path);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *close_set(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    if (!vp_close((set_object *)self))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *enter_with(PyObject *self, PyObject *Py_UNUSED(none))
+{
+    if (!vp_opened((set_object *)self))
+        return NULL;
+    Py_INCREF(self);
+    return self;
+}
+
+static PyObject *leave_with(PyObject *self, PyObject *Py_UNUSED(args))
+{
+    return close_set(self, NULL);
+}
+
+static PyObject *refuse_pickling(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(none))
+{
+    PyErr_SetString(PyExc_TypeError, "a vidi.Set cannot be pickled; send its path, or to_bytes(), or use its copy()");
+    return NULL;
+}
+
+/* ---- what it says of itself ---- */
+
+/* False with an exception. */
+static bool stat_of(PyObject *object, vidi_stats *stats)
+{
+    set_object *self = (set_object *)object;
+    vidi_set *set = vp_enter(self);
+    int error;
+
+    if (!set)
+        return false;
+    stats->size = sizeof *stats;
+    VP_RELEASED(error = vidi_stat(set, stats));
+    vp_leave(self);
+    if (error < 0)
+        vp_raise(error);
+    return error >= 0;
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    vidi_stats stats;
+
+    return stat_of(self, &stats) ? (Py_ssize_t)stats.count : -1;
+}
+
+static PyObject *path_of(PyObject *self, void *Py_UNUSED(closure))
+{
+    const char *path = ((set_object *)self)->path;
+
+    if (!path)
+        Py_RETURN_NONE;
+    return PyUnicode_DecodeFSDefault(path);
+}
+
+static PyObject *repr(PyObject *object)
+{
+    set_object *self = (set_object *)object;
+    char what[160];
+    vidi_stats stats;
+
+    if (self->generation != vp_generation) {
+        snprintf(what, sizeof what, "%s",
+                 self->set && self->made_in != vp_generation ? "of the parent process" : "closed");
+    } else {
+        if (!stat_of(object, &stats))
+            return NULL;
+        snprintf(what, sizeof what, "%s, %llu URL%s, expected to lose %.1f pages", stats.kind,
+                 (unsigned long long)stats.count, stats.count == 1 ? "" : "s", stats.expected_lost);
+    }
+    PyObject *path = path_of(object, NULL);
+    if (!path)
+        return NULL;
+    PyObject *text = path == Py_None ? PyUnicode_FromFormat("<vidi.Set %s>", what)
+                                     : PyUnicode_FromFormat("<vidi.Set %R %s>", path, what);
+    Py_DECREF(path);
+    return text;
+}
+
+static PyObject *kind_of(PyObject *self, void *Py_UNUSED(closure))
+{
+    vidi_stats stats;
+
+    return stat_of(self, &stats) ? PyUnicode_FromString(stats.kind) : NULL;
+}
+
+static PyObject *canon_of(PyObject *self, void *Py_UNUSED(closure))
+{
+    vidi_stats stats;
+
+    return stat_of(self, &stats) ? PyUnicode_FromString(stats.canon) : NULL;
+}
+
+static PyObject *is_read_only(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong((((set_object *)self)->access.flags & VIDI_READ_ONLY) != 0);
+}
+
+static PyObject *is_closed(PyObject *self, void *Py_UNUSED(closure))
+{
+    return PyBool_FromLong(((set_object *)self)->generation == 0);
+}
+
+/* ---- the type ---- */
+
+PyDoc_STRVAR(set_doc, "A set of URLs that remembers each in a few bytes.\n"
+                      "\n"
+                      ">>> s = vidi.Set()\n"
+                      ">>> s.add('http://example.org/')\n"
+                      "True\n"
+                      ">>> 'http://example.org/' in s\n"
+                      "True\n"
+                      ">>> len(s)\n"
+                      "1\n");
+
+PyDoc_STRVAR(close_doc, "close($self, /)\n"
+                        "--\n"
+                        "\n"
+                        "Bring everything committed to disk and close the set. Closing it again does nothing.\n"
+                        "\n"
+                        "Waits for calls of other threads. A DiskError says that something may not have reached the\n"
+                        "disk; the set is closed all the same.\n");
+
+static const PyMethodDef life_methods[] = {
+    {"close", close_set, METH_NOARGS, close_doc},
+    {"__enter__", enter_with, METH_NOARGS, NULL},
+    {"__exit__", leave_with, METH_VARARGS, NULL},
+    {"__reduce__", refuse_pickling, METH_NOARGS, NULL},
+    {0},
+};
+
+static const PyGetSetDef own_attributes[] = {
+    {"path", path_of, NULL, "The folder that the set lives in; None in memory.", NULL},
+    {"kind", kind_of, NULL, "The kind of set, such as 'fingerprint'.", NULL},
+    {"canon", canon_of, NULL, "The canonical form, such as 'whatwg/2'.", NULL},
+    {"read_only", is_read_only, NULL, "True if the set was opened for reading.", NULL},
+    {"closed", is_closed, NULL, "True after close().", NULL},
+    {0},
+};
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(set_object, weak_references), READONLY, NULL},
+    {0},
+};
+
+/* Each file has a table of its own. */
+static const PyMethodDef *const method_tables[] = {life_methods, vp_single_methods};
+static const PyGetSetDef *const attribute_tables[] = {own_attributes};
+
+/* The tables one behind the other. The type keeps pointers into them. */
+static PyMethodDef methods[64];
+static PyGetSetDef attributes[32];
+
+#define ROOM(array) (sizeof(array) / sizeof *(array))
+
+static bool join_tables(void)
+{
+    size_t n = 0, m = 0;
+
+    for (size_t t = 0; t < ROOM(method_tables); t++)
+        for (const PyMethodDef *row = method_tables[t]; row->ml_name && n + 1 < ROOM(methods); row++)
+            methods[n++] = *row;
+    for (size_t t = 0; t < ROOM(attribute_tables); t++)
+        for (const PyGetSetDef *row = attribute_tables[t]; row->name && m + 1 < ROOM(attributes); row++)
+            attributes[m++] = *row;
+    if (n + 1 < ROOM(methods) && m + 1 < ROOM(attributes))
+        return true;
+    PyErr_SetString(PyExc_SystemError, "vidi.Set has more methods than set.c has room for");
+    return false;
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)set_doc}, {Py_tp_init, vp_set_init},
+    {Py_tp_dealloc, dealloc},     {Py_tp_repr, repr},
+    {Py_sq_length, length},       {Py_sq_contains, vp_set_contains},
+    {Py_tp_methods, methods},     {Py_tp_getset, attributes},
+    {Py_tp_members, members},     {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "vidi.Set",
+    .basicsize = sizeof(set_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+bool vp_set_type_init(PyObject *module)
+{
+    if (!vp_set_type && !(join_tables() && (vp_set_type = (PyTypeObject *)PyType_FromSpec(&spec))))
+        return false;
+    return PyModule_AddObjectRef(module, "Set", (PyObject *)vp_set_type) == 0;
+}

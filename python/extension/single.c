@@ -1,0 +1,179 @@
+/*
+ * Calls for one URL: add, in, discard, remove and count. They keep the GIL, because giving it away and taking it back
+ * takes as long as the call itself. They release it where they may have to wait: for the disk, or for another thread
+ * that works on this set without the GIL and may have it locked.
+ */
+#include "extension.h"
+
+#include <limits.h>
+
+/* Instead of a verdict or an error: an exception is set. */
+#define RAISED INT_MIN
+
+typedef int single_call(vidi_set *set, vidi_str url);
+
+static int has(vidi_set *set, vidi_str url)
+{
+    return vidi_has(set, url);
+}
+
+static int ask_released(set_object *self, single_call *call, vidi_str url)
+{
+    vidi_set *set = vp_enter(self);
+    int verdict;
+
+    if (!set)
+        return RAISED;
+    VP_RELEASED(verdict = call(set, url));
+    vp_leave(self);
+    return verdict;
+}
+
+static inline int ask(PyObject *object, single_call *call, PyObject *url_object)
+{
+    set_object *self = (set_object *)object;
+    vidi_str url;
+
+    if (!vp_text(url_object, &url))
+        return RAISED;
+    if (self->may_sleep || self->users)
+        return ask_released(self, call, url);
+    vidi_set *set = vp_opened(self);
+    return set ? call(set, url) : RAISED;
+}
+
+/* What remains when the verdict is none of those that a caller expects: raises the exception of an error. */
+static PyObject *raise_for(int verdict)
+{
+    return verdict == RAISED ? NULL : vp_raise(verdict);
+}
+
+/* Is this verdict just "no", because the set drops what is not a URL? */
+static bool is_dropped(PyObject *self, int verdict)
+{
+    return verdict == VIDI_INVALID && ((set_object *)self)->access.invalid == VIDI_DROP_INVALID;
+}
+
+static PyObject *add(PyObject *self, PyObject *url)
+{
+    int verdict = ask(self, vidi_add, url);
+
+    if (verdict == VIDI_NEW)
+        Py_RETURN_TRUE;
+    if (verdict == VIDI_SEEN || is_dropped(self, verdict))
+        Py_RETURN_FALSE;
+    return raise_for(verdict);
+}
+
+int vp_set_contains(PyObject *self, PyObject *url)
+{
+    int verdict = ask(self, has, url);
+
+    if (verdict == VIDI_SEEN)
+        return 1;
+    if (verdict == VIDI_NEW || is_dropped(self, verdict))
+        return 0;
+    raise_for(verdict);
+    return -1;
+}
+
+static PyObject *discard(PyObject *self, PyObject *url)
+{
+    int verdict = ask(self, vidi_remove, url);
+
+    if (verdict == VIDI_OK)
+        Py_RETURN_TRUE;
+    if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
+        Py_RETURN_FALSE;
+    return raise_for(verdict);
+}
+
+static PyObject *remove_url(PyObject *self, PyObject *url)
+{
+    int verdict = ask(self, vidi_remove, url);
+
+    if (verdict == VIDI_OK)
+        Py_RETURN_NONE;
+    if (is_dropped(self, verdict))
+        return vp_raise_sentence(VIDI_EABSENT, vidi_message());
+    return raise_for(verdict);
+}
+
+static PyObject *count(PyObject *object, PyObject *url_object)
+{
+    set_object *self = (set_object *)object;
+    uint64_t times = 0;
+    vidi_str url;
+    int verdict;
+
+    if (!vp_text(url_object, &url))
+        return NULL;
+    vidi_set *set = vp_enter(self);
+    if (!set)
+        return NULL;
+    VP_RELEASED(verdict = vidi_count(set, url, &times));
+    vp_leave(self);
+    if (verdict == VIDI_OK || is_dropped(object, verdict))
+        return PyLong_FromUnsignedLongLong(times);
+    return vp_raise(verdict);
+}
+
+PyDoc_STRVAR(add_doc, "add($self, url, /)\n"
+                      "--\n"
+                      "\n"
+                      "Add a URL: True if it is new, False if it was seen before.\n"
+                      "\n"
+                      ">>> s = vidi.Set()\n"
+                      ">>> s.add('http://example.org/')\n"
+                      "True\n"
+                      ">>> s.add('HTTP://EXAMPLE.ORG')     # another spelling of the same page\n"
+                      "False\n"
+                      "\n"
+                      "A set made with invalid='drop' answers False for what is not a URL; with invalid='fail'\n"
+                      "that is an InvalidURL.\n");
+
+PyDoc_STRVAR(discard_doc, "discard($self, url, /)\n"
+                          "--\n"
+                          "\n"
+                          "Remove a URL if it is in the set: True if it was.\n"
+                          "\n"
+                          ">>> s = vidi.Set(kind='hashset')\n"
+                          ">>> s.add('http://example.org/')\n"
+                          "True\n"
+                          ">>> s.discard('http://example.org/')\n"
+                          "True\n"
+                          ">>> s.discard('http://example.org/')\n"
+                          "False\n"
+                          "\n"
+                          "Remove only URLs that add() answered True for. Kinds that cannot remove raise CannotError,\n"
+                          "which is a TypeError.\n");
+
+PyDoc_STRVAR(remove_doc, "remove($self, url, /)\n"
+                         "--\n"
+                         "\n"
+                         "Remove a URL that is in the set; AbsentError, which is a KeyError, if it is not.\n"
+                         "\n"
+                         ">>> s = vidi.Set(kind='hashset')\n"
+                         ">>> s.remove('http://example.org/')\n"
+                         "Traceback (most recent call last):\n"
+                         "    ...\n"
+                         "vidi._errors.AbsentError: the URL is not in the set\n");
+
+PyDoc_STRVAR(count_doc, "count($self, url, /)\n"
+                        "--\n"
+                        "\n"
+                        "How often a URL was added and not removed, for kinds that count.\n"
+                        "\n"
+                        ">>> s = vidi.Set(kind='hashset', params='multiset=on')\n"
+                        ">>> s.add_many(['http://example.org/'] * 3)\n"
+                        "[True, False, False]\n"
+                        ">>> s.count('http://example.org/')\n"
+                        "3\n");
+
+const PyMethodDef vp_single_methods[] = {
+    {"add", add, METH_O, add_doc},
+    {"discard", discard, METH_O, discard_doc},
+    {"remove", remove_url, METH_O, remove_doc},
+    {"count", count, METH_O, count_doc},
+    {0},
+};

@@ -1,0 +1,34 @@
+"""Have I seen this URL before?
+
+>>> import vidi
+>>> seen = vidi.Set()
+>>> seen.add("http://example.org/")
+True
+>>> seen.add("http://EXAMPLE.org:80/#top")     # another spelling of the same page
+False
+"""
+
+from vidi._errors import (
+    AbsentError,
+    ArgumentError,
+    BusyError,
+    CannotError,
+    ClosedError,
+    DamagedError,
+    DiffersError,
+    DiskError,
+    Error,
+    ExistsError,
+    ForkError,
+    FormatError,
+    InvalidURL,
+    KernelError,
+    LimitError,
+    NotFoundError,
+    OptionError,
+    OutOfMemory,
+    RateError,
+)
+from vidi._vidi import Set, version
+
+__version__ = version
