@@ -128,6 +128,13 @@ set_object *vp_set(PyObject *object);
 int vp_set_contains(PyObject *self, PyObject *url); /* single.c */
 bool vp_set_type_init(PyObject *module);
 
+/* ---- iterate.c ---- */
+
+/* iter(set). */
+PyObject *vp_set_iter(PyObject *self);
+/* Makes the types of the iterators; false with an exception. */
+bool vp_iterate_init(void);
+
 /* ---- meter.c ---- */
 
 /* Where new sets get their memory: NULL, which is the library's own, unless it is counted. */
@@ -137,6 +144,9 @@ const vidi_allocator *vp_allocator(void);
 
 extern const PyMethodDef vp_single_methods[];
 extern const PyMethodDef vp_meter_functions[];
+extern const PyMethodDef vp_url_functions[], vp_plan_functions[];
+extern const PyMethodDef vp_iterate_methods[], vp_stream_methods[], vp_whole_methods[];
+extern const PyGetSetDef vp_stats_attributes[];
 
 /* ---- inline, because every add passes here ---- */
 

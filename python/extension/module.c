@@ -29,9 +29,9 @@ static bool close_at_exit(PyObject *module)
 
 static bool add_functions(PyObject *module)
 {
-    static const PyMethodDef *const tables[] = {NULL};
+    static const PyMethodDef *const tables[] = {vp_url_functions, vp_plan_functions};
 
-    for (size_t t = 0; t < sizeof tables / sizeof *tables && tables[t]; t++)
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (PyModule_AddFunctions(module, (PyMethodDef *)tables[t]) < 0)
             return false;
     return true;
@@ -39,8 +39,8 @@ static bool add_functions(PyObject *module)
 
 static int execute(PyObject *module)
 {
-    bool done = is_main_interpreter() && vp_errors_init() && vp_fork_init() && vp_set_type_init(module) &&
-                add_functions(module) && close_at_exit(module);
+    bool done = is_main_interpreter() && vp_errors_init() && vp_fork_init() && vp_iterate_init() &&
+                vp_set_type_init(module) && add_functions(module) && close_at_exit(module);
 
     return done && PyModule_AddStringConstant(module, "version", vidi_version()) == 0 ? 0 : -1;
 }

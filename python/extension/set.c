@@ -191,8 +191,9 @@ static PyMemberDef members[] = {
 };
 
 /* Each file has a table of its own. */
-static const PyMethodDef *const method_tables[] = {life_methods, vp_single_methods};
-static const PyGetSetDef *const attribute_tables[] = {own_attributes};
+static const PyMethodDef *const method_tables[] = {life_methods, vp_single_methods, vp_iterate_methods,
+                                                   vp_stream_methods, vp_whole_methods};
+static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_stats_attributes};
 
 /* The tables one behind the other. The type keeps pointers into them. */
 static PyMethodDef methods[64];
@@ -217,11 +218,17 @@ static bool join_tables(void)
 }
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, (void *)set_doc}, {Py_tp_init, vp_set_init},
-    {Py_tp_dealloc, dealloc},     {Py_tp_repr, repr},
-    {Py_sq_length, length},       {Py_sq_contains, vp_set_contains},
-    {Py_tp_methods, methods},     {Py_tp_getset, attributes},
-    {Py_tp_members, members},     {0, NULL},
+    {Py_tp_doc, (void *)set_doc},
+    {Py_tp_init, vp_set_init},
+    {Py_tp_dealloc, dealloc},
+    {Py_tp_repr, repr},
+    {Py_sq_length, length},
+    {Py_sq_contains, vp_set_contains},
+    {Py_tp_iter, vp_set_iter},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {Py_tp_members, members},
+    {0, NULL},
 };
 
 static PyType_Spec spec = {

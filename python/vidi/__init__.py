@@ -29,6 +29,8 @@ from vidi._errors import (
     OutOfMemory,
     RateError,
 )
-from vidi._vidi import Set, version
+from vidi._plan import Kind, Plan
+from vidi._stats import EpochStats, Stats
+from vidi._vidi import Set, canon, kinds, plan, urljoin, version
 
 __version__ = version

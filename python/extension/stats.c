@@ -1,0 +1,102 @@
+/*
+ * set.stats and set.epochs, as the dataclasses of vidi/_stats.py.
+ */
+#include "records.h"
+
+#define COUNT(name) #name, (unsigned long long)stats.name
+
+static PyObject *stats_object(const vidi_stats *from)
+{
+    const vidi_stats stats = *from;
+    return vp_record("vidi._stats", "Stats",
+                     "{s:d,s:s,s:s,s:s,s:N,s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,"
+                     "s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K}",
+                     "expected_lost", stats.expected_lost, "kind", stats.kind, "params", stats.params, "hash",
+                     stats.hash, "can", vp_can(stats.can), "fp_meaning", vp_meaning(stats.fp_meaning), "hash_trust",
+                     stats.hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting", COUNT(stages), COUNT(epoch),
+                     COUNT(capacity), COUNT(count), COUNT(bytes), COUNT(memory_bytes), COUNT(memory_limit), "fill",
+                     stats.fill, "fp_now", stats.fp_now, COUNT(answered_new), COUNT(answered_seen),
+                     COUNT(answered_invalid), COUNT(asked), COUNT(removed), COUNT(ambiguous), COUNT(past_epochs),
+                     COUNT(lines_touched), "canon", stats.canon, COUNT(staged), COUNT(log_bytes), COUNT(snapshot_bytes),
+                     COUNT(snapshots));
+}
+
+static PyObject *epoch_object(const vidi_epoch_stats *from)
+{
+    const vidi_epoch_stats stats = *from;
+    return vp_record("vidi._stats", "EpochStats", "{s:d,s:K,s:K,s:K,s:K,s:K,s:K,s:d}", "expected_lost",
+                     stats.expected_lost, COUNT(epoch), COUNT(capacity), COUNT(count), COUNT(bytes),
+                     COUNT(answered_new), COUNT(answered_seen), "fp_end", stats.fp_end);
+}
+
+/* Both release the GIL: the library waits while another thread merges or saves the set. */
+static PyObject *get_stats(PyObject *object, void *closure)
+{
+    (void)closure;
+    set_object *self = (set_object *)object;
+    vidi_stats stats = {.size = sizeof stats};
+    int error;
+    const vidi_set *set = vp_enter(self);
+    if (!set)
+        return NULL;
+    VP_RELEASED(error = vidi_stat(set, &stats));
+    vp_leave(self);
+    return error < 0 ? vp_raise(error) : stats_object(&stats);
+}
+
+/* 1 with the record of that epoch, 0 if there are no more, -1 with an exception. */
+static int next_epoch(set_object *self, uint64_t index, PyObject **epoch)
+{
+    vidi_epoch_stats stats = {.size = sizeof stats};
+    int error;
+    const vidi_set *set = vp_enter(self);
+    if (!set)
+        return -1;
+    VP_RELEASED(error = vidi_epoch_stat(set, index, &stats));
+    vp_leave(self);
+    if (error == VIDI_EABSENT)
+        return 0;
+    *epoch = error < 0 ? vp_raise(error) : epoch_object(&stats);
+    return *epoch ? 1 : -1;
+}
+
+static PyObject *get_epochs(PyObject *object, void *closure)
+{
+    (void)closure;
+    PyObject *list = PyList_New(0);
+    for (uint64_t i = 0; list; i++) {
+        PyObject *epoch = NULL;
+        int more = next_epoch((set_object *)object, i, &epoch);
+        if (more == 0)
+            return list;
+        if (more < 0 || PyList_Append(list, epoch) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(epoch);
+    }
+    return NULL;
+}
+
+static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, whose first field is expected_lost.\n"
+                                "\n"
+                                "    >>> s = vidi.Set()\n"
+                                "    >>> s.add_many(['http://example.org/', 'http://example.org'])\n"
+                                "    [True, False]\n"
+                                "    >>> s.stats.count, s.stats.answered_seen, s.stats.kind\n"
+                                "    (1, 1, 'fingerprint')\n"
+                                "    >>> s.stats.expected_lost < 0.001\n"
+                                "    True\n";
+
+static const char epochs_doc[] = "How each finished epoch ended, the oldest first: a list of vidi.EpochStats.\n"
+                                 "\n"
+                                 "    >>> s = vidi.Set()\n"
+                                 "    >>> s.add('http://example.org/')\n"
+                                 "    True\n"
+                                 "    >>> s.rotate()\n"
+                                 "    >>> [(epoch.epoch, epoch.count) for epoch in s.epochs]\n"
+                                 "    [(0, 1)]\n";
+
+const PyGetSetDef vp_stats_attributes[] = {
+    {"stats", get_stats, NULL, stats_doc, NULL},
+    {"epochs", get_epochs, NULL, epochs_doc, NULL},
+    {0},
+};

@@ -1,0 +1,173 @@
+/*
+ * Methods that deal with a set as a whole: merging, and epochs.
+ *
+ * Two sets take part in a merge. Each of them is entered, so that neither can be closed meanwhile; entering never
+ * waits, and the library locks the two in an order of its own. So threads may merge two sets into each other.
+ */
+#include "arguments.h"
+
+/* Stands for a code of the library if an exception is set already. */
+enum { RAISED = -1000 };
+
+/* None for a call that returns nothing. */
+static PyObject *done(int error)
+{
+    if (error == RAISED)
+        return NULL;
+    return error < 0 ? vp_raise(error) : Py_NewRef(Py_None);
+}
+
+/* ---- merge ---- */
+
+static const char merge_doc[] =
+    "merge($self, /, other, *, force=False)\n"
+    "--\n"
+    "\n"
+    "Add everything that `other` holds; it does not change itself.\n"
+    "\n"
+    "The two must have the same canonical form and, unless their kind keeps the URLs themselves, fit together: make\n"
+    "one with Set.like(). Raises DiffersError, a ValueError, if they do not.\n"
+    "\n"
+    "    >>> a = vidi.Set()\n"
+    "    >>> b = vidi.Set.like(a)\n"
+    "    >>> b.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> a.merge(b)\n"
+    "    >>> 'http://example.org/' in a\n"
+    "    True\n"
+    "\n"
+    "A merge that would raise the error rate to more than twice the one asked for is refused, unless force is true.\n";
+
+/* `other` may be the same set: then it is entered twice. */
+static int merge_with(set_object *self, set_object *other, unsigned flags)
+{
+    int error;
+    vidi_set *into = vp_enter(self);
+    if (!into)
+        return RAISED;
+    const vidi_set *from = vp_enter(other);
+    if (from) {
+        VP_RELEASED(error = vidi_merge_with(into, from, flags));
+        vp_leave(other);
+    } else {
+        error = RAISED;
+    }
+    vp_leave(self);
+    return error;
+}
+
+static PyObject *merge(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    static const char *const names[] = {"other", "force", NULL};
+    static const vp_signature signature = {"merge", names, 1, 1};
+    PyObject *values[VP_ARGUMENTS_MAX];
+    bool force = false;
+    if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[1], &force))
+        return NULL;
+    set_object *other = vp_set(values[0]);
+    if (!other)
+        return NULL;
+    return done(merge_with((set_object *)object, other, force ? VIDI_MERGE_FORCE : 0));
+}
+
+/* ---- epochs ---- */
+
+static const char rotate_doc[] =
+    "rotate($self, /, *, kind=None, params=None, capacity=0, error=0.0, headroom=0.0, keep_previous=None)\n"
+    "--\n"
+    "\n"
+    "Begin the next epoch: empty, with new salts, so that pages lost in this one are found in the next.\n"
+    "\n"
+    "Without arguments the new epoch is made as the old one was, and sized from its count. An argument replaces what\n"
+    "the set was made with; keep_previous then means False unless it is given. Staged adds are dropped.\n"
+    "\n"
+    "    >>> s = vidi.Set()\n"
+    "    >>> s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> s.rotate(keep_previous=True)\n"
+    "    >>> 'http://example.org/' in s, s.seen_previously('http://example.org/')\n"
+    "    (False, True)\n"
+    "\n"
+    "If anything fails, the set stays in its epoch.\n";
+
+static int rotate_to(set_object *self, const vidi_options *next)
+{
+    int error;
+    vidi_set *set = vp_enter(self);
+    if (!set)
+        return RAISED;
+    VP_RELEASED(error = vidi_rotate(set, next));
+    vp_leave(self);
+    return error;
+}
+
+static PyObject *rotate(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    static const char *const names[] = {"kind", "params", "capacity", "error", "headroom", "keep_previous", NULL};
+    static const vp_signature signature = {"rotate", names, 0, 0};
+    PyObject *values[VP_ARGUMENTS_MAX];
+    vidi_options next = VIDI_OPTIONS_INIT;
+    bool keep = false;
+    if (!vp_arguments(&signature, args, count, keywords, values))
+        return NULL;
+    bool says_keep = values[5] && values[5] != Py_None;
+    if (!vp_to_words(values[0], "kind", &next.kind) || !vp_to_words(values[1], "params", &next.params) ||
+        !vp_to_count(values[2], "capacity", &next.capacity) || !vp_to_real(values[3], "error", &next.error) ||
+        !vp_to_real(values[4], "headroom", &next.headroom) || !vp_to_bool(says_keep ? values[5] : NULL, &keep))
+        return NULL;
+    next.flags = keep ? VIDI_KEEP_PREVIOUS : 0;
+    bool says_nothing =
+        !says_keep && !next.kind && !next.params && !next.capacity && next.error == 0 && next.headroom == 0;
+    return done(rotate_to((set_object *)object, says_nothing ? NULL : &next));
+}
+
+static const char seen_previously_doc[] =
+    "seen_previously($self, url, /)\n"
+    "--\n"
+    "\n"
+    "Return whether the URL was in the previous epoch, the one that ended with the last rotate(keep_previous=True).\n"
+    "\n"
+    "Raises CannotError, a TypeError, if that epoch was not kept.\n";
+
+static PyObject *seen_previously(PyObject *object, PyObject *url)
+{
+    set_object *self = (set_object *)object;
+    vidi_str text;
+    int verdict;
+    if (!vp_text(url, &text))
+        return NULL;
+    const vidi_set *set = vp_enter(self);
+    if (!set)
+        return NULL;
+    VP_RELEASED(verdict = vidi_has_previous(set, text));
+    vp_leave(self);
+    if (verdict < 0 || (verdict == VIDI_INVALID && self->access.invalid == VIDI_FAIL_INVALID))
+        return vp_raise(verdict);
+    return PyBool_FromLong(verdict == VIDI_SEEN);
+}
+
+static const char drop_previous_doc[] = "drop_previous($self, /)\n"
+                                        "--\n"
+                                        "\n"
+                                        "Free the previous epoch. seen_previously() cannot be asked after that.\n";
+
+static PyObject *drop_previous(PyObject *object, PyObject *none)
+{
+    (void)none;
+    set_object *self = (set_object *)object;
+    int error;
+    vidi_set *set = vp_enter(self);
+    if (!set)
+        return NULL;
+    VP_RELEASED(error = vidi_drop_previous(set));
+    vp_leave(self);
+    return done(error);
+}
+
+const PyMethodDef vp_whole_methods[] = {
+    {"merge", VP_NAMED(merge), METH_FASTCALL | METH_KEYWORDS, merge_doc},
+    {"rotate", VP_NAMED(rotate), METH_FASTCALL | METH_KEYWORDS, rotate_doc},
+    {"seen_previously", seen_previously, METH_O, seen_previously_doc},
+    {"drop_previous", drop_previous, METH_NOARGS, drop_previous_doc},
+    {0},
+};

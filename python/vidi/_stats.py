@@ -1,0 +1,53 @@
+"""What Set.stats and Set.epochs return."""
+
+from dataclasses import dataclass
+from typing import FrozenSet
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a set tells about itself. Counters are those of the current epoch."""
+
+    expected_lost: float  #: pages that were lost because their URL was falsely taken for seen (by formula)
+    kind: str
+    params: str  #: every parameter of the kind, as it is in force
+    hash: str  #: the hash function or functions
+    can: FrozenSet[str]  #: "delete", "count", "merge", "iterate", "grow", "concurrent"
+    fp_meaning: str  #: how to read fp_now and expected_lost: "exact", "at most" or "estimate"
+    hash_trust: str  #: "keyed": attackers cannot aim; "trusting": for trusted input only
+    stages: int  #: filters that a lookup may touch
+    epoch: int  #: 0, 1, ...
+    capacity: int  #: URLs that the set was made for; 0: it grows, and nobody said how many
+    count: int  #: URLs in it now
+    bytes: int  #: of the filter's own arrays
+    memory_bytes: int  #: all memory of the set
+    memory_limit: int  #: what it may not exceed
+    fill: float  #: share of bits, counters or slots in use
+    fp_now: float  #: probability that a URL never met is taken for seen now
+    answered_new: int  #: adds of new URLs
+    answered_seen: int  #: adds of URLs seen before
+    answered_invalid: int  #: adds of what is not a URL; if that is kept, also among new and seen
+    asked: int  #: lookups
+    removed: int
+    ambiguous: int  #: spatial: questions on which members disagreed
+    past_epochs: int  #: as many are in Set.epochs
+    lines_touched: int  #: blocked: cache lines that an add or a lookup touches at most; otherwise 0
+    canon: str  #: the canonical form, such as "whatwg/2"
+    staged: int  #: adds and removals that are not committed yet
+    log_bytes: int  #: since the last snapshot
+    snapshot_bytes: int
+    snapshots: int  #: taken since the set was opened
+
+
+@dataclass(frozen=True)
+class EpochStats:
+    """How an epoch ended."""
+
+    expected_lost: float
+    epoch: int
+    capacity: int
+    count: int
+    bytes: int
+    answered_new: int
+    answered_seen: int
+    fp_end: float  #: fp_now when it ended
