@@ -29,7 +29,7 @@ static bool close_at_exit(PyObject *module)
 
 static bool add_functions(PyObject *module)
 {
-    static const PyMethodDef *const tables[] = {vp_url_functions, vp_plan_functions};
+    static const PyMethodDef *const tables[] = {vp_url_functions, vp_plan_functions, vp_meter_functions};
 
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (PyModule_AddFunctions(module, (PyMethodDef *)tables[t]) < 0)
