@@ -145,7 +145,7 @@ const vidi_allocator *vp_allocator(void);
 extern const PyMethodDef vp_single_methods[];
 extern const PyMethodDef vp_meter_functions[];
 extern const PyMethodDef vp_url_functions[], vp_plan_functions[];
-extern const PyMethodDef vp_iterate_methods[], vp_stream_methods[], vp_whole_methods[];
+extern const PyMethodDef vp_iterate_methods[], vp_stream_methods[], vp_whole_methods[], vp_derive_methods[];
 extern const PyGetSetDef vp_stats_attributes[];
 
 /* ---- inline, because every add passes here ---- */

@@ -33,4 +33,36 @@ from vidi._plan import Kind, Plan
 from vidi._stats import EpochStats, Stats
 from vidi._vidi import Set, canon, kinds, plan, urljoin, version
 
+__all__ = [
+    "AbsentError",
+    "ArgumentError",
+    "BusyError",
+    "CannotError",
+    "ClosedError",
+    "DamagedError",
+    "DiffersError",
+    "DiskError",
+    "EpochStats",
+    "Error",
+    "ExistsError",
+    "ForkError",
+    "FormatError",
+    "InvalidURL",
+    "KernelError",
+    "Kind",
+    "LimitError",
+    "NotFoundError",
+    "OptionError",
+    "OutOfMemory",
+    "Plan",
+    "RateError",
+    "Set",
+    "Stats",
+    "canon",
+    "kinds",
+    "plan",
+    "urljoin",
+    "version",
+]
+
 __version__ = version
