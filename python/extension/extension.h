@@ -142,7 +142,8 @@ const vidi_allocator *vp_allocator(void);
 
 /* ---- tables of methods, attributes and functions, each with a row of zeros at the end ---- */
 
-extern const PyMethodDef vp_single_methods[];
+extern const PyMethodDef vp_single_methods[], vp_batch_methods[], vp_durable_methods[];
+extern const PyGetSetDef vp_durable_attributes[];
 extern const PyMethodDef vp_meter_functions[];
 extern const PyMethodDef vp_url_functions[], vp_plan_functions[];
 extern const PyMethodDef vp_iterate_methods[], vp_stream_methods[], vp_whole_methods[], vp_derive_methods[];

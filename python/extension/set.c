@@ -191,9 +191,11 @@ static PyMemberDef members[] = {
 };
 
 /* Each file has a table of its own. */
-static const PyMethodDef *const method_tables[] = {life_methods,      vp_single_methods, vp_iterate_methods,
-                                                   vp_stream_methods, vp_whole_methods,  vp_derive_methods};
-static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_stats_attributes};
+static const PyMethodDef *const method_tables[] = {
+    life_methods,       vp_single_methods, vp_batch_methods, vp_durable_methods,
+    vp_iterate_methods, vp_stream_methods, vp_whole_methods, vp_derive_methods,
+};
+static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_durable_attributes, vp_stats_attributes};
 
 /* The tables one behind the other. The type keeps pointers into them. */
 static PyMethodDef methods[64];

@@ -1,0 +1,212 @@
+/*
+ * Calls for many URLs: add_many and has_many.
+ *
+ * Nothing is lost by an exception. Everything that can go wrong in Python is done before anything is added: the iterable
+ * is read to its end, every item's text is taken, and the list of answers is made. If the library fails on the way, or a
+ * signal interrupts the call, the exception carries the answers so far.
+ *
+ * The texts belong to the items, which a tuple of our own keeps alive while the GIL is released: a list could be changed
+ * by another thread.
+ */
+#include "extension.h"
+
+/* URLs between two looks at signals: some 20 ms. */
+#define PIECE ((size_t)1 << 18)
+
+typedef struct batch {
+    PyObject *items; /* a tuple */
+    PyObject *answers;
+    vidi_str *urls;
+    uint8_t *verdicts; /* behind the URLs, in one allocation */
+    size_t n;
+} batch;
+
+typedef int batch_call(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
+
+static int has_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
+{
+    return vidi_has_batch(set, urls, n, verdicts);
+}
+
+/* ---- before ---- */
+
+/* A single URL is an iterable of its letters, but nobody means that. */
+static PyObject *tuple_of(PyObject *urls)
+{
+    if (!PyUnicode_Check(urls) && !PyBytes_Check(urls))
+        return PySequence_Tuple(urls);
+    PyErr_SetString(PyExc_TypeError, "an iterable of URLs is needed, not a single one");
+    return NULL;
+}
+
+/* Adds the item's number to a TypeError; other exceptions stay as they are. */
+static void name_item(size_t i)
+{
+    PyObject *kind, *value, *trace;
+
+    if (!PyErr_ExceptionMatches(PyExc_TypeError))
+        return;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyErr_Format(kind, "item %zu: %S", i, value);
+    Py_XDECREF(kind);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+static bool take_texts(batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        if (!vp_text(PyTuple_GetItem(batch->items, (Py_ssize_t)i), &batch->urls[i])) {
+            name_item(i);
+            return false;
+        }
+        batch->verdicts[i] = VIDI_UNTRIED;
+    }
+    return true;
+}
+
+static PyObject *list_of_false(size_t n)
+{
+    PyObject *one = Py_BuildValue("[O]", Py_False);
+    PyObject *list = one ? PySequence_Repeat(one, (Py_ssize_t)n) : NULL;
+
+    Py_XDECREF(one);
+    return list;
+}
+
+static bool prepare(batch *batch, PyObject *urls)
+{
+    *batch = (struct batch){.items = tuple_of(urls)};
+    if (!batch->items)
+        return false;
+    batch->n = (size_t)PyTuple_Size(batch->items);
+    if (batch->n <= PY_SSIZE_T_MAX / (sizeof *batch->urls + 1))
+        batch->urls = PyMem_Malloc(batch->n * (sizeof *batch->urls + 1));
+    if (!batch->urls) {
+        PyErr_NoMemory();
+        return false;
+    }
+    batch->verdicts = (uint8_t *)(batch->urls + batch->n);
+    return take_texts(batch) && (batch->answers = list_of_false(batch->n)) != NULL;
+}
+
+/* ---- after ---- */
+
+/* Allocates nothing, so that it cannot fail. */
+static void fill_answers(batch *batch, uint8_t yes)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        PyObject *answer = batch->verdicts[i] == yes ? Py_True : Py_None;
+        if (batch->verdicts[i] == yes || batch->verdicts[i] == VIDI_UNTRIED) {
+            Py_INCREF(answer);
+            PyList_SetItem(batch->answers, (Py_ssize_t)i, answer);
+        }
+    }
+}
+
+/* Gives the exception the answers so far. If that fails, too, the first exception is the one that matters. */
+static void attach_answers(PyObject *answers)
+{
+    PyObject *kind, *value, *trace;
+
+    PyErr_Fetch(&kind, &value, &trace);
+    PyErr_NormalizeException(&kind, &value, &trace);
+    if (value && PyObject_SetAttrString(value, "answers", answers) < 0)
+        PyErr_Clear();
+    PyErr_Restore(kind, value, trace);
+}
+
+static void drop(batch *batch)
+{
+    PyMem_Free(batch->urls);
+    Py_XDECREF(batch->answers);
+    Py_XDECREF(batch->items);
+}
+
+/* ---- the call ---- */
+
+static bool call_piece(set_object *self, batch_call *call, const batch *batch, size_t first)
+{
+    size_t n = batch->n - first < PIECE ? batch->n - first : PIECE;
+    vidi_set *set = vp_enter(self);
+    int error;
+
+    if (!set)
+        return false;
+    VP_RELEASED(error = call(set, batch->urls + first, n, batch->verdicts + first));
+    vp_leave(self);
+    if (error != VIDI_OK)
+        vp_raise(error);
+    return error == VIDI_OK;
+}
+
+static bool call_all(set_object *self, batch_call *call, const batch *batch)
+{
+    if (!vp_opened(self)) /* also if there is nothing to do */
+        return false;
+    for (size_t i = 0; i < batch->n; i += PIECE)
+        if ((i > 0 && PyErr_CheckSignals() < 0) || !call_piece(self, call, batch, i))
+            return false;
+    return true;
+}
+
+static PyObject *call_many(PyObject *self, PyObject *urls, batch_call *call, uint8_t yes)
+{
+    PyObject *answers = NULL;
+    batch batch;
+
+    if (prepare(&batch, urls)) {
+        bool done = call_all((set_object *)self, call, &batch);
+        fill_answers(&batch, yes);
+        if (done) {
+            answers = batch.answers;
+            Py_INCREF(answers);
+        } else {
+            attach_answers(batch.answers);
+        }
+    }
+    drop(&batch);
+    return answers;
+}
+
+static PyObject *add_many(PyObject *self, PyObject *urls)
+{
+    return call_many(self, urls, vidi_add_batch, VIDI_NEW);
+}
+
+static PyObject *has_many(PyObject *self, PyObject *urls)
+{
+    return call_many(self, urls, has_batch, VIDI_SEEN);
+}
+
+PyDoc_STRVAR(add_many_doc,
+             "add_many($self, urls, /)\n"
+             "--\n"
+             "\n"
+             "Add many URLs, in their order: a list with True for each that is new, False for the others.\n"
+             "\n"
+             ">>> s = vidi.Set()\n"
+             ">>> s.add_many(['http://example.org/', 'http://example.org/a', 'http://example.org/'])\n"
+             "[True, True, False]\n"
+             "\n"
+             "Much faster than single calls, and other threads run meanwhile. The iterable is read to its\n"
+             "end before anything is added: an item that is neither str nor bytes is a TypeError, and then\n"
+             "the set is as it was. If the call fails later, because memory runs out for example, the\n"
+             "exception's attribute `answers` is the list so far, with None for URLs that were not tried.\n");
+
+PyDoc_STRVAR(has_many_doc, "has_many($self, urls, /)\n"
+                           "--\n"
+                           "\n"
+                           "Look many URLs up without adding them: a list with True for each that is in the set.\n"
+                           "\n"
+                           ">>> s = vidi.Set()\n"
+                           ">>> s.add('http://example.org/')\n"
+                           "True\n"
+                           ">>> s.has_many(['http://example.org/', 'http://example.org/a'])\n"
+                           "[True, False]\n");
+
+const PyMethodDef vp_batch_methods[] = {
+    {"add_many", add_many, METH_O, add_many_doc},
+    {"has_many", has_many, METH_O, has_many_doc},
+    {0},
+};
