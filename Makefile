@@ -87,11 +87,11 @@ coverage: ## shows which lines of lib/ the tests run; fails below 95 %
 	@tools/packages coverage
 	@tools/coverage.sh
 
-lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, and a build with warnings as errors
+lint: ## checks formatting, clang-tidy, cppcheck, shellcheck, pyflakes, mypy, and a build with warnings as errors
 	@tools/packages lint
 	@tools/lint.sh
 
-analyze: ## runs clang's analyzer on lib, cli, lab, crawler and redis; takes some minutes
+analyze: ## runs clang's analyzer on lib, cli, lab, crawler, redis and python; takes some minutes
 	@tools/packages lint
 	@tools/lint.sh analyze
 

@@ -57,7 +57,7 @@ add_custom_target(vidi_python_files DEPENDS ${package_files})
 # for the libraries that those need. libxxhash and libcrypto are linked in if there are static ones: they add 80 KB, and
 # a libcrypto.so in the wheel would get in the way of the one that Python's own modules use.
 add_library(vidi_python MODULE EXCLUDE_FROM_ALL ${extension_sources})
-target_compile_definitions(vidi_python PRIVATE _GNU_SOURCE)
+target_compile_definitions(vidi_python PRIVATE _GNU_SOURCE Py_LIMITED_API=0x030A0000) # as the tag cp310-abi3 says
 target_include_directories(vidi_python PRIVATE include)
 target_include_directories(vidi_python SYSTEM PRIVATE ${python_headers})
 target_link_libraries(vidi_python PRIVATE vidi_flags $<TARGET_FILE:vidi_static> m Threads::Threads)

@@ -1,13 +1,13 @@
 """Puts the shared libraries that the extension needs into the package, each with its licence.
 
-A carried library gets a name of its own: libpsl.so.5 becomes vidpsl.so.5, as its file and inside all files that name it. The
-dynamic linker loads one library a name into a process, so a library under its usual name would be used by Python's other
-modules as well, or theirs by vidi, whichever is loaded first, and the versions may not fit. The new name has the length of
-the old one, so it can be written over it.
+A carried library gets a name of its own: libpsl.so.5 becomes vidpsl.so.5, as a file and inside all files that name it.
+The dynamic linker loads a library only once under each name. Under the usual name, another module of the process could
+get vidi's library in place of the system's, or vidi the system's, and the versions may not fit. The new name has the
+length of the old one, so it can be written over it.
 
-What stays outside: the C library, and libstdc++ and libgcc_s, which every Linux with a package manager has and of which a
-process must have only one, the newest (PEP 513 and its successors draw the same line). libcrypto is normally linked in; if it
-is not, Python's own is used.
+Not carried are the C library, and libstdc++ and libgcc_s: a process must have one of each, the newest, and every Linux
+that runs Python programs in binary form has them (PEP 513 and its successors draw the same line). libcrypto is linked
+into the extension; where there is no static one, the extension uses the same as Python itself.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 
-OUTSIDE = re.compile(r"(linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s|libcrypto|lib.san)\.so")
+NOT_CARRIED = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|crypto))\.so")
 COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
 
 
@@ -25,7 +25,7 @@ def needed(file):
     output = subprocess.run(["ldd", file], check=True, capture_output=True, text=True).stdout
     for line in output.splitlines():
         name, _, rest = line.strip().partition(" => ")
-        if OUTSIDE.match(pathlib.Path(name.split()[0]).name):
+        if NOT_CARRIED.match(pathlib.Path(name.split()[0]).name):
             continue
         if rest.startswith("not found") or not rest:
             sys.exit(f"{file} needs {name}, which is not installed")
@@ -47,11 +47,11 @@ def rename(file, names):
 
 
 def package_of(library):
-    """The Debian package that a library comes from; None on other systems."""
-    real = library.resolve()
-    for path in (real, pathlib.Path("/", *real.parts[2:]) if real.parts[1] == "usr" else pathlib.Path("/usr", *real.parts[1:])):
+    """The Debian package that a library comes from; None on other systems. /lib and /usr/lib may be the same folder."""
+    path = str(library.resolve())
+    for name in (path, path.removeprefix("/usr"), "/usr" + path):
         try:
-            answer = subprocess.run(["dpkg-query", "--search", path], capture_output=True, text=True, check=False)
+            answer = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True, check=False)
         except FileNotFoundError:
             return None
         if answer.returncode == 0:
@@ -73,7 +73,7 @@ def copy_licence(library, folder):
 
 
 def carry(extension, libraries, licences):
-    """Copies what the extension needs to the folder `libraries`, where its RPATH points to, and licences to `licences`."""
+    """Copies what the extension needs to the folder `libraries`, which is its RPATH, and the licences to `licences`."""
     found = needed(extension)
     libraries.mkdir()
     for name, path in found.items():

@@ -1,7 +1,7 @@
 """Packs the Python package: what CMake has built, the libraries that it needs, and their licences.
 
-`make python` calls this for a build that exists; VIDI_BUILD names its folder. Called by itself (`pip install ./python` in a
-clone of the repository), it lets CMake build the package first, in build/pip. Nothing is written beside this file.
+`make python` calls this for a build that exists; VIDI_BUILD names its folder. Called by itself (`pip install ./python`
+in a clone of the repository), it lets CMake build the package first, in build/pip. Nothing is written beside this file.
 """
 import os
 import pathlib
@@ -34,7 +34,8 @@ def version():
 
 def build_with_cmake():
     """For those who do not call `make python`."""
-    subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-DCMAKE_BUILD_TYPE=Release",
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, *generator, "-DCMAKE_BUILD_TYPE=Release",
                     f"-DVIDI_PYTHON={sys.executable}"], check=True)
     subprocess.run(["cmake", "--build", BUILD, "--parallel", "--target", "vidi_python"], check=True)
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/lint.sh [--built]: checks formatting, compiler warnings, clang-tidy, cppcheck and shellcheck. Prints TAP.
+# tools/lint.sh [--built]: checks formatting, compiler warnings, clang-tidy, cppcheck, pyflakes, mypy, shellcheck. Prints TAP.
 # tools/lint.sh analyze:   runs clang's analyzer, which takes twenty times as long as all other checks together.
 # tools/lint.sh format:    formats all C files.
 #
@@ -7,8 +7,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-mapfile -t files < <(find include lib cli lab crawler redis tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
-mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler|redis)/.*\.c$')
+mapfile -t files < <(find include lib cli lab crawler redis python tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
+mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler|redis|python)/.*\.c$')
+mapfile -t modules < <(find python tests/python bench/python examples -name '*.py' 2>/dev/null | sort)
 mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests bench)
 
 number=0
@@ -46,7 +47,14 @@ check_with_cppcheck() {
     cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
         --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
         -I . -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 \
-        -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler redis
+        -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler redis python
+}
+
+# Of Python, Debian's programs: those in PATH may belong to another Python. Lines are as long as in C.
+# shellcheck disable=SC2317
+check_python() {
+    ! grep -nE '^.{121,}' "${modules[@]}" && /usr/bin/python3 -B -m pyflakes "${modules[@]}" &&
+        /usr/bin/python3 -B -m mypy --strict --ignore-missing-imports --cache-dir=/dev/null --no-error-summary python/vidi
 }
 
 # Left out: checks that reject loops over a double and snprintf, and one that is wrong about va_list.
@@ -70,6 +78,7 @@ esac
 step "the layout is that of .clang-format" clang-format --dry-run --Werror "${files[@]}"
 step "clang-tidy finds nothing" tidy $build
 step "cppcheck finds nothing" check_with_cppcheck
+step "pyflakes and mypy find nothing" check_python
 step "shellcheck finds nothing" shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR "${scripts[@]}"
 echo "1..$number"
 exit $status

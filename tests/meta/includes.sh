@@ -17,7 +17,7 @@ kinds() {
 
 # violations ROOT: prints a line for every forbidden include below ROOT.
 violations() {
-    (cd "$1" && find include lib cli lab redis crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
+    (cd "$1" && find include lib cli lab redis python crawler bench examples fuzz \( -name '*.[ch]' -o -name '*.cpp' \) -exec \
         grep -HE '^[[:space:]]*#[[:space:]]*include' {} + 2>/dev/null) |
         awk -v kinds="$(kinds "$1")" -f "$VIDI_SOURCE/tests/meta/includes.awk"
 }
@@ -120,6 +120,12 @@ redis/x.c "lib/inside/inside.h"
 redis/x.c "cli/ui/output.h"
 redis/x.c "crawler/base/bytes.h"
 cli/x.c "redis/value.h"
+python/extension/x.c "base/base.h"
+python/extension/x.c "set/set.h"
+python/extension/x.c "lib/inside/inside.h"
+python/extension/x.c "redis/value.h"
+python/extension/x.c <vidi/other.h>
+redis/x.c "python/extension/extension.h"
 crawler/html/x.c "lib/inside/inside.h"
 crawler/html/x.c "cli.h/cli.h"
 crawler/html/x.c "crawler/robots/robots.h"
@@ -182,6 +188,9 @@ cli/x.c <stdio.h>
 examples/x.c <vidi/vidi.h>
 redis/x.c "value.h"
 redis/x.c <vidi/vidi.h>
+python/extension/x.c "extension.h"
+python/extension/x.c <vidi/vidi.h>
+python/extension/x.c <Python.h>
 crawler/html/x.c "crawler/html/page.h"
 crawler/html/x.c "crawler/html/entities.inc"
 crawler/html/x.c "crawler/encoding/encoding.h"

@@ -39,8 +39,9 @@ def tap(folder, text):
     shutil.copy(HERE / "conftest.py", folder)
     file = folder / "test_planted.py"
     file.write_text(text)
-    done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "--tap", "--rootdir", folder, file],
-                          capture_output=True, text=True, check=False, env={**os.environ, "TMPDIR": str(folder)})
+    command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "--tap", "--rootdir", folder, file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env={**os.environ, "TMPDIR": str(folder)})
     assert sorted(path.name for path in folder.iterdir()) == ["conftest.py", "test_planted.py"]
     return done.returncode, done.stdout.splitlines()
 
