@@ -1,0 +1,322 @@
+"""A worker's claims on a set that several workers share: the client side of VIDI.CLAIM and its family.
+
+Nothing in here knows Scrapy. `Claims` keeps the one rule on which everything rests (docs/REDIS.md): what is claimed and
+what is committed go through one link, and after a lost link the worker begins again under a new name. Pages of which no
+link was claimed through the old link are taken over to the new name; the others are given up, so that somebody fetches
+them again.
+"""
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from typing import Any, Iterable, Iterator, Optional, Sequence
+
+from .link import Address, Link, LinkLost, Refused, SharedError
+
+BATCH_PAGES = 500  # in one command
+BATCH_BYTES = 1 << 20  # of keys and payloads in one command
+LIST_MOST = 1000  # claims that the server lists at a time
+RECLAIM_MOST = 1000
+
+
+class Claim:
+    """A page, and what the server knows of it."""
+
+    __slots__ = ("key", "payload", "token", "owner", "serial")
+
+    def __init__(self, key: bytes, payload: bytes = b"", token: Optional[bytes] = None, owner: str = "",
+                 serial: int = 0) -> None:
+        self.key = key
+        self.payload = payload
+        self.token = token  # None: not claimed, or not any more
+        self.owner = owner  # the name under which it was claimed
+        self.serial = serial  # grows with every claim that this worker got
+
+
+class Resumption:
+    """What came of beginning again."""
+
+    def __init__(self, remembered: int) -> None:
+        self.remembered = remembered  # highest serial of a claim that the server still had; 0: perhaps it forgot all
+        self.kept: list[Claim] = []  # still this worker's
+        self.gone: list[Claim] = []  # committed, or held by another
+        self.refused: list[Claim] = []  # to be claimed again: there was no memory
+
+
+class Form:
+    """How the shared set is made, and what one that is there must be like."""
+
+    def __init__(self, canon: str = "whatwg", kind: Optional[str] = None, lost: Optional[float] = None,
+                 capacity: int = 0) -> None:
+        self.canon, self.kind, self.lost, self.capacity = canon, kind, lost, capacity
+
+    def words(self) -> list[Any]:
+        """The options of VIDI.RESERVE."""
+        words: list[Any] = ["CANON", self.canon, "INVALID", "keep"]
+        if self.kind:
+            words += ["KIND", self.kind]
+        if self.capacity:
+            words += ["CAPACITY", int(self.capacity)]
+        if self.lost is not None:
+            words += ["LOST", repr(float(self.lost))]
+        return words
+
+    def check(self, address: Address, info: dict[str, Any]) -> None:
+        """Refuses a set that was made for other keys."""
+        if info["role"] != "urls":
+            raise SharedError(f"{address} was made by a BF. or CF. command; choose another key")
+        if info["canon"].partition("/")[0] != self.canon:
+            raise SharedError(f"{address} has canonical form {info['canon']}, and the settings ask for {self.canon}: "
+                              "set VIDI_CANON (or VIDI_FINGERPRINT) as it was, or choose another key")
+        if self.canon != "none" and info["invalid"] != "keep":
+            raise SharedError(f"{address} was made with INVALID {info['invalid']}, which takes no POST requests and "
+                              "none with dont_filter: choose another key")
+        if self.kind and info["kind"] != self.kind.partition(":")[0]:
+            raise SharedError(f"{address} is of kind {info['kind']}, and VIDI_KIND asks for {self.kind}")
+        if info["next_piece"]:
+            raise SharedError(f"{address} is still being loaded by VIDI.LOAD: wait until it is complete")
+
+
+def pairs_of(reply: Sequence[Any]) -> dict[str, Any]:
+    """A map of the protocol's version 2."""
+    return {name.decode(): value.decode() if isinstance(value, bytes) else value
+            for name, value in zip(reply[::2], reply[1::2])}
+
+
+def info_of(link: Link) -> dict[str, Any]:
+    """VIDI.INFO."""
+    return pairs_of(link.call("VIDI.INFO", link.address.key))
+
+
+def open_set(link: Link, form: Form) -> dict[str, Any]:
+    """Makes the set, or checks the one that is there. Returns what VIDI.INFO says of it."""
+    try:
+        link.call("VIDI.RESERVE", link.address.key, *form.words())
+    except Refused as refused:
+        if "exists already" not in str(refused):
+            raise
+    info = info_of(link)
+    form.check(link.address, info)
+    return info
+
+
+def begin_epoch(link: Link) -> bool:
+    """Begins the next epoch if the last crawl is over: the set has URLs, and no claim is open.
+
+    Of several workers that ask at the same time exactly one rotates: the others' transactions fail, because the key has
+    changed since they looked.
+    """
+    key = link.address.key
+    while True:
+        link.call("WATCH", key)
+        info = info_of(link)
+        if info["claims"] or not info["count"]:
+            link.call("UNWATCH")
+            return False
+        if link.transaction([["VIDI.ROTATE", key]]) is not None:
+            return True
+
+
+def batches(pages: Iterable[Claim]) -> Iterator[list[Claim]]:
+    """Pages in commands of a moderate size."""
+    batch: list[Claim] = []
+    size = 0
+    for page in pages:
+        length = len(page.key) + len(page.payload)
+        if batch and (len(batch) == BATCH_PAGES or size + length > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(page)
+        size += length
+    if batch:
+        yield batch
+
+
+def new_name() -> str:
+    """An owner's name that nobody had before. Host and process are for whoever reads VIDI.CLAIMS."""
+    return f"{socket.gethostname()[:200]}:{os.getpid()}:{uuid.uuid4().hex}"
+
+
+class Claims:
+    """What one worker does with claims. All methods may raise LinkLost; then call begin_again()."""
+
+    def __init__(self, address: Address, form: Form, lease: float = 60.0, revisit: bool = False) -> None:
+        self.address, self.form = address, form
+        self.lease = max(1, round(lease * 1000))
+        self.owner = new_name()
+        self.former: list[str] = []  # names whose claims may still be on the server
+        self.serials = 0
+        self.link = Link(address)
+        open_set(self.link, form)
+        self.has_rotated = revisit and begin_epoch(self.link)
+        self.renewed = time.monotonic()
+
+    def close(self) -> None:
+        self.link.close()
+
+    def is_alive(self) -> bool:
+        """False: the link is lost."""
+        return self.link.connection is not None
+
+    def _own(self, page: Claim, token: bytes) -> None:
+        self.serials += 1
+        page.token, page.owner, page.serial = token, self.owner, self.serials
+
+    # ---- claim, commit, give up ----
+
+    def claim(self, pages: Iterable[Claim]) -> list[tuple[Claim, Any]]:
+        """Claims pages. Each comes back with "claimed", "seen", "held", "invalid", or a Refused: then try it again.
+
+        A page that is held, by whomever, is on the server with all that it takes to fetch it.
+        """
+        answers: list[tuple[Claim, Any]] = []
+        for batch in batches(pages):
+            reply, = self.link.ask([self._claim_words(batch)])
+            if isinstance(reply, Refused):
+                reply = [reply] * len(batch)
+            answers += [(page, self._claimed(page, answer)) for page, answer in zip(batch, reply)]
+        return answers
+
+    def _claim_words(self, batch: Iterable[Claim]) -> list[Any]:
+        words: list[Any] = ["VIDI.CLAIM", self.address.key, self.owner, self.lease]
+        for page in batch:
+            words += [page.key, page.payload]
+        return words
+
+    def _claimed(self, page: Claim, answer: Any) -> Any:
+        if isinstance(answer, Refused):
+            return answer
+        if answer[0] == b"claimed":
+            self._own(page, answer[1])
+        return answer[0].decode()
+
+    def commit(self, pages: Iterable[Claim]) -> list[tuple[Claim, Any]]:
+        """Says that pages are dealt with: "committed", "stale", or a Refused: then the claim stays.
+
+        Call it only when all links of these pages were claimed through this link.
+        """
+        return self._return(pages, "VIDI.COMMIT")
+
+    def release(self, pages: Iterable[Claim], drop: bool = False) -> list[tuple[Claim, Any]]:
+        """Gives claims up, "released" or "stale". The server hands them out again; with drop it forgets them."""
+        return self._return(pages, "VIDI.RELEASE", *(["DROP"] if drop else []))
+
+    def _return(self, pages: Iterable[Claim], command: str, *options: str) -> list[tuple[Claim, Any]]:
+        pages = [page for page in pages if page.token]
+        answers: list[tuple[Claim, Any]] = []
+        for first in range(0, len(pages), BATCH_PAGES):
+            batch = pages[first:first + BATCH_PAGES]
+            words = [command, self.address.key, self.owner, *[page.token for page in batch], *options]
+            reply, = self.link.ask([words])
+            if isinstance(reply, Refused):
+                reply = [reply] * len(batch)
+            for page, answer in zip(batch, reply):
+                if not isinstance(answer, Refused):
+                    page.token = None
+                    answer = answer.decode()
+                answers.append((page, answer))
+        return answers
+
+    def reclaim(self, count: int) -> list[Claim]:
+        """Up to so many pages that others have given up, or that belonged to workers which died."""
+        reply = self.link.call("VIDI.RECLAIM", self.address.key, self.owner, self.lease,
+                               "COUNT", min(count, RECLAIM_MOST))
+        pages = []
+        for key, payload, token in reply:
+            page = Claim(key, payload)
+            self._own(page, token)
+            pages.append(page)
+        return pages
+
+    # ---- leases ----
+
+    def renew(self) -> int:
+        """Extends all claims, and tells how many there are."""
+        renewed = self.link.call("VIDI.RENEW", self.address.key, self.owner)
+        self.renewed = time.monotonic()
+        return renewed
+
+    def renewal_is_due(self) -> bool:
+        """A third of the lease has passed: two renewals may fail before a claim expires."""
+        return time.monotonic() - self.renewed > self.lease / 3000
+
+    def may_have_expired(self) -> bool:
+        """Nothing was renewed for a whole lease, because the process slept or was busy."""
+        return time.monotonic() - self.renewed > self.lease / 1000
+
+    # ---- looking ----
+
+    def open_claims(self) -> int:
+        """Claims of everybody, those included that wait for somebody. A crawl is over when there is none."""
+        reply = pairs_of(self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
+        return reply["live"] + reply["expired"]
+
+    def tokens_of(self, owner: str) -> list[bytes]:
+        """The tokens of all claims that an owner has."""
+        tokens, cursor = [], b"0"
+        while True:
+            reply = self.link.call("VIDI.CLAIMS", self.address.key, "OWNER", owner, "COUNT", LIST_MOST,
+                                   "CURSOR", cursor)
+            tokens += [claim[3] for claim in reply[5]]
+            cursor = reply[7]
+            if cursor == b"0":
+                return tokens
+
+    def info(self) -> dict[str, Any]:
+        """VIDI.INFO."""
+        return info_of(self.link)
+
+    # ---- after a lost link ----
+
+    def begin_again(self, kept: Sequence[Claim], others: Sequence[Claim] = ()) -> Resumption:
+        """Connects again under a new name, and takes over the pages of which no link was claimed yet.
+
+        `others` and everything else that this worker had is given up, also what the server claimed for it without its
+        hearing of it. All of that is one transaction, so that no other worker gets a page that is kept.
+
+        If it raises LinkLost or Refused, nothing has been decided: call it again.
+        """
+        self.link.close()
+        self.link = Link(self.address)
+        open_set(self.link, self.form)
+        if self.owner not in self.former:
+            self.former.append(self.owner)
+        self.owner = new_name()
+        kept = [page for page in kept if page.token]
+        serials = {page.token: page.serial for page in (*kept, *others) if page.token}
+        commands, listed = self._give_up_words()
+        claims = [self._claim_words(batch) for batch in batches(kept)]
+        replies = self.link.transaction(commands + claims) if commands or claims else []
+        assert replies is not None  # nothing is watched
+        self.former.clear()
+        self.renewed = time.monotonic()
+        result = Resumption(max([serials.get(token, 0) for token in listed], default=0))
+        for page in others:
+            page.token = None
+        answers = [answer for reply in replies[len(commands):] for answer in reply]
+        for page, answer in zip(kept, answers):
+            page.token = None
+            word = self._claimed(page, answer)
+            if word == "claimed":
+                result.kept.append(page)
+            elif isinstance(word, Refused):
+                result.refused.append(page)
+            else:
+                result.gone.append(page)
+        return result
+
+    def _give_up_words(self) -> tuple[list[list[Any]], list[bytes]]:
+        """Commands that give up all claims of former names, and the tokens of these."""
+        commands, listed = [], []
+        for name in self.former:
+            tokens = self.tokens_of(name)
+            listed += tokens
+            for first in range(0, len(tokens), BATCH_PAGES):
+                commands.append(["VIDI.RELEASE", self.address.key, name, *tokens[first:first + BATCH_PAGES]])
+        return commands, listed
+
+
+__all__ = ["Address", "Claim", "Claims", "Form", "LinkLost", "Refused", "Resumption", "SharedError", "begin_epoch", "info_of",
+           "open_set"]

@@ -1,0 +1,169 @@
+"""One connection to a Redis server that has vidi's module.
+
+Whoever commits a page must know that the server which takes the commit is the one that took the claims of the page's
+links. A client library that reconnects on its own hides a restart or a failover in between. A `Link` is therefore
+connected once: after an error it is dead, and its user makes another and begins again (docs/REDIS.md, "The rule for
+workers").
+
+python3-redis does the talking. It is imported when the first link is made.
+"""
+from __future__ import annotations
+
+from typing import Any, Iterable, Optional
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 30.0
+SCHEMES = ("redis", "rediss", "unix")
+# The server is not, or not yet, the one that takes writes. Another connection may lead to a better one.
+ELSEWHERE = ("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "UNBLOCKED")
+
+
+class SharedError(Exception):
+    """The crawl cannot go on with this server or set. The sentence says why, and what to do."""
+
+
+class Refused(Exception):
+    """The server refused a command, which has changed nothing. It may take it later."""
+
+
+class LinkLost(Exception):
+    """The connection is gone. What was sent last may have been done, or not."""
+
+
+class Address:
+    """Where a set is: a server, and a key on it.
+
+    >>> where = Address("redis://:secret@crawl.example:6380/2?key=pages", "vidi:spider")
+    >>> where.key
+    'pages'
+    >>> print(where)
+    redis://crawl.example:6380/2?key=pages
+    >>> print(Address("unix:///run/redis.sock", "vidi:spider"))
+    unix:///run/redis.sock?key=vidi:spider
+    """
+
+    def __init__(self, text: str, default_key: str) -> None:
+        parts = urlsplit(text)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        self.key: str = query.pop("key", "") or default_key
+        self.url: str = urlunsplit(parts._replace(query=urlencode(query)))  # for python3-redis; has the password
+        self._check(parts)
+        place = parts.netloc.rpartition("@")[2]
+        self.shown = f"{parts.scheme}://{place}{parts.path}?key={quote(self.key, safe=':/{}')}"
+
+    def __str__(self) -> str:
+        """Without user and password, for messages and logs."""
+        return self.shown
+
+    @staticmethod
+    def _check(parts: Any) -> None:
+        try:
+            good = parts.scheme in SCHEMES and (parts.scheme == "unix" or parts.port is None or parts.port > 0)
+        except ValueError:
+            good = False
+        if good and parts.scheme != "unix":
+            database = parts.path.strip("/")
+            good = not database or database.isdecimal()
+        if good and parts.scheme == "unix":
+            good = bool(parts.path)
+        if not good:
+            raise SharedError("VIDI_PATH is not the address of a server: it has the form "
+                              "redis://user:password@host:port/database?key=NAME or unix:///path/of/socket?key=NAME")
+
+
+class Link:
+    """A connection that is made once. Replies are bytes, ints, None and lists of them."""
+
+    def __init__(self, address: Address) -> None:
+        try:
+            import redis
+        except ImportError:
+            raise SharedError("VIDI_PATH names a Redis server, which needs the Python package redis: "
+                              "install python3-redis (Debian) or redis (pip)") from None
+        self.errors = (redis.ConnectionError, redis.TimeoutError, OSError)
+        self.refusal = redis.ResponseError
+        self.address = address
+        try:
+            pool = redis.ConnectionPool.from_url(address.url, socket_timeout=ANSWER_SECONDS,
+                                                 socket_connect_timeout=CONNECT_SECONDS)
+            self.connection: Any = pool.make_connection()
+        except (ValueError, TypeError):  # their text may have parts of the address
+            raise SharedError(f"VIDI_PATH has a part that python3-redis does not understand: {address}") from None
+        for name in ("host", "port"):  # 4.3.4 puts them into messages, and a socket in a file has neither
+            if not hasattr(self.connection, name):
+                setattr(self.connection, name, "")
+        try:
+            self._guard(self.connection.connect)
+        except self.refusal as error:  # of the password, or the database
+            self.close()
+            raise Refused(f"{address}: {error}") from None
+
+    def close(self) -> None:
+        """Ends the link. It never fails."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.disconnect()
+
+    def _guard(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function of the connection. Errors that end the link become LinkLost."""
+        try:
+            return function(*arguments)
+        except self.refusal as error:
+            if str(error).startswith(ELSEWHERE) or type(error).__name__ == "ReadOnlyError":
+                self.close()
+                raise LinkLost(f"{self.address}: {error}") from None
+            raise
+        except self.errors as error:
+            self.close()
+            raise LinkLost(f"{self.address}: {error}") from None
+
+    def _read(self) -> Any:
+        try:
+            return self._guard(self.connection.read_response)
+        except self.refusal as error:
+            return self._refused(error)
+
+    def _refused(self, error: Exception) -> Refused:
+        text = str(error)
+        if text.startswith("unknown command"):
+            text = f"{self.address} has no module vidi: load redisvidi.so (docs/REDIS.md, Install)"
+        return Refused(text)
+
+    def ask(self, commands: Iterable[Iterable[Any]]) -> list[Any]:
+        """Sends commands together and returns their replies. A command that was refused has a Refused in its place."""
+        if self.connection is None:
+            raise LinkLost(f"{self.address}: the connection is closed")
+        commands = [list(command) for command in commands]
+        packed = self.connection.pack_commands(commands)
+        self._guard(self.connection.send_packed_command, packed)
+        replies = []
+        for _ in commands:
+            if self.connection is None:
+                raise LinkLost(f"{self.address}: the connection is closed")
+            replies.append(self._read())
+        return [self._inside(reply) for reply in replies]
+
+    def _inside(self, reply: Any) -> Any:
+        """Errors inside of a reply become Refused, too."""
+        if isinstance(reply, list):
+            return [self._inside(part) for part in reply]
+        if isinstance(reply, Exception) and not isinstance(reply, Refused):
+            return self._refused(reply)
+        return reply
+
+    def call(self, *words: Any) -> Any:
+        """One command; raises Refused."""
+        [reply] = self.ask([words])
+        if isinstance(reply, Refused):
+            raise reply
+        return reply
+
+    def transaction(self, commands: Iterable[Iterable[Any]]) -> Optional[list[Any]]:
+        """All commands or none, with nobody's in between. None: a key that is watched has changed."""
+        commands = list(commands)
+        replies = self.ask([["MULTI"], *commands, ["EXEC"]])
+        refused = [reply for reply in replies[:-1] if isinstance(reply, Refused)]
+        if refused or isinstance(replies[-1], Refused):
+            raise refused[0] if refused else replies[-1]
+        return replies[-1]
