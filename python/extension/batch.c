@@ -30,15 +30,6 @@ static int has_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
 
 /* ---- before ---- */
 
-/* A single URL is an iterable of its letters, but nobody means that. */
-static PyObject *tuple_of(PyObject *urls)
-{
-    if (!PyUnicode_Check(urls) && !PyBytes_Check(urls))
-        return PySequence_Tuple(urls);
-    PyErr_SetString(PyExc_TypeError, "an iterable of URLs is needed, not a single one");
-    return NULL;
-}
-
 /* Adds the item's number to a TypeError; other exceptions stay as they are. */
 static void name_item(size_t i)
 {
@@ -76,7 +67,7 @@ static PyObject *list_of_false(size_t n)
 
 static bool prepare(batch *batch, PyObject *urls)
 {
-    *batch = (struct batch){.items = tuple_of(urls)};
+    *batch = (struct batch){.items = vp_refuse_single(urls) ? PySequence_Tuple(urls) : NULL};
     if (!batch->items)
         return false;
     batch->n = (size_t)PyTuple_Size(batch->items);

@@ -25,6 +25,7 @@
 #endif
 #include <Python.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -57,6 +58,24 @@ extern PyTypeObject *vp_set_type;
  */
 static inline bool vp_text(PyObject *object, vidi_str *text);
 bool vp_text_of_any(PyObject *object, vidi_str *text);
+
+/* Raises a TypeError: "a URL must be a str or bytes, not int". Returns false. */
+bool vp_wrong_type(PyObject *object, const char *wanted);
+/* A single URL is an iterable, too, of its letters, but nobody means that: false with a TypeError. */
+bool vp_refuse_single(PyObject *urls);
+
+/* ---- single.c ---- */
+
+/* Instead of a verdict or an error of the library: an exception is set. */
+#define VP_RAISED INT_MIN
+/* vidi_add, without the GIL if it may have to wait. Runs no Python code in this thread. */
+int vp_add(set_object *self, vidi_str url);
+/* The slot of `url in set`. */
+int vp_set_contains(PyObject *self, PyObject *url);
+
+/* ---- new.c ---- */
+
+bool vp_new_init(void);
 
 /* ---- errors.c ---- */
 
@@ -125,7 +144,6 @@ int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords);
 
 /* The object as a set; NULL with a TypeError that names its type. */
 set_object *vp_set(PyObject *object);
-int vp_set_contains(PyObject *self, PyObject *url); /* single.c */
 bool vp_set_type_init(PyObject *module);
 
 /* ---- iterate.c ---- */
@@ -142,7 +160,7 @@ const vidi_allocator *vp_allocator(void);
 
 /* ---- tables of methods, attributes and functions, each with a row of zeros at the end ---- */
 
-extern const PyMethodDef vp_single_methods[], vp_batch_methods[], vp_durable_methods[];
+extern const PyMethodDef vp_single_methods[], vp_batch_methods[], vp_new_methods[], vp_durable_methods[];
 extern const PyGetSetDef vp_durable_attributes[];
 extern const PyMethodDef vp_meter_functions[];
 extern const PyMethodDef vp_url_functions[], vp_plan_functions[];

@@ -39,7 +39,7 @@ static bool add_functions(PyObject *module)
 
 static int execute(PyObject *module)
 {
-    bool done = is_main_interpreter() && vp_errors_init() && vp_fork_init() && vp_iterate_init() &&
+    bool done = is_main_interpreter() && vp_errors_init() && vp_fork_init() && vp_iterate_init() && vp_new_init() &&
                 vp_set_type_init(module) && add_functions(module) && close_at_exit(module);
 
     return done && PyModule_AddStringConstant(module, "version", vidi_version()) == 0 ? 0 : -1;

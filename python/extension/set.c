@@ -13,7 +13,7 @@ set_object *vp_set(PyObject *object)
 {
     if (PyObject_TypeCheck(object, vp_set_type))
         return (set_object *)object;
-    PyErr_Format(PyExc_TypeError, "a vidi.Set is needed, not %R", (PyObject *)Py_TYPE(object));
+    vp_wrong_type(object, "a vidi.Set is needed");
     return NULL;
 }
 
@@ -192,7 +192,7 @@ static PyMemberDef members[] = {
 
 /* Each file has a table of its own. */
 static const PyMethodDef *const method_tables[] = {
-    life_methods,       vp_single_methods, vp_batch_methods, vp_durable_methods,
+    life_methods,       vp_single_methods, vp_batch_methods, vp_new_methods,    vp_durable_methods,
     vp_iterate_methods, vp_stream_methods, vp_whole_methods, vp_derive_methods,
 };
 static const PyGetSetDef *const attribute_tables[] = {own_attributes, vp_durable_attributes, vp_stats_attributes};

@@ -5,11 +5,6 @@
  */
 #include "extension.h"
 
-#include <limits.h>
-
-/* Instead of a verdict or an error: an exception is set. */
-#define RAISED INT_MIN
-
 typedef int single_call(vidi_set *set, vidi_str url);
 
 static int has(vidi_set *set, vidi_str url)
@@ -23,29 +18,36 @@ static int ask_released(set_object *self, single_call *call, vidi_str url)
     int verdict;
 
     if (!set)
-        return RAISED;
+        return VP_RAISED;
     VP_RELEASED(verdict = call(set, url));
     vp_leave(self);
     return verdict;
 }
 
-static inline int ask(PyObject *object, single_call *call, PyObject *url_object)
+static inline int ask(set_object *self, single_call *call, vidi_str url)
 {
-    set_object *self = (set_object *)object;
-    vidi_str url;
-
-    if (!vp_text(url_object, &url))
-        return RAISED;
     if (self->may_sleep || self->users)
         return ask_released(self, call, url);
     vidi_set *set = vp_opened(self);
-    return set ? call(set, url) : RAISED;
+    return set ? call(set, url) : VP_RAISED;
+}
+
+int vp_add(set_object *self, vidi_str url)
+{
+    return ask(self, vidi_add, url);
+}
+
+static inline int ask_about(PyObject *self, single_call *call, PyObject *url_object)
+{
+    vidi_str url;
+
+    return vp_text(url_object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
 }
 
 /* What remains when the verdict is none of those that a caller expects: raises the exception of an error. */
 static PyObject *raise_for(int verdict)
 {
-    return verdict == RAISED ? NULL : vp_raise(verdict);
+    return verdict == VP_RAISED ? NULL : vp_raise(verdict);
 }
 
 /* Is this verdict just "no", because the set drops what is not a URL? */
@@ -56,7 +58,7 @@ static bool is_dropped(PyObject *self, int verdict)
 
 static PyObject *add(PyObject *self, PyObject *url)
 {
-    int verdict = ask(self, vidi_add, url);
+    int verdict = ask_about(self, vidi_add, url);
 
     if (verdict == VIDI_NEW)
         Py_RETURN_TRUE;
@@ -67,7 +69,7 @@ static PyObject *add(PyObject *self, PyObject *url)
 
 int vp_set_contains(PyObject *self, PyObject *url)
 {
-    int verdict = ask(self, has, url);
+    int verdict = ask_about(self, has, url);
 
     if (verdict == VIDI_SEEN)
         return 1;
@@ -79,7 +81,7 @@ int vp_set_contains(PyObject *self, PyObject *url)
 
 static PyObject *discard(PyObject *self, PyObject *url)
 {
-    int verdict = ask(self, vidi_remove, url);
+    int verdict = ask_about(self, vidi_remove, url);
 
     if (verdict == VIDI_OK)
         Py_RETURN_TRUE;
@@ -90,7 +92,7 @@ static PyObject *discard(PyObject *self, PyObject *url)
 
 static PyObject *remove_url(PyObject *self, PyObject *url)
 {
-    int verdict = ask(self, vidi_remove, url);
+    int verdict = ask_about(self, vidi_remove, url);
 
     if (verdict == VIDI_OK)
         Py_RETURN_NONE;

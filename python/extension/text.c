@@ -1,5 +1,15 @@
-/* The text of a URL: str and bytes are the same URL if they have the same UTF-8. */
+/* URLs as Python has them: str and bytes are the same URL if they have the same UTF-8. */
 #include "extension.h"
+
+bool vp_wrong_type(PyObject *object, const char *wanted)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
+
+    if (type)
+        PyErr_Format(PyExc_TypeError, "%s, not %S", wanted, type);
+    Py_XDECREF(type);
+    return false;
+}
 
 bool vp_text_of_any(PyObject *object, vidi_str *text)
 {
@@ -15,6 +25,13 @@ bool vp_text_of_any(PyObject *object, vidi_str *text)
         text->len = (size_t)PyBytes_Size(object);
         return true;
     }
-    PyErr_Format(PyExc_TypeError, "a URL is a str or bytes, not %R", (PyObject *)Py_TYPE(object));
+    return vp_wrong_type(object, "a URL must be a str or bytes");
+}
+
+bool vp_refuse_single(PyObject *urls)
+{
+    if (!PyUnicode_Check(urls) && !PyBytes_Check(urls))
+        return true;
+    PyErr_SetString(PyExc_TypeError, "an iterable of URLs is needed, not a single one");
     return false;
 }

@@ -1,0 +1,349 @@
+/*
+ * new(): a lazy iterator of the URLs that are new.
+ *
+ * A crawler that is interrupted while it handles a URL must get that URL again. So a set that commits by itself looks a
+ * URL up, hands it out, and adds it only when the next one is asked for: then the last one has been handled. In between
+ * it is pending. If the iterator is closed or dropped, because the handling raised an exception for example, the pending
+ * URL is not added. A set with manual_commit=True has staging for that: there a URL is added at once, and the caller
+ * commits.
+ *
+ * Two iterators of one set never hand out the same URL at the same time: an iterator skips URLs that are pending in
+ * another one. For that, the lookup and the note that a URL is pending are one step, without releasing the GIL, and a
+ * URL stays pending until it has been added.
+ *
+ * An exception loses nothing either: an item that was taken from the iterable and could not be looked up, and a pending
+ * one that could not be added, are tried again when the next one is asked for. Items that are not URLs at all are left
+ * behind, or the iterator would never get past them.
+ */
+#include "extension.h"
+
+#include <string.h>
+
+/* Items that are skipped between two looks at signals. */
+#define SKIPPED 4096
+
+struct new_object {
+    PyObject_HEAD set_object *set;
+    PyObject *source;  /* the iterator that items come from; NULL at its end */
+    PyObject *taken;   /* from the source, and not yet looked up */
+    PyObject *pending; /* handed out, and not yet added */
+    char *form;        /* the canonical form of the pending URL, made when another iterator asks; else NULL */
+    size_t form_len;
+    bool is_running;
+    new_object *before, *after; /* all iterators of the set with a pending URL */
+};
+
+/* ---- pending URLs ---- */
+
+static void set_pending(new_object *self)
+{
+    new_object *first = self->set->pending;
+
+    Py_INCREF(self->taken);
+    self->pending = self->taken;
+    self->before = NULL;
+    self->after = first;
+    if (first)
+        first->before = self;
+    self->set->pending = self;
+}
+
+static void drop_pending(new_object *self)
+{
+    if (!self->pending)
+        return;
+    if (self->before)
+        self->before->after = self->after;
+    else
+        self->set->pending = self->after;
+    if (self->after)
+        self->after->before = self->before;
+    self->before = self->after = NULL;
+    PyMem_Free(self->form);
+    self->form = NULL;
+    Py_CLEAR(self->pending);
+}
+
+/*
+ * The canonical form, preceded by a byte that tells URLs from other bytes, in memory that the caller frees. NULL with an
+ * exception.
+ */
+static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
+{
+    size_t room = url.len + 64;
+
+    for (;;) {
+        char *form = PyMem_Malloc(room + 1);
+        if (!form)
+            return (void *)PyErr_NoMemory();
+        *len = room;
+        int verdict = vidi_url_canon(vidi_canon_of(set), url, NULL, form + 1, len);
+        if (verdict == VIDI_OK || verdict == VIDI_INVALID) {
+            form[0] = verdict == VIDI_OK;
+            if (verdict == VIDI_INVALID)
+                memcpy(form + 1, url.ptr, *len = url.len);
+            ++*len;
+            return form;
+        }
+        PyMem_Free(form);
+        if (verdict != VIDI_ELIMIT || *len <= room)
+            return (void *)vp_raise(verdict);
+        room = *len;
+    }
+}
+
+static bool know_form(new_object *self, const vidi_set *set)
+{
+    vidi_str url;
+
+    return self->form || (vp_text(self->pending, &url) && (self->form = form_of(set, url, &self->form_len)) != NULL);
+}
+
+/* 1 if the URL is pending in an iterator of the set, 0 if not, -1 with an exception. Runs no Python code. */
+static int is_pending(const set_object *owner, const vidi_set *set, vidi_str url)
+{
+    int found = 0;
+    size_t len;
+
+    if (!owner->pending)
+        return 0;
+    char *form = form_of(set, url, &len);
+    if (!form)
+        return -1;
+    for (new_object *other = owner->pending; other && found == 0; other = other->after) {
+        if (!know_form(other, set))
+            found = -1;
+        else if (other->form_len == len && memcmp(other->form, form, len) == 0)
+            found = 1;
+    }
+    PyMem_Free(form);
+    return found;
+}
+
+/* Adds the pending URL, which has been handled. False with an exception; then it stays pending. */
+static bool add_pending(new_object *self)
+{
+    vidi_str url;
+
+    if (!self->pending)
+        return true;
+    int verdict = vp_text(self->pending, &url) ? vp_add(self->set, url) : VP_RAISED;
+    if (verdict < 0) {
+        if (verdict != VP_RAISED)
+            vp_raise(verdict);
+        return false;
+    }
+    drop_pending(self);
+    return true;
+}
+
+/* ---- looking for the next ---- */
+
+/* Takes an item from the source unless there is one. False at the end, or with an exception. */
+static bool take(new_object *self)
+{
+    if (!self->taken && self->source) {
+        self->taken = PyIter_Next(self->source);
+        if (!self->taken && !PyErr_Occurred())
+            Py_CLEAR(self->source);
+    }
+    return self->taken != NULL;
+}
+
+/* Looks the URL up, and makes it pending if it is new: VIDI_SEEN also if it is pending elsewhere. */
+static int look_up(new_object *self, vidi_str url)
+{
+    vidi_set *set = vp_opened(self->set);
+    int verdict = set ? vidi_has(set, url) : VP_RAISED;
+
+    if (verdict == VIDI_SEEN)
+        return vp_add(self->set, url); /* kinds that count store repeats, and the statistics do */
+    if (verdict != VIDI_NEW)
+        return verdict;
+    int elsewhere = is_pending(self->set, set, url);
+    if (elsewhere < 0)
+        return VP_RAISED;
+    if (elsewhere)
+        return VIDI_SEEN;
+    set_pending(self);
+    return VIDI_NEW;
+}
+
+/* Is the taken item to be handed out? 1 or 0, or -1 with an exception. */
+static int decide(new_object *self)
+{
+    set_object *set = self->set;
+    vidi_str url;
+
+    if (!vp_text(self->taken, &url)) {
+        Py_CLEAR(self->taken);
+        return -1;
+    }
+    int verdict = set->is_manual ? vp_add(set, url) : look_up(self, url);
+    if (verdict == VIDI_NEW || verdict == VIDI_SEEN)
+        return verdict == VIDI_NEW;
+    if (verdict == VIDI_INVALID && set->access.invalid == VIDI_DROP_INVALID)
+        return 0;
+    if (verdict != VP_RAISED)
+        vp_raise(verdict);
+    if (verdict == VIDI_INVALID)
+        Py_CLEAR(self->taken);
+    return -1;
+}
+
+static PyObject *advance(new_object *self)
+{
+    for (unsigned skipped = 1; add_pending(self) && take(self); skipped++) {
+        int is_new = decide(self);
+        if (is_new < 0)
+            return NULL;
+        PyObject *item = self->taken;
+        self->taken = NULL;
+        if (is_new)
+            return item;
+        Py_DECREF(item);
+        if (skipped % SKIPPED == 0 && PyErr_CheckSignals() < 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+static PyObject *next(PyObject *object)
+{
+    new_object *self = (new_object *)object;
+
+    if (!self->set)
+        return NULL;
+    if (self->is_running) {
+        PyErr_SetString(PyExc_ValueError, "the iterator of new URLs is already running");
+        return NULL;
+    }
+    self->is_running = true;
+    PyObject *item = advance(self);
+    self->is_running = false;
+    return item;
+}
+
+/* ---- the type ---- */
+
+static int clear(PyObject *object)
+{
+    new_object *self = (new_object *)object;
+
+    if (self->set)
+        drop_pending(self);
+    Py_CLEAR(self->taken);
+    Py_CLEAR(self->source);
+    Py_CLEAR(self->set);
+    return 0;
+}
+
+static int traverse(PyObject *object, visitproc visit, void *arg)
+{
+    new_object *self = (new_object *)object;
+
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->set);
+    Py_VISIT(self->source);
+    Py_VISIT(self->taken);
+    Py_VISIT(self->pending);
+    return 0;
+}
+
+static void dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    PyObject_GC_Del(object);
+    Py_DECREF(type);
+}
+
+static PyObject *close_iterator(PyObject *object, PyObject *Py_UNUSED(none))
+{
+    new_object *self = (new_object *)object;
+
+    if (self->is_running) {
+        PyErr_SetString(PyExc_ValueError, "the iterator of new URLs is running");
+        return NULL;
+    }
+    clear(object);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"close", close_iterator, METH_NOARGS,
+     "close($self, /)\n--\n\nEnd the iteration. The URL that was handed out last is not added to the set.\n"},
+    {0},
+};
+
+PyDoc_STRVAR(type_doc, "An iterator of the URLs that a set has not seen; Set.new() makes it.");
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, (void *)type_doc}, {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, next},        {Py_tp_traverse, traverse},
+    {Py_tp_clear, clear},          {Py_tp_dealloc, dealloc},
+    {Py_tp_methods, methods},      {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "vidi.NewURLs",
+    .basicsize = sizeof(new_object),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+static PyTypeObject *type;
+
+bool vp_new_init(void)
+{
+    return type || (type = (PyTypeObject *)PyType_FromSpec(&spec)) != NULL;
+}
+
+static PyObject *new_urls(PyObject *object, PyObject *urls)
+{
+    set_object *set = (set_object *)object;
+
+    if (!vp_opened(set))
+        return NULL;
+    if (set->access.flags & VIDI_READ_ONLY)
+        return vp_raise_sentence(VIDI_ECANNOT, "the set is read-only, and new() adds the URLs; has_many() does not");
+    PyObject *source = vp_refuse_single(urls) ? PyObject_GetIter(urls) : NULL;
+    if (!source)
+        return NULL;
+    new_object *self = PyObject_GC_New(new_object, type);
+    if (!self) {
+        Py_DECREF(source);
+        return NULL;
+    }
+    memset((char *)self + sizeof(PyObject), 0, sizeof *self - sizeof(PyObject));
+    Py_INCREF(object);
+    self->set = set;
+    self->source = source;
+    PyObject_GC_Track((PyObject *)self);
+    return (PyObject *)self;
+}
+
+PyDoc_STRVAR(new_doc, "new($self, urls, /)\n"
+                      "--\n"
+                      "\n"
+                      "A lazy iterator of the URLs that the set has not seen, out of any iterable.\n"
+                      "\n"
+                      ">>> s = vidi.Set()\n"
+                      ">>> for url in s.new(['http://example.org/', 'http://example.org', 'http://example.org/a']):\n"
+                      "...     print(url)\n"
+                      "http://example.org/\n"
+                      "http://example.org/a\n"
+                      "\n"
+                      "A URL is added when the next one is asked for. So if handling it raises an exception, or the\n"
+                      "process is killed, the URL is new the next time:\n"
+                      "\n"
+                      ">>> for url in s.new(['http://example.org/b']):\n"
+                      "...     break\n"
+                      ">>> 'http://example.org/b' in s\n"
+                      "False\n"
+                      "\n"
+                      "With manual_commit=True it is added at once, and commit() says that it was handled.\n");
+
+const PyMethodDef vp_new_methods[] = {{"new", new_urls, METH_O, new_doc}, {0}};
