@@ -1,0 +1,183 @@
+"""A dupe filter for Scrapy that keeps a few bytes per URL: ``DUPEFILTER_CLASS = "vidi.scrapy.DupeFilter"``.
+
+It behaves like Scrapy's RFPDupeFilter, except that requests are compared by canonical URL (keys.py)
+and that the seen ones are in a vidi.Set. Under Scrapy's own scheduler it remembers each request at
+once, as RFPDupeFilter does: after a crash, requests that were waiting or being fetched are lost, since
+the filter calls them seen. Under vidi.scrapy.Scheduler they are not (scheduler.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Callable
+
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.request import RequestFingerprinter, referer_str
+
+from . import queue
+from .keys import Key, KeyFunction, url_keys
+from .settings import Settings
+from .state import State, form_of
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+
+class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hints
+    """Answers whether a request was seen before."""
+
+    state: State | None = None  # while it is open, unless the keys are on a server
+
+    def __init__(
+        self,
+        path: str | None = None,
+        debug: bool = False,
+        *,
+        fingerprinter: Any = None,
+        settings: Settings | None = None,
+    ) -> None:
+        """`path` is JOBDIR, as for RFPDupeFilter; `settings` say more and take its place."""
+        self.settings = settings or Settings.of_jobdir(path)
+        self.fingerprinter = fingerprinter
+        self.debug = debug
+        self.logdupes = True
+        self.logger = logging.getLogger(__name__)
+        self.stats: Any = None  # Scrapy's collector, if there is one
+        self.key: KeyFunction = self._first_key  # what a request is compared by
+        self._add: Callable[[Key], bool] = self._first_add
+        self._has_warned = False
+        self.has_scheduler = False  # vidi.scrapy.Scheduler sets it: keys count when it commits them
+
+    @classmethod
+    def from_settings(cls, settings: Any, *, fingerprinter: Any = None) -> DupeFilter:
+        read = Settings.read(settings)
+        return cls(read.jobdir, settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=fingerprinter, settings=read)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> DupeFilter:
+        made = cls.from_settings(crawler.settings, fingerprinter=crawler.request_fingerprinter)
+        made.stats = crawler.stats
+        return made
+
+    # ---- keys ----
+
+    def request_fingerprint(self, request: Request) -> str:
+        """Scrapy's fingerprint. A subclass that overrides this method has its fingerprints used as keys."""
+        if self.fingerprinter is None:
+            self.fingerprinter = RequestFingerprinter()
+        fingerprint: bytes = self.fingerprinter.fingerprint(request)
+        return fingerprint.hex()
+
+    @property
+    def mode(self) -> str:
+        """What requests are compared by: "url", or "scrapy" for fingerprints."""
+        if self.settings.fingerprint:
+            return self.settings.fingerprint
+        is_custom = (
+            type(self).request_fingerprint is not DupeFilter.request_fingerprint
+            or type(self.fingerprinter) not in (type(None), RequestFingerprinter)
+        )
+        return "scrapy" if is_custom else "url"
+
+    @property
+    def form(self) -> str:
+        """The canonical form of the set."""
+        return form_of(self.settings, self.mode)
+
+    def _choose_keys(self) -> None:
+        self.key = self.request_fingerprint if self.mode == "scrapy" else url_keys(self.form)
+
+    def _first_key(self, request: Request) -> Key:
+        self._choose_keys()
+        return self.key(request)
+
+    # ---- as Scrapy calls it ----
+
+    def open(self) -> None:
+        if self.state is not None:
+            return
+        self._choose_keys()
+        if self.settings.server:
+            if not self.has_scheduler:
+                raise ValueError(
+                    "VIDI_PATH is the address of a server, which needs SCHEDULER = 'vidi.scrapy.Scheduler' as well"
+                )
+            return
+        if not self.has_scheduler:
+            self._check_scheduler()
+        self.state = State(self.settings, self.mode, staged=self.has_scheduler)
+        self._add = self.state.set.add
+
+    def ask(self, is_new: Callable[[Key], bool]) -> None:
+        """For a scheduler that adds keys itself: `request_seen` only asks, with this function."""
+        self._add = is_new
+
+    def _check_scheduler(self) -> None:
+        """Under another scheduler than ours: nobody would fetch what ours has left in its database."""
+        database = self.settings.database()
+        left = queue.count_rows(database) if database else 0
+        if left:
+            raise ValueError(
+                f"{database} holds {left} requests that only vidi.scrapy.Scheduler can go on with; set "
+                "SCHEDULER = 'vidi.scrapy.Scheduler', or choose another JOBDIR"
+            )
+        if self.settings.path:
+            self.logger.info(
+                "Requests that wait or are being fetched survive only a clean stop; with SCHEDULER = "
+                "'vidi.scrapy.Scheduler' they also survive a crash"
+            )
+
+    def _first_add(self, key: Key) -> bool:
+        """For callers that do not open the filter; from then on `_add` is the method of the set."""
+        self.open()
+        return self._add(key)
+
+    def request_seen(self, request: Request) -> bool:
+        return not self._add(self.key(request))
+
+    def close(self, reason: str) -> None:
+        if self.state is None:
+            return
+        state, self.state = self.state, None
+        self.tell_stats(state)
+        state.close(reason)
+
+    def abandon(self) -> None:
+        """Closes the filter; keys that were not committed are forgotten."""
+        state, self.state = self.state, None
+        if state is not None:
+            state.abandon()
+
+    def log(self, request: Request, spider: Spider) -> None:
+        """Logs that a request was filtered, in the words of RFPDupeFilter, and counts it."""
+        if self.debug:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s (referer: %(referer)s)",
+                {"request": request, "referer": referer_str(request)},
+                extra={"spider": spider},
+            )
+        elif self.logdupes:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s - no more duplicates will be shown "
+                "(see DUPEFILTER_DEBUG to show all duplicates)",
+                {"request": request},
+                extra={"spider": spider},
+            )
+            self.logdupes = False
+        spider.crawler.stats.inc_value("dupefilter/filtered", spider=spider)
+
+    # ---- statistics ----
+
+    def tell_stats(self, state: State) -> None:
+        """Puts the set's figures into Scrapy's collector, and warns once if more pages are lost than allowed."""
+        stats = state.set.stats
+        if self.stats is not None:
+            self.stats.set_value("vidi/expected_lost", stats.expected_lost)
+            self.stats.set_value("vidi/urls", stats.count)
+            self.stats.set_value("vidi/bytes", stats.memory_bytes)
+        allowed = self.settings.lost
+        if allowed is not None and stats.expected_lost > allowed and not self._has_warned:
+            self._has_warned = True
+            self.logger.warning(
+                "%.1f pages are expected to be lost by now, but VIDI_LOST allows %g", stats.expected_lost, allowed
+            )

@@ -1,0 +1,173 @@
+"""What lies behind the scheduler on this machine: a set in a folder and a database of requests beside it.
+
+Each commit does three things in this order:
+
+1. A mark is taken in the set, after all keys that were added so far. The requests of these keys
+   are rows of the open transaction.
+2. The transaction is committed: new requests go in, finished ones go out.
+3. The set is committed up to the mark, with a note that tells the number of the last row.
+
+A crash before 2 forgets new requests, their keys, and that others were finished: they are fetched
+again, and find the new ones again. A crash between 2 and 3 leaves rows whose keys are not in the set;
+their numbers are above the one in the note, and opening adds them. So a key is never in the set
+unless its request is on disk or finished.
+
+Requests that cannot be serialized have no rows. Their keys are in a set in memory until they are
+finished, so that after a crash they are new again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Iterable
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import vidi
+
+from . import stock
+from .dupefilter import DupeFilter
+from .keys import Key
+from .queue import RequestQueue
+from .state import State
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 10_000
+
+
+class Kept(NamedTuple):
+    """The ticket of a request that is only in memory."""
+
+    key: Key | None
+
+
+class LocalStore:
+    """A store (store.py) in a folder and a file."""
+
+    queue: RequestQueue
+    state: State
+
+    def __init__(self, filter_: DupeFilter, database: str, stock_queue: stock.StockQueue, *, fifo: bool) -> None:
+        self._filter = filter_
+        self._database = database
+        self._stock = stock_queue
+        self._fifo = fifo
+        self._is_open = False
+        self._has_changed = False
+
+    # ---- opening ----
+
+    def open(self) -> None:
+        self._filter.open()
+        assert self._filter.state is not None  # not on a server
+        self.state = self._filter.state
+        try:
+            self._stock.check()
+            self._open_queue()
+            self._is_open = True
+            self._add_keys()
+        except BaseException:
+            self.abandon()
+            raise
+        self._kept = vidi.Set(canon=self.state.set.canon)
+        self._filter.ask(self._is_new)
+
+    def resume(self, spider: Spider) -> None:
+        self._stock.take_over(self.queue, self._filter.key, spider)
+        self._add_keys()
+
+    def _open_queue(self) -> None:
+        waited = self.state.note.rows
+        if waited and not os.path.exists(self._database):
+            raise FileNotFoundError(
+                f"{self._database} is missing, and with it {waited} requests that {self.state.path} calls seen; "
+                "restore it, or delete both to crawl from the beginning"
+            )
+        try:
+            self.queue = RequestQueue(self._database, fifo=self._fifo, first=self.state.note.row + 1)
+        except sqlite3.Error as error:
+            raise OSError(f"cannot open {self._database}: {error}") from error
+        if self.queue.rows and self.state.is_new:
+            logger.warning(
+                "%d requests wait in %s, but %s knows of no page before: pages may be fetched again",
+                self.queue.rows,
+                self._database,
+                self.state.path,
+            )
+
+    def _add_keys(self) -> None:
+        """Adds the keys of rows that came to disk without them: a crash was quicker."""
+        keys = self.queue.keys_after(self.state.note.row)
+        while batch := list(islice(keys, _BATCH)):
+            self.state.set.add_many(batch)
+        self._commit_set(self.state.set.mark())
+
+    # ---- requests ----
+
+    def _is_new(self, key: Key) -> bool:
+        return key not in self.state.set and key not in self._kept
+
+    def push(self, request: Request, key: Key | None, data: bytes) -> None:
+        if key is not None:
+            self.state.set.add(key)
+        self.queue.push(request.priority, key, data)
+        self._has_changed = True
+
+    def keep(self, request: Request, key: Key | None) -> Kept:
+        if key is not None:
+            self._kept.add(key)
+        return Kept(key)
+
+    def pop(self) -> tuple[int, bytes] | None:
+        return self.queue.pop()
+
+    def __len__(self) -> int:
+        return len(self.queue)
+
+    def has_pending(self) -> bool:
+        return len(self.queue) > 0
+
+    # ---- commits ----
+
+    def needs_commit(self) -> bool:
+        return self._has_changed
+
+    def commit(self, done: Iterable[int | Kept]) -> None:
+        rows = []
+        for ticket in done:
+            self._has_changed = True
+            if not isinstance(ticket, Kept):
+                rows.append(ticket)
+            elif ticket.key is not None:
+                self.state.set.add(ticket.key)
+        if not self._has_changed:
+            return
+        mark = self.state.set.mark()
+        self.queue.delete(rows)
+        self.queue.commit()
+        self._commit_set(mark)
+        self._has_changed = False
+        self._filter.tell_stats(self.state)
+
+    def _commit_set(self, mark: int) -> None:
+        self.state.note.row = self.queue.last
+        self.state.note.rows = self.queue.rows
+        self.state.commit(mark)
+
+    def close(self, reason: str) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.queue.close()
+        self._filter.close(reason)
+
+    def abandon(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self.queue.close()
+        self._filter.abandon()

@@ -1,0 +1,99 @@
+"""The settings of a crawl that begin with VIDI_, read and checked in one place.
+
+VIDI_PATH         the folder of the set, or the address of a Redis server ("redis://…", "unix://…").
+                  Without it the set is in JOBDIR/vidi, and without JOBDIR in memory.
+VIDI_CANON        the canonical form by which URLs are compared: "whatwg" unless given
+VIDI_KIND         the kind of a new set
+VIDI_CAPACITY     how many URLs are expected
+VIDI_LOST         how many pages may be lost: with VIDI_CAPACITY the set is planned for it; without,
+                  a warning is logged once it is exceeded. 0 asks for a kind that is exact.
+VIDI_REVISIT      True: after a crawl that ended "finished", the next one visits all pages again
+VIDI_FINGERPRINT  "url", or "scrapy" for the fingerprints of Scrapy's own filter
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from scrapy.utils.job import job_dir
+
+_SERVERS = ("redis://", "rediss://", "unix://")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a crawl asks for."""
+
+    jobdir: str | None = None
+    path: str | None = None  # None: in memory, or on a server
+    server: str | None = None  # the address of a Redis server
+    canon: str | None = None  # None: not given
+    kind: str | None = None
+    capacity: int = 0
+    lost: float | None = None
+    revisit: bool = False
+    fingerprint: str | None = None  # None: not given
+
+    @classmethod
+    def read(cls, settings: Any) -> Settings:
+        """Reads Scrapy's settings; ValueError says which one makes no sense."""
+        jobdir = job_dir(settings)
+        path = settings.get("VIDI_PATH")
+        if path is not None:
+            path = os.fsdecode(path)
+        server = path if path and path.startswith(_SERVERS) else None
+        if server:
+            path = None
+        elif not path:
+            path = os.path.join(jobdir, "vidi") if jobdir else None
+        return cls(
+            jobdir=jobdir or None,
+            path=path,
+            server=server,
+            canon=settings.get("VIDI_CANON") or None,
+            kind=settings.get("VIDI_KIND") or None,
+            capacity=int(_number(settings, "VIDI_CAPACITY") or 0),
+            lost=_number(settings, "VIDI_LOST"),
+            revisit=_flag(settings, "VIDI_REVISIT"),
+            fingerprint=_fingerprint(settings),
+        )
+
+    @classmethod
+    def of_jobdir(cls, jobdir: str | None) -> Settings:
+        """The defaults, with JOBDIR or without."""
+        return cls(jobdir=jobdir, path=os.path.join(jobdir, "vidi") if jobdir else None)
+
+    def database(self) -> str | None:
+        """The file in which the scheduler keeps requests; None if there is no place for it."""
+        if self.jobdir:
+            return os.path.join(self.jobdir, "requests.sqlite")
+        return f"{self.path}.requests.sqlite" if self.path else None
+
+
+def _number(settings: Any, name: str) -> float | None:
+    given = settings.get(name)
+    if given is None or given == "":
+        return None
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"{name} must be a number of at least 0, not {given!r}")
+    return number
+
+
+def _flag(settings: Any, name: str) -> bool:
+    try:
+        return bool(settings.getbool(name))
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is True or False, not {settings.get(name)!r}") from None
+
+
+def _fingerprint(settings: Any) -> str | None:
+    given = settings.get("VIDI_FINGERPRINT") or None
+    if given not in (None, "url", "scrapy"):
+        raise ValueError(f"VIDI_FINGERPRINT is 'url' or 'scrapy', not {given!r}")
+    return str(given) if given else None
