@@ -95,7 +95,8 @@ endforeach()
 set(packers ${PROJECT_SOURCE_DIR}/python/pyproject.toml ${PROJECT_SOURCE_DIR}/python/setup.py
     ${PROJECT_SOURCE_DIR}/python/carry.py ${PROJECT_SOURCE_DIR}/LICENSE)
 set(quietly sh -c "\"$@\" >wheel.log 2>&1 || (cat wheel.log >&2 && false)" sh)
-add_custom_command(OUTPUT ${VIDI_WHEEL} DEPENDS vidi_python ${package_files} ${packers} WORKING_DIRECTORY ${python_folder}
+add_custom_command(OUTPUT ${VIDI_WHEEL} DEPENDS vidi_python ${package_files} ${packers}
+    WORKING_DIRECTORY ${python_folder}
     COMMAND ${quietly} ${CMAKE_COMMAND} -E env VIDI_BUILD=${PROJECT_BINARY_DIR}
         ${VIDI_PYTHON} -B -m build --wheel --no-isolation --outdir ${python_folder} ${PROJECT_SOURCE_DIR}/python
     COMMENT "Packing the Python package" VERBATIM)

@@ -1,5 +1,6 @@
 #!/bin/bash
-# tools/lint.sh [--built]: checks formatting, compiler warnings, clang-tidy, cppcheck, pyflakes, mypy, shellcheck. Prints TAP.
+# tools/lint.sh [--built]: checks formatting, compiler warnings, clang-tidy, cppcheck, pyflakes, mypy and shellcheck. It
+#                          prints TAP.
 # tools/lint.sh analyze:   runs clang's analyzer, which takes twenty times as long as all other checks together.
 # tools/lint.sh format:    formats all C files.
 #
@@ -7,7 +8,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-mapfile -t files < <(find include lib cli lab crawler redis python tests fuzz bench examples -name '*.[ch]' 2>/dev/null | sort)
+mapfile -t files < <(find include lib cli lab crawler redis python tests fuzz bench examples -name '*.[ch]' | sort)
 mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -E '^(lib|cli|lab|crawler|redis|python)/.*\.c$')
 mapfile -t modules < <(find python tests/python bench/python examples -name '*.py' 2>/dev/null | sort)
 mapfile -t scripts < <(grep -rlE '^#!.*/(ba)?sh' .ci tools tests bench)
@@ -45,7 +46,7 @@ warnings() {
 # shellcheck disable=SC2317
 check_with_cppcheck() {
     cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
-        --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
+        --library=python --suppress=missingIncludeSystem --suppress=returnDanglingLifetime --suppress=ctuuninitvar \
         -I . -I include -I lib -D_GNU_SOURCE -DVIDI_HAVE_XXHASH=1 -DVIDI_HAVE_CRYPTO=1 -DVIDI_HAVE_ICU=1 \
         -DVIDI_HAVE_PSL=1 -DVIDI_HAVE_ZLIB=1 lib cli lab crawler redis python
 }

@@ -7,7 +7,8 @@ configure() {
     cmake -S "$VIDI_SOURCE" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DVIDI_WERROR=ON \
         -DVIDI_WITH_XXHASH=OFF -DVIDI_WITH_CRYPTO=OFF -DVIDI_WITH_ICU=OFF -DVIDI_WITH_PSL=OFF \
         -DVIDI_WITH_ZLIB=OFF -DVIDI_WITH_ZSTD=OFF \
-        -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF -DVIDI_WITH_CRAWL=OFF -DVIDI_WITH_REDIS=OFF
+        -DVIDI_WITH_LZMA=OFF -DVIDI_WITH_BZIP2=OFF -DVIDI_WITH_CRAWL=OFF -DVIDI_WITH_REDIS=OFF \
+        -DVIDI_PYTHON="$tmp/python" >"$tmp/configured"
 }
 
 links_no() {
@@ -18,6 +19,8 @@ answers() {
     [ "$(printf 'http://example.com/\nhttp://example.com/\n' | "$tmp/build/vidi")" = http://example.com/ ]
 }
 
+printf '#!/bin/sh\necho "/nowhere;linux-x86_64"\n' >"$tmp/python"
+chmod +x "$tmp/python"
 check "configures" configure
 check "builds without a warning" cmake --build "$tmp/build"
 check "needs none of the libraries" links_no 'xxhash|crypto|icu|psl|libz\.|zstd|lzma|bz2|curl|sqlite|deflate'
@@ -42,7 +45,15 @@ lacks_the_crawler() {
         ! "$tmp/build/vidi" --help | grep -q '^  crawl '
 }
 
+# A Python without headers: there is no package, and whoever asks for one is told why.
+lacks_python() {
+    grep 'No Python package: there is no .*/Python.h' "$tmp/configured" &&
+        ! cmake --build "$tmp/build" --target vidi_python_wheel >"$tmp/output" 2>&1 &&
+        grep 'cannot be built: there is no .*/Python.h' "$tmp/output"
+}
+
 check "answers" answers
+check "goes on without Python's headers and says so" lacks_python
 check "lacks the crawler and says so" lacks_the_crawler
 check "reads links" reads_links
 for format in gzip zstd xz bzip2; do
