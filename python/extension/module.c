@@ -27,9 +27,21 @@ static bool close_at_exit(PyObject *module)
     return is_registered;
 }
 
+static PyObject *cpu(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyUnicode_FromString(vidi_cpu());
+}
+
+static const PyMethodDef own_functions[] = {
+    {"cpu", cpu, METH_NOARGS,
+     "cpu($module, /)\n--\n\nReturn the instruction set in use, such as 'avx512'. The environment variable VIDI_CPU "
+     "narrows it."},
+    {0},
+};
+
 static bool add_functions(PyObject *module)
 {
-    static const PyMethodDef *const tables[] = {vp_url_functions, vp_plan_functions, vp_meter_functions};
+    static const PyMethodDef *const tables[] = {own_functions, vp_url_functions, vp_plan_functions, vp_meter_functions};
 
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         if (PyModule_AddFunctions(module, (PyMethodDef *)tables[t]) < 0)

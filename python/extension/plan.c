@@ -62,7 +62,8 @@ static const char plan_doc[] =
     "    >>> best = vidi.plan(urls=1e9, lost=1)[0]\n"
     "    >>> best.kind, best.expected_lost <= 1, best.bytes_per_url < 10\n"
     "    ('fingerprint', True, True)\n"
-    "    >>> s = vidi.Set(kind=best.kind, params=best.params)\n"
+    "    >>> small = vidi.plan(urls=1000, lost=0)[0]\n"
+    "    >>> s = vidi.Set(kind=small.kind, params=small.params)\n"
     "\n"
     "`kind` and `params` ask about one kind; url_bytes is the average length of a URL, for kinds that keep URLs\n"
     "(0: 80). Raises OptionError, a ValueError, if the request contradicts itself or nothing can serve.\n";

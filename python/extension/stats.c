@@ -1,5 +1,5 @@
 /*
- * set.stats and set.epochs, as the dataclasses of vidi/_stats.py.
+ * set.stats, set.epochs and set.recovered, as the dataclasses of vidi/_stats.py.
  */
 #include "records.h"
 
@@ -29,7 +29,16 @@ static PyObject *epoch_object(const vidi_epoch_stats *from)
                      COUNT(answered_new), COUNT(answered_seen), "fp_end", stats.fp_end);
 }
 
-/* Both release the GIL: the library waits while another thread merges or saves the set. */
+static PyObject *recovery_object(const vidi_recovery *from)
+{
+    const vidi_recovery stats = *from;
+    return vp_record("vidi._stats", "Recovery", "{s:K,s:K,s:s,s:K,s:K,s:s,s:K,s:K,s:K,s:K}", COUNT(damaged_bytes),
+                     COUNT(damaged_places), "damaged_log", stats.damaged_log, COUNT(damaged_at), COUNT(missing_files),
+                     "missing_file", stats.missing_file, COUNT(unfinished_bytes), COUNT(logs), COUNT(records),
+                     COUNT(urls));
+}
+
+/* All of these release the GIL: the library waits while another thread merges or saves the set. */
 static PyObject *get_stats(PyObject *object, void *closure)
 {
     (void)closure;
@@ -76,6 +85,23 @@ static PyObject *get_epochs(PyObject *object, void *closure)
     return NULL;
 }
 
+static PyObject *get_recovered(PyObject *object, void *closure)
+{
+    (void)closure;
+    set_object *self = (set_object *)object;
+    vidi_recovery recovery = {.size = sizeof recovery};
+    int error;
+    const vidi_set *set = vp_enter(self);
+    if (!set)
+        return NULL;
+    bool is_stored = self->path != NULL;
+    VP_RELEASED(error = is_stored ? vidi_recovered(set, &recovery) : VIDI_OK);
+    vp_leave(self);
+    if (!is_stored)
+        return Py_NewRef(Py_None);
+    return error < 0 ? vp_raise(error) : recovery_object(&recovery);
+}
+
 static const char stats_doc[] = "What the set tells about itself: a vidi.Stats, whose first field is expected_lost.\n"
                                 "\n"
                                 "    >>> s = vidi.Set()\n"
@@ -95,8 +121,19 @@ static const char epochs_doc[] = "How each finished epoch ended, the oldest firs
                                  "    >>> [(epoch.epoch, epoch.count) for epoch in s.epochs]\n"
                                  "    [(0, 1)]\n";
 
+static const char recovered_doc[] =
+    "What was found in the set's folder when it was opened: a vidi.Recovery; None in memory.\n"
+    "\n"
+    "A set that is opened with read_only=True or accept_damage=True holds what is left if something is damaged or\n"
+    "missing; `recovered` tells how much is gone.\n"
+    "\n"
+    "    >>> vidi.Set('crawl.vidi').close()\n"
+    "    >>> vidi.Set('crawl.vidi', read_only=True).recovered.is_whole\n"
+    "    True\n";
+
 const PyGetSetDef vp_stats_attributes[] = {
     {"stats", get_stats, NULL, stats_doc, NULL},
     {"epochs", get_epochs, NULL, epochs_doc, NULL},
+    {"recovered", get_recovered, NULL, recovered_doc, NULL},
     {0},
 };

@@ -30,8 +30,8 @@ from vidi._errors import (
     RateError,
 )
 from vidi._plan import Kind, Plan
-from vidi._stats import EpochStats, Stats
-from vidi._vidi import Set, canon, kinds, plan, urljoin, version
+from vidi._stats import EpochStats, Recovery, Stats
+from vidi._vidi import Set, canon, cpu, kinds, plan, urljoin, version
 
 __all__ = [
     "AbsentError",
@@ -56,9 +56,11 @@ __all__ = [
     "OutOfMemory",
     "Plan",
     "RateError",
+    "Recovery",
     "Set",
     "Stats",
     "canon",
+    "cpu",
     "kinds",
     "plan",
     "urljoin",

@@ -8,6 +8,8 @@ from typing import FrozenSet
 class Plan:
     """A set that would serve, and what it costs. Make it with ``vidi.Set(kind=plan.kind, params=plan.params)``."""
 
+    __module__ = "vidi"
+
     expected_lost: float  #: pages lost from empty to full
     kind: str
     params: str  #: everything the set needs to know, its size too
@@ -23,6 +25,8 @@ class Plan:
 @dataclass(frozen=True)
 class Kind:
     """A kind of set."""
+
+    __module__ = "vidi"
 
     name: str
     summary: str

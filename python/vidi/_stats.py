@@ -1,4 +1,4 @@
-"""What Set.stats and Set.epochs return."""
+"""What Set.stats, Set.epochs and Set.recovered return."""
 
 from dataclasses import dataclass
 from typing import FrozenSet
@@ -7,6 +7,8 @@ from typing import FrozenSet
 @dataclass(frozen=True)
 class Stats:
     """What a set tells about itself. Counters are those of the current epoch."""
+
+    __module__ = "vidi"
 
     expected_lost: float  #: pages that were lost because their URL was falsely taken for seen (by formula)
     kind: str
@@ -43,6 +45,8 @@ class Stats:
 class EpochStats:
     """How an epoch ended."""
 
+    __module__ = "vidi"
+
     expected_lost: float
     epoch: int
     capacity: int
@@ -51,3 +55,26 @@ class EpochStats:
     answered_new: int
     answered_seen: int
     fp_end: float  #: fp_now when it ended
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was found in the folder of a set when it was opened."""
+
+    __module__ = "vidi"
+
+    damaged_bytes: int  #: bytes that were on disk once: their URLs are forgotten and will be new again
+    damaged_places: int  #: number of damaged stretches
+    damaged_log: str  #: name of the first damaged log; empty: none
+    damaged_at: int  #: offset in that log of its first damaged byte
+    missing_files: int  #: files that are missing, or of which nothing can be read
+    missing_file: str  #: name of the first of them; empty: none
+    unfinished_bytes: int  #: what a crash has left of the last writes; nobody was told that they were safe
+    logs: int  #: log files read
+    records: int  #: records replayed from them
+    urls: int  #: URLs that the records added or removed
+
+    @property
+    def is_whole(self) -> bool:
+        """False if something that was on disk once is gone."""
+        return not (self.damaged_bytes or self.damaged_places or self.missing_files)
