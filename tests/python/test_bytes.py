@@ -5,6 +5,7 @@ import random
 import pytest
 
 import vidi
+from support.folders import quick_folder  # noqa: F401 (a fixture)
 from support.refusal import check_sentence, refused, refused_by_library
 from support.urls import url, urls
 
@@ -140,9 +141,9 @@ def look(path, **options):
 
 
 @pytest.mark.parametrize("snapshot", [False, True])
-def test_flipped_bytes_in_the_files_of_a_folder_are_noticed(tmp_path, snapshot):
+def test_flipped_bytes_in_the_files_of_a_folder_are_noticed(quick_folder, snapshot):
     """A writer raises or has all that was there. A reader may have less, but nothing that was never added."""
-    path = tmp_path / "set"
+    path = quick_folder / "set"
     in_a_folder(path, snapshot)
     truth = set(urls(20)) | (set(urls(5, "log")) if snapshot else set())
     files = {name: (path / name).read_bytes() for name in sorted(os.listdir(path))}
@@ -161,8 +162,8 @@ def test_flipped_bytes_in_the_files_of_a_folder_are_noticed(tmp_path, snapshot):
     assert noticed > 20
 
 
-def test_a_damaged_log_opens_with_accept_damage(tmp_path):
-    path = tmp_path / "set"
+def test_a_damaged_log_opens_with_accept_damage(quick_folder):
+    path = quick_folder / "set"
     with vidi.Set(path) as seen:
         for number in range(200):
             seen.add_many(urls(10, f"batch{number}"))
@@ -180,9 +181,9 @@ def test_a_damaged_log_opens_with_accept_damage(tmp_path):
         assert len(seen) == left
 
 
-def test_a_missing_file_is_noticed_by_the_writer(tmp_path):
+def test_a_missing_file_is_noticed_by_the_writer(quick_folder):
     """A reader may take what is left, but invents nothing."""
-    path = tmp_path / "set"
+    path = quick_folder / "set"
     in_a_folder(path, True)
     truth = set(urls(20)) | set(urls(5, "log"))
     files = {name: (path / name).read_bytes() for name in os.listdir(path)}

@@ -1,0 +1,86 @@
+"""
+Random calls with good and bad arguments: no crash, only documented exceptions, no memory left. support/calls.py makes
+them. A failure names its sequence; VIDI_TEST_SEED=S VIDI_TEST_ONLY=N runs that one alone.
+"""
+import os
+import subprocess
+import sys
+
+import pytest
+
+import vidi
+from support import calls, child
+from vidi import _vidi
+
+SEED = os.environ.get("VIDI_TEST_SEED", "18")
+ONLY = os.environ.get("VIDI_TEST_ONLY")
+with open(_vidi.__file__, "rb") as file:
+    IS_ASAN = b"__asan_report_load8\0" in file.read()
+COUNT = 10_000 if IS_ASAN else 100_000 if os.environ.get("VIDI_TEST_LONG") == "1" else 3000
+PARTS = 2  # processes at the same time
+
+
+def start(first, last, folder, progress):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [child.HERE, os.environ.get("PYTHONPATH")]))}
+    return subprocess.Popen([sys.executable, "-B", "-m", "support.calls", SEED, str(first), str(last), str(folder),
+                             str(progress)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            errors="replace")
+
+
+def test_random_calls_never_crash(tmp_path):
+    bounds = [(int(ONLY), int(ONLY) + 1)] if ONLY else [
+        (COUNT * part // PARTS, COUNT * (part + 1) // PARTS) for part in range(PARTS)]
+    running = []
+    for first, last in bounds:
+        folder = tmp_path / f"from{first}"
+        folder.mkdir()
+        running.append((start(first, last, folder, folder / "progress"), folder / "progress"))
+    failures = []
+    for process, progress in running:
+        output, _ = process.communicate(timeout=child.PATIENCE * 4)
+        if process.returncode:
+            failures.append(f"seed {SEED}, sequence {progress.read_text().strip()}: exit status {process.returncode}\n"
+                            f"{output[-6000:]}")
+    assert not failures, "\n".join(failures)
+
+
+def test_sequences_are_repeatable():
+    """The same seed and number make the same calls."""
+    def trace(number):
+        names = []
+
+        class Traced(calls.Sequence):
+            def call(self):
+                names.append(self.rng.random())
+                super().call()
+
+        Traced("repeat", number, "/nowhere").run()
+        return names
+
+    assert [trace(number) for number in range(20)] == [trace(number) for number in range(20)]
+
+
+@pytest.mark.parametrize("exception", [SystemError("error return without exception set"), AttributeError("x is not there at all"),
+                                       ValueError(""), ValueError("bad"), RecursionError("a sentence of words"),
+                                       ZeroDivisionError("a sentence of words")])
+def test_an_exception_that_nobody_documented_is_noticed(exception):
+    with pytest.raises(AssertionError):
+        calls.check(exception)
+
+
+def test_documented_exceptions_pass():
+    for exception in (calls.Planned("ours"), TypeError("a url is str or bytes, not int"), vidi.ClosedError("the set is closed")):
+        calls.check(exception)
+
+
+def test_memory_that_is_left_is_noticed(tmp_path):
+    """The meter's figure is what the run ends with."""
+    program = """
+from support import calls
+kept = []
+calls.Sequence.drop = lambda self: kept.extend(self.sets)
+calls.Sequence.CALLS, calls.Sequence.NAMES = {}, [calls.Sequence.drop]
+calls.Sequence.WEIGHTS = [1]
+sys.exit(0 if calls.run("leak", 0, 20, sys.argv[1]) > 0 else 1)
+"""
+    assert child.run(program, tmp_path) == ""
