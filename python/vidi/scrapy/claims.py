@@ -11,7 +11,7 @@ import os
 import socket
 import time
 import uuid
-from typing import Any, Iterable, Iterator, Optional, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence, TypeVar
 
 from .link import Address, Link, LinkLost, Refused, SharedError
 
@@ -33,6 +33,9 @@ class Claim:
         self.token = token  # None: not claimed, or not any more
         self.owner = owner  # the name under which it was claimed
         self.serial = serial  # grows with every claim that this worker got
+
+
+AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 
 class Resumption:
@@ -119,9 +122,9 @@ def begin_epoch(link: Link) -> bool:
             return True
 
 
-def batches(pages: Iterable[Claim]) -> Iterator[list[Claim]]:
+def batches(pages: Iterable[AnyClaim]) -> Iterator[list[AnyClaim]]:
     """Pages in commands of a moderate size."""
-    batch: list[Claim] = []
+    batch: list[AnyClaim] = []
     size = 0
     for page in pages:
         length = len(page.key) + len(page.payload)
@@ -166,12 +169,12 @@ class Claims:
 
     # ---- claim, commit, give up ----
 
-    def claim(self, pages: Iterable[Claim]) -> list[tuple[Claim, Any]]:
+    def claim(self, pages: Iterable[AnyClaim]) -> list[tuple[AnyClaim, Any]]:
         """Claims pages. Each comes back with "claimed", "seen", "held", "invalid", or a Refused: then try it again.
 
         A page that is held, by whomever, is on the server with all that it takes to fetch it.
         """
-        answers: list[tuple[Claim, Any]] = []
+        answers: list[tuple[AnyClaim, Any]] = []
         for batch in batches(pages):
             reply, = self.link.ask([self._claim_words(batch)])
             if isinstance(reply, Refused):
@@ -234,7 +237,7 @@ class Claims:
 
     def renew(self) -> int:
         """Extends all claims, and tells how many there are."""
-        renewed = self.link.call("VIDI.RENEW", self.address.key, self.owner)
+        renewed: int = self.link.call("VIDI.RENEW", self.address.key, self.owner)
         self.renewed = time.monotonic()
         return renewed
 
@@ -251,7 +254,7 @@ class Claims:
     def open_claims(self) -> int:
         """Claims of everybody, those included that wait for somebody. A crawl is over when there is none."""
         reply = pairs_of(self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
-        return reply["live"] + reply["expired"]
+        return int(reply["live"] + reply["expired"])
 
     def tokens_of(self, owner: str) -> list[bytes]:
         """The tokens of all claims that an owner has."""
@@ -280,16 +283,26 @@ class Claims:
         """
         self.link.close()
         self.link = Link(self.address)
-        open_set(self.link, self.form)
-        if self.owner not in self.former:
-            self.former.append(self.owner)
-        self.owner = new_name()
+        try:
+            open_set(self.link, self.form)
+            if self.owner not in self.former:
+                self.former.append(self.owner)
+            self.owner = new_name()
+            return self._take_over(kept, others)
+        except BaseException:
+            self.link.close()
+            raise
+
+    def _take_over(self, kept: Sequence[Claim], others: Sequence[Claim]) -> Resumption:
         kept = [page for page in kept if page.token]
         serials = {page.token: page.serial for page in (*kept, *others) if page.token}
         commands, listed = self._give_up_words()
         claims = [self._claim_words(batch) for batch in batches(kept)]
         replies = self.link.transaction(commands + claims) if commands or claims else []
         assert replies is not None  # nothing is watched
+        for reply in replies:
+            if isinstance(reply, Refused):
+                raise reply
         self.former.clear()
         self.renewed = time.monotonic()
         result = Resumption(max([serials.get(token, 0) for token in listed], default=0))
@@ -318,5 +331,5 @@ class Claims:
         return commands, listed
 
 
-__all__ = ["Address", "Claim", "Claims", "Form", "LinkLost", "Refused", "Resumption", "SharedError", "begin_epoch", "info_of",
-           "open_set"]
+__all__ = ["Address", "Claim", "Claims", "Form", "Link", "LinkLost", "Refused", "Resumption", "SharedError",
+           "begin_epoch", "info_of", "open_set"]

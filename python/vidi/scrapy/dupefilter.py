@@ -22,6 +22,8 @@ from .state import State, form_of
 if TYPE_CHECKING:
     from scrapy import Request, Spider
 
+    from .shared_set import SharedSet
+
 
 class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hints
     """Answers whether a request was seen before."""
@@ -43,6 +45,8 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
         self.logdupes = True
         self.logger = logging.getLogger(__name__)
         self.stats: Any = None  # Scrapy's collector, if there is one
+        self.spider_name = "spider"  # names the set on a server
+        self._shared: SharedSet | None = None  # while it is open, if the keys are on a server
         self.key: KeyFunction = self._first_key  # what a request is compared by
         self._add: Callable[[Key], bool] = self._first_add
         self._has_warned = False
@@ -57,6 +61,7 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
     def from_crawler(cls, crawler: Any) -> DupeFilter:
         made = cls.from_settings(crawler.settings, fingerprinter=crawler.request_fingerprinter)
         made.stats = crawler.stats
+        made.spider_name = getattr(crawler.spider, "name", made.spider_name)
         return made
 
     # ---- keys ----
@@ -94,14 +99,14 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
     # ---- as Scrapy calls it ----
 
     def open(self) -> None:
-        if self.state is not None:
+        if self.state is not None or self._shared is not None:
             return
         self._choose_keys()
         if self.settings.server:
-            if not self.has_scheduler:
-                raise ValueError(
-                    "VIDI_PATH is the address of a server, which needs SCHEDULER = 'vidi.scrapy.Scheduler' as well"
-                )
+            from .shared_set import SharedSet
+
+            self._shared = SharedSet(self)
+            self._add = self._shared.add
             return
         if not self.has_scheduler:
             self._check_scheduler()
@@ -136,6 +141,9 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
         return not self._add(self.key(request))
 
     def close(self, reason: str) -> None:
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
         if self.state is None:
             return
         state, self.state = self.state, None

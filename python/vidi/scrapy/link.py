@@ -111,12 +111,14 @@ class Link:
             return function(*arguments)
         except self.refusal as error:
             if str(error).startswith(ELSEWHERE) or type(error).__name__ == "ReadOnlyError":
-                self.close()
-                raise LinkLost(f"{self.address}: {error}") from None
+                raise self._lost(error) from None
             raise
         except self.errors as error:
-            self.close()
-            raise LinkLost(f"{self.address}: {error}") from None
+            raise self._lost(error) from None
+
+    def _lost(self, error: Exception) -> LinkLost:
+        self.close()
+        return LinkLost(f"{self.address}: {str(error).rstrip('.')}")
 
     def _read(self) -> Any:
         try:
@@ -166,4 +168,5 @@ class Link:
         refused = [reply for reply in replies[:-1] if isinstance(reply, Refused)]
         if refused or isinstance(replies[-1], Refused):
             raise refused[0] if refused else replies[-1]
-        return replies[-1]
+        results: Optional[list[Any]] = replies[-1]
+        return results

@@ -101,7 +101,7 @@ def _method_name(function: Optional[Callable[..., Any]], spider: Spider) -> Opti
 def _method(name: Optional[str], spider: Spider) -> Optional[Callable[..., Any]]:
     if name is None:
         return None
-    found = getattr(spider, name, None)
+    found: Optional[Callable[..., Any]] = getattr(spider, name, None)
     if getattr(found, "__self__", None) is not spider or not callable(found):
         raise Unreadable(f"the spider {spider.name!r} has no method {name!r}")
     return found
@@ -124,7 +124,7 @@ def _fields(request: Request, spider: Spider) -> dict[str, Any]:
     return fields
 
 
-def _class(name: Optional[str]) -> type[Request]:
+def _class(name: Optional[str]) -> Any:
     """A class of requests that this process has loaded. Nothing is imported because a payload says so."""
     if name is None:
         return Request
@@ -167,7 +167,7 @@ class Payloads:
             payload = b"J" + json.dumps(_pack(fields), separators=(",", ":")).encode()
         except (Unserializable, RecursionError) as error:
             if not self.secret:
-                raise Unserializable(f"{error or 'it refers to itself'}; with VIDI_SECRET it would be pickled") from None
+                raise Unserializable(f"{error}; with VIDI_SECRET it would be pickled") from None
             payload = self._pickled(fields, key)
         if len(payload) + len(key) > MOST:
             raise Unserializable(f"it takes {len(payload)} bytes, and {MOST} are the most that are sent to a server")

@@ -61,10 +61,14 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
         self._has_failed = False
 
     @classmethod
-    def from_crawler(cls, crawler: Any) -> Scheduler:
+    def from_crawler(cls, crawler: Any) -> BaseScheduler:
         dupefilter = create_instance(load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler.settings, crawler)
         if not isinstance(dupefilter, DupeFilter):
             raise ValueError("SCHEDULER = 'vidi.scrapy.Scheduler' needs DUPEFILTER_CLASS = 'vidi.scrapy.DupeFilter'")
+        if dupefilter.settings.server:
+            from .shared import SharedScheduler  # other spiders share the set
+
+            return SharedScheduler(crawler, dupefilter)
         dupefilter.has_scheduler = True
         store = _store(crawler, dupefilter)
         # Not in `open`: if that fails, Scrapy closes the spider, and its SpiderState then empties JOBDIR/spider.state.
@@ -295,13 +299,8 @@ class _Memory:
 
 
 def _store(crawler: Any, dupefilter: DupeFilter) -> Store:
-    """What lies behind the scheduler, by VIDI_PATH and JOBDIR."""
+    """What lies behind the scheduler."""
     settings = dupefilter.settings
-    if settings.server:
-        from .shared import SharedStore
-
-        shared: Store = SharedStore(dupefilter, crawler)
-        return shared
     database = settings.database()
     if database is None:
         raise ValueError("vidi.scrapy.Scheduler needs a folder to keep requests in: set JOBDIR")

@@ -9,6 +9,9 @@ VIDI_LOST         how many pages may be lost: with VIDI_CAPACITY the set is plan
                   a warning is logged once it is exceeded. 0 asks for a kind that is exact.
 VIDI_REVISIT      True: after a crawl that ended "finished", the next one visits all pages again
 VIDI_FINGERPRINT  "url", or "scrapy" for the fingerprints of Scrapy's own filter
+VIDI_LEASE        on a server: seconds after which others take over the pages of a spider that
+                  died, 60 unless given (shared.py)
+VIDI_SECRET       on a server: signs requests that must be pickled (payload.py)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the scheduler needs of the place where requests and keys are kept (local.py, shared.py)."""
+"""What the scheduler needs of the place where requests and keys are kept (local.py)."""
 
 from __future__ import annotations
 

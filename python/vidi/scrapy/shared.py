@@ -1,0 +1,530 @@
+"""A scheduler for several spiders that share one set on a Redis server with vidi's module.
+
+A request that a spider makes is claimed on the server, together with all that another spider needs to make it. The page
+is committed when its request has left the engine, that is, after its callback, its links, redirects and items. A spider
+that dies leaves claims, which others take up when their lease ends. So no page is lost, whoever is killed and when.
+
+The engine asks for requests whenever it likes; the server is asked in *ticks*, ten a second if there is something to
+do. The order in a tick is what the promise rests on:
+
+    1. renew the leases, if a third of one has passed
+    2. which pages have left the engine?     everything that they link to is in `incoming` by then
+    3. claim `incoming`                      if any claim is refused, nothing is committed in this tick
+    4. commit the pages of step 2
+    5. give up what is more than this spider needs, or take up what others gave up
+    6. if there is nothing left, ask whether the crawl is over everywhere
+
+A page's way:
+
+    incoming -> waiting -> handed -> done -> committed
+                   |
+                   +--> given up, if others should fetch it
+
+Everything happens in the reactor's thread. While the server does not answer, no request is handed out; afterwards the
+spider begins again under a new name (claims.py).
+"""
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from typing import Any, Optional
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from twisted.internet.task import LoopingCall
+
+from .claims import Claim, LinkLost, Refused, SharedError
+from .dupefilter import DupeFilter
+from .keys import Key
+from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
+from .shared_set import open_claims, statistics
+
+logger = logging.getLogger(__name__)
+
+TICK = 0.1  # seconds
+POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
+RETRY_MOST = 5.0  # seconds between two attempts to reach the server
+SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
+WAITING_PER_SLOT = 2  # requests that a spider keeps for each that it may have in progress
+FAILED = "scheduler_failed"  # the reason why the spider is closed
+ONCE = b"!once "  # begins the keys of requests with dont_filter; no URL and no key of keys.py begins like that
+
+
+class Page(Claim):
+    """A request on its way."""
+
+    __slots__ = ("request", "order", "has_begun", "is_seed")
+
+    def __init__(self, key: bytes, payload: bytes, request: Optional[Request] = None, is_seed: bool = False) -> None:
+        super().__init__(key, payload)
+        self.request = request
+        self.order = 0
+        self.has_begun = False  # links of it may have been claimed through the present link
+        self.is_seed = is_seed
+
+    @property
+    def is_once(self) -> bool:
+        """Made with dont_filter: it is forgotten, not committed, when it is dealt with."""
+        return self.key.startswith(ONCE)
+
+    @property
+    def is_local(self) -> bool:
+        """No other spider can make this request."""
+        return self.payload == LOCAL
+
+
+class Pause:
+    """When to ask again: soon at first, then at growing intervals."""
+
+    def __init__(self, most: float) -> None:
+        self.most, self.seconds, self.until = most, 0.0, 0.0
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until
+
+    def grow(self) -> None:
+        self.seconds = min(max(2 * self.seconds, TICK), self.most)
+        self.until = time.monotonic() + self.seconds
+
+    def reset(self) -> None:
+        self.seconds = self.until = 0.0
+
+
+def as_bytes(key: Key) -> bytes:
+    return key if isinstance(key, bytes) else key.encode("utf-8", "surrogateescape")
+
+
+class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hints
+    """What `vidi.scrapy.Scheduler` is if VIDI_PATH is the address of a server."""
+
+    def __init__(self, crawler: Any, dupefilter: DupeFilter) -> None:
+        """Connects. What is wrong with the server or the set is said now, and ends the crawl."""
+        settings = crawler.settings
+        self.crawler, self.dupefilter, self.stats = crawler, dupefilter, crawler.stats
+        self.lease = settings.getfloat("VIDI_LEASE", 60.0)
+        if not self.lease >= 0.001:
+            raise SharedError(f"VIDI_LEASE must be a number of seconds, not {settings.get('VIDI_LEASE')!r}")
+        self.secret = settings.get("VIDI_SECRET") or None
+        self.most_waiting = WAITING_PER_SLOT * max(1, settings.getint("CONCURRENT_REQUESTS"))
+        self.is_fifo = "fifo" in str(settings.get("SCHEDULER_DISK_QUEUE")).lower()
+        self.incoming: list[Page] = []  # to be claimed in the next tick
+        self.waiting: list[Page] = []  # claimed; the next one to hand out is the last
+        self.handed: dict[Request, Page] = {}  # in the engine
+        self.done: list[Page] = []  # left the engine, not committed yet
+        self.mine: dict[bytes, Page] = {}  # all of these, by key
+        self.unreadable: list[Claim] = []  # held, so that no other spider is bothered with it
+        self.seeds: list[tuple[bytes, bytes]] = []  # keys and payloads of start requests
+        self.seeded = 0  # serial of the last claim when the last start request was claimed
+        self.order = 0
+        self.is_over = False  # nobody has a claim
+        self.is_refused = False  # the server takes no claims at the moment
+        self.is_tick_due = False
+        self.has_failed = False  # nothing may be committed any more
+        self.poll, self.retry = Pause(POLL_MOST), Pause(RETRY_MOST)
+        self.said: set[str] = set()
+        # Not in `open`: if that fails, Scrapy closes the spider, and its SpiderState then empties JOBDIR/spider.state.
+        self.claims = open_claims(dupefilter, self.lease)
+
+    # ---- opening and closing ----
+
+    def open(self, spider: Spider) -> None:
+        self.spider = spider
+        self.payloads = Payloads(spider, self.secret)
+        if self.claims.has_rotated:
+            logger.info("The last crawl had finished: all pages count as new again (VIDI_REVISIT)",
+                        extra={"spider": spider})
+        logger.info("Sharing %(address)s as %(owner)s", {"address": self.claims.address, "owner": self.claims.owner},
+                    extra={"spider": spider})
+        self.loop = LoopingCall(self.tick)
+        self.loop.start(TICK, now=False).addErrback(lambda failure: self._fail(failure.value))
+
+    def close(self, reason: str) -> None:
+        """Commits what is done and gives everything else up, for others or for the next start."""
+        if self.loop.running:
+            self.loop.stop()
+        for _ in range(2):  # the second time with another connection
+            try:
+                if self.claims.is_alive() or self._begin_again():
+                    self._leave()
+                    break
+            except (LinkLost, Refused, SharedError) as error:
+                self._trouble(error)
+        else:
+            logger.warning("%(count)d pages stay claimed until their lease of %(lease)g seconds ends: the server does "
+                           "not answer", {"count": len(self.mine), "lease": self.lease}, extra={"spider": self.spider})
+        self.claims.close()
+
+    def _leave(self) -> None:
+        self._collect_done()
+        if not self.has_failed and self._claim_incoming():
+            self._commit_done()
+        rest = [*self.waiting, *self.handed.values(), *self.done]
+        local = [page for page in rest if page.is_local]
+        others = [page for page in rest if not page.is_local]
+        if local:
+            logger.warning("%(count)d requests are lost with this spider, since they could not be serialized",
+                           {"count": len(local)}, extra={"spider": self.spider})
+        self.claims.release(local, drop=True)
+        self.claims.release([*others, *self.unreadable])
+        self._count("released", len(others))
+        self._tell_statistics()
+
+    def _fail(self, error: BaseException) -> None:
+        """Stops this spider. Nothing is committed from now on; what it holds is given up."""
+        self.has_failed = True
+        if self.loop.running:
+            self.loop.stop()
+        logger.error("The scheduler cannot go on: %(why)s", {"why": error},
+                     exc_info=None if isinstance(error, SharedError) else error, extra={"spider": self.spider})
+        self.crawler.engine.close_spider(self.spider, reason=FAILED)
+
+    # ---- what the engine asks ----
+
+    def has_pending_requests(self) -> bool:
+        if self.has_failed:
+            return False
+        return not self.is_over or bool(self.mine)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Takes a request. It never raises: Scrapy would call the page done that the request was found on."""
+        if self.has_failed:
+            return False
+        try:
+            return self._enqueue(request)
+        except Exception as error:
+            self._fail(error)
+            return False
+
+    def _enqueue(self, request: Request) -> bool:
+        page = self._page_of(request)
+        if page.key in self.mine:
+            self.dupefilter.log(request, self.spider)
+            return False
+        self.mine[page.key] = page
+        self.is_over = False
+        slot = self.crawler.engine.slot
+        page.is_seed = slot is not None and getattr(slot, "start_requests", None) is not None
+        if page.is_seed and not page.is_local and len(self.seeds) < SEEDS_MOST:
+            self.seeds.append((page.key, page.payload))
+        self.incoming.append(page)
+        return True
+
+    def next_request(self) -> Optional[Request]:
+        """The next request of those that are claimed. It stays claimed until it has left the engine."""
+        if self.has_failed or self.is_refused or not self.claims.is_alive():
+            return None
+        if not self.waiting or self.claims.may_have_expired():
+            self._hurry()
+            return None
+        page = self.waiting.pop()
+        assert page.request is not None
+        if page.request in self.handed:  # a spider has yielded the same object twice
+            page.request = page.request.copy()
+        self.handed[page.request] = page
+        self.stats.inc_value("scheduler/dequeued", spider=self.spider)
+        return page.request
+
+    def __len__(self) -> int:
+        """Requests that this spider has claimed, or is about to claim, and not handed out."""
+        return len(self.incoming) + len(self.waiting)
+
+    def _page_of(self, request: Request) -> Page:
+        key = as_bytes(self.dupefilter.key(request))
+        if request.dont_filter:
+            key = ONCE + uuid.uuid4().hex.encode() + b" " + key
+        try:
+            payload = self.payloads.write(request, key)
+        except Unserializable as why:
+            self._say(logging.WARNING, "unserializable", "Cannot serialize %s: %s. It stays in this spider, and is "
+                      "lost if this is killed. No more such requests will be logged", request, why)
+            self._count("unserializable")
+            payload = LOCAL
+        return Page(key, payload, request)
+
+    # ---- ticks ----
+
+    def _hurry(self) -> None:
+        """Asks the server as soon as the engine has finished its turn, not at the next tick."""
+        if not self.is_tick_due and (self.incoming or self.poll.is_over()):
+            from twisted.internet import reactor
+            self.is_tick_due = True
+            reactor.callLater(0, self._tick_now)  # type: ignore[attr-defined]
+
+    def _tick_now(self) -> None:
+        self.is_tick_due = False
+        if self.loop.running:
+            self.loop.reset()
+            try:
+                self.tick()
+            except Exception as error:  # as the loop does with errors of its own ticks
+                self._fail(error)
+
+    def tick(self) -> None:
+        """One exchange with the server. Errors of server and network are dealt with here."""
+        if not self.retry.is_over():
+            return
+        try:
+            if self.claims.is_alive() or self._begin_again():
+                self._exchange()
+                self._recovered()
+        except (LinkLost, Refused) as error:
+            self._trouble(error)
+
+    def _exchange(self) -> None:
+        self._renew()
+        self._collect_done()
+        self.is_refused = not self._claim_incoming()
+        if not self.is_refused:
+            self._commit_done()
+        if not self.is_refused and not self._is_closing():
+            self._balance()
+        if self.is_refused:
+            self.retry.grow()
+
+    def _trouble(self, error: Exception) -> None:
+        """The server is away, or refuses. Nothing is committed meanwhile; it is asked again after a while."""
+        self._say(logging.WARNING, "trouble", "%s. No request is handed out until the server answers", error)
+        if isinstance(error, LinkLost):
+            self._count("lost_links")
+        self.is_refused = isinstance(error, Refused)
+        self.retry.grow()
+
+    def _recovered(self) -> None:
+        if self.is_refused:
+            return
+        self.retry.reset()
+        if "trouble" in self.said:
+            self.said.discard("trouble")
+            logger.info("The server answers again", extra={"spider": self.spider})
+            self._wake()
+
+    def _is_closing(self) -> bool:
+        slot = self.crawler.engine.slot
+        return slot is None or slot.closing is not None
+
+    def _wake(self) -> None:
+        """Lets the engine ask for requests, or whether there are any."""
+        slot = self.crawler.engine.slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+    # ---- claim, commit ----
+
+    def _collect_done(self) -> None:
+        slot = self.crawler.engine.slot
+        in_progress = slot.inprogress if slot is not None else ()
+        for request in [request for request in self.handed if request not in in_progress]:
+            self.done.append(self.handed.pop(request))
+
+    def _claim_incoming(self) -> bool:
+        """Claims what was enqueued. False: something was refused, so that nothing may be committed."""
+        if not self.incoming:
+            return True
+        self._set_aside_too_long()
+        answers = self.claims.claim(self.incoming)
+        self._mark_begun()
+        self.incoming = []
+        for page, answer in answers:
+            if isinstance(answer, Refused):
+                self.incoming.append(page)
+                self._say(logging.WARNING, "trouble", "%s: %s. No request is handed out until the server takes claims",
+                          self.claims.address, answer)
+            else:
+                self._claimed(page, answer)
+        self._sort()
+        if any(page.is_seed for page, _ in answers):
+            self.seeded = self.claims.serials
+        return not self.incoming
+
+    def _claimed(self, page: Page, answer: str) -> None:
+        if answer == "claimed":
+            self._count("claimed")
+            self.stats.inc_value("scheduler/enqueued", spider=self.spider)
+            self._wait(page)
+            return
+        self._forget(page)
+        if page.request is not None:  # not a start request that is claimed again
+            self.dupefilter.log(page.request, self.spider)
+            self.crawler.signals.send_catch_log(signals.request_dropped, request=page.request, spider=self.spider)
+
+    def _wait(self, page: Page) -> None:
+        """Queues a page that this spider holds. A page that came from the server is read first."""
+        if page.request is None and not self._read(page):
+            return
+        self.order += 1
+        page.order = self.order
+        self.mine[page.key] = page
+        self.waiting.append(page)
+
+    def _set_aside_too_long(self) -> None:
+        """A key that is too long for the server is not claimed. Only this spider knows of such a page."""
+        too_long = [page for page in self.incoming if len(page.key) > MOST]
+        if too_long:
+            self.incoming = [page for page in self.incoming if len(page.key) <= MOST]
+            for page in too_long:
+                self._wait(page)
+
+    def _sort(self) -> None:
+        """The highest priority comes last; among equals the newest, or, for a Fifo queue, the oldest."""
+        sign = -1 if self.is_fifo else 1
+        self.waiting.sort(key=lambda page: (page.request.priority if page.request else 0, sign * page.order))
+
+    def _mark_begun(self) -> None:
+        """Claims went through this link. Pages that are still downloading had no links among them."""
+        downloading = self.crawler.engine.downloader.active
+        for request, page in self.handed.items():
+            page.has_begun = page.has_begun or request not in downloading
+        for page in self.done:
+            page.has_begun = True
+
+    def _commit_done(self) -> None:
+        """Commits pages, all links of which are claimed."""
+        for page in [page for page in self.done if not page.token]:  # somebody else has it by now
+            self.done.remove(page)
+            self._forget(page)
+        once = [page for page in self.done if page.is_once]
+        answers = self.claims.commit([page for page in self.done if not page.is_once])
+        answers += self.claims.release(once, drop=True)
+        words = [answer for _, answer in answers if not isinstance(answer, Refused)]
+        refusals = [answer for _, answer in answers if isinstance(answer, Refused)]
+        self._count("committed", words.count("committed") + words.count("released"))
+        self._count("stale", words.count("stale"))
+        for returned, _ in answers:
+            if not returned.token:
+                self._forget(returned)
+        self.done = [page for page in self.done if page.token]
+        if refusals:
+            raise refusals[0]
+        if "stale" in words and self.claims.renew() == 0:
+            self._begin_again()  # all claims are gone: the set was deleted or rotated, or this spider slept too long
+
+    def _forget(self, page: Claim) -> None:
+        if self.mine.get(page.key) is page:
+            del self.mine[page.key]
+
+    # ---- leases, and who fetches what ----
+
+    def _renew(self) -> None:
+        if not self.claims.renewal_is_due():
+            return
+        has_slept = self.claims.may_have_expired()
+        held = sum(1 for page in (*self.waiting, *self.handed.values(), *self.done, *self.unreadable) if page.token)
+        if self.claims.renew() < held and has_slept:
+            self._drop_lost()
+
+    def _drop_lost(self) -> None:
+        """Others have taken pages over, because nothing was renewed for too long. They need not be fetched twice."""
+        still = set(self.claims.tokens_of(self.claims.owner))
+        for page in [page for page in self.waiting if page.token and page.token not in still]:
+            self.waiting.remove(page)
+            self._forget(page)
+            self._count("stale")
+
+    def _balance(self) -> None:
+        """Gives up what is more than this spider needs, or takes up what others gave up."""
+        if len(self.waiting) > self.most_waiting:
+            self._give_up()
+        elif len(self.waiting) <= self.most_waiting // 2 and self.poll.is_over():
+            self._take_up(self.most_waiting - len(self.waiting))
+        if self.waiting:
+            self._wake()
+
+    def _give_up(self) -> None:
+        """What would be handed out last goes first. The server keeps it, with all that it takes to fetch it."""
+        surplus = len(self.waiting) - self.most_waiting
+        pages = [page for page in self.waiting if page.token and not page.is_local][:surplus]
+        self.claims.release(pages)
+        chosen = set(map(id, pages))
+        self.waiting = [page for page in self.waiting if id(page) not in chosen]
+        for page in pages:
+            self._forget(page)
+        self._count("released", len(pages))
+
+    def _take_up(self, count: int) -> None:
+        found = self.claims.reclaim(count)
+        for claim in found:
+            page = Page(claim.key, claim.payload)
+            page.token, page.owner, page.serial = claim.token, claim.owner, claim.serial
+            self._wait(page)
+        self._count("reclaimed", len(found))
+        self._sort()
+        if found:
+            self.poll.reset()
+            self.is_over = False
+            return
+        self.poll.grow()
+        if not self.mine:
+            self.is_over = self.claims.open_claims() <= len(self.unreadable)
+            if self.is_over:
+                self._end_of_crawl()
+
+    def _end_of_crawl(self) -> None:
+        if self.unreadable:
+            self._say(logging.ERROR, "left", "%d requests on the server cannot be read by this spider. They stay there",
+                      len(self.unreadable))
+        self._wake()
+
+    def _read(self, page: Page) -> bool:
+        """Makes the request of a page that came from the server."""
+        if page.is_local:
+            logger.error("A request that could not be serialized was lost with the spider that had it: %(key)s",
+                         {"key": page.key.decode("utf-8", "replace")}, extra={"spider": self.spider})
+            self._count("lost_unserializable")
+            self.claims.release([page], drop=True)
+            return False
+        try:
+            page.request = self.payloads.read(page.payload, page.key)
+            return True
+        except Unreadable as why:
+            logger.error("Cannot read the request for %(key)s: %(why)s", {"key": page.key.decode("utf-8", "replace"),
+                         "why": why}, extra={"spider": self.spider})
+            self._count("unreadable")
+            self.unreadable.append(page)
+            return False
+
+    # ---- after a lost link ----
+
+    def _begin_again(self) -> bool:
+        """Begins again under a new name. Pages of which a link may have been claimed already are fetched again."""
+        pages = [*self.waiting, *self.handed.values(), *self.done]
+        kept = [page for page in pages if not page.has_begun]
+        others = [page for page in pages if page.has_begun]
+        result = self.claims.begin_again(kept, [*others, *self.unreadable])
+        gone = {id(page) for page in (*result.gone, *result.refused)}
+        self.unreadable = []
+        self.incoming += [page for page in self.waiting if page in result.refused]
+        for page in self.waiting:
+            if page in result.gone:
+                self._forget(page)
+        self.waiting = [page for page in self.waiting if id(page) not in gone]
+        self._count("begun_again")
+        if not result.remembered or result.remembered < self.seeded:
+            self._claim_seeds_again()
+        return True
+
+    def _claim_seeds_again(self) -> None:
+        """The server may have forgotten everything, the start requests too."""
+        self.incoming += [Page(key, payload, is_seed=True) for key, payload in self.seeds if key not in self.mine]
+        for page in self.incoming:
+            self.mine.setdefault(page.key, page)
+        self.is_over = False
+        if len(self.seeds) >= SEEDS_MOST:
+            logger.warning("The server may have lost data. The first %(most)d start requests are claimed again; start "
+                           "another spider to claim them all", {"most": SEEDS_MOST}, extra={"spider": self.spider})
+
+    # ---- telling ----
+
+    def _say(self, level: int, subject: str, text: str, *arguments: Any) -> None:
+        """Logs something that would otherwise be repeated at every tick."""
+        if subject not in self.said:
+            self.said.add(subject)
+            logger.log(level, text, *arguments, extra={"spider": self.spider})
+
+    def _count(self, name: str, count: int = 1) -> None:
+        if count:
+            self.stats.inc_value("vidi/" + name, count, spider=self.spider)
+
+    def _tell_statistics(self) -> None:
+        for name, value in statistics(self.claims.info()).items():
+            self.stats.set_value(name, value, spider=self.spider)

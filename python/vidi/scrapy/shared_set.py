@@ -1,0 +1,94 @@
+"""A set on a Redis server for the dupe filter under Scrapy's own scheduler.
+
+Each request is one VIDI.ADD. Scrapy keeps the requests themselves in this process, so several spiders never fetch a
+page twice, but only clean stops are promised: a spider that is killed takes its requests with it.
+vidi.scrapy.Scheduler promises more (shared.py).
+"""
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from .claims import Address, Claims, Form, Link, LinkLost, Refused, SharedError, begin_epoch, info_of, open_set
+
+if TYPE_CHECKING:
+    from .dupefilter import DupeFilter
+
+logger = logging.getLogger(__name__)
+
+
+def form_for(dupefilter: DupeFilter) -> Form:
+    """How a set is made from the settings, in the same way as a set in a folder."""
+    wishes = dupefilter.settings
+    kind = wishes.kind
+    if wishes.lost == 0 and not wishes.capacity and not kind:
+        kind = "hashset"  # exact, and grows without being told how far
+    return Form(dupefilter.form, kind, wishes.lost if wishes.capacity else None, wishes.capacity)
+
+
+def address_of(dupefilter: DupeFilter) -> Address:
+    """The key is named after the spider unless the address has a name."""
+    assert dupefilter.settings.server
+    return Address(dupefilter.settings.server, f"vidi:{dupefilter.spider_name}")
+
+
+def open_claims(dupefilter: DupeFilter, lease: float) -> Claims:
+    """Connects for claims. Whatever is wrong becomes a SharedError, since nothing has begun yet."""
+    try:
+        return Claims(address_of(dupefilter), form_for(dupefilter), lease, dupefilter.settings.revisit)
+    except (LinkLost, Refused) as error:
+        raise SharedError(str(error)) from None
+
+
+def statistics(info: dict[str, Any]) -> dict[str, Any]:
+    """What VIDI.INFO says, under the names that Scrapy's collector has for a set in a folder."""
+    return {"vidi/expected_lost": float(info["expected_lost"]), "vidi/urls": info["count"],
+            "vidi/bytes": info["memory_bytes"], "vidi/epoch": info["epoch"], "vidi/open_claims": info["claims"]}
+
+
+class SharedSet:
+    """Answers whether a key is new on the server."""
+
+    def __init__(self, dupefilter: DupeFilter) -> None:
+        self.form = form_for(dupefilter)
+        self.address = address_of(dupefilter)
+        self.stats: Any = dupefilter.stats
+        try:
+            self.link = self._connect()
+            if dupefilter.settings.revisit and begin_epoch(self.link):
+                logger.info("The last crawl had finished: all pages count as new again (VIDI_REVISIT)")
+        except (LinkLost, Refused) as error:
+            raise SharedError(str(error)) from None
+        self.has_complained = False
+        logger.info("%s remembers what all spiders have seen. Requests that wait or are being fetched survive only a "
+                    "clean stop; with SCHEDULER = 'vidi.scrapy.Scheduler' they also survive a crash", self.address)
+
+    def _connect(self) -> Link:
+        link = Link(self.address)
+        open_set(link, self.form)
+        return link
+
+    def add(self, key: Any) -> bool:
+        """True if the key is new. If the server does not say, it counts as new: better fetched twice than lost."""
+        try:
+            if self.link.connection is None:
+                self.link = self._connect()
+            return bool(self.link.call("VIDI.ADD", self.address.key, key))
+        except (LinkLost, Refused) as error:
+            if self.stats is not None:
+                self.stats.inc_value("vidi/unanswered")
+            if not self.has_complained:
+                self.has_complained = True
+                logger.warning("%s. Requests count as new as long as the server does not answer; no more such errors "
+                               "will be logged", error)
+            return True
+
+    def close(self) -> None:
+        """Tells the statistics, and disconnects."""
+        try:
+            if self.stats is not None:
+                for name, value in statistics(info_of(self.link)).items():
+                    self.stats.set_value(name, value)
+        except (LinkLost, Refused) as error:
+            logger.warning("No statistics of the set: %s", error)
+        self.link.close()

@@ -1,0 +1,238 @@
+"""Several spiders on the site of site.py, which share a set on a Redis server, and die when they are told to.
+
+To load Scrapy takes a second. So one process, the nursery, loads it once and forks a child for each spider. A spider
+writes a line into the journal for each page that it has dealt with, and for how it ended; the journal survives a kill.
+
+A spider can be killed by the site, at the n-th request from now, or by its own fuse: after so many steps, where each
+command to the server is a step before it is sent and another one after its reply.
+"""
+import collections
+import ctypes
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import traceback
+
+PR_SET_PDEATHSIG = 1
+LINK = re.compile(r'<a href="([^"]*)">|<input name="id" value="(\d+)">')
+Line = collections.namedtuple("Line", "process what name")
+
+
+class Nursery:
+    """The process that forks spiders, seen from the test."""
+
+    def __init__(self, folder):
+        self.journal = os.path.join(str(folder), "journal")
+        self.log = open(os.path.join(str(folder), "spiders.log"), "w+b")
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True, bufsize=1)
+        self.ask("hello")
+
+    def ask(self, *words):
+        self.process.stdin.write(json.dumps(words) + "\n")
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise RuntimeError("the nursery has ended: " + self.said())
+        return json.loads(answer)
+
+    def start(self, **order):
+        """Starts a spider and returns its process."""
+        return self.ask("start", {"journal": self.journal, **order})
+
+    def wait(self, process):
+        """Waits for its end: 0, or minus the number of the signal."""
+        return os.waitstatus_to_exitcode(self.ask("wait", process))
+
+    def lines(self):
+        if not os.path.exists(self.journal):
+            return []
+        with open(self.journal, encoding="utf-8") as lines:
+            return [Line(*line.rstrip("\n").split(" ", 2)) for line in lines if line.endswith("\n")]
+
+    def parsed(self):
+        """How often each page was dealt with."""
+        return collections.Counter(line.name for line in self.lines() if line.what == "parsed")
+
+    def said(self):
+        """What all spiders have logged."""
+        self.log.seek(0)
+        return self.log.read().decode("utf-8", "replace")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()
+        self.log.close()
+
+
+# ---- a spider's process ----
+
+class Fuse:
+    """Kills this process after so many steps; with an aim, only steps of that name count."""
+
+    def __init__(self, steps, aim, write):
+        self.left, self.aim, self.write = steps, aim, write
+
+    def step(self, what):
+        if self.aim in (None, what):
+            self.left -= 1
+            if self.left == 0:
+                self.write("kill", what)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def watch_link(fuse):
+    """Every command to the server is two steps."""
+    from vidi.scrapy import link
+    ask = link.Link.ask
+
+    def watched(self, commands):
+        commands = [list(command) for command in commands]
+        names = " ".join(str(command[0]) for command in commands)
+        fuse.step("before " + names)
+        replies = ask(self, commands)
+        fuse.step("after " + names)
+        return replies
+
+    link.Link.ask = watched
+
+
+def plant(fault):
+    """Faults that the test must find."""
+    from vidi.scrapy import shared
+    scheduler = shared.SharedScheduler
+
+    def commits_first(self):
+        self._renew()
+        self._collect_done()
+        self._commit_done()
+        self._claim_incoming()
+        self._balance()
+
+    def drops_surplus(self):
+        pages = self.waiting[:-self.most_waiting]
+        self.claims.release(pages, drop=True)
+        del self.waiting[:-self.most_waiting]
+        for page in pages:
+            self._forget(page)
+
+    if fault == "commits first":
+        scheduler._exchange = commits_first
+    elif fault == "drops surplus":
+        scheduler._give_up = drops_surplus
+    elif fault == "forgets seeds":
+        scheduler._claim_seeds_again = lambda self: None
+    elif fault:
+        raise ValueError(fault)
+
+
+def spider_class(write):
+    import scrapy
+    from scrapy import signals
+
+    class TreeSpider(scrapy.Spider):
+        name = "tree"
+
+        def __init__(self, start, stop_after=0, **_):
+            super().__init__()
+            self.start, self.stop_after, self.count = start, stop_after, 0
+
+        @classmethod
+        def from_crawler(cls, crawler, *arguments, **options):
+            spider = super().from_crawler(crawler, *arguments, **options)
+            crawler.signals.connect(spider.closed_because, signals.spider_closed)
+            return spider
+
+        def closed_because(self, spider, reason):
+            write("stats", json.dumps(self.crawler.stats.get_stats(), default=str))
+            write("closed", reason)
+
+        def start_requests(self):
+            yield scrapy.Request(self.start, cb_kwargs={"depth": 0})
+
+        def parse(self, response, depth):
+            for path, form in LINK.findall(response.text):
+                options = {"callback": self.parse, "cb_kwargs": {"depth": depth + 1}}
+                if form:
+                    yield scrapy.FormRequest(response.urljoin("/form"), formdata={"id": form}, **options)
+                else:
+                    yield response.follow(path, **options)
+            write("parsed", re.search(r"<title>(\d+)<", response.text)[1])
+            self.count += 1
+            if self.count == self.stop_after:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    return TreeSpider
+
+
+SETTINGS = {
+    "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler", "VIDI_LEASE": 3600,
+    "TELNETCONSOLE_ENABLED": False, "COOKIES_ENABLED": False, "ROBOTSTXT_OBEY": False, "LOG_LEVEL": "INFO",
+    "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", "CONCURRENT_REQUESTS": 4, "RETRY_TIMES": 3,
+    "EXTENSIONS": {"scrapy.extensions.memusage.MemoryUsage": None, "scrapy.extensions.logstats.LogStats": None},
+}
+
+
+def live(order):
+    """One spider, from its order to its natural end."""
+    from scrapy.crawler import CrawlerProcess
+    from vidi.scrapy import shared
+    shared.POLL_MOST = 0.1
+    journal = os.open(order["journal"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def write(what, name=""):
+        os.write(journal, f"{os.getpid()} {what} {name}\n".encode())
+
+    fuse = Fuse(order.get("fuse", 0), order.get("aim"), write)
+    watch_link(fuse)
+    plant(order.get("fault"))
+    process = CrawlerProcess({**SETTINGS, **order["settings"]})
+    crawl = process.crawl(spider_class(write), **order["spider"])
+    crawl.addErrback(lambda failure: write("error", failure.getErrorMessage().replace("\n", " ")))
+    process.start()
+
+
+def be_child(order):
+    """Never returns."""
+    status = 1
+    try:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(2, 1)
+        live(order)
+        status = 0
+    except BaseException:  # pylint: disable=broad-except  # the log must have everything
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def serve():
+    """Reads commands from standard input, a line each, and answers each with a line."""
+    for module in ("vidi.scrapy", "vidi.scrapy.shared", "redis", "scrapy.core.downloader.handlers.http11",
+                   "scrapy.core.downloader.contextfactory", "scrapy.downloadermiddlewares.httpproxy",
+                   "scrapy.extensions.corestats", "scrapy.extensions.spiderstate", "scrapy.crawler"):
+        __import__(module)
+    assert "twisted.internet.reactor" not in sys.modules, "a reactor must not be forked"
+    for line in iter(sys.stdin.readline, ""):
+        word, *arguments = json.loads(line)
+        answer = None
+        if word == "start":
+            answer = os.fork()
+            if answer == 0:
+                be_child(arguments[0])
+        elif word == "wait":
+            answer = os.waitpid(arguments[0], 0)[1]
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,595 @@
+"""The scheduler of several spiders, tick by tick: an engine of the test's own, a real server, and no reactor."""
+import logging
+import types
+
+import pytest
+
+pytest.importorskip("scrapy")
+from support import redis_server  # noqa: E402
+
+redis_server.require()
+
+import scrapy  # noqa: E402
+from scrapy import signals  # noqa: E402
+from scrapy.utils.misc import create_instance, load_object  # noqa: E402
+from scrapy.utils.test import get_crawler  # noqa: E402
+from vidi.scrapy import DupeFilter  # noqa: E402
+from vidi.scrapy.link import LinkLost, SharedError  # noqa: E402
+
+ROOT = "http://example.org"
+
+
+class Tree(scrapy.Spider):
+    name = "tree"
+
+    def other(self, response):
+        pass
+
+
+class BadFilter(DupeFilter):
+    def request_fingerprint(self, request):
+        if request.url.endswith("/bad"):
+            raise RuntimeError("no fingerprint")
+        return super().request_fingerprint(request)
+
+
+class Worker:
+    """A scheduler with as much of an engine as it sees."""
+
+    def __init__(self, server, **settings):
+        self.crawler = get_crawler(Tree, {
+            "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler", "VIDI_LEASE": 3600,
+            "VIDI_PATH": redis_server.address(server), "CONCURRENT_REQUESTS": 4,
+            "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings})
+        self.crawler.spider = self.spider = Tree.from_crawler(self.crawler)
+        self.closed, self.dropped = [], []
+        slot = types.SimpleNamespace(inprogress=set(), start_requests=None, closing=None,
+                                     nextcall=types.SimpleNamespace(schedule=lambda: None))
+        self.downloading = set()
+        self.crawler.engine = types.SimpleNamespace(
+            slot=slot, downloader=types.SimpleNamespace(active=self.downloading),
+            close_spider=lambda spider, reason: self.closed.append(reason))
+        self.crawler.signals.connect(self.on_dropped, signals.request_dropped)
+        self.scheduler = create_instance(load_object(self.crawler.settings["SCHEDULER"]), None, self.crawler)
+        self.scheduler.open(self.spider)
+        self.scheduler._hurry = lambda: None  # no reactor runs
+        self.commands = []
+        self.watch()
+
+    def on_dropped(self, request, spider):
+        self.dropped.append(request.url)
+
+    def watch(self):
+        """Notes the commands that go to the server."""
+        link = self.scheduler.claims.link
+        ask = link.ask
+
+        def watched(commands):
+            commands = [list(command) for command in commands]
+            self.commands += [command[0] for command in commands]
+            return ask(commands)
+
+        link.ask = watched
+
+    def enqueue(self, *paths, **options):
+        return [self.scheduler.enqueue_request(scrapy.Request(ROOT + path, **options)) for path in paths]
+
+    def tick(self):
+        self.commands.clear()
+        self.scheduler.poll.reset()
+        self.scheduler.retry.reset()
+        self.scheduler.tick()
+
+    def take(self):
+        """As the engine does: a request is in progress until done()."""
+        request = self.scheduler.next_request()
+        if request is not None:
+            self.crawler.engine.slot.inprogress.add(request)
+        return request
+
+    def done(self, *requests):
+        self.crawler.engine.slot.inprogress.difference_update(requests)
+
+    def work_off(self):
+        """Fetches everything that there is. Returns the paths in the order of fetching."""
+        paths = []
+        for _ in range(100):
+            self.tick()
+            while (request := self.take()) is not None:
+                paths.append(request.url.removeprefix(ROOT))
+                self.done(request)
+            if not self.scheduler.has_pending_requests():
+                return paths
+        raise AssertionError(f"it does not end: {paths}")
+
+    def stat(self, name):
+        return self.crawler.stats.get_value(name, 0)
+
+    def die(self, server):
+        """As if it had been killed, and its leases were over."""
+        claims = self.scheduler.claims
+        tokens = claims.tokens_of(claims.owner)
+        if tokens:
+            server.client()("VIDI.RELEASE", "k", claims.owner, *tokens)
+        claims.close()
+
+
+@pytest.fixture(scope="module")
+def running():
+    with redis_server.Server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running):
+    client = running.client()
+    client("CONFIG", "SET", "maxmemory", 0)
+    client("FLUSHALL")
+    return running
+
+
+def has(server, path):
+    return server.client()("VIDI.HAS", "k", ROOT + path) == 0
+
+
+def counts(server):
+    reply = server.client()("VIDI.CLAIMS", "k", "COUNT", 0)
+    return reply[1], reply[3]
+
+
+# ---- the order of a tick ----
+
+def test_links_are_claimed_before_their_page_is_committed(server):
+    worker = Worker(server)
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    worker.enqueue("/a", "/b")
+    worker.done(page)
+    worker.tick()
+    words = [word for word in worker.commands if word in ("VIDI.CLAIM", "VIDI.COMMIT")]
+    assert words == ["VIDI.CLAIM", "VIDI.COMMIT"]
+    assert has(server, "/") and not has(server, "/a")
+    assert counts(server) == (2, 0)
+
+
+def test_a_page_in_progress_is_not_committed(server):
+    worker = Worker(server)
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    worker.tick()
+    assert not has(server, "/") and worker.scheduler.has_pending_requests()
+    worker.done(page)
+    worker.tick()
+    assert has(server, "/") and not worker.scheduler.has_pending_requests()
+
+
+def test_nothing_is_committed_while_claims_are_refused(server):
+    worker = Worker(server)
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    worker.enqueue("/a")
+    worker.done(page)
+    client = server.client()
+    client("VIDI.MAXMEMORY", "k", 1)
+    worker.tick()
+    assert not has(server, "/") and worker.scheduler.has_pending_requests()
+    client("VIDI.MAXMEMORY", "k", 0)
+    assert worker.work_off() == ["/a"]
+    assert has(server, "/") and has(server, "/a")
+
+
+def test_an_error_in_a_fingerprint_stops_the_spider_and_commits_nothing(server, caplog):
+    worker = Worker(server, DUPEFILTER_CLASS=BadFilter)
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    assert worker.enqueue("/bad", "/good") == [False, False]  # it must not raise
+    worker.done(page)
+    assert worker.closed == ["scheduler_failed"] and "no fingerprint" in caplog.text
+    worker.scheduler.close("scheduler_failed")
+    assert server.client()("VIDI.INFO", "k")[7] == 0  # count
+    assert counts(server) == (0, 1)
+
+
+# ---- what is filtered ----
+
+def test_duplicates_are_filtered_wherever_they_were_seen(server):
+    one, two = Worker(server), Worker(server)
+    assert one.enqueue("/a", "/a", "/b") == [True, False, True]
+    one.tick()
+    assert one.enqueue("/b") == [False]
+    assert two.enqueue("/b", "/c/../a") == [True, True]  # only the server knows
+    two.tick()
+    assert sorted(two.dropped) == [ROOT + "/b", ROOT + "/c/../a"]
+    assert (one.stat("dupefilter/filtered"), two.stat("dupefilter/filtered")) == (2, 2)
+    assert (one.stat("scheduler/enqueued"), two.stat("scheduler/enqueued")) == (2, 0)
+    assert sorted(one.work_off()) == ["/a", "/b"]
+    one.enqueue("/a")
+    assert one.work_off() == [] and one.dropped == [ROOT + "/a"]
+
+
+def test_dont_filter_neither_asks_nor_adds(server):
+    worker = Worker(server)
+    assert worker.enqueue("/a", "/a", dont_filter=True) == [True, True]
+    assert worker.work_off() == ["/a", "/a"]
+    assert not has(server, "/a") and counts(server) == (0, 0)
+
+
+def test_a_request_with_dont_filter_survives_its_spider(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", dont_filter=True, callback=one.spider.other)
+    one.tick()
+    one.die(server)
+    two.tick()
+    request = two.take()
+    assert (request.url, request.callback, request.dont_filter) == (ROOT + "/a", two.spider.other, True)
+    two.done(request)
+    assert two.work_off() == [] and counts(server) == (0, 0)
+
+
+def test_methods_and_bodies_are_told_apart(server):
+    worker = Worker(server)
+    for body in (b"1", b"2", b"1"):
+        worker.enqueue("/form", method="POST", body=body)
+    worker.enqueue("/form")
+    assert len(worker.work_off()) == 3
+
+
+def test_one_object_twice_is_two_requests(server):
+    worker = Worker(server)
+    request = scrapy.Request(ROOT + "/a", dont_filter=True)
+    worker.scheduler.enqueue_request(request)
+    worker.scheduler.enqueue_request(request)
+    worker.tick()
+    first, second = worker.take(), worker.take()
+    assert first is not second
+    worker.done(first, second)
+    assert worker.work_off() == [] and counts(server) == (0, 0)
+
+
+# ---- who fetches what ----
+
+@pytest.mark.parametrize("queue, order", [("scrapy.squeues.PickleLifoDiskQueue", ["/high", "/c", "/b", "/a"]),
+                                          ("scrapy.squeues.PickleFifoDiskQueue", ["/high", "/a", "/b", "/c"])])
+def test_requests_are_handed_out_by_priority_and_age(server, queue, order):
+    worker = Worker(server, SCHEDULER_DISK_QUEUE=queue)
+    worker.enqueue("/a", "/b")
+    worker.enqueue("/high", priority=1)
+    worker.enqueue("/c")
+    assert worker.work_off() == order
+
+
+def test_what_a_spider_has_too_much_is_for_others(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue(*[f"/{n}" for n in range(20)], callback=one.spider.other, meta={"depth": 1})
+    one.tick()
+    assert len(one.scheduler) == 8 and counts(server) == (8, 12)
+    two.tick()
+    assert len(two.scheduler) == 8 and counts(server) == (16, 4)
+    request = two.take()
+    assert (request.callback, request.meta) == (two.spider.other, {"depth": 1})
+    two.done(request)
+    both = [request.url]
+    for _ in range(10):
+        for worker in (one, two):
+            worker.tick()
+            while (request := worker.take()) is not None:
+                both.append(request.url)
+                worker.done(request)
+    assert len(both) == len(set(both)) == 20
+    assert counts(server) == (0, 0)
+
+
+def test_nobody_ends_before_everybody_is_done(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/")
+    one.tick()
+    page = one.take()
+    two.tick()
+    assert two.scheduler.has_pending_requests() and two.take() is None
+    one.enqueue("/a")
+    one.done(page)
+    one.tick()
+    two.tick()
+    assert two.scheduler.has_pending_requests()
+    assert one.work_off() == ["/a"]
+    assert two.work_off() == []
+
+
+def test_a_stopped_spider_gives_up_what_it_has(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", "/b")
+    one.tick()
+    one.done(one.take())
+    one.enqueue("/c")  # not claimed yet
+    one.scheduler.close("shutdown")
+    assert counts(server) == (0, 2)
+    assert len(two.work_off()) == 2
+
+
+def test_other_programs_can_ask_for_pages(server):
+    worker = Worker(server)
+    client = server.client()
+    [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/new", "")
+    client("VIDI.RELEASE", "k", "somebody", token)
+    assert worker.work_off() == ["/new"]
+
+
+# ---- what cannot be serialized or read ----
+
+def test_an_unserializable_request_is_fetched_and_counted(server, caplog):
+    worker = Worker(server)
+    worker.enqueue("/a", "/b", callback=lambda response: None)
+    assert sorted(worker.work_off()) == ["/a", "/b"]
+    assert worker.stat("vidi/unserializable") == 2 and caplog.text.count("Cannot serialize") == 1
+    assert has(server, "/a") and counts(server) == (0, 0)
+
+
+def test_an_unserializable_request_dies_with_its_spider_loudly(server, caplog):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", callback=lambda response: None)
+    one.tick()
+    one.die(server)
+    assert two.work_off() == []
+    assert "was lost with the spider that had it: http://example.org/a" in caplog.text
+    assert two.stat("vidi/lost_unserializable") == 1
+    assert not has(server, "/a") and counts(server) == (0, 0)  # so it is new if it is found again
+
+
+def test_surplus_that_only_this_spider_can_fetch_stays(server):
+    worker = Worker(server)
+    worker.enqueue(*[f"/{n}" for n in range(12)], callback=lambda response: None)
+    worker.tick()
+    assert len(worker.scheduler) == 12 and counts(server) == (12, 0)
+
+
+def test_an_unreadable_request_stays_on_the_server_and_does_not_hold_up_the_end(server, caplog):
+    one, two = Worker(server), Worker(server)
+    client = server.client()
+    [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/x", b'J{"callback":"gone"}')
+    client("VIDI.RELEASE", "k", "somebody", token)
+    one.enqueue("/a")
+    assert one.work_off() == ["/a"]
+    assert "has no method 'gone'" in caplog.text and one.stat("vidi/unreadable") == 1
+    one.scheduler.close("finished")
+    assert counts(server) == (0, 1)
+    assert two.work_off() == []
+
+
+def test_a_secret_lets_anything_through(server):
+    one, two = Worker(server, VIDI_SECRET="s"), Worker(server, VIDI_SECRET="s")
+    one.enqueue("/a", meta={"when": types.SimpleNamespace(a=1)})
+    one.tick()
+    one.die(server)
+    two.tick()
+    assert two.take().meta["when"].a == 1
+
+
+# ---- leases ----
+
+def test_a_page_that_was_taken_over_is_stale_and_counted(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", "/b")
+    one.tick()
+    page = one.take()
+    token = one.scheduler.handed[page].token
+    server.client()("VIDI.RELEASE", "k", one.scheduler.claims.owner, token)  # as if the lease was over
+    two.tick()
+    assert two.take().url == page.url
+    one.done(page)
+    one.tick()
+    assert one.stat("vidi/stale") == 1 and not has(server, page.url.removeprefix(ROOT))
+    assert one.stat("vidi/begun_again") == 0  # the other page is still its own
+
+
+def test_after_a_long_sleep_pages_that_others_took_are_not_fetched(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", "/b", "/c")
+    one.tick()
+    claims = one.scheduler.claims
+    server.client()("VIDI.RELEASE", "k", claims.owner, one.scheduler.mine[(ROOT + "/b").encode()].token)
+    two.tick()
+    claims.renewed -= 10000
+    assert one.take() is None  # before it knows better
+    one.tick()
+    assert sorted([one.take().url, one.take().url]) == [ROOT + "/a", ROOT + "/c"]
+    assert one.take() is None
+
+
+def test_leases_are_renewed(server):
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.tick()
+    worker.tick()
+    assert "VIDI.RENEW" not in worker.commands
+    worker.scheduler.claims.renewed -= 1300  # more than a third of the lease
+    worker.tick()
+    assert "VIDI.RENEW" in worker.commands
+
+
+# ---- lost connections ----
+
+def cut(server, worker):
+    server.client()("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    with pytest.raises(LinkLost):
+        worker.scheduler.claims.renew()
+
+
+def test_after_a_lost_link_pages_without_claimed_links_are_kept(server):
+    """/a is downloading, /b has had a link claimed, /c waits: only /b is fetched again."""
+    worker = Worker(server)
+    worker.enqueue("/c", "/b", "/a")
+    worker.tick()
+    a, b = worker.take(), worker.take()
+    worker.downloading.add(a)
+    worker.enqueue("/b/link")
+    worker.tick()
+    cut(server, worker)
+    worker.enqueue("/a/link")
+    worker.done(a, b)
+    name = worker.scheduler.claims.owner
+    assert worker.take() is None  # nothing is handed out meanwhile
+    worker.tick()
+    assert worker.scheduler.claims.owner != name and worker.stat("vidi/begun_again") == 1
+    assert has(server, "/a") and not has(server, "/b")
+    assert sorted(worker.work_off()) == ["/a/link", "/b", "/b/link", "/c"]
+
+
+def test_a_commit_whose_answer_was_lost_is_not_repeated(server):
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.tick()
+    page = worker.take()
+    worker.downloading.add(page)
+    claims = worker.scheduler.claims
+    server.client()("VIDI.COMMIT", "k", claims.owner, worker.scheduler.handed[page].token)  # it got through
+    cut(server, worker)
+    worker.done(page)
+    assert worker.work_off() == []
+    assert has(server, "/a")
+
+
+def test_the_server_is_asked_again_until_it_answers(server, caplog):
+    caplog.set_level(logging.INFO)
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.tick()
+    cut(server, worker)
+    address = worker.scheduler.claims.address
+    worker.scheduler.claims.address = types.SimpleNamespace(url="redis://127.0.0.1:1", key="k")
+    for _ in range(3):
+        worker.tick()
+        assert worker.take() is None and worker.scheduler.has_pending_requests()
+    assert caplog.text.count("No request is handed out until the server answers") == 1
+    worker.scheduler.claims.address = address
+    assert worker.work_off() == ["/a"]
+    assert "The server answers again" in caplog.text
+
+
+def test_a_closing_spider_does_not_wait_for_a_server_that_is_gone(server, caplog):
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.tick()
+    cut(server, worker)
+    worker.scheduler.claims.address = types.SimpleNamespace(url="redis://127.0.0.1:1", key="k")
+    worker.scheduler.close("shutdown")
+    assert "stay claimed until their lease" in caplog.text
+
+
+def test_a_set_that_was_rotated_is_crawled_from_its_seeds(server):
+    worker = Worker(server)
+    worker.crawler.engine.slot.start_requests = iter(())
+    worker.enqueue("/")
+    worker.crawler.engine.slot.start_requests = None
+    worker.tick()
+    page = worker.take()
+    worker.enqueue("/a")
+    worker.done(page)
+    worker.tick()
+    server.client()("VIDI.ROTATE", "k")
+    worker.done(worker.take())
+    assert sorted(worker.work_off()) == ["/", "/a"]
+
+
+# ---- settings ----
+
+def test_after_a_finished_crawl_one_spider_begins_the_next_epoch(server):
+    first = Worker(server, VIDI_REVISIT=True)
+    first.enqueue("/")
+    first.work_off()
+    first.scheduler.close("finished")
+    workers = [Worker(server, VIDI_REVISIT=True) for _ in range(2)]
+    assert [worker.scheduler.claims.has_rotated for worker in workers] == [True, False]
+    workers[0].enqueue("/")
+    workers[1].enqueue("/")
+    workers[0].tick()
+    workers[0].scheduler.close("shutdown")  # not finished: a page waits
+    assert workers[1].work_off() == ["/"]
+    last = Worker(server)
+    last.enqueue("/")
+    assert last.work_off() == []
+
+
+def test_statistics_come_from_the_server(server):
+    worker = Worker(server)
+    worker.enqueue("/a", "/b")
+    worker.work_off()
+    worker.scheduler.close("finished")
+    assert worker.stat("vidi/urls") == 2 and worker.stat("vidi/bytes") > 0
+    assert worker.crawler.stats.get_value("vidi/expected_lost") >= 0
+    assert (worker.stat("vidi/claimed"), worker.stat("vidi/committed")) == (2, 2)
+
+
+def test_no_password_is_logged(server, caplog):
+    caplog.set_level(logging.DEBUG)
+    client = server.client()
+    client("ACL", "SETUSER", "spider", "on", ">hush", "~*", "+@all")
+    path = redis_server.address(server).replace("redis://", "redis://spider:hush@")
+    worker = Worker(server, VIDI_PATH=path)
+    worker.enqueue("/a")
+    worker.work_off()
+    cut(server, worker)
+    worker.tick()
+    worker.scheduler.close("finished")
+    assert "redis://127.0.0.1" in caplog.text and "hush" not in caplog.text
+
+
+@pytest.mark.parametrize("settings, words", [
+    ({"VIDI_CANON": "crawl"}, "canonical form whatwg.*ask for crawl"),
+    ({"VIDI_FINGERPRINT": "scrapy"}, "canonical form whatwg.*ask for none"),
+    ({"VIDI_KIND": "hashset"}, "kind fingerprint"),
+    ({"VIDI_LEASE": 0}, "VIDI_LEASE must be"),
+    ({"VIDI_PATH": "redis://127.0.0.1:1/0"}, "127.0.0.1:1"),
+    ({"VIDI_PATH": "redis://127.0.0.1/zero"}, "VIDI_PATH is not the address"),
+])
+def test_what_does_not_fit_is_refused_with_a_sentence(server, settings, words):
+    server.client()("VIDI.RESERVE", "k")
+    with pytest.raises(SharedError, match=words):
+        Worker(server, **settings)
+
+
+def test_fingerprints_of_scrapy_are_keys_as_they_are(server):
+    worker = Worker(server, VIDI_FINGERPRINT="scrapy")
+    worker.enqueue("/a?x=1&y=2", "/a?y=2&x=1")
+    assert worker.work_off() == ["/a?x=1&y=2"]
+
+
+def test_the_key_is_named_after_the_spider(server):
+    worker = Worker(server, VIDI_PATH=f"redis://127.0.0.1:{server.port}")
+    worker.enqueue("/a")
+    worker.work_off()
+    assert server.client()("VIDI.HAS", "vidi:tree", ROOT + "/a") == 0
+
+
+# ---- the filter alone ----
+
+def filter_on(server, **settings):
+    crawler = get_crawler(Tree, {"VIDI_PATH": redis_server.address(server), **settings})
+    crawler.spider = Tree()
+    made = DupeFilter.from_crawler(crawler)
+    made.open()
+    return crawler, made
+
+
+def test_under_scrapys_scheduler_the_filter_adds_at_once(server, caplog):
+    caplog.set_level(logging.INFO)
+    crawler, one = filter_on(server)
+    _, two = filter_on(server)
+    assert "survive only a clean stop" in caplog.text
+    request = scrapy.Request(ROOT + "/a")
+    assert [one.request_seen(request), one.request_seen(request), two.request_seen(request)] == [False, True, True]
+    one.close("finished")
+    assert crawler.stats.get_value("vidi/urls") == 1
+
+
+def test_a_request_about_which_the_server_says_nothing_is_fetched(server, caplog):
+    crawler, one = filter_on(server)
+    request = scrapy.Request(ROOT + "/a")
+    one.request_seen(request)
+    server.client()("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    assert not one.request_seen(request)  # better fetched twice than lost
+    assert one.request_seen(request)  # connected again
+    assert crawler.stats.get_value("vidi/unanswered") == 1 and "count as new" in caplog.text
