@@ -1,7 +1,8 @@
 from os import PathLike
 from types import TracebackType
-from typing import Any, AnyStr, Iterable, Iterator, Literal, TypeVar, final
+from typing import AnyStr, Iterable, Iterator, Literal, TypeVar, final
 
+from _typeshed import ReadableBuffer
 from vidi._plan import Kind, Plan
 from vidi._stats import EpochStats, Recovery, Stats
 
@@ -32,7 +33,7 @@ def plan(
 def kinds() -> list[Kind]: ...
 
 @final
-class NewURLs(Iterator[AnyStr]):
+class _NewURLs(Iterator[AnyStr]):
     def __next__(self) -> AnyStr: ...
     def close(self) -> None: ...
 
@@ -73,7 +74,7 @@ class Set:
     @classmethod
     def from_bytes(
         cls: type[_Self],
-        data: Any,  # whatever has a buffer; there is no type for that before Python 3.12
+        data: ReadableBuffer,
         path: _Path | None = None,
         *,
         memory_limit: float = 0,
@@ -102,7 +103,7 @@ class Set:
     def add(self, url: _URL, /) -> bool: ...
     def add_many(self, urls: Iterable[_URL], /) -> list[bool]: ...
     def has_many(self, urls: Iterable[_URL], /) -> list[bool]: ...
-    def new(self, urls: Iterable[AnyStr], /) -> NewURLs[AnyStr]: ...
+    def new(self, urls: Iterable[AnyStr], /) -> _NewURLs[AnyStr]: ...
     def discard(self, url: _URL, /) -> bool: ...
     def remove(self, url: _URL, /) -> None: ...
     def count(self, url: _URL, /) -> int: ...

@@ -1,0 +1,87 @@
+"""The type hints: complete, strict, and true of the extension."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+pytest.importorskip("mypy", reason="mypy is not installed")
+
+import vidi  # noqa: E402
+from support import typed_use  # noqa: E402
+
+SUPPORT = os.path.dirname(typed_use.__file__)
+SOURCE = os.environ.get("VIDI_SOURCE", os.path.dirname(os.path.dirname(os.path.dirname(SUPPORT))))
+
+
+def run(module, *arguments, **environment):
+    """Runs it in an empty folder: mypy takes the project's folder redis for the package of that name."""
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run(
+            [sys.executable, "-B", "-m", module, *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+            cwd=folder,
+        )
+
+
+def mypy(*arguments, **environment):
+    """Runs mypy. A cache stays in the build folder, if there is one; calls with other options would clear it."""
+    options = "".join(argument for argument in arguments if argument.startswith("-"))
+    build = os.environ.get("VIDI_BUILD")
+    cache = os.path.join(build, "python", "mypy", options) if build else os.devnull
+    return run("mypy", "--no-error-summary", "--cache-dir", cache, *arguments, **environment)
+
+
+def public(thing):
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_a_program_with_type_hints_is_accepted():
+    found = mypy("--strict", os.path.join(SUPPORT, "typed_use.py"))
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_that_program_runs(tmp_path):
+    typed_use.main(tmp_path)
+
+
+def test_that_program_uses_everything():
+    with open(typed_use.__file__, encoding="utf-8") as file:
+        text = file.read()
+    words = set(re.findall(r"\w+", text))
+    errors = {error.__name__ for error in vidi.Error.__subclasses__()}
+    assert public(vidi.Set) - words == set()
+    assert set(vidi.__all__) - words - errors == set()
+
+
+def test_mistakes_are_found():
+    path = os.path.join(SUPPORT, "typed_misuse.py")
+    found = mypy("--strict", path)
+    errors = re.findall(r"typed_misuse\.py:(\d+): error: .*\[([\w-]+)\]", found.stdout)
+    complaints = {(int(line), code) for line, code in errors}
+    with open(path, encoding="utf-8") as file:
+        marked = {(number, line.rpartition("  # ")[2].strip()) for number, line in enumerate(file, 1) if "  # " in line}
+    assert len(marked) > 25 and complaints == marked, found.stdout
+
+
+def test_the_package_itself_is_strict():
+    """What comes from Scrapy, which has no type hints, and its libraries may have any type."""
+    package = os.path.join(SOURCE, "python", "vidi")
+    free = ["--no-site-packages", "--ignore-missing-imports", "--no-warn-return-any", "--no-warn-unused-ignores"]
+    found = mypy("--strict", *free, package, MYPYPATH=os.path.dirname(package))
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_the_hints_are_true_of_the_extension():
+    """stubtest compares names, arguments and defaults with those that the extension has."""
+    found = run("mypy.stubtest", "vidi._vidi")
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_every_name_is_exported():
+    """Without __all__, mypy --strict takes names that a package imports for its own business."""
+    assert set(vidi.__all__) == {name for name in public(vidi) if type(getattr(vidi, name)) is not type(vidi)}
