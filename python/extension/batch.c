@@ -10,18 +10,24 @@
  */
 #include "extension.h"
 
-/* URLs between two looks at signals: some 20 ms. */
-#define PIECE ((size_t)1 << 18)
+/*
+ * A batch is added in pieces. Between two of them signals are looked at. Before each of them the set gets a hint if it
+ * may grow by it (hint.c); so that a batch of repeats wastes no memory, pieces are no larger than the set. A set that
+ * waits for the disk after each piece gets large ones at once.
+ */
+#define PIECE_LEAST ((size_t)1 << 10)
+#define PIECE_MOST ((size_t)1 << 18) /* some 20 ms */
+
+typedef int batch_call(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
 typedef struct batch {
+    batch_call *call;
     PyObject *items; /* a tuple */
     PyObject *answers;
     vidi_str *urls;
     uint8_t *verdicts; /* behind the URLs, in one allocation */
     size_t n;
 } batch;
-
-typedef int batch_call(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
 static int has_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts)
 {
@@ -67,7 +73,7 @@ static PyObject *list_of_false(size_t n)
 
 static bool prepare(batch *batch, PyObject *urls)
 {
-    *batch = (struct batch){.items = vp_refuse_single(urls) ? PySequence_Tuple(urls) : NULL};
+    batch->items = vp_refuse_single(urls) ? PySequence_Tuple(urls) : NULL;
     if (!batch->items)
         return false;
     batch->n = (size_t)PyTuple_Size(batch->items);
@@ -116,38 +122,63 @@ static void drop(batch *batch)
 
 /* ---- the call ---- */
 
-static bool call_piece(set_object *self, batch_call *call, const batch *batch, size_t first)
+/* How many of the rest are next. */
+static size_t piece_of(const set_object *self, const batch *batch, size_t first)
 {
-    size_t n = batch->n - first < PIECE ? batch->n - first : PIECE;
-    vidi_set *set = vp_enter(self);
+    size_t rest = batch->n - first, most = PIECE_MOST;
+
+    if (batch->call == vidi_add_batch && !self->may_sleep && self->added < most)
+        most = self->added < PIECE_LEAST ? PIECE_LEAST : (size_t)self->added;
+    return rest < most ? rest : most;
+}
+
+static uint64_t count_yes(const uint8_t *verdicts, size_t n, uint8_t yes)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += verdicts[i] == yes;
+    return count;
+}
+
+static bool call_piece(set_object *self, const batch *batch, size_t first, size_t n)
+{
+    bool adds = batch->call == vidi_add_batch;
     int error;
 
+    if (adds)
+        vp_hint_if_due(self, self->added + n);
+    vidi_set *set = vp_enter(self);
     if (!set)
         return false;
-    VP_RELEASED(error = call(set, batch->urls + first, n, batch->verdicts + first));
+    VP_RELEASED(error = batch->call(set, batch->urls + first, n, batch->verdicts + first));
     vp_leave(self);
     if (error != VIDI_OK)
         vp_raise(error);
+    else if (adds)
+        self->added += count_yes(batch->verdicts + first, n, VIDI_NEW);
     return error == VIDI_OK;
 }
 
-static bool call_all(set_object *self, batch_call *call, const batch *batch)
+static bool call_all(set_object *self, const batch *batch)
 {
     if (!vp_opened(self)) /* also if there is nothing to do */
         return false;
-    for (size_t i = 0; i < batch->n; i += PIECE)
-        if ((i > 0 && PyErr_CheckSignals() < 0) || !call_piece(self, call, batch, i))
+    for (size_t i = 0, n; i < batch->n; i += n) {
+        n = piece_of(self, batch, i);
+        if ((i > 0 && PyErr_CheckSignals() < 0) || !call_piece(self, batch, i, n))
             return false;
+    }
     return true;
 }
 
 static PyObject *call_many(PyObject *self, PyObject *urls, batch_call *call, uint8_t yes)
 {
     PyObject *answers = NULL;
-    batch batch;
+    batch batch = {.call = call};
 
     if (prepare(&batch, urls)) {
-        bool done = call_all((set_object *)self, call, &batch);
+        bool done = call_all((set_object *)self, &batch);
         fill_answers(&batch, yes);
         if (done) {
             answers = batch.answers;

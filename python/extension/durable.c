@@ -69,8 +69,10 @@ static PyObject *commit_to(PyObject *self, PyObject *mark)
     return call_with_number(self, mark, "mark", vidi_commit_to);
 }
 
+/* The caller knows better than hint.c, from now on. */
 static PyObject *expect(PyObject *self, PyObject *urls)
 {
+    ((set_object *)self)->hint_at = UINT64_MAX;
     return call_with_number(self, urls, "urls", vidi_expect);
 }
 
@@ -141,7 +143,7 @@ PyDoc_STRVAR(commit_to_doc, "commit_to($self, mark, /)\n"
                             "\n"
                             "Commit everything that was answered before the mark, and nothing after it.\n"
                             "\n"
-                            ">>> s = vidi.Set(folder + '/crawl.vidi', manual_commit=True)\n"
+                            ">>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
                             ">>> s.add('http://example.org/')\n"
                             "True\n"
                             ">>> handled = s.mark()\n"
@@ -159,7 +161,7 @@ PyDoc_STRVAR(commit_note_doc,
              "Commit up to the mark and replace the note, both or neither. A note is up to 4,096 bytes\n"
              "that belong to what is committed, such as the length of the file that URLs went to.\n"
              "\n"
-             ">>> s = vidi.Set(folder + '/noted.vidi', manual_commit=True)\n"
+             ">>> s = vidi.Set('noted.vidi', manual_commit=True)\n"
              ">>> s.commit_note(s.mark(), b'page 7')\n"
              ">>> s.note\n"
              "b'page 7'\n"

@@ -44,6 +44,8 @@ typedef struct set_object {
     bool is_manual;      /* opened with manual_commit=True, in a folder */
     vidi_access access;  /* as it was opened; the allocator is NULL here */
     char *path;          /* NULL: in memory */
+    uint64_t added;      /* URLs in the set, as far as this object knows */
+    uint64_t hint_at;    /* when `added` reaches this, vp_hint tells the set to grow to more */
     new_object *pending; /* iterators of new() that wait until their last URL is handled */
     struct set_object *previous, *next; /* all open sets, for the end of the process */
 } set_object;
@@ -129,6 +131,14 @@ PyObject *vp_close_all(PyObject *module, PyObject *unused);
 /* Called in the child after a fork(). */
 void vp_lifetime_forked(void);
 
+/* ---- hint.c ---- */
+
+/* When a set was opened with this many URLs in it: when is it to get its first hint? */
+uint64_t vp_first_hint(uint64_t urls);
+/* Tells the set how large it may become: it has so many URLs, or will soon. Runs no Python code. */
+void vp_hint(set_object *self, uint64_t urls);
+static inline void vp_hint_if_due(set_object *self, uint64_t urls);
+
 /* ---- open.c ---- */
 
 /* How to use a set, from the keywords memory_limit, invalid, sync, manual_commit, read_only and accept_damage. */
@@ -178,6 +188,12 @@ static inline bool vp_text(PyObject *object, vidi_str *text)
     text->ptr = PyUnicode_AsUTF8AndSize(object, &len);
     text->len = (size_t)len;
     return text->ptr != NULL;
+}
+
+static inline void vp_hint_if_due(set_object *self, uint64_t urls)
+{
+    if (urls >= self->hint_at)
+        vp_hint(self, urls);
 }
 
 static inline vidi_set *vp_opened(set_object *self)

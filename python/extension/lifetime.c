@@ -85,6 +85,16 @@ static void close_without_gil(vidi_set *set)
     VP_RELEASED(vidi_close(set));
 }
 
+/* Looks how large the set is. One that was made for a number of URLs needs no hints. */
+static void prepare_hints(set_object *self, const vidi_set *set)
+{
+    vidi_stats stats = {.size = sizeof stats};
+    bool is_known = vidi_stat(set, &stats) == VIDI_OK && stats.capacity == 0;
+
+    self->added = stats.count;
+    self->hint_at = is_known ? vp_first_hint(stats.count) : UINT64_MAX;
+}
+
 bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_access *access)
 {
     char *copy = path ? strdup(path) : NULL;
@@ -105,6 +115,7 @@ bool vp_adopt(set_object *self, vidi_set *set, const char *path, const vidi_acce
     bool is_written = path && !(access->flags & VIDI_READ_ONLY);
     self->is_manual = is_written && access->flags & VIDI_MANUAL_COMMIT;
     self->may_sleep = is_written && access->sync == VIDI_SYNC_ALWAYS && !self->is_manual;
+    prepare_hints(self, set);
     self->set = set;
     self->generation = self->made_in = vp_generation;
     if (path)

@@ -93,8 +93,10 @@ static bool to_key(PyObject *object, const unsigned char **key)
 {
     if (!object || object == Py_None)
         return true;
-    if (!PyBytes_Check(object) || PyBytes_Size(object) != VIDI_KEY_BYTES) {
-        vp_raise_sentence(VIDI_EOPTION, "key is a secret of 16 bytes");
+    if (!PyBytes_Check(object))
+        return vp_wrong_type(object, "key must be bytes");
+    if (PyBytes_Size(object) != VIDI_KEY_BYTES) {
+        vp_raise_sentence(VIDI_EOPTION, "key must have 16 bytes");
         return false;
     }
     *key = (const unsigned char *)PyBytes_AsString(object);

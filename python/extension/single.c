@@ -60,8 +60,10 @@ static PyObject *add(PyObject *self, PyObject *url)
 {
     int verdict = ask_about(self, vidi_add, url);
 
-    if (verdict == VIDI_NEW)
+    if (verdict == VIDI_NEW) {
+        vp_hint_if_due((set_object *)self, ++((set_object *)self)->added);
         Py_RETURN_TRUE;
+    }
     if (verdict == VIDI_SEEN || is_dropped(self, verdict))
         Py_RETURN_FALSE;
     return raise_for(verdict);
@@ -159,7 +161,7 @@ PyDoc_STRVAR(remove_doc, "remove($self, url, /)\n"
                          ">>> s.remove('http://example.org/')\n"
                          "Traceback (most recent call last):\n"
                          "    ...\n"
-                         "vidi._errors.AbsentError: the URL is not in the set\n");
+                         "vidi.AbsentError: the URL is not in the set, so it cannot be removed\n");
 
 PyDoc_STRVAR(count_doc, "count($self, url, /)\n"
                         "--\n"

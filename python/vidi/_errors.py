@@ -128,3 +128,8 @@ class ForkError(Error, RuntimeError):
     """The set belongs to the process that called fork()."""
 
     code = -6
+
+
+# Tracebacks name them as everybody imports them: vidi.Error.
+for _class in [Error, *Error.__subclasses__()]:
+    _class.__module__ = "vidi"
