@@ -83,8 +83,9 @@ function remember(id, line) {
     next
 }
 
-# A line of TAP that does not come from ctest: a step of tools/lint.sh. Comments say why it failed.
-/^(not )?ok [0-9]+ - / {
+# A step of tools/lint.sh. Comments say why it failed. In the other runs, such lines are those of a test that failed: ctest
+# prints them a second time, without the test's number.
+part == "lint" && /^(not )?ok [0-9]+ - / {
     fine = $1 == "ok"
     name = $0
     sub(/^(not )?ok [0-9]+ - /, "", name)
@@ -96,7 +97,7 @@ function remember(id, line) {
     next
 }
 
-/^# / {
+part == "lint" && /^# / {
     print "   " substr($0, 2)
     next
 }
@@ -111,6 +112,7 @@ function remember(id, line) {
 }
 
 /^== / {
+    part = $2
     print
     fflush()
 }

@@ -4,6 +4,7 @@ ctest runs each file with --tap. Without it pytest prints as usual. To run one f
 
     PYTHONPATH=build/python /usr/bin/python3 -B -m pytest -p no:cacheprovider tests/python/test_NAME.py
 """
+import atexit
 import os
 import shutil
 import sys
@@ -53,7 +54,8 @@ class Tap:
         self.skipped_files = []
         self.broken_files = 0
         # For all temporary files, those of programs that tests start included. Short: names of sockets are limited.
-        self.folder = tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="vidi-")
+        folder = tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="vidi-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)  # before pytest registers its own, so after it
 
     def pytest_collectreport(self, report):
         """A file that cannot be read counts as a failed test, one that skips itself as a skipped one."""
@@ -101,6 +103,3 @@ class Tap:
         """A file that skips itself is no mistake, though pytest says that it found no tests."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.skipped_files and not self.broken_files:
             session.exitstatus = pytest.ExitCode.OK
-
-    def pytest_unconfigure(self):
-        shutil.rmtree(self.folder, ignore_errors=True)

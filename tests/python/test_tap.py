@@ -43,6 +43,7 @@ def tap(folder, text):
     done = subprocess.run(command, capture_output=True, text=True, check=False,
                           env={**os.environ, "TMPDIR": str(folder)})
     assert sorted(path.name for path in folder.iterdir()) == ["conftest.py", "test_planted.py"]
+    assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
 
 
