@@ -181,6 +181,23 @@ def test_a_damaged_log_opens_with_accept_damage(quick_folder):
         assert len(seen) == left
 
 
+def test_a_reader_can_be_asked_whether_something_is_missing(quick_folder):
+    path = quick_folder / "set"
+    in_a_folder(path, True)
+    with vidi.Set(path, read_only=True) as seen:
+        assert seen.recovered.is_whole and seen.recovered.damaged_bytes == 0
+    log = max(file for file in path.iterdir() if file.name.startswith("log"))
+    data = bytearray(log.read_bytes())
+    data[-8] ^= 255
+    log.write_bytes(data)
+    with vidi.Set(path, read_only=True) as seen:
+        assert len(seen) < 25 and seen.recovered.damaged_bytes + seen.recovered.unfinished_bytes > 0
+    os.unlink(log)
+    with vidi.Set(path, read_only=True) as seen:
+        assert len(seen) == 20 and not seen.recovered.is_whole and seen.recovered.missing_file == log.name
+    assert vidi.Set().recovered is None
+
+
 def test_a_missing_file_is_noticed_by_the_writer(quick_folder):
     """A reader may take what is left, but invents nothing."""
     path = quick_folder / "set"

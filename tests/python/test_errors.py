@@ -101,6 +101,8 @@ def test_wrong_types_of_every_argument_are_refused(seen):
         if not isinstance(wrong, bytes):
             refused(TypeError, seen.commit_note, 0, wrong)
             refused(TypeError, vidi.Set.from_bytes, wrong)
+            if wrong is not None:
+                refused(TypeError, vidi.Set, key=wrong)
         for option in ("kind", "params", "canon", "tracking", "invalid", "sync"):
             if not isinstance(wrong, (str, type(None))):
                 refused(TypeError, vidi.Set, **{option: wrong})

@@ -58,10 +58,11 @@ def test_a_set_can_be_made_from_a_plan():
 
 
 def test_lost_sizes_a_set():
-    tight, loose = (vidi.Set(capacity=100_000, lost=lost, kind="classic") for lost in (0.01, 1000))
+    """How full it gets is random, by less than 1.2 % of the losses (one standard deviation)."""
+    tight, loose = (vidi.Set(capacity=100_000, lost=lost, kind="classic", key=bytes(16)) for lost in (0.01, 1000))
     assert tight.stats.bytes > 2 * loose.stats.bytes
     tight.add_many(urls(100_000))
-    assert tight.stats.expected_lost <= 0.0101
+    assert tight.stats.expected_lost <= 0.01 * 1.05
     assert vidi.Set(capacity=100_000, lost=1).add("http://example.org/") is True
 
 

@@ -207,6 +207,7 @@ def test_the_key_makes_hashes_repeatable():
     assert type(one.content_digest()) is bytes and len(one.content_digest()) == 16
     for wrong in (b"", b"short", bytes(17)):
         refused(ValueError, vidi.Set, key=wrong)
+    refused(TypeError, vidi.Set, key="sixteen letters!")
 
 
 def test_the_digest_tells_contents_apart_and_nothing_else():

@@ -8,6 +8,7 @@ runs the sequences FIRST to LAST - 1. A sequence depends on the seed and its num
 """
 import contextlib
 import copy
+import functools
 import gc
 import os
 import pickle
@@ -59,11 +60,24 @@ def check(exception):
         raise AssertionError(f"not a sentence: {exception!r}") from exception
 
 
+@functools.cache
+def streams():
+    """What from_bytes takes, before the sequence has made some of its own."""
+    made = []
+    for kind in ("fingerprint", "hashset", "classic"):
+        with vidi.Set(kind=kind, capacity=50) as seen:
+            seen.add_many(f"http://example.org/{number}" for number in range(10))
+            seen.rotate(keep_previous=True)
+            seen.add("http://example.org/1")
+            made.append(seen.to_bytes(previous=True))
+    return made
+
+
 class Sequence:
     def __init__(self, seed, number, folder):
         self.rng = random.Random(f"{seed}-{number}")
         self.folder = os.path.join(folder, str(number))
-        self.sets, self.walks, self.data = [], [], [b"", b"noise"]
+        self.sets, self.walks, self.data = [], [], [b"noise", *streams()]
         self.in_folders = self.rng.random() < 0.02
         self.depth = 0
 
@@ -71,7 +85,7 @@ class Sequence:
 
     def url(self):
         rng = self.rng
-        text = f"http://example.org/{rng.randrange(40)}"
+        text = f"http://example.org/{rng.randrange(15)}"
         form = rng.randrange(12)
         if form < 6:
             return text
@@ -161,7 +175,7 @@ class Sequence:
 
     def making(self):
         return self.some(kind=lambda: self.one_of(*KINDS), params=lambda: self.one_of("", "multiset=on", "bits=40", "k=3", "x=1"),
-                         capacity=self.number, error=self.share, keep_previous=lambda: self.one_of(True, False))
+                         capacity=self.number, error=self.share, keep_previous=lambda: self.one_of(True, True, False))
 
     # ---- calls ----
 
@@ -243,7 +257,7 @@ class Sequence:
         self.rng.choice([seen.sync, seen.snapshot, seen.verify, seen.drop_previous])()
 
     def rotate(self):
-        self.a_set().rotate(**self.making())
+        self.a_set().rotate(**(self.making() if self.rng.random() < 0.5 else {"keep_previous": True}))
 
     def previous(self):
         self.a_set().seen_previously(self.item())
@@ -314,8 +328,8 @@ class Sequence:
                          lambda: seen.add(), lambda: seen.add("a", "b"), lambda: seen.__exit__(None, None, None)])()
 
     CALLS = {make: 8, add: 14, add_many: 10, has_many: 5, contains: 6, new: 8, step: 12, discard: 6, remove: 3, count: 3,
-             length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 3, previous: 3, merge: 4, like: 2, copy: 2,
-             to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 2, leave: 1, drop: 2, canon: 5, join: 3,
+             length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2, copy: 2,
+             to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5, join: 3,
              plan: 0.5, odd: 4}
     NAMES, WEIGHTS = list(CALLS), list(CALLS.values())
 
@@ -334,7 +348,9 @@ class Sequence:
             if self.in_folders:
                 os.mkdir(self.folder)
                 stack.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self.keep(vidi.Set(kind=self.rng.choice(KINDS), capacity=100))
+            self.keep(vidi.Set(kind=self.rng.choice(KINDS + KINDS[:2] * 3), capacity=100))
+            if self.rng.random() < 0.6:
+                self.sets[0].add_many(f"http://example.org/{number}" for number in range(15))
             if self.rng.random() < 0.01:
                 self.run_threads()
             for _ in range(self.rng.randrange(4, 12)):
