@@ -9,6 +9,8 @@ BENCH_PLOTS ?= build
 BENCH_FOLDER ?= build
 BILLION ?= 1e9
 BENCH_LINES ?= 5e6
+# Numbers of URLs that `make bench-python` adds, with commas between them.
+BENCH_PYTHON ?= 1e4,1e6,1e7
 # URLs that `make bench-redis` sends to the module for Redis and Valkey, several sizes with commas between them.
 BENCH_REDIS ?= 1e6
 # Pages of the site that the crawlers visit.
@@ -17,7 +19,7 @@ BENCH_PAGES ?= 20000
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-billion coverage lint analyze ci format completions abi install clean help
+	bench-python bench-billion coverage lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -65,6 +67,10 @@ bench: bench-build ## compares vidi with peers and the memory's limit: build/ben
 	@bench/stream.sh build $(BENCH_LINES)
 	@bench/crawl.sh build $(BENCH_PAGES) 3 $(BENCH_FOLDER)
 	@bench/redis/redis.sh build $(BENCH_REDIS)
+	@bench/python/python.sh build $(BENCH_PYTHON)
+
+bench-python: bench-build ## compares the Python package with Python's own set and with Scrapy's dupe filter
+	@bench/python/python.sh build $(BENCH_PYTHON)
 
 bench-redis: bench-build ## measures the module for Redis; BENCH_REDIS=1e7 takes some minutes
 	@bench/redis/redis.sh build $(BENCH_REDIS)
