@@ -15,19 +15,28 @@ static const char *const names[] = {
 static PyObject *classes[CLASSES];
 static PyObject *invalid_url, *not_found, *closed, *forked;
 
+static bool take(PyObject *module, const char *name, PyObject **class)
+{
+    PyObject *found = PyObject_GetAttrString(module, name), *before = *class;
+
+    if (!found)
+        return false;
+    *class = found;
+    Py_XDECREF(before);
+    return true;
+}
+
+/* Called again if the package is imported again: then the new classes are the ones that the program knows. */
 bool vp_errors_init(void)
 {
     PyObject *module = PyImport_ImportModule("vidi._errors");
 
     if (!module)
         return false;
-    bool found = true;
+    bool found = take(module, "InvalidURL", &invalid_url) && take(module, "NotFoundError", &not_found) &&
+                 take(module, "ClosedError", &closed) && take(module, "ForkError", &forked);
     for (size_t i = 0; found && i < CLASSES; i++)
-        found = (classes[i] = PyObject_GetAttrString(module, names[i])) != NULL;
-    found = found && (invalid_url = PyObject_GetAttrString(module, "InvalidURL")) &&
-            (not_found = PyObject_GetAttrString(module, "NotFoundError")) &&
-            (closed = PyObject_GetAttrString(module, "ClosedError")) &&
-            (forked = PyObject_GetAttrString(module, "ForkError"));
+        found = take(module, names[i], &classes[i]);
     Py_DECREF(module);
     return found;
 }
