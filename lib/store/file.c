@@ -47,6 +47,11 @@ static int real_lock(int file)
     return flock(file, LOCK_EX | LOCK_NB);
 }
 
+static int real_unlock(int file)
+{
+    return flock(file, LOCK_UN);
+}
+
 static int real_truncate(int file, uint64_t bytes)
 {
     return ftruncate(file, (off_t)bytes);
@@ -105,6 +110,7 @@ const vidi__system vidi__system_real = {
     .mkdir = mkdir,
     .stat = real_stat,
     .lock = real_lock,
+    .unlock = real_unlock,
     .truncate = real_truncate,
     .map = real_map,
     .unmap = munmap,

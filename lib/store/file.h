@@ -34,6 +34,7 @@ typedef struct vidi__system {
     int (*mkdir)(const char *path, mode_t mode);
     int (*stat)(int file, vidi__file_state *state); /* fstat */
     int (*lock)(int file);                          /* flock, exclusive, without waiting */
+    int (*unlock)(int file);                        /* flock */
     int (*truncate)(int file, uint64_t bytes);      /* ftruncate */
     void *(*map)(int file, size_t bytes);           /* mmap, for reading, shared; MAP_FAILED */
     int (*unmap)(void *start, size_t bytes);

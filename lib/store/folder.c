@@ -91,9 +91,20 @@ static int sync_parent(const char *path)
     return code;
 }
 
+/*
+ * A lock ends when the file is closed in all processes. A child that was forked a moment ago may still have it open: it
+ * closes it when it runs for the first time. So the lock is released as well.
+ */
+static void release_lock(const vidi__folder *folder)
+{
+    if (folder->lock.handle >= 0)
+        (void)vidi__system_now->unlock(folder->lock.handle);
+    vidi__fork_forget(folder->lock.handle);
+}
+
 static void close_lock(vidi__folder *folder)
 {
-    vidi__fork_forget(folder->lock.handle);
+    release_lock(folder);
     (void)vidi__file_close(&folder->lock);
 }
 
@@ -167,7 +178,7 @@ static int check_lock(vidi__folder *folder, bool *good)
 /* Closes the lock file without a message, which would hide the cause. */
 static void drop_lock(vidi__folder *folder)
 {
-    vidi__fork_forget(folder->lock.handle);
+    release_lock(folder);
     (void)vidi__system_now->close(folder->lock.handle);
     folder->lock.handle = -1;
 }

@@ -17,14 +17,14 @@ typedef struct child {
     int pipe[2];
 } child;
 
-/* Returns when the child runs: until then it may still have its copy of the lock. */
-static child start(void)
+/* Returns when the child runs: until then it still has its copy of the lock file. */
+static child start_with(pid_t (*make)(void))
 {
     child made;
     int ready[2];
     char byte;
     assert_true(pipe(made.pipe) == 0 && pipe(ready) == 0);
-    made.id = fork();
+    made.id = make();
     assert_true(made.id >= 0);
     if (made.id == 0) {
         close(made.pipe[1]);
@@ -36,6 +36,11 @@ static child start(void)
     close(ready[1]);
     close(made.pipe[0]);
     return made;
+}
+
+static child start(void)
+{
+    return start_with(fork);
 }
 
 static void finish(const child *made)
@@ -67,6 +72,20 @@ static void a_child_does_not_keep_the_lock(void **state)
         finish(&one);
         home_end(&at);
     }
+}
+
+/* _Fork calls no handlers: its child is as others are before they run for the first time. */
+static void not_even_before_it_runs(void **state)
+{
+    (void)state;
+    home at;
+    home_make(&at, "fingerprint", NULL, 0);
+    add_all(at.set, 0, 100, VIDI_NEW);
+    child one = start_with(_Fork);
+    home_reopen(&at, 0);
+    all_are(at.set, 0, 100, VIDI_SEEN);
+    finish(&one);
+    home_end(&at);
 }
 
 /* The writer is killed and leaves a child: the next writer must not wait for that. */
@@ -233,6 +252,7 @@ int main(int argc, char **argv)
 {
     static char hashset[] = "hashset", fingerprint[] = "fingerprint";
     test_add("a child does not keep the lock", a_child_does_not_keep_the_lock, NULL);
+    test_add("a child does not keep the lock before it runs", not_even_before_it_runs, NULL);
     test_add("the lock ends with its process", the_lock_ends_with_its_process, NULL);
     test_add("a child cannot use the set: fingerprint", a_child_cannot_use_the_set, fingerprint);
     test_add("a child cannot use the set: hashset", a_child_cannot_use_the_set, hashset);

@@ -419,6 +419,12 @@ static int disk_lock(int file)
     return end(result, error ? error : errno);
 }
 
+/* Cannot fail, and changes nothing on disk. */
+static int disk_unlock(int file)
+{
+    return vidi__system_real.unlock(file);
+}
+
 static int disk_truncate(int file, uint64_t size)
 {
     int error = begin(DISK_TRUNCATE);
@@ -466,6 +472,7 @@ static const vidi__system disk_system = {
     .mkdir = disk_mkdir,
     .stat = disk_stat,
     .lock = disk_lock,
+    .unlock = disk_unlock,
     .truncate = disk_truncate,
     .map = disk_map,
     .unmap = disk_unmap,
