@@ -79,7 +79,7 @@ static char *form_of(const vidi_set *set, vidi_str url, size_t *len)
         *len = room;
         int verdict = vidi_url_canon(vidi_canon_of(set), url, NULL, form + 1, len);
         if (verdict == VIDI_OK || verdict == VIDI_INVALID) {
-            form[0] = verdict == VIDI_OK;
+            form[0] = verdict == VIDI_OK ? 1 : 0;
             if (verdict == VIDI_INVALID)
                 memcpy(form + 1, url.ptr, *len = url.len);
             ++*len;
