@@ -4,6 +4,7 @@ No case waits for a lease to run out: leases last for hours, and VIDI.RELEASE gi
 """
 import pickle
 import socket
+import sys
 import threading
 
 import pytest
@@ -66,7 +67,7 @@ def test_an_address_is_shown_without_its_password(text, shown):
     assert "key=" not in address.url.partition("?")[2]
 
 
-@pytest.mark.parametrize("text", ["redis://h:port", "redis://h/zero", "http://h", "unix://", "redis://u:secret@h:999999"])
+@pytest.mark.parametrize("text", ["redis://h:port", "redis://h/zero", "http://h", "unix://", "redis://u:secret@h:x"])
 def test_an_address_that_makes_no_sense_is_refused_without_telling_its_password(text):
     with pytest.raises(SharedError) as error:
         Address(text, "k")
@@ -86,6 +87,24 @@ def test_a_wrong_password_is_an_error_that_does_not_tell_it(server):
     with pytest.raises((LinkLost, Refused)) as error:
         Link(Address(f"redis://:secret@127.0.0.1:{server.port}", "k"))
     assert "secret" not in str(error.value)
+
+
+def test_a_socket_in_a_file_and_odd_options_work(tmp_path):
+    with redis_server.Server("--unixsocket", "socket") as server:
+        address = Address(f"unix://{server.folder}/socket?key=k&decode_responses=True&health_check_interval=1", "")
+        one = Claims(address, Form(), HOUR)
+        mine = pages(1)
+        assert words(one.claim(mine)) == ["claimed"]
+        server.client()("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        one.link.connection.next_health_check = 0
+        with pytest.raises(LinkLost):  # a health check must not reconnect silently
+            one.commit(mine)
+
+
+def test_without_the_client_library_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SharedError, match="install python3-redis"):
+        Link(Address("redis://127.0.0.1", "k"))
 
 
 # ---- the set ----

@@ -14,7 +14,7 @@ from scrapy import signals  # noqa: E402
 from scrapy.utils.misc import create_instance, load_object  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
 from vidi.scrapy import DupeFilter  # noqa: E402
-from vidi.scrapy.link import LinkLost, SharedError  # noqa: E402
+from vidi.scrapy.link import Address, LinkLost, SharedError  # noqa: E402
 
 ROOT = "http://example.org"
 
@@ -479,12 +479,67 @@ def test_a_closing_spider_does_not_wait_for_a_server_that_is_gone(server, caplog
     assert "stay claimed until their lease" in caplog.text
 
 
-def test_a_set_that_was_rotated_is_crawled_from_its_seeds(server):
+def fail_over(worker, has_begun):
+    """The server dies after it has claimed the link of a page, and its replica, which never heard of that, takes over.
+
+    Returns whether the page was committed, and what was fetched afterwards.
+    """
+    primary, replica = worker.primary, worker.replica
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    redis_server.await_replica(primary.client(), replica.client())
+    replica.client()("REPLICAOF", "NO", "ONE")
+    worker.enqueue("/link")
+    worker.tick()
+    if not has_begun:  # the planted fault
+        worker.scheduler.handed[page].has_begun = False
+    primary.kill()
+    worker.scheduler.claims.address = Address(redis_server.address(replica), "")
+    worker.scheduler.waiting.clear()  # the link was given up, and is on the server alone
+    worker.scheduler.mine.pop(f"{ROOT}/link".encode())
+    with pytest.raises(LinkLost):
+        worker.scheduler.claims.renew()
+    worker.done(page)
+    worker.tick()
+    committed = has(replica, "/")
+    return committed, worker.work_off()
+
+
+@pytest.mark.parametrize("has_begun, result", [(True, (False, ["/"])), (False, (True, []))], ids=["rule", "fault"])
+def test_a_failover_that_forgets_links_does_not_commit_their_page(has_begun, result):
+    with redis_server.Server() as primary, redis_server.Server() as replica:
+        primary.client()("VIDI.RESERVE", "k")
+        replica.follow(primary)
+        worker = Worker(primary)
+        worker.primary, worker.replica = primary, replica
+        assert fail_over(worker, has_begun) == result
+
+
+def seeded(server):
+    """A worker whose start request is claimed."""
     worker = Worker(server)
     worker.crawler.engine.slot.start_requests = iter(())
-    worker.enqueue("/")
+    worker.enqueue("/", dont_filter=True)
     worker.crawler.engine.slot.start_requests = None
     worker.tick()
+    return worker
+
+
+def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(server):
+    worker = seeded(server)
+    worker.done(worker.take())
+    worker.enqueue("/a")
+    assert worker.work_off() == ["/a"]
+    cut(server, worker)  # when it holds nothing
+    assert worker.work_off() == []
+    cut(server, worker)
+    server.client()("FLUSHALL")
+    assert worker.work_off() == ["/"]
+
+
+def test_a_set_that_was_rotated_is_crawled_from_its_seeds(server):
+    worker = seeded(server)
     page = worker.take()
     worker.enqueue("/a")
     worker.done(page)
@@ -521,6 +576,28 @@ def test_statistics_come_from_the_server(server):
     assert worker.stat("vidi/urls") == 2 and worker.stat("vidi/bytes") > 0
     assert worker.crawler.stats.get_value("vidi/expected_lost") >= 0
     assert (worker.stat("vidi/claimed"), worker.stat("vidi/committed")) == (2, 2)
+
+
+def test_the_rights_that_the_documentation_names_are_enough(server):
+    client = server.client()
+    rights = ("+vidi.reserve +vidi.info +vidi.claim +vidi.reclaim +vidi.renew +vidi.commit +vidi.release +vidi.claims "
+              "+vidi.has +multi +exec +vidi.rotate +watch +unwatch").split()
+    client("ACL", "SETUSER", "spider", "reset", "on", ">hush", "~k", *rights)
+    path = redis_server.address(server).replace("redis://", "redis://spider:hush@")
+    for _ in range(2):
+        worker = Worker(server, VIDI_PATH=path, VIDI_REVISIT=True)
+        worker.enqueue(*[f"/{n}" for n in range(20)])
+        worker.tick()
+        cut(server, worker)
+        assert len(worker.work_off()) == 20
+        worker.scheduler.close("finished")
+        assert worker.stat("vidi/urls") == 20
+    assert worker.stat("vidi/epoch") == 1
+    rights = ["+vidi.reserve", "+vidi.info", "+vidi.add"]
+    server.client()("ACL", "SETUSER", "spider", "reset", "on", ">hush", "~k", *rights)
+    _, alone = filter_on(server, VIDI_PATH=path)
+    assert not alone.request_seen(scrapy.Request(ROOT + "/new"))
+    alone.close("finished")
 
 
 def test_no_password_is_logged(server, caplog):

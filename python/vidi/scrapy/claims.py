@@ -267,6 +267,10 @@ class Claims:
             if cursor == b"0":
                 return tokens
 
+    def has_seen(self, key: bytes) -> bool:
+        """True if the page was committed in this epoch, and the server has not forgotten it."""
+        return bool(self.link.call("VIDI.HAS", self.address.key, key) == 0)
+
     def info(self) -> dict[str, Any]:
         """VIDI.INFO."""
         return info_of(self.link)

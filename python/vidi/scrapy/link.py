@@ -10,7 +10,7 @@ python3-redis does the talking. It is imported when the first link is made.
 from __future__ import annotations
 
 from typing import Any, Iterable, Optional
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 CONNECT_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
@@ -47,7 +47,9 @@ class Address:
         parts = urlsplit(text)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         self.key: str = query.pop("key", "") or default_key
-        self.url: str = urlunsplit(parts._replace(query=urlencode(query)))  # for python3-redis; has the password
+        query.pop("decode_responses", None)  # replies are bytes
+        # For python3-redis, with the password; urlunsplit would make "unix:/path", which later versions do not take.
+        self.url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{urlencode(query)}" if query else "")
         self._check(parts)
         place = parts.netloc.rpartition("@")[2]
         self.shown = f"{parts.scheme}://{place}{parts.path}?key={quote(self.key, safe=':/{}')}"
@@ -85,9 +87,10 @@ class Link:
         self.refusal = redis.ResponseError
         self.address = address
         try:
-            pool = redis.ConnectionPool.from_url(address.url, socket_timeout=ANSWER_SECONDS,
-                                                 socket_connect_timeout=CONNECT_SECONDS)
-            self.connection: Any = pool.make_connection()
+            options: dict[str, Any] = {"socket_timeout": ANSWER_SECONDS}
+            if not address.url.startswith("unix:"):
+                options["socket_connect_timeout"] = CONNECT_SECONDS
+            self.connection: Any = redis.ConnectionPool.from_url(address.url, **options).make_connection()
         except (ValueError, TypeError):  # their text may have parts of the address
             raise SharedError(f"VIDI_PATH has a part that python3-redis does not understand: {address}") from None
         for name in ("host", "port"):  # 4.3.4 puts them into messages, and a socket in a file has neither
@@ -138,7 +141,7 @@ class Link:
             raise LinkLost(f"{self.address}: the connection is closed")
         commands = [list(command) for command in commands]
         packed = self.connection.pack_commands(commands)
-        self._guard(self.connection.send_packed_command, packed)
+        self._guard(self.connection.send_packed_command, packed, False)  # a health check would reconnect
         replies = []
         for _ in commands:
             if self.connection is None:

@@ -43,6 +43,7 @@ from .shared_set import open_claims, statistics
 logger = logging.getLogger(__name__)
 
 TICK = 0.1  # seconds
+LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
 POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
 RETRY_MOST = 5.0  # seconds between two attempts to reach the server
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
@@ -103,8 +104,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         settings = crawler.settings
         self.crawler, self.dupefilter, self.stats = crawler, dupefilter, crawler.stats
         self.lease = settings.getfloat("VIDI_LEASE", 60.0)
-        if not self.lease >= 0.001:
-            raise SharedError(f"VIDI_LEASE must be a number of seconds, not {settings.get('VIDI_LEASE')!r}")
+        if not self.lease >= LEASE_LEAST:
+            raise SharedError(f"VIDI_LEASE must be at least {LEASE_LEAST:g} second, not {settings.get('VIDI_LEASE')!r}")
         self.secret = settings.get("VIDI_SECRET") or None
         self.most_waiting = WAITING_PER_SLOT * max(1, settings.getint("CONCURRENT_REQUESTS"))
         self.is_fifo = "fifo" in str(settings.get("SCHEDULER_DISK_QUEUE")).lower()
@@ -116,6 +117,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.unreadable: list[Claim] = []  # held, so that no other spider is bothered with it
         self.seeds: list[tuple[bytes, bytes]] = []  # keys and payloads of start requests
         self.seeded = 0  # serial of the last claim when the last start request was claimed
+        self.evidence: Optional[bytes] = None  # a page that was committed after that
         self.order = 0
         self.is_over = False  # nobody has a claim
         self.is_refused = False  # the server takes no claims at the moment
@@ -334,7 +336,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 self._claimed(page, answer)
         self._sort()
         if any(page.is_seed for page, _ in answers):
-            self.seeded = self.claims.serials
+            self.seeded, self.evidence = self.claims.serials, None
         return not self.incoming
 
     def _claimed(self, page: Page, answer: str) -> None:
@@ -390,9 +392,11 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         refusals = [answer for _, answer in answers if isinstance(answer, Refused)]
         self._count("committed", words.count("committed") + words.count("released"))
         self._count("stale", words.count("stale"))
-        for returned, _ in answers:
+        for returned, answer in answers:
             if not returned.token:
                 self._forget(returned)
+            if answer == "committed":
+                self.evidence = returned.key
         self.done = [page for page in self.done if page.token]
         if refusals:
             raise refusals[0]
@@ -499,9 +503,18 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 self._forget(page)
         self.waiting = [page for page in self.waiting if id(page) not in gone]
         self._count("begun_again")
-        if not result.remembered or result.remembered < self.seeded:
+        if not self._remembers_seeds(result.remembered):
             self._claim_seeds_again()
         return True
+
+    def _remembers_seeds(self, remembered: int) -> bool:
+        """True if the server still has something that happened after all start requests were claimed.
+
+        What a server remembers is always the beginning of what it did, so it remembers the start requests, too.
+        """
+        if remembered and remembered >= self.seeded:
+            return True
+        return self.evidence is not None and self.claims.has_seen(self.evidence)
 
     def _claim_seeds_again(self) -> None:
         """The server may have forgotten everything, the start requests too."""
