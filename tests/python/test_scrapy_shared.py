@@ -81,7 +81,14 @@ class Crawl:
         self.excuses += len(claims)
         return len(claims)
 
+    def await_opened(self):
+        """Waits until all spiders have connected to the server."""
+        redis_server.await_that(lambda: set(map(str, self.alive)) <= {line.process for line in self.nursery.lines()},
+                                "all spiders have opened")
+
     def restart_server(self):
+        """Kills the server and starts it again. A spider that finds no server when it starts gives up."""
+        self.await_opened()
         self.excuses += self.counts()[0]
         self.server.kill()
         self.server.start()
@@ -122,13 +129,15 @@ def crawl(tmp_path, nursery):
 def test_three_spiders_share_a_crawl_and_end_together(crawl):
     fleet = crawl(120)
     fleet.site.hold(fleet.tree.name(0))
-    processes = [fleet.start() for _ in range(3)]
+    for _ in range(3):
+        fleet.start()
+    fleet.await_opened()
     fleet.site.release()
     fleet.end()
     assert fleet.missing() == []
     assert fleet.extra() == 0
     workers = {line.process for line in fleet.nursery.lines() if line.what == "parsed"}
-    assert len(workers) > 1, processes
+    assert len(workers) > 1
 
 
 def test_kills_and_a_restart_of_the_server_lose_no_page(crawl):
@@ -139,20 +148,16 @@ def test_kills_and_a_restart_of_the_server_lose_no_page(crawl):
     for _ in range(3):
         fleet.start()
     killed = 0
-    for turn in range(kills):
-        if turn == kills // 2:
+    while killed < kills:
+        if killed == kills // 2:
             fleet.restart_server()
         victim = draw.choice(fleet.alive)
-        fleet.site.kill(victim, draw.choice(["ask", "answer"]), draw.randint(1, pages // kills))
-        status = fleet.wait(victim)
-        if status == 0:
-            break  # the crawl was over first
-        assert status == -signal.SIGKILL, fleet.nursery.said()[-3000:]
+        fleet.site.kill(victim, draw.choice(["ask", "answer"]), draw.randint(1, pages // (kills + 2)))
+        assert fleet.wait(victim) == -signal.SIGKILL, fleet.nursery.said()[-3000:]
         killed += 1
         fleet.bury(victim)
         fleet.start()
     fleet.end()
-    assert killed > kills // 2
     assert fleet.missing() == []
     assert fleet.extra() <= fleet.excuses
 

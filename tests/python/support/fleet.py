@@ -146,8 +146,12 @@ def spider_class(write):
         @classmethod
         def from_crawler(cls, crawler, *arguments, **options):
             spider = super().from_crawler(crawler, *arguments, **options)
+            crawler.signals.connect(spider.has_opened, signals.spider_opened)
             crawler.signals.connect(spider.closed_because, signals.spider_closed)
             return spider
+
+        def has_opened(self, spider):
+            write("opened")
 
         def closed_because(self, spider, reason):
             write("stats", json.dumps(self.crawler.stats.get_stats(), default=str))
@@ -194,8 +198,11 @@ def live(order):
     plant(order.get("fault"))
     process = CrawlerProcess({**SETTINGS, **order["settings"]})
     crawl = process.crawl(spider_class(write), **order["spider"])
-    crawl.addErrback(lambda failure: write("error", failure.getErrorMessage().replace("\n", " ")))
+    errors = []
+    crawl.addErrback(errors.append)
     process.start()
+    if errors:
+        raise errors[0].value
 
 
 def be_child(order):
