@@ -163,6 +163,18 @@ PyObject *vp_set_iter(PyObject *self);
 /* Makes the types of the iterators; false with an exception. */
 bool vp_iterate_init(void);
 
+/* ---- mapped.c ---- */
+
+/* A function of the library that reads a whole set, and what else it needs. It may be called twice: it begins again. */
+typedef int vp_task(const vidi_set *set, void *context);
+/*
+ * Runs a task on a set, which was opened in that way; without the GIL. If the set is mapped, and that is why the task
+ * returns VIDI_ECANNOT, the task runs on a copy in memory.
+ */
+int vp_run_whole(const vidi_set *set, const vidi_access *access, vp_task *task, void *context);
+/* The same, but of a mapped set always on a copy. */
+int vp_run_copied(const vidi_set *set, const vidi_access *access, vp_task *task, void *context);
+
 /* ---- meter.c ---- */
 
 /* Where new sets get their memory: NULL, which is the library's own, unless it is counted. */

@@ -17,7 +17,8 @@ enum { NO_MEMORY = 1, NO_URLS = 2 };
 /* ---- the copy ---- */
 
 typedef struct copy {
-    vp_bytes bytes; /* of each URL its length, a size_t, and its bytes; or the two halves of each hash */
+    vidi_visitor visitor; /* copy_url or copy_hash */
+    vp_bytes bytes;       /* of each URL its length, a size_t, and its bytes; or the two halves of each hash */
     size_t entries;
     bool are_keys; /* the canonical form is not a URL but a key: what is not a URL was set apart by a NUL */
 } copy;
@@ -56,15 +57,27 @@ static bool keeps_hashes_only(const vidi_stats *stats)
     return strcmp(stats->kind, "fingerprint") == 0 || strstr(stats->params, "inner=fingerprint");
 }
 
-static int copy_set(const vidi_set *set, vidi_visitor visitor, copy *self, vidi_stats *stats)
+/* A vp_task. */
+static int list_set(const vidi_set *set, void *context)
+{
+    copy *self = context;
+    self->bytes.len = self->entries = 0;
+    return vidi_iterate(set, self->visitor, self);
+}
+
+static int copy_set(const vidi_set *set, const vidi_access *access, copy *self, vidi_stats *stats)
 {
     int error = vidi_stat(set, stats);
     if (error < 0)
         return error;
-    self->are_keys = starts_with(stats->canon, "surt") || starts_with(stats->canon, "key=");
-    if (visitor == copy_url && stats->can & VIDI_CAN_ITERATE && keeps_hashes_only(stats))
+    if (!(stats->can & VIDI_CAN_ITERATE))
+        return list_set(set, self); /* which knows why not */
+    if (self->visitor == copy_url && keeps_hashes_only(stats))
         return NO_URLS;
-    int result = vidi_iterate(set, visitor, self);
+    self->are_keys = starts_with(stats->canon, "surt") || starts_with(stats->canon, "key=");
+    bool may_come_twice = strstr(stats->params, "multiset=on") != NULL;
+    int result =
+        may_come_twice ? vp_run_copied(set, access, list_set, self) : vp_run_whole(set, access, list_set, self);
     if (result == VIDI_OK)
         vp_bytes_trim(&self->bytes);
     return result;
@@ -93,14 +106,13 @@ static PyObject *raise_result(int result, const vidi_stats *stats)
 
 static PyObject *iterator_make(set_object *set, PyTypeObject *type)
 {
-    vidi_visitor visitor = type == url_iterator ? copy_url : copy_hash;
     vidi_stats stats = {.size = sizeof stats};
-    copy copied = {0};
+    copy copied = {.visitor = type == url_iterator ? copy_url : copy_hash};
     int result;
     const vidi_set *inner = vp_enter(set);
     if (!inner)
         return NULL;
-    VP_RELEASED(result = copy_set(inner, visitor, &copied, &stats));
+    VP_RELEASED(result = copy_set(inner, &set->access, &copied, &stats));
     vp_leave(set);
     iterator *self = result == VIDI_OK ? PyObject_New(iterator, type) : NULL;
     if (self) {

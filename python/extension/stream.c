@@ -21,6 +21,19 @@ static const char to_bytes_doc[] =
     "    >>> vidi.Set.from_bytes(data).content_digest() == s.content_digest()\n"
     "    True\n";
 
+typedef struct writing {
+    vp_bytes bytes;
+    unsigned flags;
+} writing;
+
+/* A vp_task. */
+static int write_set(const vidi_set *set, void *context)
+{
+    writing *self = context;
+    self->bytes.len = 0;
+    return vidi_write_with(set, vp_collect, &self->bytes, self->flags);
+}
+
 static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     static const char *const names[] = {"previous", NULL};
@@ -28,22 +41,23 @@ static PyObject *to_bytes(PyObject *object, PyObject *const *args, Py_ssize_t co
     set_object *self = (set_object *)object;
     PyObject *values[VP_ARGUMENTS_MAX], *result = NULL;
     bool previous = false;
-    vp_bytes bytes = {0};
+    writing writing = {0};
     int error;
     if (!vp_arguments(&signature, args, count, keywords, values) || !vp_to_bool(values[0], &previous))
         return NULL;
+    writing.flags = previous ? VIDI_WRITE_PREVIOUS : 0;
     const vidi_set *set = vp_enter(self);
     if (!set)
         return NULL;
-    VP_RELEASED(error = vidi_write_with(set, vp_collect, &bytes, previous ? VIDI_WRITE_PREVIOUS : 0));
+    VP_RELEASED(error = vp_run_whole(set, &self->access, write_set, &writing));
     vp_leave(self);
-    if (bytes.is_short)
+    if (writing.bytes.is_short)
         PyErr_NoMemory();
     else if (error < 0)
         vp_raise(error);
     else
-        result = PyBytes_FromStringAndSize(bytes.ptr, (Py_ssize_t)bytes.len);
-    vp_bytes_free(&bytes);
+        result = PyBytes_FromStringAndSize(writing.bytes.ptr, (Py_ssize_t)writing.bytes.len);
+    vp_bytes_free(&writing.bytes);
     return result;
 }
 
@@ -64,6 +78,12 @@ static const char content_digest_doc[] =
     "    >>> a.content_digest() == b.content_digest()\n"
     "    True\n";
 
+/* A vp_task. */
+static int digest_set(const vidi_set *set, void *context)
+{
+    return vidi_content_digest(set, context);
+}
+
 static PyObject *content_digest(PyObject *object, PyObject *none)
 {
     (void)none;
@@ -73,7 +93,7 @@ static PyObject *content_digest(PyObject *object, PyObject *none)
     const vidi_set *set = vp_enter(self);
     if (!set)
         return NULL;
-    VP_RELEASED(error = vidi_content_digest(set, digest));
+    VP_RELEASED(error = vp_run_whole(set, &self->access, digest_set, digest));
     vp_leave(self);
     return error < 0 ? vp_raise(error) : PyBytes_FromStringAndSize((const char *)digest, sizeof digest);
 }

@@ -38,16 +38,28 @@ static const char merge_doc[] =
     "\n"
     "A merge that would raise the error rate to more than twice the one asked for is refused, unless force is true.\n";
 
+typedef struct merging {
+    vidi_set *into;
+    unsigned flags;
+} merging;
+
+/* A vp_task. */
+static int merge_set(const vidi_set *from, void *context)
+{
+    merging *self = context;
+    return vidi_merge_with(self->into, from, self->flags);
+}
+
 /* `other` may be the same set: then it is entered twice. */
 static int merge_with(set_object *self, set_object *other, unsigned flags)
 {
     int error;
-    vidi_set *into = vp_enter(self);
-    if (!into)
+    merging merging = {vp_enter(self), flags};
+    if (!merging.into)
         return RAISED;
     const vidi_set *from = vp_enter(other);
     if (from) {
-        VP_RELEASED(error = vidi_merge_with(into, from, flags));
+        VP_RELEASED(error = vp_run_whole(from, &other->access, merge_set, &merging));
         vp_leave(other);
     } else {
         error = RAISED;

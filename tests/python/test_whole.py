@@ -289,6 +289,41 @@ def test_a_copy_is_used_like_its_original(tmp_path):
     assert copy.content_digest() == s.content_digest()
 
 
+# ---- mapped sets ----
+
+
+REPEATS = "multiset=on"
+
+
+@pytest.mark.parametrize("removes", [False, True])
+@pytest.mark.parametrize(
+    "kind, params",
+    [("counting", None)]
+    + [(kind, params) for kind in ("hashset", "sorted", "fingerprint") for params in (None, REPEATS)],
+)
+def test_a_reader_gives_what_the_writer_would(tmp_path, metered, kind, params, removes):
+    """Of a mapped set, part is in the snapshot and part in the log, which may repeat URLs or remove some."""
+    with vidi.Set(tmp_path / "set", capacity=100, kind=kind, params=params) as s:
+        s.add_many(f"http://example.org/{i}" for i in range(10))
+        s.snapshot()
+        s.add_many(f"http://example.org/{i}" for i in range(5, 15))
+        if removes:
+            s.discard("http://example.org/1")
+            s.discard("http://example.org/12")
+        want = s.content_digest(), len(s), sorted(s.hashes()) if kind != "counting" else None
+        merged = vidi.Set.like(s)
+        read = vidi.Set.from_bytes(s.to_bytes())
+    with vidi.Set(tmp_path / "set", read_only=True) as s:
+        assert s.content_digest() == want[0] == read.content_digest()
+        assert vidi.Set.from_bytes(s.to_bytes()).content_digest() == want[0]
+        if kind != "counting":
+            assert sorted(s.hashes()) == want[2] and len(want[2]) == want[1]
+        if kind in LISTED:
+            assert sorted(s) == sorted(read)
+        merged.merge(s)
+        assert merged.content_digest() == want[0]
+
+
 # ---- merges ----
 
 
@@ -304,7 +339,12 @@ def test_two_threads_merge_two_sets_into_each_other(metered):
     b = vidi.Set.like(a)
     for i in range(3000):
         b.add(f"http://example.com/{i}")
-    threads = [threading.Thread(target=lambda x=x, y=y: [x.merge(y) for _ in range(10)]) for x, y in ((a, b), (b, a)) * 2]
+
+    def merge(into, other):
+        for _ in range(10):
+            into.merge(other)
+
+    threads = [threading.Thread(target=merge, args=pair) for pair in ((a, b), (b, a)) * 2]
     for thread in threads:
         thread.start()
     for thread in threads:
