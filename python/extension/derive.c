@@ -34,6 +34,20 @@ static PyObject *target_wrap(target *self, PyObject *type, vidi_set *set, int er
     return object;
 }
 
+/* Makes a set of that type; the keywords are those of the target. */
+typedef PyObject *maker(PyObject *type, PyObject **values, PyObject *keywords);
+
+static PyObject *with_arguments(const vp_signature *signature, PyObject *args, PyObject *keywords, maker *make,
+                                PyObject *type)
+{
+    PyObject *values[VP_ARGUMENTS_MAX], *rest;
+    if (!vp_arguments_and_rest(signature, args, keywords, values, &rest))
+        return NULL;
+    PyObject *set = make(type, values, rest);
+    Py_DECREF(rest);
+    return set;
+}
+
 /* ---- like ---- */
 
 static const char like_doc[] =
@@ -79,12 +93,7 @@ static PyObject *like(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"other", "path", NULL};
     static const vp_signature signature = {"like", names, 1, 2};
-    PyObject *values[VP_ARGUMENTS_MAX], *rest;
-    if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
-        return NULL;
-    PyObject *set = like_with(type, values, rest);
-    Py_DECREF(rest);
-    return set;
+    return with_arguments(&signature, args, keywords, like_with, type);
 }
 
 /* ---- from_bytes ---- */
@@ -165,12 +174,7 @@ static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *keywords)
 {
     static const char *const names[] = {"data", "path", NULL};
     static const vp_signature signature = {"from_bytes", names, 1, 2};
-    PyObject *values[VP_ARGUMENTS_MAX], *rest;
-    if (!vp_arguments_and_rest(&signature, args, keywords, values, &rest))
-        return NULL;
-    PyObject *set = from_bytes_with(type, values, rest);
-    Py_DECREF(rest);
-    return set;
+    return with_arguments(&signature, args, keywords, from_bytes_with, type);
 }
 
 /* ---- copy ---- */
