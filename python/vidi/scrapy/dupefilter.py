@@ -15,7 +15,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.request import RequestFingerprinter, referer_str
 
 from . import queue
-from .keys import Key, KeyFunction, url_keys
+from .keys import Key, KeyFunction, fingerprint_keys, url_keys
 from .settings import Settings
 from .state import State, form_of
 
@@ -78,11 +78,8 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
         """What requests are compared by: "url", or "scrapy" for fingerprints."""
         if self.settings.fingerprint:
             return self.settings.fingerprint
-        is_custom = (
-            type(self).request_fingerprint is not DupeFilter.request_fingerprint
-            or type(self.fingerprinter) not in (type(None), RequestFingerprinter)
-        )
-        return "scrapy" if is_custom else "url"
+        is_custom = type(self.fingerprinter) not in (type(None), RequestFingerprinter)
+        return "scrapy" if is_custom or self._is_overridden() else "url"
 
     @property
     def form(self) -> str:
@@ -90,7 +87,15 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
         return form_of(self.settings, self.mode)
 
     def _choose_keys(self) -> None:
-        self.key = self.request_fingerprint if self.mode == "scrapy" else url_keys(self.form)
+        if self.mode == "url":
+            self.key = url_keys(self.form)
+        elif self.fingerprinter is None or self._is_overridden():
+            self.key = self.request_fingerprint
+        else:
+            self.key = fingerprint_keys(self.fingerprinter)
+
+    def _is_overridden(self) -> bool:
+        return type(self).request_fingerprint is not DupeFilter.request_fingerprint
 
     def _first_key(self, request: Request) -> Key:
         self._choose_keys()
@@ -108,29 +113,33 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
             self._shared = SharedSet(self)
             self._add = self._shared.add
             return
-        if not self.has_scheduler:
-            self._check_scheduler()
-        self.state = State(self.settings, self.mode, staged=self.has_scheduler)
-        self._add = self.state.set.add
+        state = State(self.settings, self.mode, staged=self.has_scheduler)
+        try:
+            if not self.has_scheduler and self.settings.path:
+                self._check_scheduler(state)
+        except BaseException:
+            state.abandon()
+            raise
+        self.state = state
+        self._add = state.set.add
 
     def ask(self, is_new: Callable[[Key], bool]) -> None:
         """For a scheduler that adds keys itself: `request_seen` only asks, with this function."""
         self._add = is_new
 
-    def _check_scheduler(self) -> None:
-        """Under another scheduler than ours: nobody would fetch what ours has left in its database."""
-        database = self.settings.database()
-        left = queue.count_rows(database) if database else 0
+    def _check_scheduler(self, state: State) -> None:
+        """Under another scheduler than ours: it would not fetch what ours has left in the database."""
+        database = self.settings.database() or ""
+        left = max(queue.count_rows(database), state.note.rows)
         if left:
             raise ValueError(
-                f"{database} holds {left} requests that only vidi.scrapy.Scheduler can go on with; set "
+                f"{left} requests wait in {database}, which only vidi.scrapy.Scheduler can go on with; set "
                 "SCHEDULER = 'vidi.scrapy.Scheduler', or choose another JOBDIR"
             )
-        if self.settings.path:
-            self.logger.info(
-                "Requests that wait or are being fetched survive only a clean stop; with SCHEDULER = "
-                "'vidi.scrapy.Scheduler' they also survive a crash"
-            )
+        self.logger.info(
+            "Requests that wait or are being fetched survive only a clean stop; with SCHEDULER = "
+            "'vidi.scrapy.Scheduler' they also survive a crash"
+        )
 
     def _first_add(self, key: Key) -> bool:
         """For callers that do not open the filter; from then on `_add` is the method of the set."""

@@ -12,9 +12,10 @@ With ``VIDI_FINGERPRINT = "scrapy"`` the key is the request's fingerprint in hex
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 import vidi
+from scrapy.utils.request import RequestFingerprinter
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -32,6 +33,20 @@ def url_keys(form: str) -> KeyFunction:
             url: str = request.url
             return url
         return _line(request.method, request.url, body, form)
+
+    return key
+
+
+def fingerprint_keys(fingerprinter: Any) -> KeyFunction:
+    """Returns the function that tells a request's key by a fingerprinter of Scrapy."""
+    fingerprint = fingerprinter.fingerprint
+    if type(fingerprinter) is RequestFingerprinter:
+        # That only calls the function which the settings have chosen.
+        fingerprint = getattr(fingerprinter, "_fingerprint", fingerprint)
+
+    def key(request: Request) -> Key:
+        digits: str = fingerprint(request).hex()
+        return digits
 
     return key
 

@@ -23,7 +23,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import vidi
 
@@ -47,8 +47,14 @@ class Kept(NamedTuple):
     key: Key | None
 
 
+Ticket = Union[int, Kept]  # names a request that is in progress: the number of its row, or its key
+
+
 class LocalStore:
-    """A store (store.py) in a folder and a file."""
+    """Requests from `push` until they are done.
+
+    After any exception nothing more may be committed: the scheduler stops the crawl and calls `abandon`.
+    """
 
     queue: RequestQueue
     state: State
@@ -64,6 +70,7 @@ class LocalStore:
     # ---- opening ----
 
     def open(self) -> None:
+        """Opens set and database; from now on the dupe filter only asks, and `push` adds."""
         self._filter.open()
         assert self._filter.state is not None  # not on a server
         self.state = self._filter.state
@@ -79,6 +86,7 @@ class LocalStore:
         self._filter.ask(self._is_new)
 
     def resume(self, spider: Spider) -> None:
+        """Makes everything wait again that earlier crawls have not finished."""
         self._stock.take_over(self.queue, self._filter.key, spider)
         self._add_keys()
 
@@ -114,31 +122,30 @@ class LocalStore:
         return key not in self.state.set and key not in self._kept
 
     def push(self, request: Request, key: Key | None, data: bytes) -> None:
+        """Takes a request that is new, with its key; `key` is None if it is not filtered."""
         if key is not None:
             self.state.set.add(key)
         self.queue.push(request.priority, key, data)
         self._has_changed = True
 
-    def keep(self, request: Request, key: Key | None) -> Kept:
+    def keep(self, key: Key | None) -> Kept:
+        """Told of a request that is new but cannot be serialized, so that the scheduler keeps it in memory."""
         if key is not None:
             self._kept.add(key)
         return Kept(key)
 
     def pop(self) -> tuple[int, bytes] | None:
+        """Hands out the next request with its ticket; it stays here until `commit` is told that it is done."""
         return self.queue.pop()
 
     def __len__(self) -> int:
+        """How many requests wait."""
         return len(self.queue)
-
-    def has_pending(self) -> bool:
-        return len(self.queue) > 0
 
     # ---- commits ----
 
-    def needs_commit(self) -> bool:
-        return self._has_changed
-
-    def commit(self, done: Iterable[int | Kept]) -> None:
+    def commit(self, done: Iterable[Ticket]) -> None:
+        """Makes all new requests safe and forgets those that are done, together."""
         rows = []
         for ticket in done:
             self._has_changed = True
@@ -161,13 +168,18 @@ class LocalStore:
         self.state.commit(mark)
 
     def close(self, reason: str) -> None:
-        if self._is_open:
-            self._is_open = False
-            self.queue.close()
+        """Closes database and set after the last commit."""
+        self._close_queue()
         self._filter.close(reason)
 
     def abandon(self) -> None:
+        """Closes database and set, and commits nothing."""
+        try:
+            self._close_queue()
+        finally:
+            self._filter.abandon()
+
+    def _close_queue(self) -> None:
         if self._is_open:
             self._is_open = False
             self.queue.close()
-        self._filter.abandon()

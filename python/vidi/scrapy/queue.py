@@ -27,6 +27,7 @@ from .keys import Key
 FRONT_MOST = 2_048  # requests in memory
 FRONT_BYTES = 16 << 20  # and their bytes
 REFILL = 256  # rows that are read at a time
+WAIT = 1.0  # seconds for which another process may hold the file
 
 _APPLICATION = 0x76696469  # "vidi"
 _VERSION = 1
@@ -52,7 +53,7 @@ class RequestQueue:
         self._front_bytes = 0
         self._end: tuple[int, int] | None = None  # rows from here on are not in the front; None: there are none
         self._out: set[int] = set()  # rows that were handed out
-        self._db = sqlite3.connect(path, timeout=1, isolation_level=None, cached_statements=32)
+        self._db = sqlite3.connect(path, timeout=WAIT, isolation_level=None, cached_statements=32)
         try:
             self._prepare(fifo)
             (self.rows, last) = self._one("SELECT COUNT(*), MAX(id) FROM requests")
@@ -200,6 +201,8 @@ def count_rows(path: str) -> int:
     try:
         (tables,) = database.execute("SELECT COUNT(*) FROM sqlite_master WHERE name = 'requests'").fetchone()
         (rows,) = database.execute("SELECT COUNT(*) FROM requests").fetchone() if tables else (0,)
+    except sqlite3.Error as error:
+        raise OSError(f"cannot read {path}: {error}") from error
     finally:
         database.close()
     return int(rows)

@@ -5,7 +5,7 @@ long before that. This one keeps a request until Scrapy has dealt with it: until
 its requests have been enqueued, its items have passed the pipelines, or a redirect or retry has been
 enqueued in its place. The engine knows that: it keeps a request in `slot.inprogress` exactly so long.
 
-A tick, some ten times a second, commits what has happened since the last one (store.py): all new
+A tick, some ten times a second, commits what has happened since the last one (local.py): all new
 requests and all that are done, together. So the requests that a page has led to are on disk before the
 page is done, and a crash at any moment leaves each page either known or to be found again.
 
@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 from queuelib.queue import FifoDiskQueue
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.misc import create_instance, load_object
+from scrapy.pqueues import ScrapyPriorityQueue
+from scrapy.utils.misc import load_object
 
+from .compat import build_from_crawler, requests_in_progress
 from .dupefilter import DupeFilter
-from .local import LocalStore
+from .local import LocalStore, Ticket
 from .serialize import CannotSerialize, deserialize, serialize
 from .stock import StockQueue
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
-
-    from .store import Store, Ticket
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     spider: Any = None
 
-    def __init__(self, dupefilter: DupeFilter, store: Store, memory: Any, crawler: Any) -> None:
+    def __init__(self, dupefilter: DupeFilter, store: LocalStore, memory: Any, crawler: Any) -> None:
         self.df = dupefilter
         self.store = store
         self.crawler = crawler
@@ -62,7 +62,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> BaseScheduler:
-        dupefilter = create_instance(load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler.settings, crawler)
+        dupefilter = build_from_crawler(load_object(crawler.settings["DUPEFILTER_CLASS"]), crawler)
         if not isinstance(dupefilter, DupeFilter):
             raise ValueError("SCHEDULER = 'vidi.scrapy.Scheduler' needs DUPEFILTER_CLASS = 'vidi.scrapy.DupeFilter'")
         if dupefilter.settings.server:
@@ -92,7 +92,6 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
                 {"queuesize": len(self.store)},
                 extra={"spider": spider},
             )
-        self._arm()
 
     def close(self, reason: str) -> None:
         if not self._is_open:  # opening has failed
@@ -121,7 +120,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
     # ---- requests come in ----
 
     def enqueue_request(self, request: Request) -> bool:
-        if self._has_failed:
+        if self._has_failed or not self._is_open:
             return False
         try:
             return self._enqueue(request)
@@ -158,11 +157,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             self._log_unserializable = False
         self._count("scheduler/unserializable")
         self._count("vidi/unserializable")
-        ticket = self.store.keep(request, key)
-        if ticket is None:
-            self.df.log(request, self.spider)
-            return False
-        self._kept[id(request)] = (request, ticket)
+        self._kept[id(request)] = (request, self.store.keep(key))
         self._memory.push(request)
         self._count("scheduler/enqueued/memory")
         self._count("scheduler/enqueued")
@@ -179,7 +174,7 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
     def has_pending_requests(self) -> bool:
         if self._has_failed:
             return False
-        return len(self._memory) > 0 or self.store.has_pending()
+        return len(self) > 0
 
     def next_request(self) -> Request | None:
         if self._has_failed:
@@ -222,11 +217,10 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     def _take_done(self) -> list[Ticket]:
         """The requests that were handed out and that the engine has dealt with."""
-        engine = getattr(self.crawler, "engine", None)
-        slot = getattr(engine, "slot", None) or getattr(engine, "_slot", None)
-        if slot is None:
+        inprogress = requests_in_progress(self.crawler)
+        if inprogress is None:
             return []
-        done = [address for address, (request, _) in self._out.items() if request not in slot.inprogress]
+        done = [address for address, (request, _) in self._out.items() if request not in inprogress]
         return [self._out.pop(address)[1] for address in done]
 
     def _arm(self) -> None:
@@ -245,13 +239,15 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
 
     def _tick(self) -> None:
         self._timer = None
+        if self._has_failed:
+            return
         began = time.monotonic()
         try:
             self.store.commit(self._take_done())
         except Exception as error:
             self._fail("cannot save requests", error)
             return
-        if self._out or self.store.needs_commit():
+        if self._out:
             self._schedule(max(TICK, REST * (time.monotonic() - began)))
 
     def _fail(self, what: str, error: Exception) -> None:
@@ -279,10 +275,9 @@ class _Memory:
 
     def open(self) -> None:
         settings = self._crawler.settings
-        self._queue = create_instance(
+        self._queue = build_from_crawler(
             load_object(settings["SCHEDULER_PRIORITY_QUEUE"]),
-            settings=None,
-            crawler=self._crawler,
+            self._crawler,
             downstream_queue_cls=load_object(settings["SCHEDULER_MEMORY_QUEUE"]),
             key="",
         )
@@ -298,7 +293,7 @@ class _Memory:
         return len(self._queue)
 
 
-def _store(crawler: Any, dupefilter: DupeFilter) -> Store:
+def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
     """What lies behind the scheduler."""
     settings = dupefilter.settings
     database = settings.database()
@@ -307,5 +302,7 @@ def _store(crawler: Any, dupefilter: DupeFilter) -> Store:
     disk_queue = load_object(crawler.settings["SCHEDULER_DISK_QUEUE"])
     fifo = issubclass(disk_queue, FifoDiskQueue) or "Fifo" in disk_queue.__name__
     priority_queue = load_object(crawler.settings["SCHEDULER_PRIORITY_QUEUE"])
+    if priority_queue is not ScrapyPriorityQueue:
+        logger.info("SCHEDULER_PRIORITY_QUEUE has no effect: vidi.scrapy.Scheduler orders requests by priority alone")
     stock = StockQueue(settings.jobdir, crawler, priority_queue, disk_queue, fifo=fifo)
     return LocalStore(dupefilter, database, stock, fifo=fifo)

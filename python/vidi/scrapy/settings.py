@@ -44,8 +44,9 @@ class Settings:
         """Reads Scrapy's settings; ValueError says which one makes no sense."""
         jobdir = job_dir(settings)
         path = settings.get("VIDI_PATH")
-        if path is not None:
-            path = os.fsdecode(path)
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise ValueError(f"VIDI_PATH is a path or the address of a server, not {path!r}")
+        path = os.fsdecode(path) if path else None
         server = path if path and path.startswith(_SERVERS) else None
         if server:
             path = None

@@ -13,8 +13,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.misc import create_instance
-
+from .compat import build_from_crawler
 from .serialize import serialize
 
 if TYPE_CHECKING:
@@ -76,13 +75,8 @@ class StockQueue:
         try:
             with open(self._state, encoding="utf-8") as file:
                 active = json.load(file)
-            theirs = create_instance(
-                self._priority_queue,
-                settings=None,
-                crawler=self._crawler,
-                downstream_queue_cls=self._disk_queue,
-                key=copy,
-                startprios=active,
+            theirs = build_from_crawler(
+                self._priority_queue, self._crawler, downstream_queue_cls=self._disk_queue, key=copy, startprios=active
             )
             return self._move(theirs, queue, key, spider)
         finally:
