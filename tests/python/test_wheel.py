@@ -12,6 +12,7 @@ import pytest
 import vidi
 
 SOURCE = pathlib.Path(os.environ.get("VIDI_SOURCE") or pathlib.Path(__file__).parents[2])
+IS_LONG = os.environ.get("VIDI_TEST_LONG") == "1"
 BUILD = pathlib.Path(os.environ.get("VIDI_BUILD") or SOURCE / "build")
 
 # Of the system, the package uses the C library and what goes with the compiler (python/carry.py says why).
@@ -60,6 +61,11 @@ def loaded(python, code):
     report = run(python, "-I", "-B", "-c", code, LD_DEBUG="libs").stderr
     paths = {pathlib.Path(path) for path in re.findall(r"calling init: (.*)", report)}
     return {path for path in paths if path.parent.name != "lib-dynload"}
+
+
+@pytest.mark.skipif("VIDI_BUILD" not in os.environ, reason="by hand, any package may be tested")
+def test_the_package_under_test_comes_from_the_wheel():
+    assert (BUILD / "python" / "venv").resolve() in pathlib.Path(vidi.__file__).resolve().parents
 
 
 def test_its_name_says_what_it_runs_on(wheel):
@@ -137,6 +143,16 @@ def test_other_modules_keep_their_own_libraries(fresh):
 def test_the_extension_shows_one_symbol():
     symbols = run("nm", "--dynamic", "--defined-only", vidi._vidi.__file__).stdout.split("\n")
     assert [line.split()[-1] for line in symbols if line] == ["PyInit__vidi"]
+
+
+@pytest.mark.skipif(not IS_LONG, reason="it compiles the library again")
+def test_pip_alone_builds_the_same_wheel(wheel, tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key != "VIDI_BUILD"}
+    command = [sys.executable, "-m", "pip", "wheel", "--no-index", "--no-build-isolation", "-w", tmp_path,
+               SOURCE / "python"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(zipfile.ZipFile(tmp_path / wheel.name).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
 
 
 def test_outside_a_clone_it_says_what_it_needs(tmp_path):
