@@ -40,8 +40,8 @@ class Tree:
     """The shape of a site, from a seed: some hundred pages, one of them at every depth down to the deepest."""
 
     def __init__(self, seed, pages=300, depth=50, kinds=KINDS):
-        chance = random.Random(seed)
-        self.seed, self.depth, self.count, self.choice = seed, depth, pages, kinds
+        chance = random.Random(str(seed))
+        self.seed, self.depth, self.count, self.choice = str(seed), depth, pages, kinds
         self.kinds, self.depths, self.children = ["plain"], [0], [[] for _ in range(pages)]
         for page in range(1, pages):
             if page <= depth:
@@ -80,7 +80,7 @@ class Site:
     def __init__(self, folder, tree):
         self.tree, self.log = tree, os.path.join(str(folder), "site.log")
         self.process = subprocess.Popen(
-            [sys.executable, "-B", os.path.abspath(__file__), "--log", self.log, "--seed", str(tree.seed), "--pages",
+            [sys.executable, "-B", os.path.abspath(__file__), "--log", self.log, "--seed", tree.seed, "--pages",
              str(tree.count), "--depth", str(tree.depth), "--kinds", " ".join(tree.choice)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.root = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
@@ -143,7 +143,7 @@ Request = collections.namedtuple("Request", "connection name")
 
 
 class Server:
-    """One thread, which answers only when nothing more arrives, in random order: requests overlap as they do on the web."""
+    """One thread. It answers when nothing more arrives, in random order, so that requests overlap as on the web."""
 
     def __init__(self, tree, log):
         self.tree, self.names, self.life, self.chance = tree, tree.names(), "0", random.Random(tree.seed)
@@ -165,9 +165,13 @@ class Server:
             return
         process, _, left = self.victim
         self.victim = (process, what, left - 1) if left > 1 else None
-        if left == 1:
-            self.note(self.life, "kill")
+        if left > 1:
+            return
+        try:
             os.kill(process, signal.SIGKILL)
+            self.note(self.life, "kill")
+        except ProcessLookupError:
+            pass  # it has ended by itself
 
     # -- what arrives --
 
@@ -269,8 +273,9 @@ class Server:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--log", required=True)
-    for name in ("--seed", "--pages", "--depth"):
-        parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--seed", required=True)
+    parser.add_argument("--pages", type=int, required=True)
+    parser.add_argument("--depth", type=int, required=True)
     parser.add_argument("--kinds", required=True)
     options = parser.parse_args()
     server = Server(Tree(options.seed, options.pages, options.depth, options.kinds.split()), options.log)

@@ -1,0 +1,524 @@
+"""vidi.scrapy.Scheduler keeps requests in order and in full, loses none, and says what it cannot do."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("scrapy")
+
+# pylint: disable=wrong-import-position,redefined-outer-name
+from scrapy import FormRequest, Request
+from scrapy.http import JsonRequest
+from scrapy.squeues import PickleFifoDiskQueue
+
+from support.lives import OURS, STOCK, Crawl, Nursery, built
+from support.parts import Clock, Queue, urls
+from support.judge import complaints
+from support.site import Site, Tree
+
+ROOT = "http://a.org/"
+IS_LONG = os.environ.get("VIDI_TEST_LONG", "") not in ("", "0")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+@pytest.fixture
+def jobs(tmp_path, clock):  # pylint: disable=unused-argument  # no scheduler without the test's own clock
+    return tmp_path / "job"
+
+
+def put(queue, *names, **options):
+    return [queue.put(ROOT + name, **options) for name in names]
+
+
+# ---- order ----
+
+def test_the_highest_priority_comes_first_then_the_latest(jobs, clock):
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    put(queue, "c", "d", priority=5)
+    put(queue, "e", priority=-5)
+    clock.tick()
+    put(queue, "f")
+    put(queue, "g", priority=5)
+    assert urls(queue.take_all()) == ["g", "d", "c", "f", "b", "a", "e"]
+    queue.close()
+
+
+def test_with_a_fifo_class_the_earliest_comes_first(jobs, clock):
+    queue = Queue(jobs, SCHEDULER_DISK_QUEUE="scrapy.squeues.PickleFifoDiskQueue")
+    put(queue, "a", "b")
+    put(queue, "c", "d", priority=5)
+    clock.tick()
+    put(queue, "e")
+    assert urls(queue.take_all()) == ["c", "d", "a", "b", "e"]
+    queue.close()
+
+
+@pytest.mark.parametrize("queue_class, wanted", [("scrapy.squeues.PickleLifoDiskQueue", ["d", "c", "f", "b", "a", "e"]),
+                                                 (PickleFifoDiskQueue, ["c", "d", "a", "b", "f", "e"])])
+def test_the_order_outlasts_a_restart(jobs, clock, queue_class, wanted):
+    queue = Queue(jobs, SCHEDULER_DISK_QUEUE=queue_class)
+    put(queue, "a", "b")
+    put(queue, "c", "d", priority=5)
+    clock.tick()
+    put(queue, "e", priority=-5)
+    put(queue, "f")
+    queue.close()
+    queue = Queue(jobs, SCHEDULER_DISK_QUEUE=queue_class)
+    assert urls(queue.take_all()) == wanted
+    queue.close()
+
+
+def test_the_order_is_kept_where_most_requests_are_on_disk(jobs, clock):
+    """More than are ever in memory, with priorities that come in between."""
+    queue = Queue(jobs)
+    for block in range(8):
+        put(queue, *[f"{i}" for i in range(block * 500, block * 500 + 500)], priority=block % 3)
+        clock.tick()
+    taken = queue.take_all()
+    expected = sorted(range(4000), key=lambda i: (-(i // 500 % 3), -i))
+    assert urls(taken) == [str(i) for i in expected]
+    queue.close()
+
+
+def test_an_urgent_request_overtakes_those_that_were_read_ahead(jobs, clock):
+    queue = Queue(jobs)
+    put(queue, *[f"{i}" for i in range(3000)])
+    clock.tick()
+    first = queue.take()
+    put(queue, "urgent", priority=1)
+    assert urls([queue.take()]) == ["urgent"]
+    clock.tick()
+    put(queue, "urgent2", priority=1)
+    clock.tick()
+    assert urls([queue.take()]) == ["urgent2"]
+    assert urls([first]) == ["2999"] and urls([queue.take()]) == ["2998"]
+    queue.close()
+
+
+# ---- what is filtered ----
+
+def test_a_duplicate_is_refused_and_counted(jobs):
+    queue = Queue(jobs)
+    assert put(queue, "a", "a", "b") == [True, False, True]
+    assert queue.stat("dupefilter/filtered") == 1
+    assert queue.stat("scheduler/enqueued") == 2
+    assert len(queue.take_all()) == 2
+    assert queue.stat("scheduler/dequeued") == 2
+    assert put(queue, "a") == [False]
+    queue.close()
+
+
+def test_dont_filter_passes_every_time_and_outlasts_a_restart(jobs, clock):
+    queue = Queue(jobs)
+    assert put(queue, "a", "a", dont_filter=True) == [True, True]
+    clock.tick()
+    assert put(queue, "a", dont_filter=True) == [True]
+    queue.close()
+    queue = Queue(jobs)
+    taken = queue.take_all()
+    assert urls(taken) == ["a", "a", "a"] and all(request.dont_filter for request in taken)
+    queue.close()
+
+
+def test_dont_filter_does_not_make_a_url_seen(jobs):
+    """As in Scrapy: a start request that is not filtered leaves the filter as it was."""
+    queue = Queue(jobs)
+    assert put(queue, "a", dont_filter=True) == [True]
+    queue.close()
+    queue = Queue(jobs)
+    assert put(queue, "a") == [True]
+    assert urls(queue.take_all()) == ["a", "a"]
+    queue.close()
+
+
+def test_pending_requests_are_known(jobs, clock):
+    queue = Queue(jobs)
+    assert not queue.scheduler.has_pending_requests()
+    put(queue, "a")
+    assert queue.scheduler.has_pending_requests()
+    clock.tick()
+    assert queue.scheduler.has_pending_requests()
+    queue.done(queue.take())
+    clock.tick()
+    assert not queue.scheduler.has_pending_requests()
+    assert queue.take() is None
+    queue.close("finished")
+
+
+# ---- what outlasts a restart ----
+
+def full_request(spider):
+    """A request with something in every place that a request has."""
+    return Request(ROOT + "full", callback=spider.parse_other, method="PUT", headers={"X-A": ["1", "2"]},
+                   body=b"\0\xff", cookies={"c": "d"}, meta={"list": [1, (2, 3)], "text": "\u00e9"},
+                   encoding="latin-1", priority=7, errback=spider.on_error, flags=["f"], cb_kwargs={"k": {"v": 1.5}})
+
+
+@pytest.mark.parametrize("ticks", [0, 1])
+def test_everything_in_a_request_outlasts_a_restart(jobs, clock, ticks):
+    queue = Queue(jobs)
+    wanted = full_request(queue.spider)
+    queue.put(wanted)
+    for _ in range(ticks):
+        clock.tick()
+    queue.close()
+    queue = Queue(jobs)
+    got = queue.take()
+    for name in ("url", "method", "headers", "body", "cookies", "meta", "encoding", "priority", "flags", "cb_kwargs"):
+        assert getattr(got, name) == getattr(wanted, name), name
+    assert got.callback == queue.spider.parse_other and got.errback == queue.spider.on_error
+    queue.close()
+
+
+def test_the_class_of_a_request_outlasts_a_restart(jobs):
+    queue = Queue(jobs)
+    queue.put(FormRequest(ROOT + "form", formdata={"id": "1"}))
+    queue.put(JsonRequest(ROOT + "json", data={"a": [1]}, priority=1))
+    queue.close()
+    queue = Queue(jobs)
+    json_request, form = queue.take_all()
+    assert type(json_request) is JsonRequest and json_request.body == b'{"a": [1]}'
+    assert type(form) is FormRequest and form.body == b"id=1"
+    queue.close()
+
+
+def test_what_is_in_progress_comes_again_and_what_has_left_does_not(jobs, clock):
+    queue = Queue(jobs)
+    put(queue, "a", "b", "c")
+    clock.tick()
+    done, busy = queue.take(), queue.take()
+    queue.done(done)
+    clock.tick()
+    assert put(queue, *urls([done, busy])) == [False, False]
+    queue.close()
+    queue = Queue(jobs)
+    assert urls(queue.take_all()) == ["b", "a"] and urls([done, busy]) == ["c", "b"]
+    assert put(queue, "a", "b", "c") == [False] * 3
+    queue.close()
+
+
+def test_closing_writes_what_no_tick_has_written(jobs):
+    queue = Queue(jobs)
+    put(queue, "a", "b", "c")
+    queue.done(queue.take())
+    queue.close()
+    queue = Queue(jobs)
+    assert put(queue, "a", "b", "c") == [False] * 3
+    assert urls(queue.take_all()) == ["b", "a"]
+    queue.close()
+
+
+def copy_of(jobs, tmp_path, name):
+    """What a kill would leave now."""
+    shutil.copytree(jobs, tmp_path / name)
+    return tmp_path / name
+
+
+def test_a_kill_forgets_only_what_no_tick_has_written(jobs, clock, tmp_path):
+    """What is forgotten is new again: nobody has seen it."""
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    clock.tick()
+    queue.done(queue.take())
+    put(queue, "c")
+    killed = Queue(copy_of(jobs, tmp_path, "killed"))
+    assert put(killed, "a", "b", "c") == [False, False, True]
+    assert urls(killed.take_all()) == ["c", "b", "a"]
+    killed.close()
+    clock.tick()
+    killed = Queue(copy_of(jobs, tmp_path, "later"))
+    assert put(killed, "a", "b", "c") == [False] * 3
+    assert urls(killed.take_all()) == ["c", "a"]
+    killed.close()
+    queue.close()
+
+
+def test_a_crawl_that_has_ended_leaves_no_requests(jobs, clock):
+    queue = Queue(jobs)
+    put(queue, "a")
+    queue.done(queue.take())
+    clock.tick()
+    queue.close("finished")
+    queue = Queue(jobs)
+    assert queue.take() is None and put(queue, "a") == [False]
+    queue.close("finished")
+
+
+def test_a_new_visit_begins_after_a_crawl_that_has_ended(jobs):
+    for reason, wanted in [("shutdown", True), ("finished", False), ("shutdown", True), ("finished", False)]:
+        queue = Queue(jobs, VIDI_REVISIT=True)
+        assert put(queue, "a") == [wanted]
+        for request in queue.take_all():
+            queue.done(request)
+        queue.close(reason)
+
+
+# ---- requests that cannot be pickled ----
+
+def test_what_cannot_be_pickled_stays_in_memory_and_is_counted(jobs, clock, caplog):
+    queue = Queue(jobs, SCHEDULER_DEBUG=True)
+    assert queue.put(Request(ROOT + "lambda", callback=lambda response: None))
+    assert queue.put(Request(ROOT + "meta", meta={"stream": sys.__stdout__}))
+    assert queue.put(Request(ROOT + "generator", cb_kwargs={"g": (i for i in [])}))
+    put(queue, "plain")
+    clock.tick()
+    assert queue.stat("vidi/unserializable") == 3
+    warnings = [r.getMessage() for r in caplog.records if "Unable to serialize" in r.getMessage()]
+    assert len(warnings) == 1, warnings
+    taken = queue.take_all()
+    assert sorted(urls(taken)) == ["generator", "lambda", "meta", "plain"]
+    assert callable(next(r for r in taken if r.url.endswith("lambda")).callback)
+    queue.close()
+    queue = Queue(jobs)
+    assert urls(queue.take_all()) == ["plain"]
+    queue.close()
+
+
+def test_what_cannot_be_pickled_is_new_after_a_kill(jobs, clock, tmp_path):
+    """It was never on disk, so the filter must not say that it was seen."""
+    queue = Queue(jobs)
+    queue.put(Request(ROOT + "lambda", callback=lambda response: None))
+    clock.tick()
+    killed = Queue(copy_of(jobs, tmp_path, "killed"))
+    assert put(killed, "lambda") == [True]
+    killed.close()
+    queue.close()
+
+
+# ---- what it needs ----
+
+def test_without_a_folder_it_says_what_it_needs(clock):  # pylint: disable=unused-argument
+    with pytest.raises(Exception) as caught:
+        Queue("")
+    assert "JOBDIR" in str(caught.value), repr(caught.value)
+
+
+def test_another_filter_is_refused(jobs):
+    with pytest.raises(Exception) as caught:
+        Queue(jobs, DUPEFILTER_CLASS="scrapy.dupefilters.RFPDupeFilter")
+    assert "DUPEFILTER_CLASS" in str(caught.value) and "vidi.scrapy.DupeFilter" in str(caught.value)
+
+
+def test_a_folder_that_is_open_is_refused_and_unharmed(jobs, clock):
+    queue = Queue(jobs)
+    put(queue, "a")
+    with pytest.raises(BlockingIOError):
+        Queue(jobs)
+    clock.tick()
+    assert urls(queue.take_all()) == ["a"]
+    queue.close()
+    queue = Queue(jobs)
+    assert urls(queue.take_all()) == ["a"]
+    queue.close()
+
+
+# ---- parts of the folder that are gone ----
+
+def databases(jobs):
+    """The files of SQLite below a folder, each with its companions."""
+    found = []
+    for path in glob.glob(os.path.join(str(jobs), "**"), recursive=True):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                if file.read(15) == b"SQLite format 3":
+                    found += glob.glob(glob.escape(path) + "*")
+    return found
+
+
+def left_behind(jobs):
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    queue.done(queue.take())
+    queue.close()
+
+
+def test_a_queue_without_its_set_is_crawled(jobs):
+    """The set is made again from the requests that wait; what was finished may be fetched again."""
+    left_behind(jobs)
+    keep = {path: open(path, "rb").read() for path in databases(jobs)}  # pylint: disable=consider-using-with
+    assert keep
+    shutil.rmtree(jobs)
+    for path, content in keep.items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(content)
+    queue = Queue(jobs)
+    assert put(queue, "a") == [False]
+    assert urls(queue.take_all()) == ["a"]
+    queue.close()
+
+
+def test_a_set_without_its_queue_is_refused(jobs):
+    """To go on would lose all pages that waited, without a word."""
+    left_behind(jobs)
+    for path in databases(jobs):
+        os.remove(path)
+    with pytest.raises(Exception) as caught:
+        Queue(jobs)
+    assert str(jobs) in str(caught.value) and len(str(caught.value).split()) > 5, repr(caught.value)
+
+
+def test_a_damaged_queue_is_refused(jobs):
+    left_behind(jobs)
+    for path in databases(jobs):
+        with open(path, "r+b") as file:
+            file.write(b"damaged" * 1000)
+    with pytest.raises(Exception) as caught:
+        Queue(jobs)
+    assert str(jobs) in str(caught.value), repr(caught.value)
+
+
+# ---- many requests ----
+
+MANY = """
+import resource, sys
+sys.path.insert(0, {tests!r})
+from support.parts import Clock, Queue
+
+class Patch:
+    setattr = staticmethod(setattr)
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def fill(queue, clock, begin, end):
+    for i in range(begin, end):
+        queue.put("http://a.org/%d" % i, meta={{"padding": "x" * 400}})
+        if i % 500 == 499:
+            clock.tick()
+
+clock = Clock(Patch)
+queue = Queue({jobs!r})
+fill(queue, clock, 0, {first})
+before = peak()
+fill(queue, clock, {first}, {last})
+queue.close()
+queue = Queue({jobs!r})
+taken = 0
+while (request := queue.take()) is not None:
+    taken += 1
+    queue.done(request)
+    if taken % 500 == 0:
+        clock.tick()
+queue.close("finished")
+print(taken, peak() - before)
+"""
+
+
+def test_memory_is_bounded_however_many_requests_wait(tmp_path):
+    """Beyond the first ones, a request in memory would take a kilobyte or more; the set takes some 30 bytes."""
+    first, last = (20000, 200000) if IS_LONG else (4000, 12000)
+    tests = os.path.dirname(os.path.abspath(__file__))
+    script = MANY.format(tests=tests, jobs=str(tmp_path / "job"), first=first, last=last)
+    result = subprocess.run([sys.executable, "-B", "-c", script], stdout=subprocess.PIPE, text=True, check=True)
+    taken, kilobytes = map(int, result.stdout.split())
+    assert taken == last
+    assert kilobytes < (last - first) * 0.25, f"{kilobytes} KiB more for {last - first} more requests"
+
+
+# ---- crawls ----
+
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory):
+    with Nursery(tmp_path_factory.mktemp("nursery")) as started:
+        yield started
+
+
+@pytest.fixture
+def site(tmp_path):
+    with Site(tmp_path, Tree(seed=7, pages=80, depth=12)) as started:
+        yield started
+
+
+def test_a_crawl_without_kills_asks_for_each_page_once(tmp_path, site, nursery):
+    crawl = Crawl(tmp_path, site, nursery, OURS)
+    assert not crawl.live()
+    assert crawl.reason() == "finished"
+    verdict = crawl.verdict()
+    assert not complaints(verdict) and verdict.repeated == 0
+    assert crawl.stats()["vidi/bytes"] > 0
+    assert not crawl.live() and crawl.reason() == "finished"
+    assert crawl.verdict().repeated == 0, "a crawl that has ended was crawled again"
+
+
+@pytest.mark.parametrize("settings", [OURS, {"DUPEFILTER_CLASS": OURS["DUPEFILTER_CLASS"]}],
+                         ids=["both", "filter only"])
+def test_clean_stops_lose_and_repeat_nothing(tmp_path, site, nursery, settings):
+    crawl = Crawl(tmp_path, site, nursery, settings)
+    for _ in range(3):
+        assert not crawl.live(stop_after=8)
+        assert crawl.reason() == "shutdown"
+    crawl.live()
+    assert crawl.reason() == "finished"
+    verdict = crawl.verdict()
+    assert not complaints(verdict) and verdict.repeated == 0
+
+
+def test_a_page_whose_item_is_not_through_is_fetched_again(tmp_path, site, nursery):
+    """Its children are known by then, and crawled: only the item is late."""
+    tree = site.tree
+    held = next(tree.name(page) for page in range(3, tree.count) if tree.kinds[page] == "plain" and tree.children[page])
+    crawl = Crawl(tmp_path, site, nursery, OURS)
+    total = len(tree.names()) + tree.kinds.count("flaky")
+    crawl.begin(("answer", total), hold=held)
+    assert crawl.end(), "it must not end before the item is through"
+    assert held not in {event.name for event in crawl.journal() if event.what == "item"}
+    crawl.live()
+    assert crawl.reason() == "finished"
+    assert site.asked()[held] == 2
+    assert not complaints(crawl.verdict())
+
+
+def test_a_new_visit_of_the_whole_site(tmp_path, site, nursery):
+    crawl = Crawl(tmp_path, site, nursery, {**OURS, "VIDI_REVISIT": True})
+    crawl.live()
+    once = site.asked()
+    assert not complaints(crawl.verdict())
+    assert crawl.live(("ask", 30))
+    crawl.live()
+    assert crawl.reason() == "finished"
+    asked = site.asked()
+    assert all(asked[name] >= 2 for name in once if not name.startswith("GET /f/"))
+    assert sum(asked.values()) < 3 * sum(once.values()), "the visit that was killed went on from its beginning"
+
+
+def test_a_stock_crawl_cannot_be_resumed_without_notice(tmp_path, site, nursery):
+    """Its queue holds pages that only Scrapy's scheduler can read: either they are crawled, or the user hears of it."""
+    crawl = Crawl(tmp_path, site, nursery, STOCK)
+    crawl.live(stop_after=15)
+    assert crawl.reason() == "shutdown"
+    crawl.settings = OURS
+    crawl.live()
+    if crawl.verdict().lost:
+        notices = [line for line in crawl.log_text().splitlines() if "WARNING" in line or "ERROR" in line]
+        told = [event.name for event in crawl.journal() if event.what == "error"]
+        assert any("requests.queue" in line for line in notices + told), crawl.log_tail()
+
+
+needs_power = pytest.mark.skipif(not built("libpower.so"), reason="libpower.so is not built")
+
+
+@needs_power
+@pytest.mark.parametrize("calls", [0, 3, 30, 90])
+def test_a_full_disk_stops_the_crawl_with_a_sentence_and_loses_nothing(tmp_path, site, nursery, calls):
+    """It is full from some file call on: when the job is opened, or later."""
+    crawl = Crawl(tmp_path, site, nursery, OURS)
+    assert crawl.live(("ask", 20))
+    assert not crawl.live(disk_left=calls)
+    assert crawl.reason() != "finished"
+    told = [event.name for event in crawl.journal() if event.what == "error"]
+    assert re.search("No space left|disk is full", "\n".join([crawl.log_text(), *told])), crawl.log_tail()
+    crawl.live()
+    assert crawl.reason() == "finished"
+    verdict = crawl.verdict()
+    assert not verdict.lost and not verdict.without_item
+    assert not [sentence for sentence in verdict.wrong if not sentence.startswith("error")]
