@@ -586,6 +586,44 @@ def test_a_garbage_collection_may_ask_the_set():
     assert asked == [2000] * 6
 
 
+SHORT_OF_MEMORY = """
+import resource, vidi
+s = vidi.Set(kind="hashset")
+s.add_many("http://example.org/%0100d" % i for i in range(100_000))
+data = s.to_bytes()
+digest = s.content_digest()
+calls = {
+    "to_bytes": lambda: s.to_bytes(),
+    "iter": lambda: iter(s),
+    "copy": lambda: s.copy(),
+    "from_bytes": lambda: vidi.Set.from_bytes(data),
+    "from bytearray": lambda: vidi.Set.from_bytes(memoryview(data)),
+    "canon": lambda: vidi.canon(data, "none"),
+}
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 2**21, resource.RLIM_INFINITY))
+for name, call in calls.items():
+    try:
+        call()
+        print(name, "had memory")
+    except MemoryError:
+        pass
+    except vidi.KernelError:
+        assert name == "copy"  # it starts a thread, whose stack needs memory, too
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+for name, call in calls.items():
+    call()
+assert s.content_digest() == digest and len(s) == 100_000
+print("done")
+"""
+
+
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs all of the address space")
+def test_no_memory_is_a_memory_error():
+    ran = subprocess.run([sys.executable, "-B", "-c", SHORT_OF_MEMORY], capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("done\n", "")
+
+
 @pytest.mark.parametrize("name", sorted({*LONG_CALLS, *SHORT_CALLS} - {"plan", "canon", "urljoin", "from_bytes"}))
 def test_closed_sets_say_so(name):
     s = filled(1)
