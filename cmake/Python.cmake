@@ -3,14 +3,21 @@
 # libraries that it needs (python/setup.py), and `vidi_python_venv` installs the wheel where the tests run. None of them
 # belongs to target `all`: `make python` needs packages that `make` does not.
 #
-# Without Python's headers, VIDI_PYTHON_MISSING says why there is no package.
+# Without Python's headers, VIDI_PYTHON_MISSING says why there is no package. VIDI_PYTHON_UNTESTED says why its tests cannot
+# run: for that reason, or because Python lacks what packs, installs or runs them.
 set(VIDI_PYTHON_MISSING "")
 find_program(VIDI_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "The Python that the package is built with")
-set(asked "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_platform(), sep=';')")
+set(asked "import importlib.util, sys, sysconfig"
+    "sys.path.remove('')" # the working folder may have a folder called build
+    "needs = ('setuptools', 'wheel', 'build', 'ensurepip', 'pytest')"
+    "lacks = [name for name in needs if not importlib.util.find_spec(name)]"
+    "print(sysconfig.get_path('include'), sysconfig.get_platform(), *lacks, sep='\;')")
+list(JOIN asked "\n" asked)
 if(VIDI_PYTHON AND NOT CMAKE_CROSSCOMPILING)
     execute_process(COMMAND ${VIDI_PYTHON} -B -c "${asked}" OUTPUT_VARIABLE answered OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 list(POP_FRONT answered python_headers python_platform)
+list(JOIN answered ", " python_lacks)
 
 file(GLOB extension_sources CONFIGURE_DEPENDS python/extension/*.c)
 if(NOT VIDI_WITH_PYTHON)
@@ -23,6 +30,11 @@ elseif(NOT EXISTS "${python_headers}/Python.h")
     set(VIDI_PYTHON_MISSING "there is no ${python_headers}/Python.h; Debian's package python3-dev has it")
 elseif(NOT extension_sources)
     set(VIDI_PYTHON_MISSING "python/extension is empty")
+endif()
+set(VIDI_PYTHON_UNTESTED "${VIDI_PYTHON_MISSING}")
+if(NOT VIDI_PYTHON_MISSING AND python_lacks)
+    set(VIDI_PYTHON_UNTESTED "${VIDI_PYTHON} lacks ${python_lacks}")
+    message(STATUS "The Python package is not tested: ${VIDI_PYTHON_UNTESTED}")
 endif()
 if(VIDI_PYTHON_MISSING)
     message(STATUS "No Python package: ${VIDI_PYTHON_MISSING}")
