@@ -41,6 +41,7 @@ typedef struct set_object {
     unsigned made_in;    /* the generation of the process that opened it */
     unsigned users;      /* calls between vp_enter and vp_leave */
     bool may_sleep;      /* a single add waits for the disk */
+    bool mostly_new;     /* most URLs of the last batch were new */
     bool is_manual;      /* opened with manual_commit=True, in a folder */
     vidi_access access;  /* as it was opened; the allocator is NULL here */
     char *path;          /* NULL: in memory */
