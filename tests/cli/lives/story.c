@@ -50,7 +50,7 @@ static void add_line(text *to, uint64_t url, size_t length)
 {
     static char filler[HUGE];
     char piece[64];
-    memset(filler, 'a' + (int)(url % 26), sizeof filler);
+    memset(filler, 'a' + (int)(url % 26), length);
     text_add(to, piece,
              (size_t)snprintf(piece, sizeof piece, "https://h%u.example/%llu/", (unsigned)(url % 7),
                               (unsigned long long)url));
