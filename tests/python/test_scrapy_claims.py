@@ -91,7 +91,8 @@ def test_a_wrong_password_is_an_error_that_does_not_tell_it(server):
 
 def test_a_socket_in_a_file_and_odd_options_work(tmp_path):
     with redis_server.Server("--unixsocket", "socket") as server:
-        address = Address(f"unix://{server.folder}/socket?key=k&decode_responses=True&health_check_interval=1", "")
+        address = Address(f"unix://{server.folder}/socket?key=k&decode_responses=True"
+                          "&health_check_interval=1&retry_on_timeout=True", "")
         one = Claims(address, Form(), HOUR)
         mine = pages(1)
         assert words(one.claim(mine)) == ["claimed"]

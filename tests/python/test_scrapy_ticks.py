@@ -181,6 +181,47 @@ def test_nothing_is_committed_while_claims_are_refused(server):
     assert has(server, "/") and has(server, "/a")
 
 
+def test_a_server_that_would_commit_but_claims_nothing_gets_no_commit(server):
+    client = server.client()
+    client("ACL", "SETUSER", "spider", "reset", "on", ">hush", "~k", "+@all")
+    worker = Worker(server, VIDI_PATH=redis_server.address(server).replace("redis://", "redis://spider:hush@"))
+    worker.enqueue("/", "/b")
+    worker.tick()
+    page = worker.take()
+    worker.enqueue("/a")
+    worker.done(page)
+    client("ACL", "SETUSER", "spider", "-vidi.claim")
+    worker.tick()
+    assert not has(server, page.url.removeprefix(ROOT))
+    assert worker.take() is None  # what it would lead to could not be claimed either
+    client("ACL", "SETUSER", "spider", "+vidi.claim")
+    assert len(worker.work_off()) == 2
+    assert has(server, "/") and has(server, "/a") and has(server, "/b")
+
+
+def test_a_page_whose_commit_did_not_follow_its_claims_is_fetched_again(server):
+    """The connection is lost between the two: the next server may not have the claims."""
+    worker = Worker(server)
+    worker.enqueue("/")
+    worker.tick()
+    page = worker.take()
+    worker.downloading.add(page)
+    worker.enqueue("/a")
+    worker.done(page)
+    worker.downloading.clear()
+    commit = worker.scheduler.claims.commit
+
+    def lose(pages):
+        worker.scheduler.claims.link.close()
+        commit(pages)
+
+    worker.scheduler.claims.commit = lose
+    worker.tick()
+    assert worker.stat("vidi/lost_links") == 1
+    worker.scheduler.claims.commit = commit
+    assert sorted(worker.work_off()) == ["/", "/a"]
+
+
 def test_an_error_in_a_fingerprint_stops_the_spider_and_commits_nothing(server, caplog):
     worker = Worker(server, DUPEFILTER_CLASS=BadFilter)
     worker.enqueue("/")
@@ -339,6 +380,19 @@ def test_an_unserializable_request_dies_with_its_spider_loudly(server, caplog):
     assert not has(server, "/a") and counts(server) == (0, 0)  # so it is new if it is found again
 
 
+def test_a_url_that_no_server_takes_is_fetched(server):
+    worker = Worker(server)
+    worker.enqueue("/" + "x" * 1_100_000, "/a")
+    worker.enqueue("/form", method="POST", body=b"x" * 1_100_000)
+    server.client()("CONFIG", "SET", "proto-max-bulk-len", "1mb")  # no server takes less
+    try:
+        assert sorted(len(path) for path in worker.work_off()) == [2, 5, 1_100_001]
+    finally:
+        server.client()("CONFIG", "SET", "proto-max-bulk-len", "512mb")
+    assert worker.stat("vidi/unserializable") == 2 and worker.stat("vidi/lost_links") == 0
+    assert counts(server) == (0, 0)
+
+
 def test_surplus_that_only_this_spider_can_fetch_stays(server):
     worker = Worker(server)
     worker.enqueue(*[f"/{n}" for n in range(12)], callback=lambda response: None)
@@ -438,6 +492,36 @@ def test_after_a_lost_link_pages_without_claimed_links_are_kept(server):
     assert sorted(worker.work_off()) == ["/a/link", "/b", "/b/link", "/c"]
 
 
+def test_what_others_took_meanwhile_is_theirs(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", "/b")
+    one.tick()
+    token = one.scheduler.mine[(ROOT + "/a").encode()].token
+    server.client()("VIDI.RELEASE", "k", one.scheduler.claims.owner, token)  # as if the lease was over
+    two.tick()
+    one.scheduler.claims.link.close()
+    assert one.take() is None
+    one.tick()
+    assert one.take().url == ROOT + "/b" and one.take() is None
+    assert two.take().url == ROOT + "/a"
+
+
+def test_pages_that_cannot_be_claimed_again_at_once_are_claimed_later(server):
+    worker = Worker(server)
+    worker.enqueue("/a", "/b")
+    worker.tick()
+    cut(server, worker)
+    client = server.client()
+    client("FLUSHALL")
+    [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/z", "")
+    client("VIDI.MAXMEMORY", "k", 1)
+    worker.tick()
+    assert worker.take() is None
+    client("VIDI.MAXMEMORY", "k", 0)
+    client("VIDI.RELEASE", "k", "somebody", token, "DROP")
+    assert sorted(worker.work_off()) == ["/a", "/b"]
+
+
 def test_a_commit_whose_answer_was_lost_is_not_repeated(server):
     worker = Worker(server)
     worker.enqueue("/a")
@@ -535,6 +619,31 @@ def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(ser
     assert worker.work_off() == []
     cut(server, worker)
     server.client()("FLUSHALL")
+    assert worker.work_off() == ["/"]
+
+
+def test_a_page_that_is_still_claimed_proves_that_start_requests_are_remembered(server):
+    worker = seeded(server)
+    worker.enqueue("/a")
+    worker.done(worker.take())
+    worker.tick()
+    cut(server, worker)
+    assert worker.work_off() == ["/a"]
+
+
+def test_what_happened_before_a_start_request_proves_nothing(server):
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.work_off()
+    worker.crawler.engine.slot.start_requests = iter(())
+    worker.enqueue("/")
+    worker.crawler.engine.slot.start_requests = None
+    worker.tick()
+    [page] = worker.scheduler.waiting
+    server.client()("VIDI.RELEASE", "k", worker.scheduler.claims.owner, page.token, "DROP")  # the server forgets it
+    worker.scheduler.waiting.clear()  # and it had been given up
+    worker.scheduler.mine.clear()
+    cut(server, worker)
     assert worker.work_off() == ["/"]
 
 
