@@ -261,6 +261,45 @@ def test_the_stock_scheduler_cannot_go_on_with_our_requests(folder):
     Job(folder, "scrapy.core.scheduler.Scheduler").close()
 
 
+@pytest.mark.parametrize("what", ["an old copy", "no log", "nothing in it"])
+def test_a_database_that_lacks_requests_is_refused(folder, what):
+    """The set calls them seen, so nobody would fetch them."""
+    job = Job(folder)
+    job.put("a")
+    job.tick()
+    old = job.copy("old")
+    job.put("b")
+    job.tick()
+    killed = job.copy("killed")
+    job.close()
+    for end in ("", "-wal", "-shm"):
+        os.remove(os.path.join(killed, "requests.sqlite" + end))
+        if what == "an old copy":
+            shutil.copy(os.path.join(old, "requests.sqlite" + end), killed)
+    if what == "no log":
+        shutil.copy(os.path.join(old, "requests.sqlite"), killed)
+    elif what == "nothing in it":
+        open(os.path.join(killed, "requests.sqlite"), "wb").close()  # pylint: disable=consider-using-with
+    for _ in range(2):
+        with pytest.raises(OSError, match="lacks requests"):
+            Job(killed)
+
+
+def test_a_request_that_comes_too_late_is_not_lost_in_silence(folder, caplog):
+    job = Job(folder)
+    job.close()
+    assert job.put("late") == [False]
+    assert [r for r in caplog.records if "late" in r.getMessage() and r.levelno == logging.ERROR]
+    job.close()
+
+
+def test_a_scheduler_that_was_never_opened_can_be_closed(folder):
+    job = Job(folder)
+    job.close()
+    create_instance(load_object("vidi.scrapy.Scheduler"), None, job.crawler).close("shutdown")
+    Job(folder).close()
+
+
 # ---- requests that are only in memory ----
 
 def test_a_request_in_memory_counts_as_seen_once_it_is_done(folder):

@@ -77,7 +77,6 @@ class LocalStore:
         try:
             self._stock.check()
             self._open_queue()
-            self._is_open = True
             self._add_keys()
         except BaseException:
             self.abandon()
@@ -91,16 +90,18 @@ class LocalStore:
         self._add_keys()
 
     def _open_queue(self) -> None:
-        waited = self.state.note.rows
-        if waited and not os.path.exists(self._database):
-            raise FileNotFoundError(
-                f"{self._database} is missing, and with it {waited} requests that {self.state.path} calls seen; "
-                "restore it, or delete both to crawl from the beginning"
-            )
+        """Refuses a database that is gone, or older than the set: it lacks requests that the set calls seen."""
+        note = self.state.note
+        advice = f"that {self.state.path} calls seen; restore it, or delete both to crawl from the beginning"
+        if note.rows and not os.path.exists(self._database):
+            raise FileNotFoundError(f"{self._database} is missing, and with it {note.rows} requests {advice}")
         try:
-            self.queue = RequestQueue(self._database, fifo=self._fifo, first=self.state.note.row + 1)
+            self.queue = RequestQueue(self._database, fifo=self._fifo, first=note.row + 1)
         except sqlite3.Error as error:
             raise OSError(f"cannot open {self._database}: {error}") from error
+        self._is_open = True
+        if note.rows and self.queue.committed < note.row:
+            raise OSError(f"{self._database} is an old copy, or its -wal file is gone: it lacks requests {advice}")
         if self.queue.rows and self.state.is_new:
             logger.warning(
                 "%d requests wait in %s, but %s knows of no page before: pages may be fetched again",

@@ -60,6 +60,7 @@ class RequestQueue:
         except BaseException:
             self._db.close()
             raise
+        self.committed = int(self.fact("last") or 0)  # the highest number of all rows that were ever committed
         self.last = max(last or 0, first - 1)
         if self.rows:
             self._end = (-_NUMBER_MOST - 1, 0)
@@ -89,7 +90,7 @@ class RequestQueue:
         self._next = f"SELECT id, priority, data FROM requests ORDER BY priority DESC, id {direction} LIMIT ?"
         self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
         self._db.execute(f"PRAGMA user_version = {_VERSION}")
-        self.commit()
+        self._end_transaction()
 
     # ---- rows come in ----
 
@@ -168,6 +169,12 @@ class RequestQueue:
 
     def commit(self) -> None:
         """Brings all changes to disk and begins the next transaction."""
+        if self.committed < self.last:
+            self.set_fact("last", str(self.last))
+        self._end_transaction()
+        self.committed = self.last
+
+    def _end_transaction(self) -> None:
         self._db.execute("COMMIT")
         self._db.execute("BEGIN IMMEDIATE")
 

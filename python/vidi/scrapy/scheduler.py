@@ -94,7 +94,8 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
             )
 
     def close(self, reason: str) -> None:
-        if not self._is_open:  # opening has failed
+        if not self._is_open:  # it was never opened, or is closed already
+            self.store.abandon()
             return
         self._is_open = False
         self._disarm()
@@ -120,7 +121,10 @@ class Scheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hint
     # ---- requests come in ----
 
     def enqueue_request(self, request: Request) -> bool:
-        if self._has_failed or not self._is_open:
+        if self._has_failed:
+            return False
+        if not self._is_open:
+            logger.error("%s comes after the scheduler was closed, and is lost", request, extra={"spider": self.spider})
             return False
         try:
             return self._enqueue(request)

@@ -129,7 +129,7 @@ class State:
                     path,
                 )
             return
-        with open(path, encoding="utf-8") as lines:
+        with open(path, encoding="utf-8", errors="replace") as lines:
             while batch := [line.rstrip() for line in islice(lines, _IMPORT_BATCH)]:
                 self.set.add_many([fingerprint for fingerprint in batch if fingerprint])
                 self.commit()
