@@ -3,8 +3,8 @@
 # libraries that it needs (python/setup.py), and `vidi_python_venv` installs the wheel where the tests run. None of them
 # belongs to target `all`: `make python` needs packages that `make` does not.
 #
-# Without Python's headers, VIDI_PYTHON_MISSING says why there is no package. VIDI_PYTHON_UNTESTED says why its tests cannot
-# run: for that reason, or because Python lacks what packs, installs or runs them.
+# Without Python's headers, VIDI_PYTHON_MISSING says why there is no package. VIDI_PYTHON_UNTESTED says why its tests
+# cannot run: for that reason, or because Python lacks what packs, installs or runs them.
 set(VIDI_PYTHON_MISSING "")
 find_program(VIDI_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH DOC "The Python that the package is built with")
 set(asked "import importlib.util, sys, sysconfig"
@@ -65,9 +65,9 @@ add_custom_target(vidi_python_files DEPENDS ${package_files})
 
 # ---- the extension: uses only the public header of the library ----
 
-# The wheel brings the libraries of the RPATH. It is a DT_RPATH, not a DT_RUNPATH, because only that one is also searched
-# for the libraries that those need. libxxhash and libcrypto are linked in if there are static ones: they add 80 KB, and
-# a libcrypto.so in the wheel would get in the way of the one that Python's own modules use.
+# The wheel brings the libraries of the RPATH. It is a DT_RPATH, not a DT_RUNPATH, because only the former is searched also
+# for what those libraries need in turn. libxxhash and libcrypto are linked in if there are static ones: they add 80 KB,
+# and a libcrypto.so in the wheel would get in the way of the one that Python's own modules use.
 add_library(vidi_python MODULE EXCLUDE_FROM_ALL ${extension_sources})
 target_compile_definitions(vidi_python PRIVATE _GNU_SOURCE Py_LIMITED_API=0x030A0000) # as the tag cp310-abi3 says
 target_include_directories(vidi_python PRIVATE include)
