@@ -403,6 +403,12 @@ def test_the_setting_may_come_later(jobs):
     assert visit({**jobs, "VIDI_REVISIT": True}, "finished", A) == [False]
 
 
+def test_only_the_last_crawl_decides(jobs):
+    assert visit(jobs, "finished", A) == [False]
+    assert visit(jobs, "shutdown", A, B) == [True, False]
+    assert visit({**jobs, "VIDI_REVISIT": True}, "finished", A, B) == [True, True]
+
+
 def test_a_visit_that_is_not_closed_goes_on(jobs, tmp_path):
     """A copy of the folder is what a kill leaves."""
     settings = {**jobs, "VIDI_REVISIT": True}

@@ -191,8 +191,9 @@ def live(order):
     planted.plant(order.get("fault"), journal)
     watch_slot()
     process = CrawlerProcess({**SETTINGS, **order["settings"]})
+    crawler = process.create_crawler(TreeSpider)  # this installs the reactor
     hasten(order.get("pause", 0.1))
-    crawl = process.crawl(TreeSpider, **order["spider"])
+    crawl = process.crawl(crawler, **order["spider"])
     crawl.addErrback(lambda failure: journal.write("error", failure.getErrorMessage().replace("\n", " ")))
     process.start()
 
