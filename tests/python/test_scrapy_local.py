@@ -207,6 +207,19 @@ def test_a_crawl_with_requests_that_nobody_can_read_has_not_finished(folder):
     job.close()
 
 
+def test_a_new_folder_is_on_disk_before_anything_is_enqueued(folder, monkeypatch):
+    """A power cut must not take JOBDIR with all that is committed in it."""
+    synced, fsync = [], os.fsync
+
+    def watched(descriptor):
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+    monkeypatch.setattr(os, "fsync", watched)
+    job = Job(folder)
+    assert synced == [folder, os.path.dirname(folder)]
+    job.close()
+
+
 # ---- failures ----
 
 def full(*_arguments, **_options):

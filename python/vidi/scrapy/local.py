@@ -22,6 +22,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Union
 
@@ -77,6 +78,7 @@ class LocalStore:
         try:
             self._stock.check()
             self._open_queue()
+            _sync_folders(self._database)
             self._add_keys()
         except BaseException:
             self.abandon()
@@ -184,3 +186,16 @@ class LocalStore:
         if self._is_open:
             self._is_open = False
             self.queue.close()
+
+
+def _sync_folders(path: str) -> None:
+    """Syncs the file's folder and the one above, since Scrapy may have just made JOBDIR."""
+    folder = os.path.dirname(os.path.abspath(path))
+    for name in (folder, os.path.dirname(folder)):
+        # Without the right to read it, a power cut may take all of a new JOBDIR: then the crawl begins anew.
+        with suppress(PermissionError):
+            opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(opened)
+            finally:
+                os.close(opened)
