@@ -160,7 +160,7 @@ def test_a_page_goes_from_claim_to_commit(server):
     assert words(one.commit(mine)) == ["committed", "committed"]
     assert words(two.claim(pages(1))) == ["seen"]
     assert [page.token for page in mine] == [None, None]
-    assert one.open_claims() == 1
+    assert one.counts() == (1, 0)
 
 
 def test_given_up_pages_are_taken_up_with_their_payload(server):
@@ -173,7 +173,7 @@ def test_given_up_pages_are_taken_up_with_their_payload(server):
     assert sorted((page.key, page.payload) for page in taken) == [(url(1), b"payload 1"), (url(2), b"payload 2")]
     assert words(two.release(taken[:1], drop=True)) == ["released"]
     assert words(two.commit(taken)) == ["committed"]
-    assert one.open_claims() == 0
+    assert one.counts() == (0, 0)
 
 
 def test_a_commit_after_somebody_took_the_page_over_is_stale(server):
@@ -331,7 +331,7 @@ def test_an_attempt_to_begin_again_that_fails_decides_nothing(server):
     client("CONFIG", "SET", "maxmemory", 0)
     assert not one.is_alive()
     assert one.begin_again(mine).kept == mine
-    assert one.open_claims() == 1
+    assert one.counts() == (1, 0)
     assert words(one.commit(mine)) == ["committed"]
 
 

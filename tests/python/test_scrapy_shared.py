@@ -12,12 +12,13 @@ import pytest
 
 pytest.importorskip("scrapy")
 from support import redis_server  # noqa: E402
-from support.fleet import Nursery  # noqa: E402
+from support.fleet import SETTINGS, Nursery  # noqa: E402
 from support.site import Site, Tree  # noqa: E402
 
 redis_server.require()
 IS_LONG = os.environ.get("VIDI_TEST_LONG", "") not in ("", "0")
 SEED = int(os.environ.get("VIDI_TEST_SEED", "1"))
+CONCURRENT = SETTINGS["CONCURRENT_REQUESTS"]
 EXPECTED = {"plain": 1, "redirect": 1, "flaky": 2, "form": 1}  # how often a page of a kind is asked for
 
 
@@ -127,22 +128,25 @@ def crawl(tmp_path, nursery):
 
 
 def test_three_spiders_share_a_crawl_and_end_together(crawl):
-    fleet = crawl(120)
-    fleet.site.hold(fleet.tree.name(0))
+    """The site keeps all of them waiting until more pages are asked for than two spiders may have in progress."""
+    fleet = crawl(120, depth=2)
+    children = [fleet.tree.name(child) for child in fleet.tree.children[0]]
+    for name in children:
+        fleet.site.hold(name)
     for _ in range(3):
         fleet.start()
-    fleet.await_opened()
+    redis_server.await_that(lambda: sum(1 for name in children if fleet.site.asked()[name]) > 2 * CONCURRENT,
+                            "three spiders ask for pages")
     fleet.site.release()
     fleet.end()
     assert fleet.missing() == []
     assert fleet.extra() == 0
-    workers = {line.process for line in fleet.nursery.lines() if line.what == "parsed"}
-    assert len(workers) > 1
+    assert len({line.process for line in fleet.nursery.lines() if line.what == "parsed"}) == 3
 
 
 def test_kills_and_a_restart_of_the_server_lose_no_page(crawl):
     """At random moments, counted in requests: the site kills a spider, or the server is killed and started again."""
-    pages, kills = (2000, 60) if IS_LONG else (250, 8)
+    pages, kills = (2000, 60) if IS_LONG else (250, 6)
     fleet = crawl(pages, depth=50)
     draw = random.Random(SEED)
     for _ in range(3):
@@ -178,7 +182,7 @@ def kill_after(fleet, aim, kills, fault=None):
 @pytest.mark.parametrize("aim", ["after VIDI.CLAIM", "after VIDI.COMMIT", "before VIDI.RELEASE", "after VIDI.RECLAIM"])
 def test_a_spider_killed_between_two_commands_loses_no_page(crawl, aim):
     fleet = crawl(40)
-    assert kill_after(fleet, aim, 4) == []
+    assert kill_after(fleet, aim, 3) == []
     assert fleet.extra() <= fleet.excuses
 
 

@@ -296,7 +296,7 @@ def test_one_object_twice_is_two_requests(server):
 @pytest.mark.parametrize("queue, order", [("scrapy.squeues.PickleLifoDiskQueue", ["/high", "/c", "/b", "/a"]),
                                           ("scrapy.squeues.PickleFifoDiskQueue", ["/high", "/a", "/b", "/c"])])
 def test_requests_are_handed_out_by_priority_and_age(server, queue, order):
-    worker = Worker(server, SCHEDULER_DISK_QUEUE=queue)
+    worker = Worker(server, SCHEDULER_DISK_QUEUE=queue, CONCURRENT_REQUESTS=16)
     worker.enqueue("/a", "/b")
     worker.enqueue("/high", priority=1)
     worker.enqueue("/c")
@@ -309,7 +309,7 @@ def test_what_a_spider_has_too_much_is_for_others(server):
     one.tick()
     assert len(one.scheduler) == 8 and counts(server) == (8, 12)
     two.tick()
-    assert len(two.scheduler) == 8 and counts(server) == (16, 4)
+    assert len(two.scheduler) == 4 and counts(server) == (12, 8)
     request = two.take()
     assert (request.callback, request.meta) == (two.spider.other, {"depth": 1})
     two.done(request)
@@ -322,6 +322,19 @@ def test_what_a_spider_has_too_much_is_for_others(server):
                 worker.done(request)
     assert len(both) == len(set(both)) == 20
     assert counts(server) == (0, 0)
+
+
+def test_a_spider_gives_up_half_of_the_little_it_has_if_nothing_waits_for_others(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue(*[f"/{n}" for n in range(6)])
+    one.tick()
+    assert (len(one.scheduler), counts(server)) == (3, (3, 3))
+    one.tick()
+    assert (len(one.scheduler), counts(server)) == (3, (3, 3))  # something waits: that is enough
+    two.tick()
+    assert (len(two.scheduler), counts(server)) == (3, (6, 0))
+    one.tick()
+    assert (len(one.scheduler), counts(server)) == (2, (5, 1))
 
 
 def test_nobody_ends_before_everybody_is_done(server):
@@ -440,7 +453,7 @@ def test_a_page_that_was_taken_over_is_stale_and_counted(server):
 
 
 def test_after_a_long_sleep_pages_that_others_took_are_not_fetched(server):
-    one, two = Worker(server), Worker(server)
+    one, two = Worker(server, CONCURRENT_REQUESTS=16), Worker(server)
     one.enqueue("/a", "/b", "/c")
     one.tick()
     claims = one.scheduler.claims

@@ -251,10 +251,10 @@ class Claims:
 
     # ---- looking ----
 
-    def open_claims(self) -> int:
-        """Claims of everybody, those included that wait for somebody. A crawl is over when there is none."""
+    def counts(self) -> tuple[int, int]:
+        """Claims that somebody holds, and claims that wait for somebody. A crawl is over when there is neither."""
         reply = pairs_of(self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
-        return int(reply["live"] + reply["expired"])
+        return reply["live"], reply["expired"]
 
     def tokens_of(self, owner: str) -> list[bytes]:
         """The tokens of all claims that an owner has."""

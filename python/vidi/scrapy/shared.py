@@ -47,7 +47,6 @@ LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
 POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
 RETRY_MOST = 5.0  # seconds between two attempts to reach the server
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
-WAITING_PER_SLOT = 2  # requests that a spider keeps for each that it may have in progress
 FAILED = "scheduler_failed"  # the reason why the spider is closed
 ONCE = b"!once "  # begins the keys of requests with dont_filter; no URL and no key of keys.py begins like that
 
@@ -107,7 +106,9 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         if not self.lease >= LEASE_LEAST:
             raise SharedError(f"VIDI_LEASE must be at least {LEASE_LEAST:g} second, not {settings.get('VIDI_LEASE')!r}")
         self.secret = settings.get("VIDI_SECRET") or None
-        self.most_waiting = WAITING_PER_SLOT * max(1, settings.getint("CONCURRENT_REQUESTS"))
+        self.slots = max(1, settings.getint("CONCURRENT_REQUESTS"))
+        self.most_waiting = 2 * self.slots  # what is more is given up
+        self.few_waiting = (self.slots + 1) // 2  # with less, it takes up what others gave up
         self.is_fifo = "fifo" in str(settings.get("SCHEDULER_DISK_QUEUE")).lower()
         self.incoming: list[Page] = []  # to be claimed in the next tick
         self.waiting: list[Page] = []  # claimed; the next one to hand out is the last
@@ -426,18 +427,24 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             self._count("stale")
 
     def _balance(self) -> None:
-        """Gives up what is more than this spider needs, or takes up what others gave up."""
-        if len(self.waiting) > self.most_waiting:
-            self._give_up()
-        elif len(self.waiting) <= self.most_waiting // 2 and self.poll.is_over():
-            self._take_up(self.most_waiting - len(self.waiting))
+        """Gives up what is more than this spider needs, or takes up what others gave up.
+
+        If nothing waits for anybody, a spider with nothing to do finds nothing. So whoever has some gives up half.
+        """
+        count = len(self.waiting)
+        if count > self.most_waiting:
+            self._give_up(count - self.most_waiting)
+        elif count > self.few_waiting:
+            if self.claims.counts()[1] == 0:
+                self._give_up(count - max(self.few_waiting, count // 2))
+        elif count < self.few_waiting and self.poll.is_over():
+            self._take_up(self.slots - count)
         if self.waiting:
             self._wake()
 
-    def _give_up(self) -> None:
+    def _give_up(self, count: int) -> None:
         """What would be handed out last goes first. The server keeps it, with all that it takes to fetch it."""
-        surplus = len(self.waiting) - self.most_waiting
-        pages = [page for page in self.waiting if page.token and not page.is_local][:surplus]
+        pages = [page for page in self.waiting if page.token and not page.is_local][:count]
         self.claims.release(pages)
         chosen = set(map(id, pages))
         self.waiting = [page for page in self.waiting if id(page) not in chosen]
@@ -459,7 +466,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             return
         self.poll.grow()
         if not self.mine:
-            self.is_over = self.claims.open_claims() <= len(self.unreadable)
+            self.is_over = sum(self.claims.counts()) <= len(self.unreadable)
             if self.is_over:
                 self._end_of_crawl()
 

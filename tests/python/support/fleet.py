@@ -115,10 +115,10 @@ def plant(fault):
         self._claim_incoming()
         self._balance()
 
-    def drops_surplus(self):
-        pages = self.waiting[:-self.most_waiting]
+    def drops_surplus(self, count):
+        pages = self.waiting[:count]
         self.claims.release(pages, drop=True)
-        del self.waiting[:-self.most_waiting]
+        del self.waiting[:count]
         for page in pages:
             self._forget(page)
 
