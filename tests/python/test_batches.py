@@ -37,7 +37,8 @@ def test_has_many_adds_nothing():
     assert seen.has_many(urls(1000)) == [True] * 500 + [False] * 500
 
 
-@pytest.mark.parametrize("shape", [list, tuple, iter, set, dict.fromkeys, lambda u: (x for x in u), lambda u: map(str, u)])
+@pytest.mark.parametrize("shape", [list, tuple, iter, set, dict.fromkeys, lambda u: (x for x in u),
+                                   lambda u: map(str, u)])
 def test_any_iterable_is_a_batch(shape):
     seen = vidi.Set()
     assert seen.add_many(shape(urls(300))) == [True] * 300
@@ -67,7 +68,8 @@ def test_str_and_bytes_may_be_mixed():
         True, False, True, False]
 
 
-@pytest.mark.parametrize("bad", [None, 7, 1.5, bytearray(b"http://a/"), memoryview(b"http://a/"), ["http://a/"], object()])
+@pytest.mark.parametrize("bad", [None, 7, 1.5, bytearray(b"http://a/"), memoryview(b"http://a/"), ["http://a/"],
+                                 object()])
 @pytest.mark.parametrize("place", [0, 1, 70, 4999])
 def test_a_wrong_item_is_named_by_its_index_and_nothing_is_added(bad, place):
     seen = vidi.Set()

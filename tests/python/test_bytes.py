@@ -5,9 +5,10 @@ import random
 import pytest
 
 import vidi
-from support.folders import quick_folder  # noqa: F401 (a fixture)
 from support.refusal import check_sentence, refused, refused_by_library
 from support.urls import url, urls
+
+pytest_plugins = ["support.folders"]
 
 LONG = os.environ.get("VIDI_TEST_LONG") == "1"
 
@@ -129,7 +130,7 @@ def restore(path, files):
 
 
 def look(path, **options):
-    """Opens a folder that may be damaged. Answers may be missing, but nothing may be invented, and nothing may crash."""
+    """What a folder that may be damaged holds; None after an exception, which must be one of ours."""
     try:
         with vidi.Set(path, **options) as seen:
             seen.verify()

@@ -62,8 +62,9 @@ def test_odd_bytes_are_kept_apart(seen):
 
 
 EVERY_CALL = {
-    "add": lambda s: s.add(url(1)), "add_many": lambda s: s.add_many(urls(3)), "has_many": lambda s: s.has_many(urls(3)),
-    "in": lambda s: url(1) in s, "new": lambda s: s.new(urls(3)), "discard": lambda s: s.discard(url(1)),
+    "add": lambda s: s.add(url(1)), "add_many": lambda s: s.add_many(urls(3)),
+    "has_many": lambda s: s.has_many(urls(3)), "in": lambda s: url(1) in s, "new": lambda s: s.new(urls(3)),
+    "discard": lambda s: s.discard(url(1)),
     "remove": lambda s: s.remove(url(1)), "count": lambda s: s.count(url(1)), "len": len, "iter": iter,
     "hashes": lambda s: s.hashes(), "mark": lambda s: s.mark(), "commit": lambda s: s.commit(),
     "commit_to": lambda s: s.commit_to(0), "commit_note": lambda s: s.commit_note(0, b""), "note": lambda s: s.note,
@@ -189,7 +190,8 @@ def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path):
     assert os.listdir(tmp_path) == ["notes.txt"] and (tmp_path / "notes.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("path", ["", b"", "a\x00b", b"a\x00b", "x" * 5000, "/nowhere/at/all", "/proc/nothing", "/dev/null"])
+@pytest.mark.parametrize("path", ["", b"", "a\x00b", b"a\x00b", "x" * 5000, "/nowhere/at/all", "/proc/nothing",
+                                  "/dev/null"])
 def test_impossible_paths_are_refused(path):
     exception = refused((OSError, ValueError), vidi.Set, path)
     check_sentence(exception)

@@ -1,4 +1,4 @@
-"""No memory of the library is left behind by any operation, also not by those that fail; and Python's own may run out."""
+"""No operation leaves memory of the library behind, not even one that fails; and Python's own may run out."""
 import gc
 
 import pytest
@@ -6,9 +6,10 @@ import pytest
 import vidi
 from support import child
 from support.checks import check_no_leaks
-from support.folders import quick_folder  # noqa: F401 (a fixture)
 from support.urls import url, urls
 from vidi import _vidi
+
+pytest_plugins = ["support.folders"]
 
 
 def failing(call, *arguments, **options):
@@ -44,7 +45,8 @@ IN_MEMORY = {
     "copies": lambda s: (s.add_many(urls(500)), s.copy(), vidi.Set.like(s), vidi.Set(like=s)),
     "bytes": lambda s: (s.add_many(urls(500)), vidi.Set.from_bytes(s.to_bytes()), s.to_bytes(previous=True)),
     "merge": lambda s: (s.add_many(urls(500)), vidi.Set.like(s).merge(s)),
-    "rotation": lambda s: (s.add_many(urls(500)), s.rotate(keep_previous=True), s.rotate(kind="list"), s.drop_previous()),
+    "rotation": lambda s: (s.add_many(urls(500)), s.rotate(keep_previous=True), s.rotate(kind="list"),
+                            s.drop_previous()),
     "statistics": lambda s: (s.rotate(), s.stats, s.epochs, repr(s), s.content_digest(), s.note, s.canon),
     "closing": lambda s: (s.close(), s.close()),
     "long URLs": lambda s: (s.add("http://a/" + "x" * 100_000), s.add_many(["http://A/" + "y" * 100_000] * 3)),
@@ -54,15 +56,17 @@ IN_MEMORY = {
     "wrong sets": lambda s: (failing(s.merge, vidi.Set()), failing(s.merge, None), failing(vidi.Set.like, None)),
     "wrong bytes": lambda s: (s.add_many(urls(50)), failing(vidi.Set.from_bytes, damaged(s.to_bytes())),
                               failing(vidi.Set.from_bytes, b""), failing(vidi.Set.from_bytes, s.to_bytes() + b"x")),
-    "wrong options": lambda s: (failing(vidi.Set, kind="x"), failing(vidi.Set, canon="x"), failing(vidi.Set, params="x=1"),
-                                failing(vidi.Set, invalid="x"), failing(vidi.Set, key=b"x"), failing(s.rotate, kind="x"),
+    "wrong options": lambda s: (failing(vidi.Set, kind="x"), failing(vidi.Set, canon="x"),
+                                failing(vidi.Set, params="x=1"), failing(s.rotate, kind="x"),
+                                failing(vidi.Set, invalid="x"), failing(vidi.Set, key=b"x"),
                                 failing(vidi.Set, capacity=10, error=3.0), failing(vidi.Set, lost=1),
                                 failing(vidi.Set, "/nowhere/at/all"), failing(vidi.Set, "a\0b", canon="crawl"),
                                 failing(vidi.Set, tracking=7, canon="crawl"), failing(vidi.Set, like=s, colour=1)),
     "forms": lambda s: [vidi.canon("HTTP://A/?b&a", p) for p in ("whatwg", "crawl", "surt", "key=host", "none")],
     "wrong URLs": lambda s: (failing(vidi.canon, "http://"), failing(vidi.canon, "a", "nonsense"),
                              failing(vidi.urljoin, "a", "b"), failing(vidi.canon, "a", base="b")),
-    "plans": lambda s: (vidi.plan(urls=1e6, lost=1), vidi.kinds(), failing(vidi.plan), failing(vidi.plan, urls=1, kind="x")),
+    "plans": lambda s: (vidi.plan(urls=1e6, lost=1), vidi.kinds(), failing(vidi.plan),
+                        failing(vidi.plan, urls=1, kind="x")),
     "a limit": lambda s: failing(vidi.Set(kind="list", memory_limit=1 << 18).add_many, urls(20_000)),
 }
 
@@ -74,7 +78,8 @@ def test_nothing_is_left_of_a_set_in_memory(name):
 
 IN_A_FOLDER = {
     "adds": lambda s: (s.add_many(urls(500)), s.add(url(1, "x")), s.discard(url(1))),
-    "commits": lambda s: (s.add_many(urls(500)), s.commit_to(s.mark()), s.add(url(1, "x")), s.commit_note(s.mark(), b"n")),
+    "commits": lambda s: (s.add_many(urls(500)), s.commit_to(s.mark()), s.add(url(1, "x")),
+                          s.commit_note(s.mark(), b"n")),
     "staged adds": lambda s: (s.add_many(urls(500)), s.mark(), failing(s.commit_note, s.mark(), bytes(5000))),
     "snapshots": lambda s: (s.add_many(urls(500)), s.commit(), s.snapshot(), s.rotate(keep_previous=True), s.sync()),
     "a second writer": lambda s: failing(vidi.Set, s.path),

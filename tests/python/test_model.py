@@ -6,8 +6,9 @@ import pytest
 
 import vidi
 from support import faults
-from support.folders import quick_folder  # noqa: F401 (a fixture)
 from support.model import Runner
+
+pytest_plugins = ["support.folders"]
 
 STEPS = 20_000 if os.environ.get("VIDI_TEST_LONG") == "1" else 1000
 SEED = int(os.environ.get("VIDI_TEST_SEED", "18"))
@@ -72,7 +73,7 @@ AUTOMATIC = [faults.AnswersTrueTwice, faults.LosesAnItem, faults.NeverAnswersTru
 MANUAL = [faults.CommitsEarly, faults.CommitsBehindTheMark, faults.ForgetsToCommit, SyncsInsteadOfDropping]
 
 
-@pytest.mark.parametrize(("fault", "manual"), [(fault, False) for fault in AUTOMATIC] + [(fault, True) for fault in MANUAL])
+@pytest.mark.parametrize(("fault", "manual"), [(fault, fault in MANUAL) for fault in AUTOMATIC + MANUAL])
 def test_a_fault_is_noticed(quick_folder, fault, manual):
     """Each by several seeds: it must not take luck."""
     fault.calls = noticed = 0

@@ -66,14 +66,17 @@ def test_lost_sizes_a_set():
     assert vidi.Set(capacity=100_000, lost=1).add("http://example.org/") is True
 
 
-@pytest.mark.parametrize("options", [{"lost": 1}, {"lost": 0, "capacity": 10, "kind": "classic"}, {"lost": -1, "capacity": 10},
+@pytest.mark.parametrize("options", [{"lost": 1}, {"lost": 0, "capacity": 10, "kind": "classic"},
+                                     {"lost": -1, "capacity": 10},
                                      {"lost": float("nan"), "capacity": 10}])
 def test_lost_that_makes_no_sense_is_refused(options):
     refused(ValueError, vidi.Set, **options)
 
 
-@pytest.mark.parametrize("request_", [{}, {"error": 0.1}, {"urls": 10, "memory": 1, "error": 1e-9}, {"urls": 10, "error": 2.0},
-                                      {"urls": 10, "error": -0.5}, {"urls": 10, "lost": -1.0}, {"urls": 10, "kind": "tree"},
+@pytest.mark.parametrize("request_", [{}, {"error": 0.1}, {"urls": 10, "memory": 1, "error": 1e-9},
+                                      {"urls": 10, "error": 2.0},
+                                      {"urls": 10, "error": -0.5}, {"urls": 10, "lost": -1.0},
+                                      {"urls": 10, "kind": "tree"},
                                       {"urls": 10, "kind": "classic", "params": "colour=red"},
                                       {"urls": 10, "error": float("nan")}, {"urls": float("nan"), "lost": 1},
                                       {"urls": 10, "lost": float("inf")}, {"urls": -1, "lost": 1}])

@@ -21,10 +21,9 @@ PARTS = 2  # processes at the same time
 
 
 def start(first, last, folder, progress):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [child.HERE, os.environ.get("PYTHONPATH")]))}
-    return subprocess.Popen([sys.executable, "-B", "-m", "support.calls", SEED, str(first), str(last), str(folder),
-                             str(progress)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            errors="replace")
+    command = [sys.executable, "-B", "-m", "support.calls", SEED, str(first), str(last), str(folder), str(progress)]
+    return subprocess.Popen(command, env=child.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, errors="replace")
 
 
 def test_random_calls_never_crash(tmp_path):
@@ -60,7 +59,8 @@ def test_sequences_are_repeatable():
     assert [trace(number) for number in range(20)] == [trace(number) for number in range(20)]
 
 
-@pytest.mark.parametrize("exception", [SystemError("error return without exception set"), AttributeError("x is not there at all"),
+@pytest.mark.parametrize("exception", [SystemError("error return without exception set"),
+                                       AttributeError("x is not there at all"),
                                        ValueError(""), ValueError("bad"), RecursionError("a sentence of words"),
                                        ZeroDivisionError("a sentence of words")])
 def test_an_exception_that_nobody_documented_is_noticed(exception):
@@ -69,7 +69,8 @@ def test_an_exception_that_nobody_documented_is_noticed(exception):
 
 
 def test_documented_exceptions_pass():
-    for exception in (calls.Planned("ours"), TypeError("a url is str or bytes, not int"), vidi.ClosedError("the set is closed")):
+    for exception in (calls.Planned("ours"), TypeError("a url is str or bytes, not int"),
+                      vidi.ClosedError("the set is closed")):
         calls.check(exception)
 
 

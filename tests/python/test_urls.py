@@ -1,4 +1,4 @@
-"""vidi.canon and vidi.urljoin: the URL Standard's results, for str and bytes alike; with VIDI_TESTDATA its public suites."""
+"""vidi.canon and vidi.urljoin give the URL Standard's results; with VIDI_TESTDATA, those of the public suites."""
 import json
 import os
 import pathlib

@@ -21,8 +21,8 @@ import vidi
 from support.refusal import INTERNAL
 from vidi import _vidi
 
-KINDS = ["fingerprint", "hashset", "sorted", "list", "classic", "blocked", "scalable", "counting", "multilayer", "eigen",
-         "spatial"]
+KINDS = ["fingerprint", "hashset", "sorted", "list", "classic", "blocked", "scalable", "counting", "multilayer",
+         "eigen", "spatial"]
 DOCUMENTED = (vidi.Error, TypeError, ValueError, OverflowError, MemoryError)
 
 
@@ -91,15 +91,16 @@ class Sequence:
             return text
         if form < 9:
             return text.encode()
-        return rng.choice([text.upper(), "http://", "", b"\xff\xfe", "http://bücher.example/\u20ac", "http://a/" + "x" * 9000,
-                           text + "#f", b"http://a/\0b"])
+        return rng.choice([text.upper(), "http://", "", b"\xff\xfe", "http://bücher.example/\u20ac",
+                           "http://a/" + "x" * 9000, text + "#f", b"http://a/\0b"])
 
     def wrong(self):
         rng = self.rng
         return rng.choice([
             None, 7, -1, 1.5, float("nan"), 1 << 64, -(1 << 70), True, 1j, [], ["http://a/"], {}, object(), Ellipsis,
-            bytearray(b"http://a/"), memoryview(b"http://a/"), "\ud800", "http://a/\udcff", vidi.Set, len, self, b"", "",
-            "a\0b", Number(self.back, rng.randrange(-1, 5)), Number(self.fail, 1), rng.choice(self.sets or [None]), Planned])
+            bytearray(b"http://a/"), memoryview(b"http://a/"), "\ud800", "http://a/\udcff", vidi.Set, len, self, b"",
+            "", "a\0b", Number(self.back, rng.randrange(-1, 5)), Number(self.fail, 1),
+            rng.choice(self.sets or [None]), Planned])
 
     def item(self):
         return self.url() if self.rng.random() < 0.93 else self.wrong()
@@ -161,6 +162,9 @@ class Sequence:
             return vidi.Set()
         return self.rng.choice(self.sets)
 
+    def another(self):
+        return self.a_set() if self.rng.random() < 0.9 else self.wrong()
+
     def path(self):
         rng = self.rng
         if rng.random() < 0.1:
@@ -169,12 +173,15 @@ class Sequence:
 
     def access(self):
         return self.some(memory_limit=lambda: self.one_of(0, 1 << 16, 1 << 20, 1 << 30),
-                         invalid=lambda: self.one_of("keep", "drop", "fail"), sync=lambda: self.one_of("everysec", "no", "always"),
-                         manual_commit=lambda: self.one_of(True, False), read_only=lambda: self.one_of(True, False, False, False),
+                         invalid=lambda: self.one_of("keep", "drop", "fail"),
+                         sync=lambda: self.one_of("everysec", "no", "always"),
+                         manual_commit=lambda: self.one_of(True, False),
+                         read_only=lambda: self.one_of(True, False, False, False),
                          accept_damage=lambda: self.one_of(True, False))
 
     def making(self):
-        return self.some(kind=lambda: self.one_of(*KINDS), params=lambda: self.one_of("", "multiset=on", "bits=40", "k=3", "x=1"),
+        return self.some(kind=lambda: self.one_of(*KINDS),
+                         params=lambda: self.one_of("", "multiset=on", "bits=40", "k=3", "x=1"),
                          capacity=self.number, error=self.share, keep_previous=lambda: self.one_of(True, True, False))
 
     # ---- calls ----
@@ -193,7 +200,8 @@ class Sequence:
     def make(self):
         options = {**self.making(), **self.access()}
         options.update(self.some(canon=lambda: self.one_of("whatwg", "crawl", "none", "key=host", "surt", "x"),
-                                 tracking=lambda: self.one_of("utm_*\n", "@builtin\nx\n"), key=lambda: self.one_of(bytes(16), b"x"),
+                                 tracking=lambda: self.one_of("utm_*\n", "@builtin\nx\n"),
+                                 key=lambda: self.one_of(bytes(16), b"x"),
                                  headroom=lambda: self.one_of(0.0, 1.25, 0.5))
                        if self.rng.random() < 0.3 else {})
         if self.rng.random() < 0.05:
@@ -263,10 +271,10 @@ class Sequence:
         self.a_set().seen_previously(self.item())
 
     def merge(self):
-        self.a_set().merge(self.a_set() if self.rng.random() < 0.9 else self.wrong(), **self.some(force=lambda: self.one_of(True, False)))
+        self.a_set().merge(self.another(), **self.some(force=lambda: self.one_of(True, False)))
 
     def like(self):
-        self.keep(vidi.Set.like(self.a_set() if self.rng.random() < 0.9 else self.wrong(), self.path(), **self.access()))
+        self.keep(vidi.Set.like(self.another(), self.path(), **self.access()))
 
     def copy(self):
         self.keep(self.a_set().copy())
@@ -308,8 +316,9 @@ class Sequence:
             self.walks.pop()
 
     def canon(self):
-        vidi.canon(self.item(), **self.some(profile=lambda: self.one_of("whatwg", "crawl", "surt", "key=site", "none", "x"),
-                                            base=self.item, tracking=lambda: self.one_of("utm_*\n", "@builtin\n")))
+        options = self.some(profile=lambda: self.one_of("whatwg", "crawl", "surt", "key=site", "none", "x"),
+                            base=self.item, tracking=lambda: self.one_of("utm_*\n", "@builtin\n"))
+        vidi.canon(self.item(), **options)
 
     def join(self):
         vidi.urljoin(self.item(), self.item())
@@ -324,12 +333,12 @@ class Sequence:
         self.rng.choice([lambda: pickle.dumps(seen), lambda: copy.copy(seen), lambda: copy.deepcopy(seen),
                          lambda: vidi.Set.__new__(vidi.Set).add("x"), lambda: repr(vidi.Set.__new__(vidi.Set)),
                          lambda: seen.__init__(), lambda: vidi.Set.add(self.wrong(), "x"), lambda: seen == self.wrong(),
-                         lambda: hash(seen) if type(seen).__hash__ else None, lambda: vidi.kinds(), lambda: gc.collect(0),
+                         lambda: hash(seen) if type(seen).__hash__ else None, vidi.kinds, lambda: gc.collect(0),
                          lambda: seen.add(), lambda: seen.add("a", "b"), lambda: seen.__exit__(None, None, None)])()
 
-    CALLS = {make: 8, add: 14, add_many: 10, has_many: 5, contains: 6, new: 8, step: 12, discard: 6, remove: 3, count: 3,
-             length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2, copy: 2,
-             to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5, join: 3,
+    CALLS = {make: 8, add: 14, add_many: 10, has_many: 5, contains: 6, new: 8, step: 12, discard: 6, remove: 3,
+             count: 3, length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2,
+             copy: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5, join: 3,
              plan: 0.5, odd: 4}
     NAMES, WEIGHTS = list(CALLS), list(CALLS.values())
 

@@ -1,6 +1,6 @@
 """
-The checkers: what must hold for anything that claims to be a set. Each takes `make`, which is called as vidi.Set is, and
-fails with AssertionError. test_checkers.py gives them sets with faults, each of which must be noticed.
+The checkers: what must hold for anything that claims to be a set. Each takes `make`, which is called as vidi.Set is,
+and fails with AssertionError. test_checkers.py gives them sets with faults, each of which must be noticed.
 """
 import gc
 import random

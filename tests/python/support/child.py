@@ -20,13 +20,16 @@ def die():
 """
 
 
+def environment():
+    """Ours, and `support` can be imported."""
+    path = os.pathsep.join(filter(None, [HERE, os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def start(program, *arguments, **options):
     """Starts a Python program that has vidi, url, urls and die() at hand; returns its Popen object."""
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [HERE, environment.get("PYTHONPATH")]))
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     command = [sys.executable, "-c", PROLOGUE + program, *map(str, arguments)]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    return subprocess.Popen(command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
 
 
