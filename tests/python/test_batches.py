@@ -132,6 +132,13 @@ def test_a_large_batch_is_taken_whole():
     assert len(seen) == 50_000
 
 
+def test_an_empty_batch_on_a_closed_set_is_refused_too():
+    seen = vidi.Set()
+    seen.close()
+    for call in (seen.add_many, seen.has_many):
+        refused(vidi.ClosedError, call, [])
+
+
 def test_long_urls_in_a_batch():
     seen = vidi.Set(kind="hashset")
     batch = ["https://example.org/" + "a" * length for length in (0, 10, 8_000, 8_200, 40_000, 1_000_000)]

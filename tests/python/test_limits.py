@@ -10,6 +10,8 @@ from support import child
 from support.refusal import check_sentence, refused
 from support.urls import url, urls
 
+pytest_plugins = ["support.folders"]
+
 FULL_DISK = """
 import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -93,6 +95,21 @@ except OSError:
 assert seen.closed
 make_room()
 vidi.Set(path).close()
+print("done")
+"""
+    assert child.run(program, tmp_path / "set") == "done\n"
+
+
+def test_what_only_closing_notices_is_raised(tmp_path):
+    program = FULL_DISK + """
+seen = vidi.Set(path, sync="no")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+assert seen.add(url(1))  # into a buffer
+must_fail(seen.close)
+assert seen.closed
+make_room()
+with vidi.Set(path) as seen:
+    assert url(1) not in seen
 print("done")
 """
     assert child.run(program, tmp_path / "set") == "done\n"
@@ -233,7 +250,7 @@ def test_names_of_any_bytes_work(tmp_path, name):
         assert url(1) in seen
 
 
-def test_exits_with_busy_threads_are_clean(tmp_path):
+def test_exits_with_busy_threads_are_clean(quick_folder):
     """Daemon threads in the middle of batches, and sets that nobody closed."""
     program = """
 seen, memory = vidi.Set(sys.argv[1], sync="no"), vidi.Set(kind="hashset")
@@ -251,8 +268,8 @@ for number in range(3):
 ready.wait()
 """
     for turn in range(4):
-        child.run(program, tmp_path / f"set{turn}")
-        with vidi.Set(tmp_path / f"set{turn}") as seen:
+        child.run(program, quick_folder / f"set{turn}")
+        with vidi.Set(quick_folder / f"set{turn}") as seen:
             assert len(seen) >= 2000
 
 

@@ -166,12 +166,85 @@ def test_blocks_of_python_memory_are_not_leaked():
             seen.add_many(urls(100)), list(seen), list(seen.new(urls(100))), seen.stats, seen.copy(), repr(seen)
             list(seen.hashes()), seen.to_bytes(), vidi.plan(urls=1000, lost=1), vidi.kinds(), vidi.Set.like(seen)
             failing(seen.add_many, urls(100) + [None]), failing(seen.merge, None), failing(vidi.canon, "a", "b")
+            fresh = vidi.Set()
+            walks = [fresh.new(urls(10, f"{start}") + urls(10, "same")) for start in range(3)]
+            for walk in walks * 3:
+                next(walk)
         gc.collect()
         return sys.getallocatedblocks()
 
     blocks()
     before = blocks()
     assert blocks() - before < 50
+
+
+HEAP = """
+import ctypes
+
+class Heap(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks",
+                                                     "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+libc = ctypes.CDLL(None)
+libc.mallinfo2.restype = Heap
+
+def used():
+    gc.collect()
+    heap = libc.mallinfo2()
+    return heap.uordblks + heap.hblkhd
+
+def fails(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except (TypeError, ValueError, OSError):
+        return
+    raise AssertionError("it did not fail")
+
+seen = vidi.Set(kind="hashset")
+seen.add_many(urls(2000))
+batch, wrong = urls(2000), urls(2000) + [None]
+kept = []
+operations = [
+    lambda: iter(seen), lambda: list(seen), lambda: next(iter(seen)), seen.hashes, lambda: list(seen.hashes()),
+    seen.to_bytes, seen.copy, lambda: vidi.Set.from_bytes(seen.to_bytes()), lambda: seen.add_many(batch),
+    lambda: seen.has_many(batch), lambda: list(seen.new(batch)), lambda: fails(seen.add_many, wrong),
+    lambda: fails(list, vidi.Set().new(wrong)), lambda: vidi.canon("HTTP://A/" + "x" * 20_000),
+    lambda: vidi.urljoin("http://a/", "x" * 20_000), lambda: vidi.plan(urls=1000, lost=1),
+    lambda: fails(vidi.canon, "http://a b/" + "x" * 20_000), lambda: vidi.Set(canon="crawl", tracking="xyz\\n" * 5000),
+    lambda: fails(vidi.Set, "x" * 20_000, kind="nonsense"), lambda: fails(vidi.Set.from_bytes, bytes(20_000)),
+    lambda: seen.stats, lambda: seen.content_digest(), lambda: [next(w) for w in [vidi.Set().new(batch)] * 50],
+]
+if sys.argv[1] == "plant":
+    operations = [lambda: kept.append(bytes(20_000))]
+for operation in operations:
+    for _ in range(3):
+        operation()
+    before = used()
+    for _ in range(25):
+        operation()
+    grown = used() - before
+    assert grown < 100_000, (operations.index(operation), grown)
+print("done" if before > 0 else "no figures")
+"""
+
+
+@pytest.fixture
+def plain_malloc(monkeypatch):
+    """All memory of Python comes from malloc, one piece at a time, so that it can be counted."""
+    monkeypatch.setenv("PYTHONMALLOC", "malloc")
+
+
+def test_the_heap_does_not_grow(plain_malloc):
+    """Memory that neither the set's allocator nor Python's small blocks know about: each operation is repeated."""
+    answer = child.run(HEAP, "")
+    if answer == "no figures\n":
+        pytest.skip("malloc is not that of the C library")
+    assert answer == "done\n"
+
+
+def test_a_heap_that_grows_is_noticed(plain_malloc):
+    status, output, errors = child.finish(child.start(HEAP, "plant"))
+    assert output == "no figures\n" or (status != 0 and "AssertionError: (0, " in errors)
 
 
 NO_MEMORY = """

@@ -100,6 +100,16 @@ def test_two_iterators_never_yield_the_same_pending_url():
     assert len(seen) == 4
 
 
+def test_what_is_not_a_url_is_pending_apart_from_urls():
+    """Under key=host the form of a page is "example.org", and so are these bytes, but they are kept apart."""
+    hosts = vidi.Set(canon="key=host")
+    one, two, three = (hosts.new([text]) for text in ("http://example.org/", "example.org", "http://example.org/b"))
+    assert next(one) == "http://example.org/"
+    assert next(two) == "example.org"
+    assert list(three) == []
+    assert list(one) == list(two) == [] and len(hosts) == 2
+
+
 def test_what_another_iterator_gave_up_is_offered_by_a_later_one():
     seen = vidi.Set()
     one = seen.new([url(0)])
@@ -148,6 +158,7 @@ def test_what_is_not_a_url_follows_the_policy_of_the_set():
     assert next(walk) == url(0)
     refused(vidi.InvalidURL, next, walk)
     assert url(0) in fail  # its next item was asked for
+    assert list(walk) == [url(1)]  # the bad one is left behind
 
 
 def test_an_exception_of_the_iterable_comes_through_and_loses_nothing():
@@ -171,6 +182,7 @@ def test_a_wrong_item_is_refused_and_the_pending_one_is_kept():
     assert next(walk) == url(0)
     refused(TypeError, next, walk)
     assert url(0) in seen and len(seen) == 1
+    assert list(walk) == [url(1)] and url(1) in seen
 
 
 @pytest.mark.parametrize("wrong", [None, 7, object()])
@@ -191,8 +203,7 @@ def test_a_read_only_set_is_refused(tmp_path):
     path = tmp_path / "set"
     vidi.Set(path).close()
     with vidi.Set(path, read_only=True) as seen:
-        with pytest.raises(vidi.Error):
-            list(seen.new(urls(3)))
+        refused(vidi.Error, seen.new, urls(3))
 
 
 def test_the_last_item_is_added_at_the_end_of_the_loop(tmp_path):

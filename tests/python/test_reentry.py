@@ -72,6 +72,24 @@ def test_an_iterator_may_ask_its_own_iterator_of_new():
     assert seen.has_many(urls(3)) == [True] * 3
 
 
+def test_asking_for_an_item_while_one_is_made_is_refused():
+    seen = vidi.Set()
+
+    class Feed:
+        left = iter(urls(4))
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            refused(ValueError, next, walk)
+            refused(ValueError, walk.close)
+            return next(self.left)
+
+    walk = seen.new(Feed())
+    assert list(walk) == urls(4) and len(seen) == 4
+
+
 def test_an_iterable_may_close_the_iterator_of_new_that_reads_it():
     seen = vidi.Set()
     walk = seen.new(Calling(urls(5), lambda: walk.close()))

@@ -9,6 +9,8 @@ import vidi
 from support import checks, child
 from support.urls import url, urls
 
+pytest_plugins = ["support.folders"]
+
 
 def run_threads(*works):
     """Runs each function in a thread of its own; the first exception is raised here."""
@@ -43,9 +45,9 @@ def test_of_many_threads_one_is_told_true(kind, switching):
     checks.check_threads(lambda: vidi.Set(kind=kind))
 
 
-def test_of_many_threads_one_is_told_true_in_a_folder(tmp_path, switching):
-    checks.check_threads(lambda: vidi.Set(tmp_path / "set"))
-    checks.check_threads(lambda: vidi.Set(tmp_path / "manual", manual_commit=True))
+def test_of_many_threads_one_is_told_true_in_a_folder(quick_folder, switching):
+    checks.check_threads(lambda: vidi.Set(quick_folder / "set"))
+    checks.check_threads(lambda: vidi.Set(quick_folder / "manual", manual_commit=True))
 
 
 def test_iterators_of_new_in_threads_share_the_work(switching):
@@ -63,9 +65,9 @@ def test_iterators_of_new_in_threads_share_the_work(switching):
     assert sorted(every) == sorted(urls(1500)) and len(seen) == 1500
 
 
-def test_closing_waits_for_calls_and_later_calls_are_told(tmp_path, switching):
+def test_closing_waits_for_calls_and_later_calls_are_told(quick_folder, switching):
     for turn in range(10):
-        path = tmp_path / str(turn)
+        path = quick_folder / str(turn)
         seen = vidi.Set(path, kind="hashset")
         told, started = [[] for _ in range(3)], threading.Barrier(4)
 
@@ -97,6 +99,82 @@ def test_closing_waits_for_calls_and_later_calls_are_told(tmp_path, switching):
             assert len(again) - len(every) <= 40
 
 
+CLOSED_IN_A_BATCH = """
+sys.setswitchinterval(1e6)  # the other thread gets its turn when the batch lets the lock go, and not before
+batch = urls(60_000)
+cut = 0
+for turn in range(12):
+    path = sys.argv[1] and f"{sys.argv[1]}{turn}"
+    seen = vidi.Set(path or None, kind="hashset", sync="no")
+    begin = threading.Event()
+    def closer():
+        begin.wait()
+        seen.close()
+        assert seen.closed
+    thread = threading.Thread(target=closer)
+    thread.start()
+    begin.set()
+    try:
+        answers = seen.add_many(batch)
+        assert answers == [True] * len(batch)
+    except vidi.ClosedError as error:
+        answers = getattr(error, "answers", [None] * len(batch))
+        assert set(answers) <= {True, None}
+    cut += None in answers
+    thread.join()
+    assert seen.closed
+    if path:
+        with vidi.Set(path) as again:
+            assert again.has_many(batch) == [answer is True for answer in answers]
+print("done")
+"""
+
+
+@pytest.mark.parametrize("where", ["memory", "folder"])
+def test_closing_in_the_middle_of_a_batch_waits_for_it_or_ends_it_in_order(quick_folder, where):
+    """What was answered is in the set, and nothing else is."""
+    assert child.run(CLOSED_IN_A_BATCH, quick_folder / "set" if where == "folder" else "") == "done\n"
+
+
+INTERRUPTED = """
+class Stop(Exception):
+    pass
+
+def stop(*_):
+    raise Stop("enough for now")
+
+signal.signal(signal.SIGUSR1, stop)
+sys.setswitchinterval(1e6)
+batch, main = urls(200_000), threading.main_thread().ident
+for turn in range(50):
+    seen, begin = vidi.Set(), threading.Event()
+    def interrupt():
+        begin.wait()
+        signal.pthread_kill(main, signal.SIGUSR1)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    answers = None
+    try:
+        begin.set()
+        answers = seen.add_many(batch)
+        thread.join()
+    except Stop as error:
+        answers = getattr(error, "answers", answers)
+    thread.join()
+    if answers and None in answers:
+        assert set(answers) == {True, None}
+        assert seen.has_many(batch) == [answer is True for answer in answers]
+        assert seen.add_many(batch) == [answer is None for answer in answers]
+        print("done")
+        break
+"""
+
+
+def test_a_signal_ends_a_long_batch_and_the_answers_so_far_are_kept():
+    """Ctrl-C works, and nothing is lost by it."""
+    assert child.run(INTERRUPTED) == "done\n"
+
+
 def test_many_threads_may_close(switching):
     for _ in range(20):
         seen = vidi.Set()
@@ -105,9 +183,29 @@ def test_many_threads_may_close(switching):
         assert seen.closed
 
 
-def test_everything_at_once(tmp_path, switching):
+def test_the_folder_is_free_when_any_close_returns(quick_folder, switching):
+    """The thread that comes last to the barrier begins to close; the other one must wait until that is complete."""
+    for turn in range(10):
+        path = quick_folder / str(turn)
+        seen, begin = vidi.Set(path, kind="hashset"), threading.Barrier(2)
+        seen.add_many(urls(20_000))
+
+        def opens(seen=seen, begin=begin, path=path):
+            begin.wait()
+            seen.close()
+            with vidi.Set(path) as again:
+                assert len(again) == 20_000
+
+        def closes(seen=seen, begin=begin):
+            begin.wait()
+            seen.close()
+
+        run_threads(opens, closes)
+
+
+def test_everything_at_once(quick_folder, switching):
     """All calls that may run beside one another do so; the URLs that were there from the beginning stay."""
-    seen = vidi.Set(tmp_path / "set", kind="hashset", sync="no")
+    seen = vidi.Set(quick_folder / "set", kind="hashset", sync="no")
     other = vidi.Set.like(seen)
     other.add_many(urls(50, "other"))
     seen.add_many(urls(200))

@@ -338,8 +338,8 @@ class Sequence:
 
     CALLS = {make: 8, add: 14, add_many: 10, has_many: 5, contains: 6, new: 8, step: 12, discard: 6, remove: 3,
              count: 3, length: 3, iterate: 4, hashes: 3, commit: 5, store: 3, rotate: 4, previous: 3, merge: 4, like: 2,
-             copy: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5, join: 3,
-             plan: 0.5, odd: 4}
+             copy: 2, to_bytes: 3, from_bytes: 4, tell: 5, digest: 2, expect: 2, close: 1, leave: 1, drop: 2, canon: 5,
+             join: 3, plan: 0.5, odd: 4}
     NAMES, WEIGHTS = list(CALLS), list(CALLS.values())
 
     def call(self):

@@ -48,6 +48,7 @@ def run(program, *arguments):
     """Runs a program that must end by itself without an error, and returns what it printed."""
     status, output, errors = finish(start(program, *arguments))
     assert status == 0, f"exit status {status}\n{errors}"
+    assert "Exception ignored" not in errors, errors
     return output
 
 
