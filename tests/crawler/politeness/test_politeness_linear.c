@@ -45,8 +45,8 @@ void *__wrap_tdelete(const void *key, void **root, compare *by)
     return __real_tdelete(key, root, by);
 }
 
-/* A heap of 2^17 nodes has 17 levels. A call searches at most four trees, or moves four nodes by some five steps a level. */
-enum { QUEUES = 100000, MOST_WORK = 1000 };
+/* A heap of 2^15 nodes has 15 levels. A call searches at most four trees, or moves four nodes by some five steps a level. */
+enum { QUEUES = 20000, MOST_WORK = 1000 };
 
 static uint64_t most;
 
