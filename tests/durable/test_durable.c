@@ -290,7 +290,7 @@ static void statistics_are_those_of_a_set_in_memory_and_survive(void **state)
     const test_case *which = *state;
     for (size_t mode = 0; mode < TEST_MODES; mode++) {
         unsigned flags = test_modes[mode].flags;
-        uint64_t n = test_case_few(which, 3000);
+        uint64_t n = test_case_few(which, 1500);
         test_options made;
         home at;
         test_case_options(&made, which, 2 * n, 1);

@@ -16,12 +16,16 @@
 
 static vidi_set *filled_set(const test_case *which, uint64_t n)
 {
-    char room[TEST_URL_ROOM];
+    enum { PART = 512 };
+    test_batch batch;
+    uint8_t verdicts[PART];
     vidi_set *set = test_case_set(which, n, 1, NULL);
-    for (uint64_t i = 0; i < n; i++) {
-        vidi_str url = {room, test_url(room, sizeof room, 1, i)};
-        assert_true(vidi_add(set, url) > 0);
+    test_batch_init(&batch, PART);
+    for (uint64_t at = 0; at < n; at += batch.n) {
+        test_batch_fill(&batch, test_url, 1, at, n - at < PART ? (size_t)(n - at) : PART);
+        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
     }
+    test_batch_free(&batch);
     return set;
 }
 

@@ -10,6 +10,7 @@
 #include "support/access.h"
 #include "support/alloc.h"
 #include "support/check.h"
+#include "support/env.h"
 #include "support/folder.h"
 #include "support/runner.h"
 #include "support/urls.h"
@@ -409,7 +410,10 @@ static void a_full_set_leaves_the_rest_untried(void **state)
     unmix(&from);
 }
 
-/* Each request for memory is refused in turn; afterwards the whole is done once more, and nothing is missing. */
+/*
+ * Each request for memory is refused in turn, under the sanitizers every third; afterwards the whole is done once more, and
+ * nothing is missing.
+ */
 static void refuse_each(const char *kind, const char *params, bool durable, uint32_t flags, bool long_url)
 {
     enum { N = 2500 };
@@ -421,7 +425,7 @@ static void refuse_each(const char *kind, const char *params, bool durable, uint
     memcpy(text, "HTTP://long.example/", 20);
     if (long_url)
         from.urls[N / 2] = (vidi_str){text, sizeof text};
-    for (uint64_t at = 1, refused = 1; refused; at++) {
+    for (uint64_t at = 1, refused = 1; refused; at += test_sanitized() ? 3 : 1) {
         char folder[TEST_PATH], path[TEST_PATH];
         test_allocator allocator;
         test_allocator_init(&allocator);

@@ -240,7 +240,7 @@ static void growth_is_quiet_until_it_fails(void **state)
         vidi_access access = VIDI_ACCESS_INIT;
         options.kind = kinds[i];
         options.access = &access;
-        access.memory_limit = 1 << 20;
+        access.memory_limit = 1 << 18;
         options.error = i == 1 ? 0.01 : 0;
         uint64_t plain = add_to_the_limit(&options, 0, 2000000);
         assert_true(plain > 1000 && plain < 2000000);
