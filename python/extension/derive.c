@@ -29,7 +29,7 @@ static PyObject *target_wrap(target *self, PyObject *type, vidi_set *set, int er
     if (error == VIDI_OK)
         object = vp_wrap((PyTypeObject *)type, set, self->path, &self->access);
     else if (!PyErr_Occurred())
-        vp_raise_opening(error);
+        vp_raise(error);
     Py_CLEAR(self->owner);
     return object;
 }

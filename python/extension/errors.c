@@ -5,15 +5,15 @@
 
 /* The names of the classes, at the place of their code: VIDI_EARGUMENT is -1. */
 static const char *const names[] = {
-    "Error",       "ArgumentError", "OptionError",  "OutOfMemory",  "LimitError",
-    "AbsentError", "CannotError",   "DiffersError", "FormatError",  "DiskError",
-    "KernelError", "ExistsError",   "BusyError",    "DamagedError", "RateError",
+    "Error",         "ArgumentError", "OptionError",  "OutOfMemory",  "LimitError",
+    "NotFoundError", "CannotError",   "DiffersError", "FormatError",  "DiskError",
+    "KernelError",   "ExistsError",   "BusyError",    "DamagedError", "RateError",
 };
 
 #define CLASSES (sizeof names / sizeof *names)
 
 static PyObject *classes[CLASSES];
-static PyObject *invalid_url, *not_found, *closed, *forked;
+static PyObject *invalid_url, *absent, *closed, *forked;
 
 static bool take(PyObject *module, const char *name, PyObject **class)
 {
@@ -33,7 +33,7 @@ bool vp_errors_init(void)
 
     if (!module)
         return false;
-    bool found = take(module, "InvalidURL", &invalid_url) && take(module, "NotFoundError", &not_found) &&
+    bool found = take(module, "InvalidURL", &invalid_url) && take(module, "AbsentError", &absent) &&
                  take(module, "ClosedError", &closed) && take(module, "ForkError", &forked);
     for (size_t i = 0; found && i < CLASSES; i++)
         found = take(module, names[i], &classes[i]);
@@ -65,9 +65,9 @@ PyObject *vp_raise(int error)
     return raise(class_of(error), vidi_message());
 }
 
-PyObject *vp_raise_opening(int error)
+PyObject *vp_raise_absent(void)
 {
-    return raise(error == VIDI_EABSENT ? not_found : class_of(error), vidi_message());
+    return raise(absent, vidi_message());
 }
 
 PyObject *vp_raise_sentence(int error, const char *sentence)

@@ -82,12 +82,15 @@ bool vp_new_init(void);
 
 /* ---- errors.c ---- */
 
-/* Raises the exception of a code of the library, VIDI_INVALID among them, with vidi_message(); returns NULL. */
+/*
+ * Raises the exception of a code of the library, VIDI_INVALID among them, with vidi_message(); returns NULL.
+ * VIDI_EABSENT is a FileNotFoundError: what is missing is a folder or a file.
+ */
 PyObject *vp_raise(int error);
-/* The same when a set is opened: there, VIDI_EABSENT is a FileNotFoundError and not a KeyError. */
-PyObject *vp_raise_opening(int error);
 /* Raises the exception of a code with a sentence of our own; returns NULL. */
 PyObject *vp_raise_sentence(int error, const char *sentence);
+/* Raises the KeyError for a URL that is not in the set, with vidi_message(); returns NULL. */
+PyObject *vp_raise_absent(void);
 /* For calls on a set that is closed, or was inherited by a child of fork(). */
 PyObject *vp_raise_closed(void);
 PyObject *vp_raise_forked(void);

@@ -132,6 +132,18 @@ static bool plan(request *request, double lost)
     return true;
 }
 
+/* With `like`, everything that the two sets must have in common comes from the other one. */
+static bool leaves_to_like(const request *request, const PyObject *lost)
+{
+    const vidi_options *options = &request->options;
+
+    if (!request->like || !(options->kind || options->params || options->capacity || options->error > 0 ||
+                            options->canon || options->tracking || lost))
+        return true;
+    vp_raise_sentence(VIDI_EOPTION, "like brings kind, params, capacity, error, canon and tracking; leave them out");
+    return false;
+}
+
 enum { PATH, KIND, PARAMS, CAPACITY, ERROR, LOST, CANON, TRACKING, KEY, LIKE, HEADROOM, KEEP_PREVIOUS, NAMES };
 
 static bool take_options(PyObject *const values[NAMES], request *request)
@@ -153,7 +165,7 @@ static bool take_options(PyObject *const values[NAMES], request *request)
                  vp_to_real(values[HEADROOM], "headroom", &options->headroom) &&
                  to_flag(values[KEEP_PREVIOUS], VIDI_KEEP_PREVIOUS, &options->flags);
     request->asked_kind = options->kind;
-    return taken && (!lost_object || plan(request, lost));
+    return taken && leaves_to_like(request, lost_object) && (!lost_object || plan(request, lost));
 }
 
 /* ---- does a set that was there fit? ---- */
@@ -237,7 +249,7 @@ static vidi_set *open_request(request *request)
     if (request->like)
         vp_leave(request->like);
     if (error < 0)
-        return (void *)vp_raise_opening(error);
+        return (void *)vp_raise(error);
     if (!request->options.path || fits(set, request))
         return set;
     VP_RELEASED(vidi_close(set));

@@ -98,8 +98,8 @@ static PyObject *remove_url(PyObject *self, PyObject *url)
 
     if (verdict == VIDI_OK)
         Py_RETURN_NONE;
-    if (is_dropped(self, verdict))
-        return vp_raise_sentence(VIDI_EABSENT, vidi_message());
+    if (verdict == VIDI_EABSENT || is_dropped(self, verdict))
+        return vp_raise_absent();
     return raise_for(verdict);
 }
 

@@ -3,6 +3,7 @@ import ctypes
 import gc
 import importlib
 import itertools
+import shutil
 import signal
 import sys
 
@@ -136,3 +137,18 @@ def test_sub_interpreters_are_refused():
         interpreters.run_string(other, f"import sys; sys.path[:] = {sys.path!r}; import vidi")
     interpreters.destroy(other)
     assert importlib.import_module("vidi").Set().add("http://example.org/")
+
+
+def test_a_folder_that_is_gone_is_not_a_missing_key(tmp_path):
+    seen = vidi.Set(tmp_path / "set")
+    shutil.rmtree(tmp_path / "set")
+    with pytest.raises(vidi.Error) as caught:
+        seen.snapshot()
+    assert isinstance(caught.value, OSError) and not isinstance(caught.value, KeyError)
+
+
+@pytest.mark.parametrize("option", [{"kind": "hashset"}, {"params": "bits=40"}, {"capacity": 10}, {"error": 0.1},
+                                    {"canon": "none"}, {"tracking": "a"}, {"capacity": 10, "lost": 1}])
+def test_like_brings_what_both_sets_must_have_in_common(option):
+    with pytest.raises(vidi.OptionError, match="^like brings kind"):
+        vidi.Set(like=vidi.Set(), **option)
