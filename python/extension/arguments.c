@@ -101,16 +101,6 @@ bool vp_arguments_and_rest(const vp_signature *signature, PyObject *args, PyObje
 /* ---- numbers ---- */
 
 /* Replaces the exception, "an integer is required" for example, by one that names the argument. */
-bool vp_refuse_type(PyObject *object, const char *name, const char *wanted)
-{
-    PyErr_Clear();
-    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-    if (type)
-        PyErr_Format(PyExc_TypeError, "%s must be %s, not %U", name, wanted, type);
-    Py_XDECREF(type);
-    return false;
-}
-
 static bool refuse_value(PyObject *object, const char *name, const char *wanted)
 {
     PyErr_Clear();

@@ -48,7 +48,4 @@ bool vp_to_bool(PyObject *object, bool *value);
 /* A str without NUL, borrowed from the object; None is NULL. */
 bool vp_to_words(PyObject *object, const char *name, const char **value);
 
-/* Raises a TypeError, in the place of one that is set: "NAME must be WANTED, not TYPE". Returns false. */
-bool vp_refuse_type(PyObject *object, const char *name, const char *wanted);
-
 #endif

@@ -18,8 +18,8 @@
 #define PIECE_LEAST ((size_t)1 << 10)
 #define PIECE_MOST ((size_t)1 << 18) /* some 20 ms */
 
-#define LINE 64
-#define FETCHED 512
+#define LINE 64     /* bytes of a cache line */
+#define FETCHED 512 /* bytes of a string that are fetched ahead */
 
 typedef int batch_call(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *verdicts);
 
@@ -40,7 +40,7 @@ static int has_batch(vidi_set *set, const vidi_str *urls, size_t n, uint8_t *ver
 
 /* ---- before ---- */
 
-/* Adds the item's number to a TypeError; other exceptions stay as they are. */
+/* Adds the item's number to the sentence of a TypeError; other exceptions stay as they are. */
 static void name_item(size_t i)
 {
     PyObject *kind, *value, *trace;
@@ -227,31 +227,32 @@ static PyObject *has_many(PyObject *self, PyObject *urls)
     return call_many(self, urls, has_batch, VIDI_SEEN);
 }
 
-PyDoc_STRVAR(add_many_doc,
-             "add_many($self, urls, /)\n"
-             "--\n"
-             "\n"
-             "Add many URLs, in their order: a list with True for each that is new, False for the others.\n"
-             "\n"
-             ">>> s = vidi.Set()\n"
-             ">>> s.add_many(['http://example.org/', 'http://example.org/a', 'http://example.org/'])\n"
-             "[True, True, False]\n"
-             "\n"
-             "Much faster than single calls, and other threads run meanwhile. The iterable is read to its\n"
-             "end before anything is added: an item that is neither str nor bytes is a TypeError, and then\n"
-             "the set is as it was. If the call fails later, because memory runs out for example, the\n"
-             "exception's attribute `answers` is the list so far, with None for URLs that were not tried.\n");
+static const char add_many_doc[] =
+    "add_many($self, urls, /)\n"
+    "--\n"
+    "\n"
+    "Add many URLs, in their order; return a list with True for each that is new, False for the others.\n"
+    "\n"
+    "    >>> s = vidi.Set()\n"
+    "    >>> s.add_many(['http://example.org/', 'http://example.org/a', 'http://example.org/'])\n"
+    "    [True, True, False]\n"
+    "\n"
+    "This is much faster than single calls, and other threads run meanwhile. The iterable is read to its\n"
+    "end before anything is added: an item that is neither str nor bytes is a TypeError, and then\n"
+    "the set is as it was. If the call fails later, because memory runs out for example, the\n"
+    "exception's attribute `answers` is the list so far, with None for URLs that were not tried.\n";
 
-PyDoc_STRVAR(has_many_doc, "has_many($self, urls, /)\n"
-                           "--\n"
-                           "\n"
-                           "Look many URLs up without adding them: a list with True for each that is in the set.\n"
-                           "\n"
-                           ">>> s = vidi.Set()\n"
-                           ">>> s.add('http://example.org/')\n"
-                           "True\n"
-                           ">>> s.has_many(['http://example.org/', 'http://example.org/a'])\n"
-                           "[True, False]\n");
+static const char has_many_doc[] =
+    "has_many($self, urls, /)\n"
+    "--\n"
+    "\n"
+    "Look many URLs up; return a list with True for each that is in the set. Nothing is added.\n"
+    "\n"
+    "    >>> s = vidi.Set()\n"
+    "    >>> s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> s.has_many(['http://example.org/', 'http://example.org/a'])\n"
+    "    [True, False]\n";
 
 const PyMethodDef vp_batch_methods[] = {
     {"add_many", add_many, METH_O, add_many_doc},

@@ -202,9 +202,8 @@ static vidi_access access_of_copy(const set_object *self)
     return access;
 }
 
-static PyObject *copy(PyObject *object, PyObject *none)
+static PyObject *copy(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     set_object *self = (set_object *)object;
     vidi_set *twin = NULL;
     int error;

@@ -1,4 +1,4 @@
-/* What belongs to sets in folders: marks, commits, notes, syncs and snapshots; and expect(). All release the GIL. */
+/* Methods for sets in folders: marks, commits, notes, syncs and snapshots; and expect(). All release the GIL. */
 #include "arguments.h"
 
 typedef int plain_call(vidi_set *set);
@@ -126,68 +126,70 @@ static PyObject *note_of(PyObject *object, void *Py_UNUSED(closure))
     return error < 0 ? vp_raise(error) : PyBytes_FromStringAndSize(note, (Py_ssize_t)len);
 }
 
-PyDoc_STRVAR(commit_doc,
-             "commit($self, /)\n"
-             "--\n"
-             "\n"
-             "Say that all new URLs so far have been handled (manual_commit=True). After a crash, URLs that\n"
-             "were never committed are new again. Does nothing for other sets.\n");
+static const char commit_doc[] =
+    "commit($self, /)\n"
+    "--\n"
+    "\n"
+    "Say that all new URLs so far have been handled (manual_commit=True). After a crash, URLs that\n"
+    "were never committed are new again. Does nothing for other sets.\n";
 
-PyDoc_STRVAR(mark_doc, "mark($self, /)\n"
-                       "--\n"
-                       "\n"
-                       "A mark after everything answered so far, for commit_to(). 0 without manual_commit.\n");
+static const char mark_doc[] =
+    "mark($self, /)\n"
+    "--\n"
+    "\n"
+    "Return a mark after everything answered so far, for commit_to(); 0 without manual_commit.\n";
 
-PyDoc_STRVAR(commit_to_doc, "commit_to($self, mark, /)\n"
-                            "--\n"
-                            "\n"
-                            "Commit everything that was answered before the mark, and nothing after it.\n"
-                            "\n"
-                            ">>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
-                            ">>> s.add('http://example.org/')\n"
-                            "True\n"
-                            ">>> handled = s.mark()\n"
-                            ">>> s.add('http://example.org/a')\n"
-                            "True\n"
-                            ">>> s.commit_to(handled)\n"
-                            ">>> s.stats.staged\n"
-                            "1\n"
-                            ">>> s.close()\n");
+static const char commit_to_doc[] = "commit_to($self, mark, /)\n"
+                                    "--\n"
+                                    "\n"
+                                    "Commit everything that was answered before the mark, and nothing after it.\n"
+                                    "\n"
+                                    "    >>> s = vidi.Set('crawl.vidi', manual_commit=True)\n"
+                                    "    >>> s.add('http://example.org/')\n"
+                                    "    True\n"
+                                    "    >>> handled = s.mark()\n"
+                                    "    >>> s.add('http://example.org/a')\n"
+                                    "    True\n"
+                                    "    >>> s.commit_to(handled)\n"
+                                    "    >>> s.stats.staged\n"
+                                    "    1\n"
+                                    "    >>> s.close()\n";
 
-PyDoc_STRVAR(commit_note_doc,
-             "commit_note($self, mark, note, /)\n"
-             "--\n"
-             "\n"
-             "Commit up to the mark and replace the note, both or neither. A note is up to 4,096 bytes\n"
-             "that belong to what is committed, such as the length of the file that URLs went to.\n"
-             "\n"
-             ">>> s = vidi.Set('noted.vidi', manual_commit=True)\n"
-             ">>> s.commit_note(s.mark(), b'page 7')\n"
-             ">>> s.note\n"
-             "b'page 7'\n"
-             ">>> s.close()\n");
+static const char commit_note_doc[] =
+    "commit_note($self, mark, note, /)\n"
+    "--\n"
+    "\n"
+    "Commit up to the mark and replace the note, both or neither. A note is up to 4,096 bytes\n"
+    "that belong to what is committed, such as the length of the file that URLs went to.\n"
+    "\n"
+    "    >>> s = vidi.Set('noted.vidi', manual_commit=True)\n"
+    "    >>> s.commit_note(s.mark(), b'page 7')\n"
+    "    >>> s.note\n"
+    "    b'page 7'\n"
+    "    >>> s.close()\n";
 
-PyDoc_STRVAR(sync_doc, "sync($self, /)\n"
-                       "--\n"
-                       "\n"
-                       "Return when everything committed is on disk.\n");
+static const char sync_doc[] = "sync($self, /)\n"
+                               "--\n"
+                               "\n"
+                               "Return when everything committed is on disk.\n";
 
-PyDoc_STRVAR(snapshot_doc,
-             "snapshot($self, /)\n"
-             "--\n"
-             "\n"
-             "Write a new snapshot and begin a new log. This also happens by itself from time to time.\n");
+static const char snapshot_doc[] =
+    "snapshot($self, /)\n"
+    "--\n"
+    "\n"
+    "Write a new snapshot and begin a new log. This also happens by itself from time to time.\n";
 
-PyDoc_STRVAR(verify_doc,
-             "verify($self, /)\n"
-             "--\n"
-             "\n"
-             "Check every byte of a set that was opened with read_only=True; FormatError says what is wrong.\n");
+static const char verify_doc[] =
+    "verify($self, /)\n"
+    "--\n"
+    "\n"
+    "Check every byte of a set that was opened with read_only=True; FormatError says what is wrong.\n";
 
-PyDoc_STRVAR(expect_doc, "expect($self, urls, /)\n"
-                         "--\n"
-                         "\n"
-                         "A hint: so many URLs will be in the set in the end. It then grows in larger steps.\n");
+static const char expect_doc[] =
+    "expect($self, urls, /)\n"
+    "--\n"
+    "\n"
+    "Tell the set how many URLs it will hold in the end, so that it grows in larger steps.\n";
 
 const PyMethodDef vp_durable_methods[] = {
     {"mark", mark, METH_NOARGS, mark_doc},

@@ -60,10 +60,11 @@ extern PyTypeObject *vp_set_type;
  * that names the type, or a UnicodeEncodeError for surrogates.
  */
 static inline bool vp_text(PyObject *object, vidi_str *text);
+/* The same, for what vp_text does not do inline. */
 bool vp_text_of_any(PyObject *object, vidi_str *text);
 
-/* Raises a TypeError: "a URL must be a str or bytes, not int". Returns false. */
-bool vp_wrong_type(PyObject *object, const char *wanted);
+/* Raises a TypeError, in place of an exception that is set: "NAME must be WANTED, not int". Returns false. */
+bool vp_refuse_type(PyObject *object, const char *name, const char *wanted);
 /* A single URL is an iterable, too, of its letters, but nobody means that: false with a TypeError. */
 bool vp_refuse_single(PyObject *urls);
 
@@ -111,7 +112,10 @@ static inline vidi_set *vp_opened(set_object *self);
 /* The same for calls that release the GIL: if it returns the set, vp_leave must follow, with the GIL held. */
 vidi_set *vp_enter(set_object *self);
 void vp_leave(set_object *self);
+/* Raises why the set cannot be used; returns NULL. */
 vidi_set *vp_refuse(set_object *self);
+/* The set was open when this process was forked, so it belongs to the parent. */
+bool vp_is_inherited(const set_object *self);
 
 /* Runs a statement without the GIL. It must not touch a Python object, nor leave by return or goto. */
 #define VP_RELEASED(statement)                                                                                         \
@@ -137,15 +141,16 @@ void vp_lifetime_forked(void);
 
 /* ---- hint.c ---- */
 
-/* When a set was opened with this many URLs in it: when is it to get its first hint? */
+/* The number of URLs at which a set gets its first hint, if it had this many when it was opened. */
 uint64_t vp_first_hint(uint64_t urls);
 /* Tells the set how large it may become: it has so many URLs, or will soon. Runs no Python code. */
 void vp_hint(set_object *self, uint64_t urls);
+/* The same, if it is time. */
 static inline void vp_hint_if_due(set_object *self, uint64_t urls);
 
 /* ---- open.c ---- */
 
-/* How to use a set, from the keywords memory_limit, invalid, sync, manual_commit, read_only and accept_damage. */
+/* How a set is used, from the keywords memory_limit, invalid, sync, manual_commit, read_only and accept_damage. */
 bool vp_access(PyObject *keywords, vidi_access *access);
 /*
  * A path as bytes of the file system (a new reference to a bytes object), or *path is NULL for None and NULL; false
@@ -159,6 +164,11 @@ int vp_set_init(PyObject *self, PyObject *args, PyObject *keywords);
 /* The object as a set; NULL with a TypeError that names its type. */
 set_object *vp_set(PyObject *object);
 bool vp_set_type_init(PyObject *module);
+
+/* ---- stats.c ---- */
+
+/* The statistics of a set; false with an exception. Releases the GIL: the library waits while another thread merges. */
+bool vp_stat(set_object *self, vidi_stats *stats);
 
 /* ---- iterate.c ---- */
 

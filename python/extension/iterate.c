@@ -187,9 +187,8 @@ static PyObject *next_hash(PyObject *object)
     return number;
 }
 
-static PyObject *length_hint(PyObject *object, PyObject *none)
+static PyObject *length_hint(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     return PyLong_FromSize_t(((iterator *)object)->copy.entries);
 }
 
@@ -253,9 +252,8 @@ static const char hashes_doc[] =
     "All of them are copied first, so the set may change or be closed meanwhile. Of a set in a folder these are the\n"
     "committed ones.\n";
 
-static PyObject *hashes(PyObject *self, PyObject *none)
+static PyObject *hashes(PyObject *self, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     return iterator_make((set_object *)self, hash_iterator);
 }
 

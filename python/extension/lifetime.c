@@ -23,14 +23,14 @@ void vp_lifetime_forked(void)
     open_sets = NULL;
 }
 
-static bool is_inherited(const set_object *self)
+bool vp_is_inherited(const set_object *self)
 {
     return self->set && self->made_in != vp_generation;
 }
 
 vidi_set *vp_refuse(set_object *self)
 {
-    if (is_inherited(self))
+    if (vp_is_inherited(self))
         vp_raise_forked();
     else
         vp_raise_closed();
@@ -175,7 +175,7 @@ bool vp_close(set_object *self)
 
     if (!self->set)
         return true;
-    if (is_inherited(self)) {
+    if (vp_is_inherited(self)) {
         vp_raise_forked();
         return false;
     }

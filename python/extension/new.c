@@ -278,7 +278,7 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-PyDoc_STRVAR(type_doc, "An iterator of the URLs that a set has not seen; Set.new() makes it.");
+static const char type_doc[] = "An iterator of the URLs that a set has not seen; Set.new() makes it.";
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, (void *)type_doc}, {Py_tp_iter, PyObject_SelfIter},
@@ -325,25 +325,26 @@ static PyObject *new_urls(PyObject *object, PyObject *urls)
     return (PyObject *)self;
 }
 
-PyDoc_STRVAR(new_doc, "new($self, urls, /)\n"
-                      "--\n"
-                      "\n"
-                      "A lazy iterator of the URLs that the set has not seen, out of any iterable.\n"
-                      "\n"
-                      ">>> s = vidi.Set()\n"
-                      ">>> for url in s.new(['http://example.org/', 'http://example.org', 'http://example.org/a']):\n"
-                      "...     print(url)\n"
-                      "http://example.org/\n"
-                      "http://example.org/a\n"
-                      "\n"
-                      "A URL is added when the next one is asked for. So if handling it raises an exception, or the\n"
-                      "process is killed, the URL is new the next time:\n"
-                      "\n"
-                      ">>> for url in s.new(['http://example.org/b']):\n"
-                      "...     break\n"
-                      ">>> 'http://example.org/b' in s\n"
-                      "False\n"
-                      "\n"
-                      "With manual_commit=True it is added at once, and commit() says that it was handled.\n");
+static const char new_doc[] =
+    "new($self, urls, /)\n"
+    "--\n"
+    "\n"
+    "Return a lazy iterator of those URLs of an iterable that the set has not seen.\n"
+    "\n"
+    "    >>> s = vidi.Set()\n"
+    "    >>> for url in s.new(['http://example.org/', 'http://example.org', 'http://example.org/a']):\n"
+    "    ...     print(url)\n"
+    "    http://example.org/\n"
+    "    http://example.org/a\n"
+    "\n"
+    "A URL is added when the next one is asked for. So if handling it raises an exception, or the\n"
+    "process is killed, the URL is new the next time:\n"
+    "\n"
+    "    >>> for url in s.new(['http://example.org/b']):\n"
+    "    ...     break\n"
+    "    >>> 'http://example.org/b' in s\n"
+    "    False\n"
+    "\n"
+    "With manual_commit=True it is added at once, and commit() says that it was handled.\n";
 
 const PyMethodDef vp_new_methods[] = {{"new", new_urls, METH_O, new_doc}, {0}};

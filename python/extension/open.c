@@ -12,7 +12,7 @@ bool vp_path(PyObject *object, PyObject **path)
 
 /* ---- how a set is used ---- */
 
-/* One of a few words; its place in the list. */
+/* Which of the three words it is. */
 static bool to_choice(PyObject *object, const char *name, const char *const words[3], uint32_t *value)
 {
     char sentence[160];
@@ -94,7 +94,7 @@ static bool to_key(PyObject *object, const unsigned char **key)
     if (!object || object == Py_None)
         return true;
     if (!PyBytes_Check(object))
-        return vp_wrong_type(object, "key must be bytes");
+        return vp_refuse_type(object, "key", "bytes");
     if (PyBytes_Size(object) != VIDI_KEY_BYTES) {
         vp_raise_sentence(VIDI_EOPTION, "key must have 16 bytes");
         return false;

@@ -68,12 +68,11 @@ static const char plan_doc[] =
     "`kind` and `params` ask about one kind; url_bytes is the average length of a URL, for kinds that keep URLs\n"
     "(0: 80). Raises OptionError, a ValueError, if the request contradicts itself or nothing can serve.\n";
 
-static PyObject *plan(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+static PyObject *plan(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     static const char *const names[] = {"urls",   "memory", "error",     "lost", "kind",
                                         "params", "exact",  "url_bytes", NULL};
     static const vp_signature signature = {"plan", names, 0, 0};
-    (void)module;
     PyObject *values[VP_ARGUMENTS_MAX];
     vidi_plan_request want = VIDI_PLAN_REQUEST_INIT;
     double lost = -1;
@@ -107,10 +106,8 @@ static PyObject *kind_object(const vidi_kind_info *info)
                      vp_can(info->can));
 }
 
-static PyObject *kinds(PyObject *module, PyObject *none)
+static PyObject *kinds(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {
-    (void)module;
-    (void)none;
     vidi_kind_info info = {.size = sizeof info};
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && vidi_kind(i, &info) == VIDI_OK; i++) {

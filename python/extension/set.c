@@ -13,7 +13,7 @@ set_object *vp_set(PyObject *object)
 {
     if (PyObject_TypeCheck(object, vp_set_type))
         return (set_object *)object;
-    vp_wrong_type(object, "a vidi.Set is needed");
+    vp_refuse_type(object, "the other set", "a vidi.Set");
     return NULL;
 }
 
@@ -28,7 +28,7 @@ static void dealloc(PyObject *object)
 
     if (self->weak_references)
         PyObject_ClearWeakRefs(object);
-    if (self->set && self->made_in == vp_generation) {
+    if (self->set && !vp_is_inherited(self)) {
         PyErr_Fetch(&kind, &value, &trace);
         if (!vp_close(self))
             PyErr_WriteUnraisable((PyObject *)type); /* the object itself can no longer be shown */
@@ -65,30 +65,13 @@ static PyObject *refuse_pickling(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(
     return NULL;
 }
 
-/* ---- what it says of itself ---- */
-
-/* False with an exception. */
-static bool stat_of(PyObject *object, vidi_stats *stats)
-{
-    set_object *self = (set_object *)object;
-    vidi_set *set = vp_enter(self);
-    int error;
-
-    if (!set)
-        return false;
-    stats->size = sizeof *stats;
-    VP_RELEASED(error = vidi_stat(set, stats));
-    vp_leave(self);
-    if (error < 0)
-        vp_raise(error);
-    return error >= 0;
-}
+/* ---- attributes ---- */
 
 static Py_ssize_t length(PyObject *self)
 {
     vidi_stats stats;
 
-    return stat_of(self, &stats) ? (Py_ssize_t)stats.count : -1;
+    return vp_stat((set_object *)self, &stats) ? (Py_ssize_t)stats.count : -1;
 }
 
 static PyObject *path_of(PyObject *self, void *Py_UNUSED(closure))
@@ -107,10 +90,9 @@ static PyObject *repr(PyObject *object)
     vidi_stats stats;
 
     if (self->generation != vp_generation) {
-        snprintf(what, sizeof what, "%s",
-                 self->set && self->made_in != vp_generation ? "of the parent process" : "closed");
+        snprintf(what, sizeof what, "%s", vp_is_inherited(self) ? "of the parent process" : "closed");
     } else {
-        if (!stat_of(object, &stats))
+        if (!vp_stat(self, &stats))
             return NULL;
         snprintf(what, sizeof what, "%s, %llu URL%s, expected to lose %.1f pages", stats.kind,
                  (unsigned long long)stats.count, stats.count == 1 ? "" : "s", stats.expected_lost);
@@ -128,14 +110,14 @@ static PyObject *kind_of(PyObject *self, void *Py_UNUSED(closure))
 {
     vidi_stats stats;
 
-    return stat_of(self, &stats) ? PyUnicode_FromString(stats.kind) : NULL;
+    return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.kind) : NULL;
 }
 
 static PyObject *canon_of(PyObject *self, void *Py_UNUSED(closure))
 {
     vidi_stats stats;
 
-    return stat_of(self, &stats) ? PyUnicode_FromString(stats.canon) : NULL;
+    return vp_stat((set_object *)self, &stats) ? PyUnicode_FromString(stats.canon) : NULL;
 }
 
 static PyObject *is_read_only(PyObject *self, void *Py_UNUSED(closure))
@@ -150,8 +132,7 @@ static PyObject *is_closed(PyObject *self, void *Py_UNUSED(closure))
 
 /* ---- the type ---- */
 
-PyDoc_STRVAR(
-    set_doc,
+static const char set_doc[] =
     "Set(path=None, *, kind=None, params=None, capacity=0, error=0.0, lost=None, canon=None, tracking=None,\n"
     "    key=None, like=None, headroom=0.0, keep_previous=False, memory_limit=0, invalid='keep',\n"
     "    sync='everysec', manual_commit=False, read_only=False, accept_damage=False)\n"
@@ -159,32 +140,33 @@ PyDoc_STRVAR(
     "\n"
     "A set of URLs that takes a few bytes for each.\n"
     "\n"
-    ">>> s = vidi.Set()\n"
-    ">>> s.add('http://example.org/')\n"
-    "True\n"
-    ">>> s.add('http://example.org')             # another spelling of the same page\n"
-    "False\n"
-    ">>> 'http://example.org/' in s\n"
-    "True\n"
-    ">>> len(s)\n"
-    "1\n"
+    "    >>> s = vidi.Set()\n"
+    "    >>> s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> s.add('http://example.org')             # another spelling of the same page\n"
+    "    False\n"
+    "    >>> 'http://example.org/' in s\n"
+    "    True\n"
+    "    >>> len(s)\n"
+    "    1\n"
     "\n"
     "With a path the set lives in that folder: it is opened, or made if there is none. What was added is still\n"
-    "there after a crash, but for the last second (sync='always': all of it; sync='no': when the system likes).\n"
+    "there after a crash, except for the last second. With sync='always' all of it is there; with sync='no', what\n"
+    "the system happens to have written.\n"
     "\n"
-    ">>> with vidi.Set('crawl.vidi') as s:\n"
-    "...     s.add('http://example.org/')\n"
-    "True\n"
-    ">>> with vidi.Set('crawl.vidi') as s:\n"
-    "...     s.add('http://example.org/')\n"
-    "False\n"
+    "    >>> with vidi.Set('crawl.vidi') as s:\n"
+    "    ...     s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> with vidi.Set('crawl.vidi') as s:\n"
+    "    ...     s.add('http://example.org/')\n"
+    "    False\n"
     "\n"
     "How a set is made (all of this is saved with it; one that exists already keeps what it was made with, and\n"
     "raises DiffersError if another kind or canonical form is asked for):\n"
     "\n"
     "kind, params    vidi.kinds() lists the kinds, docs/KINDS.md their parameters\n"
     "capacity        how many URLs are expected; kinds that do not grow need it\n"
-    "error           the probability of a false \"seen\" that is accepted at this capacity\n"
+    "error           the probability of a false \"seen\" that you accept at this capacity\n"
     "lost            instead of error: how many pages may be lost on the way to the capacity; 0: none\n"
     "canon           the canonical form, 'whatwg' unless told otherwise; 'crawl' brings more spellings together,\n"
     "                'none' takes any bytes\n"
@@ -198,18 +180,19 @@ PyDoc_STRVAR(
     "\n"
     "memory_limit    bytes that the set never exceeds\n"
     "invalid         what to do with bytes that are not a URL: 'keep' them, 'drop' them, or 'fail' with InvalidURL\n"
-    "sync            when additions are brought to disk\n"
+    "sync            when additions reach the disk\n"
     "manual_commit   additions count after commit() only\n"
     "read_only       opens beside a writer; the set stays as it was at that moment\n"
-    "accept_damage   opens a damaged set with what is left of it\n");
+    "accept_damage   opens a damaged set with what is left of it\n";
 
-PyDoc_STRVAR(close_doc, "close($self, /)\n"
-                        "--\n"
-                        "\n"
-                        "Bring everything committed to disk and close the set. Closing it again does nothing.\n"
-                        "\n"
-                        "Waits for calls of other threads. A DiskError says that something may not have reached the\n"
-                        "disk; the set is closed all the same.\n");
+static const char close_doc[] =
+    "close($self, /)\n"
+    "--\n"
+    "\n"
+    "Bring everything committed to disk and close the set. Closing it again does nothing.\n"
+    "\n"
+    "Waits for calls of other threads. A DiskError says that something may not have reached the\n"
+    "disk; the set is closed all the same.\n";
 
 static const PyMethodDef life_methods[] = {
     {"close", close_set, METH_NOARGS, close_doc},

@@ -44,7 +44,7 @@ static inline int ask_about(PyObject *self, single_call *call, PyObject *url_obj
     return vp_text(url_object, &url) ? ask((set_object *)self, call, url) : VP_RAISED;
 }
 
-/* What remains when the verdict is none of those that a caller expects: raises the exception of an error. */
+/* Raises the exception of a verdict that is an error, unless one is set already. */
 static PyObject *raise_for(int verdict)
 {
     return verdict == VP_RAISED ? NULL : vp_raise(verdict);
@@ -122,57 +122,58 @@ static PyObject *count(PyObject *object, PyObject *url_object)
     return vp_raise(verdict);
 }
 
-PyDoc_STRVAR(add_doc, "add($self, url, /)\n"
-                      "--\n"
-                      "\n"
-                      "Add a URL: True if it is new, False if it was seen before.\n"
-                      "\n"
-                      ">>> s = vidi.Set()\n"
-                      ">>> s.add('http://example.org/')\n"
-                      "True\n"
-                      ">>> s.add('HTTP://EXAMPLE.ORG')     # another spelling of the same page\n"
-                      "False\n"
-                      "\n"
-                      "A set made with invalid='drop' answers False for what is not a URL; with invalid='fail'\n"
-                      "that is an InvalidURL.\n");
+static const char add_doc[] = "add($self, url, /)\n"
+                              "--\n"
+                              "\n"
+                              "Add a URL; return True if it is new, False if it was seen before.\n"
+                              "\n"
+                              "    >>> s = vidi.Set()\n"
+                              "    >>> s.add('http://example.org/')\n"
+                              "    True\n"
+                              "    >>> s.add('HTTP://EXAMPLE.ORG')     # another spelling of the same page\n"
+                              "    False\n"
+                              "\n"
+                              "A set made with invalid='drop' answers False for text that is not a URL; one made with\n"
+                              "invalid='fail' raises InvalidURL.\n";
 
-PyDoc_STRVAR(discard_doc, "discard($self, url, /)\n"
-                          "--\n"
-                          "\n"
-                          "Remove a URL if it is in the set: True if it was.\n"
-                          "\n"
-                          ">>> s = vidi.Set(kind='hashset')\n"
-                          ">>> s.add('http://example.org/')\n"
-                          "True\n"
-                          ">>> s.discard('http://example.org/')\n"
-                          "True\n"
-                          ">>> s.discard('http://example.org/')\n"
-                          "False\n"
-                          "\n"
-                          "Remove only URLs that add() answered True for. Kinds that cannot remove raise CannotError,\n"
-                          "which is a TypeError.\n");
+static const char discard_doc[] =
+    "discard($self, url, /)\n"
+    "--\n"
+    "\n"
+    "Remove a URL if it is in the set; return True if it was.\n"
+    "\n"
+    "    >>> s = vidi.Set(kind='hashset')\n"
+    "    >>> s.add('http://example.org/')\n"
+    "    True\n"
+    "    >>> s.discard('http://example.org/')\n"
+    "    True\n"
+    "    >>> s.discard('http://example.org/')\n"
+    "    False\n"
+    "\n"
+    "Remove only URLs for which add() returned True. Kinds that cannot remove raise CannotError,\n"
+    "which is a TypeError.\n";
 
-PyDoc_STRVAR(remove_doc, "remove($self, url, /)\n"
-                         "--\n"
-                         "\n"
-                         "Remove a URL that is in the set; AbsentError, which is a KeyError, if it is not.\n"
-                         "\n"
-                         ">>> s = vidi.Set(kind='hashset')\n"
-                         ">>> s.remove('http://example.org/')\n"
-                         "Traceback (most recent call last):\n"
-                         "    ...\n"
-                         "vidi.AbsentError: the URL is not in the set, so it cannot be removed\n");
+static const char remove_doc[] = "remove($self, url, /)\n"
+                                 "--\n"
+                                 "\n"
+                                 "Remove a URL; raise AbsentError, which is a KeyError, if it is not in the set.\n"
+                                 "\n"
+                                 "    >>> s = vidi.Set(kind='hashset')\n"
+                                 "    >>> s.remove('http://example.org/')\n"
+                                 "    Traceback (most recent call last):\n"
+                                 "        ...\n"
+                                 "    vidi.AbsentError: the URL is not in the set, so it cannot be removed\n";
 
-PyDoc_STRVAR(count_doc, "count($self, url, /)\n"
-                        "--\n"
-                        "\n"
-                        "How often a URL was added and not removed, for kinds that count.\n"
-                        "\n"
-                        ">>> s = vidi.Set(kind='hashset', params='multiset=on')\n"
-                        ">>> s.add_many(['http://example.org/'] * 3)\n"
-                        "[True, False, False]\n"
-                        ">>> s.count('http://example.org/')\n"
-                        "3\n");
+static const char count_doc[] = "count($self, url, /)\n"
+                                "--\n"
+                                "\n"
+                                "Return how often a URL was added and not removed, for kinds that count.\n"
+                                "\n"
+                                "    >>> s = vidi.Set(kind='hashset', params='multiset=on')\n"
+                                "    >>> s.add_many(['http://example.org/'] * 3)\n"
+                                "    [True, False, False]\n"
+                                "    >>> s.count('http://example.org/')\n"
+                                "    3\n";
 
 const PyMethodDef vp_single_methods[] = {
     {"add", add, METH_O, add_doc},

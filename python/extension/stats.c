@@ -3,54 +3,59 @@
  */
 #include "records.h"
 
-#define COUNT(name) #name, (unsigned long long)stats.name
+/* A field of the struct `stats`, and its name. */
+#define COUNT(name) #name, (unsigned long long)stats->name
 
-static PyObject *stats_object(const vidi_stats *from)
+static PyObject *stats_object(const vidi_stats *stats)
 {
-    const vidi_stats stats = *from;
     return vp_record("vidi._stats", "Stats",
                      "{s:d,s:s,s:s,s:s,s:N,s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:d,s:d,"
                      "s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:s,s:K,s:K,s:K,s:K}",
-                     "expected_lost", stats.expected_lost, "kind", stats.kind, "params", stats.params, "hash",
-                     stats.hash, "can", vp_can(stats.can), "fp_meaning", vp_meaning(stats.fp_meaning), "hash_trust",
-                     stats.hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting", COUNT(stages), COUNT(epoch),
+                     "expected_lost", stats->expected_lost, "kind", stats->kind, "params", stats->params, "hash",
+                     stats->hash, "can", vp_can(stats->can), "fp_meaning", vp_meaning(stats->fp_meaning), "hash_trust",
+                     stats->hash_trust == VIDI_HASH_KEYED ? "keyed" : "trusting", COUNT(stages), COUNT(epoch),
                      COUNT(capacity), COUNT(count), COUNT(bytes), COUNT(memory_bytes), COUNT(memory_limit), "fill",
-                     stats.fill, "fp_now", stats.fp_now, COUNT(answered_new), COUNT(answered_seen),
+                     stats->fill, "fp_now", stats->fp_now, COUNT(answered_new), COUNT(answered_seen),
                      COUNT(answered_invalid), COUNT(asked), COUNT(removed), COUNT(ambiguous), COUNT(past_epochs),
-                     COUNT(lines_touched), "canon", stats.canon, COUNT(staged), COUNT(log_bytes), COUNT(snapshot_bytes),
-                     COUNT(snapshots));
+                     COUNT(lines_touched), "canon", stats->canon, COUNT(staged), COUNT(log_bytes),
+                     COUNT(snapshot_bytes), COUNT(snapshots));
 }
 
-static PyObject *epoch_object(const vidi_epoch_stats *from)
+static PyObject *epoch_object(const vidi_epoch_stats *stats)
 {
-    const vidi_epoch_stats stats = *from;
     return vp_record("vidi._stats", "EpochStats", "{s:d,s:K,s:K,s:K,s:K,s:K,s:K,s:d}", "expected_lost",
-                     stats.expected_lost, COUNT(epoch), COUNT(capacity), COUNT(count), COUNT(bytes),
-                     COUNT(answered_new), COUNT(answered_seen), "fp_end", stats.fp_end);
+                     stats->expected_lost, COUNT(epoch), COUNT(capacity), COUNT(count), COUNT(bytes),
+                     COUNT(answered_new), COUNT(answered_seen), "fp_end", stats->fp_end);
 }
 
-static PyObject *recovery_object(const vidi_recovery *from)
+static PyObject *recovery_object(const vidi_recovery *stats)
 {
-    const vidi_recovery stats = *from;
     return vp_record("vidi._stats", "Recovery", "{s:K,s:K,s:s,s:K,s:K,s:s,s:K,s:K,s:K,s:K}", COUNT(damaged_bytes),
-                     COUNT(damaged_places), "damaged_log", stats.damaged_log, COUNT(damaged_at), COUNT(missing_files),
-                     "missing_file", stats.missing_file, COUNT(unfinished_bytes), COUNT(logs), COUNT(records),
+                     COUNT(damaged_places), "damaged_log", stats->damaged_log, COUNT(damaged_at), COUNT(missing_files),
+                     "missing_file", stats->missing_file, COUNT(unfinished_bytes), COUNT(logs), COUNT(records),
                      COUNT(urls));
 }
 
 /* All of these release the GIL: the library waits while another thread merges or saves the set. */
-static PyObject *get_stats(PyObject *object, void *closure)
+
+bool vp_stat(set_object *self, vidi_stats *stats)
 {
-    (void)closure;
-    set_object *self = (set_object *)object;
-    vidi_stats stats = {.size = sizeof stats};
     int error;
     const vidi_set *set = vp_enter(self);
     if (!set)
-        return NULL;
-    VP_RELEASED(error = vidi_stat(set, &stats));
+        return false;
+    stats->size = sizeof *stats;
+    VP_RELEASED(error = vidi_stat(set, stats));
     vp_leave(self);
-    return error < 0 ? vp_raise(error) : stats_object(&stats);
+    if (error < 0)
+        vp_raise(error);
+    return error >= 0;
+}
+
+static PyObject *get_stats(PyObject *self, void *Py_UNUSED(closure))
+{
+    vidi_stats stats;
+    return vp_stat((set_object *)self, &stats) ? stats_object(&stats) : NULL;
 }
 
 /* 1 with the record of that epoch, 0 if there are no more, -1 with an exception. */
@@ -69,9 +74,8 @@ static int next_epoch(set_object *self, uint64_t index, PyObject **epoch)
     return *epoch ? 1 : -1;
 }
 
-static PyObject *get_epochs(PyObject *object, void *closure)
+static PyObject *get_epochs(PyObject *object, void *Py_UNUSED(closure))
 {
-    (void)closure;
     PyObject *list = PyList_New(0);
     for (uint64_t i = 0; list; i++) {
         PyObject *epoch = NULL;
@@ -85,9 +89,8 @@ static PyObject *get_epochs(PyObject *object, void *closure)
     return NULL;
 }
 
-static PyObject *get_recovered(PyObject *object, void *closure)
+static PyObject *get_recovered(PyObject *object, void *Py_UNUSED(closure))
 {
-    (void)closure;
     set_object *self = (set_object *)object;
     vidi_recovery recovery = {.size = sizeof recovery};
     int error;

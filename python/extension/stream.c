@@ -84,9 +84,8 @@ static int digest_set(const vidi_set *set, void *context)
     return vidi_content_digest(set, context);
 }
 
-static PyObject *content_digest(PyObject *object, PyObject *none)
+static PyObject *content_digest(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     set_object *self = (set_object *)object;
     unsigned char digest[VIDI_DIGEST_BYTES];
     int error;

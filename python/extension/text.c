@@ -1,12 +1,13 @@
 /* URLs as Python has them: str and bytes are the same URL if they have the same UTF-8. */
 #include "extension.h"
 
-bool vp_wrong_type(PyObject *object, const char *wanted)
+bool vp_refuse_type(PyObject *object, const char *name, const char *wanted)
 {
+    PyErr_Clear();
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
 
     if (type)
-        PyErr_Format(PyExc_TypeError, "%s, not %S", wanted, type);
+        PyErr_Format(PyExc_TypeError, "%s must be %s, not %S", name, wanted, type);
     Py_XDECREF(type);
     return false;
 }
@@ -25,7 +26,7 @@ bool vp_text_of_any(PyObject *object, vidi_str *text)
         text->len = (size_t)PyBytes_Size(object);
         return true;
     }
-    return vp_wrong_type(object, "a URL must be a str or bytes");
+    return vp_refuse_type(object, "a URL", "a str or bytes");
 }
 
 bool vp_refuse_single(PyObject *urls)

@@ -183,11 +183,10 @@ static const char canon_doc[] =
     "    Traceback (most recent call last):\n"
     "    vidi.InvalidURL: ...\n";
 
-static PyObject *canon(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+static PyObject *canon(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     static const char *const names[] = {"url", "profile", "base", "tracking", NULL};
     static const vp_signature signature = {"canon", names, 1, 2};
-    (void)module;
     PyObject *values[VP_ARGUMENTS_MAX];
     const char *profile = "whatwg", *tracking = NULL;
     vidi_str base;
@@ -224,11 +223,10 @@ static const char urljoin_doc[] =
     "    >>> vidi.urljoin('http://example.org/', b'//example.com')\n"
     "    b'http://example.com/'\n";
 
-static PyObject *urljoin(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+static PyObject *urljoin(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count, PyObject *keywords)
 {
     static const char *const names[] = {"base", "ref", NULL};
     static const vp_signature signature = {"urljoin", names, 2, 2};
-    (void)module;
     PyObject *values[VP_ARGUMENTS_MAX];
     vidi_str base;
     job self = {.base = &base};

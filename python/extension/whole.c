@@ -6,13 +6,10 @@
  */
 #include "arguments.h"
 
-/* Stands for a code of the library if an exception is set already. */
-enum { RAISED = -1000 };
-
 /* None for a call that returns nothing. */
 static PyObject *done(int error)
 {
-    if (error == RAISED)
+    if (error == VP_RAISED)
         return NULL;
     return error < 0 ? vp_raise(error) : Py_NewRef(Py_None);
 }
@@ -23,7 +20,7 @@ static const char merge_doc[] =
     "merge($self, /, other, *, force=False)\n"
     "--\n"
     "\n"
-    "Add everything that `other` holds; it does not change itself.\n"
+    "Add everything that `other` holds, which stays as it is.\n"
     "\n"
     "The two must have the same canonical form and, unless their kind keeps the URLs themselves, fit together: make\n"
     "one with Set.like(). Raises DiffersError, a ValueError, if they do not.\n"
@@ -56,13 +53,13 @@ static int merge_with(set_object *self, set_object *other, unsigned flags)
     int error;
     merging merging = {vp_enter(self), flags};
     if (!merging.into)
-        return RAISED;
+        return VP_RAISED;
     const vidi_set *from = vp_enter(other);
     if (from) {
         VP_RELEASED(error = vp_run_whole(from, &other->access, merge_set, &merging));
         vp_leave(other);
     } else {
-        error = RAISED;
+        error = VP_RAISED;
     }
     vp_leave(self);
     return error;
@@ -107,7 +104,7 @@ static int rotate_to(set_object *self, const vidi_options *next)
     int error;
     vidi_set *set = vp_enter(self);
     if (!set)
-        return RAISED;
+        return VP_RAISED;
     VP_RELEASED(error = vidi_rotate(set, next));
     vp_leave(self);
     return error;
@@ -161,11 +158,10 @@ static PyObject *seen_previously(PyObject *object, PyObject *url)
 static const char drop_previous_doc[] = "drop_previous($self, /)\n"
                                         "--\n"
                                         "\n"
-                                        "Free the previous epoch. seen_previously() cannot be asked after that.\n";
+                                        "Free the previous epoch. After that, seen_previously() raises CannotError.\n";
 
-static PyObject *drop_previous(PyObject *object, PyObject *none)
+static PyObject *drop_previous(PyObject *object, PyObject *Py_UNUSED(none))
 {
-    (void)none;
     set_object *self = (set_object *)object;
     int error;
     vidi_set *set = vp_enter(self);
