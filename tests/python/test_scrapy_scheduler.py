@@ -1,8 +1,10 @@
 """vidi.scrapy.Scheduler keeps requests in order and in full, loses none, and says what it cannot do."""
+import functools
 import glob
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -272,6 +274,41 @@ def test_a_kill_forgets_only_what_no_tick_has_written(jobs, clock, tmp_path):
     queue.close()
 
 
+def test_what_leaves_while_nothing_else_happens_is_written_too(jobs, clock, tmp_path):
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    request = queue.take()
+    clock.tick()
+    queue.done(request)
+    clock.tick()
+    killed = Queue(copy_of(jobs, tmp_path, "killed"))
+    assert urls(killed.take_all()) == ["a"] and put(killed, "b") == [False]
+    killed.close()
+    queue.close()
+
+
+@pytest.mark.parametrize("has_history", [False, True])
+def test_a_kill_between_the_two_commits(jobs, clock, tmp_path, has_history):
+    """The requests are on disk, but the set has not heard of them: they are crawled, and only once."""
+    if has_history:
+        queue = Queue(jobs)
+        put(queue, *[f"{i}" for i in range(10)])
+        for request in queue.take_all():
+            queue.done(request)
+        queue.close()
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    killed = copy_of(jobs, tmp_path, "killed")
+    clock.tick()
+    for path in databases(jobs):
+        shutil.copy(path, os.path.join(killed, os.path.relpath(path, jobs)))
+    queue.close()
+    queue = Queue(killed)
+    assert put(queue, "a", "b") == [False, False]
+    assert urls(queue.take_all()) == ["b", "a"]
+    queue.close()
+
+
 def test_a_crawl_that_has_ended_leaves_no_requests(jobs, clock):
     queue = Queue(jobs)
     put(queue, "a")
@@ -290,6 +327,48 @@ def test_a_new_visit_begins_after_a_crawl_that_has_ended(jobs):
         for request in queue.take_all():
             queue.done(request)
         queue.close(reason)
+
+
+# ---- a disk that fails for a moment ----
+
+class FailingConnection(sqlite3.Connection):
+    """Refuses statements that begin with a word, as long as there is one."""
+
+    word = None
+
+    def execute(self, statement, *arguments):
+        if self.word and statement.startswith(self.word):
+            raise sqlite3.OperationalError("database or disk is full")
+        return super().execute(statement, *arguments)
+
+
+@pytest.mark.parametrize("word", ["INSERT", "COMMIT"])
+def test_after_a_failure_nothing_counts_as_done(jobs, clock, tmp_path, monkeypatch, caplog, word):
+    """Scrapy goes on with what it has in progress, and calls a page done whose links could not be kept."""
+    connect = functools.partial(sqlite3.connect, factory=FailingConnection)
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    closed = []
+    queue = Queue(jobs)
+    queue.crawler.engine.close_spider = lambda spider, reason: closed.append(reason)
+    put(queue, "parent")
+    parent = queue.take()
+    clock.tick()
+    monkeypatch.setattr(FailingConnection, "word", word)
+    put(queue, "child")
+    clock.tick()
+    monkeypatch.setattr(FailingConnection, "word", None)
+    assert len(closed) == 1 and closed[0] != "finished"
+    assert any("disk is full" in record.getMessage() for record in caplog.records)
+    assert put(queue, "other") == [False] and queue.take() is None and not queue.scheduler.has_pending_requests()
+    queue.done(parent)
+    clock.tick()
+    killed = Queue(copy_of(jobs, tmp_path, "killed"))
+    assert urls(killed.take_all()) == ["parent"] and put(killed, "child", "other") == [True, True]
+    killed.close()
+    queue.close()
+    queue = Queue(jobs)
+    assert urls(queue.take_all()) == ["parent"] and put(queue, "child", "other") == [True, True]
+    queue.close()
 
 
 # ---- requests that cannot be pickled ----
@@ -317,6 +396,7 @@ def test_what_cannot_be_pickled_is_new_after_a_kill(jobs, clock, tmp_path):
     """It was never on disk, so the filter must not say that it was seen."""
     queue = Queue(jobs)
     queue.put(Request(ROOT + "lambda", callback=lambda response: None))
+    put(queue, "plain")
     clock.tick()
     killed = Queue(copy_of(jobs, tmp_path, "killed"))
     assert put(killed, "lambda") == [True]
@@ -395,6 +475,29 @@ def test_a_set_without_its_queue_is_refused(jobs):
     with pytest.raises(Exception) as caught:
         Queue(jobs)
     assert str(jobs) in str(caught.value) and len(str(caught.value).split()) > 5, repr(caught.value)
+
+
+def test_a_queue_that_is_older_than_its_set_is_refused(jobs, clock, tmp_path):
+    """As from a backup, or copied without the file beside it in which SQLite keeps what came last."""
+    queue = Queue(jobs)
+    put(queue, "a")
+    clock.tick()
+    older = copy_of(jobs, tmp_path, "older")
+    put(queue, "b")
+    clock.tick()
+    newer = copy_of(jobs, tmp_path, "newer")
+    queue.close()
+    copied = copy_of(newer, tmp_path, "copied")
+    for path in glob.glob(str(copied / "**" / "*-wal"), recursive=True):
+        os.remove(path)
+    for path in databases(newer):
+        os.remove(path)
+    for path in databases(older):
+        shutil.copy(path, newer)
+    for folder in (copied, newer):
+        with pytest.raises(Exception) as caught:
+            Queue(folder)
+        assert str(folder) in str(caught.value) and len(str(caught.value).split()) > 5, repr(caught.value)
 
 
 def test_a_damaged_queue_is_refused(jobs):

@@ -45,23 +45,21 @@ def finished(journal, kinds):
     return result
 
 
-def asks_by_life(log, kinds):
-    """Of each page, the lives that asked for it, in order. The first ask for a flaky page is not counted: it fails."""
-    asks, failed = collections.defaultdict(list), set()
+def asks_by_life(log):
+    """Of each page, the lives that asked for it, in order. An ask that was answered with 503 is not counted."""
+    asks = collections.defaultdict(list)
     for event in log:
-        if event.what != "ask":
-            continue
-        if kinds.get(event.name) == "flaky" and event.name not in failed:
-            failed.add(event.name)
-        else:
+        if event.what == "ask":
             asks[event.name].append(event.life)
+        elif event.what == "503":
+            asks[event.name].remove(event.life)
     return asks
 
 
 def asked_again(log, journal, kinds, killed):
     """What breaks the promise that only pages in flight are asked for again, a sentence each."""
     done, sentences = finished(journal, kinds), []
-    for name, lives in asks_by_life(log, kinds).items():
+    for name, lives in asks_by_life(log).items():
         for life, times in collections.Counter(lives).items():
             if times > 1:
                 sentences.append(f"{name} was asked for {times} times in life {life}")
@@ -84,7 +82,7 @@ def judge(tree, log, journal, killed):
         again=asked_again(log, journal, kinds, killed),
         wrong=[f"{event.what} {event.name}" for event in journal if event.what in ("wrong", "failed", "error")] +
               [f"unknown page {event.name}" for event in log if event.what == "ask" and event.name not in kinds],
-        repeated=sum(len(lives) - 1 for lives in asks_by_life(log, kinds).values()),
+        repeated=sum(max(len(lives) - 1, 0) for lives in asks_by_life(log).values()),
         finished=sum(len(pages) for life, pages in finished(journal, kinds).items() if life in killed))
 
 
