@@ -46,5 +46,5 @@ def report(subjects, peer, n, rounds, file):
         file.write(json.dumps({
             "name": "python", "subject": subject.name, "peer": None if subject is base else peer, "n": n,
             "ns_per_op": round(best, 2), "bytes_per_op": subject.bytes and round(subject.bytes, 2),
-            "ratio": None if subject is base else round(ratio, 3), "note": "processor time", "ns_median": round(median, 2),
-            "rounds": rounds}, separators=(",", ":")) + "\n")
+            "ratio": None if subject is base else round(ratio, 3), "note": "processor time",
+            "ns_median": round(median, 2), "rounds": rounds}, separators=(",", ":")) + "\n")

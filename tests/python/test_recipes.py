@@ -1,4 +1,4 @@
-"""The recipes of docs/PYTHON.md and the example for Scrapy are whole programs: each visits every page of a site once."""
+"""The recipes of docs/PYTHON.md and the example for Scrapy are whole programs: each visits every page once."""
 import collections
 import importlib.util
 import os
