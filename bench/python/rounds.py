@@ -11,7 +11,7 @@ def urls(n):
 
 
 class Subject:
-    """Something to measure: `prepare(n)` makes what it works on, `run(prepared)` is timed and returns what it filled."""
+    """What is measured: `prepare(n)` makes what it works on; `run(prepared)` is timed and returns what it filled."""
 
     def __init__(self, name, prepare, run, bytes_of=None):
         self.name, self.prepare, self.run, self.bytes_of = name, prepare, run, bytes_of
