@@ -53,12 +53,12 @@ class Spider(scrapy.Spider):
 class Job:
     """A scheduler with as much of an engine as it sees, and no reactor: ticks come from the test."""
 
-    def __init__(self, folder, scheduler="vidi.scrapy.Scheduler", **settings):
+    def __init__(self, folder, scheduler="vidi.scrapy.Scheduler", spider=Spider, **settings):
         given = {"JOBDIR": str(folder), "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": scheduler,
                  "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings}
         self.folder, self.closed = str(folder), []
-        self.crawler = get_crawler(Spider, given)
-        self.crawler.spider = Spider.from_crawler(self.crawler)
+        self.crawler = get_crawler(spider, given)
+        self.crawler.spider = spider.from_crawler(self.crawler)
         self.inprogress = set()
         slot = types.SimpleNamespace(inprogress=self.inprogress)
         self.crawler.engine = types.SimpleNamespace(
@@ -272,6 +272,40 @@ def test_the_stock_scheduler_cannot_go_on_with_our_requests(folder):
     finish(job)
     job.close("finished")
     Job(folder, "scrapy.core.scheduler.Scheduler").close()
+
+
+class Other(Spider):
+    """Another spider, as that of `scrapy shell` is in a project with JOBDIR in its settings."""
+
+    name = "default"
+
+
+def test_another_spider_gets_none_of_the_requests(folder):
+    """It would call its own method for them, and they would count as done."""
+    job = Job(folder)
+    job.put("a")
+    job.close()
+    with pytest.raises(ValueError, match="1 requests of the spider 'local' wait in .*, and this is 'default'"):
+        Job(folder, spider=Other)
+    job = Job(folder)
+    assert job.take_all() == ["a"]
+    job.inprogress.clear()
+    job.close("finished")
+    job = Job(folder, spider=Other)  # nothing waits
+    job.put("b")
+    job.close()
+    with pytest.raises(ValueError, match="of the spider 'default'"):
+        Job(folder)
+
+
+def test_a_folder_may_have_a_name_like_a_uri(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkdir("file:a?mode=memory")
+    for names in (["a"], ["b"]):
+        job = Job("file:a?mode=memory")
+        job.put(*names)
+        job.close()
+    assert count_rows("file:a?mode=memory/requests.sqlite") == 2
 
 
 @pytest.mark.parametrize("what", ["an old copy", "no log", "nothing in it"])

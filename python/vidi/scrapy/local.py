@@ -104,6 +104,7 @@ class LocalStore:
         self._is_open = True
         if note.rows and self.queue.committed < note.row:
             raise OSError(f"{self._database} is an old copy, or its -wal file is gone: it lacks requests {advice}")
+        self._check_spider()
         if self.queue.rows and self.state.is_new:
             logger.warning(
                 "%d requests wait in %s, but %s knows of no page before: pages may be fetched again",
@@ -111,6 +112,18 @@ class LocalStore:
                 self._database,
                 self.state.path,
             )
+
+    def _check_spider(self) -> None:
+        """Refuses another spider, which would call its own `parse` for these requests: `scrapy shell` has one, too."""
+        owner, name = self.queue.fact("spider"), self._filter.spider_name
+        if owner == name:
+            return
+        if self.queue.rows and owner is not None:
+            raise ValueError(
+                f"{self.queue.rows} requests of the spider {owner!r} wait in {self._database}, and this is {name!r}; "
+                "choose another JOBDIR, for example with -s JOBDIR=other"
+            )
+        self.queue.set_fact("spider", name)  # committed with the first request
 
     def _add_keys(self) -> None:
         """Adds the keys of rows that came to disk without them: a crash was quicker."""

@@ -42,6 +42,11 @@ class Row(NamedTuple):
     data: bytes
 
 
+def _connect(path: str) -> sqlite3.Connection:
+    """The absolute path, because SQLite may take one that begins with "file:" for a URI."""
+    return sqlite3.connect(os.path.abspath(path), timeout=WAIT, isolation_level=None, cached_statements=32)
+
+
 class RequestQueue:
     """Rows in a file. Every error is a sqlite3.Error; nothing that was not committed counts then."""
 
@@ -53,7 +58,7 @@ class RequestQueue:
         self._front_bytes = 0
         self._end: tuple[int, int] | None = None  # rows from here on are not in the front; None: there are none
         self._out: set[int] = set()  # rows that were handed out
-        self._db = sqlite3.connect(path, timeout=WAIT, isolation_level=None, cached_statements=32)
+        self._db = _connect(path)
         try:
             self._prepare(fifo)
             (self.rows, last) = self._one("SELECT COUNT(*), MAX(id) FROM requests")
@@ -204,7 +209,7 @@ def count_rows(path: str) -> int:
     """How many rows there are in a file, which need not exist."""
     if not os.path.exists(path):
         return 0
-    database = sqlite3.connect(path)
+    database = _connect(path)
     try:
         (tables,) = database.execute("SELECT COUNT(*) FROM sqlite_master WHERE name = 'requests'").fetchone()
         (rows,) = database.execute("SELECT COUNT(*) FROM requests").fetchone() if tables else (0,)
