@@ -21,20 +21,19 @@ def fingerprints(n):
     return [f"{chance.getrandbits(160):040x}" for _ in range(n)]
 
 
-def fill_set(strings):
-    seen = set()
+def fill_singly(seen, strings):
     add = seen.add
     for string in strings:
         add(string)
     return seen
+
+
+def fill_set(strings):
+    return fill_singly(set(), strings)
 
 
 def fill_vidi(strings):
-    seen = vidi.Set()
-    add = seen.add
-    for string in strings:
-        add(string)
-    return seen
+    return fill_singly(vidi.Set(), strings)
 
 
 def fill_vidi_in_batches(strings):

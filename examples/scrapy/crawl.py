@@ -3,10 +3,10 @@
 
     examples/scrapy/crawl.py [--pages 2000] [--job job]
 
-Interrupt it, or kill it with SIGKILL, and start it again with the same words: it goes on where it was, and in the end
+Interrupt it, or kill it with SIGKILL, and start it again with the same arguments: it goes on where it was, and in the end
 every page was fetched. Delete the folder of the job to begin anew.
 
-To be installed: the wheel that `make python` builds, and Scrapy.
+It needs the wheel that `make python` builds, and Scrapy.
 """
 import argparse
 
@@ -32,11 +32,11 @@ class SiteSpider(scrapy.Spider):
 
 
 def main():
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    words.add_argument("--pages", type=int, default=2000, help="pages of the site (2000)")
-    words.add_argument("--job", default="job", help="the folder of the crawl (job)")
-    words.add_argument("--port", type=int, default=8765, help="of the site (8765); it must stay the same to go on")
-    given = words.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=int, default=2000, help="pages of the site (2000)")
+    parser.add_argument("--job", default="job", help="the folder of the crawl (job)")
+    parser.add_argument("--port", type=int, default=8765, help="of the site (8765); it must stay the same to go on")
+    given = parser.parse_args()
     with LocalSite(given.pages, given.port) as site:
         process = CrawlerProcess({"JOBDIR": given.job, "LOG_LEVEL": "WARNING",
                                   "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7"})
@@ -47,7 +47,7 @@ def main():
     print(f"{stats.get_value('response_received_count', 0)} pages fetched by this run, "
           f"{stats.get_value('dupefilter/filtered', 0)} links to pages seen before; "
           f"{stats.get_value('vidi/urls')} pages known in {stats.get_value('vidi/bytes')} bytes, "
-          f"{stats.get_value('vidi/expected_lost'):.6f} lost by expectation")
+          f"{stats.get_value('vidi/expected_lost'):.6f} expected to be lost")
 
 
 if __name__ == "__main__":
