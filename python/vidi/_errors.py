@@ -5,7 +5,6 @@ vidi can catch it. The text is the library's own sentence; `code` is its number 
 """
 
 import errno as _errno
-from typing import List, Optional
 
 
 class Error(Exception):
@@ -13,7 +12,7 @@ class Error(Exception):
 
     code = 0
     #: After a call for many URLs that failed on the way: True, False, or None for those not tried.
-    answers: Optional[List[Optional[bool]]] = None
+    answers: list[bool | None] | None = None
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""

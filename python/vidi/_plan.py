@@ -1,7 +1,6 @@
 """What vidi.plan() and vidi.kinds() return."""
 
 from dataclasses import dataclass
-from typing import FrozenSet
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Plan:
     error: float  #: probability that a new URL is taken for seen, when full
     lines_per_url: float  #: cache lines that adding a new URL touches: its speed
     fp_meaning: str  #: how to read error and expected_lost: "exact", "at most" or "estimate"
-    can: FrozenSet[str]  #: "delete", "count", "merge", "iterate", "grow", "concurrent"
+    can: frozenset[str]  #: "delete", "count", "merge", "iterate", "grow", "concurrent"
 
 
 @dataclass(frozen=True)
@@ -30,4 +29,4 @@ class Kind:
 
     name: str
     summary: str
-    can: FrozenSet[str]  #: what it can do with its default parameters; the words are those of Plan.can
+    can: frozenset[str]  #: what it can do with its default parameters; the words are those of Plan.can

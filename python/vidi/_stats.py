@@ -1,7 +1,6 @@
 """What Set.stats, Set.epochs and Set.recovered return."""
 
 from dataclasses import dataclass
-from typing import FrozenSet
 
 
 @dataclass(frozen=True)
@@ -14,7 +13,7 @@ class Stats:
     kind: str
     params: str  #: every parameter of the kind, as it is in force
     hash: str  #: the hash function or functions
-    can: FrozenSet[str]  #: "delete", "count", "merge", "iterate", "grow", "concurrent"
+    can: frozenset[str]  #: "delete", "count", "merge", "iterate", "grow", "concurrent"
     fp_meaning: str  #: how to read fp_now and expected_lost: "exact", "at most" or "estimate"
     hash_trust: str  #: "keyed": attackers cannot aim; "trusting": for trusted input only
     stages: int  #: filters that a lookup may touch

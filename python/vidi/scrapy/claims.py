@@ -1,17 +1,19 @@
 """A worker's claims on a set that several workers share: the client side of VIDI.CLAIM and its family.
 
-Nothing in here knows Scrapy. `Claims` keeps the one rule on which everything rests (docs/REDIS.md): what is claimed and
-what is committed go through one link, and after a lost link the worker begins again under a new name. Pages of which no
-link was claimed through the old link are taken over to the new name; the others are given up, so that somebody fetches
-them again.
+Nothing in here knows Scrapy. `Claims` keeps the one rule on which everything rests (docs/REDIS.md):
+what is claimed and what is committed go through one link, and after a lost link the worker begins
+again under a new name. Pages of which no link was claimed through the old link are taken over to
+the new name; the others are given up, so that somebody fetches them again.
 """
+
 from __future__ import annotations
 
 import os
 import socket
 import time
 import uuid
-from typing import Any, Iterable, Iterator, Optional, Sequence, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from .link import Address, Link, LinkLost, Refused, SharedError
 
@@ -26,8 +28,9 @@ class Claim:
 
     __slots__ = ("key", "payload", "token", "owner", "serial")
 
-    def __init__(self, key: bytes, payload: bytes = b"", token: Optional[bytes] = None, owner: str = "",
-                 serial: int = 0) -> None:
+    def __init__(
+        self, key: bytes, payload: bytes = b"", token: bytes | None = None, owner: str = "", serial: int = 0
+    ) -> None:
         self.key = key
         self.payload = payload
         self.token = token  # None: not claimed, or not any more
@@ -51,8 +54,9 @@ class Resumption:
 class Form:
     """How the shared set is made, and what one that is there must be like."""
 
-    def __init__(self, canon: str = "whatwg", kind: Optional[str] = None, lost: Optional[float] = None,
-                 capacity: int = 0) -> None:
+    def __init__(
+        self, canon: str = "whatwg", kind: str | None = None, lost: float | None = None, capacity: int = 0
+    ) -> None:
         self.canon, self.kind, self.lost, self.capacity = canon, kind, lost, capacity
 
     def words(self) -> list[Any]:
@@ -71,11 +75,15 @@ class Form:
         if info["role"] != "urls":
             raise SharedError(f"{address} was made by a BF. or CF. command; choose another key")
         if info["canon"].partition("/")[0] != self.canon:
-            raise SharedError(f"{address} has canonical form {info['canon']}, and the settings ask for {self.canon}: "
-                              "set VIDI_CANON (or VIDI_FINGERPRINT) as it was, or choose another key")
+            raise SharedError(
+                f"{address} has canonical form {info['canon']}, and the settings ask for {self.canon}: "
+                "set VIDI_CANON (or VIDI_FINGERPRINT) as it was, or choose another key"
+            )
         if self.canon != "none" and info["invalid"] != "keep":
-            raise SharedError(f"{address} was made with INVALID {info['invalid']}, which takes no POST requests and "
-                              "none with dont_filter: choose another key")
+            raise SharedError(
+                f"{address} was made with INVALID {info['invalid']}, which takes no POST requests and "
+                "none with dont_filter: choose another key"
+            )
         if self.kind and info["kind"] != self.kind.partition(":")[0]:
             raise SharedError(f"{address} is of kind {info['kind']}, and VIDI_KIND asks for {self.kind}")
         if info["next_piece"]:
@@ -84,8 +92,10 @@ class Form:
 
 def pairs_of(reply: Sequence[Any]) -> dict[str, Any]:
     """A map of the protocol's version 2."""
-    return {name.decode(): value.decode() if isinstance(value, bytes) else value
-            for name, value in zip(reply[::2], reply[1::2])}
+    return {
+        name.decode(): value.decode() if isinstance(value, bytes) else value
+        for name, value in zip(reply[::2], reply[1::2])
+    }
 
 
 def info_of(link: Link) -> dict[str, Any]:
@@ -176,7 +186,7 @@ class Claims:
         """
         answers: list[tuple[AnyClaim, Any]] = []
         for batch in batches(pages):
-            reply, = self.link.ask([self._claim_words(batch)])
+            (reply,) = self.link.ask([self._claim_words(batch)])
             if isinstance(reply, Refused):
                 reply = [reply] * len(batch)
             answers += [(page, self._claimed(page, answer)) for page, answer in zip(batch, reply)]
@@ -210,9 +220,9 @@ class Claims:
         pages = [page for page in pages if page.token]
         answers: list[tuple[Claim, Any]] = []
         for first in range(0, len(pages), BATCH_PAGES):
-            batch = pages[first:first + BATCH_PAGES]
+            batch = pages[first : first + BATCH_PAGES]
             words = [command, self.address.key, self.owner, *[page.token for page in batch], *options]
-            reply, = self.link.ask([words])
+            (reply,) = self.link.ask([words])
             if isinstance(reply, Refused):
                 reply = [reply] * len(batch)
             for page, answer in zip(batch, reply):
@@ -224,8 +234,9 @@ class Claims:
 
     def reclaim(self, count: int) -> list[Claim]:
         """Up to so many pages that others have given up, or that belonged to workers which died."""
-        reply = self.link.call("VIDI.RECLAIM", self.address.key, self.owner, self.lease,
-                               "COUNT", min(count, RECLAIM_MOST))
+        reply = self.link.call(
+            "VIDI.RECLAIM", self.address.key, self.owner, self.lease, "COUNT", min(count, RECLAIM_MOST)
+        )
         pages = []
         for key, payload, token in reply:
             page = Claim(key, payload)
@@ -260,8 +271,9 @@ class Claims:
         """The tokens of all claims that an owner has."""
         tokens, cursor = [], b"0"
         while True:
-            reply = self.link.call("VIDI.CLAIMS", self.address.key, "OWNER", owner, "COUNT", LIST_MOST,
-                                   "CURSOR", cursor)
+            reply = self.link.call(
+                "VIDI.CLAIMS", self.address.key, "OWNER", owner, "COUNT", LIST_MOST, "CURSOR", cursor
+            )
             tokens += [claim[3] for claim in reply[5]]
             cursor = reply[7]
             if cursor == b"0":
@@ -312,7 +324,7 @@ class Claims:
         result = Resumption(max([serials.get(token, 0) for token in listed], default=0))
         for page in others:
             page.token = None
-        answers = [answer for reply in replies[len(commands):] for answer in reply]
+        answers = [answer for reply in replies[len(commands) :] for answer in reply]
         for page, answer in zip(kept, answers):
             page.token = None
             word = self._claimed(page, answer)
@@ -331,9 +343,5 @@ class Claims:
             tokens = self.tokens_of(name)
             listed += tokens
             for first in range(0, len(tokens), BATCH_PAGES):
-                commands.append(["VIDI.RELEASE", self.address.key, name, *tokens[first:first + BATCH_PAGES]])
+                commands.append(["VIDI.RELEASE", self.address.key, name, *tokens[first : first + BATCH_PAGES]])
         return commands, listed
-
-
-__all__ = ["Address", "Claim", "Claims", "Form", "Link", "LinkLost", "Refused", "Resumption", "SharedError",
-           "begin_epoch", "info_of", "open_set"]

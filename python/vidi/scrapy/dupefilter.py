@@ -9,7 +9,8 @@ the filter calls them seen. Under vidi.scrapy.Scheduler they are not (scheduler.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.request import RequestFingerprinter, referer_str

@@ -12,7 +12,8 @@ With ``VIDI_FINGERPRINT = "scrapy"`` the key is the request's fingerprint in hex
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Callable, Union
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import vidi
 from scrapy.utils.request import RequestFingerprinter
@@ -20,7 +21,7 @@ from scrapy.utils.request import RequestFingerprinter
 if TYPE_CHECKING:
     from scrapy import Request
 
-Key = Union[str, bytes]
+Key = str | bytes
 KeyFunction = Callable[["Request"], Key]
 
 

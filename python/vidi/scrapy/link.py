@@ -1,15 +1,17 @@
 """One connection to a Redis server that has vidi's module.
 
-Whoever commits a page must know that the server which takes the commit is the one that took the claims of the page's
-links. A client library that reconnects on its own hides a restart or a failover in between. A `Link` is therefore
-connected once: after an error it is dead, and its user makes another and begins again (docs/REDIS.md, "The rule for
-workers").
+Whoever commits a page must know that the server which takes the commit is the one that took the
+claims of the page's links. A client library that reconnects on its own hides a restart or a
+failover in between. A `Link` is therefore connected once: after an error it is dead, and its user
+makes another and begins again (docs/REDIS.md, "The rule for workers").
 
 python3-redis does the talking. It is imported when the first link is made.
 """
+
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 CONNECT_SECONDS = 5.0
@@ -70,8 +72,10 @@ class Address:
         if good and parts.scheme == "unix":
             good = bool(parts.path)
         if not good:
-            raise SharedError("VIDI_PATH is not the address of a server: it has the form "
-                              "redis://user:password@host:port/database?key=NAME or unix:///path/of/socket?key=NAME")
+            raise SharedError(
+                "VIDI_PATH is not the address of a server: it has the form "
+                "redis://user:password@host:port/database?key=NAME or unix:///path/of/socket?key=NAME"
+            )
 
 
 class Link:
@@ -81,8 +85,10 @@ class Link:
         try:
             import redis
         except ImportError:
-            raise SharedError("VIDI_PATH names a Redis server, which needs the Python package redis: "
-                              "install python3-redis (Debian) or redis (pip)") from None
+            raise SharedError(
+                "VIDI_PATH names a Redis server, which needs the Python package redis: "
+                "install python3-redis (Debian) or redis (pip)"
+            ) from None
         self.errors = (redis.ConnectionError, redis.TimeoutError, OSError)
         self.refusal = redis.ResponseError
         self.address = address
@@ -159,17 +165,17 @@ class Link:
 
     def call(self, *words: Any) -> Any:
         """One command; raises Refused."""
-        [reply] = self.ask([words])
+        (reply,) = self.ask([words])
         if isinstance(reply, Refused):
             raise reply
         return reply
 
-    def transaction(self, commands: Iterable[Iterable[Any]]) -> Optional[list[Any]]:
+    def transaction(self, commands: Iterable[Iterable[Any]]) -> list[Any] | None:
         """All commands or none, with nobody's in between. None: a key that is watched has changed."""
         commands = list(commands)
         replies = self.ask([["MULTI"], *commands, ["EXEC"]])
         refused = [reply for reply in replies[:-1] if isinstance(reply, Refused)]
         if refused or isinstance(replies[-1], Refused):
             raise refused[0] if refused else replies[-1]
-        results: Optional[list[Any]] = replies[-1]
+        results: list[Any] | None = replies[-1]
         return results

@@ -24,7 +24,7 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple
 
 import vidi
 
@@ -48,7 +48,7 @@ class Kept(NamedTuple):
     key: Key | None
 
 
-Ticket = Union[int, Kept]  # names a request that is in progress: the number of its row, or its key
+Ticket = int | Kept  # names a request that is in progress: the number of its row, or its key
 
 
 class LocalStore:

@@ -1,14 +1,15 @@
 """Requests as bytes, so that another spider can make the same request.
 
-Whoever can write to the server decides what the spiders find there. Unpickling bytes runs any code that their author
-chose. So requests travel as JSON, which is data and nothing else: the fields of a request, the names of its callbacks,
-and in `meta` and `cb_kwargs` the plain types of Python (None, bool, int, float, str, bytes, list, tuple, dict, set). A
-callback must be a method of the spider that takes the request up, and a class of requests must have been imported by
-it; bytes can name, but not bring along.
+Whoever can write to the server decides what the spiders find there. Unpickling bytes runs any code
+that their author chose. So requests travel as JSON, which is data and nothing else: the fields of a
+request, the names of its callbacks, and in `meta` and `cb_kwargs` the plain types of Python (None,
+bool, int, float, str, bytes, list, tuple, dict, set). A callback must be a method of the spider
+that takes the request up, and a class of requests must have been imported by it; bytes can name,
+but not bring along.
 
-What JSON cannot express, such as an object in `meta`, is pickled, but only if VIDI_SECRET is set, and it carries a
-signature that nobody can make who does not know the secret. Pickles without a good signature are never opened. Without
-a secret such requests stay with the spider that made them.
+What JSON cannot express, such as an object in `meta`, is pickled, but only if VIDI_SECRET is set,
+and it carries a signature that nobody can make who does not know the secret. Pickles without a good
+signature are never opened. Without a secret such requests stay with the spider that made them.
 
 The first byte tells what follows:
 
@@ -16,8 +17,10 @@ The first byte tells what follows:
     P   32 bytes of HMAC-SHA-256 over the page's key and the pickle, then the pickle
     L   nothing: the request is in the memory of the spider that claimed the page, and nowhere else
 
-An empty payload is a GET request for the URL with the spider's `parse`; other programs can ask for pages that way.
+An empty payload is a GET request for the URL with the spider's `parse`; other programs can ask for
+pages that way.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -25,7 +28,8 @@ import hmac
 import json
 import pickle
 import sys
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 from scrapy import Request, Spider
 
@@ -87,7 +91,7 @@ _ORDINARY = Request("data:,")
 _NOTHING = object()
 
 
-def _method_name(function: Optional[Callable[..., Any]], spider: Spider) -> Optional[str]:
+def _method_name(function: Callable[..., Any] | None, spider: Spider) -> str | None:
     """The name by which another process finds the same method of its own spider."""
     if function is None:
         return None
@@ -98,10 +102,10 @@ def _method_name(function: Optional[Callable[..., Any]], spider: Spider) -> Opti
     return name
 
 
-def _method(name: Optional[str], spider: Spider) -> Optional[Callable[..., Any]]:
+def _method(name: str | None, spider: Spider) -> Callable[..., Any] | None:
     if name is None:
         return None
-    found: Optional[Callable[..., Any]] = getattr(spider, name, None)
+    found: Callable[..., Any] | None = getattr(spider, name, None)
     if getattr(found, "__self__", None) is not spider or not callable(found):
         raise Unreadable(f"the spider {spider.name!r} has no method {name!r}")
     return found
@@ -124,7 +128,7 @@ def _fields(request: Request, spider: Spider) -> dict[str, Any]:
     return fields
 
 
-def _class(name: Optional[str]) -> Any:
+def _class(name: str | None) -> Any:
     """A class of requests that this process has loaded. Nothing is imported because a payload says so."""
     if name is None:
         return Request
@@ -154,7 +158,7 @@ def _request(fields: dict[str, Any], key: bytes, spider: Spider) -> Request:
 class Payloads:
     """Writes and reads payloads for one spider."""
 
-    def __init__(self, spider: Spider, secret: Optional[str] = None) -> None:
+    def __init__(self, spider: Spider, secret: str | None = None) -> None:
         self.spider = spider
         self.secret = secret.encode() if isinstance(secret, str) else secret
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict

@@ -34,9 +34,10 @@ from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from twisted.internet.task import LoopingCall
 
-from .claims import Claim, LinkLost, Refused, SharedError
+from .claims import Claim
 from .dupefilter import DupeFilter
 from .keys import Key
+from .link import LinkLost, Refused, SharedError
 from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
 from .shared_set import open_claims, statistics
 

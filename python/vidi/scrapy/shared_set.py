@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from .claims import Address, Claims, Form, Link, LinkLost, Refused, SharedError, begin_epoch, info_of, open_set
+from .claims import Claims, Form, begin_epoch, info_of, open_set
+from .link import Address, Link, LinkLost, Refused, SharedError
 
 if TYPE_CHECKING:
     from .dupefilter import DupeFilter
