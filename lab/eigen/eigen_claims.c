@@ -1,19 +1,20 @@
 /*
  * Judges the claims of the eigenvalue paper by our measurements. Rates of several depths are combined, because the
- * cells of one depth have small counts. Two rates count as different if they differ by four standard deviations.
+ * cells of one depth have small counts.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "lab/eigen/eigen.h"
+#include "lab/engine/judging.h"
 #include "lab/counting/notes.h"
-
-#define DIFFERENT_Z 4 /* standard deviations */
 
 enum {
     TIMED_LEAST = 100000,     /* with fewer URLs, times are dominated by the cold start */
     COLLISIONS_LEAST = 300000 /* fewer URLs have hardly any pair with equal 32-bit values */
 };
+
+#define MUCH_LONGER 5.0 /* times the classic filter's time: no longer "not much more" under any condition */
 
 typedef struct rate {
     double mean, error; /* NAN: there is none */
@@ -46,78 +47,92 @@ static rate rate_over(const lab_book *book, const char *id, const char *column)
     return (rate){sum / rows, sqrt(squares) / rows};
 }
 
-static bool is_less(rate a, rate b)
+/* A combined rate as an entry; a formula has no error. */
+static lab_entry entry_of(rate rate)
 {
-    return b.mean - a.mean > DIFFERENT_Z * hypot(a.error, b.error);
+    if (!(rate.error > 0))
+        return lab_exact_entry(rate.mean);
+    double spread = LAB_INTERVAL_Z * rate.error;
+    return (lab_entry){.measured = rate.mean, .low = fmax(0, rate.mean - spread), .high = rate.mean + spread};
 }
 
-/* With too few counts no rates differ significantly, which proves nothing. */
+/* Whether b is more than a. */
+static lab_comparison is_less(const lab_claim *claim, rate a, rate b)
+{
+    lab_entry less = entry_of(a), more = entry_of(b);
+    return lab_compare(lab_ratio_of_rates(&more, &less), claim->margin);
+}
+
+/* LAB_MORE: the claim holds. */
+static lab_holding holding_of(lab_comparison comparison)
+{
+    return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+}
+
+/* Collisions and times of few URLs tell nothing. */
 static lab_holding too_few(char *sentence, size_t room)
 {
     snprintf(sentence, room, "Too few URLs or runs to tell");
     return LAB_UNJUDGED;
 }
 
-static bool is_vague(rate rate)
-{
-    return !(rate.error <= 0.15 * rate.mean);
-}
-
 /* ---- depth ---- */
 
-static lab_holding judge_depth(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_depth(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate classic = rate_over(book, "eigen-fig-5", "classic"), labels = rate_over(book, "eigen-fig-5", "labels");
     rate tail = rate_over(book, "eigen-fig-5", "tail");
     if (isnan(classic.mean) || isnan(labels.mean) || isnan(tail.mean))
         return LAB_UNJUDGED;
-    if (is_vague(classic))
-        return too_few(sentence, room);
     snprintf(
         sentence, room,
         "Of further pages of the same sites %.3g %% are falsely seen without and %.3g %% with the features of the "
         "paper's table 1, which all pages of a site share, and %.2g %% with features that differ from page to page",
         classic.mean, labels.mean, tail.mean);
-    return is_less(labels, classic) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return holding_of(is_less(claim, labels, classic));
 }
 
-static lab_holding judge_other_sites(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_other_sites(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate classic = rate_over(book, "eigen-asked", "classic"), many = rate_at(book, "eigen-asked", "depth 1", "labels");
     rate few = rate_at(book, "eigen-asked", "depth 10000", "labels");
     rate more = rate_over(book, "eigen-asked", "4 functions"), same = rate_over(book, "eigen-fig-5", "labels");
     if (isnan(classic.mean) || isnan(many.mean) || isnan(few.mean) || isnan(more.mean) || isnan(same.mean))
         return LAB_UNJUDGED;
-    if (is_vague(classic))
-        return too_few(sentence, room);
     snprintf(
         sentence, room,
         "Of pages of other sites the paper's filter falsely sees %.2g %% after few sites and %.2g %% after many, the "
         "classic filter %.3g %%, and with the same bits and one more function %.2g %%; of pages of the same sites the "
         "paper's filter falsely sees %.3g %%",
         few.mean, many.mean, classic.mean, more.mean, same.mean);
-    if (!is_less(few, classic))
-        return LAB_DOES_NOT_HOLD;
-    return is_less(many, more) && is_less(same, classic) ? LAB_HOLDS : LAB_CONDITIONS;
+    lab_comparison better = is_less(claim, few, classic);
+    if (better != LAB_MORE)
+        return holding_of(better);
+    return is_less(claim, many, more) == LAB_MORE && is_less(claim, same, classic) == LAB_MORE ? LAB_HOLDS
+                                                                                               : LAB_CONDITIONS;
 }
 
-static lab_holding judge_more_functions(const lab_book *book, char *sentence, size_t room)
+/* A claim that fails with the paper's features holds with conditions if better features are shown to help. */
+static lab_holding with_better_features(lab_comparison papers, lab_comparison best)
+{
+    return papers == LAB_NOT_MORE && best == LAB_MORE ? LAB_CONDITIONS : holding_of(papers);
+}
+
+static lab_holding judge_more_functions(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate labels = rate_over(book, "eigen-fig-5", "labels"), tail = rate_over(book, "eigen-fig-5", "tail");
     rate more = rate_over(book, "eigen-fig-5", "4 functions");
     if (isnan(labels.mean) || isnan(tail.mean) || isnan(more.mean))
         return LAB_UNJUDGED;
-    if (is_vague(labels))
-        return too_few(sentence, room);
     snprintf(
         sentence, room,
         "With the same bits, a fourth function of the URL itself gives %.2g %%, of the best features, which differ "
         "on every page, %.2g %%, and of the paper's features %.2g %%",
         more.mean, tail.mean, labels.mean);
-    return is_less(labels, more) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+    return with_better_features(is_less(claim, labels, more), is_less(claim, tail, more));
 }
 
-static lab_holding judge_equal_bits(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_equal_bits(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate classic = rate_over(book, "eigen-fig-5", "classic");
     rate labels = rate_over(book, "eigen-fig-5", "labels, equal bits");
@@ -125,14 +140,12 @@ static lab_holding judge_equal_bits(const lab_book *book, char *sentence, size_t
     rate more = rate_over(book, "eigen-fig-5", "4 functions, equal bits");
     if (isnan(classic.mean) || isnan(labels.mean) || isnan(tail.mean) || isnan(more.mean))
         return LAB_UNJUDGED;
-    if (is_vague(classic))
-        return too_few(sentence, room);
     snprintf(
         sentence, room,
         "Without the extra third of bits the paper's filter gives %.3g %% and the classic filter %.3g %%; the best "
         "features give %.2g %%, and so does a fourth function (%.2g %%)",
         labels.mean, classic.mean, tail.mean, more.mean);
-    return is_less(labels, classic) ? LAB_HOLDS : is_less(tail, more) ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+    return with_better_features(is_less(claim, labels, classic), is_less(claim, tail, more));
 }
 
 /* The mean of two rates. */
@@ -141,7 +154,7 @@ static rate both(rate a, rate b)
     return (rate){(a.mean + b.mean) / 2, hypot(a.error, b.error) / 2};
 }
 
-static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_deeper(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate shallow =
         both(rate_at(book, "eigen-fig-5", "depth 1", "classic"), rate_at(book, "eigen-fig-5", "depth 10", "classic"));
@@ -151,33 +164,32 @@ static lab_holding judge_deeper(const lab_book *book, char *sentence, size_t roo
     rate deep_oaat = rate_at(book, "eigen-fig-5-oaat", "depth 10000", "classic");
     if (isnan(shallow.mean) || isnan(deep.mean) || isnan(shallow_oaat.mean) || isnan(deep_oaat.mean))
         return LAB_UNJUDGED;
-    if (is_vague(shallow) || is_vague(shallow_oaat))
-        return too_few(sentence, room);
-    bool rises = is_less(shallow, deep), rises_oaat = is_less(shallow_oaat, deep_oaat);
+    lab_comparison rises = is_less(claim, shallow, deep), rises_oaat = is_less(claim, shallow_oaat, deep_oaat);
+    bool neither = rises == LAB_NOT_MORE && rises_oaat == LAB_NOT_MORE;
     snprintf(sentence, room,
              "Depths of 1 and 10 give %.3f %%, depths of 1,000 and 10,000 %.3f %%, plus or minus %.3f; with "
              "one-at-a-time depth 1 gives %.3f %% and depth 10,000 %.3f %%, plus or minus %.3f%s",
              shallow.mean, deep.mean, LAB_INTERVAL_Z * shallow.error, shallow_oaat.mean, deep_oaat.mean,
              LAB_INTERVAL_Z * shallow_oaat.error,
-             rises || rises_oaat ? "" : ": the rate depends on the number of URLs, not on where they come from");
-    return rises && rises_oaat ? LAB_HOLDS : rises || rises_oaat ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+             neither ? ": the rate depends on the number of URLs, not on where they come from" : "");
+    if (rises == LAB_OPEN || rises_oaat == LAB_OPEN)
+        return LAB_UNJUDGED;
+    return neither ? LAB_DOES_NOT_HOLD : rises == rises_oaat ? LAB_HOLDS : LAB_CONDITIONS;
 }
 
 /* ---- hash functions ---- */
 
-static lab_holding judge_cause(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_cause(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate others = rate_over(book, "eigen-similar", "many sites"),
          similar = rate_over(book, "eigen-similar", "one site");
     if (isnan(others.mean) || isnan(similar.mean))
         return LAB_UNJUDGED;
-    if (is_vague(others))
-        return too_few(sentence, room);
     snprintf(sentence, room,
              "Over four hash functions, %.3g %% of similar URLs are falsely seen among similar URLs, and %.3g %% of "
              "other URLs among others (plus or minus %.1g)",
              similar.mean, others.mean, LAB_INTERVAL_Z * similar.error);
-    return is_less(others, similar) ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return holding_of(is_less(claim, others, similar));
 }
 
 /* Equal pairs among the URLs of one site, as a multiple of chance, and the excess in standard deviations. */
@@ -194,11 +206,12 @@ static excess excess_of(const lab_book *book, const char *function)
     return (excess){entry->measured, (entry->measured - 1) * sqrt(expected)};
 }
 
-static lab_holding judge_shifts(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_shifts(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     excess oaat = excess_of(book, "one-at-a-time"), lookup2 = excess_of(book, "Jenkins's lookup2");
     excess murmur2 = excess_of(book, "MurmurHash2");
     rate filter = rate_at(book, "eigen-similar", "one-at-a-time", "one site");
+    (void)claim;
     if (isnan(oaat.times) || isnan(lookup2.times) || isnan(murmur2.times) || isnan(filter.mean))
         return LAB_UNJUDGED;
     if (book->settings.urls < COLLISIONS_LEAST)
@@ -216,27 +229,29 @@ static lab_holding judge_shifts(const lab_book *book, char *sentence, size_t roo
 
 /* ---- formulas and costs ---- */
 
-static lab_holding judge_product(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_product(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     rate printed = rate_at(book, "eigen-formulas", "(5) product, known sites", "as printed");
     rate measured = rate_at(book, "eigen-formulas", "(5) product, known sites", "measured");
     rate fresh = rate_at(book, "eigen-formulas", "(5) product, all features new", "measured");
     if (isnan(printed.mean) || isnan(measured.mean) || isnan(fresh.mean))
         return LAB_UNJUDGED;
-    if (is_vague(measured))
-        return too_few(sentence, room);
     snprintf(sentence, room,
              "Formula (5) gives %.2g; the rate is %.2g if features are new and %.2g if they are known, because a known "
              "feature always passes",
              printed.mean, fresh.mean, measured.mean);
-    return is_less(printed, measured) ? LAB_DOES_NOT_HOLD : is_less(printed, fresh) ? LAB_CONDITIONS : LAB_HOLDS;
+    lab_comparison known_higher = is_less(claim, printed, measured), new_higher = is_less(claim, printed, fresh);
+    if (known_higher == LAB_OPEN || (known_higher == LAB_NOT_MORE && new_higher == LAB_OPEN))
+        return LAB_UNJUDGED;
+    return known_higher == LAB_MORE ? LAB_DOES_NOT_HOLD : new_higher == LAB_MORE ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
-static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_formulas(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_table *table = lab_book_find(book, "eigen-formulas");
     double highest = 0;
     size_t agree = 0, rows = table ? table->rows : 0;
+    (void)claim;
     for (size_t i = 0; i < rows; i++) {
         const lab_entry *entry = lab_table_find(table, table->entries[i * table->columns].row, "as printed");
         if (!entry)
@@ -250,7 +265,7 @@ static lab_holding judge_formulas(const lab_book *book, char *sentence, size_t r
     return agree == rows ? LAB_HOLDS : 2 * agree >= rows ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
-static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_time(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     double classic = lab_book_measured(book, "eigen-time", "classic", "look up");
     double more = lab_book_measured(book, "eigen-time", "4 functions", "look up");
@@ -259,12 +274,19 @@ static lab_holding judge_time(const lab_book *book, char *sentence, size_t room)
         return LAB_UNJUDGED;
     if (book->settings.urls < TIMED_LEAST)
         return too_few(sentence, room);
+    static const lab_cell_name labels_cell = {"eigen-time", "labels", "look up"};
+    static const lab_cell_name classic_cell = {"eigen-time", "classic", "look up"};
+    lab_ratio ratio = lab_ratio_of_times(book, &labels_cell, &classic_cell);
+    lab_comparison longer = lab_compare(ratio, claim->margin), far_longer = lab_compare(ratio, MUCH_LONGER - 1);
+    char text[LAB_RATIO_ROOM];
     snprintf(
         sentence, room,
-        "A lookup takes %.1f times as long as with the classic filter (%.0f ns and %.0f), with four functions %.1f "
-        "times: features have to be found and hashed first",
-        labels / classic, labels, classic, more / classic);
-    return labels < 1.5 * classic ? LAB_HOLDS : labels < 5 * classic ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+        "A lookup takes %.0f ns, with the classic filter %.0f: a ratio of %s; with four functions it is %.1f: features "
+        "have to be found and hashed first",
+        labels, classic, lab_ratio_text(ratio, text), more / classic);
+    if (longer == LAB_OPEN || far_longer == LAB_OPEN)
+        return LAB_UNJUDGED;
+    return longer == LAB_NOT_MORE ? LAB_HOLDS : far_longer == LAB_NOT_MORE ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
 const lab_claim lab_eigen_claims[] = {
@@ -272,32 +294,44 @@ const lab_claim lab_eigen_claims[] = {
      .source = "the eigenvalue paper, section 3 and figure 5",
      .text = "Deep in a site, features of the host reduce the rate of false positives",
      .evidence = "eigen-fig-5 eigen-fig-5-oaat eigen-features",
-     .judge = judge_depth},
+     .judge = judge_depth,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-lower",
      .source = "the eigenvalue paper, section 4",
      .text = "The eigenvalue extension reduces false positives in general",
      .evidence = "eigen-asked eigen-fig-5",
-     .judge = judge_other_sites},
+     .judge = judge_other_sites,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-more-functions",
      .source = "the eigenvalue paper, section 2.3",
      .text = "Among similar URLs, features do more than as many further hash functions",
      .evidence = "eigen-fig-5",
-     .judge = judge_more_functions},
+     .judge = judge_more_functions,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-equal-bits",
      .source = "the eigenvalue paper, section 2.3",
      .text = "The gain comes from the algorithm, and it costs little space",
      .evidence = "eigen-fig-5",
-     .judge = judge_equal_bits},
+     .judge = judge_equal_bits,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-deeper",
      .source = "the eigenvalue paper, section 3",
      .text = "The deeper the crawl of a site, the more URLs the classic filter falsely sees",
      .evidence = "eigen-fig-5 eigen-fig-5-oaat",
-     .judge = judge_deeper},
+     .judge = judge_deeper,
+     .margin = 0.1,
+     .margin_reason = "it compares single depths, which have few counts"},
     {.id = "eigen-cause",
      .source = "the eigenvalue paper, section 3",
      .text = "False positives are mostly caused by similar URLs",
      .evidence = "eigen-similar",
-     .judge = judge_cause},
+     .judge = judge_cause,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-shifts",
      .source = "the eigenvalue paper, section 3",
      .text = "Shifts lose bits, so hash functions ignore small differences",
@@ -307,7 +341,9 @@ const lab_claim lab_eigen_claims[] = {
      .source = "the eigenvalue paper, formula (5)",
      .text = "The rate is that of the classic filter times that of the features, so it is never higher",
      .evidence = "eigen-formulas eigen-features",
-     .judge = judge_product},
+     .judge = judge_product,
+     .margin = 0.05,
+     .margin_reason = "these tables have a twentieth of the URLs"},
     {.id = "eigen-formulas",
      .source = "the eigenvalue paper, section 2.3",
      .text = "Formulas (1) to (6) describe the two filters",
@@ -317,11 +353,14 @@ const lab_claim lab_eigen_claims[] = {
      .source = "the eigenvalue paper, section 2.3",
      .text = "More hash functions help up to k = (m/n) ln 2 and no further",
      .evidence = "notes-k",
-     .judge = lab_claim_best_k},
+     .judge = lab_claim_best_k,
+     .margin = LAB_RATE_MARGIN},
     {.id = "eigen-time",
      .source = "the eigenvalue paper, section 2.3",
      .text = "A URL still takes constant time, and not much more than before",
      .evidence = "eigen-time",
-     .judge = judge_time},
+     .judge = judge_time,
+     .margin = 0.5,
+     .margin_reason = "our reading of \"not much more\""},
     {.id = NULL},
 };

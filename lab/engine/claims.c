@@ -15,6 +15,13 @@ const lab_claim *lab_claim_at(size_t index)
 
 const char *lab_holding_name(lab_holding holding)
 {
-    static const char *const names[] = {"not judged", "holds", "holds with conditions", "does not hold"};
+    static const char *const names[] = {"too little was measured", "holds", "holds with conditions", "does not hold"};
     return names[holding];
+}
+
+lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
+{
+    if (room > 0)
+        sentence[0] = 0;
+    return claim->judge(claim, book, sentence, room);
 }

@@ -1,6 +1,6 @@
 /*
  * Distributions: the incomplete gamma function and the distributions that follow from it (Poisson, chi-square), the
- * normal distribution, and the median.
+ * normal distribution, Student's distribution, and the median.
  */
 #include "lab/engine/lab.h"
 
@@ -97,6 +97,32 @@ double lab_normal_z(double below)
             high = middle;
     }
     return (low + high) / 2;
+}
+
+/* The integral of cos^power from `from` to pi/2, by Simpson's rule. */
+static double cosine_integral(double power, double from)
+{
+    enum { PARTS = 128 };
+    double step = (M_PI / 2 - from) / PARTS, sum = 0;
+    for (int i = 0; i <= PARTS; i++) {
+        double weight = i == 0 || i == PARTS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * pow(fmax(0, cos(from + i * step)), power);
+    }
+    return sum * step / 3;
+}
+
+/* With t = sqrt(freedom) tan(angle), the density becomes a power of the cosine, which is smooth up to infinity. */
+double lab_student_t(double tail, double freedom)
+{
+    double half = cosine_integral(freedom - 1, 0), low = 0, high = M_PI / 2;
+    for (int i = 0; i < 50; i++) {
+        double middle = (low + high) / 2;
+        if (cosine_integral(freedom - 1, middle) / half / 2 > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(freedom) * tan((low + high) / 2);
 }
 
 static int by_size(const void *a, const void *b)

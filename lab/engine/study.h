@@ -183,19 +183,34 @@ double lab_book_measured(const lab_book *book, const char *id, const char *row, 
 
 /* ---- claims ---- */
 
+/* LAB_UNJUDGED: too little was measured to tell. */
 typedef enum lab_holding { LAB_UNJUDGED, LAB_HOLDS, LAB_CONDITIONS, LAB_DOES_NOT_HOLD } lab_holding;
 
 const char *lab_holding_name(lab_holding holding);
 
-/* Writes one sentence that says why, with figures from the book and without its full stop. */
-typedef lab_holding lab_claim_judge(const lab_book *book, char *sentence, size_t room);
+typedef struct lab_claim lab_claim;
 
-typedef struct lab_claim {
+/*
+ * Writes one sentence that says why, with figures from the book and without its full stop. If cells are missing from
+ * the book, the sentence stays empty and the claim unjudged.
+ */
+typedef lab_holding lab_claim_judge(const lab_claim *claim, const lab_book *book, char *sentence, size_t room);
+
+/* The usual margins. */
+#define LAB_RATE_MARGIN 0.02
+#define LAB_TIME_MARGIN 0.15
+
+struct lab_claim {
     const char *id, *source; /* the paper and its section */
     const char *text;        /* the claim in our words: a sentence without its full stop */
     const char *evidence;    /* identifiers of tables, separated by spaces */
     lab_claim_judge *judge;
-} lab_claim;
+    double
+        margin; /* differences up to this share count as none: stated here, before anything is measured (judging.h) */
+    const char *margin_reason; /* why this margin, for the report; NULL: one of the usual margins, or none */
+};
+
+lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char *sentence, size_t room);
 
 /* NULL after the last. */
 const lab_claim *lab_claim_at(size_t index);

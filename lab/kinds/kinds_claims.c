@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "lab/engine/judging.h"
 #include "lab/kinds/kinds.h"
 
-#define ONE_PAGE 10.0 /* per million: counts of zero or one cannot be distinguished */
+#define HARDLY_ANY 10.0 /* pages lost per million */
 
 static double lost(const lab_book *book, const char *kind, const char *size)
 {
@@ -46,7 +47,7 @@ static bool missing(const double *figures, size_t count)
 
 /* ---- which kind ---- */
 
-static lab_holding judge_default(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_default(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const double f[] = {lost(book, "fingerprint", "64 bits"), lost(book, "fingerprint", "48 bits"),
                         grown(book, "fingerprint", "4 times as many"), needs(book, "fingerprint", "1 in 1,000,000"),
@@ -58,10 +59,27 @@ static lab_holding judge_default(const lab_book *book, char *sentence, size_t ro
         "Fingerprint lost %.3g pages in a million with 64 bits per URL, %.3g with 48, and %.3g with four times the "
         "URLs that it was made for; for one in a million it takes %.0f bits, a hash table of the URLs %.0f",
         f[0], f[1], f[2], f[3], f[4]);
-    return f[0] < ONE_PAGE && f[1] < ONE_PAGE && f[2] < ONE_PAGE && f[3] < f[4] / 10 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    const lab_entry *counted[] = {lab_book_entry(book, "kinds-lost", "fingerprint", "64 bits"),
+                                  lab_book_entry(book, "kinds-lost", "fingerprint", "48 bits"),
+                                  lab_book_entry(book, "kinds-growth", "fingerprint", "4 times as many")};
+    lab_entry hardly_any = lab_exact_entry(HARDLY_ANY);
+    bool open = false, many = f[3] >= f[4] / 10;
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        lab_comparison comparison = lab_compare(lab_ratio_of_rates_among(counted[i], &hardly_any, 3), claim->margin);
+        open |= comparison == LAB_OPEN;
+        many |= comparison == LAB_MORE;
+    }
+    return many ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
-static lab_holding judge_small(const lab_book *book, char *sentence, size_t room)
+/* The time of blocked, divided by that of classic. */
+static lab_relation time_relation(const lab_claim *claim, const lab_book *book, const char *what)
+{
+    lab_cell_name blocked = {"kinds-time", "blocked", what}, classic = {"kinds-time", "classic", what};
+    return lab_relate(lab_ratio_of_times(book, &blocked, &classic), claim->margin);
+}
+
+static lab_holding judge_small(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const double f[] = {needs(book, "blocked", "1 in 100"),           needs(book, "classic", "1 in 100"),
                         needs(book, "fingerprint", "1 in 100"),       time_of(book, "blocked", "look up, 16 bits"),
@@ -74,30 +92,36 @@ static lab_holding judge_small(const lab_book *book, char *sentence, size_t room
         "To lose one page in a hundred, blocked takes %.1f bits per URL, classic %.1f, fingerprint %.1f; with 16 bits "
         "a lookup takes %.0f ns (classic %.0f), an add %.0f (classic %.0f)",
         f[0], f[1], f[2], f[3], f[4], f[5], f[6]);
-    if (f[0] > 1.25 * f[1] || f[0] > f[2] || f[3] > f[4])
+    lab_relation asking = time_relation(claim, book, "look up, 16 bits"),
+                 adding = time_relation(claim, book, "add, 16 bits");
+    if (f[0] > 1.25 * f[1] || f[0] > f[2] || asking == LAB_EQUAL || asking == LAB_ABOVE)
         return LAB_DOES_NOT_HOLD;
-    return f[5] < f[6] ? LAB_HOLDS : LAB_CONDITIONS;
+    if (asking == LAB_TOO_LITTLE || adding == LAB_TOO_LITTLE)
+        return LAB_UNJUDGED;
+    return adding == LAB_BELOW ? LAB_HOLDS : LAB_CONDITIONS;
 }
 
-static lab_holding judge_papers(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_papers(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const papers[] = {"spatial", "scalable", "eigen", "multilayer", "counting"};
     enum { PAPERS = sizeof papers / sizeof *papers };
     const lab_entry *classic = lab_book_entry(book, "kinds-lost", "classic", "8 bits"), *others[PAPERS];
-    bool none_better = true;
+    bool better = false, open = false;
     for (size_t i = 0; i < PAPERS; i++) {
         others[i] = lab_book_entry(book, "kinds-lost", papers[i], "8 bits");
         if (!classic || !others[i])
             return LAB_UNJUDGED;
-        none_better &= others[i]->high >= classic->low;
+        lab_comparison comparison = lab_compare(lab_ratio_of_rates_among(classic, others[i], PAPERS), claim->margin);
+        better |= comparison == LAB_MORE;
+        open |= comparison == LAB_OPEN;
     }
     int used = snprintf(sentence, room, "With 8 bits per URL classic lost %.0f pages in a million", classic->measured);
     for (size_t i = 0; i < PAPERS; i++)
         used += snprintf(sentence + used, room - (size_t)used, ", %s %.0f", papers[i], others[i]->measured);
-    return none_better ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return better ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
-static lab_holding judge_deleting(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_deleting(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const double f[] = {lost(book, "counting", "32 bits"), lost(book, "classic", "8 bits"),
                         lost(book, "classic", "32 bits"), lost(book, "fingerprint", "48 bits")};
@@ -108,14 +132,18 @@ static lab_holding judge_deleting(const lab_book *book, char *sentence, size_t r
         "Counting lost %.0f pages in a million with 32 bits per URL, as classic does with 8 (%.0f); classic lost %.3g "
         "with 32, and fingerprint, which can also delete, %.3g with 48",
         f[0], f[1], f[2], f[3]);
-    return fabs(f[0] - f[1]) <= 0.1 * f[1] + ONE_PAGE ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    lab_relation relation = lab_relate(lab_ratio_of_rates(lab_book_entry(book, "kinds-lost", "counting", "32 bits"),
+                                                          lab_book_entry(book, "kinds-lost", "classic", "8 bits")),
+                                       claim->margin);
+    return relation == LAB_EQUAL ? LAB_HOLDS : relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
 }
 
-static lab_holding judge_growth(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const double f[] = {grown(book, "classic", "as many"),         grown(book, "classic", "2 times as many"),
                         grown(book, "classic", "4 times as many"), grown(book, "scalable", "4 times as many"),
                         grown(book, "blocked", "4 times as many"), grown(book, "fingerprint", "4 times as many")};
+    (void)claim;
     if (MISSING(f))
         return LAB_UNJUDGED;
     snprintf(
@@ -126,32 +154,34 @@ static lab_holding judge_growth(const lab_book *book, char *sentence, size_t roo
     return f[2] > 20 * fmax(f[3], f[4]) && f[2] > 20 * f[5] ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* The distance of `told` from the interval of the count; 0 if it is inside. */
-static double beyond(const lab_entry *lost, double told)
-{
-    return told > lost->high ? told / lost->high - 1 : told < lost->low ? lost->low / told - 1 : 0;
-}
-
-static lab_holding judge_told(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const kinds[] = {"classic", "spatial", "scalable", "blocked", "counting"};
-    double off = 0, outside = 0, bound = lab_book_measured(book, "kinds-told", "multilayer", "8 bits");
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    double off = 0, bound = lab_book_measured(book, "kinds-told", "multilayer", "8 bits");
     double counted = lost(book, "multilayer", "8 bits");
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    lab_contest contest = {.count = 0};
+    lab_entry told[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
         const lab_entry *truth = lab_book_entry(book, "kinds-lost", kinds[i], "8 bits");
-        double told = lab_book_measured(book, "kinds-told", kinds[i], "8 bits");
-        if (!truth || !(truth->measured > 0) || isnan(told))
+        told[i] = lab_exact_entry(lab_book_measured(book, "kinds-told", kinds[i], "8 bits"));
+        if (!truth || !(truth->measured > 0) || isnan(told[i].measured))
             return LAB_UNJUDGED;
-        off = fmax(off, fabs(told / truth->measured - 1));
-        outside = fmax(outside, beyond(truth, told));
+        told[i].row = kinds[i];
+        told[i].column = "8 bits";
+        off = fmax(off, fabs(told[i].measured / truth->measured - 1));
+        lab_contest_add(&contest, truth, &told[i], "kinds-told");
     }
     if (isnan(bound) || isnan(counted))
         return LAB_UNJUDGED;
+    lab_contest_judge(&contest, claim->margin);
     snprintf(sentence, room,
              "With 8 bits per URL five kinds reported their losses within %.1f %%; multilayer, which reports an upper "
-             "bound, reported %.0f pages in a million and had lost %.0f",
-             100 * off, bound, counted);
-    return outside > 0.1 ? LAB_DOES_NOT_HOLD : bound > 2 * counted ? LAB_CONDITIONS : LAB_HOLDS;
+             "bound, reported %.0f pages in a million and had lost %.0f%s",
+             100 * off, bound, counted, contest.left_out);
+    if (contest.relation != LAB_EQUAL)
+        return contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return bound > 2 * counted ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
 /* ---- over time ---- */
@@ -161,7 +191,7 @@ static lab_holding judge_told(const lab_book *book, char *sentence, size_t room)
 #define TEMPORAL "6 bits, new salts: temporal"
 #define LARGER "12 bits, same salts"
 
-static lab_holding judge_salts(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_salts(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const double f[] = {never(book, TEMPORAL, "after 1"),  never(book, TEMPORAL, "after 3"),
                         never(book, SHUFFLED, "after 3"),  never(book, FIXED, "after 3"),
@@ -174,12 +204,18 @@ static lab_holding judge_salts(const lab_book *book, char *sentence, size_t room
         "%.0f with the same salts in a different order and %.0f in the same order; after ten crawls the latter two "
         "had %.3g and %.0f left",
         f[0], f[1], f[2], f[3], f[4], f[5]);
-    if (f[1] > f[2] || f[1] > f[3] / 10)
+    static const char *const id = "kinds-recrawl", *const column = "after 3";
+    const lab_entry *temporal = lab_book_entry(book, id, TEMPORAL, column);
+    lab_comparison than_shuffled =
+        lab_compare(lab_ratio_of_rates_among(temporal, lab_book_entry(book, id, SHUFFLED, column), 2), claim->margin);
+    lab_ratio to_fixed = lab_ratio_of_rates_among(temporal, lab_book_entry(book, id, FIXED, column), 2);
+    lab_comparison than_fixed = lab_compare(lab_ratio_to(to_fixed, 0.1), claim->margin);
+    if (than_shuffled == LAB_MORE || than_fixed == LAB_MORE)
         return LAB_DOES_NOT_HOLD;
-    return LAB_HOLDS;
+    return than_shuffled == LAB_OPEN || than_fixed == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
-static lab_holding judge_bits(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_bits(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_entry *larger = lab_book_entry(book, "kinds-recrawl", LARGER, "after 1");
     const lab_entry *spatial = lab_book_entry(book, "kinds-recrawl", "2 x 6 bits, same salts: spatial", "after 1");
@@ -192,24 +228,31 @@ static lab_holding judge_bits(const lab_book *book, char *sentence, size_t room)
         "One crawl with 12 bits per URL lost %.0f pages in a million, with two filters of 6 bits %.0f; with 6 bits and "
         "new salts %.0f were lost after one crawl and %.0f after two",
         larger->measured, spatial->measured, once->measured, twice->measured);
-    return larger->low <= 2 * twice->high && larger->low < once->measured / 10 ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    lab_comparison than_twice = lab_compare(lab_ratio_of_rates_among(larger, twice, 2), claim->margin);
+    lab_comparison than_once = lab_compare(lab_ratio_to(lab_ratio_of_rates_among(larger, once, 2), 0.1), 0);
+    if (than_twice == LAB_MORE || than_once == LAB_MORE)
+        return LAB_DOES_NOT_HOLD;
+    return than_twice == LAB_OPEN || than_once == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
-static lab_holding judge_late(const lab_book *book, char *sentence, size_t room)
+static lab_holding judge_late(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     double all = 0, last = lab_book_measured(book, "kinds-which", "last tenth", lab_which_columns[0]);
     const lab_entry *same = lab_book_entry(book, "kinds-which", "last tenth", lab_which_columns[1]);
     const lab_entry *other = lab_book_entry(book, "kinds-which", "last tenth", lab_which_columns[2]);
     for (size_t i = 0; lab_tenth_names[i]; i++)
         all += lab_book_measured(book, "kinds-which", lab_tenth_names[i], lab_which_columns[0]);
-    if (!(all > 0) || !same || !other || (same->measured <= other->measured && same->high >= other->low))
-        return LAB_UNJUDGED; /* the last condition: the counts are too small to tell */
+    if (!(all > 0) || !same || !other)
+        return LAB_UNJUDGED;
     snprintf(
         sentence, room,
         "%.0f %% of the pages that the first crawl lost were in its last tenth; of a million pages there, a second "
         "crawl in the same order lost %.0f again, one in a different order %.0f",
         100 * last / all, same->measured, other->measured);
-    return last > 0.2 * all && same->measured > other->measured ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    lab_comparison order = lab_compare(lab_ratio_of_rates(same, other), claim->margin);
+    if (last <= 0.2 * all || order == LAB_NOT_MORE)
+        return LAB_DOES_NOT_HOLD;
+    return order == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
 const lab_claim lab_kinds_claims[] = {
@@ -223,17 +266,22 @@ const lab_claim lab_kinds_claims[] = {
      .text = "If one page in a hundred may be lost, use blocked: it takes little more memory than the smallest, and is "
              "faster",
      .evidence = "kinds-needs kinds-time",
-     .judge = judge_small},
+     .judge = judge_small,
+     .margin = LAB_TIME_MARGIN},
     {.id = "kinds-papers",
      .source = "vidi",
      .text = "With the same memory, none of the papers' kinds loses fewer pages than a plain Bloom filter",
      .evidence = "kinds-lost",
-     .judge = judge_papers},
+     .judge = judge_papers,
+     .margin = 0.1,
+     .margin_reason = "the table has a tenth of the URLs and ten runs"},
     {.id = "kinds-deleting",
      .source = "vidi",
      .text = "Counters cost four times the memory of bits for the same losses",
      .evidence = "kinds-lost",
-     .judge = judge_deleting},
+     .judge = judge_deleting,
+     .margin = 0.1,
+     .margin_reason = "the table has a tenth of the URLs and ten runs"},
     {.id = "kinds-growth",
      .source = "vidi",
      .text = "If you do not know how many URLs will come, use a kind that grows",
@@ -243,7 +291,9 @@ const lab_claim lab_kinds_claims[] = {
      .source = "vidi",
      .text = "A set reports its losses correctly",
      .evidence = "kinds-told kinds-lost",
-     .judge = judge_told},
+     .judge = judge_told,
+     .margin = 0.1,
+     .margin_reason = "the table has a tenth of the URLs and ten runs"},
     {.id = "kinds-salts",
      .source = "vidi, after the thesis, section 4.2",
      .text = "New salts for each crawl recover the pages that the last one lost",
@@ -253,11 +303,14 @@ const lab_claim lab_kinds_claims[] = {
      .source = "vidi, after the thesis, section 4.2",
      .text = "Twice the bits achieve in one crawl what new salts achieve in two",
      .evidence = "kinds-recrawl",
-     .judge = judge_bits},
+     .judge = judge_bits,
+     .margin = 1,
+     .margin_reason = "a factor of two: both lose a few pages in a million"},
     {.id = "kinds-late",
      .source = "vidi, after the thesis, section 5.7.1",
      .text = "A crawl loses the pages that it meets late; a different order in the next crawl spreads the delay",
      .evidence = "kinds-which",
-     .judge = judge_late},
+     .judge = judge_late,
+     .margin = LAB_RATE_MARGIN},
     {.id = NULL},
 };

@@ -4,7 +4,7 @@
 #include "lab/report/html.h"
 #include "lab/report/report.h"
 
-enum { SENTENCE_ROOM = 1024 };
+enum { SENTENCE_ROOM = 2048 };
 
 /* Advances *list to the next identifier, which spaces separate, and returns its length; 0 after the last. */
 static size_t next_word(const char **list)
@@ -57,19 +57,34 @@ static const char *class_of(lab_holding holding)
     return classes[holding];
 }
 
+/* The margin was stated before anything was measured. */
+static void put_margin(FILE *to, const lab_claim *claim)
+{
+    if (!(claim->margin > 0) && !claim->margin_reason)
+        return;
+    fprintf(to, "<span class=\"margin\">margin %.3g %%", 100 * claim->margin);
+    if (claim->margin_reason) {
+        fputs(" (", to);
+        lab_html_text(to, claim->margin_reason);
+        fputs(")", to);
+    }
+    fputs("</span> · ", to);
+}
+
 static void put_claim(FILE *to, const lab_book *book, const lab_claim *claim)
 {
     char sentence[SENTENCE_ROOM] = "";
-    lab_holding holding = claim->judge(book, sentence, sizeof sentence);
+    lab_holding holding = lab_claim_judged(claim, book, sentence, sizeof sentence);
     fprintf(to, "<li class=\"h-%s\" id=\"claim-", class_of(holding));
     lab_html_text(to, claim->id);
     fprintf(to, "\"><b class=\"holding\">%s</b> <q>", lab_holding_name(holding));
     lab_html_sentence(to, claim->text);
     fputs("</q>\n<p>", to);
-    lab_html_sentence(to, sentence[0] ? sentence : "too little was measured to tell");
+    lab_html_sentence(to, sentence[0] ? sentence : "cells that it needs are missing");
     fputs("</p>\n<p class=\"source\">", to);
     lab_html_title(to, claim->source);
     fputs(" · ", to);
+    put_margin(to, claim);
     put_evidence(to, book, claim);
     fputs("</p></li>\n", to);
 }
@@ -80,7 +95,7 @@ static void put_counts(FILE *to, const lab_book *book)
     char sentence[SENTENCE_ROOM];
     const lab_claim *claim;
     for (size_t i = 0; (claim = lab_claim_at(i)); i++)
-        counts[has_evidence(book, claim) ? claim->judge(book, sentence, sizeof sentence) : LAB_UNJUDGED]++;
+        counts[has_evidence(book, claim) ? lab_claim_judged(claim, book, sentence, sizeof sentence) : LAB_UNJUDGED]++;
     fputs("<p class=\"tally\">", to);
     for (lab_holding holding = LAB_HOLDS; holding <= LAB_DOES_NOT_HOLD; holding++)
         fprintf(to, "<span class=\"h-%s\"><b>%zu</b> %s</span>\n", class_of(holding), counts[holding],
@@ -88,7 +103,7 @@ static void put_counts(FILE *to, const lab_book *book)
                 : holding == LAB_CONDITIONS ? "hold with conditions"
                                             : "do not hold");
     if (counts[LAB_UNJUDGED])
-        fprintf(to, "<span class=\"h-unjudged\"><b>%zu</b> not judged</span>\n", counts[LAB_UNJUDGED]);
+        fprintf(to, "<span class=\"h-unjudged\"><b>%zu</b> with too little measured</span>\n", counts[LAB_UNJUDGED]);
     fputs("</p>\n", to);
 }
 

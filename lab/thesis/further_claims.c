@@ -4,7 +4,7 @@
 
 #include "lab/thesis/thesis.h"
 
-lab_holding lab_claim_multiplier(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_multiplier(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const larger = "3 HF, 4.0 M: 12 bits", *const more = "6 HF, 2.0 M: 12 bits";
     static const char *const times = "further-equal-bits-time", *const salted = "salted, look up known";
@@ -15,18 +15,23 @@ lab_holding lab_claim_multiplier(const lab_book *book, char *sentence, size_t ro
     const lab_entry *derived = lab_book_entry(book, times, more, "derived, look up known");
     if (!by_multiplier || !by_functions || !few || !many || !derived)
         return LAB_UNJUDGED;
-    lab_comparison worse = lab_compare(by_multiplier, by_functions);
+    lab_cell_name few_cell = {times, larger, salted}, many_cell = {times, more, salted};
+    lab_comparison worse = lab_compare(lab_ratio_of_rates(by_multiplier, by_functions), LAB_RATE_MARGIN);
+    lab_ratio ratio = lab_ratio_of_times(book, &few_cell, &many_cell);
+    lab_relation faster = lab_relate(ratio, claim->margin);
+    char text[LAB_RATIO_ROOM];
     snprintf(
         sentence, room,
         "With 12 bits per URL, M = 4.0 with 3 functions loses %.3g %% and M = 2.0 with 6 functions %.3g %%; a lookup "
-        "takes %.3g and %.3g ns with salted functions, and %.3g ns with 6 values derived from one hash",
-        by_multiplier->measured, by_functions->measured, few->measured, many->measured, derived->measured);
-    if (worse == LAB_OPEN)
+        "takes %.3g and %.3g ns with salted functions (a ratio of %s), and %.3g ns with 6 values derived from one hash",
+        by_multiplier->measured, by_functions->measured, few->measured, many->measured, lab_ratio_text(ratio, text),
+        derived->measured);
+    if (worse == LAB_OPEN || (worse == LAB_MORE && faster == LAB_TOO_LITTLE))
         return LAB_UNJUDGED;
-    return worse == LAB_NOT_MORE ? LAB_HOLDS : few->measured < many->measured ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+    return worse == LAB_NOT_MORE ? LAB_HOLDS : faster == LAB_BELOW ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
-lab_holding lab_claim_delay(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_delay(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "further-delay", *const same = "same order", *const other = "other order";
     const lab_entry *one = lab_book_entry(book, id, "by 1 crawl or more", same);
@@ -41,20 +46,23 @@ lab_holding lab_claim_delay(const lab_book *book, char *sentence, size_t room)
              "(%.3g %% if each crawl has a different order) and %.3g %% for longer; of the tenth that a crawl meets "
              "last, %.3g %% wait",
              one->measured, two->measured, two_other->measured, three->measured, last->measured);
-    lab_comparison fewer = lab_compare(one, two);
+    lab_comparison fewer = lab_compare(lab_ratio_of_rates(one, two), claim->margin);
     if (fewer == LAB_OPEN)
         return LAB_UNJUDGED;
     return fewer == LAB_MORE && two->measured >= three->measured ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
 }
 
-/* Whether the share that both crawls lose is the square of what one loses. */
-static bool is_square(const lab_entry *one, const lab_entry *both)
+/* The share that both crawls lose, divided by the square of what one loses. */
+static lab_ratio ratio_to_square(const lab_entry *one, const lab_entry *both)
 {
-    double share = one->measured / 100;
-    return fabs(both->measured - 100 * share * share) <= LAB_Z_MOST * lab_entry_spread(both);
+    lab_entry square = *one;
+    square.measured *= one->measured / 100;
+    square.low *= one->low / 100;
+    square.high *= one->high / 100;
+    return lab_ratio_of_rates(both, &square);
 }
 
-lab_holding lab_claim_scalable(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_scalable(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const grown = "scalable, first stage n / 10", *const right = "classic, for n URLs";
     static const char *const id = "further-scalable", *const memory = "further-scalable-memory";
@@ -72,12 +80,16 @@ lab_holding lab_claim_scalable(const lab_book *book, char *sentence, size_t room
         "both; a classic filter made for the right number loses %.3g %% in both, and one made for a tenth of it "
         "%.3g %%; but the scalable filter takes %.3g bits per URL instead of %.3g",
         one->measured, both->measured, known->measured, guessed->measured, bits->measured, least->measured);
-    if (!is_square(one, both) || !(guessed->measured > both->measured))
+    lab_relation square = lab_relate(ratio_to_square(one, both), claim->margin);
+    lab_comparison gains = lab_compare(lab_ratio_of_rates(guessed, both), claim->margin);
+    if (square == LAB_ABOVE || square == LAB_BELOW || gains == LAB_NOT_MORE)
         return LAB_DOES_NOT_HOLD;
+    if (square == LAB_TOO_LITTLE || gains == LAB_OPEN)
+        return LAB_UNJUDGED;
     return bits->measured > least->measured ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
-lab_holding lab_claim_revisit(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_revisit(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "further-revisit";
     const lab_entry *right = lab_book_entry(book, id, "first for n, headroom 1", "crawl 1");
@@ -92,13 +104,14 @@ lab_holding lab_claim_revisit(const lab_book *book, char *sentence, size_t room)
              "one four times too small, which lost %.3g %% and so counted too few, it loses %.3g %%, and only the "
              "third crawl gets down to %.3g %%",
              oversized->measured, right->measured, first->measured, second->measured, third->measured);
-    if (fabs(lab_apart(oversized, right)) > LAB_Z_MOST)
-        return LAB_DOES_NOT_HOLD;
-    lab_comparison worse = lab_compare(second, right);
+    lab_relation as_it_should = lab_relate(lab_ratio_of_rates(oversized, right), claim->margin);
+    if (as_it_should != LAB_EQUAL)
+        return as_it_should == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    lab_comparison worse = lab_compare(lab_ratio_of_rates(second, right), claim->margin);
     return worse == LAB_MORE ? LAB_CONDITIONS : worse == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
-lab_holding lab_claim_genetic(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_genetic(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "further-genetic", *const next = "next crawls";
     static const char *const time = "further-genetic-time", *const value = "a hash value";
@@ -109,20 +122,22 @@ lab_holding lab_claim_genetic(const lab_book *book, char *sentence, size_t room)
     const lab_entry *sip_time = lab_book_entry(book, time, "sip13", value);
     if (!training || !found || !sip || !found_time || !sip_time)
         return LAB_UNJUDGED;
-    double gain = lab_apart(sip, found);
+    lab_comparison gain = lab_compare(lab_ratio_of_rates(sip, found), claim->margin);
     snprintf(sentence, room,
              "The bred function loses %.3g %% of the crawl it was bred for, but %.3g %% of the next ones, where an "
              "ideal function loses %.3g %% and sip13, which knows nothing of the site, %.3g %%%s; it takes %.3g ns per "
              "URL, sip13 %.3g ns, and it has no key against attackers",
              training->measured, found->measured, found->theory, sip->measured,
-             gain > LAB_Z_MOST ? "" : ": it learnt the URLs, not the site", found_time->measured, sip_time->measured);
-    double hardly = found->theory / 10;
-    if (gain > LAB_Z_MOST)
-        return found->measured < hardly ? LAB_HOLDS : LAB_CONDITIONS;
-    return found->low > hardly ? LAB_DOES_NOT_HOLD : LAB_UNJUDGED;
+             gain != LAB_NOT_MORE ? "" : ": it learnt the URLs, not the site", found_time->measured,
+             sip_time->measured);
+    lab_entry hardly_any = lab_exact_entry(found->theory / 10);
+    lab_comparison many = lab_compare(lab_ratio_of_rates(found, &hardly_any), 0);
+    if (gain == LAB_MORE && many != LAB_OPEN)
+        return many == LAB_MORE ? LAB_CONDITIONS : LAB_HOLDS;
+    return gain == LAB_NOT_MORE && many == LAB_MORE ? LAB_DOES_NOT_HOLD : LAB_UNJUDGED;
 }
 
-lab_holding lab_claim_processes(const lab_book *book, char *sentence, size_t room)
+lab_holding lab_claim_processes(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const time = "further-processes-time", *const members = "2 members";
     const lab_entry *rate = lab_book_entry(book, "further-processes", "2 processes", "processes");
@@ -142,5 +157,8 @@ lab_holding lab_claim_processes(const lab_book *book, char *sentence, size_t roo
              messages->measured, one_by_one->measured, batched->measured, here->measured);
     if (differ->measured > 0)
         return LAB_DOES_NOT_HOLD;
-    return one_by_one->measured > 2 * here->measured ? LAB_CONDITIONS : LAB_HOLDS;
+    lab_cell_name apart = {time, members, "processes, 1 URL at a time"};
+    lab_cell_name together = {time, members, "one set, 4096 URLs at a time"};
+    lab_comparison slower = lab_compare(lab_ratio_to(lab_ratio_of_times(book, &apart, &together), 2), claim->margin);
+    return slower == LAB_OPEN ? LAB_UNJUDGED : slower == LAB_MORE ? LAB_CONDITIONS : LAB_HOLDS;
 }

@@ -3,15 +3,16 @@
  * are made up; in the last test one is measured.
  */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/books.h"
 #include "support/runner.h"
 
-enum { CELLS = 12, SENTENCE = 1024 };
+enum { CELLS = 12, SENTENCE = SENTENCE_ROOM };
 
-/* Measurements have an interval of a hundredth to each side; where nothing can be told from them, of all of it. */
+/* Measurements have an interval of a thousandth to each side; where nothing can be told from them, of all of it. */
 typedef struct verdict_case {
     const char *claim;
     lab_holding holding;
@@ -138,20 +139,21 @@ static const verdict_case cases[] = {
     {"thesis-jenkins",
      LAB_DOES_NOT_HOLD,
      {{"thesis-5.1", "Jenkins", "FP", 15}, {"thesis-5.1", "MD5", "FP", 10}, {"thesis-5.1", "SHA-1", "FP", 22}}},
-    {"thesis-pages-missed",
+    {"thesis-pages-missed", /* theory says 0.08 here, and the printed 0.064 plays no part */
      LAB_CONDITIONS,
-     {{"thesis-fig-5.1", "3 HF", "same order", 0.064}, {"thesis-fig-5.1", "3 HF", "other order", 0.031}}},
+     {{"thesis-fig-5.1", "3 HF", "same order", 0.08}, {"thesis-fig-5.1", "3 HF", "other order", 0.031}}},
     {"thesis-pages-missed",
      LAB_HOLDS,
-     {{"thesis-fig-5.1", "3 HF", "same order", 0.064}, {"thesis-fig-5.1", "3 HF", "other order", 0.064}}},
+     {{"thesis-fig-5.1", "3 HF", "same order", 0.08}, {"thesis-fig-5.1", "3 HF", "other order", 0.08}}},
     {"thesis-pages-missed",
      LAB_DOES_NOT_HOLD,
-     {{"thesis-fig-5.1", "3 HF", "same order", 0.09}, {"thesis-fig-5.1", "3 HF", "other order", 0.031}}},
+     {{"thesis-fig-5.1", "3 HF", "same order", 0.064}, {"thesis-fig-5.1", "3 HF", "other order", 0.031}}},
     {"thesis-delay", LAB_HOLDS, DELAY(1.76, 0.06, 0.003)},
     {"thesis-delay", LAB_DOES_NOT_HOLD, DELAY(1.76, 1.76, 1.76)},
     {"thesis-multiplier", LAB_CONDITIONS, MULTIPLIER(1.08, 0.37, 100, 150)},
     {"thesis-multiplier", LAB_DOES_NOT_HOLD, MULTIPLIER(1.08, 0.37, 150, 100)},
     {"thesis-multiplier", LAB_HOLDS, MULTIPLIER(0.3, 0.37, 100, 150)},
+    {"thesis-multiplier", LAB_DOES_NOT_HOLD, MULTIPLIER(1.08, 0.37, 119, 125)}, /* within the margin: no faster */
     {"thesis-memory",
      LAB_HOLDS,
      {{"thesis-5.10", "3 HF", "2.0 M", 733},
@@ -215,6 +217,9 @@ static const verdict_case cases[] = {
     {"thesis-hashset-time",
      LAB_DOES_NOT_HOLD,
      {{"thesis-5.14", "HashSet", "time", 1.3}, {"thesis-5.15", "HashSet", "time", 1.2}}},
+    {"thesis-hashset-time", /* within the margin: the filter is not slower to add to */
+     LAB_CONDITIONS,
+     {{"thesis-5.14", "HashSet", "time", 0.99}, {"thesis-5.15", "HashSet", "time", 0.2}}},
     {"thesis-list-time",
      LAB_HOLDS,
      {{"thesis-5.14", "ArrayList", "time", 0.1},
@@ -246,25 +251,37 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 /* ---- made-up books ---- */
 
+/* What theory says of each cell, where a claim asks for it. */
+static double theory_of(const char *claim)
+{
+    return strcmp(claim, "thesis-pages-missed") == 0 ? 0.08 : 1.76;
+}
+
 /* All cells but number `without`. */
-static void fill(made_book *made, const verdict_case *from, size_t without)
+static void fill_noisy(made_book *made, const verdict_case *from, size_t without, double noise)
 {
     made_clear(made);
+    made->noise = noise;
     for (size_t i = 0; i < CELLS && from->cells[i].table; i++) {
         if (i == without)
             continue;
         lab_entry *entry = made_put(made, &from->cells[i]);
-        double spread = entry->measured / (from->holding == LAB_UNJUDGED ? 1 : 100);
-        entry->theory = 1.76;
+        double spread = entry->measured / (from->holding == LAB_UNJUDGED ? 1 : 1000);
+        entry->theory = theory_of(from->claim);
         entry->low -= spread;
         entry->high += spread;
     }
 }
 
+static void fill(made_book *made, const verdict_case *from, size_t without)
+{
+    fill_noisy(made, from, without, 0.01);
+}
+
 static lab_holding judge(const lab_claim *claim, const lab_book *book, char *sentence)
 {
     memset(sentence, 0, SENTENCE);
-    return claim->judge(book, sentence, SENTENCE);
+    return lab_claim_judged(claim, book, sentence, SENTENCE);
 }
 
 static void the_verdict_follows_from_the_figures(void **state)
@@ -298,6 +315,44 @@ static void without_a_figure_there_is_no_verdict(void **state)
         check(many || holding == LAB_UNJUDGED, "%s without %s, %s: %s", claim->id, which->cells[i].row,
               which->cells[i].column, lab_holding_name(holding));
     }
+}
+
+/* Times that scatter by more than they differ decide nothing, whichever is ahead. */
+static void a_coin_toss_is_no_verdict(void **state)
+{
+    static const verdict_case tosses[] = {
+        {"thesis-multiplier", LAB_CONDITIONS, MULTIPLIER(1.08, 0.37, 119, 125)},
+        {"thesis-multiplier", LAB_CONDITIONS, MULTIPLIER(1.08, 0.37, 125, 119)},
+        {"thesis-hashset-time",
+         LAB_CONDITIONS,
+         {{"thesis-5.14", "HashSet", "time", 0.999}, {"thesis-5.15", "HashSet", "time", 0.2}}},
+        {"thesis-hashset-time",
+         LAB_CONDITIONS,
+         {{"thesis-5.14", "HashSet", "time", 1.001}, {"thesis-5.15", "HashSet", "time", 0.2}}},
+        {"thesis-time-multiplier",
+         LAB_CONDITIONS,
+         {{TIME, "3 HF, 2.0 M: 6 bits", KNOWN, 100}, {TIME, MORE_M, KNOWN, 110}}},
+    };
+    static made_book made;
+    char sentence[SENTENCE];
+    (void)state;
+    for (size_t i = 0; i < sizeof tosses / sizeof *tosses; i++) {
+        fill_noisy(&made, &tosses[i], CELLS, 0.5);
+        lab_holding holding = judge(claim_of(tosses[i].claim), &made.book, sentence);
+        check(holding == LAB_UNJUDGED, "%s: %s. %s", tosses[i].claim, lab_holding_name(holding), sentence);
+        check(sentence[0], "%s does not say what was measured", tosses[i].claim);
+    }
+}
+
+/* Margins are part of the claim, and an unusual one has a reason. */
+static void every_unusual_margin_has_a_reason(void **state)
+{
+    const lab_claim *claim;
+    (void)state;
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
+        check(!(claim->margin > 0) || claim->margin_reason || fabs(claim->margin - LAB_RATE_MARGIN) < 1e-9 ||
+                  fabs(claim->margin - LAB_TIME_MARGIN) < 1e-9,
+              "%s: why %g?", claim->id, claim->margin);
 }
 
 static void every_claim_has_cases_and_evidence(void **state)
@@ -342,7 +397,10 @@ static bool has_evidence(const lab_book *book, const lab_claim *claim)
     return true;
 }
 
-/* Each claim finds all the cells that it asks for in the tables that it names. */
+/*
+ * Each claim finds all the cells that it asks for in the tables that it names. So few URLs decide large differences;
+ * equality stays open.
+ */
 static void a_measured_book_is_judged(void **state)
 {
     static const char *const ids[] = {
@@ -379,16 +437,16 @@ static void a_measured_book_is_judged(void **state)
     check(code == 0, "measuring: %s", vidi_message());
     for (const lab_claim *claim = lab_thesis_claims; claim->id; claim++) {
         lab_holding holding = judge(claim, &book, sentence);
-        check((holding != LAB_UNJUDGED) == has_evidence(&book, claim), "%s: %s. %s", claim->id,
-              lab_holding_name(holding), sentence);
+        check((sentence[0] != 0) == has_evidence(&book, claim), "%s: %s. %s", claim->id, lab_holding_name(holding),
+              sentence);
         judged += holding != LAB_UNJUDGED;
     }
-    check(judged >= 14, "only %u claims are judged", judged);
+    check(judged >= 4, "only %u claims are judged", judged);
     assert_int_equal(judge(claim_of("thesis-temporal"), &book, sentence), LAB_HOLDS);
     assert_int_equal(judge(claim_of("thesis-spatial"), &book, sentence), LAB_CONDITIONS);
-    assert_int_equal(judge(claim_of("thesis-filters-or-functions"), &book, sentence), LAB_HOLDS);
-    assert_int_equal(judge(claim_of("thesis-genetic"), &book, sentence), LAB_DOES_NOT_HOLD);
-    assert_int_equal(judge(claim_of("thesis-revisit"), &book, sentence), LAB_CONDITIONS);
+    assert_int_equal(judge(claim_of("thesis-filters-or-functions"), &book, sentence), LAB_UNJUDGED);
+    check(strstr(sentence, "thesis-5.18 3 HF 5.0 M"), "pairs without power are not named: %s", sentence);
+    assert_int_equal(judge(claim_of("thesis-delay"), &book, sentence), LAB_HOLDS);
     lab_book_free(&book);
 }
 
@@ -400,6 +458,8 @@ int main(int argc, char **argv)
     }
     test_add("every claim has cases and evidence", every_claim_has_cases_and_evidence, NULL);
     test_add("every claim is a sentence", every_claim_is_a_sentence_without_its_full_stop, NULL);
+    test_add("a coin toss is no verdict", a_coin_toss_is_no_verdict, NULL);
+    test_add("every unusual margin has a reason", every_unusual_margin_has_a_reason, NULL);
     test_add("a measured book is judged", a_measured_book_is_judged, NULL);
     return test_run("lab/claims", argc, argv);
 }
