@@ -148,24 +148,28 @@ static void await_closed(set_object *self)
     pthread_mutex_unlock(&door);
 }
 
-/* Ends the set, without the GIL. vidi_close reports no errors, so the sync before it is the last chance to hear of one. */
-static int end(set_object *self, char *sentence, size_t room)
+/* Without the GIL. vidi_close reports no errors, so the sync before it is the last chance to hear of one. */
+static int end(set_object *self, vidi_set *set, char *sentence, size_t room)
 {
     pthread_mutex_lock(&door);
     while (self->users)
         pthread_cond_wait(&somebody_left, &door);
     pthread_mutex_unlock(&door);
 
-    int error = vidi_sync(self->set);
+    int error = vidi_sync(set);
     if (error < 0)
         snprintf(sentence, room, "%s", vidi_message());
-    vidi_close(self->set);
+    vidi_close(set);
+    return error;
+}
 
+/* With the GIL, so that whoever holds either the GIL or `door` may look at self->set. */
+static void tell_closed(set_object *self)
+{
     pthread_mutex_lock(&door);
     self->set = NULL;
     pthread_cond_broadcast(&somebody_left);
     pthread_mutex_unlock(&door);
-    return error;
 }
 
 bool vp_close(set_object *self)
@@ -185,7 +189,9 @@ bool vp_close(set_object *self)
     }
     self->generation = 0;
     delist(self);
-    VP_RELEASED(error = end(self, sentence, sizeof sentence));
+    vidi_set *set = self->set;
+    VP_RELEASED(error = end(self, set, sentence, sizeof sentence));
+    tell_closed(self);
     if (error < 0)
         vp_raise_sentence(error, sentence);
     return error >= 0;
