@@ -169,7 +169,7 @@ static void compare_lost(const vidi_stats *stats, uint64_t lost)
 }
 
 /* Enough for the statistics; set/no_false_negative has more. */
-enum { SHORT_URLS = 400000 };
+enum { SHORT_URLS = 250000 };
 
 static uint64_t size_of_case(const test_case *which)
 {
