@@ -13,11 +13,15 @@
 
 static void add_some(vidi_set *set, uint64_t seed, uint64_t n)
 {
-    char room[TEST_URL_ROOM];
-    for (uint64_t i = 0; i < n; i++) {
-        vidi_str url = {room, test_url(room, sizeof room, seed, i)};
-        assert_true(vidi_add(set, url) > 0);
+    enum { PART = 512 };
+    test_batch batch;
+    uint8_t verdicts[PART];
+    test_batch_init(&batch, PART);
+    for (uint64_t at = 0; at < n; at += batch.n) {
+        test_batch_fill(&batch, test_url, seed, at, n - at < PART ? (size_t)(n - at) : PART);
+        assert_int_equal(vidi_add_batch(set, batch.urls, batch.n, verdicts), VIDI_OK);
     }
+    test_batch_free(&batch);
 }
 
 static void must_hold(const vidi_set *set, const vidi_set *original, uint64_t seed, uint64_t n)

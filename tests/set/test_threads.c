@@ -40,7 +40,7 @@ typedef struct worker {
 
 static uint64_t size_of_test(const test_case *which)
 {
-    uint64_t n = test_urls_at_most(1000000) / 50;
+    uint64_t n = test_urls_at_most(1000000) / 100;
     return test_case_few(which, n < 1000 ? 1000 : n);
 }
 

@@ -79,7 +79,7 @@ static bool plant_one(story *self, const plant *what, uint64_t number)
 static void planted_losses_are_found(void **state)
 {
     const plant *what = *state;
-    uint64_t planted = 0, most = what->end == CONSUMER_DIES ? 8 : test_long() ? UINT64_MAX : 30;
+    uint64_t planted = 0, most = what->end == CONSUMER_DIES ? 8 : test_long() ? UINT64_MAX : 12;
     for (bool more = true; more && planted < most; planted += more) {
         story self;
         story_begin(&self, what->way, planted + 1, 0);
