@@ -6,16 +6,16 @@ for file in vidi.bash _vidi vidi.fish; do
 done
 for command in $(vidi --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\).*/\1/p'); do
     # The part of each file that is about the command.
-    sed -n "/^_vidi_options/,/^}/p" made/vidi.bash | sed -n "/^    $command)/,/;;/p" > bash.part
-    sed -n "/^    $command)\$/,/;;/p" made/_vidi > zsh.part
-    grep "__vidi_is $command'" made/vidi.fish > fish.part
+    in_bash=$(sed -n "/^_vidi_options/,/^}/p" made/vidi.bash | sed -n "/^    $command)/,/;;/p")
+    in_zsh=$(sed -n "/^    $command)\$/,/;;/p" made/_vidi)
+    in_fish=$(grep "__vidi_is $command'" made/vidi.fish)
     grep -q "^complete -c vidi -n __vidi_begins -a $command " made/vidi.fish || echo "vidi.fish lacks $command"
     grep -q "^        '$command:" made/_vidi || echo "_vidi lacks $command"
     grep -qE "local commands=\"(.* )?$command[ \"]" made/vidi.bash || echo "vidi.bash lacks $command"
     for option in $(vidi $command --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
-        grep -qE -- "$option( |\"|\$)" bash.part || echo "vidi.bash lacks $option of $command"
-        grep -qE -- "$option(=|\[|\})" zsh.part || echo "_vidi lacks $option of $command"
-        grep -qE -- "-l ${option#--} " fish.part || echo "vidi.fish lacks $option of $command"
+        [[ $in_bash =~ "$option"[[:space:]\"] ]] || echo "vidi.bash lacks $option of $command"
+        [[ $in_zsh =~ "$option"[=\[}] ]] || echo "_vidi lacks $option of $command"
+        [[ $in_fish =~ "-l ${option#--} " ]] || echo "vidi.fish lacks $option of $command"
     done
 done
 # Their shells can read them, those that are here.
