@@ -2,7 +2,6 @@
 import functools
 import glob
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -17,10 +16,7 @@ from scrapy import FormRequest, Request
 from scrapy.http import JsonRequest
 from scrapy.squeues import PickleFifoDiskQueue
 
-from support.lives import OURS, STOCK, Crawl, Nursery, built
 from support.parts import Clock, PartsSpider, Queue, urls
-from support.judge import complaints
-from support.site import Site, Tree
 
 ROOT = "http://a.org/"
 IS_LONG = os.environ.get("VIDI_TEST_LONG", "") not in ("", "0")
@@ -530,6 +526,31 @@ def test_a_request_whose_callback_is_gone_is_not_lost(jobs, monkeypatch):
     queue.close()
 
 
+@pytest.mark.parametrize("queue_class", ["scrapy.squeues.PickleLifoDiskQueue", "scrapy.squeues.PickleFifoDiskQueue"])
+def test_requests_of_scrapys_own_scheduler_are_taken_over_in_their_order(jobs, queue_class):
+    """Once, and with everything that is in them."""
+    stock = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter"}
+    orders = []
+    for settings in (stock, {}):
+        folder = jobs / str(len(orders))
+        queue = Queue(folder, {"SCHEDULER_DISK_QUEUE": queue_class, **stock})
+        put(queue, "a", "b")
+        queue.put(full_request(queue.spider))
+        put(queue, "c", priority=7)
+        put(queue, "d", priority=-1)
+        queue.close()
+        queue = Queue(folder, {"SCHEDULER_DISK_QUEUE": queue_class, **settings})
+        orders.append(queue.take_all())
+        for request in orders[-1]:
+            queue.done(request)
+        queue.close()
+    assert urls(orders[1]) == urls(orders[0]) and len(orders[1]) == 5
+    assert [request.cb_kwargs for request in orders[1]] == [request.cb_kwargs for request in orders[0]]
+    queue = Queue(folder, SCHEDULER_DISK_QUEUE=queue_class)
+    assert queue.take() is None and put(queue, "a") == [False]
+    queue.close()
+
+
 # ---- many requests ----
 
 MANY = """
@@ -576,118 +597,3 @@ def test_memory_is_bounded_however_many_requests_wait(tmp_path):
     taken, kilobytes = map(int, result.stdout.split())
     assert taken == last
     assert kilobytes < 6000 + (last - first) * 0.06, f"{kilobytes} KiB more for {last - first} more requests"
-
-
-# ---- crawls ----
-
-@pytest.fixture(scope="module")
-def nursery(tmp_path_factory):
-    with Nursery(tmp_path_factory.mktemp("nursery")) as started:
-        yield started
-
-
-@pytest.fixture
-def site(tmp_path):
-    with Site(tmp_path, Tree(seed=7, pages=80, depth=12)) as started:
-        yield started
-
-
-def test_a_crawl_without_kills_asks_for_each_page_once(tmp_path, site, nursery):
-    crawl = Crawl(tmp_path, site, nursery, OURS)
-    assert not crawl.live()
-    assert crawl.reason() == "finished"
-    verdict = crawl.verdict()
-    assert not complaints(verdict) and verdict.repeated == 0
-    assert crawl.stats()["vidi/bytes"] > 0
-    assert not crawl.live() and crawl.reason() == "finished"
-    assert crawl.verdict().repeated == 0, "a crawl that has ended was crawled again"
-
-
-@pytest.mark.parametrize("settings", [OURS, {"DUPEFILTER_CLASS": OURS["DUPEFILTER_CLASS"]}],
-                         ids=["both", "filter only"])
-def test_clean_stops_lose_and_repeat_nothing(tmp_path, site, nursery, settings):
-    crawl = Crawl(tmp_path, site, nursery, settings)
-    for _ in range(3):
-        assert not crawl.live(stop_after=8)
-        assert crawl.reason() == "shutdown"
-    crawl.live()
-    assert crawl.reason() == "finished"
-    verdict = crawl.verdict()
-    assert not complaints(verdict) and verdict.repeated == 0
-
-
-def test_a_page_whose_item_is_not_through_is_fetched_again(tmp_path, site, nursery):
-    """Its children are known by then, and crawled: only the item is late."""
-    tree = site.tree
-    held = next(tree.name(page) for page in range(3, tree.count) if tree.kinds[page] == "plain" and tree.children[page])
-    crawl = Crawl(tmp_path, site, nursery, OURS)
-    total = len(tree.names()) + tree.kinds.count("flaky")
-    crawl.begin(("answer", total), hold=held)
-    assert crawl.end(), "it must not end before the item is through"
-    assert held not in {event.name for event in crawl.journal() if event.what == "item"}
-    crawl.live()
-    assert crawl.reason() == "finished"
-    assert site.asked()[held] == 2
-    assert not complaints(crawl.verdict())
-
-
-def test_a_new_visit_of_the_whole_site(tmp_path, site, nursery):
-    crawl = Crawl(tmp_path, site, nursery, {**OURS, "VIDI_REVISIT": True})
-    crawl.live()
-    once = site.asked()
-    assert not complaints(crawl.verdict())
-    assert crawl.live(("ask", 30))
-    crawl.live()
-    assert crawl.reason() == "finished"
-    asked = site.asked()
-    assert all(asked[name] >= 2 for name in once if not name.startswith("GET /f/"))
-    assert sum(asked.values()) < 3 * sum(once.values()), "the visit that was killed went on from its beginning"
-
-
-def test_a_stock_crawl_cannot_be_resumed_without_notice(tmp_path, site, nursery):
-    """Its queue holds pages that only Scrapy's scheduler can read: either they are crawled, or the user hears of it."""
-    crawl = Crawl(tmp_path, site, nursery, STOCK)
-    crawl.live(stop_after=15)
-    assert crawl.reason() == "shutdown"
-    crawl.settings = OURS
-    crawl.live()
-    if crawl.verdict().lost:
-        notices = [line for line in crawl.log_text().splitlines() if "WARNING" in line or "ERROR" in line]
-        told = [event.name for event in crawl.journal() if event.what == "error"]
-        assert any("requests.queue" in line for line in notices + told), crawl.log_tail()
-
-
-@pytest.mark.parametrize("settings", [
-    {"ROBOTSTXT_OBEY": True},  # the engine then has requests in progress that are not the scheduler's
-    {"TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor"},
-    {"SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue", "DEPTH_PRIORITY": 1},
-    {"VIDI_FINGERPRINT": "scrapy"},
-    {"CONCURRENT_REQUESTS": 1},
-], ids=lambda settings: next(iter(settings)))
-def test_kills_lose_nothing_with_other_settings(tmp_path, site, nursery, settings):
-    crawl = Crawl(tmp_path, site, nursery, {**OURS, **settings})
-    assert crawl.live(("commit", 3))
-    assert crawl.live(("ask", 25))
-    crawl.live()
-    assert crawl.reason() == "finished"
-    assert not [text for text in complaints(crawl.verdict()) if text != "unknown page GET /robots.txt"]
-
-
-needs_power = pytest.mark.skipif(not built("libpower.so"), reason="libpower.so is not built")
-
-
-@needs_power
-@pytest.mark.parametrize("calls", [0, 3, 30, 90])
-def test_a_full_disk_stops_the_crawl_with_a_sentence_and_loses_nothing(tmp_path, site, nursery, calls):
-    """It is full from some file call on: when the job is opened, or later."""
-    crawl = Crawl(tmp_path, site, nursery, OURS)
-    assert crawl.live(("ask", 20))
-    assert not crawl.live(disk_left=calls)
-    assert crawl.reason() != "finished"
-    told = [event.name for event in crawl.journal() if event.what == "error"]
-    assert re.search("No space left|disk is full", "\n".join([crawl.log_text(), *told])), crawl.log_tail()
-    crawl.live()
-    assert crawl.reason() == "finished"
-    verdict = crawl.verdict()
-    assert not verdict.lost and not verdict.without_item
-    assert not [sentence for sentence in verdict.wrong if not sentence.startswith("error")]

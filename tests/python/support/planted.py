@@ -66,13 +66,13 @@ def plant_commits_first(journal):
 # ---- rows are not written ----
 
 class ForgetfulCursor(sqlite3.Cursor):
-    """Forgets every tenth row that is to be inserted."""
+    """Forgets every fourth row that is to be inserted."""
 
     inserted = 0
 
     def is_forgotten(self):
         ForgetfulCursor.inserted += 1
-        return ForgetfulCursor.inserted % 10 == 0
+        return ForgetfulCursor.inserted % 4 == 0
 
     def execute(self, statement, *arguments):
         if statement.lstrip().upper().startswith("INSERT") and self.is_forgotten():
