@@ -17,8 +17,7 @@ redis_server.require()
 import scrapy  # noqa: E402
 from vidi.scrapy import claims as module  # noqa: E402
 from vidi.scrapy.claims import Claim, Claims, Form  # noqa: E402
-from vidi.scrapy.link import Address, LinkLost, Refused, SharedError  # noqa: E402
-from vidi.scrapy.link import Link  # noqa: E402
+from vidi.scrapy.link import Address, Link, LinkLost, Refused, SharedError  # noqa: E402
 from vidi.scrapy.payload import MOST, Payloads, Unreadable, Unserializable  # noqa: E402
 
 HOUR = 3600.0

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from .link import Address, Link, LinkLost, Refused, SharedError
+from .link import Address, Link, Refused, SharedError
 
 BATCH_PAGES = 500  # in one command
 BATCH_BYTES = 1 << 20  # of keys and payloads in one command
