@@ -30,7 +30,7 @@ def test_kinds_lists_all_of_them_with_the_default_first():
 
 
 @every_kind
-def test_add_has_and_len(kind):
+def test_every_kind_adds_looks_up_and_counts(kind):
     seen = make(kind)
     assert seen.kind == kind and seen.stats.kind == kind
     assert seen.add_many(urls(300)) == [True] * 300
@@ -44,7 +44,7 @@ def test_add_has_and_len(kind):
 
 
 @every_kind
-def test_new(kind):
+def test_every_kind_hands_out_what_is_new(kind):
     seen = make(kind)
     assert list(seen.new(urls(50) + urls(60))) == urls(60)
     assert all(seen.has_many(urls(60)))
@@ -118,7 +118,7 @@ def test_copy_bytes_and_rotation(kind):
 
 
 @every_kind
-def test_a_folder(kind, tmp_path):
+def test_every_kind_is_the_same_after_reopening(kind, tmp_path):
     with make(kind, path=tmp_path / kind) as seen:
         seen.add_many(urls(100))
         digest = seen.content_digest()

@@ -40,12 +40,12 @@ def check_each_page_once(site):
     assert collections.Counter(site.asked()) == dict.fromkeys(TREE.names(), 1)
 
 
-def test_there_are_five():
+def test_there_are_five_recipes():
     assert list(RECIPES) == ["spider", "soup", "tasks", "frame", "processes"]
 
 
 @needs("scrapy")
-def test_scrapy(run, tmp_path):
+def test_scrapy_fetches_each_page_once_in_two_runs(run, tmp_path):
     with Site(tmp_path, TREE) as site:
         for _ in range(2):  # the second run finds everything done
             run("spider", "-a", f"start={site.start}", "-s", "JOBDIR=job", command=["-m", "scrapy", "runspider"])
@@ -53,7 +53,7 @@ def test_scrapy(run, tmp_path):
 
 
 @pytest.mark.parametrize("name", [pytest.param("soup", marks=needs("requests", "bs4")), "tasks", "processes"])
-def test_a_crawl(name, run, tmp_path):
+def test_a_crawl_fetches_each_page_once(name, run, tmp_path):
     with Site(tmp_path, TREE) as site:
         printed = run(name, site.start)
         check_each_page_once(site)
@@ -61,7 +61,7 @@ def test_a_crawl(name, run, tmp_path):
 
 
 @needs("pandas")
-def test_a_column(run, tmp_path):
+def test_a_column_gives_rows_that_no_run_has_printed(run, tmp_path):
     links = tmp_path / "links.csv"
     links.write_text("n,url\n1,http://a.example/\n2,http://b.example/\n3,HTTP://A.example/\n")
     assert run("frame", "links.csv") == "n,url\n1,http://a.example/\n2,http://b.example/\n"
@@ -70,7 +70,7 @@ def test_a_column(run, tmp_path):
 
 
 @needs("scrapy")
-def test_the_example(tmp_path):
+def test_the_example_fetches_every_page(tmp_path):
     command = [sys.executable, "-B", str(SOURCE / "examples" / "scrapy" / "crawl.py"), "--pages", "100", "--port", "0"]
     printed = subprocess.run(command, cwd=tmp_path, text=True, stdout=subprocess.PIPE, check=True).stdout
     assert printed.startswith("100 pages fetched by this run, ") and "; 100 pages known in " in printed

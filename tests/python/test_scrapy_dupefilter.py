@@ -181,7 +181,7 @@ def post(url=A, body=b"x", method="POST"):
     (Request("file:///x"), Request("file:///x"), True),
 ])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_keys(first, second, is_same, swapped):
+def test_requests_are_the_same_if_their_keys_are(first, second, is_same, swapped):
     first, second = (second, first) if swapped else (first, second)
     assert seen(make_filter(), first, second) == [False, is_same]
 

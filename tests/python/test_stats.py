@@ -107,7 +107,7 @@ def test_the_limit_and_the_form_are_told():
     assert stats.canon.startswith("crawl/") and "-sort" in stats.canon
 
 
-def test_memory_a_url():
+def test_a_url_takes_less_than_12_bytes():
     seen = vidi.Set()
     seen.add_many(urls(50_000))
     assert seen.stats.memory_bytes / 50_000 < 12

@@ -203,7 +203,7 @@ def test_the_folder_is_free_when_any_close_returns(quick_folder, switching):
         run_threads(opens, closes)
 
 
-def test_everything_at_once(quick_folder, switching):
+def test_everything_may_happen_at_once(quick_folder, switching):
     """All calls that may run beside one another do so; the URLs that were there from the beginning stay."""
     seen = vidi.Set(quick_folder / "set", kind="hashset", sync="no")
     other = vidi.Set.like(seen)

@@ -34,9 +34,11 @@ def test_the_result_has_the_type_of_the_url():
     assert vidi.canon(b"http://A/") == b"http://a/" and type(vidi.canon(b"http://A/")) is bytes
     assert vidi.urljoin("http://a/b", "c") == "http://a/c"
     assert vidi.urljoin(b"http://a/b", b"c") == b"http://a/c"
+    assert vidi.canon("x", base=b"http://a/") == "http://a/x"
+    assert vidi.urljoin(b"http://a/", "x") == "http://a/x"
 
 
-def test_other_forms():
+def test_a_profile_chooses_the_form():
     assert vidi.canon("http://www.Example.org/b?z=1&a=2&utm_source=x", profile="crawl") == vidi.canon(
         "http://www.example.org/b?a=2&z=1", profile="crawl")
     assert vidi.canon("http://www.Example.org/b?q=1", profile="surt") == "org,example)/b?q=1"
@@ -67,7 +69,8 @@ def test_what_is_not_a_url_is_refused_with_the_reason(bad):
 
 def test_a_base_that_is_not_a_url_is_the_callers_mistake():
     assert not isinstance(refused_by_library(ValueError, vidi.urljoin, "no url", "a"), vidi.InvalidURL)
-    refused_by_library(ValueError, vidi.canon, "a", base="no url")
+    refused_by_library(vidi.ArgumentError, vidi.canon, "a", base="no url")
+    refused_by_library(vidi.ArgumentError, vidi.canon, "http://a/", base="no url")
     refused_by_library(vidi.InvalidURL, vidi.urljoin, "http://a/", "http://[")
 
 
@@ -99,7 +102,7 @@ def test_bytes_that_are_not_utf8_stay_apart():
     assert vidi.canon(b"http://a/\xfe") == b"http://a/%FE"
 
 
-def test_huge_urls():
+def test_huge_urls_have_a_form():
     tail = "a" * 3_000_000
     assert vidi.canon("HTTP://A/" + tail) == "http://a/" + tail
     assert vidi.urljoin("http://a/" + tail + "/b", "c") == "http://a/" + tail + "/c"
