@@ -722,6 +722,14 @@ def test_the_rights_that_the_documentation_names_are_enough(server):
     alone.close("finished")
 
 
+def test_more_lost_pages_than_allowed_are_warned_of(server, caplog):
+    worker = Worker(server, VIDI_KIND="classic", VIDI_CAPACITY=10, VIDI_LOST=0.001)
+    worker.enqueue(*[f"/{n}" for n in range(200)])
+    worker.work_off()
+    worker.scheduler.close("finished")
+    assert "pages are expected to be lost by now, but VIDI_LOST allows 0.001" in caplog.text
+
+
 def test_no_password_is_logged(server, caplog):
     caplog.set_level(logging.DEBUG)
     client = server.client()
@@ -740,7 +748,9 @@ def test_no_password_is_logged(server, caplog):
     ({"VIDI_CANON": "crawl"}, "canonical form whatwg.*ask for crawl"),
     ({"VIDI_FINGERPRINT": "scrapy"}, "canonical form whatwg.*ask for none"),
     ({"VIDI_KIND": "hashset"}, "kind fingerprint"),
-    ({"VIDI_LEASE": 0}, "VIDI_LEASE must be"),
+    ({"VIDI_LEASE": 0}, "VIDI_LEASE is a number of seconds, at least 1, not 0"),
+    ({"VIDI_LEASE": "nan"}, "VIDI_LEASE is"),
+    ({"VIDI_LEASE": "a minute"}, "VIDI_LEASE is .* not 'a minute'"),
     ({"VIDI_PATH": "redis://127.0.0.1:1/0"}, "127.0.0.1:1"),
     ({"VIDI_PATH": "redis://127.0.0.1/zero"}, "VIDI_PATH is not the address"),
 ])

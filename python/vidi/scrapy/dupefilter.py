@@ -187,15 +187,17 @@ class DupeFilter(BaseDupeFilter):  # type: ignore[misc]  # Scrapy has no type hi
     # ---- statistics ----
 
     def tell_stats(self, state: State) -> None:
-        """Puts the set's figures into Scrapy's collector, and warns once if more pages are lost than allowed."""
+        """Puts the set's figures into Scrapy's collector."""
         stats = state.set.stats
+        self.tell(stats.expected_lost, stats.count, stats.memory_bytes)
+
+    def tell(self, lost: float, urls: int, memory: int) -> None:
+        """Puts figures into Scrapy's collector, and warns once if more pages are lost than allowed."""
         if self.stats is not None:
-            self.stats.set_value("vidi/expected_lost", stats.expected_lost)
-            self.stats.set_value("vidi/urls", stats.count)
-            self.stats.set_value("vidi/bytes", stats.memory_bytes)
+            self.stats.set_value("vidi/expected_lost", lost)
+            self.stats.set_value("vidi/urls", urls)
+            self.stats.set_value("vidi/bytes", memory)
         allowed = self.settings.lost
-        if allowed is not None and stats.expected_lost > allowed and not self._has_warned:
+        if allowed is not None and lost > allowed and not self._has_warned:
             self._has_warned = True
-            self.logger.warning(
-                "%.1f pages are expected to be lost by now, but VIDI_LOST allows %g", stats.expected_lost, allowed
-            )
+            self.logger.warning("%.1f pages are expected to be lost by now, but VIDI_LOST allows %g", lost, allowed)

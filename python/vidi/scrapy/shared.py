@@ -39,12 +39,13 @@ from .dupefilter import DupeFilter
 from .keys import Key
 from .link import LinkLost, Refused, SharedError
 from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
-from .shared_set import open_claims, statistics
+from .shared_set import open_claims, tell_info
 
 logger = logging.getLogger(__name__)
 
 TICK = 0.1  # seconds
 LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
+LEASE_MOST = 1e9  # what the server takes
 POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
 RETRY_MOST = 5.0  # seconds between two attempts to reach the server
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
@@ -96,6 +97,18 @@ def as_bytes(key: Key) -> bytes:
     return key if isinstance(key, bytes) else key.encode("utf-8", "surrogateescape")
 
 
+def read_lease(settings: Any) -> float:
+    """VIDI_LEASE in seconds."""
+    given = settings.get("VIDI_LEASE", 60.0)
+    try:
+        lease = float(given)
+    except (TypeError, ValueError):
+        lease = 0.0
+    if not LEASE_LEAST <= lease <= LEASE_MOST:
+        raise SharedError(f"VIDI_LEASE is a number of seconds, at least {LEASE_LEAST:g}, not {given!r}")
+    return lease
+
+
 class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hints
     """What `vidi.scrapy.Scheduler` is if VIDI_PATH is the address of a server."""
 
@@ -103,9 +116,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         """Connects. What is wrong with the server or the set is said now, and ends the crawl."""
         settings = crawler.settings
         self.crawler, self.dupefilter, self.stats = crawler, dupefilter, crawler.stats
-        self.lease = settings.getfloat("VIDI_LEASE", 60.0)
-        if not self.lease >= LEASE_LEAST:
-            raise SharedError(f"VIDI_LEASE must be at least {LEASE_LEAST:g} second, not {settings.get('VIDI_LEASE')!r}")
+        self.lease = read_lease(settings)
         self.secret = settings.get("VIDI_SECRET") or None
         self.slots = max(1, settings.getint("CONCURRENT_REQUESTS"))
         self.most_waiting = 2 * self.slots  # what is more is given up
@@ -172,7 +183,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.claims.release(local, drop=True)
         self.claims.release([*others, *self.unreadable])
         self._count("released", len(others))
-        self._tell_statistics()
+        tell_info(self.dupefilter, self.claims.info())
 
     def _fail(self, error: BaseException) -> None:
         """Stops this spider. Nothing is committed from now on; what it holds is given up."""
@@ -207,7 +218,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             return False
         self.mine[page.key] = page
         self.is_over = False
-        slot = self.crawler.engine.slot
+        slot = self._slot
         page.is_seed = slot is not None and getattr(slot, "start_requests", None) is not None
         if page.is_seed and not page.is_local and len(self.seeds) < SEEDS_MOST:
             self.seeds.append((page.key, page.payload))
@@ -303,20 +314,26 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             logger.info("The server answers again", extra={"spider": self.spider})
             self._wake()
 
+    @property
+    def _slot(self) -> Any:
+        """The engine's list of what is in progress; None after the end. Later versions of Scrapy call it _slot."""
+        engine = self.crawler.engine
+        return getattr(engine, "slot", None) or getattr(engine, "_slot", None)
+
     def _is_closing(self) -> bool:
-        slot = self.crawler.engine.slot
+        slot = self._slot
         return slot is None or slot.closing is not None
 
     def _wake(self) -> None:
         """Lets the engine ask for requests, or whether there are any."""
-        slot = self.crawler.engine.slot
+        slot = self._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
 
     # ---- claim, commit ----
 
     def _collect_done(self) -> None:
-        slot = self.crawler.engine.slot
+        slot = self._slot
         in_progress = slot.inprogress if slot is not None else ()
         for request in [request for request in self.handed if request not in in_progress]:
             self.done.append(self.handed.pop(request))
@@ -418,6 +435,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         held = sum(1 for page in (*self.waiting, *self.handed.values(), *self.done, *self.unreadable) if page.token)
         if self.claims.renew() < held and has_slept:
             self._drop_lost()
+        tell_info(self.dupefilter, self.claims.info())
 
     def _drop_lost(self) -> None:
         """Others have taken pages over, because nothing was renewed for too long. They need not be fetched twice."""
@@ -545,7 +563,3 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def _count(self, name: str, count: int = 1) -> None:
         if count:
             self.stats.inc_value("vidi/" + name, count, spider=self.spider)
-
-    def _tell_statistics(self) -> None:
-        for name, value in statistics(self.claims.info()).items():
-            self.stats.set_value(name, value, spider=self.spider)

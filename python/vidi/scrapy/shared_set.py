@@ -41,10 +41,12 @@ def open_claims(dupefilter: DupeFilter, lease: float) -> Claims:
         raise SharedError(str(error)) from None
 
 
-def statistics(info: dict[str, Any]) -> dict[str, Any]:
-    """What VIDI.INFO says, under the names that Scrapy's collector has for a set in a folder."""
-    return {"vidi/expected_lost": float(info["expected_lost"]), "vidi/urls": info["count"],
-            "vidi/bytes": info["memory_bytes"], "vidi/epoch": info["epoch"], "vidi/open_claims": info["claims"]}
+def tell_info(dupefilter: DupeFilter, info: dict[str, Any]) -> None:
+    """Puts what VIDI.INFO says into Scrapy's collector, as for a set in a folder."""
+    dupefilter.tell(float(info["expected_lost"]), info["count"], info["memory_bytes"])
+    if dupefilter.stats is not None:
+        dupefilter.stats.set_value("vidi/epoch", info["epoch"])
+        dupefilter.stats.set_value("vidi/open_claims", info["claims"])
 
 
 class SharedSet:
@@ -53,7 +55,7 @@ class SharedSet:
     def __init__(self, dupefilter: DupeFilter) -> None:
         self.form = form_for(dupefilter)
         self.address = address_of(dupefilter)
-        self.stats: Any = dupefilter.stats
+        self.dupefilter, self.stats = dupefilter, dupefilter.stats
         try:
             self.link = self._connect()
             if dupefilter.settings.revisit and begin_epoch(self.link):
@@ -87,9 +89,7 @@ class SharedSet:
     def close(self) -> None:
         """Tells the statistics, and disconnects."""
         try:
-            if self.stats is not None:
-                for name, value in statistics(info_of(self.link)).items():
-                    self.stats.set_value(name, value)
+            tell_info(self.dupefilter, info_of(self.link))
         except (LinkLost, Refused) as error:
             logger.warning("No statistics of the set: %s", error)
         self.link.close()
