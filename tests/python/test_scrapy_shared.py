@@ -222,14 +222,13 @@ def test_the_test_finds_seeds_that_are_not_claimed_again(crawl):
     assert crawl_with_a_forgetful_server(crawl, "forgets seeds") != []
 
 
-def test_a_set_that_is_deleted_is_crawled_again(crawl):
-    fleet = crawl(30)
-    page = fleet.tree.name(fleet.tree.children[0][0])
-    fleet.site.hold(page)
+@pytest.mark.parametrize("command", [["FLUSHALL"], ["VIDI.ROTATE", "k"]], ids=lambda words: words[0])
+def test_a_set_that_is_deleted_or_rotated_is_crawled_again(crawl, command):
+    fleet = crawl(100, VIDI_CANON="crawl")
     fleet.start()
-    fleet.site.wait_for("ask", page)
-    fleet.client("FLUSHALL")
-    fleet.site.release()
+    fleet.start()
+    redis_server.await_that(lambda: sum(fleet.site.asked().values()) > 40, "some pages are fetched")
+    fleet.client(*command)
     fleet.end()
     assert fleet.missing() == []
 

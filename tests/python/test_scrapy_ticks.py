@@ -108,7 +108,7 @@ class Worker:
     def die(self, server):
         """As if it had been killed, and its leases were over."""
         claims = self.scheduler.claims
-        tokens = claims.tokens_of(claims.owner)
+        tokens = [claim.token for claim in claims.listed(claims.owner)]
         if tokens:
             server.client()("VIDI.RELEASE", "k", claims.owner, *tokens)
         claims.close()
@@ -426,6 +426,25 @@ def test_an_unreadable_request_stays_on_the_server_and_does_not_hold_up_the_end(
     assert two.work_off() == []
 
 
+def test_spiders_that_hold_unreadable_requests_do_not_wait_for_each_other(server):
+    one, two = Worker(server), Worker(server)
+    client = server.client()
+    for worker in (one, two):
+        worker.enqueue("/")
+        [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, f"{ROOT}/{id(worker)}", b"garbage")
+        client("VIDI.RELEASE", "k", "somebody", token)
+        worker.tick()
+        worker.tick()
+    assert len(one.scheduler.unreadable) == len(two.scheduler.unreadable) == 1
+    two.tick()
+    assert two.scheduler.has_pending_requests()  # the other spider has something to do
+    assert one.work_off() == ["/"]
+    assert two.work_off() == []
+    for worker in (one, two):
+        worker.scheduler.close("finished")
+    assert counts(server) == (0, 2)
+
+
 def test_a_secret_lets_anything_through(server):
     one, two = Worker(server, VIDI_SECRET="s"), Worker(server, VIDI_SECRET="s")
     one.enqueue("/a", meta={"when": types.SimpleNamespace(a=1)})
@@ -446,6 +465,7 @@ def test_a_page_that_was_taken_over_is_stale_and_counted(server):
     server.client()("VIDI.RELEASE", "k", one.scheduler.claims.owner, token)  # as if the lease was over
     two.tick()
     assert two.take().url == page.url
+    one.scheduler.claims.renewed -= 10000
     one.done(page)
     one.tick()
     assert one.stat("vidi/stale") == 1 and not has(server, page.url.removeprefix(ROOT))
@@ -635,15 +655,6 @@ def test_start_requests_are_made_again_only_if_the_server_has_forgotten_them(ser
     assert worker.work_off() == ["/"]
 
 
-def test_a_page_that_is_still_claimed_proves_that_start_requests_are_remembered(server):
-    worker = seeded(server)
-    worker.enqueue("/a")
-    worker.done(worker.take())
-    worker.tick()
-    cut(server, worker)
-    assert worker.work_off() == ["/a"]
-
-
 def test_what_happened_before_a_start_request_proves_nothing(server):
     worker = Worker(server)
     worker.enqueue("/a")
@@ -658,6 +669,86 @@ def test_what_happened_before_a_start_request_proves_nothing(server):
     worker.scheduler.mine.clear()
     cut(server, worker)
     assert worker.work_off() == ["/"]
+
+
+def forget_everything(client):
+    client("FLUSHALL")
+
+
+def delete_and_make_anew(client):
+    """As another spider does which comes first."""
+    client("FLUSHALL")
+    [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/other", "")
+    client("VIDI.RELEASE", "k", "somebody", token)
+
+
+def rotate(client):
+    client("VIDI.ROTATE", "k")
+
+
+@pytest.mark.parametrize("happen, fetched", [(forget_everything, ["/", "/a/link"]), (rotate, ["/", "/a", "/a/link"]),
+                                             (delete_and_make_anew, ["/", "/a/link", "/other"])])
+def test_a_set_that_is_gone_is_crawled_from_its_seeds(server, happen, fetched):
+    """Although the spider claims new links just then."""
+    worker = seeded(server)
+    worker.enqueue("/a")
+    worker.done(worker.take())
+    worker.tick()
+    page = worker.take()
+    assert page.url == ROOT + "/a"
+    happen(server.client())
+    worker.enqueue("/a/link")
+    worker.done(page)
+    assert sorted(worker.work_off()) == fetched
+    assert worker.stat("vidi/begun_again") == 1
+
+
+def test_a_set_that_is_deleted_is_made_in_the_form_that_was_asked_for(server):
+    worker = Worker(server, VIDI_CANON="crawl")
+    worker.enqueue("/")
+    worker.tick()
+    server.client()("FLUSHALL")
+    worker.enqueue("/a")
+    assert sorted(worker.work_off()) == ["/", "/a"]
+    assert worker.scheduler.claims.info()["canon"].startswith("crawl")
+
+
+def test_a_spider_that_has_nothing_to_do_notices_that_the_set_is_gone(server):
+    worker = seeded(server)
+    worker.done(worker.take())
+    worker.enqueue("/a")
+    assert worker.work_off() == ["/a"]
+    server.client()("FLUSHALL")
+    worker.scheduler.is_over = False
+    assert worker.work_off() == ["/"]
+
+
+def test_a_start_request_that_was_given_up_and_forgotten_is_made_again(server):
+    """It is still in progress when the server forgets everything, and a link of it was claimed."""
+    worker = seeded(server)
+    page = worker.take()
+    worker.enqueue("/a")
+    worker.tick()
+    cut(server, worker)
+    server.client()("FLUSHALL")
+    worker.tick()
+    worker.done(page)
+    assert sorted(worker.work_off()) == ["/", "/a"]
+
+
+def test_a_page_that_was_given_up_is_claimed_again_when_it_is_found_again(server):
+    worker = Worker(server)
+    worker.enqueue("/a")
+    worker.tick()
+    page = worker.take()
+    worker.enqueue("/b")
+    worker.tick()
+    cut(server, worker)
+    server.client()("FLUSHALL")  # nobody knows it any more
+    worker.tick()
+    assert worker.enqueue("/a") == [True]
+    worker.done(page)
+    assert sorted(worker.work_off()) == ["/a", "/b"]
 
 
 def test_a_set_that_was_rotated_is_crawled_from_its_seeds(server):
@@ -703,7 +794,7 @@ def test_statistics_come_from_the_server(server):
 def test_the_rights_that_the_documentation_names_are_enough(server):
     client = server.client()
     rights = ("+vidi.reserve +vidi.info +vidi.claim +vidi.reclaim +vidi.renew +vidi.commit +vidi.release +vidi.claims "
-              "+vidi.has +multi +exec +vidi.rotate +watch +unwatch").split()
+              "+vidi.has +exists +multi +exec +vidi.rotate +watch +unwatch").split()
     client("ACL", "SETUSER", "spider", "reset", "on", ">hush", "~k", *rights)
     path = redis_server.address(server).replace("redis://", "redis://spider:hush@")
     for _ in range(2):

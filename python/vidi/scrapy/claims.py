@@ -26,16 +26,12 @@ RECLAIM_MOST = 1000
 class Claim:
     """A page, and what the server knows of it."""
 
-    __slots__ = ("key", "payload", "token", "owner", "serial")
+    __slots__ = ("key", "payload", "token")
 
-    def __init__(
-        self, key: bytes, payload: bytes = b"", token: bytes | None = None, owner: str = "", serial: int = 0
-    ) -> None:
+    def __init__(self, key: bytes, payload: bytes = b"", token: bytes | None = None) -> None:
         self.key = key
         self.payload = payload
         self.token = token  # None: not claimed, or not any more
-        self.owner = owner  # the name under which it was claimed
-        self.serial = serial  # grows with every claim that this worker got
 
 
 AnyClaim = TypeVar("AnyClaim", bound=Claim)
@@ -44,8 +40,7 @@ AnyClaim = TypeVar("AnyClaim", bound=Claim)
 class Resumption:
     """What came of beginning again."""
 
-    def __init__(self, remembered: int) -> None:
-        self.remembered = remembered  # highest serial of a claim that the server still had; 0: perhaps it forgot all
+    def __init__(self) -> None:
         self.kept: list[Claim] = []  # still this worker's
         self.gone: list[Claim] = []  # committed, or held by another
         self.refused: list[Claim] = []  # to be claimed again: there was no memory
@@ -58,6 +53,10 @@ class Form:
         self, canon: str = "whatwg", kind: str | None = None, lost: float | None = None, capacity: int = 0
     ) -> None:
         self.canon, self.kind, self.lost, self.capacity = canon, kind, lost, capacity
+
+    def is_default(self) -> bool:
+        """True if VIDI.CLAIM makes such a set, too."""
+        return self.canon == "whatwg" and not self.kind and not self.capacity and self.lost is None
 
     def words(self) -> list[Any]:
         """The options of VIDI.RESERVE."""
@@ -160,7 +159,6 @@ class Claims:
         self.lease = max(1, round(lease * 1000))
         self.owner = new_name()
         self.former: list[str] = []  # names whose claims may still be on the server
-        self.serials = 0
         self.link = Link(address)
         open_set(self.link, form)
         self.has_rotated = revisit and begin_epoch(self.link)
@@ -173,20 +171,18 @@ class Claims:
         """False: the link is lost."""
         return self.link.connection is not None
 
-    def _own(self, page: Claim, token: bytes) -> None:
-        self.serials += 1
-        page.token, page.owner, page.serial = token, self.owner, self.serials
-
     # ---- claim, commit, give up ----
 
     def claim(self, pages: Iterable[AnyClaim]) -> list[tuple[AnyClaim, Any]]:
         """Claims pages. Each comes back with "claimed", "seen", "held", "invalid", or a Refused: then try it again.
 
-        A page that is held, by whomever, is on the server with all that it takes to fetch it.
+        A page that is held, by whomever, is on the server with all that it takes to fetch it. If the set was deleted
+        meanwhile, it is made anew, in its form: VIDI.RESERVE is refused as long as the set is there.
         """
         answers: list[tuple[AnyClaim, Any]] = []
+        reserve = [] if self.form.is_default() else [["VIDI.RESERVE", self.address.key, *self.form.words()]]
         for batch in batches(pages):
-            (reply,) = self.link.ask([self._claim_words(batch)])
+            *_, reply = self.link.ask([*reserve, self._claim_words(batch)])
             if isinstance(reply, Refused):
                 reply = [reply] * len(batch)
             answers += [(page, self._claimed(page, answer)) for page, answer in zip(batch, reply)]
@@ -202,7 +198,7 @@ class Claims:
         if isinstance(answer, Refused):
             return answer
         if answer[0] == b"claimed":
-            self._own(page, answer[1])
+            page.token = answer[1]
         return answer[0].decode()
 
     def commit(self, pages: Iterable[Claim]) -> list[tuple[Claim, Any]]:
@@ -237,12 +233,7 @@ class Claims:
         reply = self.link.call(
             "VIDI.RECLAIM", self.address.key, self.owner, self.lease, "COUNT", min(count, RECLAIM_MOST)
         )
-        pages = []
-        for key, payload, token in reply:
-            page = Claim(key, payload)
-            self._own(page, token)
-            pages.append(page)
-        return pages
+        return [Claim(*found) for found in reply]
 
     # ---- leases ----
 
@@ -267,17 +258,20 @@ class Claims:
         reply = pairs_of(self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
         return reply["live"], reply["expired"]
 
-    def tokens_of(self, owner: str) -> list[bytes]:
-        """The tokens of all claims that an owner has."""
-        tokens, cursor = [], b"0"
-        while True:
+    def listed(self, owner: str | None = None) -> Iterator[Claim]:
+        """All claims that an owner has, or all that there are."""
+        whose, cursor = ["OWNER", owner] if owner else [], b""
+        while cursor != b"0":
             reply = self.link.call(
-                "VIDI.CLAIMS", self.address.key, "OWNER", owner, "COUNT", LIST_MOST, "CURSOR", cursor
+                "VIDI.CLAIMS", self.address.key, *whose, "COUNT", LIST_MOST, "CURSOR", cursor or b"0"
             )
-            tokens += [claim[3] for claim in reply[5]]
+            for key, payload, _, token, _ in reply[5]:
+                yield Claim(key, payload, token)
             cursor = reply[7]
-            if cursor == b"0":
-                return tokens
+
+    def exists(self) -> bool:
+        """False if the set was deleted."""
+        return bool(self.link.call("EXISTS", self.address.key))
 
     def has_seen(self, key: bytes) -> bool:
         """True if the page was committed in this epoch, and the server has not forgotten it."""
@@ -311,8 +305,7 @@ class Claims:
 
     def _take_over(self, kept: Sequence[Claim], others: Sequence[Claim]) -> Resumption:
         kept = [page for page in kept if page.token]
-        serials = {page.token: page.serial for page in (*kept, *others) if page.token}
-        commands, listed = self._give_up_words()
+        commands = self._give_up_words()
         claims = [self._claim_words(batch) for batch in batches(kept)]
         replies = self.link.transaction(commands + claims) if commands or claims else []
         assert replies is not None  # nothing is watched
@@ -321,7 +314,7 @@ class Claims:
                 raise reply
         self.former.clear()
         self.renewed = time.monotonic()
-        result = Resumption(max([serials.get(token, 0) for token in listed], default=0))
+        result = Resumption()
         for page in others:
             page.token = None
         answers = [answer for reply in replies[len(commands) :] for answer in reply]
@@ -336,12 +329,11 @@ class Claims:
                 result.gone.append(page)
         return result
 
-    def _give_up_words(self) -> tuple[list[list[Any]], list[bytes]]:
-        """Commands that give up all claims of former names, and the tokens of these."""
-        commands, listed = [], []
+    def _give_up_words(self) -> list[list[Any]]:
+        """Commands that give up all claims of former names."""
+        commands = []
         for name in self.former:
-            tokens = self.tokens_of(name)
-            listed += tokens
+            tokens = [claim.token for claim in self.listed(name)]
             for first in range(0, len(tokens), BATCH_PAGES):
                 commands.append(["VIDI.RELEASE", self.address.key, name, *tokens[first : first + BATCH_PAGES]])
-        return commands, listed
+        return commands

@@ -28,7 +28,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from typing import Any, Optional
+from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -58,7 +58,7 @@ class Page(Claim):
 
     __slots__ = ("request", "order", "has_begun", "is_seed")
 
-    def __init__(self, key: bytes, payload: bytes, request: Optional[Request] = None, is_seed: bool = False) -> None:
+    def __init__(self, key: bytes, payload: bytes, request: Request | None = None, is_seed: bool = False) -> None:
         super().__init__(key, payload)
         self.request = request
         self.order = 0
@@ -129,8 +129,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.mine: dict[bytes, Page] = {}  # all of these, by key
         self.unreadable: list[Claim] = []  # held, so that no other spider is bothered with it
         self.seeds: list[tuple[bytes, bytes]] = []  # keys and payloads of start requests
-        self.seeded = 0  # serial of the last claim when the last start request was claimed
-        self.evidence: Optional[bytes] = None  # a page that was committed after that
+        self.evidence: bytes | None = None  # a page that was committed after all start requests were claimed
         self.order = 0
         self.is_over = False  # nobody has a claim
         self.is_refused = False  # the server takes no claims at the moment
@@ -199,7 +198,10 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def has_pending_requests(self) -> bool:
         if self.has_failed:
             return False
-        return not self.is_over or bool(self.mine)
+        return not self.is_over or self._has_pages()
+
+    def _has_pages(self) -> bool:
+        return bool(self.mine or self.handed or self.done)
 
     def enqueue_request(self, request: Request) -> bool:
         """Takes a request. It never raises: Scrapy would call the page done that the request was found on."""
@@ -225,7 +227,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.incoming.append(page)
         return True
 
-    def next_request(self) -> Optional[Request]:
+    def next_request(self) -> Request | None:
         """The next request of those that are claimed. It stays claimed until it has left the engine."""
         if self.has_failed or self.is_refused or not self.claims.is_alive():
             return None
@@ -355,7 +357,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 self._claimed(page, answer)
         self._sort()
         if any(page.is_seed for page, _ in answers):
-            self.seeded, self.evidence = self.claims.serials, None
+            self.evidence = None
         return not self.incoming
 
     def _claimed(self, page: Page, answer: str) -> None:
@@ -414,13 +416,13 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         for returned, answer in answers:
             if not returned.token:
                 self._forget(returned)
-            if answer == "committed":
+            if answer == "committed" and self.evidence is None:
                 self.evidence = returned.key
         self.done = [page for page in self.done if page.token]
         if refusals:
             raise refusals[0]
-        if "stale" in words and self.claims.renew() == 0:
-            self._begin_again()  # all claims are gone: the set was deleted or rotated, or this spider slept too long
+        if "stale" in words:  # what others took over while this spider slept is known: see _drop_lost
+            self._begin_again(has_forgotten=True)
 
     def _forget(self, page: Claim) -> None:
         if self.mine.get(page.key) is page:
@@ -439,11 +441,13 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     def _drop_lost(self) -> None:
         """Others have taken pages over, because nothing was renewed for too long. They need not be fetched twice."""
-        still = set(self.claims.tokens_of(self.claims.owner))
-        for page in [page for page in self.waiting if page.token and page.token not in still]:
-            self.waiting.remove(page)
-            self._forget(page)
-            self._count("stale")
+        still = {claim.token for claim in self.claims.listed(self.claims.owner)}
+        for page in (*self.waiting, *self.handed.values(), *self.done):
+            if page.token and page.token not in still:
+                page.token = None
+                self._forget(page)
+                self._count("stale")
+        self.waiting = [page for page in self.waiting if page.token or page.is_local]
 
     def _balance(self) -> None:
         """Gives up what is more than this spider needs, or takes up what others gave up.
@@ -475,7 +479,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         found = self.claims.reclaim(count)
         for claim in found:
             page = Page(claim.key, claim.payload)
-            page.token, page.owner, page.serial = claim.token, claim.owner, claim.serial
+            page.token = claim.token
             self._wait(page)
         self._count("reclaimed", len(found))
         self._sort()
@@ -484,16 +488,29 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             self.is_over = False
             return
         self.poll.grow()
-        if not self.mine:
-            self.is_over = sum(self.claims.counts()) <= len(self.unreadable)
-            if self.is_over:
-                self._end_of_crawl()
+        if not self._has_pages():
+            self._look_for_the_end()
 
-    def _end_of_crawl(self) -> None:
-        if self.unreadable:
+    def _look_for_the_end(self) -> None:
+        """This spider has nothing to do. The crawl is over if nobody has; unless the set was deleted meanwhile."""
+        if not sum(self.claims.counts()):
+            if self._has_forgotten():
+                self._begin_again(has_forgotten=True)
+                return
+            self.is_over = True
+        elif self.unreadable and not any(map(self._is_readable, self.claims.listed())):
             self._say(logging.ERROR, "left", "%d requests on the server cannot be read by this spider. They stay there",
                       len(self.unreadable))
-        self._wake()
+            self.is_over = True
+        if self.is_over:
+            self._wake()
+
+    def _is_readable(self, claim: Claim) -> bool:
+        """False if this spider can make nothing of a claim, whoever has it."""
+        try:
+            return claim.payload == LOCAL or self.payloads.read(claim.payload, claim.key) is not None
+        except Unreadable:
+            return False
 
     def _read(self, page: Page) -> bool:
         """Makes the request of a page that came from the server."""
@@ -515,38 +532,45 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     # ---- after a lost link ----
 
-    def _begin_again(self) -> bool:
-        """Begins again under a new name. Pages of which a link may have been claimed already are fetched again."""
+    def _begin_again(self, has_forgotten: bool = False) -> bool:
+        """Begins again under a new name. Pages of which a link may have been claimed already are fetched again.
+
+        These count as unknown from now on: if the server has forgotten them, too, somebody will find them again.
+        """
         pages = [*self.waiting, *self.handed.values(), *self.done]
         kept = [page for page in pages if not page.has_begun]
         others = [page for page in pages if page.has_begun]
         result = self.claims.begin_again(kept, [*others, *self.unreadable])
-        gone = {id(page) for page in (*result.gone, *result.refused)}
         self.unreadable = []
-        self.incoming += [page for page in self.waiting if page in result.refused]
-        for page in self.waiting:
-            if page in result.gone:
-                self._forget(page)
+        for page in (*others, *result.gone, *result.refused):
+            self._forget(page)
+        for page in [page for page in self.waiting if page in result.refused]:
+            self.mine[page.key] = page
+            self.incoming.append(page)
+        gone = {id(page) for page in (*result.gone, *result.refused)}
         self.waiting = [page for page in self.waiting if id(page) not in gone]
         self._count("begun_again")
-        if not self._remembers_seeds(result.remembered):
+        if has_forgotten or self.evidence is None or self._has_forgotten():
+            self.evidence = None
             self._claim_seeds_again()
         return True
 
-    def _remembers_seeds(self, remembered: int) -> bool:
-        """True if the server still has something that happened after all start requests were claimed.
+    def _has_forgotten(self) -> bool:
+        """True if the server does not have any more what was there when all start requests had been claimed.
 
-        What a server remembers is always the beginning of what it did, so it remembers the start requests, too.
+        What a server remembers after a failure is the beginning of what it did: if it has a page that was committed
+        after the start requests were claimed, it has these, too. After a deletion or a rotation it has neither.
         """
-        if remembered and remembered >= self.seeded:
-            return True
-        return self.evidence is not None and self.claims.has_seen(self.evidence)
+        if self.evidence is None:
+            return not self.claims.exists()
+        return not self.claims.has_seen(self.evidence)
 
     def _claim_seeds_again(self) -> None:
         """The server may have forgotten everything, the start requests too."""
-        self.incoming += [Page(key, payload, is_seed=True) for key, payload in self.seeds if key not in self.mine]
-        for page in self.incoming:
-            self.mine.setdefault(page.key, page)
+        for key, payload in self.seeds:
+            if key not in self.mine:
+                self.mine[key] = Page(key, payload, is_seed=True)
+                self.incoming.append(self.mine[key])
         self.is_over = False
         if len(self.seeds) >= SEEDS_MOST:
             logger.warning("The server may have lost data. The first %(most)d start requests are claimed again; start "

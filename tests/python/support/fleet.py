@@ -14,8 +14,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import traceback
 
+PATIENCE = 120  # seconds after which a spider that does not end is taken for broken
 PR_SET_PDEATHSIG = 1
 LINK = re.compile(r'<a href="([^"]*)">|<input name="id" value="(\d+)">')
 Line = collections.namedtuple("Line", "process what name")
@@ -222,6 +224,18 @@ def be_child(order):
         os._exit(status)
 
 
+def await_end(child):
+    """How a child ended. One that does not end is killed, so that a test fails and does not hang."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.005)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
 def serve():
     """Reads commands from standard input, a line each, and answers each with a line."""
     for module in ("vidi.scrapy", "vidi.scrapy.shared", "redis", "scrapy.core.downloader.handlers.http11",
@@ -237,7 +251,7 @@ def serve():
             if answer == 0:
                 be_child(arguments[0])
         elif word == "wait":
-            answer = os.waitpid(arguments[0], 0)[1]
+            answer = await_end(arguments[0])
         print(json.dumps(answer), flush=True)
 
 
