@@ -18,7 +18,7 @@ import scrapy  # noqa: E402
 from vidi.scrapy import claims as module  # noqa: E402
 from vidi.scrapy.claims import Claim, Claims, Form  # noqa: E402
 from vidi.scrapy.link import Address, Link, LinkLost, Refused, SharedError  # noqa: E402
-from vidi.scrapy.payload import MOST, Payloads, Unreadable, Unserializable  # noqa: E402
+from vidi.scrapy.payload import MOST, Payloads, Unreadable, Unserializable, spider_of  # noqa: E402
 
 HOUR = 3600.0
 
@@ -402,8 +402,22 @@ def test_requests_come_through_as_json(shop):
 
 def test_an_ordinary_request_is_small_and_an_empty_payload_is_one(shop):
     payloads = Payloads(shop)
-    assert payloads.write(scrapy.Request("http://example.org/"), b"http://example.org/") == b"J{}"
+    assert payloads.write(scrapy.Request("http://example.org/"), b"http://example.org/") == b'J{"_spider":"shop"}'
+    assert same(payloads.read(b"J{}", b"http://example.org/"), scrapy.Request("http://example.org/"))
     assert same(payloads.read(b"", b"http://example.org/"), scrapy.Request("http://example.org/"))
+
+
+@pytest.mark.parametrize("secret", [None, "secret"])
+def test_a_request_is_for_spiders_of_its_name(shop, secret):
+    """`scrapy shell` has a method parse, too."""
+    key = b"http://example.org/"
+    request = scrapy.Request("http://example.org/", meta={"thing": Thing()} if secret else {})
+    payload = Payloads(shop, secret).write(request, key)
+    with pytest.raises(Unreadable, match="a request of the spider 'shop', and this is 'default'"):
+        Payloads(Shop("default"), secret).read(payload, key)
+    assert spider_of(payload) == (None if secret else "shop")
+    for other in (b"", b"L", b"J", b"J5", b"J[]", b"J{}", b'J{"_spider":5}', b"J" + b"[" * 100000, b"J\xff"):
+        assert spider_of(other) is None
 
 
 class Thing:

@@ -26,6 +26,12 @@ class Tree(scrapy.Spider):
         pass
 
 
+class Shell(Tree):
+    """As `scrapy shell` has one."""
+
+    name = "default"
+
+
 class BadFilter(DupeFilter):
     def request_fingerprint(self, request):
         if request.url.endswith("/bad"):
@@ -36,12 +42,12 @@ class BadFilter(DupeFilter):
 class Worker:
     """A scheduler with as much of an engine as it sees."""
 
-    def __init__(self, server, **settings):
-        self.crawler = get_crawler(Tree, {
+    def __init__(self, server, spider=Tree, **settings):
+        self.crawler = get_crawler(spider, {
             "DUPEFILTER_CLASS": "vidi.scrapy.DupeFilter", "SCHEDULER": "vidi.scrapy.Scheduler", "VIDI_LEASE": 3600,
             "VIDI_PATH": redis_server.address(server), "CONCURRENT_REQUESTS": 4,
             "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings})
-        self.crawler.spider = self.spider = Tree.from_crawler(self.crawler)
+        self.crawler.spider = self.spider = spider.from_crawler(self.crawler)
         self.closed, self.dropped = [], []
         slot = types.SimpleNamespace(inprogress=set(), start_requests=None, closing=None,
                                      nextcall=types.SimpleNamespace(schedule=lambda: None))
@@ -362,6 +368,21 @@ def test_a_stopped_spider_gives_up_what_it_has(server):
     one.scheduler.close("shutdown")
     assert counts(server) == (0, 2)
     assert len(two.work_off()) == 2
+
+
+def test_another_spider_is_refused_and_gets_none_of_the_requests(server):
+    """It would call its own method for them, and commit them."""
+    early = Worker(server, Shell)  # there was nothing yet
+    one = Worker(server)
+    one.enqueue("/a")
+    one.tick()
+    with pytest.raises(SharedError, match="requests of the spider 'tree', and this is 'default'"):
+        Worker(server, Shell)
+    one.scheduler.close("shutdown")
+    early.enqueue("/b")
+    assert early.work_off() == ["/b"] and early.stat("vidi/unreadable") == 1
+    early.scheduler.close("finished")
+    assert Worker(server).work_off() == ["/a"]
 
 
 def test_other_programs_can_ask_for_pages(server):

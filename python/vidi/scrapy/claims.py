@@ -19,6 +19,7 @@ from .link import Address, Link, Refused, SharedError
 
 BATCH_PAGES = 500  # in one command
 BATCH_BYTES = 1 << 20  # of keys and payloads in one command
+SOME = 10  # claims that show what the others are like
 LIST_MOST = 1000  # claims that the server lists at a time
 RECLAIM_MOST = 1000
 
@@ -276,6 +277,11 @@ class Claims:
     def has_seen(self, key: bytes) -> bool:
         """True if the page was committed in this epoch, and the server has not forgotten it."""
         return bool(self.link.call("VIDI.HAS", self.address.key, key) == 0)
+
+    def some(self) -> list[Claim]:
+        """A few of all claims, if there are any."""
+        reply = self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", SOME)
+        return [Claim(key, payload, token) for key, payload, _, token, _ in reply[5]]
 
     def info(self) -> dict[str, Any]:
         """VIDI.INFO."""

@@ -5,7 +5,9 @@ that their author chose. So requests travel as JSON, which is data and nothing e
 request, the names of its callbacks, and in `meta` and `cb_kwargs` the plain types of Python (None,
 bool, int, float, str, bytes, list, tuple, dict, set). A callback must be a method of the spider
 that takes the request up, and a class of requests must have been imported by it; bytes can name,
-but not bring along.
+but not bring along. A payload names the spider that it is for, because every spider has a
+`parse`: `scrapy shell`, in a project whose settings name the server, would fetch the fleet's pages
+and commit them.
 
 What JSON cannot express, such as an object in `meta`, is pickled, but only if VIDI_SECRET is set,
 and it carries a signature that nobody can make who does not know the secret. Pickles without a good
@@ -112,8 +114,8 @@ def _method(name: str | None, spider: Spider) -> Callable[..., Any] | None:
 
 
 def _fields(request: Request, spider: Spider) -> dict[str, Any]:
-    """What differs from an ordinary request for the same URL."""
-    fields: dict[str, Any] = {}
+    """The spider, and what differs from an ordinary request for the same URL."""
+    fields: dict[str, Any] = {"_spider": spider.name}
     kind = type(request)
     if kind is not Request:
         fields["_class"] = f"{kind.__module__}:{kind.__qualname__}"
@@ -142,6 +144,9 @@ def _class(name: str | None) -> Any:
 
 
 def _request(fields: dict[str, Any], key: bytes, spider: Spider) -> Request:
+    owner = fields.pop("_spider", spider.name)
+    if owner != spider.name:
+        raise Unreadable(f"it is a request of the spider {owner!r}, and this is {spider.name!r}")
     kind = _class(fields.pop("_class", None))
     unknown = set(fields) - set(kind.attributes)
     if unknown:
@@ -154,6 +159,15 @@ def _request(fields: dict[str, Any], key: bytes, spider: Spider) -> Request:
 
 
 # ---- the two directions ----
+
+def spider_of(payload: bytes) -> str | None:
+    """The name of the spider that a payload in JSON is for; None if it names none."""
+    try:
+        name = json.loads(payload[1:])["_spider"] if payload[:1] == b"J" else None
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
+
 
 class Payloads:
     """Writes and reads payloads for one spider."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .claims import Claims, Form, begin_epoch, info_of, open_set
 from .link import Address, Link, LinkLost, Refused, SharedError
+from .payload import spider_of
 
 if TYPE_CHECKING:
     from .dupefilter import DupeFilter
@@ -36,9 +37,23 @@ def address_of(dupefilter: DupeFilter) -> Address:
 def open_claims(dupefilter: DupeFilter, lease: float) -> Claims:
     """Connects for claims. Whatever is wrong becomes a SharedError, since nothing has begun yet."""
     try:
-        return Claims(address_of(dupefilter), form_for(dupefilter), lease, dupefilter.settings.revisit)
+        claims = Claims(address_of(dupefilter), form_for(dupefilter), lease, dupefilter.settings.revisit)
+        _check_spider(claims, dupefilter.spider_name)
+        return claims
     except (LinkLost, Refused) as error:
         raise SharedError(str(error)) from None
+
+
+def _check_spider(claims: Claims, name: str) -> None:
+    """Refuses a set on which another spider works: all that this one took up would be unreadable to it."""
+    for claim in claims.some():
+        other = spider_of(claim.payload)
+        if other not in (None, name):
+            claims.close()
+            raise SharedError(
+                f"{claims.address} has requests of the spider {other!r}, and this is {name!r}: choose another key in "
+                "VIDI_PATH"
+            )
 
 
 def tell_info(dupefilter: DupeFilter, info: dict[str, Any]) -> None:
