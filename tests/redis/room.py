@@ -209,7 +209,7 @@ def eviction():
         client = server.client()
         for i in range(40):
             client("VIDI.RESERVE", f"set{i}", "CAPACITY", 50000)
-            replies = client.pipeline(["VIDI.MADD", f"set{i}", *values.urls(500, "u", n)] for n in range(0, 50000, 500))
+            replies = client.pipeline(["VIDI.MADD", f"set{i}", *values.urls(500, "u", n)] for n in range(0, 5000, 500))
             check(not any(isinstance(r, Error) for r in replies), str([r for r in replies if isinstance(r, Error)][:1]))
         check(int(info(client, "stats")["evicted_keys"]) >= 10, "keys were evicted")
         check(used_memory(client) < 13 * MEBIBYTE, "the limit holds")

@@ -41,7 +41,7 @@ static void count_run(void *context, const lab_tally *tally)
 
 static lab_settings settings_of(counter *counter, lab_keep *keep)
 {
-    return (lab_settings){.urls = 1000,
+    return (lab_settings){.urls = 300,
                           .runs = RUNS,
                           .seed = 3,
                           .threads = 2,
@@ -145,7 +145,7 @@ static void only_the_same_runs_are_taken(void **state)
     counter counter = {.measured = 0};
     lab_keep *keep = lab_keep_new(folder.path, "this", false);
     lab_settings settings = settings_of(&counter, keep);
-    settings.urls = 1001;
+    settings.urls = 301;
     assert_int_equal(lab_book_measure(&book, ids, 2, &settings), VIDI_OK);
     assert_int_equal(counter.measured, RUNS);
     lab_book_free(&book);
