@@ -34,7 +34,7 @@ step() {
 tidy() {
     local checks=()
     [ $# -lt 2 ] || checks=("--checks=$2")
-    printf '%s\0' "${sources[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet "${checks[@]}" -p "$1" 2>/dev/null
+    printf '%s\0' "${sources[@]}" | xargs -0 -n 16 -P "$(nproc)" clang-tidy --quiet "${checks[@]}" -p "$1" 2>/dev/null
 }
 
 # shellcheck disable=SC2317
