@@ -466,6 +466,18 @@ def test_spiders_that_hold_unreadable_requests_do_not_wait_for_each_other(server
     assert counts(server) == (0, 2)
 
 
+def test_a_request_that_only_another_spider_has_is_no_reason_to_end(server):
+    one, two = Worker(server), Worker(server)
+    one.enqueue("/a", callback=lambda response: None)
+    one.tick()
+    client = server.client()
+    [[_, token]] = client("VIDI.CLAIM", "k", "somebody", 60000, ROOT + "/x", b"garbage")
+    client("VIDI.RELEASE", "k", "somebody", token)
+    for _ in range(3):
+        two.tick()
+    assert len(two.scheduler.unreadable) == 1 and two.scheduler.has_pending_requests()
+
+
 def test_a_secret_lets_anything_through(server):
     one, two = Worker(server, VIDI_SECRET="s"), Worker(server, VIDI_SECRET="s")
     one.enqueue("/a", meta={"when": types.SimpleNamespace(a=1)})
@@ -722,6 +734,31 @@ def test_a_set_that_is_gone_is_crawled_from_its_seeds(server, happen, fetched):
     worker.done(page)
     assert sorted(worker.work_off()) == fetched
     assert worker.stat("vidi/begun_again") == 1
+
+
+def test_what_was_committed_after_a_deletion_does_not_hide_it(server):
+    worker = seeded(server)
+    worker.done(worker.take())
+    worker.enqueue("/a")
+    worker.work_off()
+    server.client()("FLUSHALL")
+    worker.enqueue("/b")
+    assert worker.work_off() == ["/b", "/"]
+
+
+def test_what_others_committed_after_a_deletion_does_not_hide_it(server):
+    worker = seeded(server)
+    worker.done(worker.take())
+    worker.enqueue("/a")
+    worker.work_off()
+    worker.enqueue("/b")
+    worker.tick()
+    page = worker.take()
+    client = server.client()
+    client("FLUSHALL")
+    client("VIDI.ADD", "k", ROOT + "/a")
+    worker.done(page)
+    assert worker.work_off() == ["/"]
 
 
 def test_a_set_that_is_deleted_is_made_in_the_form_that_was_asked_for(server):
