@@ -255,6 +255,7 @@ def test_vidi_lost_with_capacity_plans_the_set(tmp_path):
 @pytest.mark.parametrize("settings", [
     {"VIDI_CANON": "nonsense"}, {"VIDI_KIND": "nonsense"}, {"VIDI_FINGERPRINT": "nonsense"}, {"VIDI_LOST": "many"},
     {"VIDI_LOST": -1}, {"VIDI_CAPACITY": -5}, {"VIDI_CAPACITY": "lots"}, {"VIDI_REVISIT": "perhaps"},
+    {"VIDI_LEASE": 0}, {"VIDI_LEASE": "a minute"},
 ], ids=str)
 def test_a_bad_setting_is_refused_with_its_name(jobs, settings):
     with pytest.raises(Exception) as caught:

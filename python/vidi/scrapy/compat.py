@@ -13,11 +13,15 @@ except ImportError:  # Scrapy up to 2.11
         return create_instance(objcls, None, crawler, *args, **kwargs)
 
 
+def engine_slot(crawler: Any) -> Any:
+    """What the engine knows about the requests that it is dealing with; None if there is no engine at work."""
+    engine = getattr(crawler, "engine", None)
+    return getattr(engine, "slot", None) or getattr(engine, "_slot", None)
+
+
 def requests_in_progress(crawler: Any) -> Any:
     """The requests that the engine is dealing with; None if there is no engine at work."""
-    engine = getattr(crawler, "engine", None)
-    slot = getattr(engine, "slot", None) or getattr(engine, "_slot", None)
-    return getattr(slot, "inprogress", None)
+    return getattr(engine_slot(crawler), "inprogress", None)
 
 
-__all__ = ["build_from_crawler", "requests_in_progress"]
+__all__ = ["build_from_crawler", "engine_slot", "requests_in_progress"]

@@ -297,6 +297,11 @@ class _Memory:
         return len(self._queue)
 
 
+def is_fifo(disk_queue: type) -> bool:
+    """Does a class for SCHEDULER_DISK_QUEUE hand out the earliest request first?"""
+    return issubclass(disk_queue, FifoDiskQueue) or "Fifo" in disk_queue.__name__
+
+
 def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
     """What lies behind the scheduler."""
     settings = dupefilter.settings
@@ -304,7 +309,7 @@ def _store(crawler: Any, dupefilter: DupeFilter) -> LocalStore:
     if database is None:
         raise ValueError("vidi.scrapy.Scheduler needs a folder to keep requests in: set JOBDIR")
     disk_queue = load_object(crawler.settings["SCHEDULER_DISK_QUEUE"])
-    fifo = issubclass(disk_queue, FifoDiskQueue) or "Fifo" in disk_queue.__name__
+    fifo = is_fifo(disk_queue)
     priority_queue = load_object(crawler.settings["SCHEDULER_PRIORITY_QUEUE"])
     if priority_queue is not ScrapyPriorityQueue:
         logger.info("SCHEDULER_PRIORITY_QUEUE has no effect: vidi.scrapy.Scheduler orders requests by priority alone")

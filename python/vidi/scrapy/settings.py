@@ -10,7 +10,7 @@ VIDI_LOST         how many pages may be lost: with VIDI_CAPACITY the set is plan
 VIDI_REVISIT      True: after a crawl that ended "finished", the next one visits all pages again
 VIDI_FINGERPRINT  "url", or "scrapy" for the fingerprints of Scrapy's own filter
 VIDI_LEASE        on a server: seconds after which others take over the pages of a spider that
-                  died, 60 unless given (shared.py)
+                  died, 60 unless given, at least 1 (shared.py)
 VIDI_SECRET       on a server: signs requests that must be pickled (payload.py)
 """
 
@@ -23,6 +23,8 @@ from typing import Any
 from scrapy.utils.job import job_dir
 
 _SERVERS = ("redis://", "rediss://", "unix://")
+_LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
+_LEASE_MOST = 1e9  # what the server takes
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Settings:
     lost: float | None = None
     revisit: bool = False
     fingerprint: str | None = None  # None: not given
+    lease: float = 60.0
+    secret: str | None = None
 
     @classmethod
     def read(cls, settings: Any) -> Settings:
@@ -62,6 +66,8 @@ class Settings:
             lost=_number(settings, "VIDI_LOST"),
             revisit=_flag(settings, "VIDI_REVISIT"),
             fingerprint=_fingerprint(settings),
+            lease=_lease(settings),
+            secret=settings.get("VIDI_SECRET") or None,
         )
 
     @classmethod
@@ -87,6 +93,17 @@ def _number(settings: Any, name: str) -> float | None:
     if not 0 <= number < float("inf"):
         raise ValueError(f"{name} must be a number of at least 0, not {given!r}")
     return number
+
+
+def _lease(settings: Any) -> float:
+    given = settings.get("VIDI_LEASE", Settings.lease)
+    try:
+        lease = float(given)
+    except (TypeError, ValueError):
+        lease = 0.0
+    if not _LEASE_LEAST <= lease <= _LEASE_MOST:
+        raise ValueError(f"VIDI_LEASE is a number of seconds, at least {_LEASE_LEAST:g}, not {given!r}")
+    return lease
 
 
 def _flag(settings: Any, name: str) -> bool:

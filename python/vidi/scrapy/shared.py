@@ -1,11 +1,12 @@
 """A scheduler for several spiders that share one set on a Redis server with vidi's module.
 
-A request that a spider makes is claimed on the server, together with all that another spider needs to make it. The page
-is committed when its request has left the engine, that is, after its callback, its links, redirects and items. A spider
-that dies leaves claims, which others take up when their lease ends. So no page is lost, whoever is killed and when.
+A request that a spider makes is claimed on the server, together with all that another spider needs
+to make it. The page is committed when its request has left the engine, that is, after its callback,
+its links, redirects and items. A spider that dies leaves claims, which others take up when their
+lease ends. So no page is lost, whoever is killed and when.
 
-The engine asks for requests whenever it likes; the server is asked in *ticks*, ten a second if there is something to
-do. The order in a tick is what the promise rests on:
+The engine asks for requests whenever it likes; the server is asked in *ticks*, ten a second if
+there is something to do. The order in a tick is what the promise rests on:
 
     1. renew the leases, if a third of one has passed
     2. which pages have left the engine?     everything that they link to is in `incoming` by then
@@ -20,9 +21,10 @@ A page's way:
                    |
                    +--> given up, if others should fetch it
 
-Everything happens in the reactor's thread. While the server does not answer, no request is handed out; afterwards the
-spider begins again under a new name (claims.py).
+Everything happens in the reactor's thread. While the server does not answer, no request is handed
+out; afterwards the spider begins again under a new name (claims.py).
 """
+
 from __future__ import annotations
 
 import logging
@@ -32,24 +34,23 @@ from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.misc import load_object
 from twisted.internet.task import LoopingCall
 
 from .claims import Claim
+from .compat import engine_slot, requests_in_progress
 from .dupefilter import DupeFilter
 from .keys import Key
 from .link import LinkLost, Refused, SharedError
 from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
+from .scheduler import FAILED, TICK, is_fifo
 from .shared_set import open_claims, tell_info
 
 logger = logging.getLogger(__name__)
 
-TICK = 0.1  # seconds
-LEASE_LEAST = 1.0  # seconds; several ticks, so that leases are renewed in time
-LEASE_MOST = 1e9  # what the server takes
 POLL_MOST = 1.0  # seconds between two questions of a spider that has nothing to do
 RETRY_MOST = 5.0  # seconds between two attempts to reach the server
 SEEDS_MOST = 10_000  # start requests that are remembered, in case that the server forgets everything
-FAILED = "scheduler_failed"  # the reason why the spider is closed
 ONCE = b"!once "  # begins the keys of requests with dont_filter; no URL and no key of keys.py begins like that
 
 
@@ -97,18 +98,6 @@ def as_bytes(key: Key) -> bytes:
     return key if isinstance(key, bytes) else key.encode("utf-8", "surrogateescape")
 
 
-def read_lease(settings: Any) -> float:
-    """VIDI_LEASE in seconds."""
-    given = settings.get("VIDI_LEASE", 60.0)
-    try:
-        lease = float(given)
-    except (TypeError, ValueError):
-        lease = 0.0
-    if not LEASE_LEAST <= lease <= LEASE_MOST:
-        raise SharedError(f"VIDI_LEASE is a number of seconds, at least {LEASE_LEAST:g}, not {given!r}")
-    return lease
-
-
 class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no type hints
     """What `vidi.scrapy.Scheduler` is if VIDI_PATH is the address of a server."""
 
@@ -116,12 +105,11 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         """Connects. What is wrong with the server or the set is said now, and ends the crawl."""
         settings = crawler.settings
         self.crawler, self.dupefilter, self.stats = crawler, dupefilter, crawler.stats
-        self.lease = read_lease(settings)
-        self.secret = settings.get("VIDI_SECRET") or None
+        self.lease = dupefilter.settings.lease
         self.slots = max(1, settings.getint("CONCURRENT_REQUESTS"))
         self.most_waiting = 2 * self.slots  # what is more is given up
         self.few_waiting = (self.slots + 1) // 2  # with less, it takes up what others gave up
-        self.is_fifo = "fifo" in str(settings.get("SCHEDULER_DISK_QUEUE")).lower()
+        self.is_fifo = is_fifo(load_object(settings["SCHEDULER_DISK_QUEUE"]))
         self.incoming: list[Page] = []  # to be claimed in the next tick
         self.waiting: list[Page] = []  # claimed; the next one to hand out is the last
         self.handed: dict[Request, Page] = {}  # in the engine
@@ -144,12 +132,10 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
-        self.payloads = Payloads(spider, self.secret)
+        self.payloads = Payloads(spider, self.dupefilter.settings.secret)
         if self.claims.has_rotated:
-            logger.info("The last crawl had finished: all pages count as new again (VIDI_REVISIT)",
-                        extra={"spider": spider})
-        logger.info("Sharing %(address)s as %(owner)s", {"address": self.claims.address, "owner": self.claims.owner},
-                    extra={"spider": spider})
+            self._log(logging.INFO, "The last crawl had finished: all pages count as new again (VIDI_REVISIT)")
+        self._log(logging.INFO, "Sharing %s as %s", self.claims.address, self.claims.owner)
         self.loop = LoopingCall(self.tick)
         self.loop.start(TICK, now=False).addErrback(lambda failure: self._fail(failure.value))
 
@@ -165,8 +151,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             except (LinkLost, Refused, SharedError) as error:
                 self._trouble(error)
         else:
-            logger.warning("%(count)d pages stay claimed until their lease of %(lease)g seconds ends: the server does "
-                           "not answer", {"count": len(self.mine), "lease": self.lease}, extra={"spider": self.spider})
+            text = "%d pages stay claimed until their lease of %g seconds ends: the server does not answer"
+            self._log(logging.WARNING, text, len(self.mine), self.lease)
         self.claims.close()
 
     def _leave(self) -> None:
@@ -177,8 +163,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         local = [page for page in rest if page.is_local]
         others = [page for page in rest if not page.is_local]
         if local:
-            logger.warning("%(count)d requests are lost with this spider, since they could not be serialized",
-                           {"count": len(local)}, extra={"spider": self.spider})
+            text = "%d requests are lost with this spider, since they could not be serialized"
+            self._log(logging.WARNING, text, len(local))
         self.claims.release(local, drop=True)
         self.claims.release([*others, *self.unreadable])
         self._count("released", len(others))
@@ -189,8 +175,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.has_failed = True
         if self.loop.running:
             self.loop.stop()
-        logger.error("The scheduler cannot go on: %(why)s", {"why": error},
-                     exc_info=None if isinstance(error, SharedError) else error, extra={"spider": self.spider})
+        trace = None if isinstance(error, SharedError) else error
+        self._log(logging.ERROR, "The scheduler cannot go on: %s", error, trace=trace)
         self.crawler.engine.close_spider(self.spider, reason=FAILED)
 
     # ---- what the engine asks ----
@@ -220,7 +206,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             return False
         self.mine[page.key] = page
         self.is_over = False
-        slot = self._slot
+        slot = engine_slot(self.crawler)
         page.is_seed = slot is not None and getattr(slot, "start_requests", None) is not None
         if page.is_seed and not page.is_local and len(self.seeds) < SEEDS_MOST:
             self.seeds.append((page.key, page.payload))
@@ -253,8 +239,11 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         try:
             payload = self.payloads.write(request, key)
         except Unserializable as why:
-            self._say(logging.WARNING, "unserializable", "Cannot serialize %s: %s. It stays in this spider, and is "
-                      "lost if this is killed. No more such requests will be logged", request, why)
+            text = (
+                "Cannot serialize %s: %s. It stays in this spider, and is lost if the spider is killed. No more such "
+                "requests will be logged"
+            )
+            self._say(logging.WARNING, "unserializable", text, request, why)
             self._count("unserializable")
             payload = LOCAL
         return Page(key, payload, request)
@@ -313,30 +302,23 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.retry.reset()
         if "trouble" in self.said:
             self.said.discard("trouble")
-            logger.info("The server answers again", extra={"spider": self.spider})
+            self._log(logging.INFO, "The server answers again")
             self._wake()
 
-    @property
-    def _slot(self) -> Any:
-        """The engine's list of what is in progress; None after the end. Later versions of Scrapy call it _slot."""
-        engine = self.crawler.engine
-        return getattr(engine, "slot", None) or getattr(engine, "_slot", None)
-
     def _is_closing(self) -> bool:
-        slot = self._slot
+        slot = engine_slot(self.crawler)
         return slot is None or slot.closing is not None
 
     def _wake(self) -> None:
         """Lets the engine ask for requests, or whether there are any."""
-        slot = self._slot
+        slot = engine_slot(self.crawler)
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
 
     # ---- claim, commit ----
 
     def _collect_done(self) -> None:
-        slot = self._slot
-        in_progress = slot.inprogress if slot is not None else ()
+        in_progress = requests_in_progress(self.crawler) or ()
         for request in [request for request in self.handed if request not in in_progress]:
             self.done.append(self.handed.pop(request))
 
@@ -351,8 +333,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         for page, answer in answers:
             if isinstance(answer, Refused):
                 self.incoming.append(page)
-                self._say(logging.WARNING, "trouble", "%s: %s. No request is handed out until the server takes claims",
-                          self.claims.address, answer)
+                text = "%s: %s. No request is handed out until the server takes claims"
+                self._say(logging.WARNING, "trouble", text, self.claims.address, answer)
             else:
                 self._claimed(page, answer)
         self._sort()
@@ -499,8 +481,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 return
             self.is_over = True
         elif self.unreadable and not any(map(self._is_readable, self.claims.listed())):
-            self._say(logging.ERROR, "left", "%d requests on the server cannot be read by this spider. They stay there",
-                      len(self.unreadable))
+            text = "%d requests on the server cannot be read by this spider. They stay there"
+            self._say(logging.ERROR, "left", text, len(self.unreadable))
             self.is_over = True
         if self.is_over:
             self._wake()
@@ -515,8 +497,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def _read(self, page: Page) -> bool:
         """Makes the request of a page that came from the server."""
         if page.is_local:
-            logger.error("A request that could not be serialized was lost with the spider that had it: %(key)s",
-                         {"key": page.key.decode("utf-8", "replace")}, extra={"spider": self.spider})
+            text = "A request that could not be serialized was lost with the spider that had it: %s"
+            self._log(logging.ERROR, text, page.key.decode("utf-8", "replace"))
             self._count("lost_unserializable")
             self.claims.release([page], drop=True)
             return False
@@ -524,8 +506,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             page.request = self.payloads.read(page.payload, page.key)
             return True
         except Unreadable as why:
-            logger.error("Cannot read the request for %(key)s: %(why)s", {"key": page.key.decode("utf-8", "replace"),
-                         "why": why}, extra={"spider": self.spider})
+            self._log(logging.ERROR, "Cannot read the request for %s: %s", page.key.decode("utf-8", "replace"), why)
             self._count("unreadable")
             self.unreadable.append(page)
             return False
@@ -573,16 +554,23 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 self.incoming.append(self.mine[key])
         self.is_over = False
         if len(self.seeds) >= SEEDS_MOST:
-            logger.warning("The server may have lost data. The first %(most)d start requests are claimed again; start "
-                           "another spider to claim them all", {"most": SEEDS_MOST}, extra={"spider": self.spider})
+            self._log(
+                logging.WARNING,
+                "The server may have lost data. The first %d start requests are claimed again; start another spider "
+                "to claim them all",
+                SEEDS_MOST,
+            )
 
     # ---- telling ----
+
+    def _log(self, level: int, text: str, *arguments: Any, trace: BaseException | None = None) -> None:
+        logger.log(level, text, *arguments, exc_info=trace, extra={"spider": self.spider})
 
     def _say(self, level: int, subject: str, text: str, *arguments: Any) -> None:
         """Logs something that would otherwise be repeated at every tick."""
         if subject not in self.said:
             self.said.add(subject)
-            logger.log(level, text, *arguments, extra={"spider": self.spider})
+            self._log(level, text, *arguments)
 
     def _count(self, name: str, count: int = 1) -> None:
         if count:

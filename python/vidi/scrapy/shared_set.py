@@ -1,9 +1,10 @@
 """A set on a Redis server for the dupe filter under Scrapy's own scheduler.
 
-Each request is one VIDI.ADD. Scrapy keeps the requests themselves in this process, so several spiders never fetch a
-page twice, but only clean stops are promised: a spider that is killed takes its requests with it.
-vidi.scrapy.Scheduler promises more (shared.py).
+Each request is one VIDI.ADD. Scrapy keeps the requests themselves in this process, so several
+spiders never fetch a page twice, but only clean stops are promised: a spider that is killed takes
+its requests with it. vidi.scrapy.Scheduler promises more (shared.py).
 """
+
 from __future__ import annotations
 
 import logging
@@ -78,8 +79,11 @@ class SharedSet:
         except (LinkLost, Refused) as error:
             raise SharedError(str(error)) from None
         self.has_complained = False
-        logger.info("%s remembers what all spiders have seen. Requests that wait or are being fetched survive only a "
-                    "clean stop; with SCHEDULER = 'vidi.scrapy.Scheduler' they also survive a crash", self.address)
+        logger.info(
+            "%s remembers what all spiders have seen. Requests that wait or are being fetched survive only a "
+            "clean stop; with SCHEDULER = 'vidi.scrapy.Scheduler' they also survive a crash",
+            self.address,
+        )
 
     def _connect(self) -> Link:
         link = Link(self.address)
@@ -97,8 +101,11 @@ class SharedSet:
                 self.stats.inc_value("vidi/unanswered")
             if not self.has_complained:
                 self.has_complained = True
-                logger.warning("%s. Requests count as new as long as the server does not answer; no more such errors "
-                               "will be logged", error)
+                logger.warning(
+                    "%s. Requests count as new as long as the server does not answer; no more such errors "
+                    "will be logged",
+                    error,
+                )
             return True
 
     def close(self) -> None:
