@@ -429,8 +429,9 @@ def test_what_a_killed_stock_crawl_has_left_is_refused(folder, how):
         queue.f.flush()
     before = sorted(os.listdir(os.path.join(folder, "requests.queue")))
     with pytest.raises(ValueError, match="requests.queue was left by a crawl"):
-        Job(folder)
+        Job(folder, VIDI_FINGERPRINT="scrapy")
     assert sorted(os.listdir(os.path.join(folder, "requests.queue"))) == before
+    assert not os.path.exists(os.path.join(folder, "vidi"))  # fingerprints that come until it stops are not missed
     killed.close()
 
 

@@ -72,11 +72,11 @@ class LocalStore:
 
     def open(self) -> None:
         """Opens set and database; from now on the dupe filter only asks, and `push` adds."""
+        self._stock.check()  # before the filter takes over fingerprints of a crawl that may yet go on
         self._filter.open()
         assert self._filter.state is not None  # not on a server
         self.state = self._filter.state
         try:
-            self._stock.check()
             self._open_queue()
             _sync_folders(self._database)
             self._add_keys()
