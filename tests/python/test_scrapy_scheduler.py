@@ -305,6 +305,37 @@ def test_a_kill_between_the_two_commits(jobs, clock, tmp_path, has_history):
     queue.close()
 
 
+def test_a_kill_between_the_two_commits_remembers_what_came_and_went(jobs, clock, tmp_path):
+    """Its row is gone, but whoever finds it again must not fetch it again beside its retry."""
+    queue = Queue(jobs)
+    put(queue, "a", "b")
+    request = queue.take()
+    queue.put(request.replace(dont_filter=True))
+    queue.done(request)
+    killed = copy_of(jobs, tmp_path, "killed")
+    clock.tick()
+    for path in databases(jobs):
+        shutil.copy(path, os.path.join(killed, os.path.relpath(path, jobs)))
+    queue.close()
+    for has_been_opened in (False, True):
+        queue = Queue(killed)
+        assert put(queue, "a", "b", "c") == [False, False, not has_been_opened]
+        assert urls(queue.take_all()) == ["c", "b", "a"]
+        queue.close()
+
+
+def test_a_new_visit_knows_nothing_of_what_came_and_went(jobs, clock):
+    queue = Queue(jobs, VIDI_REVISIT=True)
+    put(queue, "a", "b")
+    for request in queue.take_all():
+        queue.done(request)
+    clock.tick()
+    queue.close("finished")
+    queue = Queue(jobs, VIDI_REVISIT=True)
+    assert put(queue, "a", "b") == [True, True]
+    queue.close()
+
+
 def test_a_crawl_that_has_ended_leaves_no_requests(jobs, clock):
     queue = Queue(jobs)
     put(queue, "a")

@@ -9,8 +9,9 @@ Each commit does three things in this order:
 
 A crash before 2 forgets new requests, their keys, and that others were finished: they are fetched
 again, and find the new ones again. A crash between 2 and 3 leaves rows whose keys are not in the set;
-their numbers are above the one in the note, and opening adds them. So a key is never in the set
-unless its request is on disk or finished.
+their numbers are above the one in the note, and opening adds them. The same goes for rows that came
+and went in that transaction, whose keys the database keeps until the next one. So a key is never in
+the set unless its request is on disk or finished.
 
 Requests that cannot be serialized have no rows. Their keys are in a set in memory until they are
 finished, so that after a crash they are new again.
@@ -185,7 +186,12 @@ class LocalStore:
 
     def close(self, reason: str) -> None:
         """Closes database and set after the last commit."""
-        self._close_queue()
+        try:
+            self.queue.forget_brief()
+            self._close_queue()
+        except BaseException:
+            self.abandon()
+            raise
         self._filter.close(reason)
 
     def abandon(self) -> None:

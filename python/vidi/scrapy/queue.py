@@ -66,7 +66,7 @@ class RequestQueue:
             self._db.close()
             raise
         self.committed = int(self.fact("last") or 0)  # the highest number of all rows that were ever committed
-        self.last = max(last or 0, first - 1)
+        self.last = max(last or 0, first - 1, self.committed)
         if self.rows:
             self._end = (-_NUMBER_MOST - 1, 0)
 
@@ -88,6 +88,8 @@ class RequestQueue:
             "data BLOB NOT NULL)"
         )
         self._db.execute("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT)")
+        # Keys of rows that came and went in the last transaction, for a crash before they are in the set.
+        self._db.execute("CREATE TABLE IF NOT EXISTS brief (id INTEGER PRIMARY KEY, key NOT NULL)")
         # The index has the order of fetching, so that reading the next rows never sorts.
         wanted, other, direction = ("fifo", "lifo", "ASC") if fifo else ("lifo", "fifo", "DESC")
         self._db.execute(f"DROP INDEX IF EXISTS {other}")
@@ -168,12 +170,17 @@ class RequestQueue:
     def delete(self, numbers: Iterable[int]) -> None:
         """Removes rows that were handed out."""
         gone = list(numbers)
+        self._db.executemany(
+            "INSERT INTO brief SELECT id, key FROM requests WHERE id = ? AND key IS NOT NULL",
+            [(number,) for number in gone if number > self.committed],
+        )
         self._db.executemany("DELETE FROM requests WHERE id = ?", [(number,) for number in gone])
         self._out.difference_update(gone)
         self.rows -= len(gone)
 
     def commit(self) -> None:
-        """Brings all changes to disk and begins the next transaction."""
+        """Brings all changes to disk and begins the next transaction. All keys committed before are in the set."""
+        self._db.execute("DELETE FROM brief WHERE id <= ?", (self.committed,))
         if self.committed < self.last:
             self.set_fact("last", str(self.last))
         self._end_transaction()
@@ -186,9 +193,16 @@ class RequestQueue:
     # ---- for opening and closing ----
 
     def keys_after(self, number: int) -> Iterator[Key]:
-        """The keys of the rows above that number."""
-        for (key,) in self._db.execute("SELECT key FROM requests WHERE id > ? AND key IS NOT NULL", (number,)):
+        """The keys of the rows above that number, also of those that have come and gone."""
+        rows = "SELECT key FROM requests WHERE id > :number AND key IS NOT NULL"
+        brief = "SELECT key FROM brief WHERE id > :number"
+        for (key,) in self._db.execute(f"{rows} UNION ALL {brief}", {"number": number}):
             yield key
+
+    def forget_brief(self) -> None:
+        """For the end of a crawl, when all keys are in the set: a new epoch must not find them here."""
+        if self._db.execute("DELETE FROM brief").rowcount:
+            self._end_transaction()
 
     def fact(self, name: str) -> str | None:
         """What `set_fact` has said about the file."""
