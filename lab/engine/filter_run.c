@@ -43,7 +43,8 @@ struct lab_bench {
     char *text; /* the URLs of the run, one after the other */
     size_t text_room;
     size_t *ends;                              /* [2n + 1]: where each URL begins; the first n are inserted */
-    uint32_t *order;                           /* in which a shuffled crawl inserts the URLs */
+    uint32_t *order;                           /* in which a shuffled crawl inserts the URLs … */
+    unsigned order_of;                         /* … and that crawl; 0: none yet */
     values in, out;                            /* of the URLs that are inserted, and of those that are looked up */
     lab_buckets buckets;                       /* the inserted values, for filters without lookups while they fill */
     uint64_t *left;                            /* [job * words] */
@@ -240,6 +241,13 @@ static int hash_family(lab_bench *bench, const lab_family *family)
     return VIDI_OK;
 }
 
+static void shuffle_for(lab_bench *bench, unsigned crawl)
+{
+    if (bench->order_of != crawl)
+        lab_shuffle(bench->order, bench->n, bench->settings->seed, bench->run, crawl);
+    bench->order_of = crawl;
+}
+
 /* Inserts all URLs, and finds those that are falsely seen while the filter fills. */
 static void fill(lab_bench *bench, vidi__inside_bloom *filter, bool shuffled)
 {
@@ -329,6 +337,8 @@ static int run_array(lab_bench *bench, const lab_family *family, size_t index, u
     vidi__inside_bloom *filter;
     LAB_TRY(make_filter(bench, family, array->k, array->multiplier, &filter));
     if (bench->in.wide || is_asked_meanwhile(bench->plan, index)) {
+        if (family->shuffled)
+            shuffle_for(bench, family->epoch);
         fill(bench, filter, family->shuffled);
         take(bench, index, true);
     } else {
@@ -360,7 +370,7 @@ int lab_bench_run(lab_bench *bench, uint64_t run, uint64_t *counts, uint64_t *ma
     const lab_plan *plan = bench->plan;
     bench->run = run;
     LAB_TRY(make_urls(bench));
-    lab_shuffle(bench->order, bench->n, bench->settings->seed, run);
+    bench->order_of = 0;
     for (size_t i = 0; i < plan->family_count; i++) {
         const lab_family *family = &plan->families[i];
         LAB_TRY(hash_family(bench, family));

@@ -113,8 +113,8 @@ size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, ui
 /* The key of the sets of a run. */
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
 
-/* The order in which a second crawl meets a run's first n URLs. */
-void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run);
+/* The order in which a later crawl meets a run's first n URLs: 1 is the second crawl. Each crawl has its own. */
+void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run, unsigned crawl);
 
 /* ---- what is measured ---- */
 
@@ -128,7 +128,7 @@ typedef struct lab_config {
     unsigned members;      /* filters that must all answer "seen": the spatial strategy */
     unsigned epochs;       /* crawls that must all lose a URL: the temporal strategy */
     bool incremental;      /* URLs are looked up while the filter fills; otherwise others are, when it is full */
-    bool shuffled;         /* incremental: later crawls meet the URLs in a different order */
+    bool shuffled;         /* incremental: each later crawl meets the URLs in an order of its own */
     unsigned tenths;       /* incremental: only so many tenths of the URLs count, from the first on */
     const char *kind;      /* used instead of classic or spatial: counting */
     bool deletes;          /* half as many other URLs were inserted too, and removed again */

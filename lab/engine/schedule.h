@@ -17,7 +17,7 @@ typedef struct lab_family {
     const char *functions;
     bool different; /* different hash functions, without salts */
     bool spatial;   /* a member of a spatial set; otherwise a classic set */
-    bool shuffled;  /* inserts the URLs in the second order */
+    bool shuffled;  /* inserts the URLs in the order of its epoch */
     unsigned epoch, member;
     unsigned k;         /* values for each URL: the most that one of its arrays needs */
     double multiplier;  /* M of one of its arrays, to make a filter that hashes */

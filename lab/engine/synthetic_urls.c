@@ -40,9 +40,11 @@ void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run)
 }
 
 /* The Fisher-Yates shuffle. */
-void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run)
+void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run, unsigned crawl)
 {
     uint64_t start = lab_mix(lab_run_start(seed, run) + 3);
+    for (unsigned i = 1; i < crawl; i++)
+        start = lab_mix(start);
     for (uint64_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
     for (uint64_t i = n; i > 1; i--) {

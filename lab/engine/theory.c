@@ -24,8 +24,7 @@
  * For k = G = 1 the count is n minus the number of set bits, and the formula gives the variance of occupancy, as it
  * must.
  *
- * Incremental with a different order in the second crawl: the two crawls lose two random sets of URLs, which overlap by
- * chance.
+ * Incremental with a different order in each crawl: every crawl loses a random set of URLs, and these overlap by chance.
  */
 #include "lab/engine/lab.h"
 
@@ -119,10 +118,12 @@ lab_theory lab_theory_of(const lab_config *config, uint64_t urls)
         return full(n, m, k, filters);
     uint64_t counted = urls * config->tenths / LAB_TENTHS;
     double asked = (double)counted;
-    if (!config->shuffled || config->epochs != 2)
+    if (!config->shuffled)
         return filling_up(asked, m, k, filters);
-    lab_theory one = filling_up(asked, m, k, config->members);
-    return lab_meeting_theory(one, one, asked);
+    lab_theory one = filling_up(asked, m, k, config->members), all = one;
+    for (unsigned crawl = 1; crawl < config->epochs; crawl++)
+        all = lab_meeting_theory(all, one, asked);
+    return all;
 }
 
 lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters)

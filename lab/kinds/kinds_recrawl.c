@@ -128,7 +128,7 @@ static int crawl_once(vidi_set *set, world *in, const strategy *by, unsigned cra
         for (uint64_t i = 0; i < n; i++)
             in->order[i] = (uint32_t)i;
     else
-        lab_shuffle(in->order, n, lab_run_start(in->settings->seed, in->run), crawl);
+        lab_shuffle(in->order, n, in->settings->seed, in->run, crawl + 1);
     for (uint64_t i = 0; i < n; i++)
         in->queue[i] = in->texts.urls[in->order[i]];
     LAB_TRY(vidi_add_batch(set, in->queue, n, in->verdicts));

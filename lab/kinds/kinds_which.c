@@ -44,7 +44,7 @@ static int make_two(two *made, const lab_settings *settings, uint64_t run)
         room &= (made->verdicts[i] = malloc(n)) != NULL;
     if (!room || !made->order || !made->queue)
         return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu URLs", (unsigned long long)n);
-    lab_shuffle(made->order, n, settings->seed, run);
+    lab_shuffle(made->order, n, settings->seed, run, 1);
     return lab_texts_make(&made->texts, settings, run, 0, n);
 }
 

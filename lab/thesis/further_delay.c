@@ -55,7 +55,7 @@ static void desk_free(desk *desk)
 static int crawl_shuffled(desk *desk, vidi_set *set, const lab_settings *settings, uint64_t run, unsigned crawl)
 {
     uint64_t n = desk->texts.count;
-    lab_shuffle(desk->order, n, settings->seed + crawl, run);
+    lab_shuffle(desk->order, n, settings->seed, run, crawl);
     for (uint64_t i = 0; i < n; i++) {
         desk->shuffled[i] = desk->texts.urls[desk->order[i]];
         desk->shuffled_hits[i] = desk->hits[desk->order[i]];

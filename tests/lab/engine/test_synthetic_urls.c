@@ -81,7 +81,7 @@ static void a_shuffle_has_every_number_once(void **state)
     unsigned char seen[1000] = {0};
     unsigned at_home = 0;
     (void)state;
-    lab_shuffle(order, 1000, 1, 0);
+    lab_shuffle(order, 1000, 1, 0, 1);
     for (uint32_t i = 0; i < 1000; i++) {
         assert_true(order[i] < 1000 && !seen[order[i]]);
         seen[order[i]] = 1;

@@ -82,6 +82,7 @@ static void theory_has_the_spread_of_many_runs(void **state)
         {"jenkins", 1, 1.0, 2, 1, false, false, LAB_TENTHS, NULL, false, 0},
         {"jenkins", 1, 1.0, 2, 1, true, false, LAB_TENTHS, NULL, false, 0},
         {"jenkins", 2, 0.7, 1, 2, true, true, LAB_TENTHS, NULL, false, 0},
+        {"jenkins", 2, 0.5, 1, 3, true, true, LAB_TENTHS, NULL, false, 0},
         {"jenkins", 1, 0.7, 3, 1, true, false, LAB_TENTHS, NULL, false, 0},
         {"jenkins", 1, 1.0, 1, 1, true, false, 6, NULL, false, 0},
         {"jenkins", 2, 0.7, 2, 2, false, false, LAB_TENTHS, NULL, false, 0},

@@ -261,7 +261,7 @@ static void delays_in_other_orders_count_as_single_adds_do(void **state)
             }
             assert_int_equal(all, (uint64_t)number_of(&numbers, run, crawl, 1));
             assert_int_equal(last, (uint64_t)number_of(&numbers, run, crawl, 3));
-            lab_shuffle(order, settings.urls, settings.seed + crawl + 1, run);
+            lab_shuffle(order, settings.urls, settings.seed, run, crawl + 1);
             assert_int_equal(vidi_rotate(set, &next), 0);
         }
         vidi_close(set);
