@@ -21,6 +21,7 @@ enum cli_status {
     CLI_DENIED = 1,            /* vidi robots --quiet: some URLs are denied */
     CLI_INCOMPLETE = 1,        /* vidi sitemap: URLs may be missing */
     CLI_BROKEN = 1,            /* vidi crawl --check: links are broken */
+    CLI_CONTRADICTED = 1,      /* vidi lab run: our measurements contradict theory */
     CLI_ERROR = 2,             /* the message has already been printed */
     CLI_EXCEEDED = 3,          /* --strict: a limit was exceeded */
     CLI_LEFT = 3,              /* vidi crawl: it ended at a limit, and URLs are left */

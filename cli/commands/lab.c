@@ -237,6 +237,19 @@ static int take_files(lab_options *options, cli_words *words)
     return CLI_OK;
 }
 
+/* All cells together: the exit status, with a sentence if they contradict theory. */
+static int judge_together(const lab_book *book)
+{
+    lab_family_test test = lab_book_judge(book);
+    if (test.beyond == 0)
+        return CLI_OK;
+    cli_warning(
+        "%zu of %zu different cells contradict%s theory: the largest |z| is %.2f, and by chance it exceeds %.2f "
+        "at most once in a hundred times; another --seed tells whether it was chance",
+        test.beyond, test.cells, test.beyond == 1 ? "s" : "", test.largest, test.bound);
+    return CLI_CONTRADICTED;
+}
+
 static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
 {
     lab_config cell = asked_cell(options);
@@ -253,6 +266,8 @@ static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
         book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
     if (status == CLI_OK)
         status = print_book(&book, options);
+    if (status == CLI_OK)
+        status = judge_together(&book);
     lab_book_free(&book);
     return status;
 }
@@ -425,21 +440,25 @@ const cli_command cli_lab = {
     .usage = "vidi lab list | show ID | run|report [ID]... | cell | urls [OPTION]...",
     .about = "Repeats the experiments of the papers with vidi's filters and compares the results with theory and the "
              "published figures.",
-    .details = "'list' names the experiments, 'show' describes the cells of one, 'run' measures the named ones, or "
-               "all. 'report' measures them too and writes one HTML file with the claims of the papers, all tables and "
-               "plots. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: the first "
-               "half is inserted, the second half is only looked up.\n"
-               "Rates are in per cent. Intervals have a confidence of 95 %. The verdict judges the published figure. "
-               "'agrees': it fits theory, within rounding and the chance of 100 independent runs. 'dependent': it fits "
-               "only if the published runs were not independent. 'anomalous': it does not fit even then. 'misprint': "
-               "an overview differs from the table that it repeats. 'differs': it is not what we measured, and chance "
-               "plays no part. 'measured': no figure was published. 'fails': our own measurement does not fit theory. "
-               "'not built': this build lacks the hash function.\n"
-               "If 'run', 'report' or 'cell' is interrupted, give the same command again: it continues where it "
-               "stopped and prints the same numbers as without the interruption. Finished runs are kept in "
-               "$XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
-               "printed.\n"
-               "The exit status is 0, or 2 after an error.",
+    .details =
+        "'list' names the experiments, 'show' describes the cells of one, 'run' measures the named ones, or "
+        "all. 'report' measures them too and writes one HTML file with the claims of the papers, all tables and "
+        "plots. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: the first "
+        "half is inserted, the second half is only looked up.\n"
+        "Rates are in per cent. Intervals have a confidence of 95 %. The verdict judges the published figure. "
+        "'agrees': it fits theory, within rounding and the chance of as many independent runs, at most 100, as "
+        "the scatter of its table's other figures suggests. 'dependent': it fits only if runs without salts were "
+        "not independent. 'doubtful': it is 3 to 4.1 standard deviations from theory. 'anomalous': it is "
+        "farther. 'misprint': an overview differs from the table that it repeats. 'differs': it is not what we "
+        "measured, and chance "
+        "plays no part. 'measured': no figure was published. 'fails': our own measurement does not fit theory. "
+        "'not built': this build lacks the hash function.\n"
+        "If 'run', 'report' or 'cell' is interrupted, give the same command again: it continues where it "
+        "stopped and prints the same numbers as without the interruption. Finished runs are kept in "
+        "$XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
+        "printed.\n"
+        "The exit status is 0, or 2 after an error. It is 1 if 'run' or 'cell' found that cells contradict "
+        "theory: Holm's test of all cells together, which rejects by chance once in a hundred times.",
     .examples = "  vidi lab run thesis-5.9 --runs 3\n"
                 "  vidi lab run --csv > tables.csv\n"
                 "  vidi lab report --runs 3 -o lab.html\n"

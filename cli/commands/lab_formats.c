@@ -195,18 +195,21 @@ static int print_table(cli_out *out, const lab_table *from)
     return status;
 }
 
-/* The published figures' verdicts: `verdicts` has how many there are of each. */
-static void print_published(cli_out *out, const size_t *verdicts)
+/* The published figures' verdicts: how many there are of each, and what they rest on. */
+static void print_published(cli_out *out, const lab_score *score)
 {
+    const size_t *verdicts = score->verdicts;
+    char bases[LAB_REMARK_ROOM];
     size_t published = 0;
     for (size_t i = LAB_AGREES; i <= LAB_DIFFERS; i++)
         published += verdicts[i];
     if (published)
         cli_out_format(out,
-                       " Published figures: %zu agree, %zu agree only if runs were not independent, %zu anomalous, %zu "
-                       "misprinted, %zu differ from ours.",
-                       verdicts[LAB_AGREES], verdicts[LAB_DEPENDENT], verdicts[LAB_ANOMALOUS], verdicts[LAB_MISPRINT],
-                       verdicts[LAB_DIFFERS]);
+                       " Published figures: %zu agree, %zu agree only if runs were not independent, %zu doubtful (%.1f "
+                       "by chance), %zu anomalous, %zu misprinted, %zu differ from ours; %s.",
+                       verdicts[LAB_AGREES], verdicts[LAB_DEPENDENT], verdicts[LAB_DOUBTFUL],
+                       lab_doubtful_by_chance((double)score->bases[LAB_BY_CHANCE]), verdicts[LAB_ANOMALOUS],
+                       verdicts[LAB_MISPRINT], verdicts[LAB_DIFFERS], lab_bases_text(score, bases));
     if (verdicts[LAB_NOT_BUILT])
         cli_out_format(out, "\n%zu cells were left out: this build lacks their hash functions.",
                        verdicts[LAB_NOT_BUILT]);
@@ -247,12 +250,10 @@ static void print_workload(cli_out *out, const lab_settings *settings)
 
 static void print_summary(cli_out *out, const lab_book *book)
 {
-    lab_score score = {.cells = 0};
+    lab_score score = lab_score_of(book);
     char together[LAB_REMARK_ROOM];
-    for (size_t i = 0; i < book->count; i++)
-        lab_score_add(&score, &book->tables[i]);
     cli_out_format(out, "%zu of %zu cells fit theory.", score.tested - score.verdicts[LAB_FAILS], score.tested);
-    print_published(out, score.verdicts);
+    print_published(out, &score);
     if (lab_together_text(book, together)[0])
         cli_out_format(out, "\n%s.", together);
     print_workload(out, &book->settings);

@@ -159,7 +159,7 @@ int lab_options_begin(lab_options *options)
 
 void lab_options_end(lab_options *options, int status)
 {
-    lab_keep_end(options->keep, status == CLI_OK);
+    lab_keep_end(options->keep, status == CLI_OK || status == CLI_CONTRADICTED);
     lab_corpus_free(options->corpus);
     free(options->files.list);
 }

@@ -169,6 +169,7 @@ static int judge_experiment(lab_book *book, const lab_experiment *experiment, si
     for (size_t i = 0; i < cells; i++)
         book->findings[first + i] =
             lab_judge_cell(experiment, i / columns, i % columns, &book->results, first + i, lab_published_all);
+    lab_judge_published(book->findings + first, cells);
     return lab_table_of_findings(&book->tables[book->count++], &book->results, book->findings + first, first, cells);
 }
 

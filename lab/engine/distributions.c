@@ -125,6 +125,11 @@ double lab_student_t(double tail, double freedom)
     return sqrt(freedom) * tan((low + high) / 2);
 }
 
+double lab_student_above(double t, double freedom)
+{
+    return cosine_integral(freedom - 1, atan(t / sqrt(freedom))) / cosine_integral(freedom - 1, 0) / 2;
+}
+
 static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

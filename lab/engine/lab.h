@@ -261,6 +261,7 @@ double lab_fill_power(lab_fill fill, double k);
 
 #define LAB_INTERVAL_Z 1.959963985 /* for 95 % intervals */
 #define LAB_Z_MOST 4.1             /* a cell beyond it fails: p = 4e-5, so 1 % for about 240 cells */
+#define LAB_Z_DOUBTFUL 3.0         /* a published figure beyond it is doubtful: one in 370 by chance */
 #define LAB_FAMILY_ALPHA 0.01      /* for all cells together: the share of sound books that fail by chance */
 #define LAB_FEW 100                /* smaller expected counts are judged with the exact Poisson distribution */
 #define LAB_PUBLISHED_RUNS 100
@@ -271,8 +272,9 @@ double lab_fill_power(lab_fill fill, double k);
 typedef enum lab_verdict {
     LAB_NO_FIGURE, /* no figure was published */
     LAB_AGREES,
-    LAB_DEPENDENT, /* agrees only if the published runs were not independent */
-    LAB_ANOMALOUS,
+    LAB_DEPENDENT, /* agrees only if the published runs were not independent, which they can be without salts */
+    LAB_DOUBTFUL,  /* 3 to 4.1 standard deviations from theory */
+    LAB_ANOMALOUS, /* more than that */
     LAB_MISPRINT,  /* an overview that differs from the table it repeats */
     LAB_DIFFERS,   /* differs from our measurement, where chance plays no part or an unknown one */
     LAB_NOT_BUILT, /* not measured, because this build lacks a hash function */
@@ -303,6 +305,8 @@ typedef struct lab_finding {
     double z;           /* our distance from theory */
     bool fits;          /* our figure agrees with theory */
     double published_z; /* distance of the published figure from theory for independent runs, beyond rounding */
+    double judged_z;    /* the same for the number of independent runs that the table's other figures suggest */
+    double judged_runs; /* that number: 100 or less */
     lab_verdict verdict;
 } lab_finding;
 
@@ -312,6 +316,15 @@ typedef struct lab_finding {
 lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed);
 lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t column, const lab_results *results,
                            size_t cell, const lab_published *list);
+
+/*
+ * Judges the published figures of a table again, each by the scatter of the others: if they scatter like 10 independent
+ * runs and not like 100, this one may do so too. A figure's own distance plays no part in its scale.
+ */
+void lab_judge_published(lab_finding *findings, size_t count);
+
+/* How many of `figures` published figures chance alone makes doubtful. */
+double lab_doubtful_by_chance(double figures);
 
 /* A sentence about what is unusual in a finding, or an empty string. */
 void lab_remark(const lab_finding *finding, char *text, size_t room);
@@ -358,6 +371,7 @@ double lab_poisson_high(double count, double tail);  /* the mean for which P(X <
 double lab_gamma_below(double shape, double x);      /* regularised lower incomplete gamma function */
 double lab_normal_z(double below);                   /* the z below which this probability lies */
 double lab_student_t(double tail, double freedom);   /* the t above which this probability lies, at most 0.5 */
+double lab_student_above(double t, double freedom);  /* P(T >= t), t at least 0 */
 
 double lab_median(double *numbers, size_t count); /* sorts the numbers; 0 if there are none */
 

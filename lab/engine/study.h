@@ -19,6 +19,16 @@
 
 enum { LAB_REMARK_ROOM = 256 };
 
+/* What the verdict on a published figure rests on. */
+typedef enum lab_basis {
+    LAB_NOT_JUDGED,
+    LAB_BY_CHANCE,      /* the distribution of its runs */
+    LAB_BY_TOLERANCE,   /* a relative difference that the table's note states */
+    LAB_FITTED,         /* a number of ours was chosen to match the published figures, so agreement proves little */
+    LAB_COUNTERFACTUAL, /* ours shows what the paper did not do: the figure counts in the table where it belongs */
+    LAB_BASES
+} lab_basis;
+
 /* NAN stands for a number that does not exist. */
 typedef struct lab_entry {
     const char *row, *column;
@@ -27,6 +37,7 @@ typedef struct lab_entry {
     uint64_t runs;
     double z; /* distance from theory in standard deviations; NAN: not tested */
     lab_verdict verdict;
+    lab_basis basis;
     char remark[LAB_REMARK_ROOM]; /* a sentence without its full stop, or empty */
 } lab_entry;
 

@@ -144,6 +144,7 @@ void lab_entry_published(lab_entry *entry, const lab_study *study, double tolera
         return;
     double held = isnan(entry->theory) ? entry->measured : entry->theory;
     entry->published = figure.percent;
+    entry->basis = LAB_BY_TOLERANCE;
     if (entry->verdict != LAB_FAILS)
         entry->verdict =
             fabs(figure.percent - held) <= fabs(held) * tolerance + figure.half_unit ? LAB_AGREES : LAB_DIFFERS;
@@ -196,7 +197,8 @@ static void take_finding(lab_entry *entry, const lab_finding *finding)
                          .high = finding->high,
                          .runs = finding->runs,
                          .z = finding->z,
-                         .verdict = finding->verdict};
+                         .verdict = finding->verdict,
+                         .basis = finding->published.given ? LAB_BY_CHANCE : LAB_NOT_JUDGED};
     lab_remark(finding, entry->remark, sizeof entry->remark);
 }
 

@@ -5,7 +5,8 @@
  * deviation. Both give a z: the number of standard deviations at which a normal variable is equally improbable.
  *
  * A published figure is a count as well, of 100 runs with 1,000,000 URLs each, up to its rounding. It is compared with
- * theory for those numbers, whatever was measured here.
+ * theory for those numbers, whatever was measured here. Some published tables scatter more than 100 independent runs
+ * would, so a figure is judged by the scatter of the others in its table.
  */
 #include "lab/engine/lab.h"
 
@@ -19,7 +20,7 @@
 
 const char *lab_verdict_name(lab_verdict verdict)
 {
-    static const char *const names[] = {"measured", "agrees",  "dependent", "anomalous",
+    static const char *const names[] = {"measured", "agrees",  "dependent", "doubtful", "anomalous",
                                         "misprint", "differs", "not built", "fails"};
     return names[verdict];
 }
@@ -72,6 +73,26 @@ static void judge_ours(lab_finding *finding, lab_theory theory)
     finding->fits = fit.fits;
 }
 
+/*
+ * Whether the thesis gave the hash functions no salts: combinations of different functions, and single functions. Then
+ * its runs differ only in their URLs, and may depend on one another.
+ */
+static bool lacks_salts(const lab_config *config)
+{
+    return strchr(config->functions, '+') || (config->k == 1 && config->members == 1 && config->epochs == 1);
+}
+
+static lab_verdict verdict_of(const lab_finding *finding)
+{
+    double judged = fabs(finding->judged_z);
+    if (!finding->published.given)
+        return LAB_NO_FIGURE;
+    if (judged > LAB_Z_DOUBTFUL)
+        return judged > LAB_Z_MOST ? LAB_ANOMALOUS : LAB_DOUBTFUL;
+    return fabs(finding->published_z) > LAB_Z_DOUBTFUL && lacks_salts(&finding->config) ? LAB_DEPENDENT : LAB_AGREES;
+}
+
+/* Alone, without a table, a figure is judged as the result of 100 independent runs. */
 static lab_verdict judge_published(lab_finding *finding)
 {
     if (!finding->published.given)
@@ -80,13 +101,10 @@ static lab_verdict judge_published(lab_finding *finding)
     double runs = LAB_PUBLISHED_RUNS, scale = runs * theory.asked / 100;
     double low = scale * (finding->published.percent - finding->published.half_unit);
     double high = scale * (finding->published.percent + finding->published.half_unit);
-    double mean = runs * theory.mean;
-    finding->published_z = distance(low, high, mean, runs * theory.variance);
-    if (fabs(finding->published_z) <= LAB_Z_MOST)
-        return LAB_AGREES;
-    /* As if all runs were the same one: each deviates by as much as the first. */
-    double off = low > mean ? low - mean : mean - high;
-    return off <= LAB_Z_MOST * runs * sqrt(theory.variance) ? LAB_DEPENDENT : LAB_ANOMALOUS;
+    finding->published_z = distance(low, high, runs * theory.mean, runs * theory.variance);
+    finding->judged_z = finding->published_z;
+    finding->judged_runs = runs;
+    return verdict_of(finding);
 }
 
 static void set_not_built(lab_finding *finding)
@@ -147,26 +165,84 @@ lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t 
     return finding;
 }
 
-void lab_remark(const lab_finding *finding, char *text, size_t room)
+/* Writes the distance of the published figure, and for which number of runs. */
+static void put_distance(const lab_finding *finding, const char *conclusion, char *text, size_t room)
 {
     const char *more = finding->published_z > 0 ? "more" : "less";
-    double off = fabs(finding->published_z);
+    double raw = fabs(finding->published_z), judged = fabs(finding->judged_z);
+    if (finding->judged_runs < LAB_PUBLISHED_RUNS)
+        snprintf(text, room,
+                 "%.1f standard deviations %s than theory for 100 independent runs; the table's other figures scatter "
+                 "like %.2g runs, for which it is %.1f%s",
+                 raw, more, finding->judged_runs, judged, conclusion);
+    else
+        snprintf(text, room, "%.1f standard deviations %s than theory for 100 independent runs%s", raw, more,
+                 conclusion);
+}
+
+void lab_remark(const lab_finding *finding, char *text, size_t room)
+{
     text[0] = 0;
     if (!finding->fits)
         snprintf(text, room, "our figure is %.1f standard deviations from theory", fabs(finding->z));
     else if (finding->verdict == LAB_MISPRINT)
         snprintf(text, room, "the table that this one repeats has %s", finding->original);
     else if (finding->verdict == LAB_DEPENDENT)
-        snprintf(text, room,
-                 "%.1f standard deviations %s than theory for 100 independent runs, but possible for one run", off,
-                 more);
-    else if (finding->verdict == LAB_ANOMALOUS)
-        snprintf(text, room,
-                 "%.1f standard deviations %s than theory for 100 independent runs, and too far even for one run", off,
-                 more);
+        put_distance(finding, "; without salts, runs differ only in their URLs", text, room);
+    else if (finding->verdict == LAB_DOUBTFUL || finding->verdict == LAB_ANOMALOUS ||
+             (finding->verdict == LAB_AGREES && fabs(finding->published_z) > LAB_Z_DOUBTFUL))
+        put_distance(finding, "", text, room);
     else if (finding->published.misspelt)
         snprintf(text, room, "printed as '%s'", finding->printed);
 }
+
+/* ---- the published figures of a table ---- */
+
+static bool scatters(const lab_finding *finding)
+{
+    return finding->published.given && finding->verdict != LAB_MISPRINT;
+}
+
+/*
+ * The z of a figure if its variance is estimated from `others` more figures, whose z^2 have this mean: Student's t, as
+ * the z at which a normal variable is equally improbable. The variance is never less than that of 100 runs.
+ */
+static double judged_by_others(double z, double mean_square, size_t others)
+{
+    if (mean_square <= 1)
+        return z;
+    double t = fabs(z) / sqrt(mean_square);
+    return copysign(-lab_normal_z(lab_student_above(t, (double)others)), z);
+}
+
+void lab_judge_published(lab_finding *findings, size_t count)
+{
+    const size_t fewest = 3; /* others; fewer say too little about their scatter */
+    double squares = 0;
+    size_t figures = 0;
+    for (size_t i = 0; i < count; i++)
+        if (scatters(&findings[i])) {
+            squares += findings[i].published_z * findings[i].published_z;
+            figures++;
+        }
+    for (size_t i = 0; i < count && figures > fewest; i++) {
+        lab_finding *finding = &findings[i];
+        if (!scatters(finding))
+            continue;
+        double own = finding->published_z * finding->published_z, mean = (squares - own) / (double)(figures - 1);
+        finding->judged_z = judged_by_others(finding->published_z, mean, figures - 1);
+        finding->judged_runs = LAB_PUBLISHED_RUNS / fmax(1, mean);
+        if (finding->verdict != LAB_FAILS && finding->verdict != LAB_NOT_BUILT)
+            finding->verdict = verdict_of(finding);
+    }
+}
+
+double lab_doubtful_by_chance(double figures)
+{
+    return figures * (erfc(LAB_Z_DOUBTFUL / sqrt(2)) - erfc(LAB_Z_MOST / sqrt(2)));
+}
+
+/* ---- our figures of a table ---- */
 
 /* The squared correlation of two cells' counts over the runs, minus what chance alone would give. */
 static double correlation_squared(const lab_results *results, size_t a, size_t b)

@@ -132,6 +132,7 @@ static void judge_published(const lab_study *study, size_t size, lab_theory theo
     entry->published = figure.percent;
     if (entry->verdict == LAB_FAILS)
         return;
+    entry->basis = LAB_BY_CHANCE;
     entry->verdict = fit.fits ? LAB_AGREES : LAB_DIFFERS;
     double ratio = figure.percent / theory.mean;
     if (!fit.fits)

@@ -111,6 +111,7 @@ void lab_layers_own_judge(const lab_numbers *all, size_t row, size_t column, con
     }
     entry->printed = lab_published_find(lab_published_all, all->study->id, entry->row, entry->column);
     entry->published = entry->printed ? lab_figure_read(entry->printed).percent : (double)NAN;
+    entry->basis = entry->printed && row == CLASSIC ? LAB_FITTED : LAB_NOT_JUDGED;
     if (entry->printed && entry->verdict != LAB_FAILS)
         snprintf(entry->remark, sizeof entry->remark, "%s",
                  row == CLASSIC ? "the number of repetitions was chosen to match this count"

@@ -81,10 +81,29 @@ void lab_score_add(lab_score *score, const lab_table *table)
         if (!lab_entry_tells(entry))
             continue;
         score->cells++;
-        score->verdicts[entry->verdict]++;
+        if (entry->basis != LAB_COUNTERFACTUAL || entry->verdict == LAB_FAILS)
+            score->verdicts[entry->verdict]++;
+        if (entry->printed || entry->basis != LAB_NOT_JUDGED)
+            score->bases[entry->basis]++;
         score->tested +=
             !isnan(entry->z) || entry->verdict == LAB_FAILS; /* some cells fail without a statistical test */
     }
+}
+
+lab_score lab_score_of(const lab_book *book)
+{
+    lab_score score = {.cells = 0};
+    for (size_t i = 0; i < book->count; i++)
+        lab_score_add(&score, &book->tables[i]);
+    return score;
+}
+
+const char *lab_bases_text(const lab_score *score, char text[LAB_REMARK_ROOM])
+{
+    snprintf(text, LAB_REMARK_ROOM, "%zu judged by chance, %zu within a stated tolerance, %zu fitted, %zu not judged",
+             score->bases[LAB_BY_CHANCE], score->bases[LAB_BY_TOLERANCE], score->bases[LAB_FITTED],
+             score->bases[LAB_NOT_JUDGED]);
+    return text;
 }
 
 static const char *word_for_many(lab_verdict verdict)
@@ -158,19 +177,48 @@ static void put_together(FILE *to, const lab_book *book)
     fputs("</p>\n", to);
 }
 
+/* The figures that are doubtful or anomalous by name, and how many doubtful ones chance would give. */
+static void put_doubtful(FILE *to, const lab_book *book, const lab_score *score)
+{
+    if (score->verdicts[LAB_DOUBTFUL] + score->verdicts[LAB_ANOMALOUS] == 0)
+        return;
+    fprintf(to, "<p>Of %zu figures judged by chance, about %.1f would be doubtful by chance alone. Doubtful or worse:",
+            score->bases[LAB_BY_CHANCE], lab_doubtful_by_chance((double)score->bases[LAB_BY_CHANCE]));
+    const char *between = " ";
+    for (size_t i = 0; i < book->count; i++)
+        for (size_t j = 0; j < book->tables[i].rows * book->tables[i].columns; j++) {
+            const lab_table *table = &book->tables[i];
+            const lab_entry *entry = &table->entries[j];
+            if (entry->verdict != LAB_DOUBTFUL && entry->verdict != LAB_ANOMALOUS)
+                continue;
+            fprintf(to, "%s<a href=\"#", between);
+            lab_html_text(to, table->id);
+            fputs("\">", to);
+            lab_html_text(to, table->id);
+            fputs("</a> ", to);
+            lab_html_text(to, entry->row);
+            fputs(", ", to);
+            lab_html_text(to, entry->column);
+            fprintf(to, " (%s)", lab_verdict_name(entry->verdict));
+            between = "; ";
+        }
+    fputs(".</p>\n", to);
+}
+
 static void put_summary(FILE *to, const lab_book *book)
 {
-    lab_score score = {.cells = 0};
-    for (size_t i = 0; i < book->count; i++)
-        lab_score_add(&score, &book->tables[i]);
+    lab_score score = lab_score_of(book);
     const size_t *verdicts = score.verdicts;
+    char text[LAB_REMARK_ROOM];
     fputs("<h2 id=\"summary\">Results</h2>\n", to);
     fprintf(to,
             "<p>%zu cells were measured. Theory predicts %zu of them, and %zu of these fit. The published figures, "
-            "cell by cell:</p>\n<p class=\"tally\">",
-            score.cells - verdicts[LAB_NOT_BUILT], score.tested, score.tested - verdicts[LAB_FAILS]);
+            "cell by cell: %s. What they say:</p>\n<p class=\"tally\">",
+            score.cells - verdicts[LAB_NOT_BUILT], score.tested, score.tested - verdicts[LAB_FAILS],
+            lab_bases_text(&score, text));
     put_count(to, "v-agrees", verdicts[LAB_AGREES], "agree");
     put_count(to, "v-dependent", verdicts[LAB_DEPENDENT], "agree only if runs were not independent");
+    put_count(to, "v-doubtful", verdicts[LAB_DOUBTFUL], "are doubtful");
     put_count(to, "v-anomalous", verdicts[LAB_ANOMALOUS], "are anomalous");
     put_count(to, "v-misprint", verdicts[LAB_MISPRINT], "are misprinted");
     put_count(to, "v-differs", verdicts[LAB_DIFFERS], "differ from ours");
@@ -180,6 +228,7 @@ static void put_summary(FILE *to, const lab_book *book)
         put_count(to, "v-not-built", verdicts[LAB_NOT_BUILT],
                   "were left out because this build lacks their hash functions");
     fputs("</p>\n", to);
+    put_doubtful(to, book, &score);
     put_together(to, book);
 }
 
@@ -211,8 +260,10 @@ static void put_legend(FILE *to)
           "<dt class=\"v-agrees\">agrees</dt><dd>It agrees with theory, up to rounding and the chance of its runs; or "
           "it is close to ours, where chance plays no part.</dd>\n"
           "<dt class=\"v-dependent\">dependent</dt><dd>It agrees only if the runs behind it were not independent of "
-          "one another.</dd>\n"
-          "<dt class=\"v-anomalous\">anomalous</dt><dd>It does not agree even then.</dd>\n"
+          "one another, which is possible because its hash functions had no salts.</dd>\n"
+          "<dt class=\"v-doubtful\">doubtful</dt><dd>It is 3 to 4.1 standard deviations from theory, for as many "
+          "independent runs as the scatter of the table’s other figures suggests.</dd>\n"
+          "<dt class=\"v-anomalous\">anomalous</dt><dd>It is farther than that from theory.</dd>\n"
           "<dt class=\"v-misprint\">misprint</dt><dd>It is in an overview and differs from the table that the "
           "overview repeats.</dd>\n"
           "<dt class=\"v-differs\">differs</dt><dd>It differs from our measurement, and no statistical test says how "

@@ -39,12 +39,20 @@ const char *lab_together_text(const lab_book *book, char text[LAB_REMARK_ROOM]);
 
 /* ---- parts of the report ---- */
 
-/* How many cells have each verdict, how many there are, and how many were compared with theory. */
+/*
+ * How many cells have each verdict, how many there are, and how many were compared with theory; and on what the verdicts
+ * on published figures rest. A verdict on a counterfactual figure is counted nowhere.
+ */
 typedef struct lab_score {
-    size_t verdicts[LAB_FAILS + 1], cells, tested;
+    size_t verdicts[LAB_FAILS + 1], cells, tested, bases[LAB_BASES];
 } lab_score;
 
 void lab_score_add(lab_score *score, const lab_table *table);
+
+lab_score lab_score_of(const lab_book *book);
+
+/* "292 judged by chance, 3 within a stated tolerance, 0 fitted, 1 not judged", without a full stop. */
+const char *lab_bases_text(const lab_score *score, char text[LAB_REMARK_ROOM]);
 
 /* Whether a cell is shown: it has numbers, or this build could not measure it. */
 bool lab_entry_tells(const lab_entry *entry);

@@ -16,9 +16,10 @@ void lab_cost_compare(lab_entry *entry, const char *printed, const char *base, d
     if (!figure.given || !divisor.given)
         return;
     entry->published = figure.percent / divisor.percent;
-    if (printed != base)
-        entry->verdict =
-            fabs(entry->published - entry->measured) <= tolerance * entry->measured ? LAB_AGREES : LAB_DIFFERS;
+    if (printed == base)
+        return;
+    entry->basis = LAB_BY_TOLERANCE;
+    entry->verdict = fabs(entry->published - entry->measured) <= tolerance * entry->measured ? LAB_AGREES : LAB_DIFFERS;
 }
 
 static const char *const memory[] = {"memory", NULL};

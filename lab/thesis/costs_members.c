@@ -68,6 +68,8 @@ void lab_time_members_judge(const lab_study *study, const lab_settings *settings
                         : (1 - pow(fill, LAB_COST_K_LEAST * members)) / (1 - pow(fill, LAB_COST_K_LEAST));
     lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
                      lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
+    if (deeds[column] == LAB_ASK_BREAK)
+        entry->basis = LAB_COUNTERFACTUAL;
     if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
         snprintf(entry->remark, sizeof entry->remark,
                  "the thesis's program queried every filter, whatever the first one answered");

@@ -110,6 +110,7 @@ void lab_memory_judge(const lab_study *study, const lab_settings *settings, size
         return;
     double constant = excess(study);
     entry->published = figure.percent;
+    entry->basis = LAB_FITTED; /* the constant comes from the published figures */
     entry->verdict = LAB_AGREES;
     if (fabs(figure.percent - entry->theory - constant) > ROUNDING) {
         entry->verdict = LAB_MISPRINT;

@@ -130,6 +130,8 @@ void lab_time_judge(const lab_study *study, const lab_settings *settings, size_t
     entry->theory = theory_of(study, row, column);
     lab_cost_compare(entry, printed(study, entry->row, entry->column), printed(study, lab_cost_rows[0], entry->column),
                      TOLERANCE);
+    if (breaking_members(study))
+        entry->basis = LAB_COUNTERFACTUAL;
     if (entry->verdict != LAB_DIFFERS)
         return;
     if (breaking_members(study) && row + 1 == LAB_COST_ROWS)

@@ -139,7 +139,7 @@ static void a_cell_without_its_functions_is_left_out(void **state)
     results.job_of[1] = LAB_NO_JOB;
     lab_finding kept = lab_judge_cell(experiment, 0, 0, &results, 0, lab_published_all);
     lab_finding lacking = lab_judge_cell(experiment, 1, 0, &results, 1, lab_published_all);
-    assert_int_equal(kept.verdict, LAB_AGREES);
+    assert_int_equal(kept.verdict, LAB_DOUBTFUL); /* alone, without its table */
     assert_int_equal(lacking.verdict, LAB_NOT_BUILT);
     assert_string_equal(lab_verdict_name(lacking.verdict), "not built");
     assert_true(isnan(lacking.measured) && isnan(lacking.z) && lacking.runs == 0);

@@ -356,6 +356,54 @@ static void an_empty_report_is_well_formed(void **state)
     free(text);
 }
 
+/* What a verdict rests on is counted, and a counterfactual figure nowhere. */
+static void published_figures_are_counted_once(void **state)
+{
+    lab_table table = make_table();
+    char text[LAB_REMARK_ROOM];
+    (void)state;
+    table.rows = 2;
+    table.columns = 2;
+    entries[0].basis = LAB_BY_CHANCE;
+    entries[0].verdict = LAB_DOUBTFUL;
+    entries[1].basis = LAB_BY_TOLERANCE;
+    entries[1].verdict = LAB_DIFFERS;
+    entries[2].basis = LAB_COUNTERFACTUAL;
+    entries[2].verdict = LAB_DIFFERS;
+    entries[3].basis = LAB_FITTED;
+    entries[3].verdict = LAB_AGREES;
+    lab_book book = {.tables = &table, .count = 1};
+    lab_score score = lab_score_of(&book);
+    assert_int_equal(score.cells, 4);
+    assert_int_equal(score.verdicts[LAB_DIFFERS], 1);
+    assert_int_equal(score.verdicts[LAB_AGREES], 1);
+    assert_string_equal(lab_bases_text(&score, text),
+                        "1 judged by chance, 1 within a stated tolerance, 1 fitted, 0 not judged");
+    char *page = report_of(&table, 1);
+    must_be_well_formed(page);
+    check(strstr(page, text), "the report does not say on what verdicts rest");
+    check(strstr(page, "(doubtful)"), "the doubtful figure is not named");
+    check(strstr(page, "would be doubtful by chance alone"), "how many chance would give is missing");
+    free(page);
+}
+
+/* The times that would come out if the thesis's program had stopped early are no second verdict on its figures. */
+static void tables_of_what_a_paper_did_not_do_are_counterfactual(void **state)
+{
+    static const char *const ids[] = {"thesis-A.1-break", "thesis-A.2-break", "thesis-A.3-break"};
+    lab_settings settings = {.urls = 1000, .runs = 1};
+    double number = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        const lab_study *study = lab_study_find(ids[i]);
+        for (size_t row = 0; row < 2; row++) {
+            lab_entry entry = {.row = study->rows[row], .column = study->columns[0], .measured = 1, .runs = 1};
+            study->judge(study, &settings, row, 0, &number, &entry);
+            assert_int_equal(entry.basis, LAB_COUNTERFACTUAL);
+        }
+    }
+}
+
 /* Whatever the experiments are that there are. */
 static void all_evidence_can_be_measured(void **state)
 {
@@ -583,6 +631,9 @@ int main(int argc, char **argv)
     test_add("cells of other builds are shown", cells_of_other_builds_are_shown, NULL);
     test_add("cells that fail are counted", cells_that_fail_are_counted, NULL);
     test_add("all cells are judged together", all_cells_are_judged_together, NULL);
+    test_add("published figures are counted once", published_figures_are_counted_once, NULL);
+    test_add("tables of what a paper did not do are counterfactual",
+             tables_of_what_a_paper_did_not_do_are_counterfactual, NULL);
     test_add("all evidence can be measured", all_evidence_can_be_measured, NULL);
     test_add("data are CSV", data_are_csv, NULL);
     test_add("numbers have the digits that tell", numbers_have_the_digits_that_tell, NULL);
