@@ -1,4 +1,4 @@
-"""The client side of claims (vidi.scrapy.claims, link, payload), without a crawl.
+"""The client side of claims (vidi.scrapy.claims, connection, payload), without a crawl.
 
 No case waits for a lease to run out: leases last for hours, and VIDI.RELEASE gives up what a dead worker held.
 """
@@ -17,7 +17,7 @@ redis_server.require()
 import scrapy  # noqa: E402
 from vidi.scrapy import claims as module  # noqa: E402
 from vidi.scrapy.claims import Claim, Claims, Form  # noqa: E402
-from vidi.scrapy.link import Address, Link, LinkLost, Refused, SharedError  # noqa: E402
+from vidi.scrapy.connection import Address, Connection, ConnectionLost, Refused, SharedError  # noqa: E402
 from vidi.scrapy.payload import MOST, Payloads, Unreadable, Unserializable, spider_of  # noqa: E402
 
 HOUR = 3600.0
@@ -78,14 +78,14 @@ def test_a_server_that_is_not_there_is_named_without_the_password():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-        with pytest.raises(LinkLost) as error:
-            Link(Address(f"redis://:secret@127.0.0.1:{port}", "k"))
+        with pytest.raises(ConnectionLost) as error:
+            Connection(Address(f"redis://:secret@127.0.0.1:{port}", "k"))
     assert str(port) in str(error.value) and "secret" not in str(error.value)
 
 
 def test_a_wrong_password_is_an_error_that_does_not_tell_it(server):
-    with pytest.raises((LinkLost, Refused)) as error:
-        Link(Address(f"redis://:secret@127.0.0.1:{server.port}", "k"))
+    with pytest.raises((ConnectionLost, Refused)) as error:
+        Connection(Address(f"redis://:secret@127.0.0.1:{server.port}", "k"))
     assert "secret" not in str(error.value)
 
 
@@ -97,15 +97,15 @@ def test_a_socket_in_a_file_and_odd_options_work(tmp_path):
         mine = pages(1)
         assert words(one.claim(mine)) == ["claimed"]
         server.client()("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        one.link.connection.next_health_check = 0
-        with pytest.raises(LinkLost):  # a health check must not reconnect silently
+        one.connection.client.next_health_check = 0
+        with pytest.raises(ConnectionLost):  # a health check must not reconnect silently
             one.commit(mine)
 
 
 def test_without_the_client_library_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(SharedError, match="install python3-redis"):
-        Link(Address("redis://127.0.0.1", "k"))
+        Connection(Address("redis://127.0.0.1", "k"))
 
 
 # ---- the set ----
@@ -223,13 +223,13 @@ def test_what_the_server_has_no_memory_for_can_be_claimed_again(server):
 def test_of_several_workers_exactly_one_begins_the_next_epoch(server, monkeypatch):
     server.client()("VIDI.ADD", "k", url(1))
     address = Address(redis_server.address(server), "")
-    links = [Link(address) for _ in range(3)]
+    connections = [Connection(address) for _ in range(3)]
     both_looked = threading.Barrier(3)
     first = threading.local()
     real = module.info_of
 
-    def look(link):
-        info = real(link)
+    def look(connection):
+        info = real(connection)
         if not hasattr(first, "done"):
             first.done = True
             both_looked.wait(60)
@@ -237,24 +237,28 @@ def test_of_several_workers_exactly_one_begins_the_next_epoch(server, monkeypatc
 
     monkeypatch.setattr(module, "info_of", look)
     answers = []
-    threads = [threading.Thread(target=lambda link=link: answers.append(module.begin_epoch(link))) for link in links]
+
+    def ask(connection):
+        answers.append(module.begin_epoch(connection))
+
+    threads = [threading.Thread(target=ask, args=[connection]) for connection in connections]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sorted(answers) == [False, False, True]
-    assert real(links[0])["epoch"] == 1
+    assert real(connections[0])["epoch"] == 1
 
 
 def test_a_crawl_that_is_not_over_is_not_rotated(server):
-    link = Link(Address(redis_server.address(server), ""))
+    connection = Connection(Address(redis_server.address(server), ""))
     client = server.client()
     client("VIDI.RESERVE", "k")
-    assert not module.begin_epoch(link)  # nothing was crawled
+    assert not module.begin_epoch(connection)  # nothing was crawled
     client("VIDI.ADD", "k", url(1))
     client("VIDI.CLAIM", "k", "somebody", 3600000, url(2), "")
-    assert not module.begin_epoch(link)
-    assert module.info_of(link)["epoch"] == 0
+    assert not module.begin_epoch(connection)
+    assert module.info_of(connection)["epoch"] == 0
 
 
 # ---- after a lost connection ----
@@ -270,9 +274,9 @@ def test_a_lost_link_is_dead_until_its_user_begins_again(server):
     one.claim(mine)
     name = one.owner
     cut(server)
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         one.renew()
-    with pytest.raises(LinkLost):  # it does not reconnect on its own
+    with pytest.raises(ConnectionLost):  # it does not reconnect on its own
         one.commit(mine)
     result = one.begin_again(mine[:2], mine[2:])
     assert one.owner != name
@@ -287,7 +291,7 @@ def test_claims_whose_answer_was_lost_are_found_again(server):
     server.client()("VIDI.CLAIM", "k", one.owner, 3600000, url(1), "payload 1", url(2), "payload 2")
     cut(server)
     again = pages(1)
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         one.claim(again)
     one.begin_again([])
     assert words(one.claim(again)) == ["claimed"]
@@ -302,7 +306,7 @@ def test_what_others_did_meanwhile_counts(server):
     client("VIDI.RELEASE", "k", one.owner, mine[0].token, mine[1].token)  # as if the leases were over
     theirs = two.reclaim(2)
     two.commit(theirs[:1])
-    one.link.close()
+    one.connection.close()
     result = one.begin_again(mine)
     assert (result.kept, result.gone) == (mine[2:], mine[:2])
 
@@ -311,7 +315,7 @@ def test_a_set_that_was_deleted_is_made_as_before(server):
     one = worker(server, canon="crawl")
     mine = pages(1)
     one.claim(mine)
-    one.link.close()
+    one.connection.close()
     server.client()("FLUSHALL")
     assert one.begin_again(mine).kept == mine
     assert one.info()["canon"].startswith("crawl")
@@ -321,7 +325,7 @@ def test_an_attempt_to_begin_again_that_fails_decides_nothing(server):
     one = worker(server)
     mine = pages(1)
     one.claim(mine)
-    one.link.close()
+    one.connection.close()
     client = server.client()
     client("CONFIG", "SET", "maxmemory", 1)
     with pytest.raises(Refused, match="OOM"):
@@ -340,9 +344,9 @@ def test_a_restart_of_the_server_keeps_claims(server):
     mine = pages(1, 2)
     one.claim(mine)
     server.kill()
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         one.renew()
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         one.begin_again(mine)
     server.start()
     assert one.begin_again(mine).kept == mine
@@ -354,11 +358,11 @@ def test_a_server_that_has_become_a_replica_is_left(server):
     client = server.client()
     client("REPLICAOF", "127.0.0.1", "1")
     try:
-        with pytest.raises(LinkLost):
+        with pytest.raises(ConnectionLost):
             one.claim(pages(1))
     finally:
         client("REPLICAOF", "NO", "ONE")
-    assert not one.link.connection
+    assert not one.connection.client
 
 
 # ---- payloads ----

@@ -14,7 +14,7 @@ from scrapy import signals  # noqa: E402
 from scrapy.utils.misc import create_instance, load_object  # noqa: E402
 from scrapy.utils.test import get_crawler  # noqa: E402
 from vidi.scrapy import DupeFilter  # noqa: E402
-from vidi.scrapy.link import Address, LinkLost, SharedError  # noqa: E402
+from vidi.scrapy.connection import Address, ConnectionLost, SharedError  # noqa: E402
 
 ROOT = "http://example.org"
 
@@ -67,15 +67,15 @@ class Worker:
 
     def watch(self):
         """Notes the commands that go to the server."""
-        link = self.scheduler.claims.link
-        ask = link.ask
+        connection = self.scheduler.claims.connection
+        ask = connection.ask
 
         def watched(commands):
             commands = [list(command) for command in commands]
             self.commands += [command[0] for command in commands]
             return ask(commands)
 
-        link.ask = watched
+        connection.ask = watched
 
     def enqueue(self, *paths, **options):
         return [self.scheduler.enqueue_request(scrapy.Request(ROOT + path, **options)) for path in paths]
@@ -218,12 +218,12 @@ def test_a_page_whose_commit_did_not_follow_its_claims_is_fetched_again(server):
     commit = worker.scheduler.claims.commit
 
     def lose(pages):
-        worker.scheduler.claims.link.close()
+        worker.scheduler.claims.connection.close()
         commit(pages)
 
     worker.scheduler.claims.commit = lose
     worker.tick()
-    assert worker.stat("vidi/lost_links") == 1
+    assert worker.stat("vidi/lost_connections") == 1
     worker.scheduler.claims.commit = commit
     assert sorted(worker.work_off()) == ["/", "/a"]
 
@@ -423,7 +423,7 @@ def test_a_url_that_no_server_takes_is_fetched(server):
         assert sorted(len(path) for path in worker.work_off()) == [2, 5, 1_100_001]
     finally:
         server.client()("CONFIG", "SET", "proto-max-bulk-len", "512mb")
-    assert worker.stat("vidi/unserializable") == 2 and worker.stat("vidi/lost_links") == 0
+    assert worker.stat("vidi/unserializable") == 2 and worker.stat("vidi/lost_connections") == 0
     assert counts(server) == (0, 0)
 
 
@@ -534,7 +534,7 @@ def test_leases_are_renewed(server):
 
 def cut(server, worker):
     server.client()("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         worker.scheduler.claims.renew()
 
 
@@ -565,7 +565,7 @@ def test_what_others_took_meanwhile_is_theirs(server):
     token = one.scheduler.mine[(ROOT + "/a").encode()].token
     server.client()("VIDI.RELEASE", "k", one.scheduler.claims.owner, token)  # as if the lease was over
     two.tick()
-    one.scheduler.claims.link.close()
+    one.scheduler.claims.connection.close()
     assert one.take() is None
     one.tick()
     assert one.take().url == ROOT + "/b" and one.take() is None
@@ -648,7 +648,7 @@ def fail_over(worker, has_begun):
     worker.scheduler.claims.address = Address(redis_server.address(replica), "")
     worker.scheduler.waiting.clear()  # the link was given up, and is on the server alone
     worker.scheduler.mine.pop(f"{ROOT}/link".encode())
-    with pytest.raises(LinkLost):
+    with pytest.raises(ConnectionLost):
         worker.scheduler.claims.renew()
     worker.done(page)
     worker.tick()

@@ -1,9 +1,9 @@
 """A worker's claims on a set that several workers share: the client side of VIDI.CLAIM and its family.
 
 Nothing in here knows Scrapy. `Claims` keeps the one rule on which everything rests (docs/REDIS.md):
-what is claimed and what is committed go through one link, and after a lost link the worker begins
-again under a new name. Pages of which no link was claimed through the old link are taken over to
-the new name; the others are given up, so that somebody fetches them again.
+what is claimed and what is committed go through one connection, and after a lost connection the
+worker begins again under a new name. Pages of which no link was claimed through the old one are
+taken over to the new name; the others are given up, so that somebody fetches them again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from .link import Address, Link, Refused, SharedError
+from .connection import Address, Connection, Refused, SharedError
 
 BATCH_PAGES = 500  # in one command
 BATCH_BYTES = 1 << 20  # of keys and payloads in one command
@@ -98,37 +98,37 @@ def pairs_of(reply: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def info_of(link: Link) -> dict[str, Any]:
+def info_of(connection: Connection) -> dict[str, Any]:
     """VIDI.INFO."""
-    return pairs_of(link.call("VIDI.INFO", link.address.key))
+    return pairs_of(connection.call("VIDI.INFO", connection.address.key))
 
 
-def open_set(link: Link, form: Form) -> dict[str, Any]:
+def open_set(connection: Connection, form: Form) -> dict[str, Any]:
     """Makes the set, or checks the one that is there. Returns what VIDI.INFO says of it."""
     try:
-        link.call("VIDI.RESERVE", link.address.key, *form.words())
+        connection.call("VIDI.RESERVE", connection.address.key, *form.words())
     except Refused as refused:
         if "exists already" not in str(refused):
             raise
-    info = info_of(link)
-    form.check(link.address, info)
+    info = info_of(connection)
+    form.check(connection.address, info)
     return info
 
 
-def begin_epoch(link: Link) -> bool:
+def begin_epoch(connection: Connection) -> bool:
     """Begins the next epoch if the last crawl is over: the set has URLs, and no claim is open.
 
     Of several workers that ask at the same time exactly one rotates: the others' transactions fail, because the key has
     changed since they looked.
     """
-    key = link.address.key
+    key = connection.address.key
     while True:
-        link.call("WATCH", key)
-        info = info_of(link)
+        connection.call("WATCH", key)
+        info = info_of(connection)
         if info["claims"] or not info["count"]:
-            link.call("UNWATCH")
+            connection.call("UNWATCH")
             return False
-        if link.transaction([["VIDI.ROTATE", key]]) is not None:
+        if connection.transaction([["VIDI.ROTATE", key]]) is not None:
             return True
 
 
@@ -153,24 +153,24 @@ def new_name() -> str:
 
 
 class Claims:
-    """What one worker does with claims. All methods may raise LinkLost; then call begin_again()."""
+    """What one worker does with claims. All methods may raise ConnectionLost; then call begin_again()."""
 
     def __init__(self, address: Address, form: Form, lease: float = 60.0, revisit: bool = False) -> None:
         self.address, self.form = address, form
         self.lease = max(1, round(lease * 1000))
         self.owner = new_name()
         self.former: list[str] = []  # names whose claims may still be on the server
-        self.link = Link(address)
-        open_set(self.link, form)
-        self.has_rotated = revisit and begin_epoch(self.link)
+        self.connection = Connection(address)
+        open_set(self.connection, form)
+        self.has_rotated = revisit and begin_epoch(self.connection)
         self.renewed = time.monotonic()
 
     def close(self) -> None:
-        self.link.close()
+        self.connection.close()
 
     def is_alive(self) -> bool:
-        """False: the link is lost."""
-        return self.link.connection is not None
+        """False: the connection is lost."""
+        return self.connection.is_open
 
     # ---- claim, commit, give up ----
 
@@ -183,7 +183,7 @@ class Claims:
         answers: list[tuple[AnyClaim, Any]] = []
         reserve = [] if self.form.is_default() else [["VIDI.RESERVE", self.address.key, *self.form.words()]]
         for batch in batches(pages):
-            *_, reply = self.link.ask([*reserve, self._claim_words(batch)])
+            *_, reply = self.connection.ask([*reserve, self._claim_words(batch)])
             if isinstance(reply, Refused):
                 reply = [reply] * len(batch)
             answers += [(page, self._claimed(page, answer)) for page, answer in zip(batch, reply)]
@@ -205,7 +205,7 @@ class Claims:
     def commit(self, pages: Iterable[Claim]) -> list[tuple[Claim, Any]]:
         """Says that pages are dealt with: "committed", "stale", or a Refused: then the claim stays.
 
-        Call it only when all links of these pages were claimed through this link.
+        Call it only when all links of these pages were claimed through this connection.
         """
         return self._return(pages, "VIDI.COMMIT")
 
@@ -219,7 +219,7 @@ class Claims:
         for first in range(0, len(pages), BATCH_PAGES):
             batch = pages[first : first + BATCH_PAGES]
             words = [command, self.address.key, self.owner, *[page.token for page in batch], *options]
-            (reply,) = self.link.ask([words])
+            (reply,) = self.connection.ask([words])
             if isinstance(reply, Refused):
                 reply = [reply] * len(batch)
             for page, answer in zip(batch, reply):
@@ -231,7 +231,7 @@ class Claims:
 
     def reclaim(self, count: int) -> list[Claim]:
         """Up to so many pages that others have given up, or that belonged to workers which died."""
-        reply = self.link.call(
+        reply = self.connection.call(
             "VIDI.RECLAIM", self.address.key, self.owner, self.lease, "COUNT", min(count, RECLAIM_MOST)
         )
         return [Claim(*found) for found in reply]
@@ -240,7 +240,7 @@ class Claims:
 
     def renew(self) -> int:
         """Extends all claims, and tells how many there are."""
-        renewed: int = self.link.call("VIDI.RENEW", self.address.key, self.owner)
+        renewed: int = self.connection.call("VIDI.RENEW", self.address.key, self.owner)
         self.renewed = time.monotonic()
         return renewed
 
@@ -256,14 +256,14 @@ class Claims:
 
     def counts(self) -> tuple[int, int]:
         """Claims that somebody holds, and claims that wait for somebody. A crawl is over when there is neither."""
-        reply = pairs_of(self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
+        reply = pairs_of(self.connection.call("VIDI.CLAIMS", self.address.key, "COUNT", 0))
         return reply["live"], reply["expired"]
 
     def listed(self, owner: str | None = None) -> Iterator[Claim]:
         """All claims that an owner has, or all that there are."""
         whose, cursor = ["OWNER", owner] if owner else [], b""
         while cursor != b"0":
-            reply = self.link.call(
+            reply = self.connection.call(
                 "VIDI.CLAIMS", self.address.key, *whose, "COUNT", LIST_MOST, "CURSOR", cursor or b"0"
             )
             for key, payload, _, token, _ in reply[5]:
@@ -272,22 +272,22 @@ class Claims:
 
     def exists(self) -> bool:
         """False if the set was deleted."""
-        return bool(self.link.call("EXISTS", self.address.key))
+        return bool(self.connection.call("EXISTS", self.address.key))
 
     def has_seen(self, key: bytes) -> bool:
         """True if the page was committed in this epoch, and the server has not forgotten it."""
-        return bool(self.link.call("VIDI.HAS", self.address.key, key) == 0)
+        return bool(self.connection.call("VIDI.HAS", self.address.key, key) == 0)
 
     def some(self) -> list[Claim]:
         """A few of all claims, if there are any."""
-        reply = self.link.call("VIDI.CLAIMS", self.address.key, "COUNT", SOME)
+        reply = self.connection.call("VIDI.CLAIMS", self.address.key, "COUNT", SOME)
         return [Claim(key, payload, token) for key, payload, _, token, _ in reply[5]]
 
     def info(self) -> dict[str, Any]:
         """VIDI.INFO."""
-        return info_of(self.link)
+        return info_of(self.connection)
 
-    # ---- after a lost link ----
+    # ---- after a lost connection ----
 
     def begin_again(self, kept: Sequence[Claim], others: Sequence[Claim] = ()) -> Resumption:
         """Connects again under a new name, and takes over the pages of which no link was claimed yet.
@@ -295,25 +295,25 @@ class Claims:
         `others` and everything else that this worker had is given up, also what the server claimed for it without its
         hearing of it. All of that is one transaction, so that no other worker gets a page that is kept.
 
-        If it raises LinkLost or Refused, nothing has been decided: call it again.
+        If it raises ConnectionLost or Refused, nothing has been decided: call it again.
         """
-        self.link.close()
-        self.link = Link(self.address)
+        self.connection.close()
+        self.connection = Connection(self.address)
         try:
-            open_set(self.link, self.form)
+            open_set(self.connection, self.form)
             if self.owner not in self.former:
                 self.former.append(self.owner)
             self.owner = new_name()
             return self._take_over(kept, others)
         except BaseException:
-            self.link.close()
+            self.connection.close()
             raise
 
     def _take_over(self, kept: Sequence[Claim], others: Sequence[Claim]) -> Resumption:
         kept = [page for page in kept if page.token]
         commands = self._give_up_words()
         claims = [self._claim_words(batch) for batch in batches(kept)]
-        replies = self.link.transaction(commands + claims) if commands or claims else []
+        replies = self.connection.transaction(commands + claims) if commands or claims else []
         assert replies is not None  # nothing is watched
         for reply in replies:
             if isinstance(reply, Refused):

@@ -39,9 +39,9 @@ from twisted.internet.task import LoopingCall
 
 from .claims import Claim
 from .compat import engine_slot, requests_in_progress
+from .connection import ConnectionLost, Refused, SharedError
 from .dupefilter import DupeFilter
 from .keys import Key
-from .link import LinkLost, Refused, SharedError
 from .payload import LOCAL, MOST, Payloads, Unreadable, Unserializable
 from .scheduler import FAILED, TICK, is_fifo
 from .shared_set import open_claims, tell_info
@@ -63,7 +63,7 @@ class Page(Claim):
         super().__init__(key, payload)
         self.request = request
         self.order = 0
-        self.has_begun = False  # links of it may have been claimed through the present link
+        self.has_begun = False  # links of it may have been claimed through the present connection
         self.is_seed = is_seed
 
     @property
@@ -148,7 +148,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
                 if self.claims.is_alive() or self._begin_again():
                     self._leave()
                     break
-            except (LinkLost, Refused, SharedError) as error:
+            except (ConnectionLost, Refused, SharedError) as error:
                 self._trouble(error)
         else:
             text = "%d pages stay claimed until their lease of %g seconds ends: the server does not answer"
@@ -274,7 +274,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             if self.claims.is_alive() or self._begin_again():
                 self._exchange()
                 self._recovered()
-        except (LinkLost, Refused) as error:
+        except (ConnectionLost, Refused) as error:
             self._trouble(error)
 
     def _exchange(self) -> None:
@@ -291,8 +291,8 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
     def _trouble(self, error: Exception) -> None:
         """The server is away, or refuses. Nothing is committed meanwhile; it is asked again after a while."""
         self._say(logging.WARNING, "trouble", "%s. No request is handed out until the server answers", error)
-        if isinstance(error, LinkLost):
-            self._count("lost_links")
+        if isinstance(error, ConnectionLost):
+            self._count("lost_connections")
         self.is_refused = isinstance(error, Refused)
         self.retry.grow()
 
@@ -376,7 +376,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
         self.waiting.sort(key=lambda page: (page.request.priority if page.request else 0, sign * page.order))
 
     def _mark_begun(self) -> None:
-        """Claims went through this link. Pages that are still downloading had no links among them."""
+        """Claims went through this connection. Pages that are still downloading had no links among them."""
         downloading = self.crawler.engine.downloader.active
         for request, page in self.handed.items():
             page.has_begun = page.has_begun or request not in downloading
@@ -511,7 +511,7 @@ class SharedScheduler(BaseScheduler):  # type: ignore[misc]  # Scrapy has no typ
             self.unreadable.append(page)
             return False
 
-    # ---- after a lost link ----
+    # ---- after a lost connection ----
 
     def _begin_again(self, has_forgotten: bool = False) -> bool:
         """Begins again under a new name. Pages of which a link may have been claimed already are fetched again.

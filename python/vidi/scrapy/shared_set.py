@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from .claims import Claims, Form, begin_epoch, info_of, open_set
-from .link import Address, Link, LinkLost, Refused, SharedError
+from .connection import Address, Connection, ConnectionLost, Refused, SharedError
 from .payload import spider_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def open_claims(dupefilter: DupeFilter, lease: float) -> Claims:
         claims = Claims(address_of(dupefilter), form_for(dupefilter), lease, dupefilter.settings.revisit)
         _check_spider(claims, dupefilter.spider_name)
         return claims
-    except (LinkLost, Refused) as error:
+    except (ConnectionLost, Refused) as error:
         raise SharedError(str(error)) from None
 
 
@@ -73,10 +73,10 @@ class SharedSet:
         self.address = address_of(dupefilter)
         self.dupefilter, self.stats = dupefilter, dupefilter.stats
         try:
-            self.link = self._connect()
-            if dupefilter.settings.revisit and begin_epoch(self.link):
+            self.connection = self._connect()
+            if dupefilter.settings.revisit and begin_epoch(self.connection):
                 logger.info("The last crawl had finished: all pages count as new again (VIDI_REVISIT)")
-        except (LinkLost, Refused) as error:
+        except (ConnectionLost, Refused) as error:
             raise SharedError(str(error)) from None
         self.has_complained = False
         logger.info(
@@ -85,18 +85,18 @@ class SharedSet:
             self.address,
         )
 
-    def _connect(self) -> Link:
-        link = Link(self.address)
-        open_set(link, self.form)
-        return link
+    def _connect(self) -> Connection:
+        connection = Connection(self.address)
+        open_set(connection, self.form)
+        return connection
 
     def add(self, key: Any) -> bool:
         """True if the key is new. If the server does not say, it counts as new: better fetched twice than lost."""
         try:
-            if self.link.connection is None:
-                self.link = self._connect()
-            return bool(self.link.call("VIDI.ADD", self.address.key, key))
-        except (LinkLost, Refused) as error:
+            if not self.connection.is_open:
+                self.connection = self._connect()
+            return bool(self.connection.call("VIDI.ADD", self.address.key, key))
+        except (ConnectionLost, Refused) as error:
             if self.stats is not None:
                 self.stats.inc_value("vidi/unanswered")
             if not self.has_complained:
@@ -111,7 +111,7 @@ class SharedSet:
     def close(self) -> None:
         """Tells the statistics, and disconnects."""
         try:
-            tell_info(self.dupefilter, info_of(self.link))
-        except (LinkLost, Refused) as error:
+            tell_info(self.dupefilter, info_of(self.connection))
+        except (ConnectionLost, Refused) as error:
             logger.warning("No statistics of the set: %s", error)
-        self.link.close()
+        self.connection.close()

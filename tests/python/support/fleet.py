@@ -89,10 +89,10 @@ class Fuse:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def watch_link(fuse):
+def watch_connection(fuse):
     """Every command to the server is two steps."""
-    from vidi.scrapy import link
-    ask = link.Link.ask
+    from vidi.scrapy import connection
+    ask = connection.Connection.ask
 
     def watched(self, commands):
         commands = [list(command) for command in commands]
@@ -102,7 +102,7 @@ def watch_link(fuse):
         fuse.step("after " + names)
         return replies
 
-    link.Link.ask = watched
+    connection.Connection.ask = watched
 
 
 def plant(fault):
@@ -196,7 +196,7 @@ def live(order):
         os.write(journal, f"{os.getpid()} {what} {name}\n".encode())
 
     fuse = Fuse(order.get("fuse", 0), order.get("aim"), write)
-    watch_link(fuse)
+    watch_connection(fuse)
     plant(order.get("fault"))
     process = CrawlerProcess({**SETTINGS, **order["settings"]})
     crawl = process.crawl(spider_class(write), **order["spider"])

@@ -2,10 +2,10 @@
 
 Whoever commits a page must know that the server which takes the commit is the one that took the
 claims of the page's links. A client library that reconnects on its own hides a restart or a
-failover in between. A `Link` is therefore connected once: after an error it is dead, and its user
-makes another and begins again (docs/REDIS.md, "The rule for workers").
+failover in between. A `Connection` is therefore connected once: after an error it is dead, and its
+user makes another and begins again (docs/REDIS.md, "The rule for workers").
 
-python3-redis does the talking. It is imported when the first link is made.
+python3-redis does the talking. It is imported when the first connection is made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Refused(Exception):
     """The server refused a command, which has changed nothing. It may take it later."""
 
 
-class LinkLost(Exception):
+class ConnectionLost(Exception):
     """The connection is gone. What was sent last may have been done, or not."""
 
 
@@ -78,7 +78,7 @@ class Address:
             )
 
 
-class Link:
+class Connection:
     """A connection that is made once. Replies are bytes, ints, None and lists of them."""
 
     def __init__(self, address: Address) -> None:
@@ -96,26 +96,31 @@ class Link:
             options: dict[str, Any] = {"socket_timeout": ANSWER_SECONDS}
             if not address.url.startswith("unix:"):
                 options["socket_connect_timeout"] = CONNECT_SECONDS
-            self.connection: Any = redis.ConnectionPool.from_url(address.url, **options).make_connection()
+            # None once it is lost or closed
+            self.client: Any = redis.ConnectionPool.from_url(address.url, **options).make_connection()
         except (ValueError, TypeError):  # their text may have parts of the address
             raise SharedError(f"VIDI_PATH has a part that python3-redis does not understand: {address}") from None
         for name in ("host", "port"):  # 4.3.4 puts them into messages, and a socket in a file has neither
-            if not hasattr(self.connection, name):
-                setattr(self.connection, name, "")
+            if not hasattr(self.client, name):
+                setattr(self.client, name, "")
         try:
-            self._guard(self.connection.connect)
+            self._guard(self.client.connect)
         except self.refusal as error:  # of the password, or the database
             self.close()
             raise Refused(f"{address}: {error}") from None
 
+    @property
+    def is_open(self) -> bool:
+        return self.client is not None
+
     def close(self) -> None:
-        """Ends the link. It never fails."""
-        connection, self.connection = self.connection, None
-        if connection is not None:
-            connection.disconnect()
+        """Ends the connection. It never fails."""
+        client, self.client = self.client, None
+        if client is not None:
+            client.disconnect()
 
     def _guard(self, function: Any, *arguments: Any) -> Any:
-        """Calls a function of the connection. Errors that end the link become LinkLost."""
+        """Calls a function of the connection. Errors that end it become ConnectionLost."""
         try:
             return function(*arguments)
         except self.refusal as error:
@@ -125,13 +130,13 @@ class Link:
         except self.errors as error:
             raise self._lost(error) from None
 
-    def _lost(self, error: Exception) -> LinkLost:
+    def _lost(self, error: Exception) -> ConnectionLost:
         self.close()
-        return LinkLost(f"{self.address}: {str(error).rstrip('.')}")
+        return ConnectionLost(f"{self.address}: {str(error).rstrip('.')}")
 
     def _read(self) -> Any:
         try:
-            return self._guard(self.connection.read_response)
+            return self._guard(self.client.read_response)
         except self.refusal as error:
             return self._refused(error)
 
@@ -143,15 +148,15 @@ class Link:
 
     def ask(self, commands: Iterable[Iterable[Any]]) -> list[Any]:
         """Sends commands together and returns their replies. A command that was refused has a Refused in its place."""
-        if self.connection is None:
-            raise LinkLost(f"{self.address}: the connection is closed")
+        if not self.is_open:
+            raise ConnectionLost(f"{self.address}: the connection is closed")
         commands = [list(command) for command in commands]
-        packed = self.connection.pack_commands(commands)
-        self._guard(self.connection.send_packed_command, packed, False)  # a health check would reconnect
+        packed = self.client.pack_commands(commands)
+        self._guard(self.client.send_packed_command, packed, False)  # a health check would reconnect
         replies = []
         for _ in commands:
-            if self.connection is None:
-                raise LinkLost(f"{self.address}: the connection is closed")
+            if not self.is_open:
+                raise ConnectionLost(f"{self.address}: the connection is closed")
             replies.append(self._read())
         return [self._inside(reply) for reply in replies]
 
