@@ -131,7 +131,7 @@ static void the_same_statistics(const vidi_set *mapped, const vidi_set *copy)
 static void it_answers_as_a_copy_does(void **state)
 {
     const test_case *which = *state;
-    uint64_t n = test_case_few(which, test_urls_at_most(which->params ? 20000 : 100000));
+    uint64_t n = test_case_few(which, test_urls_at_most(test_sanitized() ? 5000 : which->params ? 20000 : 100000));
     vidi_set *set = filled_set(which, n), *copy = NULL;
     test_stream stream;
     test_stream_write(&stream, set);
