@@ -170,6 +170,7 @@ static void judge_printed(lab_entry *entry, enum formula formula, double is_righ
     double printed = as_printed(formula);
     entry->theory = is_right;
     entry->measured = entry->low = entry->high = printed;
+    entry->basis = LAB_BY_TOLERANCE;
     entry->verdict = fabs(printed - is_right) <= 0.005 * is_right ? LAB_AGREES : LAB_DIFFERS;
     if (entry->verdict == LAB_DIFFERS && why[formula])
         snprintf(entry->remark, sizeof entry->remark, "%s", why[formula]);

@@ -231,6 +231,7 @@ static void formulas_are_taken_by_the_letter(void **state)
         check(fabs(entry->measured / wanted[i].printed - 1) < 1e-9, "%s: %g, not %g", wanted[i].row, entry->measured,
               wanted[i].printed);
         assert_int_equal(entry->verdict, wanted[i].verdict);
+        assert_int_equal(entry->basis, LAB_BY_TOLERANCE);
     }
     assert_true(isnan(lab_table_find(&table, "(3) m/n for that rate", "as printed")->measured));
     assert_true(lab_table_find(&table, "(6) as one exponent", "as printed")->measured > 1);
