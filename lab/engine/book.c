@@ -163,6 +163,20 @@ static int measure_built(lab_book *book, const contents *contents)
     return code < 0 ? code : spread_cells(&book->results, contents);
 }
 
+/* A figure that an overview repeats has one verdict: that of its own table, if the book has it. */
+static void take_original(const lab_book *book, lab_finding *finding, size_t before)
+{
+    for (size_t i = 0; i < before; i++) {
+        const lab_finding *own = &book->findings[i];
+        if (own->experiment->repeats || !own->printed || strcmp(own->printed, finding->printed) != 0 ||
+            !lab_config_same(&own->config, &finding->config))
+            continue;
+        finding->judged_z = own->judged_z;
+        finding->judged_runs = own->judged_runs;
+        finding->verdict = own->verdict;
+    }
+}
+
 static int judge_experiment(lab_book *book, const lab_experiment *experiment, size_t first)
 {
     size_t columns = lab_lines(experiment->columns), cells = cells_of(experiment);
@@ -170,6 +184,9 @@ static int judge_experiment(lab_book *book, const lab_experiment *experiment, si
         book->findings[first + i] =
             lab_judge_cell(experiment, i / columns, i % columns, &book->results, first + i, lab_published_all);
     lab_judge_published(book->findings + first, cells);
+    for (size_t i = first; i < first + cells && experiment->repeats; i++)
+        if (book->findings[i].original && book->findings[i].verdict != LAB_MISPRINT)
+            take_original(book, &book->findings[i], first);
     return lab_table_of_findings(&book->tables[book->count++], &book->results, book->findings + first, first, cells);
 }
 

@@ -147,6 +147,24 @@ static void a_cell_without_its_functions_is_left_out(void **state)
     lab_results_free(&results);
 }
 
+/* Table 5.4 repeats 5.1, where SHA-1 is dependent; among the figures of 5.4 alone it would be doubtful. */
+static void a_repeated_figure_has_the_verdict_of_its_own_table(void **state)
+{
+    static const char *const ids[] = {"thesis-5.1", "thesis-5.4"};
+    lab_settings settings = {.urls = 1000, .runs = 2, .seed = 1, .threads = 1};
+    lab_book both, alone;
+    (void)state;
+    check(lab_book_measure(&both, ids, 2, &settings) == 0, "measuring: %s", vidi_message());
+    check(lab_book_measure(&alone, ids + 1, 1, &settings) == 0, "measuring: %s", vidi_message());
+    if (lab_config_built(&both.findings[3].config)) {
+        assert_int_equal(lab_book_entry(&both, "thesis-5.1", "SHA-1", "FP")->verdict, LAB_DEPENDENT);
+        assert_int_equal(lab_book_entry(&both, "thesis-5.4", "SHA-1", "1 HF")->verdict, LAB_DEPENDENT);
+        assert_int_equal(lab_book_entry(&alone, "thesis-5.4", "SHA-1", "1 HF")->verdict, LAB_DOUBTFUL);
+    }
+    lab_book_free(&both);
+    lab_book_free(&alone);
+}
+
 /* In a build with all functions nothing is left out; in one without, just those cells. */
 static void what_is_left_out_is_what_the_build_lacks(void **state)
 {
@@ -222,6 +240,8 @@ int main(int argc, char **argv)
     test_add("functions of other builds are known", functions_of_other_builds_are_known, NULL);
     test_add("a study without its functions is left out", a_study_without_its_functions_is_left_out, NULL);
     test_add("a cell without its functions is left out", a_cell_without_its_functions_is_left_out, NULL);
+    test_add("a repeated figure has the verdict of its own table", a_repeated_figure_has_the_verdict_of_its_own_table,
+             NULL);
     test_add("what is left out is what the build lacks", what_is_left_out_is_what_the_build_lacks, NULL);
     test_add("repeated cells count once", repeated_cells_count_once, NULL);
     test_add("a broken filter is noticed", a_broken_filter_is_noticed, NULL);
