@@ -6,7 +6,10 @@ first_only in > exact
 set -m # background jobs listen to SIGINT only so
 for turn in 1 2 3 4 5 6 7 8 9 10 11 12; do
     signal=$([ $((turn % 3)) -eq 0 ] && echo KILL || { [ $((turn % 3)) -eq 1 ] && echo TERM || echo INT; })
-    { cat in; sleep infinity; } | vidi -s st$turn > out$turn &
+    { : > begun$turn; cat in; sleep infinity; } | vidi -s st$turn > out$turn &
+    # The shell loses a signal that comes while it starts a process.
+    wait_until [ -e begun$turn ]
+    wait_until [ -e out$turn ]
     sleep "0.$(printf %02d $((RANDOM % longest)))$((RANDOM % 10))"
     kill -$signal %%
     wait %%
