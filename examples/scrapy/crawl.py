@@ -3,8 +3,8 @@
 
     examples/scrapy/crawl.py [--pages 2000] [--job job]
 
-Interrupt it, or kill it with SIGKILL, and start it again with the same arguments: it goes on where it was, and in the end
-every page was fetched. Delete the folder of the job to begin anew.
+Interrupt it, or kill it with SIGKILL, and start it again with the same arguments: it goes on where it was, and in the
+end every page was fetched. Delete the folder of the job to begin anew.
 
 It needs the wheel that `make python` builds, and Scrapy.
 """
