@@ -16,6 +16,8 @@ import pytest
 sys.dont_write_bytecode = True
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
+pytest.register_assert_rewrite("support")  # so that its failures show values, too
+
 
 def pytest_addoption(parser):
     parser.addoption("--tap", action="store_true", help="print TAP, and remove temporary files in the end")

@@ -5,6 +5,7 @@ import os
 import pytest
 
 import vidi
+from support.calls import Number
 from support.refusal import refused
 from support.urls import url, urls
 
@@ -175,19 +176,6 @@ def test_str_subclasses_with_methods_of_their_own_are_read_as_their_text():
     assert len(list(seen.new([Trap(url(3))]))) == 1
 
 
-class Index:
-    def __init__(self, action, number=0):
-        self.action, self.number = action, number
-
-    def __index__(self):
-        self.action()
-        return self.number
-
-    def __float__(self):
-        self.action()
-        return float(self.number)
-
-
 def test_numbers_whose_code_closes_the_set(tmp_path):
     for name, call in {
         "commit_to": lambda s, n: s.commit_to(n), "expect": lambda s, n: s.expect(n),
@@ -196,7 +184,7 @@ def test_numbers_whose_code_closes_the_set(tmp_path):
     }.items():
         seen = vidi.Set(tmp_path / name, manual_commit=True)
         seen.add(url(1))
-        refused((vidi.ClosedError, TypeError), call, seen, Index(seen.close))
+        refused((vidi.ClosedError, TypeError), call, seen, Number(seen.close, 0))
         seen.close()
 
 
@@ -263,9 +251,9 @@ def test_errors_of_numbers_come_through_and_change_nothing():
 
     seen = vidi.Set()
     seen.add(url(1))
-    for call in (lambda: seen.expect(Index(fail)), lambda: seen.commit_to(Index(fail)),
-                 lambda: seen.rotate(capacity=Index(fail)), lambda: vidi.Set(capacity=Index(fail)),
-                 lambda: vidi.plan(urls=10, memory=Index(fail))):
+    for call in (lambda: seen.expect(Number(fail, 0)), lambda: seen.commit_to(Number(fail, 0)),
+                 lambda: seen.rotate(capacity=Number(fail, 0)), lambda: vidi.Set(capacity=Number(fail, 0)),
+                 lambda: vidi.plan(urls=10, memory=Number(fail, 0))):
         with pytest.raises((LookupError, TypeError)):
             call()
     assert len(seen) == 1 and seen.stats.epoch == 0
