@@ -70,6 +70,15 @@ void lab_html_text(FILE *to, const char *text)
         text += put_character(to, text);
 }
 
+void lab_html_link(FILE *to, const char *id, const char *text)
+{
+    fputs("<a href=\"#", to);
+    lab_html_text(to, id);
+    fputs("\">", to);
+    lab_html_text(to, text);
+    fputs("</a>", to);
+}
+
 void lab_html_title(FILE *to, const char *text)
 {
     if (islower((unsigned char)text[0]) && islower((unsigned char)text[1]))

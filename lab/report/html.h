@@ -12,6 +12,9 @@
  */
 void lab_html_text(FILE *to, const char *text);
 
+/* A link to the element of the page with this id. */
+void lab_html_link(FILE *to, const char *id, const char *text);
+
 /*
  * The same with a capital first letter, if the text begins with a word and not with a symbol. No line breaks between a
  * number and its per cent sign.

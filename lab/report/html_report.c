@@ -191,11 +191,9 @@ static void put_doubtful(FILE *to, const lab_book *book, const lab_score *score)
             const lab_entry *entry = &table->entries[j];
             if (entry->verdict != LAB_DOUBTFUL && entry->verdict != LAB_ANOMALOUS)
                 continue;
-            fprintf(to, "%s<a href=\"#", between);
-            lab_html_text(to, table->id);
-            fputs("\">", to);
-            lab_html_text(to, table->id);
-            fputs("</a> ", to);
+            fputs(between, to);
+            lab_html_link(to, table->id, table->id);
+            fputs(" ", to);
             lab_html_text(to, entry->row);
             fputs(", ", to);
             lab_html_text(to, entry->column);
@@ -238,11 +236,9 @@ static void put_link(FILE *to, const lab_table *table)
 {
     lab_score score = {.cells = 0};
     lab_score_add(&score, table);
-    fputs("<li><a href=\"#", to);
-    lab_html_text(to, table->id);
-    fputs("\">", to);
-    lab_html_text(to, table->title);
-    fputs("</a> <span class=\"source\"><code>", to);
+    fputs("<li>", to);
+    lab_html_link(to, table->id, table->title);
+    fputs(" <span class=\"source\"><code>", to);
     lab_html_text(to, table->id);
     fputs("</code> · ", to);
     lab_report_score(to, &score);

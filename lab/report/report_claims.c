@@ -43,11 +43,7 @@ static void put_evidence(FILE *to, const lab_book *book, const lab_claim *claim)
             fprintf(to, "%.*s (not measured)", (int)length, id);
             continue;
         }
-        fputs("<a href=\"#", to);
-        lab_html_text(to, table->id);
-        fputs("\">", to);
-        lab_html_text(to, table->id);
-        fputs("</a>", to);
+        lab_html_link(to, table->id, table->id);
     }
 }
 
