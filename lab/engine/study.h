@@ -29,11 +29,19 @@ typedef enum lab_basis {
     LAB_BASES
 } lab_basis;
 
+/* What the theory of an entry is. */
+typedef enum lab_theory_sort {
+    LAB_DERIVED, /* a formula or computation of the lab's own */
+    LAB_BOUND,   /* an upper bound: smaller measurements agree with it */
+    LAB_PLANNED  /* what the library itself predicts: agreement shows that it is consistent, not that it is right */
+} lab_theory_sort;
+
 /* NAN stands for a number that does not exist. */
 typedef struct lab_entry {
     const char *row, *column;
     const char *printed; /* the published figure, exactly as printed; NULL: none */
     double published, theory, measured, low, high;
+    lab_theory_sort theory_sort;
     uint64_t runs;
     double z; /* distance from theory in standard deviations; NAN: not tested */
     lab_verdict verdict;
