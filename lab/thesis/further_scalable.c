@@ -6,22 +6,17 @@
  * scalable one for half or for a tenth, and grows. K and M give an error rate of 5.6 % for the right number, which is
  * also the rate that the scalable filter has to keep.
  *
- * Theory of the scalable filter: stage i is made for c_i = c_0 2^i URLs with an error rate of P 2^-(i+1) / 1.05, in as
- * few bits as possible. It gets the URLs that no earlier stage has seen, and is full when c_i of them were new to it.
- * By then j URLs have reached it, and lab_filling_theory tells how many of these were falsely seen. From j follow the
- * fill and the rate p_i of each stage; the last stage gets the remaining URLs. The rate of the whole filter is 1 -
- * product of (1 - p_i). The fill of a stage varies like that of a filter with j URLs.
+ * Theory of the scalable filter: stage_theory.h. The fill of a stage varies like that of a filter with as many URLs.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lab/engine/stage_theory.h"
 #include "lab/thesis/further.h"
 
-enum { K = 4, CRAWLS = 2, K_MOST = 32, PART = 4 };
+enum { K = 4, CRAWLS = 2, PART = 4 };
 #define M 1.5
-#define SLACK                                                                                                          \
-    1.05 /* as in lib/filters/scalable.c: a stage is made for a little less than its share of the error rate */
 
 typedef struct setup {
     bool scalable;
@@ -136,106 +131,17 @@ int lab_scalable_memory_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- theory ---- */
 
-/* The probability that a URL is falsely seen, which differs from run to run. */
-typedef struct chance {
-    double mean, variance;
-} chance;
-
-static chance chance_of(uint64_t urls, double m, unsigned k)
-{
-    double n = (double)urls;
-    if (urls < 2)
-        return (chance){urls ? pow(k / m, k) : 0, 0};
-    lab_theory theory = lab_filter_theory(urls, m, k, 1);
-    double p = theory.mean / n, variance = (theory.variance - n * p * (1 - p)) / (n * (n - 1));
-    return (chance){p, variance > 0 ? variance : 0};
-}
-
-/* The fewest bits that keep the rate for so many URLs with k hash functions. */
-static double fewest_bits(uint64_t urls, double rate, unsigned k)
-{
-    double low = 2, high = 4;
-    while (chance_of(urls, high, k).mean > rate && high < 1e15)
-        high *= 2;
-    while (high - low > 1) {
-        double middle = floor((low + high) / 2);
-        if (chance_of(urls, middle, k).mean > rate)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-typedef struct stage {
-    double m;
-    unsigned k;
-} stage;
-
-static stage shape_of(uint64_t capacity, double rate)
-{
-    stage best = {INFINITY, 1};
-    for (unsigned k = 1; k <= K_MOST; k++) {
-        double m = fewest_bits(capacity, rate, k);
-        if (m < best.m)
-            best = (stage){m, k};
-    }
-    return best;
-}
-
-/* The number of URLs that reach a stage until `capacity` of them were new to it. */
-static uint64_t until_full(uint64_t capacity, stage stage)
-{
-    uint64_t come = capacity;
-    for (int i = 0; i < 6; i++) /* each round reduces the error by the factor of the rate */
-        come = capacity + (uint64_t)llround(lab_filling_theory(come, stage.m, stage.k, 1).mean);
-    return come;
-}
-
-/*
- * A stage also ends when its own rate reaches its share, which happens when it is small, because the fill of few bits
- * varies much. Returns the mean of a normal variable that is cut off at `most`.
- */
-static double cut_off(chance of, double most)
-{
-    if (!(of.variance > 0))
-        return fmin(of.mean, most);
-    double spread = sqrt(of.variance), d = (most - of.mean) / spread;
-    double density = exp(-d * d / 2) / sqrt(2 * acos(-1)), above = erfc(d / sqrt(2)) / 2;
-    return of.mean - spread * (density - d * above);
-}
-
-static chance scalable_chance(uint64_t n, uint64_t first)
-{
-    chance all = {0, 0};
-    double left = (double)n, rate = rate_asked_for(n);
-    for (uint64_t capacity = first; left >= 1; capacity *= 2) {
-        rate /= 2;
-        stage stage = shape_of(capacity, rate / SLACK);
-        double come = left * (1 - all.mean); /* earlier stages see the others */
-        double full = (double)until_full(capacity, stage);
-        double taken = fmin(come, full);
-        left -= taken < come ? taken / (1 - all.mean) : left;
-        chance own = chance_of((uint64_t)llround(taken), stage.m, stage.k);
-        own.mean = cut_off(own, rate);
-        double before = 1 - all.mean, beside = 1 - own.mean;
-        all.variance = all.variance * beside * beside + own.variance * before * before;
-        all.mean = 1 - before * beside;
-    }
-    return all;
-}
-
 void lab_scalable_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                         const double *numbers, lab_entry *entry)
 {
     uint64_t n = lab_further_urls(settings, PART), capacity = capacity_of(&setups[row], n);
     double asked = (double)n;
     (void)study;
-    chance one =
-        setups[row].scalable ? scalable_chance(n, capacity) : chance_of(n, lab_bits((double)capacity, K, M), K);
-    chance all = one;
+    lab_chance one = setups[row].scalable ? lab_series_chance((lab_series){capacity, rate_asked_for(n)}, n)
+                                          : lab_chance_of(n, lab_bits((double)capacity, K, M), K);
+    lab_chance all = one;
     if (column == 1)
-        all = (chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
+        all = (lab_chance){one.mean * one.mean, 2 * one.mean * one.mean * one.variance + one.variance * one.variance};
     double variance = asked * all.mean * (1 - all.mean) + asked * (asked - 1) * all.variance;
     lab_entry_count(entry, numbers, (lab_theory){asked * all.mean, variance, asked}, 100);
 }
