@@ -24,14 +24,31 @@ int lab_kind_plan(vidi_plan_entry *plan, bool *fits, const char *kind, uint64_t 
 /* The set of that kind for an error rate. */
 int lab_kind_plan_error(vidi_plan_entry *plan, const char *kind, uint64_t urls, double error);
 
-/*
- * Mean and variance of the pages lost in one run. For kinds with k bits per URL, those of a filter that fills up
- * (theory.c). For the others, the mean of the plan, which is also the variance, because losses are rare and nearly
- * independent. Returns false if there are more URLs than planned.
- */
-bool lab_kind_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t urls);
-
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run);
+
+/* ---- kinds_expected.c: what each kind should lose and take, derived from how it is made ---- */
+
+/*
+ * Mean and variance of the pages lost in one run, while so many URLs are inserted. The plan only says how the set is
+ * made: its number of bits, functions, rows and so on. What it predicts plays no part. *sort says whether it is the
+ * expectation or an upper bound. Returns false if there is no theory: for `blocked` with more URLs than planned.
+ */
+bool lab_kind_theory(lab_theory *theory, lab_theory_sort *sort, const vidi_plan_entry *plan, uint64_t urls);
+
+/*
+ * Bits that a set for so many URLs with this error rate takes. For kinds whose memory follows from no formula (tables
+ * of hashes or of URLs) *sort becomes LAB_PLANNED, and the number is the library's own.
+ */
+int lab_kind_memory(double *bits, lab_theory_sort *sort, const char *kind, uint64_t urls, double error);
+
+/* ---- kinds_blocked.c ---- */
+
+/* The probability that a layer of `blocked` falsely sees a URL after so many others. */
+double lab_blocked_chance(double urls, uint64_t rows, unsigned lines);
+
+/* Pages lost while URLs are inserted into one layer, and the bits of a set for an error rate. */
+lab_theory lab_blocked_theory(uint64_t urls, uint64_t rows, unsigned lines);
+double lab_blocked_bits(uint64_t urls, double error);
 
 /* ---- the parts of the experiments, which kinds_experiments.c lists ---- */
 

@@ -3,8 +3,8 @@
  * (vidi_plan), insert n URLs, and count those that are VIDI_SEEN as lost. A second table has the losses that the set
  * itself reports (vidi_stats.expected_lost), which is all that a user ever sees.
  *
- * `eigen` and `multilayer` have an upper bound instead of theory, because their losses depend on how similar the URLs
- * are.
+ * Theory is derived from how the sets are made (kinds_expected.c). `eigen` and `multilayer` have an upper bound instead,
+ * because their losses depend on how similar the URLs are.
  */
 #include <math.h>
 #include <stdio.h>
@@ -101,9 +101,10 @@ void lab_kinds_lost_judge(const lab_study *study, const lab_settings *settings, 
     vidi_plan_entry plan;
     lab_theory theory;
     (void)study;
-    if (!plan_cell(settings, row, column, &plan, entry) || !lab_kind_theory(&theory, &plan, plan.urls))
+    if (!plan_cell(settings, row, column, &plan, entry) ||
+        !lab_kind_theory(&theory, &entry->theory_sort, &plan, plan.urls))
         return;
-    if (plan.fp_meaning == VIDI_FP_AT_MOST)
+    if (entry->theory_sort == LAB_BOUND)
         judge_bound(entry, numbers, theory);
     else
         lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
@@ -116,7 +117,8 @@ void lab_kinds_told_judge(const lab_study *study, const lab_settings *settings, 
     lab_theory theory;
     (void)study;
     (void)numbers;
-    if (!plan_cell(settings, row, column, &plan, entry) || !lab_kind_theory(&theory, &plan, plan.urls))
+    if (!plan_cell(settings, row, column, &plan, entry) ||
+        !lab_kind_theory(&theory, &entry->theory_sort, &plan, plan.urls))
         return;
     double scale = LAB_PER_MILLION / theory.asked;
     entry->theory = theory.mean * scale;

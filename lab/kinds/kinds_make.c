@@ -1,7 +1,5 @@
-/* Sets of every kind with a given size, and theory for them. See kinds.h. */
+/* Sets of every kind with a given size. See kinds.h. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/kinds/kinds.h"
@@ -55,25 +53,6 @@ int lab_kind_plan_error(vidi_plan_entry *plan, const char *kind, uint64_t urls, 
     want.urls = urls;
     want.error = error;
     return plan_of(plan, &want);
-}
-
-static double number_in(const char *params, const char *name)
-{
-    const char *at = strstr(params, name);
-    return at ? strtod(at + strlen(name), NULL) : 0;
-}
-
-bool lab_kind_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t urls)
-{
-    bool positions =
-        !strcmp(plan->kind, "classic") || !strcmp(plan->kind, "counting") || !strcmp(plan->kind, "spatial");
-    double n = (double)urls, m = number_in(plan->params, ",m="), k = number_in(plan->params, ",k=");
-    if (!positions || !(m > 0) || !(k > 0)) {
-        *theory = (lab_theory){plan->expected_lost, plan->expected_lost, n};
-        return urls == plan->urls || !(plan->error > 0);
-    }
-    *theory = lab_filling_theory(urls, m, (unsigned)k, strcmp(plan->kind, "spatial") == 0 ? 2 : 1);
-    return true;
 }
 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run)

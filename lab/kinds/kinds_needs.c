@@ -15,9 +15,12 @@ enum {
     LIST_URLS = 2000,
     LIST_QUESTIONS = 100,
     PART = 20,
+    URLS_TO_JUDGE = 40000, /* in smaller sets whole cache lines, and stages that end early, make more of a difference */
     TIME_PART = 10,
     GROWTH_PART = 40
 };
+
+#define MEMORY_TOLERANCE 0.01 /* whole cache lines */
 
 static const double errors[ERRORS] = {1e-2, 1e-4, 1e-6};
 static const double small = 16, large = 64; /* bits per URL */
@@ -66,11 +69,20 @@ int lab_kinds_needs_measure(const lab_settings *settings, uint64_t run, double *
 void lab_kinds_needs_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                            const double *numbers, lab_entry *entry)
 {
-    vidi_plan_entry plan;
+    uint64_t n = urls_of(settings, row, PART);
+    double bits;
     (void)study;
     (void)numbers;
-    if (lab_kind_plan_error(&plan, lab_kind_names[row], urls_of(settings, row, PART), errors[column]) == VIDI_OK)
-        entry->theory = 8 * plan.bytes_per_url;
+    if (lab_kind_memory(&bits, &entry->theory_sort, lab_kind_names[row], n, errors[column]) < 0)
+        return;
+    entry->theory = bits / (double)n;
+    if (entry->theory_sort == LAB_PLANNED || n < URLS_TO_JUDGE)
+        return;
+    if (fabs(entry->measured - entry->theory) <= MEMORY_TOLERANCE * entry->theory)
+        return;
+    entry->verdict = LAB_FAILS;
+    snprintf(entry->remark, sizeof entry->remark, "the set takes %.4g bits per URL, not %.4g", entry->measured,
+             entry->theory);
 }
 
 /* ---- time ---- */
@@ -180,9 +192,10 @@ void lab_kinds_growth_judge(const lab_study *study, const lab_settings *settings
     lab_theory theory;
     (void)study;
     bool planned = plan_growth(&plan, row, n) == VIDI_OK;
-    if (planned && plan.fp_meaning == VIDI_FP_EXACT && lab_kind_theory(&theory, &plan, urls)) {
+    if (planned && lab_kind_theory(&theory, &entry->theory_sort, &plan, urls) && entry->theory_sort == LAB_DERIVED) {
         lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
     } else {
+        entry->theory_sort = LAB_DERIVED;
         lab_entry_scale(entry, LAB_PER_MILLION / (double)urls);
         entry->low = fmax(0, entry->low);
     }

@@ -76,11 +76,12 @@ static void wrong_numbers_fail(void **state)
         for (unsigned times = 1; times <= 2; times++) {
             vidi_plan_entry plan;
             lab_theory theory;
+            lab_theory_sort sort;
             bool fits;
             assert_int_equal(lab_kind_plan(&plan, &fits, lab_kind_names[row], 100000, 8), VIDI_OK);
             if (!fits)
                 continue;
-            assert_true(lab_kind_theory(&theory, &plan, 100000));
+            assert_true(lab_kind_theory(&theory, &sort, &plan, 100000));
             double number = round(theory.mean * times);
             lab_entry entry = {.row = study->rows[row], .column = "8 bits", .measured = number, .runs = 1};
             study->judge(study, &settings, row, 0, &number, &entry);
