@@ -9,6 +9,8 @@
 #include "lab/kinds/kinds.h"
 
 #define HARDLY_ANY 10.0 /* pages lost per million */
+#define FAR_FEWER 20.0  /* times fewer pages that kinds that grow lose */
+#define LATE_SHARE 0.2  /* of the pages lost, at least, are in the last tenth: twice its share */
 
 static double lost(const lab_book *book, const char *kind, const char *size)
 {
@@ -143,7 +145,6 @@ static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, ch
     const double f[] = {grown(book, "classic", "as many"),         grown(book, "classic", "2 times as many"),
                         grown(book, "classic", "4 times as many"), grown(book, "scalable", "4 times as many"),
                         grown(book, "blocked", "4 times as many"), grown(book, "fingerprint", "4 times as many")};
-    (void)claim;
     if (MISSING(f))
         return LAB_UNJUDGED;
     snprintf(
@@ -151,7 +152,19 @@ static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, ch
         "Classic lost %.0f pages in a million with the number of URLs that it was made for, %.0f with twice and %.0f "
         "with four times as many; with four times as many scalable lost %.0f, blocked %.0f, fingerprint %.3g",
         f[0], f[1], f[2], f[3], f[4], f[5]);
-    return f[2] > 20 * fmax(f[3], f[4]) && f[2] > 20 * f[5] ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    static const char *const growing[] = {"scalable", "blocked", "fingerprint"};
+    enum { GROWING = sizeof growing / sizeof *growing };
+    static const char *const id = "kinds-growth", *const column = "4 times as many";
+    const lab_entry *classic = lab_book_entry(book, id, "classic", column);
+    bool open = false;
+    for (size_t i = 0; i < GROWING; i++) {
+        lab_ratio share = lab_ratio_of_rates_among(lab_book_entry(book, id, growing[i], column), classic, GROWING);
+        lab_comparison comparison = lab_compare(lab_ratio_to(share, 1.0 / FAR_FEWER), claim->margin);
+        if (comparison == LAB_MORE)
+            return LAB_DOES_NOT_HOLD;
+        open |= comparison == LAB_OPEN;
+    }
+    return open ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
 static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -181,7 +194,9 @@ static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char
              100 * off, bound, counted, contest.left_out);
     if (contest.relation != LAB_EQUAL)
         return contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
-    return bound > 2 * counted ? LAB_CONDITIONS : LAB_HOLDS;
+    lab_entry told_bound = lab_exact_entry(bound);
+    lab_ratio excess = lab_ratio_of_rates(&told_bound, lab_book_entry(book, "kinds-lost", "multilayer", "8 bits"));
+    return lab_compare(lab_ratio_to(excess, 2), 0) == LAB_MORE ? LAB_CONDITIONS : LAB_HOLDS;
 }
 
 /* ---- over time ---- */
@@ -235,24 +250,43 @@ static lab_holding judge_bits(const lab_claim *claim, const lab_book *book, char
     return than_twice == LAB_OPEN || than_once == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
+/* The sum of a column over all tenths but the last; its measured value is NAN if one is missing. */
+static lab_entry all_but_the_last(const lab_book *book, const char *column)
+{
+    lab_entry sum = {.runs = 0};
+    double squares = 0;
+    for (size_t i = 0; i + 1 < LAB_TENTHS; i++) {
+        const lab_entry *tenth = lab_book_entry(book, "kinds-which", lab_tenth_names[i], column);
+        if (!tenth)
+            return (lab_entry){.measured = (double)NAN};
+        sum.measured += tenth->measured;
+        sum.runs = tenth->runs;
+        squares += pow(tenth->high - tenth->measured, 2);
+    }
+    sum.low = fmax(0, sum.measured - sqrt(squares));
+    sum.high = sum.measured + sqrt(squares);
+    return sum;
+}
+
 static lab_holding judge_late(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
-    double all = 0, last = lab_book_measured(book, "kinds-which", "last tenth", lab_which_columns[0]);
+    const lab_entry *last = lab_book_entry(book, "kinds-which", "last tenth", lab_which_columns[0]);
     const lab_entry *same = lab_book_entry(book, "kinds-which", "last tenth", lab_which_columns[1]);
     const lab_entry *other = lab_book_entry(book, "kinds-which", "last tenth", lab_which_columns[2]);
-    for (size_t i = 0; lab_tenth_names[i]; i++)
-        all += lab_book_measured(book, "kinds-which", lab_tenth_names[i], lab_which_columns[0]);
-    if (!(all > 0) || !same || !other)
+    lab_entry before = all_but_the_last(book, lab_which_columns[0]);
+    if (!last || !same || !other || !(last->measured + before.measured > 0))
         return LAB_UNJUDGED;
     snprintf(
         sentence, room,
         "%.0f %% of the pages that the first crawl lost were in its last tenth; of a million pages there, a second "
         "crawl in the same order lost %.0f again, one in a different order %.0f",
-        100 * last / all, same->measured, other->measured);
-    lab_comparison order = lab_compare(lab_ratio_of_rates(same, other), claim->margin);
-    if (last <= 0.2 * all || order == LAB_NOT_MORE)
+        100 * last->measured / (last->measured + before.measured), same->measured, other->measured);
+    lab_comparison order = lab_compare(lab_ratio_of_rates_among(same, other, 2), claim->margin);
+    lab_ratio to_others = lab_ratio_to(lab_ratio_of_rates_among(last, &before, 2), LATE_SHARE / (1 - LATE_SHARE));
+    lab_comparison late = lab_compare(to_others, 0);
+    if (late == LAB_NOT_MORE || order == LAB_NOT_MORE)
         return LAB_DOES_NOT_HOLD;
-    return order == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
+    return late == LAB_OPEN || order == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
 const lab_claim lab_kinds_claims[] = {
