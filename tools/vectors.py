@@ -126,6 +126,24 @@ def murmur2(data, seed=0):
     return h ^ h >> 15
 
 
+# --- MurmurHash3, x86, 32 bits: Appleby, 2011
+
+
+def murmur3(data, seed=0):
+    def scramble(word):
+        word = word * 0xCC9E2D51 & M32
+        return (word << 15 | word >> 17) * 0x1B873593 & M32
+
+    h, whole = seed, len(data) // 4 * 4
+    for at in range(0, whole, 4):
+        h ^= scramble(le(data[at : at + 4]))
+        h = ((h << 13 | h >> 19) * 5 + 0xE6546B64) & M32
+    h ^= scramble(le(data[whole:])) ^ (len(data) & M32)
+    h = (h ^ h >> 16) * 0x85EBCA6B & M32
+    h = (h ^ h >> 13) * 0xC2B2AE35 & M32
+    return h ^ h >> 16
+
+
 # --- XXH3 with 128 bits, a secret of 192 bytes and seed 0: Collet, the specification in the xxHash project
 
 PRIME32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
@@ -318,6 +336,8 @@ def check_self():
         ("one-at-a-time, SMHasher", smhasher_verification(one_at_a_time), 0xEE05869B),
         ("MurmurHash2, Kafka", murmur2(b"foobar", 0x9747B28C), 0xD0E47BBE),
         ("MurmurHash2, SMHasher", smhasher_verification(murmur2), 0x27864C1E),
+        ("MurmurHash3, empty with seed 1", murmur3(b"", 1), 0x514E28B7),
+        ("MurmurHash3, SMHasher", smhasher_verification(murmur3), 0xB0F57EE3),
         *((f"XXH3 of {n} bytes", xxh3(xxh3_test_input(n))[::-1].hex(), want) for n, want in XXH3_PUBLISHED),
         ("MD5, RFC 1321", hashlib.md5(b"message digest").hexdigest(), "f96b697d7cb7938d525a2f31aaf161d0"),
         ("SHA-1, RFC 3174", hashlib.sha1(b"abc").hexdigest(), "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -394,6 +414,7 @@ def header():
     lines += table("jenkins_vectors", "lookup2", rows32(lookup2, few))
     lines += table("oaat_vectors", "one-at-a-time", rows32(one_at_a_time, few))
     lines += table("murmur2_vectors", "MurmurHash2", rows32(murmur2, few))
+    lines += table("murmur3_vectors", "MurmurHash3, x86_32", rows32(murmur3, few))
     lines += table("md5_vectors", "MD5", [row128(n, hashlib.md5(pattern(n)).digest()) for n in few])
     lines += table("sha1_vectors", "SHA-1", [row128(n, hashlib.sha1(pattern(n)).digest()) for n in few])
     lines += table("xxh3_vectors", "XXH3", [row128(n, xxh3_keyed(KEY, pattern(n))) for n in [*range(0, 41), 64, *LONG]])

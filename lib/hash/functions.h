@@ -1,7 +1,7 @@
 /*
  * The hash functions one by one, each with a file of its own; hash.h is what the rest of the library uses.
  *
- * The three functions of 32 bits take a seed in their authors' code. Filters hash with seed 0, as the papers did; the
+ * The four functions of 32 bits take a seed in their authors' code. Filters hash with seed 0, as the papers did; the
  * seed is here because the published test vectors use it.
  */
 #ifndef VIDI_HASH_FUNCTIONS_H
@@ -10,7 +10,8 @@
 #include "cpu/cpu.h"
 #include "hash/hash.h"
 
-extern const vidi__hash_fn vidi__hash_sip13, vidi__hash_jenkins, vidi__hash_oaat, vidi__hash_murmur2;
+extern const vidi__hash_fn vidi__hash_sip13, vidi__hash_jenkins, vidi__hash_oaat, vidi__hash_murmur2,
+    vidi__hash_murmur3;
 #if VIDI_HAVE_XXHASH
 extern const vidi__hash_fn vidi__hash_xxh3;
 #endif
@@ -45,5 +46,6 @@ vidi__hash_batch_fn vidi__sip13_neon;
 uint32_t vidi__jenkins(const vidi_str *pieces, size_t count, uint32_t seed);
 uint32_t vidi__oaat(const vidi_str *pieces, size_t count, uint32_t seed);
 uint32_t vidi__murmur2(const vidi_str *pieces, size_t count, uint32_t seed);
+uint32_t vidi__murmur3(const vidi_str *pieces, size_t count, uint32_t seed);
 
 #endif

@@ -6,6 +6,7 @@
  *     jenkins  lookup2, 32 bits                                   the thesis
  *     oaat     one-at-a-time, 32 bits                             the eigenvalue paper
  *     murmur2  MurmurHash2, 32 bits                               the thesis
+ *     murmur3  MurmurHash3 x86_32, 32 bits                        the multi-layer paper
  *     md5      the first 128 of 128 bits                          the thesis
  *     sha1     the first 128 of 160 bits                          the thesis
  *
@@ -50,8 +51,8 @@ typedef struct vidi__hash_fn {
 const vidi__hash_fn *vidi__hash_find(vidi_str name);
 
 /*
- * The functions in the order in which mode=different takes them: those of the thesis's tables first. NULL after the
- * last.
+ * The functions in the order in which mode=different takes them: those of the thesis's tables first, and new ones
+ * last. NULL after the last.
  */
 const vidi__hash_fn *vidi__hash_at(size_t index);
 

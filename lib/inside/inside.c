@@ -40,6 +40,11 @@ int vidi__inside_hash(const char *name, const unsigned char key[VIDI_KEY_BYTES],
     return VIDI_OK;
 }
 
+uint32_t vidi__inside_murmur3(vidi_str str, uint32_t seed)
+{
+    return vidi__murmur3(&str, 1, seed);
+}
+
 vidi_digest vidi__inside_checksum(const vidi_str *pieces, size_t count)
 {
     static const unsigned char zero[VIDI_KEY_BYTES];

@@ -36,6 +36,9 @@ unsigned vidi__inside_hash_bits(vidi_str name);
 int vidi__inside_hash(const char *name, const unsigned char key[VIDI_KEY_BYTES], vidi_str salt, const vidi_str *strs,
                       size_t n, vidi_digest *values);
 
+/* MurmurHash3 (x86_32) with a seed, which the library itself never uses: the multi-layer paper's program did. */
+uint32_t vidi__inside_murmur3(vidi_str str, uint32_t seed);
+
 /* SipHash-1-3 with a zero key of all pieces together, in their order. */
 vidi_digest vidi__inside_checksum(const vidi_str *pieces, size_t count);
 

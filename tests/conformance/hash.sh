@@ -3,7 +3,7 @@
 # $VIDI_TESTDATA/conformance/hash/hash_vectors.json. One line of TAP a function.
 set -u
 
-functions='siphash_2_4_128 jenkins_lookup2 jenkins_one_at_a_time murmurhash2_32 md5 sha1 xxh3_128'
+functions='siphash_2_4_128 jenkins_lookup2 jenkins_one_at_a_time murmurhash2_32 murmurhash3_x86_32 md5 sha1 xxh3_128'
 vectors=${VIDI_TESTDATA:-}/conformance/hash/hash_vectors.json
 program=${VIDI_BUILD:-build}/tests/hash_lines
 

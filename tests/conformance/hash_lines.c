@@ -128,6 +128,8 @@ static answer hash(const question *asked, const vidi_str *pieces, size_t count)
         return (answer){.bytes = 4, .value = {vidi__oaat(pieces, count, seed), 0}};
     if (strcmp(function, "murmurhash2_32") == 0)
         return (answer){.bytes = 4, .value = {vidi__murmur2(pieces, count, seed), 0}};
+    if (strcmp(function, "murmurhash3_x86_32") == 0)
+        return (answer){.bytes = 4, .value = {vidi__murmur3(pieces, count, seed), 0}};
     if (strcmp(function, "xxh3_128") == 0)
         return hash_xxh3(asked, pieces, count);
     if (strcmp(function, "md5") == 0 || strcmp(function, "sha1") == 0)

@@ -117,6 +117,14 @@ static void murmur2_gives_the_vectors(void **state)
     assert_int_equal(verification(vidi__murmur2), 0x27864c1e);
 }
 
+static void murmur3_gives_the_vectors(void **state)
+{
+    (void)state;
+    check_vectors(&vidi__hash_murmur3, murmur3_vectors, VIDI__COUNT(murmur3_vectors));
+    check_seeded(vidi__murmur3, "MurmurHash3", murmur3_vectors, VIDI__COUNT(murmur3_vectors));
+    assert_int_equal(verification(vidi__murmur3), 0xb0f57ee3);
+}
+
 /* For functions that a build may lack. */
 static void check_if_there(const char *name, const vector *vectors, size_t count)
 {
@@ -242,7 +250,7 @@ static void functions_are_listed_in_their_order(void **state)
     } expected[] = {
         {"jenkins", 32, false, true}, {"murmur2", 32, false, true}, {"sha1", 128, false, false},
         {"md5", 128, false, false},   {"oaat", 32, false, true},    {"xxh3", 128, false, false},
-        {"sip13", 128, true, true},
+        {"sip13", 128, true, true},   {"murmur3", 32, false, true},
     };
     size_t index = 0;
     for (size_t i = 0; i < VIDI__COUNT(expected); i++) {
@@ -270,8 +278,8 @@ static void unknown_names_are_refused_with_a_list(void **state)
     const char *message = vidi_message();
     const char *start = "this build has no hash function 'crc32'; it has jenkins, murmur2, ";
     check(strncmp(message, start, strlen(start)) == 0, "%s", message);
-    const char *end = strstr(message, " and sip13");
-    check(end && end[strlen(" and sip13")] == 0, "%s", message);
+    const char *end = strstr(message, ", sip13 and murmur3");
+    check(end && end[strlen(", sip13 and murmur3")] == 0, "%s", message);
 }
 
 int main(void)
@@ -282,6 +290,7 @@ int main(void)
         cmocka_unit_test(jenkins_gives_the_vectors),
         cmocka_unit_test(oaat_gives_the_vectors),
         cmocka_unit_test(murmur2_gives_the_vectors),
+        cmocka_unit_test(murmur3_gives_the_vectors),
         cmocka_unit_test(md5_gives_the_vectors),
         cmocka_unit_test(sha1_gives_the_vectors),
         cmocka_unit_test(xxh3_gives_the_vectors),

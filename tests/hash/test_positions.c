@@ -214,8 +214,8 @@ static void a_description_makes_the_same_scheme_again(void **state)
         return;
     check_describe("hash=xxh3", 5, 0, "hash=xxh3,mode=derived", "xxh3");
     check_describe("hash=md5,mode=salted", 5, 0, "hash=md5,mode=salted,salt=prefix", "md5");
-    check_describe("mode=different", 7, 0, "mode=different,functions=jenkins+murmur2+sha1+md5+oaat+xxh3+sip13",
-                   "jenkins+murmur2+sha1+md5+oaat+xxh3+sip13");
+    check_describe("mode=different", 8, 0, "mode=different,functions=jenkins+murmur2+sha1+md5+oaat+xxh3+sip13+murmur3",
+                   "jenkins+murmur2+sha1+md5+oaat+xxh3+sip13+murmur3");
     check_describe("mode=different", 3, 1, "mode=different,functions=md5+oaat+xxh3", "md5+oaat+xxh3");
 }
 
@@ -272,7 +272,7 @@ static void what_makes_no_sense_is_refused(void **state)
     check_refused("functions=oaat+crc", 1, "this build has no hash function 'crc'");
     check_refused("functions=oaat+jenkins", 3, "mode=different has 2 functions to choose from, too few for k = 3");
     check_refused("functions=oaat", 64, "mode=different has 1 function to choose from, too few for k = 64");
-    check_refused("mode=different", 8, "functions to choose from, too few for k = 8");
+    check_refused("mode=different", 9, "functions to choose from, too few for k = 9");
     check_refused("hash=oaat,other=1", 1, "there is no parameter 'other'");
 }
 

@@ -127,7 +127,7 @@ static void derived_values_are_refused(void **state)
 
 static void salts_stand_before_strings(void **state)
 {
-    static const char *const names[] = {"sip13", "jenkins", "oaat", "murmur2", "xxh3", "md5", "sha1"};
+    static const char *const names[] = {"sip13", "jenkins", "oaat", "murmur2", "murmur3", "xxh3", "md5", "sha1"};
     const vidi_str salt = {"salt", 4}, parts[] = {{"one", 3}, {"", 0}}, joined[] = {{"saltone", 7}, {"salt", 4}};
     vidi_digest salted[2], whole[2];
     (void)state;
@@ -142,6 +142,16 @@ static void salts_stand_before_strings(void **state)
     assert_int_equal(vidi__inside_hash_bits(test_str("sip13")), 128);
     assert_int_equal(vidi__inside_hash_bits(test_str("jenkins")), 32);
     assert_int_equal(vidi__inside_hash_bits(test_str("jenkin")), 0);
+}
+
+static void murmur3_takes_a_seed(void **state)
+{
+    vidi_digest plain;
+    const vidi_str url = test_str("http://example.com/");
+    (void)state;
+    assert_int_equal(vidi__inside_murmur3(test_str(""), 1), 0x514e28b7); /* published */
+    assert_int_equal(vidi__inside_hash("murmur3", key, no_salt, &url, 1, &plain), VIDI_OK);
+    assert_int_equal(vidi__inside_murmur3(url, 0), plain.lo);
 }
 
 static void features_are_found_by_name(void **state)
@@ -175,6 +185,7 @@ int main(int argc, char **argv)
     test_add("values answer as a classic set", values_answer_as_a_classic_set, NULL);
     test_add("derived values are refused", derived_values_are_refused, NULL);
     test_add("salts stand before strings", salts_stand_before_strings, NULL);
+    test_add("murmur3 takes a seed", murmur3_takes_a_seed, NULL);
     test_add("features are found by name", features_are_found_by_name, NULL);
     test_add("forms are counted", forms_are_counted, NULL);
     int failed = test_run("inside/inside", argc, argv);

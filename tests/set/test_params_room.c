@@ -11,7 +11,7 @@
 #include "support/streams.h"
 #include "support/urls.h"
 
-#define ALL_FUNCTIONS "functions=jenkins+murmur2+sha1+md5+oaat+xxh3+sip13,mode=different,k=7"
+#define ALL_FUNCTIONS "functions=jenkins+murmur2+sha1+md5+oaat+xxh3+sip13+murmur3,mode=different,k=8"
 #define LONG_NUMBERS "growth=1.2345678901234567890123456789,tighten=0.123456789012345678901234567890"
 
 typedef struct row {

@@ -25,6 +25,7 @@ static const test_case table[] = {
     {"classic", "hash=jenkins,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK},
     {"classic", "hash=oaat,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK},
     {"classic", "hash=murmur2,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK},
+    {"classic", "hash=murmur3,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK},
     {"classic", "hash=md5,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK | TEST_LIBCRYPTO},
     {"classic", "hash=sha1,mode=salted,k=3,M=2.0", THESIS, TEST_WEAK | TEST_LIBCRYPTO},
     {"classic", "mode=different,functions=jenkins+murmur2+sha1,k=3,M=2.0", THESIS, TEST_WEAK | TEST_LIBCRYPTO},
