@@ -47,9 +47,9 @@ static int make(bench *bench)
 {
     double m = bits(bench->settings);
     LAB_TRY(
-        lab_layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur2,m=%.0f,k=%d", m, OWN_K));
+        lab_layers_set(&bench->classic, bench->settings, bench->run, "classic", "hash=murmur3,m=%.0f,k=%d", m, OWN_K));
     return lab_layers_set(&bench->multilayer, bench->settings, bench->run, "multilayer",
-                          "hash=murmur2,m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, OWN_K);
+                          "hash=murmur3,m=%.0f,k=%d" LAB_LAYERS_PARAMS, m, OWN_K);
 }
 
 static int measure(bench *bench, double *numbers)
