@@ -89,12 +89,31 @@ static void layers_grow_with_the_urls(void **state)
 
 /* ---- theory ---- */
 
-enum { ASKED = 20000 };
+enum { ASKED = 100000 };
 
-/* So many URLs in a program that is made for `room`, and others looked up: the count and what is expected. */
-static void must_fit(const char *what, uint64_t room, uint64_t urls)
+/* The lab's URLs, or pages of two directories. */
+static vidi_str url_at(char *buffer, uint64_t index, bool pages)
 {
     lab_settings settings = {.urls = 1000, .runs = 1, .seed = 5, .threads = 1};
+    if (!pages)
+        return lab_url_text(buffer, &settings, 0, index);
+    return (vidi_str){buffer, (size_t)snprintf(buffer, LAB_URL_ROOM, "http://h/folder%llu/page%llu",
+                                               (unsigned long long)(index % 2), (unsigned long long)index)};
+}
+
+/* The share of set bits from `first` on, which the tally must know without looking at them. */
+static void must_be_filled(const lab_program *program, uint64_t first, uint64_t end, double expected)
+{
+    double count = 0, size = (double)(end - first);
+    for (uint64_t i = first; i < end; i++)
+        count += lab_program_bit(program->last, i);
+    check(fabs(count / size - expected) < 4.1 * sqrt(expected * (1 - expected) / size), "%llu to %llu: %g, not %g",
+          (unsigned long long)first, (unsigned long long)end, count / size, expected);
+}
+
+/* So many URLs in a program that is made for `room`, and others looked up: the count and what is expected. */
+static void must_fit(const char *what, uint64_t room, uint64_t urls, bool pages)
+{
     char buffer[LAB_URL_ROOM];
     static lab_program_tally tally;
     lab_program program;
@@ -104,7 +123,7 @@ static void must_fit(const char *what, uint64_t room, uint64_t urls)
     memset(&tally, 0, sizeof tally);
     tally.m = program.m;
     for (uint64_t i = 0; i < urls + ASKED; i++) {
-        lab_program_read(&url, lab_url_text(buffer, &settings, 0, i), program.m);
+        lab_program_read(&url, url_at(buffer, i, pages), program.m);
         if (i < urls) {
             assert_int_equal(lab_program_add_layered(&program, &url), VIDI_OK);
             assert_int_equal(lab_program_tally_add(&tally, &url), VIDI_OK);
@@ -115,6 +134,12 @@ static void must_fit(const char *what, uint64_t room, uint64_t urls)
         seen += lab_program_has_layered(&program, &url);
         expected += lab_program_expect(&tally, &url);
     }
+    uint64_t power = 1;
+    while (2 * power <= program.m)
+        power *= 2;
+    must_be_filled(&program, 0, 2 * power - program.m, tally.fills[0]);
+    must_be_filled(&program, 2 * power - program.m, power, tally.fills[1]);
+    must_be_filled(&program, power, program.m, tally.fills[2]);
     lab_program_tally_free(&tally);
     lab_program_free(&program);
     check(expected > 100, "%s: only %g are expected", what, expected);
@@ -125,9 +150,16 @@ static void must_fit(const char *what, uint64_t room, uint64_t urls)
 static void the_xor_is_not_spread_evenly(void **state)
 {
     (void)state;
-    must_fit("m = 4364", 700, 2500);
-    must_fit("m = 6235", 1000, 3500);
-    must_fit("m = 7980", 1280, 4500);
+    must_fit("m = 4364", 700, 2500, false);
+    must_fit("m = 6235", 1000, 3500, false);
+    must_fit("m = 7980", 1280, 4500, false);
+}
+
+/* Pages of a directory have the same addresses but for the last: their bits in the last array are those of its layer. */
+static void pages_of_a_directory_couple_the_arrays(void **state)
+{
+    (void)state;
+    must_fit("directories", 4000, 4000, true);
 }
 
 /* Each row of home pages is judged by the sum over all addresses, which a wrong XOR would miss. */
@@ -155,6 +187,7 @@ int main(int argc, char **argv)
     test_add("addresses are those of signed numbers", addresses_are_those_of_signed_numbers, NULL);
     test_add("layers grow with the URLs", layers_grow_with_the_urls, NULL);
     test_add("the XOR is not spread evenly", the_xor_is_not_spread_evenly, NULL);
+    test_add("pages of a directory couple the arrays", pages_of_a_directory_couple_the_arrays, NULL);
     test_add("home pages fit theory", home_pages_fit_theory, NULL);
     return test_run("lab/layers_program", argc, argv);
 }
