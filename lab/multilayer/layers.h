@@ -200,6 +200,11 @@ extern const char *const lab_layers_own_rows[], *const lab_layers_own_columns[];
 lab_measure_run lab_layers_own_measure;
 lab_judge_entry_beside lab_layers_own_judge;
 
+/* layers_space.c */
+extern const char *const lab_layers_space_rows[], *const lab_layers_space_columns[];
+lab_measure_run lab_layers_space_measure;
+lab_judge_entry lab_layers_space_judge;
+
 /* layers_program.c and layers_program_time.c; the latter has the columns and the judge of layers-slower */
 extern const char *const lab_program_rows[], *const lab_program_columns[];
 lab_measure_run lab_program_measure, lab_program_time_measure;
