@@ -103,6 +103,32 @@ static const lab_line bits_or_counters[] = {
     {.name = NULL},
 };
 
+/* A list with '|' gives the functions of the first crawl or filter, then those of the next. */
+static const lab_line functions_of_crawls[] = {
+    {"2 HF: Jenkins, new salts", {.k = 2, .functions = "jenkins"}},
+    {"2 HF: Jenkins, then MurmurHash", {.k = 2, .functions = "jenkins|murmur2"}},
+    {"2 HF: Jenkins and MurmurHash, then MD5 and SHA-1", {.k = 2, .functions = "jenkins+murmur2|md5+sha1"}},
+    {"3 HF: Jenkins, new salts", {.k = 3, .functions = "jenkins"}},
+    {"3 HF: Jenkins, then MurmurHash", {.k = 3, .functions = "jenkins|murmur2"}},
+    {.name = NULL},
+};
+static const lab_line functions_of_filters[] = {
+    {"2 filters: Jenkins, new salts", {.members = 2, .functions = "jenkins"}},
+    {"2 filters: Jenkins, MurmurHash", {.members = 2, .functions = "jenkins|murmur2"}},
+    {"3 filters: Jenkins, new salts", {.members = 3, .functions = "jenkins"}},
+    {"3 filters: Jenkins, MurmurHash, SHA-1", {.members = 3, .functions = "jenkins|murmur2|sha1"}},
+    {.name = NULL},
+};
+static const lab_line kept_functions[] = {
+    {"2 HF: none kept", {.k = 2, .functions = "jenkins+murmur2|oaat+sip13"}},
+    {"2 HF: one kept", {.k = 2, .functions = "jenkins+murmur2|jenkins+oaat"}},
+    {"3 HF: one kept", {.k = 3, .functions = "jenkins+murmur2+oaat|jenkins+md5+sip13"}},
+    {"3 HF: two kept", {.k = 3, .functions = "jenkins+murmur2+oaat|jenkins+murmur2+sip13"}},
+    {.name = NULL},
+};
+static const lab_line both_approaches[] = {
+    {"non-incremental", {0}}, {"incremental", {.incremental = true}}, {.name = NULL}};
+
 #define JENKINS .functions = "jenkins"
 
 /* One curve for each column, drawn against the number of hash functions of the rows. */
@@ -240,6 +266,29 @@ static const lab_experiment all[] = {
      .base = {JENKINS, .members = 3, .epochs = 2},
      .rows = two_to_four,
      .columns = four_multipliers},
+    {.id = "thesis-temporal-functions",
+     .title = "Temporal strategy with other hash functions in the second crawl",
+     .source = "the thesis, sections 1.5 and 4.2",
+     .note = "M = 2.0. Pages that both of two crawls lose. One function is salted, and its salts are new in the second "
+             "crawl; several functions have no salts.",
+     .base = {.multiplier = 2.0, .epochs = 2},
+     .rows = functions_of_crawls,
+     .columns = both_approaches},
+    {.id = "thesis-spatial-functions",
+     .title = "Spatial strategy with other hash functions in each filter",
+     .source = "the thesis, sections 1.5 and 4.3",
+     .note = "2 HF, M = 2.0, salted.",
+     .base = {.k = 2, .multiplier = 2.0},
+     .rows = functions_of_filters,
+     .columns = both_approaches},
+    {.id = "thesis-kept-functions",
+     .title = "Temporal strategy, non-incremental, if some hash functions are kept",
+     .source = "the thesis, section 1.5",
+     .note = "M = 2.0. Two crawls with different combinations of functions without salts: a function that both have "
+             "gives a URL the same place in both filters.",
+     .base = {.multiplier = 2.0, .epochs = 2},
+     .rows = kept_functions,
+     .columns = rate},
     FIGURE_A("1", 1, 1.7, "One filter"),
     FIGURE_A("2", 1, 2.0, "One filter"),
     FIGURE_A("3", 2, 1.7, "Two filters"),
@@ -328,12 +377,27 @@ bool lab_config_same(const lab_config *a, const lab_config *b)
            a->deletes == b->deletes && strcmp(a->kind ? a->kind : "", b->kind ? b->kind : "") == 0;
 }
 
+/* The parameters of one filter's set; `used` characters of the buffer are taken. */
+static int put_params(char *params, size_t room, int used, const lab_config *config, const char *functions)
+{
+    const char *mode = lab_functions_unsalted(functions) ? "mode=different,functions=" : "mode=salted,hash=";
+    if (used < 0 || (size_t)used >= room)
+        return used;
+    int more = snprintf(params + used, room - (size_t)used, "k=%u,M=%.17g,%s%s", config->k, config->multiplier, mode,
+                        functions);
+    return more < 0 ? more : used + more;
+}
+
 const char *lab_config_set(const lab_config *config, char *params, size_t room)
 {
-    const char *mode = strchr(config->functions, '+') ? "mode=different,functions=" : "mode=salted,hash=";
-    bool spatial = config->members > 1;
+    char names[LAB_FUNCTIONS_ROOM];
+    unsigned lists = lab_functions_lists(config->functions);
+    bool spatial = config->members > 1 && lists == 1;
     int used = spatial ? snprintf(params, room, "F=%u,", config->members) : 0;
-    snprintf(params + used, room - (size_t)used, "k=%u,M=%.17g,%s%s", config->k, config->multiplier, mode,
-             config->functions);
+    for (unsigned i = 0; i < lists; i++) {
+        if (i > 0 && used > 0 && (size_t)used + 1 < room)
+            params[used++] = '|';
+        used = put_params(params, room, used, config, lab_functions_of(config, i, names));
+    }
     return config->kind ? config->kind : spatial ? "spatial" : "classic";
 }

@@ -122,7 +122,7 @@ enum { LAB_MEMBERS_MAX = 8, LAB_EPOCHS_MAX = 4, LAB_TENTHS = 10 };
 
 /* In rows and columns, 0 and NULL leave a field open. */
 typedef struct lab_config {
-    const char *functions; /* "jenkins": salted; "jenkins+murmur2": different functions without salts */
+    const char *functions; /* "jenkins": salted; "jenkins+murmur2": different ones without salts; see below for '|' */
     unsigned k;            /* bits for each URL */
     double multiplier;     /* M in m = n k M */
     unsigned members;      /* filters that must all answer "seen": the spatial strategy */
@@ -167,8 +167,39 @@ lab_config lab_cell_config(const lab_experiment *experiment, size_t row, size_t 
 
 bool lab_config_same(const lab_config *a, const lab_config *b);
 
-/* The set that measures it through the public interface: returns its kind and writes its parameters. */
+/*
+ * The set that measures it through the public interface: returns its kind and writes its parameters. If every filter
+ * has its own functions, there is one set for each filter: their parameters are separated by '|'. The sets of later
+ * crawls are made by vidi_rotate, and those of several filters in a crawl are members (vidi_options.member).
+ */
 const char *lab_config_set(const lab_config *config, char *params, size_t room);
+
+/* ---- hash functions of a configuration: functions.c ---- */
+
+/*
+ * Filters are numbered crawl by crawl, and the members of a crawl in their order. "jenkins|murmur2" gives the first
+ * filter Jenkins's function and the second MurmurHash, each with the salts of its crawl and member. Without '|' all
+ * filters have the same functions.
+ */
+enum { LAB_FUNCTIONS_ROOM = 96 };
+
+unsigned lab_functions_lists(const char *functions); /* one more than there are '|' */
+
+/* The functions of filter number `filter`, written to `names`, which is returned. */
+const char *lab_functions_of(const lab_config *config, unsigned filter, char names[LAB_FUNCTIONS_ROOM]);
+
+/* Of the functions of one filter: how many they are, and whether they are different ones without salts. */
+unsigned lab_functions_count(const char *functions);
+bool lab_functions_unsalted(const char *functions);
+
+/* Whether this build has all of the functions. */
+bool lab_functions_built(const char *functions);
+
+/*
+ * The largest number of functions that two filters have in common. Without salts such a function gives a URL the same
+ * place in both filters, so they err together.
+ */
+unsigned lab_functions_kept(const lab_config *config);
 
 /* ---- what was published ---- */
 

@@ -127,25 +127,14 @@ int lab_measure(lab_results *results, const lab_config *cells, size_t count, con
     return code;
 }
 
-static bool is_built(const char *functions)
-{
-    while (functions) {
-        size_t length = strcspn(functions, "+");
-        if (!vidi__inside_hash_bits((vidi_str){functions, length}))
-            return false;
-        functions = functions[length] ? functions + length + 1 : NULL;
-    }
-    return true;
-}
-
 bool lab_config_built(const lab_config *config)
 {
-    return is_built(config->functions);
+    return lab_functions_built(config->functions);
 }
 
 bool lab_study_built(const lab_study *study)
 {
-    return !study->needs || is_built(study->needs);
+    return !study->needs || lab_functions_built(study->needs);
 }
 
 double lab_cells_work(size_t cells)

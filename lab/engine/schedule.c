@@ -6,9 +6,8 @@
 
 static bool same_family(const lab_family *a, const lab_family *b)
 {
-    return a->functions && b->functions && strcmp(a->functions, b->functions) == 0 && a->spatial == b->spatial &&
-           a->shuffled == b->shuffled && a->epoch == b->epoch && a->member == b->member &&
-           (!a->different || a->k == b->k);
+    return strcmp(a->functions, b->functions) == 0 && a->spatial == b->spatial && a->shuffled == b->shuffled &&
+           a->epoch == b->epoch && a->member == b->member && (!a->different || a->k == b->k);
 }
 
 static size_t find_family(lab_plan *plan, const lab_family *wanted)
@@ -45,8 +44,6 @@ static void add_job(lab_plan *plan, const lab_config *config)
     for (unsigned epoch = 0; epoch < config->epochs; epoch++)
         for (unsigned member = 0; member < config->members; member++) {
             lab_family family = {
-                .functions = config->functions,
-                .different = strchr(config->functions, '+') != NULL,
                 .spatial = config->members > 1,
                 .shuffled = config->shuffled && epoch > 0,
                 .epoch = epoch,
@@ -54,9 +51,40 @@ static void add_job(lab_plan *plan, const lab_config *config)
                 .k = config->k,
                 .multiplier = config->multiplier,
             };
+            lab_functions_of(config, epoch * config->members + member, family.functions);
+            family.different = lab_functions_unsalted(family.functions);
             lab_array array = {find_family(plan, &family), config->k, config->multiplier};
             job->arrays[job->count++] = find_array(plan, &array);
         }
+}
+
+static int by_filter(const void *a, const void *b)
+{
+    const lab_family *x = a, *y = b;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    if (x->member != y->member)
+        return x->member < y->member ? -1 : 1;
+    return x->first < y->first ? -1 : 1;
+}
+
+/* Orders the families by crawl and member, and otherwise as they were found; updates the arrays. */
+static int sort_families(lab_plan *plan)
+{
+    size_t *now = malloc(plan->family_count * sizeof *now);
+    if (!now)
+        return lab_fail(VIDI_EMEMORY, "no memory for a plan of %zu filters", plan->array_count);
+    for (size_t i = 0; i < plan->family_count; i++)
+        plan->families[i].first = i;
+    qsort(plan->families, plan->family_count, sizeof *plan->families, by_filter);
+    for (size_t i = 0; i < plan->family_count; i++) {
+        now[plan->families[i].first] = i;
+        plan->families[i].first = 0;
+    }
+    for (size_t i = 0; i < plan->array_count; i++)
+        plan->arrays[i].family = now[plan->arrays[i].family];
+    free(now);
+    return VIDI_OK;
 }
 
 static int by_family(const void *a, const void *b)
@@ -93,15 +121,35 @@ static int sort_arrays(lab_plan *plan)
     return VIDI_OK;
 }
 
+/* Filters that share all functions and have no salts are one filter; those that share some need theory of their own. */
+static int check_functions(const lab_config *config)
+{
+    char names[LAB_FUNCTIONS_ROOM];
+    unsigned filters = config->members * config->epochs, lists = lab_functions_lists(config->functions);
+    unsigned kept = lab_functions_kept(config);
+    if (strlen(config->functions) >= LAB_FUNCTIONS_ROOM)
+        return lab_fail(VIDI_EOPTION, "'%s' names too many hash functions", config->functions);
+    if (lists > 1 && lists != filters)
+        return lab_fail(VIDI_EOPTION, "'%s' gives hash functions to %u filters, but there are %u in all crawls",
+                        config->functions, lists, filters);
+    for (unsigned i = 0; i < lists && filters > 1; i++)
+        if (lab_functions_unsalted(lab_functions_of(config, i, names)) && lab_functions_count(names) != config->k)
+            return lab_fail(VIDI_EOPTION, "'%s' are not %u functions, as k says", names, config->k);
+    if (kept == config->k)
+        return lab_fail(VIDI_EOPTION, "different functions have no salts to tell filters or crawls apart by; give one "
+                                      "function, or other functions for each filter, as in a+b|c+d");
+    if (kept > 0 && (filters > 2 || config->incremental))
+        return lab_fail(VIDI_EOPTION, "filters without salts that share a function must be two and not incremental");
+    return VIDI_OK;
+}
+
 static int check(const lab_config *config)
 {
     if (config->members < 1 || config->members > LAB_MEMBERS_MAX)
         return lab_fail(VIDI_EOPTION, "there can be 1 to %d filters, not %u", LAB_MEMBERS_MAX, config->members);
     if (config->epochs < 1 || config->epochs > LAB_EPOCHS_MAX)
         return lab_fail(VIDI_EOPTION, "there can be 1 to %d crawls, not %u", LAB_EPOCHS_MAX, config->epochs);
-    if (strchr(config->functions, '+') && config->members * config->epochs > 1)
-        return lab_fail(VIDI_EOPTION, "different functions have no salts to tell filters or crawls apart by; give one "
-                                      "function");
+    LAB_TRY(check_functions(config));
     if (config->kind && (config->members > 1 || config->epochs > 1 || config->incremental))
         return lab_fail(VIDI_EOPTION, "a cell of kind %s has one filter and one crawl and is not incremental",
                         config->kind);
@@ -130,7 +178,10 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
         if (job == plan->job_count)
             add_job(plan, &cells[i]);
     }
-    return plan->array_count ? sort_arrays(plan) : VIDI_OK;
+    if (plan->array_count == 0)
+        return VIDI_OK;
+    LAB_TRY(sort_families(plan));
+    return sort_arrays(plan);
 }
 
 void lab_plan_free(lab_plan *plan)

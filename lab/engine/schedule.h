@@ -3,7 +3,9 @@
  *
  *   job      a configuration; cells with equal configurations share it
  *   array    the m bits of a filter, which a run fills; jobs that need the same one share it
- *   family   the arrays whose values come from the same salts: a URL is hashed once for all of them
+ *   family   the arrays whose values come from the same functions and salts: a URL is hashed once for all of them
+ *
+ * Families are ordered by crawl and member, so a job's filters are filled in the order in which it lists them.
  *
  * The salts are those of a set that is created through the public interface with the run's key (lab_config_set says
  * which set): set key, epoch key, member key. So each job can be repeated through the public interface.
@@ -14,7 +16,7 @@
 #include "lab/engine/lab.h"
 
 typedef struct lab_family {
-    const char *functions;
+    char functions[LAB_FUNCTIONS_ROOM];
     bool different; /* different hash functions, without salts */
     bool spatial;   /* a member of a spatial set; otherwise a classic set */
     bool shuffled;  /* inserts the URLs in the order of its epoch */

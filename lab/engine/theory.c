@@ -25,6 +25,16 @@
  * must.
  *
  * Incremental with a different order in each crawl: every crawl loses a random set of URLs, and these overlap by chance.
+ *
+ * Two filters without salts that share s of their k functions, non-incremental: a shared function gives a URL the same
+ * place in both, which is set in both with a probability g of more than f^2. Let z be the share of places that are zero
+ * in the first filter, y in the second, and x in both; then g = 1 - z - y + x, and both filters see a URL with
+ * probability P = g^s (1-z)^(k-s) (1-y)^(k-s). The marks of shared functions fall into both filters, the others into
+ * one. A place is zero in U if no mark of those that count for U falls on it, so
+ *
+ *   E U = (1-1/m)^|U|    Cov(U, V) = [(1-1/m)^|U or V| - E U E V + (m-1) ((1-2/m)^|U and V| (1-1/m)^|U xor V| - E U E V)] / m
+ *
+ * and Var P = sum of dP/dU dP/dV Cov(U, V).
  */
 #include "lab/engine/lab.h"
 
@@ -59,6 +69,51 @@ static lab_theory full(double n, double m, double k, double filters)
     double spread = mean * mean * (pow(1 + k * k * f.variance / (f.mean * f.mean), filters) - 1);
     return (lab_theory){n * mean, n * mean * (1 - mean) + n * (n - 1) * spread, n};
 }
+
+/* ---- two filters that share functions ---- */
+
+/* Marks that fall into both filters, into the first alone and into the second alone: as sets, bits 1, 2 and 4. */
+enum { MARKS = 3, ZEROS = 3 };
+
+typedef struct sharing {
+    double m, marks[MARKS];
+} sharing;
+
+static double marks_in(const sharing *of, unsigned set)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < MARKS; i++)
+        sum += set >> i & 1 ? of->marks[i] : 0;
+    return sum;
+}
+
+static double zero_share(const sharing *of, unsigned set)
+{
+    return exp(marks_in(of, set) * log1p(-1 / of->m));
+}
+
+static double covariance(const sharing *of, unsigned u, unsigned v)
+{
+    double apart = zero_share(of, u) * zero_share(of, v);
+    double two_places = exp(marks_in(of, u & v) * log1p(-2 / of->m)) * zero_share(of, u ^ v);
+    return (zero_share(of, u | v) - apart + (of->m - 1) * (two_places - apart)) / of->m;
+}
+
+static lab_theory full_and_sharing(double n, double m, double k, double shared)
+{
+    static const unsigned sets[ZEROS] = {1 | 2, 1 | 4, 1 | 2 | 4}; /* zero in the first, in the second, in both */
+    sharing of = {m, {shared * n, (k - shared) * n, (k - shared) * n}};
+    double fill = 1 - zero_share(&of, sets[0]), both = 1 - 2 * zero_share(&of, sets[0]) + zero_share(&of, sets[2]);
+    double mean = pow(both, shared) * pow(fill, 2 * (k - shared)), spread = 0;
+    double of_both = mean * shared / both, of_one = -of_both - mean * (k - shared) / fill;
+    double slopes[ZEROS] = {of_one, of_one, of_both};
+    for (unsigned i = 0; i < ZEROS; i++)
+        for (unsigned j = 0; j < ZEROS; j++)
+            spread += slopes[i] * slopes[j] * covariance(&of, sets[i], sets[j]);
+    return (lab_theory){n * mean, n * mean * (1 - mean) + n * (n - 1) * spread, n};
+}
+
+/* ---- filters that fill up ---- */
 
 typedef struct filling {
     double m, k, filters, last; /* last: P of the URL after the last one that counts */
@@ -114,8 +169,9 @@ lab_theory lab_theory_of(const lab_config *config, uint64_t urls)
     double n = (double)urls, k = config->k;
     double m = lab_bits(n, k, config->multiplier);
     double filters = (double)config->members * config->epochs;
+    unsigned kept = lab_functions_kept(config);
     if (!config->incremental)
-        return full(n, m, k, filters);
+        return kept ? full_and_sharing(n, m, k, kept) : full(n, m, k, filters);
     uint64_t counted = urls * config->tenths / LAB_TENTHS;
     double asked = (double)counted;
     if (!config->shuffled)
