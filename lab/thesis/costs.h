@@ -25,11 +25,12 @@ lab_judge_entry lab_memory_judge, lab_memory_collections_judge;
 
 /* costs_time.c: times of the filters, divided by those of the row with 3 functions. */
 lab_measure_run lab_time_ask_one_measure, lab_time_ask_two_measure, lab_time_ask_three_measure,
-    lab_time_break_one_measure, lab_time_break_two_measure, lab_time_break_three_measure, lab_time_add_one_measure,
-    lab_time_add_two_measure, lab_time_add_three_measure;
+    lab_time_break_one_measure, lab_time_break_two_measure, lab_time_break_three_measure, lab_time_inner_two_measure,
+    lab_time_inner_three_measure, lab_time_add_one_measure, lab_time_add_two_measure, lab_time_add_three_measure;
 lab_judge_entry lab_time_judge;
 
-/* costs_collections.c: times of `list` and `hashset`, divided by that of a filter with 3 functions and M = 2.0. */
+/* costs_collections.c: times of lists and of `hashset`, divided by that of a filter with 3 functions and M = 2.0. */
+extern const char *const lab_add_rows[];
 lab_measure_run lab_time_add_collections_measure, lab_time_ask_collections_measure;
 lab_judge_entry lab_time_collections_judge;
 
@@ -47,6 +48,20 @@ lab_judge_entry lab_time_members_judge;
  */
 void lab_cost_compare(lab_entry *entry, const char *printed, const char *base, double tolerance);
 
+/* ---- a list that appends: costs_collections.c ---- */
+
+/* Copies of URLs in an array that grows; nothing is looked up. Begin with {.count = 0}. */
+typedef struct lab_appended {
+    size_t *ends; /* where each URL ends in `bytes` */
+    size_t count, ends_room;
+    char *bytes;
+    size_t used, bytes_room;
+} lab_appended;
+
+int lab_appended_add(lab_appended *list, vidi_str url);
+vidi_str lab_appended_at(const lab_appended *list, size_t index);
+void lab_appended_free(lab_appended *list);
+
 /* ---- the filters that are timed ---- */
 
 /*
@@ -56,7 +71,12 @@ void lab_cost_compare(lab_entry *entry, const char *printed, const char *base, d
  */
 typedef struct lab_timed lab_timed;
 
-typedef enum lab_deed { LAB_ADD, LAB_ASK_EAGER, LAB_ASK_BREAK } lab_deed;
+typedef enum lab_deed {
+    LAB_ADD,
+    LAB_ASK_EAGER, /* looks at every bit of every filter */
+    LAB_ASK_INNER, /* algorithm 4 as printed: a zero bit ends the loop over one filter's functions alone */
+    LAB_ASK_BREAK  /* algorithm 2, and what the text says of algorithm 4: the first zero bit ends the lookup */
+} lab_deed;
 
 /*
  * Filters of the same run share their salts: one with fewer functions has the first ones. Call lab_timed_free in every

@@ -59,6 +59,19 @@ static bool ask_eagerly(const lab_timed *timed, vidi_str url)
     return seen;
 }
 
+/* The thesis, algorithm 4 as printed: its `break` leaves the inner loop, and the next filter is queried all the same. */
+static bool ask_each_filter(const lab_timed *timed, vidi_str url)
+{
+    bool seen = true;
+    for (unsigned i = 0; i < timed->members; i++)
+        for (unsigned j = 0; j < timed->k; j++)
+            if (!vidi__inside_bloom_lookup_one(timed->member[i], j, url)) {
+                seen = false;
+                break;
+            }
+    return seen;
+}
+
 /* The thesis, algorithm 2: stops at the first zero bit. */
 static bool ask_until_settled(const lab_timed *timed, vidi_str url)
 {
@@ -75,6 +88,7 @@ uint64_t lab_timed_do(lab_timed *timed, lab_deed deed, const vidi_str *urls, uin
     for (uint64_t i = 0; i < count; i++)
         seen += deed == LAB_ADD         ? add(timed, urls[i])
                 : deed == LAB_ASK_EAGER ? ask_eagerly(timed, urls[i])
+                : deed == LAB_ASK_INNER ? ask_each_filter(timed, urls[i])
                                         : ask_until_settled(timed, urls[i]);
     return seen;
 }
