@@ -77,9 +77,7 @@ static void add_salted(lab_contest *contest, const lab_book *book, const char *i
                         lab_book_entry(book, id, table->entries[i * table->columns].row, "FP"), id);
 }
 
-/* Judges a contest whose pairs the claim says are equal. */
-static lab_holding judge_equal(const lab_claim *claim, lab_contest *contest, const char *what, char *sentence,
-                               size_t room)
+lab_holding lab_claim_equal(const lab_claim *claim, lab_contest *contest, const char *what, char *sentence, size_t room)
 {
     char ratio[LAB_RATIO_ROOM];
     if (contest->count == 0)
@@ -101,7 +99,8 @@ static lab_holding judge_salts(const lab_claim *claim, const lab_book *book, cha
     lab_contest contest = {.count = 0};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         add_salted(&contest, book, ids[i]);
-    return judge_equal(claim, &contest, "comparisons of different functions with one salted function", sentence, room);
+    return lab_claim_equal(claim, &contest, "comparisons of different functions with one salted function", sentence,
+                           room);
 }
 
 /* ---- conclusions ---- */
@@ -130,7 +129,8 @@ static lab_holding judge_filters_or_functions(const lab_claim *claim, const lab_
     for (size_t i = 0; i < sizeof incremental / sizeof *incremental; i++)
         lab_contest_add(&contest, lab_book_entry(book, id, incremental[i][0], incremental[i][1]),
                         lab_book_entry(book, id, incremental[i][2], incremental[i][3]), id);
-    return judge_equal(claim, &contest, "pairs of one filter with F k functions and F filters with k", sentence, room);
+    return lab_claim_equal(claim, &contest, "pairs of one filter with F k functions and F filters with k", sentence,
+                           room);
 }
 
 /* Compares the other functions of a table with Jenkins's. */
@@ -215,6 +215,59 @@ const lab_claim lab_thesis_claims[] = {
      .evidence = "thesis-5.2 thesis-5.3 thesis-5.6 thesis-5.7",
      .judge = judge_salts,
      .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-other-functions",
+     .source = QUESTION,
+     .text =
+         "Other hash functions in the second crawl or in each filter reduce false positives as much as new salts do",
+     .evidence = "thesis-temporal-functions thesis-spatial-functions",
+     .judge = lab_claim_other_functions,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-other-combination",
+     .source = QUESTION,
+     .text = "A different combination of hash functions for a revisit reduces false positives",
+     .evidence = "thesis-5.6 thesis-kept-functions",
+     .judge = lab_claim_other_combination,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-imperfect",
+     .source = "the thesis, section 3.5.3",
+     .text = "Hash functions are not perfectly random, so the rate is higher in reality than equation (3.5) says",
+     .evidence = "thesis-5.5 thesis-5.6 thesis-5.7 thesis-5.9",
+     .judge = lab_claim_imperfect,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-same-values",
+     .source = "the thesis, section 4.2",
+     .text = "In the worst case a URL collides in every crawl, and its page is never fetched",
+     .evidence = "thesis-salt-place",
+     .judge = lab_claim_same_values,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-worst-case",
+     .source = "the thesis, section 5.2.2",
+     .text = "The non-incremental approach shows the worst case",
+     .evidence = "thesis-5.9 thesis-5.16 thesis-5.17 thesis-5.18 thesis-fig-5.1",
+     .judge = lab_claim_worst_case,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-doubling",
+     .source = "the thesis, sections 5.4.1 and 5.4.2",
+     .text = "A second function with twice the bits reduces the rate to almost a fourth if incremental, and to less "
+             "than half if not",
+     .evidence = "thesis-5.1 thesis-5.2 thesis-5.5 thesis-5.6",
+     .judge = lab_claim_doubling,
+     .margin = 0.15,
+     .margin_reason = "our reading of \"almost\""},
+    {.id = "thesis-late",
+     .source = "the thesis, section 5.8.1",
+     .text = "With three functions the rate is relatively high after about 600,000 of 1,000,000 URLs",
+     .evidence = "thesis-fig-A.1 thesis-fig-A.2 thesis-fig-A.3 thesis-fig-A.4",
+     .judge = lab_claim_late,
+     .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-only-temporal",
+     .source = "the thesis, sections 5.9 and 6.5",
+     .text =
+         "With equally many functions in all, several filters in two crawls lose as many pages as one filter in two "
+         "crawls",
+     .evidence = "thesis-5.16 thesis-5.20 thesis-5.21",
+     .judge = lab_claim_only_temporal,
+     .margin = LAB_RATE_MARGIN},
     {.id = "thesis-filters-or-functions",
      .source = "the thesis, sections 5.8 and 6.4",
      .text = "F filters of k functions lose as many pages as one filter of F k functions",
@@ -227,6 +280,12 @@ const lab_claim lab_thesis_claims[] = {
      .evidence = "thesis-5.1 thesis-5.2 thesis-5.3",
      .judge = judge_choice_of_function,
      .margin = LAB_RATE_MARGIN},
+    {.id = "thesis-hash-time",
+     .source = "the thesis, sections 5.4 and 5.4.3",
+     .text = "Jenkins's function and MurmurHash are faster than MD5 and SHA-1",
+     .evidence = "thesis-hash-time",
+     .judge = lab_claim_hash_time,
+     .margin = LAB_TIME_MARGIN},
     {.id = "thesis-pages-missed",
      .source = "the thesis, section 5.7.1",
      .text = "What two crawls miss follows from how full the filter is: with 3 functions and M = 2.0 some 640 pages in "
@@ -273,6 +332,12 @@ const lab_claim lab_thesis_claims[] = {
      .judge = lab_claim_time_break,
      .margin = 0.3,
      .margin_reason = "a lookup also takes time that does not depend on the functions"},
+    {.id = "thesis-early-exit",
+     .source = "the thesis, section 4.3 and algorithm 4",
+     .text = "A lookup in several filters ends at the first zero bit",
+     .evidence = "thesis-A-filters",
+     .judge = lab_claim_early_exit,
+     .margin = LAB_TIME_MARGIN},
     {.id = "thesis-time-multiplier",
      .source = "the thesis, section 6.1",
      .text = "A larger M takes hardly more time",

@@ -83,7 +83,111 @@ typedef struct verdict_case {
         }                                                                                                              \
     }
 
+#define COMBINATION(none_kept, one_kept)                                                                               \
+    {                                                                                                                  \
+        {"thesis-5.6", "Jenkins and MurmurHash", "FP", 15.5},                                                          \
+            {"thesis-kept-functions", "2 HF: none kept", "FP", none_kept},                                             \
+            {"thesis-kept-functions", "2 HF: one kept", "FP", one_kept},                                               \
+        {                                                                                                              \
+            "thesis-kept-functions", "3 HF: two kept", "FP", 1.4                                                       \
+        }                                                                                                              \
+    }
+#define HASHES(jenkins, murmur, md5, sha1)                                                                             \
+    {                                                                                                                  \
+        {"thesis-hash-time", "Jenkins", "salt and URL", jenkins},                                                      \
+            {"thesis-hash-time", "MurmurHash", "salt and URL", murmur},                                                \
+            {"thesis-hash-time", "MD5", "salt and URL", md5},                                                          \
+        {                                                                                                              \
+            "thesis-hash-time", "SHA-1", "salt and URL", sha1                                                          \
+        }                                                                                                              \
+    }
+#define SALT_PLACE(before, after)                                                                                      \
+    {                                                                                                                  \
+        {"thesis-salt-place", "MurmurHash", "8 HF, 5.0 M, salt before", before},                                       \
+            {"thesis-salt-place", "MurmurHash", "8 HF, 5.0 M, salt after", after},                                     \
+        {                                                                                                              \
+            "thesis-salt-place", "one-at-a-time", "8 HF, 5.0 M, salt after", 0.006                                     \
+        }                                                                                                              \
+    }
+#define WORST(filling)                                                                                                 \
+    {                                                                                                                  \
+        {"thesis-5.9", "3 HF", "2.0 M", 6.09}, {"thesis-5.17", "3 HF", "1 filter 2.0 M", filling},                     \
+            {"thesis-5.16", "3 HF", "2.0 M", 0.37}, {"thesis-fig-5.1", "3 HF", "same order", 0.064},                   \
+            {"thesis-5.18", "3 HF", "2.0 M", 0.37},                                                                    \
+        {                                                                                                              \
+            "thesis-5.17", "3 HF", "2 filters 2.0 M", 0.064                                                            \
+        }                                                                                                              \
+    }
+#define DOUBLING(two, two_full)                                                                                        \
+    {                                                                                                                  \
+        {"thesis-5.1", "Jenkins", "FP", 21.3}, {"thesis-5.2", "Jenkins (seeded)", "FP", two},                          \
+            {"thesis-5.5", "Jenkins", "FP", 39.3},                                                                     \
+        {                                                                                                              \
+            "thesis-5.6", "Jenkins (seeded)", "FP", two_full                                                           \
+        }                                                                                                              \
+    }
+#define LATE(early, early_more)                                                                                        \
+    {                                                                                                                  \
+        {"thesis-fig-A.1", "3 HF", "first 60 %", early}, {"thesis-fig-A.1", "3 HF", "all", 2.6},                       \
+            {"thesis-fig-A.2", "3 HF", "first 60 %", 0.5}, {"thesis-fig-A.2", "3 HF", "all", 1.76},                    \
+            {"thesis-fig-A.3", "3 HF", "first 60 %", 0.01}, {"thesis-fig-A.3", "3 HF", "all", 0.13},                   \
+            {"thesis-fig-A.4", "3 HF", "first 60 %", 0.004}, {"thesis-fig-A.4", "3 HF", "all", 0.064},                 \
+            {"thesis-fig-A.2", "6 HF", "first 60 %", early_more},                                                      \
+        {                                                                                                              \
+            "thesis-fig-A.2", "6 HF", "all", 0.064                                                                     \
+        }                                                                                                              \
+    }
+#define EXIT(printed, said)                                                                                            \
+    {                                                                                                                  \
+        {"thesis-A-filters", "3 filters", "query, first zero bit of each filter", printed},                            \
+        {                                                                                                              \
+            "thesis-A-filters", "3 filters", "query, first zero bit", said                                             \
+        }                                                                                                              \
+    }
+#define OTHER_FUNCTIONS "thesis-temporal-functions"
+#define OTHER_FILTERS "thesis-spatial-functions"
+
 static const verdict_case cases[] = {
+    {"thesis-other-functions",
+     LAB_HOLDS,
+     {{OTHER_FUNCTIONS, "2 HF: Jenkins, new salts", "non-incremental", 2.4},
+      {OTHER_FUNCTIONS, "2 HF: Jenkins, then MurmurHash", "non-incremental", 2.401}}},
+    {"thesis-other-functions",
+     LAB_DOES_NOT_HOLD,
+     {{OTHER_FILTERS, "3 filters: Jenkins, new salts", "incremental", 0.064},
+      {OTHER_FILTERS, "3 filters: Jenkins, MurmurHash, SHA-1", "incremental", 0.07}}},
+    {"thesis-other-combination", LAB_CONDITIONS, COMBINATION(2.4, 4.0)},
+    {"thesis-other-combination", LAB_HOLDS, COMBINATION(2.4, 2.4)},
+    {"thesis-other-combination", LAB_DOES_NOT_HOLD, COMBINATION(2.4, 15.5)},
+    {"thesis-other-combination", LAB_UNJUDGED, COMBINATION(2.4, 4.0)},
+    {"thesis-imperfect", LAB_DOES_NOT_HOLD, {{"thesis-5.5", "MD5", "FP", 39.4}}},
+    {"thesis-imperfect", LAB_DOES_NOT_HOLD, {{"thesis-5.9", "4 HF", "3.0 M", 0.646}}}, /* (1 - e^(-1/3))^4 = 0.6456 % */
+    {"thesis-imperfect", LAB_HOLDS, {{"thesis-5.9", "4 HF", "3.0 M", 0.67}}},
+    {"thesis-imperfect", LAB_HOLDS, {{"thesis-5.7", "SHA-1 (seeded)", "FP", 6.4}}},
+    {"thesis-imperfect", LAB_UNJUDGED, {{"thesis-5.6", "SHA-1 (seeded)", "FP", 15.5}}},
+    {"thesis-hash-time", LAB_HOLDS, HASHES(50, 40, 190, 100)},
+    {"thesis-hash-time", LAB_DOES_NOT_HOLD, HASHES(50, 40, 190, 45)},
+    {"thesis-hash-time", LAB_DOES_NOT_HOLD, HASHES(50, 40, 190, 55)}, /* within the margin */
+    {"thesis-same-values", LAB_CONDITIONS, SALT_PLACE(0.0001, 0.0006)},
+    {"thesis-same-values", LAB_DOES_NOT_HOLD, SALT_PLACE(0.0001, 0.0001)},
+    {"thesis-same-values", LAB_HOLDS, SALT_PLACE(0.0006, 0.0006)},
+    {"thesis-worst-case", LAB_HOLDS, WORST(1.76)},
+    {"thesis-worst-case", LAB_DOES_NOT_HOLD, WORST(6.09)},
+    {"thesis-worst-case", LAB_UNJUDGED, WORST(1.76)},
+    {"thesis-doubling", LAB_HOLDS, DOUBLING(5.8, 15.5)},
+    {"thesis-doubling", LAB_CONDITIONS, DOUBLING(11, 15.5)},
+    {"thesis-doubling", LAB_DOES_NOT_HOLD, DOUBLING(11, 25)},
+    {"thesis-late", LAB_CONDITIONS, LATE(0.8, 0.004)},
+    {"thesis-late", LAB_HOLDS, LATE(0.8, 0.06)},
+    {"thesis-late", LAB_DOES_NOT_HOLD, LATE(2.3, 0.004)},
+    {"thesis-only-temporal",
+     LAB_HOLDS,
+     {{"thesis-5.16", "4 HF", "1.7 M", 0.153}, {"thesis-5.20", "2 HF", "1.7 M", 0.1532}}},
+    {"thesis-only-temporal",
+     LAB_DOES_NOT_HOLD,
+     {{"thesis-5.16", "6 HF", "2.0 M", 0.0014}, {"thesis-5.21", "2 HF", "2.0 M", 0.001}}},
+    {"thesis-early-exit", LAB_DOES_NOT_HOLD, EXIT(2.9, 1.0)},
+    {"thesis-early-exit", LAB_HOLDS, EXIT(1.05, 1.0)},
     {"thesis-temporal", LAB_HOLDS, {{"thesis-5.9", "3 HF", "1.7 M", 8.8}, {"thesis-5.16", "3 HF", "1.7 M", 0.77}}},
     {"thesis-temporal",
      LAB_DOES_NOT_HOLD,
@@ -224,11 +328,13 @@ static const verdict_case cases[] = {
      LAB_HOLDS,
      {{"thesis-5.14", "ArrayList", "time", 0.1},
       {"thesis-5.14", "HashSet", "time", 0.3},
+      {"thesis-5.14", "a list that looks up first", "time", 3500},
       {"thesis-5.15", "ArrayList", "time", 7000}}},
     {"thesis-list-time",
      LAB_CONDITIONS,
      {{"thesis-5.14", "ArrayList", "time", 0.4},
       {"thesis-5.14", "HashSet", "time", 0.3},
+      {"thesis-5.14", "a list that looks up first", "time", 3500},
       {"thesis-5.15", "ArrayList", "time", 7000}}},
     {"thesis-scalable", LAB_CONDITIONS, SCALABLE(4.7, 0.2209, 99, 16)},
     {"thesis-scalable", LAB_HOLDS, SCALABLE(4.7, 0.2209, 99, 5)},
@@ -254,7 +360,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 /* What theory says of each cell, where a claim asks for it. */
 static double theory_of(const char *claim)
 {
-    return strcmp(claim, "thesis-pages-missed") == 0 ? 0.08 : 1.76;
+    return strcmp(claim, "thesis-pages-missed") == 0 ? 0.08 : strcmp(claim, "thesis-same-values") == 0 ? 0.0001 : 1.76;
 }
 
 /* All cells but number `without`. */
@@ -332,6 +438,8 @@ static void a_coin_toss_is_no_verdict(void **state)
         {"thesis-time-multiplier",
          LAB_CONDITIONS,
          {{TIME, "3 HF, 2.0 M: 6 bits", KNOWN, 100}, {TIME, MORE_M, KNOWN, 110}}},
+        {"thesis-hash-time", LAB_CONDITIONS, HASHES(50, 40, 58, 57)},
+        {"thesis-early-exit", LAB_CONDITIONS, EXIT(1.2, 1.0)},
     };
     static made_book made;
     char sentence[SENTENCE];
@@ -414,8 +522,19 @@ static void a_measured_book_is_judged(void **state)
         "thesis-5.17",
         "thesis-5.18",
         "thesis-5.19",
+        "thesis-5.5",
         "thesis-5.20",
+        "thesis-5.21",
         "thesis-fig-5.1",
+        "thesis-fig-A.1",
+        "thesis-fig-A.2",
+        "thesis-fig-A.3",
+        "thesis-fig-A.4",
+        "thesis-temporal-functions",
+        "thesis-spatial-functions",
+        "thesis-kept-functions",
+        "thesis-hash-time",
+        "thesis-salt-place",
         "further-delay",
         "further-scalable",
         "further-scalable-memory",
