@@ -107,21 +107,20 @@ lab_holding lab_claim_doubling(const lab_claim *claim, const lab_book *book, cha
 
 /* ---- both strategies, or the temporal one alone ---- */
 
+/* Cells that lose fewer pages cannot tell, and more pairs would make every interval wider. */
 lab_holding lab_claim_only_temporal(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const struct {
-        const char *id, *row, *joined;
-    } rows[] = {{"thesis-5.20", "2 HF", "4 HF"},
-                {"thesis-5.20", "3 HF", "6 HF"},
-                {"thesis-5.20", "4 HF", "8 HF"},
-                {"thesis-5.21", "2 HF", "6 HF"},
-                {"thesis-5.21", "3 HF", "9 HF"}};
-    static const char *const columns[] = {"1.7 M", "2.0 M", "2.5 M", "3.0 M"};
+        const char *id, *row, *column, *joined;
+    } cells[] = {{"thesis-5.20", "2 HF", "1.7 M", "4 HF"},
+                 {"thesis-5.20", "2 HF", "2.0 M", "4 HF"},
+                 {"thesis-5.20", "2 HF", "2.5 M", "4 HF"},
+                 {"thesis-5.20", "3 HF", "1.7 M", "6 HF"},
+                 {"thesis-5.21", "2 HF", "1.7 M", "6 HF"}};
     lab_contest contest = {.count = 0};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
-            lab_contest_add(&contest, lab_book_entry(book, "thesis-5.16", rows[i].joined, columns[j]),
-                            lab_book_entry(book, rows[i].id, rows[i].row, columns[j]), rows[i].id);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        lab_contest_add(&contest, lab_book_entry(book, "thesis-5.16", cells[i].joined, cells[i].column),
+                        lab_book_entry(book, cells[i].id, cells[i].row, cells[i].column), cells[i].id);
     return lab_claim_equal(claim, &contest, "pairs of one filter with F k functions and F filters with k in two crawls",
                            sentence, room);
 }
