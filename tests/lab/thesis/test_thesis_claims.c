@@ -500,7 +500,7 @@ static bool has_evidence(const lab_book *book, const lab_claim *claim)
     char ids[SENTENCE], *rest = NULL;
     snprintf(ids, sizeof ids, "%s", claim->evidence);
     for (char *id = strtok_r(ids, " ", &rest); id; id = strtok_r(NULL, " ", &rest))
-        if (!lab_book_find(book, id))
+        if (!lab_book_find(book, id) || (lab_study_find(id) && !lab_study_built(lab_study_find(id))))
             return false;
     return true;
 }
