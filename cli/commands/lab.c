@@ -453,7 +453,7 @@ const cli_command cli_lab = {
         "farther. 'misprint': an overview differs from the table that it repeats. 'differs': it is not what we "
         "measured, and chance "
         "plays no part. 'measured': no figure was published. 'fails': our own measurement does not fit theory. "
-        "'not built': this build lacks the hash function.\n"
+        "'not built': this build lacks what it needs.\n"
         "If 'run', 'report' or 'cell' is interrupted, give the same command again: it continues where it "
         "stopped and prints the same numbers as without the interruption. Finished runs are kept in "
         "$XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "

@@ -51,6 +51,13 @@ int lab_eigen_make(vidi_set **set, const lab_eigen_filter *filter, const char *h
  */
 lab_theory lab_eigen_theory(const lab_eigen_filter *filter, uint64_t n, double features, double known);
 
+/* The same for regions of any size, and for any number of lookups of URLs with known and with unknown features. */
+typedef struct lab_eigen_load {
+    double n, features, known, unknown;
+} lab_eigen_load;
+
+lab_theory lab_eigen_theory_in(const lab_eigen_filter *filter, double first, double second, lab_eigen_load load);
+
 /* ---- the parts of the experiments, which eigen_experiments.c lists ---- */
 
 /* eigen_depth.c */
@@ -77,5 +84,17 @@ double lab_eigen_chance(double n); /* expected number of equal pairs among n ran
 /* eigen_time.c */
 extern const char *const lab_eigen_timed[], *const lab_eigen_deeds[];
 lab_measure_run lab_eigen_time_measure;
+
+/* eigen_growth.c */
+extern const char *const lab_eigen_growth_rows[], *const lab_eigen_growth_columns[];
+lab_measure_run lab_eigen_growth_measure;
+lab_judge_entry lab_eigen_growth_judge;
+
+/* eigen_database.c */
+extern const char *const lab_eigen_database_rows[], *const lab_eigen_database_space_rows[];
+extern const char *const lab_eigen_database_columns[];
+lab_measure_run lab_eigen_database_measure, lab_eigen_database_space_measure;
+lab_judge_entry lab_eigen_database_space_judge;
+bool lab_eigen_has_database(void);
 
 #endif

@@ -56,16 +56,23 @@ static double power_variance(lab_fill fill, double k)
     return slope * slope * fill.variance;
 }
 
+lab_theory lab_eigen_theory_in(const lab_eigen_filter *filter, double first, double second, lab_eigen_load load)
+{
+    lab_fill fill = lab_fill_after((double)filter->k * load.n, first);
+    double a = lab_fill_power(fill, filter->k), b = 1, spread = 0;
+    if (filter->feature) {
+        lab_fill features = lab_fill_after(filter->d * load.features, second);
+        b = lab_fill_power(features, filter->d);
+        spread = pow(load.unknown * a, 2) * power_variance(features, filter->d);
+    }
+    double passing = load.known + load.unknown * b;
+    spread += pow(passing, 2) * power_variance(fill, filter->k);
+    return (lab_theory){passing * a, load.known * a * (1 - a) + load.unknown * a * b * (1 - a * b) + spread,
+                        load.known + load.unknown};
+}
+
 lab_theory lab_eigen_theory(const lab_eigen_filter *filter, uint64_t n, double features, double known)
 {
-    lab_fill first = lab_fill_after((double)filter->k * (double)n, (double)lab_eigen_first(filter, n));
-    double a = lab_fill_power(first, filter->k), b = 1, spread = 0, unknown = (double)n - known;
-    if (filter->feature) {
-        lab_fill second = lab_fill_after(filter->d * features, (double)lab_eigen_second(filter, n));
-        b = lab_fill_power(second, filter->d);
-        spread = pow(unknown * a, 2) * power_variance(second, filter->d);
-    }
-    spread += pow(known + unknown * b, 2) * power_variance(first, filter->k);
-    return (lab_theory){(known + unknown * b) * a, known * a * (1 - a) + unknown * a * b * (1 - a * b) + spread,
-                        (double)n};
+    lab_eigen_load load = {.n = (double)n, .features = features, .known = known, .unknown = (double)n - known};
+    return lab_eigen_theory_in(filter, (double)lab_eigen_first(filter, n), (double)lab_eigen_second(filter, n), load);
 }

@@ -308,7 +308,7 @@ typedef enum lab_verdict {
     LAB_ANOMALOUS, /* more than that */
     LAB_MISPRINT,  /* an overview that differs from the table it repeats */
     LAB_DIFFERS,   /* differs from our measurement, where chance plays no part or an unknown one */
-    LAB_NOT_BUILT, /* not measured, because this build lacks a hash function */
+    LAB_NOT_BUILT, /* not measured, because this build lacks a hash function or a library */
     LAB_FAILS      /* our measurement contradicts theory; overrides the others */
 } lab_verdict;
 

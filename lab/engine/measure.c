@@ -134,7 +134,7 @@ bool lab_config_built(const lab_config *config)
 
 bool lab_study_built(const lab_study *study)
 {
-    return !study->needs || lab_functions_built(study->needs);
+    return (!study->needs || lab_functions_built(study->needs)) && (!study->has || study->has());
 }
 
 double lab_cells_work(size_t cells)

@@ -91,6 +91,7 @@ struct lab_study {
     bool timed;                               /* nothing else may run at the same time */
     uint64_t runs_most;                       /* more runs would tell nothing new; 0: no limit */
     const char *needs;                        /* hash functions that some builds lack, separated by '+'; NULL: none */
+    bool (*has)(void);                        /* whether this build has what else it needs; NULL: it needs nothing */
     double work;                              /* estimated seconds for a run of 1e6 URLs, for the time left; 0: one */
     lab_plot plot;
     lab_measure_run *measure;
@@ -112,7 +113,7 @@ struct lab_numbers {
     double *numbers;
 };
 
-/* Whether this build has the hash functions that it needs. If not, it has no runs, and its verdicts are `not built`. */
+/* Whether this build has what it needs. If not, it has no runs, and its verdicts are `not built`. */
 bool lab_study_built(const lab_study *study);
 uint64_t lab_study_runs(const lab_study *study, uint64_t runs);              /* how many of `runs` it makes */
 double lab_study_work(const lab_study *study, const lab_settings *settings); /* of one run: lab_work in workers.h */

@@ -2,8 +2,9 @@
 #include "lab/books.h"
 #include "support/runner.h"
 
-static const char *const studies[] = {"eigen-fig-5",  "eigen-fig-5-oaat", "eigen-asked", "eigen-formulas",
-                                      "eigen-shifts", "eigen-similar",    "eigen-time"};
+static const char *const studies[] = {"eigen-fig-5",    "eigen-fig-5-oaat",    "eigen-asked", "eigen-formulas",
+                                      "eigen-shifts",   "eigen-similar",       "eigen-time",  "eigen-growth",
+                                      "eigen-database", "eigen-database-space"};
 
 enum { STUDIES = sizeof studies / sizeof *studies };
 
@@ -55,6 +56,8 @@ static void claims_on_hashes_and_costs_follow_the_figures(void **state)
     must_hold(&book, "eigen-shifts", LAB_DOES_NOT_HOLD);
     book_set(&book, "eigen-shifts", "one-at-a-time", "one site", 6);
     must_hold(&book, "eigen-shifts", LAB_CONDITIONS);
+    book_set(&book, "eigen-shifts", "MurmurHash2", "one site", 0); /* without an interval */
+    must_hold(&book, "eigen-shifts", LAB_CONDITIONS);
     book_set(&book, "eigen-shifts", NULL, "one site", 6);
     must_hold(&book, "eigen-shifts", LAB_HOLDS);
 
@@ -80,9 +83,52 @@ static void claims_on_hashes_and_costs_follow_the_figures(void **state)
     lab_book_free(&book);
 }
 
+static void claims_on_growth_follow_the_figures(void **state)
+{
+    static const char *const classic = "classic, other sites", *const labels = "labels, other sites";
+    lab_book book = book_of(studies, STUDIES);
+    (void)state;
+    book_set(&book, "eigen-growth", NULL, NULL, 3);
+    book_set(&book, "eigen-growth", NULL, labels, 0.3);
+    must_hold(&book, "eigen-growth", LAB_DOES_NOT_HOLD); /* ten times, whatever the number */
+    book_set(&book, "eigen-growth", "n/4 in one filter", labels, 1);
+    must_hold(&book, "eigen-growth", LAB_CONDITIONS);
+    book_set(&book, "eigen-growth", "n/4 in proportion", labels, 1);
+    must_hold(&book, "eigen-growth", LAB_HOLDS);
+    book_set(&book, "eigen-growth", "n in one filter", classic, 1); /* 3.3 times instead of 3 */
+    must_hold(&book, "eigen-growth", LAB_HOLDS);
+    lab_entry *few = &lab_book_find(&book, "eigen-growth")->entries[3];
+    assert_string_equal(few->column, labels);
+    few->low = 0.5;
+    few->high = 2;
+    must_hold(&book, "eigen-growth", LAB_UNJUDGED);
+    lab_book_free(&book);
+}
+
+static void claims_on_databases_follow_the_figures(void **state)
+{
+    lab_book book = book_of(studies, STUDIES);
+    (void)state;
+    book_set(&book, "eigen-database", NULL, NULL, 300);
+    must_hold(&book, "eigen-database", LAB_DOES_NOT_HOLD);
+    book_set(&book, "eigen-database", "SQLite in a file", NULL, 3000);
+    must_hold(&book, "eigen-database", LAB_CONDITIONS);
+    book_set(&book, "eigen-database", "SQLite in memory", NULL, 2000);
+    must_hold(&book, "eigen-database", LAB_HOLDS);
+    book_set_raw(&book, "eigen-database", "labels", "12.5 k", 300, 0.99);
+    must_hold(&book, "eigen-database", LAB_UNJUDGED);
+    book_set(&book, "eigen-database-space", NULL, NULL, 5);
+    must_hold(&book, "eigen-database-space", LAB_DOES_NOT_HOLD);
+    book_set(&book, "eigen-database-space", "SQLite", NULL, 140);
+    must_hold(&book, "eigen-database-space", LAB_HOLDS);
+    lab_book_free(&book);
+}
+
 int main(int argc, char **argv)
 {
     test_add("claims follow the figures", claims_follow_the_figures, NULL);
     test_add("claims on hashes and costs follow the figures", claims_on_hashes_and_costs_follow_the_figures, NULL);
+    test_add("claims on growth follow the figures", claims_on_growth_follow_the_figures, NULL);
+    test_add("claims on databases follow the figures", claims_on_databases_follow_the_figures, NULL);
     return test_run("lab/eigen_claims", argc, argv);
 }
