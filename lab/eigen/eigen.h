@@ -25,6 +25,10 @@ size_t lab_deep_url(char *buffer, const lab_settings *settings, uint64_t run, ui
 /* The first characters of the three labels of a site, which the paper uses as its features. */
 void lab_site_letters(char letters[LAB_SITE_LETTERS], const lab_settings *settings, uint64_t run, uint64_t site);
 
+/* The same as a number. */
+enum { LAB_SITE_FEATURES = 26 * 26 * 26 };
+size_t lab_site_feature(const lab_settings *settings, uint64_t run, uint64_t site);
+
 /* ---- filters ---- */
 
 /* The eigenvalue paper's filter or, with d = 0, a classic filter. */

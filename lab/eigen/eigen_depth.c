@@ -22,7 +22,7 @@ static const lab_eigen_filter filters[] = {
     {"4 functions, equal bits", NULL, LAB_EIGEN_K + LAB_EIGEN_D, 0, false},
 };
 
-enum { FILTERS = sizeof filters / sizeof *filters, BATCH = 256, FEATURES = 26 * 26 * 26 };
+enum { FILTERS = sizeof filters / sizeof *filters, BATCH = 256 };
 
 const char *const lab_eigen_filters[] = {
     "classic", "labels", "tail", "4 functions", "labels, equal bits", "tail, equal bits", "4 functions, equal bits",
@@ -157,26 +157,19 @@ int lab_eigen_asked_measure(const lab_settings *settings, uint64_t run, double *
 
 /* ---- judging ---- */
 
-static unsigned letters_at(const lab_settings *settings, uint64_t run, uint64_t site)
-{
-    char letters[LAB_SITE_LETTERS];
-    lab_site_letters(letters, settings, run, site);
-    return (unsigned)((letters[0] - 'a') * 26 + letters[1] - 'a') * 26 + (unsigned)(letters[2] - 'a');
-}
-
 /* With the letters of hosts as features: counts the different ones inserted, and the lookups of URLs that have one. */
 static lab_theory theory_of_labels(const lab_eigen_filter *filter, const crawl *crawl, const lab_settings *settings,
                                    uint64_t run)
 {
-    bool in[FEATURES] = {false};
+    bool in[LAB_SITE_FEATURES] = {false};
     uint64_t n = lab_eigen_urls(settings), step = crawl->depth < n ? crawl->depth : n, features = 0, known = 0;
     for (uint64_t i = 0; i < n; i += step) {
-        unsigned letters = letters_at(settings, run, place_of(crawl, n, i, false).site);
+        size_t letters = lab_site_feature(settings, run, place_of(crawl, n, i, false).site);
         features += !in[letters];
         in[letters] = true;
     }
     for (uint64_t i = 0; i < n; i += step)
-        if (in[letters_at(settings, run, place_of(crawl, n, i, true).site)])
+        if (in[lab_site_feature(settings, run, place_of(crawl, n, i, true).site)])
             known += n - i < step ? n - i : step;
     return lab_eigen_theory(filter, n, (double)features, (double)known);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { CLASSIC_SAME, LABELS_SAME, CLASSIC_OTHER, LABELS_OTHER, TAIL_OTHER, COLUMNS };
-enum { CLASSIC, LABELS, TAIL, FILTERS, DEPTH = 10, FEATURES = 26 * 26 * 26, BATCH = 256, PART = 20, URLS_LEAST = 1000 };
+enum { CLASSIC, LABELS, TAIL, FILTERS, DEPTH = 10, BATCH = 256, PART = 20, URLS_LEAST = 1000 };
 
 static const lab_eigen_filter filters[FILTERS] = {
     {"classic", NULL, LAB_EIGEN_K, 0, false},
@@ -139,28 +139,18 @@ int lab_eigen_growth_measure(const lab_settings *settings, uint64_t run, double 
 
 /* ---- theory ---- */
 
-static size_t feature_of(const lab_settings *settings, uint64_t run, uint64_t site)
-{
-    char letters[LAB_SITE_LETTERS];
-    size_t feature = 0;
-    lab_site_letters(letters, settings, run, site);
-    for (size_t i = 0; i < LAB_SITE_LETTERS; i++)
-        feature = feature * 26 + (size_t)(letters[i] - 'a');
-    return feature;
-}
-
 /* The number of different features that were inserted, and of lookups of other sites whose feature is one of them. */
 static void count_features(const lab_settings *settings, uint64_t run, uint64_t n, double *features, double *known)
 {
-    bool in[FEATURES] = {false};
+    bool in[LAB_SITE_FEATURES] = {false};
     *features = *known = 0;
     for (uint64_t site = 0; site < (n + DEPTH - 1) / DEPTH; site++) {
-        size_t feature = feature_of(settings, run, site);
+        size_t feature = lab_site_feature(settings, run, site);
         *features += !in[feature];
         in[feature] = true;
     }
     for (uint64_t i = 0; i < asked(settings); i++)
-        *known += in[feature_of(settings, run, site_of(n, i, true))];
+        *known += in[lab_site_feature(settings, run, site_of(n, i, true))];
 }
 
 static lab_theory theory_of(const lab_settings *settings, const amount *amount, uint64_t run, size_t column)

@@ -67,3 +67,13 @@ size_t lab_deep_url(char *buffer, const lab_settings *settings, uint64_t run, ui
     at = put_digits(at, UINT64_C(1000000000) + start % UINT64_C(4000000000) + number);
     return (size_t)(at - buffer);
 }
+
+size_t lab_site_feature(const lab_settings *settings, uint64_t run, uint64_t site)
+{
+    char letters[LAB_SITE_LETTERS];
+    size_t feature = 0;
+    lab_site_letters(letters, settings, run, site);
+    for (size_t i = 0; i < LAB_SITE_LETTERS; i++)
+        feature = feature * 26 + (size_t)(letters[i] - 'a');
+    return feature;
+}

@@ -192,12 +192,11 @@ typedef struct bench {
 /* "http://www.abcdefghijklm.com/": bijections make all of them different. */
 static size_t home_page(char *buffer, uint64_t start, uint64_t row)
 {
-    uint64_t name = lab_mix(start + row);
-    size_t length = (size_t)snprintf(buffer, LAB_URL_ROOM, "http://www.");
-    for (; name; name /= 26)
-        buffer[length++] = (char)('a' + name % 26);
-    memcpy(buffer + length, ".com/", 5);
-    return length + 5;
+    char name[16] = "";
+    size_t length = 0;
+    for (uint64_t number = lab_mix(start + row); number; number /= 26)
+        name[length++] = (char)('a' + number % 26);
+    return (size_t)snprintf(buffer, LAB_URL_ROOM, "http://www.%s.com/", name);
 }
 
 static void read_row(bench *bench, uint64_t row)
