@@ -15,6 +15,7 @@
  */
 #include <math.h>
 
+#include "lab/engine/gauss.h"
 #include "lab/kinds/kinds.h"
 
 enum { POINTS = 12 };
@@ -22,28 +23,6 @@ enum { POINTS = 12 };
 typedef struct rule {
     double at[POINTS], weight[POINTS]; /* for the interval from 0 to 1 */
 } rule;
-
-/* Finds the zeros of Legendre's polynomial by Newton's method. */
-static rule gauss(void)
-{
-    rule made;
-    for (int i = 0; i < POINTS; i++) {
-        double x = cos(M_PI * (i + 0.75) / (POINTS + 0.5)), slope = 1;
-        for (int step = 0; step < 50; step++) {
-            double p = x, before = 1;
-            for (int degree = 2; degree <= POINTS; degree++) {
-                double next = ((2 * degree - 1) * x * p - (degree - 1) * before) / degree;
-                before = p;
-                p = next;
-            }
-            slope = POINTS * (x * p - before) / (x * x - 1);
-            x -= p / slope;
-        }
-        made.at[i] = (1 + x) / 2;
-        made.weight[i] = 1 / ((1 - x * x) * slope * slope);
-    }
-    return made;
-}
 
 static double unmarked(const double *rates, unsigned from, unsigned crawls, unsigned subset, const double *u)
 {
@@ -68,9 +47,10 @@ static double marked_in_all(const double *rates, unsigned from, unsigned crawls,
 
 double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsigned crawls)
 {
-    rule rule = gauss();
+    rule rule;
     unsigned points = 1;
     double sum = 0, u[LAB_LOST_CRAWLS];
+    lab_gauss(rule.at, rule.weight, POINTS);
     for (unsigned i = 0; i < crawls; i++)
         points *= POINTS;
     for (unsigned point = 0; point < points; point++) {
