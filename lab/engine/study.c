@@ -8,8 +8,8 @@
 
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,
-                                         lab_notes,        lab_eigen,          lab_kinds};
+static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,         lab_notes,
+                                         lab_eigen,        lab_kinds,          lab_revisit_studies};
 
 const lab_study *lab_study_at(size_t index)
 {

@@ -236,17 +236,19 @@ lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char 
 const lab_claim *lab_claim_at(size_t index);
 
 /* Each list ends with an element without an id. */
-extern const lab_study lab_thesis_costs[];   /* costs_experiments.c: memory and times in the thesis */
-extern const lab_study lab_thesis_further[]; /* further_experiments.c: the further work that the thesis suggests */
-extern const lab_study lab_layers[];         /* layers_experiments.c: the multi-layer paper */
-extern const lab_study lab_notes[];          /* notes_experiments.c: the counting notes */
-extern const lab_study lab_eigen[];          /* eigen_experiments.c: the eigenvalue paper */
-extern const lab_study lab_kinds[];          /* kinds_experiments.c: all kinds, with equal memory and as they grow */
+extern const lab_study lab_thesis_costs[];    /* costs_experiments.c: memory and times in the thesis */
+extern const lab_study lab_thesis_further[];  /* further_experiments.c: the further work that the thesis suggests */
+extern const lab_study lab_layers[];          /* layers_experiments.c: the multi-layer paper */
+extern const lab_study lab_notes[];           /* notes_experiments.c: the counting notes */
+extern const lab_study lab_eigen[];           /* eigen_experiments.c: the eigenvalue paper */
+extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds, with equal memory and as they grow */
+extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
 
 extern const lab_claim lab_thesis_claims[];
 extern const lab_claim lab_layers_claims[];
 extern const lab_claim lab_notes_claims[];
 extern const lab_claim lab_eigen_claims[];
 extern const lab_claim lab_kinds_claims[];
+extern const lab_claim lab_revisits_claims[];
 
 #endif

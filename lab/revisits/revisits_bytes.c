@@ -1,0 +1,142 @@
+/*
+ * The peak memory of the ways to give a crawl an empty filter, in units of one filter. Policies can be compared at equal
+ * peak memory only if this is known: vidi_rotate makes the new filter before it frees the old one, so two exist at that
+ * moment, unless memory is allocated when it is first written to (VIDI_TOUCH_LATER) or the set is closed first. With
+ * the previous epoch kept (VIDI_KEEP_PREVIOUS) three exist, unless that is dropped first.
+ *
+ * An allocator counts the bytes. A filter has 8 bits for each of n URLs; each of three crawls adds all of them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/revisits/revisits.h"
+
+enum { PART = 10, CRAWLS = 3, BITS = 8, K = 6, WAYS = 6, SPARE = 8192 };
+
+const char *const lab_revisits_ways[] = {"one filter, kept",
+                                         "closed, and made anew with another key",
+                                         "vidi_rotate",
+                                         "vidi_rotate, VIDI_TOUCH_LATER",
+                                         "vidi_rotate, VIDI_KEEP_PREVIOUS",
+                                         "vidi_drop_previous, then the same",
+                                         NULL};
+const char *const lab_revisits_peaks[] = {"peak memory", NULL};
+
+typedef enum way { KEPT, MADE_ANEW, ROTATED, TOUCHED_LATER, PREVIOUS_KEPT, PREVIOUS_DROPPED } way;
+
+static const double filters_at_once[WAYS] = {1, 1, 2, 1, 3, 2};
+
+/* ---- an allocator that counts ---- */
+
+typedef struct meter {
+    uint64_t now, peak;
+} meter;
+
+static void *allocate(void *context, size_t bytes, size_t alignment)
+{
+    meter *meter = context;
+    void *made;
+    if (posix_memalign(&made, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
+        return NULL;
+    meter->now += bytes;
+    if (meter->now > meter->peak)
+        meter->peak = meter->now;
+    return made;
+}
+
+static void *allocate_zeroed(void *context, size_t bytes, size_t alignment)
+{
+    void *made = allocate(context, bytes, alignment);
+    return made ? memset(made, 0, bytes) : NULL;
+}
+
+static void release(void *context, void *made, size_t bytes, size_t alignment)
+{
+    meter *meter = context;
+    (void)alignment;
+    if (made)
+        meter->now -= bytes;
+    free(made);
+}
+
+/* ---- measuring ---- */
+
+static int make(vidi_set **set, const lab_settings *settings, uint64_t run, const vidi_access *access, way way,
+                uint64_t n)
+{
+    vidi_options options = VIDI_OPTIONS_INIT;
+    char params[64];
+    snprintf(params, sizeof params, "m=%llu,k=%d", (unsigned long long)n * BITS, K);
+    options.kind = "classic";
+    options.params = params;
+    options.capacity = n;
+    options.access = access;
+    options.flags = way >= PREVIOUS_KEPT ? VIDI_KEEP_PREVIOUS : 0;
+    return lab_set_make_with(set, settings, run, options);
+}
+
+/* What happens between two crawls. */
+static int next_crawl(vidi_set **set, const lab_settings *settings, uint64_t run, const vidi_access *access, way way,
+                      uint64_t n, unsigned crawl)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    if (way == KEPT)
+        return VIDI_OK;
+    if (way == MADE_ANEW) {
+        vidi_close(*set);
+        return make(set, settings, run + crawl, access, way, n);
+    }
+    if (way == PREVIOUS_DROPPED && crawl > 1)
+        LAB_TRY(vidi_drop_previous(*set));
+    next.capacity = n;
+    next.flags = way >= PREVIOUS_KEPT ? VIDI_KEEP_PREVIOUS : 0;
+    return vidi_rotate(*set, &next);
+}
+
+static int peak_of(way way, const lab_texts *texts, const lab_settings *settings, uint64_t run, double *number)
+{
+    meter meter = {0, 0};
+    vidi_allocator allocator = {sizeof allocator, allocate, allocate_zeroed, release, &meter};
+    vidi_access access = VIDI_ACCESS_INIT;
+    vidi_set *set = NULL;
+    access.allocator = &allocator;
+    access.flags = way == TOUCHED_LATER ? VIDI_TOUCH_LATER : 0;
+    int64_t code = make(&set, settings, run, &access, way, texts->count);
+    for (unsigned crawl = 0; crawl < CRAWLS && code >= 0; crawl++) {
+        if (crawl > 0)
+            code = next_crawl(&set, settings, run, &access, way, texts->count, crawl);
+        if (code >= 0)
+            code = lab_texts_add(set, texts->urls, texts->count, NULL);
+    }
+    vidi_close(set);
+    *number = (double)meter.peak / ((double)texts->count * BITS / 8);
+    return code < 0 ? (int)code : VIDI_OK;
+}
+
+int lab_revisits_bytes_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_texts texts;
+    int code = lab_texts_make(&texts, settings, run, 0, lab_urls_part(settings, PART, 1));
+    for (unsigned way = 0; way < WAYS && code == VIDI_OK; way++)
+        code = peak_of((enum way)way, &texts, settings, run, &numbers[way]);
+    lab_texts_free(&texts);
+    return code;
+}
+
+/* Arrays end with a whole page, and a set has some kilobytes besides its filters. */
+void lab_revisits_bytes_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                              const double *numbers, lab_entry *entry)
+{
+    double spare = SPARE / ((double)lab_urls_part(settings, PART, 1) * BITS / 8);
+    (void)study;
+    (void)column;
+    (void)numbers;
+    entry->theory = filters_at_once[row];
+    if (entry->measured >= entry->theory && entry->measured <= entry->theory * (1 + spare))
+        return;
+    entry->verdict = LAB_FAILS;
+    snprintf(entry->remark, sizeof entry->remark, "it takes %.3g times a filter, not %g", entry->measured,
+             entry->theory);
+}

@@ -1,0 +1,137 @@
+/* Crawls of the same site under one policy, with sets of kind `classic`. See revisits.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/revisits/revisits.h"
+
+double lab_revisits_bits(const lab_revisits *of)
+{
+    return floor((double)of->pages * of->bits / of->policy.filters);
+}
+
+unsigned lab_revisits_k(const lab_revisits *of)
+{
+    return (unsigned)fmax(1, round(of->bits / of->policy.filters * log(2)));
+}
+
+unsigned lab_revisits_period(const lab_revisits *of, unsigned crawls)
+{
+    return of->policy.every ? of->policy.every : crawls;
+}
+
+/* ---- the world ---- */
+
+int lab_revisits_world_make(lab_revisits_world *world, const lab_settings *settings, uint64_t run, uint64_t pages,
+                            uint64_t replaced)
+{
+    *world = (lab_revisits_world){.settings = settings, .run = run};
+    world->pages = malloc(pages * sizeof *world->pages);
+    world->order = malloc(pages * sizeof *world->order);
+    world->queue = malloc(pages * sizeof *world->queue);
+    world->verdicts = malloc(pages);
+    world->lost = malloc(pages);
+    world->times = malloc(pages);
+    if (!world->pages || !world->order || !world->queue || !world->verdicts || !world->lost || !world->times)
+        return lab_fail(VIDI_EMEMORY, "no memory for crawls of %llu pages", (unsigned long long)pages);
+    return lab_texts_make(&world->texts, settings, run, 0, pages + (LAB_REVISITS_MOST - 1) * replaced);
+}
+
+void lab_revisits_world_free(lab_revisits_world *world)
+{
+    lab_texts_free(&world->texts);
+    free(world->pages);
+    free(world->order);
+    free(world->queue);
+    free(world->verdicts);
+    free(world->lost);
+    free(world->times);
+    memset(world, 0, sizeof *world);
+}
+
+/* ---- one crawl ---- */
+
+/* The filter with which a crawl begins: another epoch, or the same filter made anew. */
+static int begin(vidi_set **set, const lab_revisits_world *world, const lab_revisits *of)
+{
+    vidi_options next = VIDI_OPTIONS_INIT;
+    char params[64];
+    next.capacity = of->pages;
+    if (*set && !of->policy.same_salts)
+        return vidi_rotate(*set, &next);
+    vidi_close(*set);
+    snprintf(params, sizeof params, "m=%.0f,k=%u", lab_revisits_bits(of), lab_revisits_k(of));
+    return lab_set_make(set, world->settings, world->run, "classic", params, of->pages);
+}
+
+/* Puts new pages into random places, which are then order[0] to order[replaced - 1]. */
+static void replace(lab_revisits_world *world, const lab_revisits *of, unsigned crawl)
+{
+    uint64_t next = of->pages + (crawl - 1) * of->replaced;
+    lab_shuffle(world->order, of->pages, world->settings->seed, world->run, LAB_REVISITS_MOST + crawl);
+    for (uint64_t i = 0; i < of->replaced; i++)
+        world->pages[world->order[i]] = (uint32_t)(next + i);
+}
+
+/* Looks up the pages in the first `count` places of the order, and adds those that are new. */
+static int ask(vidi_set *set, lab_revisits_world *world, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        world->queue[i] = world->texts.urls[world->pages[world->order[i]]];
+    LAB_TRY(vidi_add_batch(set, world->queue, count, world->verdicts));
+    for (uint64_t i = 0; i < count; i++)
+        world->lost[world->order[i]] = world->verdicts[i] == VIDI_SEEN;
+    return VIDI_OK;
+}
+
+static void put_in_order(lab_revisits_world *world, const lab_revisits *of, unsigned crawl)
+{
+    if (of->policy.same_order)
+        for (uint64_t i = 0; i < of->pages; i++)
+            world->order[i] = (uint32_t)i;
+    else
+        lab_shuffle(world->order, of->pages, world->settings->seed, world->run, crawl + 1);
+}
+
+static double count_lost(lab_revisits_world *world, uint64_t pages)
+{
+    uint64_t missed = 0;
+    for (uint64_t i = 0; i < pages; i++) {
+        missed += world->lost[i];
+        world->times[i] += world->lost[i];
+    }
+    return (double)missed;
+}
+
+/* While a filter lasts, its crawls look up new pages only: the others are on the crawler's list, or lost. */
+static int crawl_once(vidi_set **set, lab_revisits_world *world, const lab_revisits *of, unsigned crawl,
+                      unsigned period)
+{
+    if (crawl > 0)
+        replace(world, of, crawl);
+    if (crawl % period != 0)
+        return of->replaced ? ask(*set, world, of->replaced) : VIDI_OK;
+    put_in_order(world, of, crawl);
+    LAB_TRY(begin(set, world, of));
+    return ask(*set, world, of->pages);
+}
+
+int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *of, unsigned crawls, lab_after_crawl *after,
+                       void *context)
+{
+    unsigned period = lab_revisits_period(of, crawls);
+    vidi_set *set = NULL;
+    int code = VIDI_OK;
+    memset(world->lost, 0, of->pages);
+    memset(world->times, 0, of->pages);
+    for (uint64_t i = 0; i < of->pages; i++)
+        world->pages[i] = (uint32_t)i;
+    for (unsigned crawl = 0; crawl < crawls && code == VIDI_OK; crawl++) {
+        code = crawl_once(&set, world, of, crawl, period);
+        if (code == VIDI_OK)
+            after(world, crawl + 1, count_lost(world, of->pages), context);
+    }
+    vidi_close(set);
+    return code;
+}

@@ -1,0 +1,114 @@
+/*
+ * The tail: pages that are missed again and again. Totals hide it, because a policy that misses the same pages in each
+ * crawl and one that misses others each time have the same total. With 4 bits per page and no churn, we count the pages
+ * that no crawl has fetched so far, and those that more than half of the crawls missed; in a different order each time,
+ * and for some policies in the same.
+ */
+#include "lab/revisits/revisits.h"
+
+enum { PART = 50, POLICIES = 8, HORIZONS = 5, HALVES = 3 };
+#define BITS 4
+
+static const lab_policy policies[POLICIES] = {
+    {.name = "kept", .every = 0, .filters = 1},
+    {.name = "new salts every 5 crawls", .every = 5, .filters = 1},
+    {.name = "new salts every 2 crawls", .every = 2, .filters = 1},
+    {.name = "new salts each crawl", .every = 1, .filters = 1},
+    {.name = "new salts each crawl, same order", .every = 1, .filters = 1, .same_order = true},
+    {.name = "two epochs, half the memory each", .every = 1, .filters = 2},
+    {.name = "emptied, same salts", .every = 1, .filters = 1, .same_salts = true},
+    {.name = "emptied, same salts, same order", .every = 1, .filters = 1, .same_salts = true, .same_order = true},
+};
+const char *const lab_revisits_orders[] = {"kept",
+                                           "new salts every 5 crawls",
+                                           "new salts every 2 crawls",
+                                           "new salts each crawl",
+                                           "new salts each crawl, same order",
+                                           "two epochs, half the memory each",
+                                           "emptied, same salts",
+                                           "emptied, same salts, same order",
+                                           NULL};
+
+static const unsigned horizons[HORIZONS] = {1, 2, 5, 10, LAB_REVISITS_MOST};
+static const unsigned halves[HALVES] = {5, 10, LAB_REVISITS_MOST};
+const char *const lab_revisits_halves[] = {"5 crawls", "10 crawls", "20 crawls", NULL};
+
+static lab_revisits revisits_of(const lab_settings *settings, size_t policy)
+{
+    return (lab_revisits){policies[policy], lab_urls_part(settings, PART, 1), 0, BITS};
+}
+
+static unsigned more_than_half(unsigned crawls)
+{
+    return crawls / 2 + 1;
+}
+
+/* ---- measuring ---- */
+
+typedef struct counts {
+    uint64_t pages;
+    double *never, *half; /* NULL: not counted */
+} counts;
+
+static double count_often(const lab_revisits_world *world, uint64_t pages, unsigned least)
+{
+    double count = 0;
+    for (uint64_t i = 0; i < pages; i++)
+        count += world->times[i] >= least;
+    return count;
+}
+
+static void count(const lab_revisits_world *world, unsigned crawls, double missed, void *context)
+{
+    const counts *counts = context;
+    (void)missed;
+    for (size_t i = 0; i < HORIZONS && counts->never; i++)
+        if (horizons[i] == crawls)
+            counts->never[i] = count_often(world, counts->pages, crawls);
+    for (size_t i = 0; i < HALVES && counts->half; i++)
+        if (halves[i] == crawls)
+            counts->half[i] = count_often(world, counts->pages, more_than_half(crawls));
+}
+
+static int measure(const lab_settings *settings, uint64_t run, double *never, double *half)
+{
+    lab_revisits_world world;
+    lab_revisits of = revisits_of(settings, 0);
+    int code = lab_revisits_world_make(&world, settings, run, of.pages, 0);
+    for (size_t i = 0; i < POLICIES && code == VIDI_OK; i++) {
+        counts counts = {of.pages, never ? never + i * HORIZONS : NULL, half ? half + i * HALVES : NULL};
+        of.policy = policies[i];
+        code = lab_revisits_crawl(&world, &of, LAB_REVISITS_MOST, count, &counts);
+    }
+    lab_revisits_world_free(&world);
+    return code;
+}
+
+int lab_revisits_never_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, numbers, NULL);
+}
+
+int lab_revisits_half_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure(settings, run, NULL, numbers);
+}
+
+/* ---- judging ---- */
+
+void lab_revisits_never_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                              const double *numbers, lab_entry *entry)
+{
+    lab_revisits of = revisits_of(settings, row);
+    (void)study;
+    lab_entry_count(entry, numbers, lab_revisits_often(&of, horizons[column], horizons[column]), LAB_PER_MILLION);
+}
+
+void lab_revisits_half_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                             const double *numbers, lab_entry *entry)
+{
+    lab_revisits of = revisits_of(settings, row);
+    (void)study;
+    lab_entry_count(entry, numbers, lab_revisits_often(&of, halves[column], more_than_half(halves[column])),
+                    LAB_PER_MILLION);
+}
