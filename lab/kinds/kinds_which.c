@@ -12,8 +12,9 @@
 #include "lab/kinds/kinds.h"
 
 #define PARAMS "k=3,M=2.0"
+#define M 2.0
 
-enum { PART = 10, COLUMNS = 3 };
+enum { PART = 10, COLUMNS = 3, K = 3 };
 
 const char *const lab_tenth_names[] = {"1st tenth", "2nd tenth", "3rd tenth", "4th tenth",  "5th tenth", "6th tenth",
                                        "7th tenth", "8th tenth", "9th tenth", "last tenth", NULL};
@@ -117,9 +118,7 @@ int lab_kinds_which_measure(const lab_settings *settings, uint64_t run, double *
 /* The expected number of pages in the first `tenths` tenths that `crawls` crawls in the same order all lose. */
 static double lost_until(uint64_t n, unsigned tenths, unsigned crawls)
 {
-    lab_config config = {
-        .k = 3, .multiplier = 2.0, .members = 1, .epochs = crawls, .incremental = true, .tenths = tenths};
-    return tenths ? lab_theory_of(&config, n).mean : 0;
+    return tenths ? lab_filling_theory(n * tenths / LAB_TENTHS, lab_bits((double)n, K, M), K, crawls).mean : 0;
 }
 
 void lab_kinds_which_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
