@@ -3,79 +3,36 @@
 
 #define OURS "vidi"
 #define MISSED "page-crawls per million"
-#define MISSED_PLOT                                                                                                    \
-    {                                                                                                                  \
-        .x = "crawls", .y = "page-crawls missed per million", .log_x = true, .log_y = true                             \
-    }
 #define WORLD "A fiftieth of the URLs are pages; each crawl meets them in an order of its own. "
+#define GONE "A filter that is kept also keeps the pages that are gone."
+
+/* A table of page-crawls missed over time; a table of page-crawls missed in 20 crawls. */
+#define OVER_TIME(name, what, remark, function)                                                                        \
+    {                                                                                                                  \
+        .id = name, .title = "Page-crawls missed with 8 bits per page, if " what, .source = OURS,                      \
+        .note = WORLD remark, .unit = MISSED, .rows = lab_revisits_policies, .columns = lab_revisits_crawls,           \
+        .work = 0.2, .plot = {.x = "crawls", .y = "page-crawls missed per million", .log_x = true, .log_y = true},     \
+        .measure = function, .judge = lab_revisits_churn_judge                                                         \
+    }
+#define IN_ALL(name, bits, function)                                                                                   \
+    {                                                                                                                  \
+        .id = name, .title = "Page-crawls missed in 20 crawls with " bits " bits per page", .source = OURS,            \
+        .note = WORLD GONE, .unit = MISSED, .rows = lab_revisits_policies, .columns = lab_revisits_churns,             \
+        .work = 0.8, .plot = {.x = "churn in %", .y = "page-crawls missed per million", .log_y = true},                \
+        .measure = function, .judge = lab_revisits_bits_judge                                                          \
+    }
 
 const lab_study lab_revisit_studies[] = {
-    {.id = "revisits-churn-0",
-     .title = "Page-crawls missed with 8 bits per page, if pages never change",
-     .source = OURS,
-     .note = WORLD "A page-crawl is missed if a page exists and that crawl does not fetch it.",
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_crawls,
-     .work = 0.2,
-     .plot = MISSED_PLOT,
-     .measure = lab_revisits_churn_0_measure,
-     .judge = lab_revisits_churn_judge},
-    {.id = "revisits-churn-1",
-     .title = "Page-crawls missed with 8 bits per page, if 1 % of the pages is replaced between crawls",
-     .source = OURS,
-     .note = WORLD "A filter that is kept also keeps the pages that are gone.",
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_crawls,
-     .work = 0.2,
-     .plot = MISSED_PLOT,
-     .measure = lab_revisits_churn_1_measure,
-     .judge = lab_revisits_churn_judge},
-    {.id = "revisits-churn-10",
-     .title = "Page-crawls missed with 8 bits per page, if 10 % of the pages are replaced between crawls",
-     .source = OURS,
-     .note = WORLD "A filter that is kept also keeps the pages that are gone.",
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_crawls,
-     .work = 0.2,
-     .plot = MISSED_PLOT,
-     .measure = lab_revisits_churn_10_measure,
-     .judge = lab_revisits_churn_judge},
-    {.id = "revisits-churn-50",
-     .title = "Page-crawls missed with 8 bits per page, if half of the pages are replaced between crawls",
-     .source = OURS,
-     .note = WORLD "A filter that is kept also keeps the pages that are gone.",
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_crawls,
-     .work = 0.2,
-     .plot = MISSED_PLOT,
-     .measure = lab_revisits_churn_50_measure,
-     .judge = lab_revisits_churn_judge},
-    {.id = "revisits-4-bits",
-     .title = "Page-crawls missed in 20 crawls with 4 bits per page",
-     .source = OURS,
-     .note = WORLD,
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_churns,
-     .work = 0.8,
-     .plot = {.x = "churn in %", .y = "page-crawls missed per million", .log_y = true},
-     .measure = lab_revisits_4_measure,
-     .judge = lab_revisits_bits_judge},
-    {.id = "revisits-16-bits",
-     .title = "Page-crawls missed in 20 crawls with 16 bits per page",
-     .source = OURS,
-     .note = WORLD,
-     .unit = MISSED,
-     .rows = lab_revisits_policies,
-     .columns = lab_revisits_churns,
-     .work = 0.8,
-     .plot = {.x = "churn in %", .y = "page-crawls missed per million", .log_y = true},
-     .measure = lab_revisits_16_measure,
-     .judge = lab_revisits_bits_judge},
+    OVER_TIME("revisits-churn-0", "pages never change",
+              "A page-crawl is missed if a page exists and that crawl does not fetch it.",
+              lab_revisits_churn_0_measure),
+    OVER_TIME("revisits-churn-1", "1 % of the pages is replaced between crawls", GONE, lab_revisits_churn_1_measure),
+    OVER_TIME("revisits-churn-10", "10 % of the pages are replaced between crawls", GONE,
+              lab_revisits_churn_10_measure),
+    OVER_TIME("revisits-churn-50", "half of the pages are replaced between crawls", GONE,
+              lab_revisits_churn_50_measure),
+    IN_ALL("revisits-4-bits", "4", lab_revisits_4_measure),
+    IN_ALL("revisits-16-bits", "16", lab_revisits_16_measure),
     {.id = "revisits-never",
      .title = "Pages that no crawl has fetched so far, with 4 bits per page",
      .source = OURS,

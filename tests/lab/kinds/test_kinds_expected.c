@@ -232,8 +232,8 @@ static void predictions_of_the_planner_do_not_matter(void **state)
             plan.lines_per_url *= 2;
             plan.fp_meaning = VIDI_FP_ESTIMATE;
             assert_true(lab_kind_theory(&other, &sort, &plan, plan.urls));
-            check(memcmp(&theory, &other, sizeof theory) == 0, "%s, %g bits: %g became %g", plan.kind, bits,
-                  theory.mean, other.mean);
+            check(fabs(theory.mean - other.mean) + fabs(theory.variance - other.variance) <= 0,
+                  "%s, %g bits: %g became %g", plan.kind, bits, theory.mean, other.mean);
         }
 }
 
