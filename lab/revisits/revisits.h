@@ -7,9 +7,10 @@
  *   A page-crawl is missed if a page exists in crawl r and crawl r does not fetch it. That happens because the filter
  *   answers "seen" although the page was not met since the filter was last empty.
  *
- * All policies have the same peak memory: b bits for each of the N pages, at every moment (revisits_bytes.c measures
- * what the library needs while it changes filters). They differ in when the filter is emptied and whether it then has
- * other salts:
+ * All policies have the same peak memory: b bits for each of the N pages. A filter with new salts takes no more than the
+ * old one if it is made with VIDI_TOUCH_LATER, or after the old one is gone. Plain vidi_rotate has both for a moment, so
+ * at equal peak memory it can do no more than the policy "two epochs" (revisits_bytes.c measures this). Policies differ
+ * in when the filter is emptied and whether it then has other salts:
  *
  *   kept            never emptied. Pages that were new once are on the crawler's list and fetched in each crawl; only
  *                   new pages are looked up. A page that is lost when it appears is lost for good, and pages that are
@@ -74,7 +75,7 @@ int lab_revisits_world_make(lab_revisits_world *world, const lab_settings *setti
                             uint64_t replaced);
 void lab_revisits_world_free(lab_revisits_world *world);
 
-/* Makes the crawls; missed[i] becomes the number of pages that crawl i missed, `times` those of each page so far. */
+/* Makes the crawls. After each, `after` gets the number of crawls so far and of the pages that the last one missed. */
 typedef void lab_after_crawl(const lab_revisits_world *world, unsigned crawls, double missed, void *context);
 int lab_revisits_crawl(lab_revisits_world *world, const lab_revisits *of, unsigned crawls, lab_after_crawl *after,
                        void *context);
