@@ -49,7 +49,7 @@ static void theory_agrees_with_the_library(void **state)
         double m = ceil(100000 * config->k * config->multiplier - 1e-6);
         double p = pow(vidi__bloom_fp(100000, m, config->k), filters);
         vidi__bloom_use use = {filters, false};
-        if (config->shuffled)
+        if (config->shuffled || lab_functions_kept(config) > 0) /* the library assumes independent filters */
             continue;
         if (!config->incremental)
             must_be("false positives", theory.mean, 100000 * p, 2e-5);
@@ -134,7 +134,7 @@ static size_t figures_of_experiments(void)
         for (size_t row = 0; row < lab_lines(experiment->rows); row++)
             for (size_t column = 0; column < lab_lines(experiment->columns); column++) {
                 bool is = has_figure(experiment->id, experiment->rows[row].name, experiment->columns[column].name);
-                check(is || strncmp(experiment->id, "thesis-fig", 10) == 0 || strncmp(experiment->id, "notes", 5) == 0,
+                check(is || strncmp(experiment->id, "thesis-5.", 9) != 0, /* its other tables are ours or figures */
                       "%s, row %zu, column %zu has no figure", experiment->id, row, column);
                 found += is;
             }
