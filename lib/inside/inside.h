@@ -83,6 +83,9 @@ unsigned vidi__inside_bloom_k(const vidi__inside_bloom *bloom);
 bool vidi__inside_bloom_wide(const vidi__inside_bloom *bloom); /* some function has values of more than 32 bits */
 uint64_t vidi__inside_bloom_bits_set(const vidi__inside_bloom *bloom);
 
+/* The salt of one of the k functions, which belongs to the filter; empty for mode=different, which has none. */
+vidi_str vidi__inside_bloom_salt(const vidi__inside_bloom *bloom, unsigned function);
+
 /* The k values of each of n URLs: values[url * k + function]. They serve every filter with the same salts. */
 void vidi__inside_bloom_hash(const vidi__inside_bloom *bloom, const vidi_str *urls, size_t n, uint64_t *values);
 

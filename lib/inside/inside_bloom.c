@@ -99,6 +99,12 @@ unsigned vidi__inside_bloom_k(const vidi__inside_bloom *bloom)
     return bloom->positions.k;
 }
 
+vidi_str vidi__inside_bloom_salt(const vidi__inside_bloom *bloom, unsigned function)
+{
+    bool salted = bloom->positions.mode == VIDI__SALTED;
+    return (vidi_str){(const char *)bloom->positions.salts[function], salted ? VIDI__SALT_BYTES : 0};
+}
+
 bool vidi__inside_bloom_wide(const vidi__inside_bloom *bloom)
 {
     const vidi__positions *positions = &bloom->positions;
