@@ -109,6 +109,7 @@ _vidi_values() {
     bench:--urls) echo "ANY" ;;
     bench:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     lab:--runs) echo "ANY" ;;
+    lab:--precision) echo "ANY" ;;
     lab:--urls) echo "ANY" ;;
     lab:--seed) echo "ANY" ;;
     lab:--threads) echo "ANY" ;;
@@ -200,8 +201,9 @@ _vidi_options() {
         echo "--urls --kind --json -h --help"
         ;;
     lab)
-        echo "--runs --urls --seed --threads --corpus --fresh --csv --json --raw -o --output --plots --run
-            --kind --hash --k --multiplier --filters --crawls --incremental --shuffled -h --help"
+        echo "--runs --precision --urls --seed --threads --corpus --fresh --csv --json --raw -o --output
+            --plots --run --kind --hash --k --multiplier --filters --crawls --incremental --shuffled
+            -h --help"
         ;;
     version)
         echo "-h --help"

@@ -257,7 +257,8 @@ complete -c vidi -n '__vidi_is bench' -l json -d 'Print one JSON object instead 
 complete -c vidi -n '__vidi_is bench' -s h -l help -d 'Print help: -h a summary, --help the full text'
 
 complete -c vidi -n '__vidi_is lab' -f
-complete -c vidi -n '__vidi_is lab' -l runs -x -d 'Runs, each with new URLs and new salts [100]'
+complete -c vidi -n '__vidi_is lab' -l runs -x -d 'Most runs to make, each with new URLs and salts [100]'
+complete -c vidi -n '__vidi_is lab' -l precision -x -d 'Runs until intervals are within P % of a value [5]'
 complete -c vidi -n '__vidi_is lab' -l urls -x -d 'URLs to insert; as many others are looked up [1e6]'
 complete -c vidi -n '__vidi_is lab' -l seed -x -d 'Seed that all URLs and salts are made from [1]'
 complete -c vidi -n '__vidi_is lab' -l threads -x -d 'Runs at the same time [processors, at most 8]'

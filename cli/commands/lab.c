@@ -40,28 +40,6 @@ static int print_list(void)
     return closed != CLI_OK ? closed : status;
 }
 
-static const char *experiment_name(const void *context, size_t index)
-{
-    const lab_experiment *experiment = lab_experiment_at(index);
-    const lab_study *study = NULL;
-    size_t experiments = 0;
-    (void)context;
-    if (experiment)
-        return experiment->id;
-    while (lab_experiment_at(experiments))
-        experiments++;
-    study = lab_study_at(index - experiments);
-    return study ? study->id : NULL;
-}
-
-static int unknown_experiment(const char *id)
-{
-    const char *nearest = cli_nearest(id, experiment_name, NULL);
-    if (nearest)
-        return cli_error("there is no experiment '%s'; did you mean '%s'?", id, nearest);
-    return cli_error("there is no experiment '%s'; 'vidi lab list' names them", id);
-}
-
 static int print_experiment(const lab_experiment *experiment)
 {
     static const char *const heads[] = {"row", "column", "published", "measures"};
@@ -115,7 +93,7 @@ static int show_one(const char *id)
 {
     const lab_experiment *experiment = lab_experiment_find(id);
     const lab_study *study = lab_study_find(id);
-    return experiment ? print_experiment(experiment) : study ? print_study(study) : unknown_experiment(id);
+    return experiment ? print_experiment(experiment) : print_study(study);
 }
 
 static bool is_experiment(const char *id)
@@ -131,16 +109,18 @@ static int print_empty_line(void)
     return cli_out_close(&out);
 }
 
-static int show(cli_words ids)
+static int show(cli_words words)
 {
-    int status = CLI_OK;
-    if (ids.count == 0)
+    cli_words ids;
+    if (words.count == 0)
         return cli_error("'vidi lab show' needs an experiment; 'vidi lab list' names them");
+    int status = lab_names_make(&ids, words, lab_experiment_name);
     for (size_t i = 0; i < ids.count && status == CLI_OK; i++) {
-        if (i > 0 && is_experiment(ids.list[i]))
+        if (i > 0)
             status = print_empty_line();
         status = status == CLI_OK ? show_one(ids.list[i]) : status;
     }
+    free(ids.list);
     return status;
 }
 
@@ -205,14 +185,6 @@ static int print_book(const lab_book *book, const lab_options *options)
     return closed != CLI_OK ? closed : status;
 }
 
-static int check_ids(cli_words ids)
-{
-    for (size_t i = 0; i < ids.count; i++)
-        if (!is_experiment(ids.list[i]))
-            return unknown_experiment(ids.list[i]);
-    return CLI_OK;
-}
-
 /*
  * --corpus *.txt is --corpus a.txt b.txt for us: with a corpus, operands that are files and not experiments belong to
  * it. The others stay.
@@ -250,38 +222,67 @@ static int judge_together(const lab_book *book)
     return CLI_CONTRADICTED;
 }
 
-static int measure_and_print(lab_options *options, cli_words ids, bool is_cell)
+static int check_forms(const lab_options *options)
+{
+    return options->csv + options->json + options->raw > 1 ? cli_error("--csv, --json and --raw exclude one another")
+                                                           : CLI_OK;
+}
+
+/* If measuring succeeded. Frees the book in every case. */
+static int print_and_judge(lab_book *book, const lab_options *options, int status)
+{
+    if (status == CLI_OK)
+        status = print_book(book, options);
+    if (status == CLI_OK)
+        status = judge_together(book);
+    lab_book_free(book);
+    return status;
+}
+
+static int measure_cell(lab_options *options, cli_words words)
 {
     lab_config cell = asked_cell(options);
     lab_book book;
     char text[160];
-    if (options->csv + options->json + options->raw > 1)
-        return cli_error("--csv, --json and --raw exclude one another");
-    if (is_cell && ids.count > 0)
-        return cli_error("'vidi lab cell' takes options, not '%s'", ids.list[0]);
-    if (is_cell ? check_kind(options) != CLI_OK : check_ids(ids) != CLI_OK)
+    if (words.count > 0)
+        return cli_error("'vidi lab cell' takes options, not '%s'", words.list[0]);
+    if (check_forms(options) != CLI_OK || check_kind(options) != CLI_OK)
         return CLI_ERROR;
-    int status = lab_run_book(&book, options, ids, is_cell ? &cell : NULL);
-    if (status == CLI_OK && is_cell) /* it has no name: what it is says which it is */
+    int status = lab_run_book(&book, options, words, &cell);
+    if (status == CLI_OK) /* it has no name: what it is says which it is */
         book.findings[0].row = book.tables[0].entries[0].row = lab_config_text(&cell, text, sizeof text);
+    return print_and_judge(&book, options, status);
+}
+
+static int measure_and_print(lab_options *options, cli_words words)
+{
+    lab_book book = {.count = 0};
+    cli_words ids;
+    if (check_forms(options) != CLI_OK)
+        return CLI_ERROR;
+    int status = lab_names_make(&ids, words, lab_experiment_name);
     if (status == CLI_OK)
-        status = print_book(&book, options);
-    if (status == CLI_OK)
-        status = judge_together(&book);
-    lab_book_free(&book);
+        status = lab_run_book(&book, options, ids, NULL);
+    status = print_and_judge(&book, options, status);
+    free(ids.list);
     return status;
 }
 
-static int measure_and_report(lab_options *options, cli_words ids)
+static int measure_and_report(lab_options *options, cli_words words)
 {
-    lab_report_options report = {.file = options->file, .plots = options->plots, .ids = ids, .corpus = options->files};
-    lab_book book;
-    if (check_ids(ids) != CLI_OK || cli_lab_report_ready(&report) != CLI_OK)
-        return CLI_ERROR;
-    int status = lab_run_book(&book, options, ids, NULL);
+    lab_report_options report = {
+        .file = options->file, .plots = options->plots, .ids = words, .corpus = options->files};
+    lab_book book = {.count = 0};
+    cli_words ids;
+    int status = lab_names_make(&ids, words, lab_experiment_name);
+    if (status == CLI_OK)
+        status = cli_lab_report_ready(&report);
+    if (status == CLI_OK)
+        status = lab_run_book(&book, options, ids, NULL);
     if (status == CLI_OK)
         status = cli_lab_report(&book, &report);
     lab_book_free(&book);
+    free(ids.list);
     return status;
 }
 
@@ -298,7 +299,7 @@ static void set_default(uint64_t *value, uint64_t usual)
     *value = *value ? *value : usual;
 }
 
-/* What was not given is 0 until here: check_options tells by that. */
+/* What was not given is as in not_given until here: check_options tells by that. */
 static void set_defaults(lab_options *options)
 {
     set_default(&options->runs, 100);
@@ -309,13 +310,17 @@ static void set_defaults(lab_options *options)
     set_default(&options->k, 3);
     set_default(&options->filters, 1);
     set_default(&options->crawls, 1);
+    options->precision = options->precision < 0 ? LAB_PRECISION_USUAL : options->precision;
     options->multiplier = options->multiplier > 0 ? options->multiplier : 2.0;
     options->hash = options->hash ? options->hash : "jenkins";
 }
 
+#define ACTIONS "list, show, run, report, claims, cell and urls"
+
+/* one-run is for processes that the program starts itself: lab_apart.c. */
 static bool is_action(const char *word)
 {
-    static const char *const actions[] = {"list", "show", "run", "report", "cell", "urls"};
+    static const char *const actions[] = {"list", "show", "run", "report", "claims", "cell", "urls", "one-run"};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(word, actions[i]) == 0)
             return true;
@@ -327,11 +332,11 @@ static int check_options(const lab_options *options, const char *action);
 static int act(lab_options *options, cli_words words)
 {
     if (words.count == 0)
-        return cli_error("'vidi lab' needs one of list, show, run, report, cell and urls");
+        return cli_error("'vidi lab' needs one of " ACTIONS);
     const char *action = words.list[0];
     cli_words rest = {words.list + 1, words.count - 1};
     if (!is_action(action))
-        return cli_error("'vidi lab' knows list, show, run, report, cell and urls, not '%s'", action);
+        return cli_error("'vidi lab' knows " ACTIONS ", not '%s'", action);
     if (check_options(options, action) != CLI_OK)
         return CLI_ERROR;
     set_defaults(options);
@@ -340,19 +345,25 @@ static int act(lab_options *options, cli_words words)
     if (take_files(options, &rest) != CLI_OK)
         return CLI_ERROR;
     if (strcmp(action, "run") == 0)
-        return measure_and_print(options, rest, false);
+        return measure_and_print(options, rest);
     if (strcmp(action, "cell") == 0)
-        return measure_and_print(options, rest, true);
+        return measure_cell(options, rest);
     if (strcmp(action, "report") == 0)
         return measure_and_report(options, rest);
+    if (strcmp(action, "claims") == 0)
+        return lab_measure_claims(options, rest);
+    if (strcmp(action, "one-run") == 0)
+        return lab_one_run(options, rest);
     if (rest.count > 0)
         return cli_error("'vidi lab %s' takes no '%s'", action, rest.list[0]);
     return action[0] == 'l' ? print_list() : print_urls(options);
 }
 
+static const lab_options not_given = {.precision = -1};
+
 static int run(const cli_command *self, cli_words words)
 {
-    lab_options options = {.runs = 0};
+    lab_options options = not_given;
     int status = cli_options_parse(self, &words, &options);
     if (status == CLI_GO_ON)
         status = act(&options, words);
@@ -363,7 +374,12 @@ static int run(const cli_command *self, cli_words words)
 #define FIELD(name) offsetof(lab_options, name)
 
 static const cli_option options_table[] = {
-    {"runs", 0, CLI_COUNT, FIELD(runs), "N", "Runs, each with new URLs and new salts [100]", NULL, UINT32_MAX},
+    {"runs", 0, CLI_COUNT, FIELD(runs), "N", "Most runs to make, each with new URLs and salts [100]", NULL, UINT32_MAX},
+    {"precision", 0, CLI_AMOUNT, FIELD(precision), "P", "Runs until intervals are within P % of a value [5]",
+     "The number of runs is fixed ahead: by theory, or by the first ten runs of a study. Tables that claims rest on "
+     "get "
+     "as many runs as the claims' margins need. With 0, all runs are made.",
+     0},
     {"urls", 0, CLI_COUNT, FIELD(urls), "N", "URLs to insert; as many others are looked up [1e6]", NULL, UINT32_MAX},
     {"seed", 0, CLI_COUNT, FIELD(seed), "S", "Seed that all URLs and salts are made from [1]", NULL, 0},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", "Runs at the same time [processors, at most 8]",
@@ -399,11 +415,11 @@ static const char *takers(const char *option)
     static const struct {
         const char *option, *actions;
     } others[] = {
-        {"urls", "run, report, cell and urls"},
-        {"seed", "run, report, cell and urls"},
-        {"corpus", "run, report, cell and urls"},
-        {"csv", "run and cell"},
-        {"json", "run and cell"},
+        {"urls", "run, report, claims, cell and urls"},
+        {"seed", "run, report, claims, cell and urls"},
+        {"corpus", "run, report, claims, cell and urls"},
+        {"csv", "run, claims and cell"},
+        {"json", "run, claims and cell"},
         {"raw", "run and cell"},
         {"output", "report"},
         {"plots", "report"},
@@ -420,16 +436,15 @@ static const char *takers(const char *option)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(option, others[i].option) == 0)
             return others[i].actions;
-    return "run, report and cell";
+    return "run, report, claims and cell";
 }
 
 /* An option that the action would ignore is an error: 'run -o FILE' writes no file, and 'run --k 7' does not use 7. */
 static int check_options(const lab_options *options, const char *action)
 {
-    static const lab_options none; /* set_defaults comes later */
-
     for (const cli_option *option = options_table; strcmp(option->name, "help") != 0; option++)
-        if (cli_option_is_given(option, options, &none) && !strstr(takers(option->name), action))
+        if (cli_option_is_given(option, options, &not_given) && !strstr(takers(option->name), action) &&
+            strcmp(action, "one-run") != 0)
             return cli_error("--%s is not an option of 'vidi lab %s', only of %s", option->name, action,
                              takers(option->name));
     return CLI_OK;
@@ -438,13 +453,15 @@ static int check_options(const lab_options *options, const char *action)
 const cli_command cli_lab = {
     .name = "lab",
     .summary = "Repeat the papers' experiments and compare with theory",
-    .usage = "vidi lab list | show ID | run|report [ID]... | cell | urls [OPTION]...",
+    .usage = "vidi lab list|show|run|report|claims|cell|urls [ID]... [OPTION]...",
     .about = "Repeats the experiments of the papers with vidi's filters and compares the results with theory and the "
              "published figures.",
     .details =
         "'list' names the experiments, 'show' describes the cells of one, 'run' measures the named ones, or "
         "all. 'report' measures them too and writes one HTML file with the claims of the papers, all tables and "
-        "plots. 'cell' measures a configuration that is in no table. 'urls' prints the URLs of a run: the first "
+        "plots. 'claims' measures what the named claims rest on, or all, and prints whether they hold. Names may "
+        "be patterns, such as 'thesis-5.*'. 'cell' measures a configuration that is in no table. 'urls' prints the "
+        "URLs of a run: the first "
         "half is inserted, the second half is only looked up.\n"
         "Rates are in per cent. Intervals have a confidence of 95 %. The verdict judges the published figure. "
         "'agrees': it fits theory, within rounding and the chance of as many independent runs, at most 100, as "
@@ -454,14 +471,17 @@ const cli_command cli_lab = {
         "measured, and chance "
         "plays no part. 'measured': no figure was published. 'fails': our own measurement does not fit theory. "
         "'not built': this build lacks what it needs.\n"
-        "If 'run', 'report' or 'cell' is interrupted, give the same command again: it continues where it "
+        "Each time is measured in several processes, one for each run, because the layout of a process in memory "
+        "changes its times.\n"
+        "If 'run', 'report', 'claims' or 'cell' is interrupted, give the same command again: it continues where it "
         "stopped and prints the same numbers as without the interruption. Finished runs are kept in "
         "$XDG_CACHE_HOME/vidi or ~/.cache/vidi until the results are "
         "printed.\n"
         "The exit status is 0, or 2 after an error. It is 1 if 'run' or 'cell' found that cells contradict "
         "theory: Holm's test of all cells together, which rejects by chance once in a hundred times.",
     .examples = "  vidi lab run thesis-5.9 --runs 3\n"
-                "  vidi lab run --csv > tables.csv\n"
+                "  vidi lab run 'thesis-5.*' --csv > tables.csv\n"
+                "  vidi lab claims 'kinds-*' --runs 10\n"
                 "  vidi lab report --runs 3 -o lab.html\n"
                 "  vidi lab cell --k 7 --multiplier 1.44 --filters 2\n"
                 "  vidi lab urls --run 2 --urls 10\n"

@@ -8,8 +8,11 @@
 #include "lab/report/svg.h"
 #include "ui/output.h"
 
+#define LAB_PRECISION_USUAL 5.0 /* in per cent */
+
 typedef struct lab_options {
     uint64_t runs, urls, seed, threads, run;
+    double precision; /* in per cent; negative: not given */
     const char *kind, *hash;
     uint64_t k, filters, crawls;
     double multiplier;
@@ -30,6 +33,42 @@ void lab_options_end(lab_options *options, int status);
 /* Begins, and measures experiments, or a cell in place of them. lab_book_free in every case. The exit status. */
 int lab_run_book(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell);
 
+/* What is to be measured and how, without progress, stopping and keeping. */
+lab_settings lab_settings_of(const lab_options *options);
+
+/* ---- lab_names.c ---- */
+
+/* Name number `index` of all, NULL after the last. */
+typedef const char *lab_name_at(const void *context, size_t index);
+lab_name_at lab_experiment_name, lab_claim_name;
+
+/*
+ * The names that the words mean, each once, in an array with room for all names; free its list in every case. A word that
+ * means none is an error. CLI_OK or CLI_ERROR.
+ */
+int lab_names_make(cli_words *names, cli_words words, lab_name_at *next);
+
+/* Adds the names that the word means, unless they are there; how many it means. */
+size_t lab_names_add(cli_words *names, const char *word, lab_name_at *next);
+
+/* ---- lab_apart.c ---- */
+
+/* For lab_settings: makes one run in a process of its own. The context is the lab_options. */
+int lab_run_apart(void *context, const lab_study *study, const lab_settings *settings, uint64_t run, double *numbers);
+
+/* Whether a process of its own can read the same URLs again. */
+bool lab_can_run_apart(const lab_options *options);
+
+/* What that process does: prints the numbers of one run. The exit status. */
+int lab_one_run(lab_options *options, cli_words ids);
+
+/* ---- lab_claims.c ---- */
+
+/* Measures what these claims rest on, or all of them, and prints what was found. The exit status. */
+int lab_measure_claims(lab_options *options, cli_words words);
+
+/* ---- lab_formats.c ---- */
+
 typedef enum lab_form { LAB_TABLE, LAB_CSV, LAB_JSON, LAB_RAW } lab_form;
 
 /* CLI_OK or CLI_ERROR, if memory ran out. */
@@ -37,6 +76,8 @@ int lab_print(cli_out *out, lab_form form, const lab_book *book);
 
 /* One line on a configuration: "jenkins, k = 3, M = 2, 2 filters, incremental". */
 const char *lab_config_text(const lab_config *config, char *text, size_t room);
+
+/* ---- lab_report.c ---- */
 
 typedef struct lab_report_options {
     const char *file;  /* NULL or "-": standard output */

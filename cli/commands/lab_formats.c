@@ -3,6 +3,7 @@
  */
 #include "commands/lab.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +73,27 @@ static void print_json(cli_out *out, const lab_book *book)
 
 /* ---- CSV ---- */
 
-/* One run of one cell: with its key, kind and params anybody can count again. */
+static void print_hex(FILE *to, const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fprintf(to, "%02x", bytes[i]);
+}
+
+/* The salts of all filters of a cell: '+' between filters, '/' between the functions of a filter. */
+static void print_salts(FILE *to, const lab_config *config, const lab_settings *settings, uint64_t run)
+{
+    unsigned char salts[LAB_K_MAX][LAB_SALT_BYTES];
+    for (unsigned i = 0; i < config->epochs * config->members; i++) {
+        int count = lab_salts(config, settings, run, i / config->members, i % config->members, salts);
+        fputs(i ? "+" : "", to);
+        for (int j = 0; j < count; j++) {
+            fputs(j ? "/" : "", to);
+            print_hex(to, salts[j], LAB_SALT_BYTES);
+        }
+    }
+}
+
+/* One run of one cell: with its key, kind and params, or with its salts, anybody can count again. */
 static void print_raw_line(FILE *to, const lab_book *book, size_t cell, uint64_t run)
 {
     const lab_results *results = &book->results;
@@ -87,13 +108,14 @@ static void print_raw_line(FILE *to, const lab_book *book, size_t cell, uint64_t
     fprintf(to, "%llu,%.0f,%llu,", (unsigned long long)run + 1, finding->expected.asked,
             (unsigned long long)lab_count(results, run, cell));
     lab_key(key, results->settings.seed, run);
-    for (unsigned i = 0; i < sizeof key; i++)
-        fprintf(to, "%02x", key[i]);
+    print_hex(to, key, sizeof key);
     fprintf(to, ",%s,\"%s\",%u,", kind, params, finding->config.epochs);
     for (unsigned i = 0; i < results->filters_of[job]; i++) {
         size_t index = results->filter_of[job * LAB_FILTERS_MAX + i].index;
         fprintf(to, "%s%llu", i ? "+" : "", (unsigned long long)results->marked[run * results->filters + index]);
     }
+    fputc(',', to);
+    print_salts(to, &finding->config, &results->settings, run);
     fputc('\n', to);
 }
 
@@ -109,13 +131,13 @@ static void print_raw_numbers(FILE *to, const lab_numbers *numbers)
             lab_csv_name(to, study->columns[cell % columns]);
             fprintf(to, "%llu,,", (unsigned long long)run + 1);
             lab_csv_real(to, numbers->numbers[run * cells + cell]);
-            fputs(",,,,\n", to);
+            fputs(",,,,,\n", to);
         }
 }
 
 static void print_raw(FILE *to, const lab_book *book)
 {
-    fputs("experiment,row,column,run,asked,count,key,kind,params,epochs,marked\n", to);
+    fputs("experiment,row,column,run,asked,count,key,kind,params,epochs,marked,salts\n", to);
     for (size_t i = 0; i < book->finding_count; i++)
         for (uint64_t run = 0; run < book->findings[i].runs; run++)
             print_raw_line(to, book, i, run);
@@ -229,10 +251,11 @@ static void put_file_name(cli_out *out, const char *before, const char *name)
 
 static void print_workload(cli_out *out, const lab_settings *settings)
 {
-    cli_out_format(out, "\n%llu run%s of %llu %sURL%s, seed %llu", (unsigned long long)settings->runs,
-                   settings->runs == 1 ? "" : "s", (unsigned long long)settings->urls,
-                   settings->corpus ? "" : "synthetic ", settings->urls == 1 ? "" : "s",
-                   (unsigned long long)settings->seed);
+    char runs[LAB_RUNS_ROOM];
+    lab_runs_text(settings, runs);
+    cli_out_format(out, "\n%c%s of %llu %sURL%s, seed %llu", toupper((unsigned char)runs[0]), runs + 1,
+                   (unsigned long long)settings->urls, settings->corpus ? "" : "synthetic ",
+                   settings->urls == 1 ? "" : "s", (unsigned long long)settings->seed);
     if (!settings->corpus) {
         cli_out_text(out, ".\n");
         return;

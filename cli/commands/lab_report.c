@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,10 +156,14 @@ static void write_word(FILE *to, const char *word)
 static void write_command(FILE *to, const lab_book *book, const lab_report_options *options)
 {
     fprintf(to, "vidi lab report");
-    for (size_t i = 0; i < options->ids.count; i++)
-        fprintf(to, " %s", options->ids.list[i]);
+    for (size_t i = 0; i < options->ids.count; i++) {
+        fputc(' ', to);
+        write_word(to, options->ids.list[i]);
+    }
     fprintf(to, " --runs %llu --urls %llu --seed %llu", (unsigned long long)book->settings.runs,
             (unsigned long long)book->settings.urls, (unsigned long long)book->settings.seed);
+    if (fabs(book->settings.precision - LAB_PRECISION_USUAL / 100) > 1e-9)
+        fprintf(to, " --precision %g", 100 * book->settings.precision);
     for (size_t i = 0; i < options->corpus.count; i++) {
         fputs(" --corpus ", to);
         write_word(to, options->corpus.list[i]);

@@ -77,7 +77,7 @@ static int was_stopped(const lab_options *options, const lab_book *book, int num
     char text[96] = "the same command goes on from there";
     if (kept == 0)
         snprintf(text, sizeof text, "none of them was kept");
-    else if (kept < done) /* the disk is full, or times were being measured, of which all are kept or none */
+    else if (kept < done) /* the disk is full, or times were being measured in one process */
         snprintf(text, sizeof text, "%llu of them %s kept, and the same command goes on from there",
                  (unsigned long long)kept, kept == 1 ? "was" : "were");
     cli_error("stopped after %llu of %llu runs; %s", (unsigned long long)done, (unsigned long long)book->tally.runs,
@@ -171,21 +171,54 @@ static int measure(lab_book *book, cli_words ids, const lab_config *cell, const 
     return lab_book_measure(book, (const char *const *)ids.list, ids.count, settings);
 }
 
-static int measure_watched(lab_book *book, const lab_options *options, cli_words ids, const lab_config *cell)
+lab_settings lab_settings_of(const lab_options *options)
 {
-    meter meter = {.shown = -1, .terminal = isatty(STDERR_FILENO) == 1};
-    cli_watch watch = {.context = &meter, .stop = stop, .tell = tell};
-    lab_settings settings = {
+    return (lab_settings){
         .urls = options->urls,
         .runs = options->runs,
         .seed = options->seed,
+        .precision = options->precision / 100,
         .threads = (unsigned)options->threads,
         .corpus = options->corpus,
-        .keep = options->keep,
-        .stop = &meter.stop,
-        .progress = take_progress,
-        .context = &meter,
     };
+}
+
+/* Whether times are among what is to be measured. */
+static bool has_times(cli_words ids)
+{
+    const lab_study *study;
+    for (size_t i = 0; ids.count == 0 && (study = lab_study_at(i)); i++)
+        if (study->timed && !study->only_named)
+            return true;
+    for (size_t i = 0; i < ids.count; i++)
+        if ((study = lab_study_find(ids.list[i])) && study->timed)
+            return true;
+    return false;
+}
+
+static void choose_processes(lab_settings *settings, lab_options *options, cli_words ids, const lab_config *cell)
+{
+    if (cell || !has_times(ids))
+        return;
+    if (lab_can_run_apart(options)) {
+        settings->run_apart = lab_run_apart;
+        settings->apart_context = options;
+    } else {
+        cli_warning("times are measured in one process, whose layout in memory they depend on: other processes cannot "
+                    "read the corpus again unless it comes from regular files");
+    }
+}
+
+static int measure_watched(lab_book *book, lab_options *options, cli_words ids, const lab_config *cell)
+{
+    meter meter = {.shown = -1, .terminal = isatty(STDERR_FILENO) == 1};
+    cli_watch watch = {.context = &meter, .stop = stop, .tell = tell};
+    lab_settings settings = lab_settings_of(options);
+    settings.keep = options->keep;
+    settings.stop = &meter.stop;
+    settings.progress = take_progress;
+    settings.context = &meter;
+    choose_processes(&settings, options, ids, cell);
     clock_gettime(CLOCK_MONOTONIC, &meter.start);
     cli_watch_hold(&watch);
     cli_watch_begin(&watch);

@@ -22,12 +22,22 @@ typedef struct wanted {
     size_t count;
 } wanted;
 
-static bool is_wanted(const wanted *wanted, const char *id)
+static bool is_named(const wanted *wanted, const char *id)
 {
     for (size_t i = 0; i < wanted->count; i++)
         if (strcmp(wanted->ids[i], id) == 0)
             return true;
-    return wanted->count == 0;
+    return false;
+}
+
+static bool is_wanted(const wanted *wanted, const char *id)
+{
+    return wanted->count == 0 || is_named(wanted, id);
+}
+
+static bool is_study_wanted(const wanted *wanted, const lab_study *study)
+{
+    return study->only_named ? is_named(wanted, study->id) : is_wanted(wanted, study->id);
 }
 
 static size_t cells_of(const lab_experiment *experiment)
@@ -45,7 +55,7 @@ static void count_contents(contents *contents, const wanted *wanted)
             contents->cells += cells_of(experiment);
         }
     for (size_t i = 0; (study = lab_study_at(i)); i++)
-        contents->studies += is_wanted(wanted, study->id);
+        contents->studies += is_study_wanted(wanted, study);
 }
 
 static int make_room(lab_book *book, contents *contents)
@@ -100,13 +110,13 @@ static int name_contents(const lab_settings *settings, const contents *contents,
     FILE *text = open_memstream(&name, &room);
     if (!text)
         return lab_fail(VIDI_EMEMORY, "no memory for a book");
-    fprintf(text, "%llu URLs, seed %llu, fault %d, corpus %llx\n", (unsigned long long)settings->urls,
-            (unsigned long long)settings->seed, (int)settings->fault,
+    fprintf(text, "%llu URLs, seed %llu, precision %.17g, fault %d, corpus %llx\n", (unsigned long long)settings->urls,
+            (unsigned long long)settings->seed, settings->precision, (int)settings->fault,
             settings->corpus ? (unsigned long long)lab_corpus_mark(settings->corpus) : 0);
     for (size_t i = 0; i < contents->cells; i++)
         name_config(text, &contents->configs[i]);
     for (size_t i = 0; wanted && (study = lab_study_at(i)); i++)
-        if (is_wanted(wanted, study->id))
+        if (is_study_wanted(wanted, study))
             fprintf(text, "%s %zu %zu\n", study->id, lab_study_rows(study), lab_study_columns(study));
     if (fclose(text) == 0)
         lab_keep_begin(settings->keep, name);
@@ -117,10 +127,9 @@ static int name_contents(const lab_settings *settings, const contents *contents,
 static lab_tally count_work(const lab_settings *settings, const contents *contents, const wanted *wanted)
 {
     const lab_study *study;
-    lab_tally tally = {.runs = contents->built ? settings->runs : 0};
-    tally.work = lab_work(settings, lab_cells_work(contents->built), settings->runs, false) * (double)tally.runs;
+    lab_tally tally = lab_cells_tally(contents->configs, contents->cells, settings);
     for (size_t i = 0; wanted && (study = lab_study_at(i)); i++)
-        if (is_wanted(wanted, study->id)) {
+        if (is_study_wanted(wanted, study)) {
             uint64_t runs = lab_study_runs(study, settings->runs);
             tally.runs += runs;
             tally.work += (double)runs * lab_study_work(study, settings);
@@ -208,7 +217,7 @@ static int measure_studies(lab_book *book, const wanted *wanted)
 {
     const lab_study *study;
     for (size_t i = 0; (study = lab_study_at(i)); i++) {
-        if (!is_wanted(wanted, study->id))
+        if (!is_study_wanted(wanted, study))
             continue;
         lab_numbers *numbers = &book->numbers[book->study_count++];
         book->settings.part = book->study_count;

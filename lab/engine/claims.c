@@ -1,4 +1,7 @@
 /* The claims of all papers in one list. See study.h. */
+#include <stdio.h>
+#include <string.h>
+
 #include "lab/engine/study.h"
 
 static const lab_claim *const lists[] = {lab_thesis_claims, lab_layers_claims, lab_notes_claims,
@@ -11,6 +14,24 @@ const lab_claim *lab_claim_at(size_t index)
             if (index-- == 0)
                 return claim;
     return NULL;
+}
+
+const lab_claim *lab_claim_find(const char *id)
+{
+    const lab_claim *claim;
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
+        if (strcmp(claim->id, id) == 0)
+            return claim;
+    return NULL;
+}
+
+bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM])
+{
+    *list += strspn(*list, " ");
+    size_t length = strcspn(*list, " ");
+    snprintf(id, LAB_ID_ROOM, "%.*s", (int)length, *list);
+    *list += length;
+    return length > 0;
 }
 
 const char *lab_holding_name(lab_holding holding)

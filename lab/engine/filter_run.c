@@ -34,6 +34,8 @@ typedef struct values {
     bool wide;
 } values;
 
+_Static_assert(LAB_K_MAX == VIDI__INSIDE_K_MAX, "the lab knows how many functions there can be");
+
 struct lab_bench {
     const lab_plan *plan;
     const lab_settings *settings;
@@ -52,6 +54,12 @@ struct lab_bench {
     uint64_t *seen;                            /* [words]: the URLs that the filter has seen */
     uint64_t each[GROUP * VIDI__INSIDE_K_MAX]; /* values of a group: k of its first URL, k of its second, … */
 };
+
+/* Whether this run measures the job. */
+static bool is_due(const lab_bench *bench, const lab_job *job)
+{
+    return bench->run < job->runs;
+}
 
 static bool bit_at(const uint64_t *bits, uint64_t i)
 {
@@ -124,24 +132,44 @@ static int make_urls(lab_bench *bench)
 }
 
 /* The seed of the filter in a set with the run's key. */
-static vidi__inside_seed seed_of(const lab_bench *bench, const lab_family *family)
+static vidi__inside_seed seed_of(const lab_settings *settings, uint64_t run, const lab_family *family)
 {
-    bool same = bench->settings->fault == LAB_SAME_SALTS;
+    bool same = settings->fault == LAB_SAME_SALTS;
     unsigned char key[VIDI_KEY_BYTES];
-    lab_key(key, bench->settings->seed, bench->run);
+    lab_key(key, settings->seed, run);
     vidi__inside_seed seed = vidi__inside_epoch_seed(key, same ? 0 : family->epoch);
     seed.turn = family->epoch; /* with the fault, salts are the same, but not functions */
     return family->spatial ? vidi__inside_member_seed(&seed, same ? 1 : family->member + 1, 1) : seed;
 }
 
-static int make_filter(const lab_bench *bench, const lab_family *family, unsigned k, double multiplier,
-                       vidi__inside_bloom **filter)
+/* A filter for so many URLs. */
+static int make_filter(const lab_settings *settings, uint64_t run, uint64_t urls, const lab_family *family,
+                       lab_array shape, vidi__inside_bloom **filter)
 {
     char params[256];
-    lab_config config = {.functions = family->functions, .k = k, .multiplier = multiplier, .members = 1};
-    vidi__inside_seed seed = seed_of(bench, family);
+    lab_config config = {.functions = family->functions, .k = shape.k, .multiplier = shape.multiplier, .members = 1};
+    vidi__inside_seed seed = seed_of(settings, run, family);
     lab_config_set(&config, params, sizeof params);
-    return vidi__inside_bloom_make(filter, params, bench->n, &seed);
+    return vidi__inside_bloom_make(filter, params, urls, &seed);
+}
+
+/* Salts do not depend on the size of the filter, so one for a single URL has them too. */
+int lab_salts(const lab_config *config, const lab_settings *settings, uint64_t run, unsigned epoch, unsigned member,
+              unsigned char (*salts)[LAB_SALT_BYTES])
+{
+    lab_family family = {.spatial = config->members > 1, .epoch = epoch, .member = member};
+    vidi__inside_bloom *filter;
+    int count = 0;
+    lab_functions_of(config, epoch * config->members + member, family.functions);
+    LAB_TRY(
+        make_filter(settings, run, 1, &family, (lab_array){.k = config->k, .multiplier = config->multiplier}, &filter));
+    for (unsigned i = 0; i < config->k; i++) {
+        vidi_str salt = vidi__inside_bloom_salt(filter, i);
+        if (salt.len == LAB_SALT_BYTES)
+            memcpy(salts[count++], salt.ptr, LAB_SALT_BYTES);
+    }
+    vidi__inside_bloom_free(filter);
+    return count;
 }
 
 static size_t value_at(const values *of, uint64_t at, unsigned slot)
@@ -221,7 +249,7 @@ static void want(lab_bench *bench, size_t first, size_t last)
     for (size_t i = 0; i < plan->job_count; i++)
         for (size_t array = first; array < last && !plan->jobs[i].config.incremental; array++) {
             unsigned step = lab_job_step(&plan->jobs[i], array);
-            if (step < plan->jobs[i].count)
+            if (step < plan->jobs[i].count && is_due(bench, &plan->jobs[i]))
                 want_left(bench, i, step);
         }
 }
@@ -229,7 +257,8 @@ static void want(lab_bench *bench, size_t first, size_t last)
 static int hash_family(lab_bench *bench, const lab_family *family)
 {
     vidi__inside_bloom *filter;
-    LAB_TRY(make_filter(bench, family, family->k, family->multiplier, &filter));
+    lab_array largest = {.k = family->k, .multiplier = family->multiplier};
+    LAB_TRY(make_filter(bench->settings, bench->run, bench->n, family, largest, &filter));
     bench->in.slots = bench->out.slots = vidi__inside_bloom_k(filter);
     bench->in.wide = bench->out.wide = vidi__inside_bloom_wide(filter);
     hash_urls(bench, filter, 0, NULL, &bench->in);
@@ -269,11 +298,13 @@ static void fill(lab_bench *bench, vidi__inside_bloom *filter, bool shuffled)
 }
 
 /* Whether a job counts lookups while this array fills. */
-static bool is_asked_meanwhile(const lab_plan *plan, size_t array)
+static bool is_asked_meanwhile(const lab_bench *bench, size_t array)
 {
-    for (size_t i = 0; i < plan->job_count; i++)
-        if (plan->jobs[i].config.incremental && lab_job_step(&plan->jobs[i], array) < plan->jobs[i].count)
+    for (size_t i = 0; i < bench->plan->job_count; i++) {
+        const lab_job *job = &bench->plan->jobs[i];
+        if (job->config.incremental && is_due(bench, job) && lab_job_step(job, array) < job->count)
             return true;
+    }
     return false;
 }
 
@@ -324,7 +355,8 @@ static void take(lab_bench *bench, size_t array, bool incremental)
     for (size_t i = 0; i < plan->job_count; i++) {
         unsigned step = lab_job_step(&plan->jobs[i], array);
         uint64_t *left = bench->left + i * bench->words;
-        if (plan->jobs[i].config.incremental != incremental || step == plan->jobs[i].count)
+        if (plan->jobs[i].config.incremental != incremental || step == plan->jobs[i].count ||
+            !is_due(bench, &plan->jobs[i]))
             continue;
         for (size_t j = 0; j < bench->words; j++)
             left[j] = step ? left[j] & bench->seen[j] : bench->seen[j];
@@ -335,8 +367,8 @@ static int run_array(lab_bench *bench, const lab_family *family, size_t index, u
 {
     const lab_array *array = &bench->plan->arrays[index];
     vidi__inside_bloom *filter;
-    LAB_TRY(make_filter(bench, family, array->k, array->multiplier, &filter));
-    if (bench->in.wide || is_asked_meanwhile(bench->plan, index)) {
+    LAB_TRY(make_filter(bench->settings, bench->run, bench->n, family, *array, &filter));
+    if (bench->in.wide || is_asked_meanwhile(bench, index)) {
         if (family->shuffled)
             shuffle_for(bench, family->epoch);
         fill(bench, filter, family->shuffled);
@@ -349,6 +381,18 @@ static int run_array(lab_bench *bench, const lab_family *family, size_t index, u
     take(bench, index, false);
     *marked = vidi__inside_bloom_bits_set(filter);
     vidi__inside_bloom_free(filter);
+    return VIDI_OK;
+}
+
+static int run_family(lab_bench *bench, const lab_family *family, uint64_t *marked)
+{
+    LAB_TRY(hash_family(bench, family));
+    for (size_t array = family->first; array < family->last; array++) {
+        if (lab_stopped(bench->settings))
+            return LAB_STOPPED;
+        if (bench->run < bench->plan->arrays[array].runs)
+            LAB_TRY(run_array(bench, family, array, &marked[array]));
+    }
     return VIDI_OK;
 }
 
@@ -371,17 +415,13 @@ int lab_bench_run(lab_bench *bench, uint64_t run, uint64_t *counts, uint64_t *ma
     bench->run = run;
     LAB_TRY(make_urls(bench));
     bench->order_of = 0;
-    for (size_t i = 0; i < plan->family_count; i++) {
-        const lab_family *family = &plan->families[i];
-        LAB_TRY(hash_family(bench, family));
-        for (size_t array = family->first; array < family->last; array++) {
-            if (lab_stopped(bench->settings))
-                return LAB_STOPPED;
-            LAB_TRY(run_array(bench, family, array, &marked[array]));
-        }
-    }
+    for (size_t i = 0; i < plan->family_count; i++)
+        if (run < plan->families[i].runs)
+            LAB_TRY(run_family(bench, &plan->families[i], marked));
     for (size_t i = 0; i < plan->job_count; i++)
-        if (plan->jobs[i].config.kind)
+        if (!is_due(bench, &plan->jobs[i]))
+            counts[i] = 0;
+        else if (plan->jobs[i].config.kind)
             LAB_TRY(lab_set_run(&plan->jobs[i].config, bench->settings, run, &counts[i]));
         else
             counts[i] = count_left(bench, i);

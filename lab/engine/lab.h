@@ -49,6 +49,7 @@ enum lab_fault {
 };
 
 typedef struct lab_corpus lab_corpus;
+struct lab_study; /* study.h */
 
 /* Progress of everything measured in this run of the program. */
 typedef struct lab_tally {
@@ -57,7 +58,8 @@ typedef struct lab_tally {
 } lab_tally;
 
 typedef struct lab_settings {
-    uint64_t urls, runs, seed;
+    uint64_t urls, runs, seed; /* runs: at most */
+    double precision; /* runs are enough once 95 % intervals are within this share of a value; 0: all are made */
     unsigned threads;
     const lab_corpus *corpus; /* NULL: synthetic URLs */
     enum lab_fault fault;
@@ -67,6 +69,14 @@ typedef struct lab_settings {
     lab_tally *tally;        /* of the whole book, which sets it; NULL: each measurement counts its own */
     void (*progress)(void *context, const lab_tally *tally); /* called by one thread at a time; may be NULL */
     void *context;
+    /*
+     * Makes a run of a timed study in a process of its own, with these settings, and fills in its numbers. The layout of
+     * a process in memory changes times by a tenth, so times of one process tell too little. NULL: all runs are made in
+     * this process.
+     */
+    int (*run_apart)(void *context, const struct lab_study *study, const struct lab_settings *settings, uint64_t run,
+                     double *numbers);
+    void *apart_context;
 } lab_settings;
 
 static inline bool lab_stopped(const lab_settings *settings)
@@ -118,7 +128,7 @@ void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run, unsig
 
 /* ---- what is measured ---- */
 
-enum { LAB_MEMBERS_MAX = 8, LAB_EPOCHS_MAX = 4, LAB_TENTHS = 10 };
+enum { LAB_K_MAX = 64, LAB_MEMBERS_MAX = 8, LAB_EPOCHS_MAX = 4, LAB_TENTHS = 10 };
 
 /* In rows and columns, 0 and NULL leave a field open. */
 typedef struct lab_config {
@@ -173,6 +183,14 @@ bool lab_config_same(const lab_config *a, const lab_config *b);
  * crawls are made by vidi_rotate, and those of several filters in a crawl are members (vidi_options.member).
  */
 const char *lab_config_set(const lab_config *config, char *params, size_t room);
+
+/*
+ * The salts with which a run's set of this configuration hashes, in one filter of one epoch (crawl): one for each of its
+ * k functions. There is room for LAB_K_MAX. Returns how many there are, 0 for functions without salts, or an error.
+ */
+enum { LAB_SALT_BYTES = 24 };
+int lab_salts(const lab_config *config, const lab_settings *settings, uint64_t run, unsigned epoch, unsigned member,
+              unsigned char (*salts)[LAB_SALT_BYTES]);
 
 /* ---- hash functions of a configuration: functions.c ---- */
 
@@ -234,6 +252,7 @@ typedef struct lab_results {
     lab_settings settings;
     size_t cells, jobs, filters;
     size_t *job_of;        /* [cell]: equal configurations are one job; LAB_NO_JOB: not measured */
+    uint64_t *runs_of;     /* [job]: its runs, from the first on; later ones of settings.runs leave it out */
     uint64_t *counts;      /* [run * jobs + job]: URLs falsely seen */
     uint64_t *marked;      /* [run * filters + filter]: bits set at the end */
     lab_filter *filter_of; /* [job * LAB_FILTERS_MAX + i] */
@@ -256,7 +275,31 @@ static inline uint64_t lab_count(const lab_results *results, uint64_t run, size_
     return job == LAB_NO_JOB ? 0 : results->counts[run * results->jobs + job];
 }
 
-uint64_t lab_total(const lab_results *results, size_t cell);
+static inline uint64_t lab_cell_runs(const lab_results *results, size_t cell)
+{
+    size_t job = results->job_of[cell];
+    return job == LAB_NO_JOB ? 0 : results->runs_of[job];
+}
+
+uint64_t lab_total(const lab_results *results, size_t cell); /* of all its runs */
+
+/* ---- how many runs ---- */
+
+/*
+ * The share of its value that the 95 % interval of a figure in this table may extend to either side: `precision`, or
+ * less if a claim rests on the table, so that the claim can be judged within its margin.
+ */
+double lab_precision_of(const char *table, double precision);
+
+/*
+ * How many of settings->runs a configuration needs for its precision. Follows from theory alone, so chance has no part in
+ * when measuring ends. Depends neither on what else is measured nor on how often the configuration occurs.
+ */
+uint64_t lab_config_runs(const lab_config *config, const lab_settings *settings);
+
+/* "3 runs", or "at most 100 runs" if precision decides. */
+enum { LAB_RUNS_ROOM = 48 };
+const char *lab_runs_text(const lab_settings *settings, char text[LAB_RUNS_ROOM]);
 
 /* ---- theory ---- */
 

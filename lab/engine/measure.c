@@ -58,6 +58,36 @@ static void load(void *context, uint64_t run, const void *row)
     memcpy(marked_of(results, run), marked, results->filters * sizeof *results->marked);
 }
 
+/* Of a run with so many cells: 1e6 URLs take half a second, and each cell a twenty-fifth. */
+static double cells_work(const lab_settings *settings, size_t cells, uint64_t runs)
+{
+    return lab_work(settings, 0.5 + 0.04 * (double)cells, runs, false);
+}
+
+static double work_of(const void *context, uint64_t run)
+{
+    const lab_results *results = ((const measurement *)context)->results;
+    size_t cells = 0;
+    for (size_t i = 0; i < results->cells; i++)
+        cells += run < lab_cell_runs(results, i);
+    return cells_work(&results->settings, cells, results->settings.runs);
+}
+
+/* Each run takes half a second and each cell its part, so the runs of each cell can be added up. */
+lab_tally lab_cells_tally(const lab_config *cells, size_t count, const lab_settings *settings)
+{
+    lab_tally tally = {.runs = 0};
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t runs = lab_config_built(&cells[i]) ? lab_config_runs(&cells[i], settings) : 0;
+        tally.runs = tally.runs < runs ? runs : tally.runs;
+        all += runs;
+    }
+    double empty = cells_work(settings, 0, tally.runs);
+    tally.work = (double)tally.runs * empty + (double)all * (cells_work(settings, 1, tally.runs) - empty);
+    return tally;
+}
+
 static int run_all(lab_results *results, const lab_plan *plan)
 {
     const lab_settings *settings = &results->settings;
@@ -67,7 +97,7 @@ static int run_all(lab_results *results, const lab_plan *plan)
         .runs = settings->runs,
         .threads = settings->threads,
         .part = settings->part,
-        .work = lab_work(settings, lab_cells_work(results->cells), settings->runs, false),
+        .work_of = work_of,
         .context = &measurement,
         .begin = begin,
         .end = end,
@@ -79,12 +109,13 @@ static int run_all(lab_results *results, const lab_plan *plan)
     return lab_crew_run(&crew);
 }
 
-/* Names the filters of each job, for the raw figures. */
+/* Names the filters of each job, for the raw figures, and its number of runs. */
 static void describe(lab_results *results, const lab_plan *plan)
 {
     for (size_t i = 0; i < plan->job_count; i++) {
         const lab_job *job = &plan->jobs[i];
         results->filters_of[i] = job->count;
+        results->runs_of[i] = job->runs;
         for (unsigned j = 0; j < job->count; j++) {
             const lab_array *array = &plan->arrays[job->arrays[j]];
             const lab_family *family = &plan->families[array->family];
@@ -101,9 +132,11 @@ static int prepare(lab_results *results, const lab_plan *plan)
     results->job_of = malloc((results->cells + 1) * sizeof *results->job_of);
     results->counts = calloc(runs * results->jobs + 1, sizeof *results->counts);
     results->marked = calloc(runs * results->filters + 1, sizeof *results->marked);
+    results->runs_of = calloc(results->jobs + 1, sizeof *results->runs_of);
     results->filters_of = calloc(results->jobs + 1, sizeof *results->filters_of);
     results->filter_of = calloc(results->jobs * LAB_FILTERS_MAX + 1, sizeof *results->filter_of);
-    if (!results->job_of || !results->counts || !results->marked || !results->filters_of || !results->filter_of)
+    if (!results->job_of || !results->counts || !results->marked || !results->runs_of || !results->filters_of ||
+        !results->filter_of)
         return lab_fail(VIDI_EMEMORY, "no memory for the results of %llu runs", (unsigned long long)runs);
     memcpy(results->job_of, plan->job_of, results->cells * sizeof *results->job_of);
     describe(results, plan);
@@ -118,7 +151,11 @@ int lab_measure(lab_results *results, const lab_config *cells, size_t count, con
                    ? lab_fail(VIDI_EOPTION, "runs and URLs must each be at most 4294967295")
                    : VIDI_OK;
     LAB_TRY(code);
-    code = lab_plan_make(&plan, cells, count);
+    results->settings.runs = 0;
+    code = lab_plan_make(&plan, cells, count, settings);
+    for (size_t i = 0; code == VIDI_OK && i < plan.job_count; i++)
+        if (results->settings.runs < plan.jobs[i].runs)
+            results->settings.runs = plan.jobs[i].runs;
     if (code == VIDI_OK)
         code = prepare(results, &plan);
     if (code == VIDI_OK)
@@ -137,16 +174,12 @@ bool lab_study_built(const lab_study *study)
     return (!study->needs || lab_functions_built(study->needs)) && (!study->has || study->has());
 }
 
-double lab_cells_work(size_t cells)
-{
-    return 0.5 + 0.04 * (double)cells;
-}
-
 void lab_results_free(lab_results *results)
 {
     free(results->job_of);
     free(results->counts);
     free(results->marked);
+    free(results->runs_of);
     free(results->filters_of);
     free(results->filter_of);
     memset(results, 0, sizeof *results);
@@ -155,7 +188,7 @@ void lab_results_free(lab_results *results)
 uint64_t lab_total(const lab_results *results, size_t cell)
 {
     uint64_t sum = 0;
-    for (uint64_t run = 0; run < results->settings.runs; run++)
+    for (uint64_t run = 0; run < lab_cell_runs(results, cell); run++)
         sum += lab_count(results, run, cell);
     return sum;
 }

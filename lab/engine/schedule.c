@@ -53,7 +53,7 @@ static void add_job(lab_plan *plan, const lab_config *config)
             };
             lab_functions_of(config, epoch * config->members + member, family.functions);
             family.different = lab_functions_unsalted(family.functions);
-            lab_array array = {find_family(plan, &family), config->k, config->multiplier};
+            lab_array array = {find_family(plan, &family), config->k, config->multiplier, 0};
             job->arrays[job->count++] = find_array(plan, &array);
         }
 }
@@ -143,6 +143,23 @@ static int check_functions(const lab_config *config)
     return VIDI_OK;
 }
 
+static void raise_to(uint64_t *runs, uint64_t wanted)
+{
+    *runs = *runs < wanted ? wanted : *runs;
+}
+
+static void set_runs(lab_plan *plan, const lab_settings *settings)
+{
+    for (size_t i = 0; i < plan->job_count; i++) {
+        lab_job *job = &plan->jobs[i];
+        job->runs = lab_config_runs(&job->config, settings);
+        for (unsigned j = 0; j < job->count; j++)
+            raise_to(&plan->arrays[job->arrays[j]].runs, job->runs);
+    }
+    for (size_t i = 0; i < plan->array_count; i++)
+        raise_to(&plan->families[plan->arrays[i].family].runs, plan->arrays[i].runs);
+}
+
 static int check(const lab_config *config)
 {
     if (config->members < 1 || config->members > LAB_MEMBERS_MAX)
@@ -156,7 +173,7 @@ static int check(const lab_config *config)
     return VIDI_OK;
 }
 
-int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
+int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count, const lab_settings *settings)
 {
     memset(plan, 0, sizeof *plan);
     size_t filters = 1;
@@ -178,10 +195,12 @@ int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count)
         if (job == plan->job_count)
             add_job(plan, &cells[i]);
     }
-    if (plan->array_count == 0)
-        return VIDI_OK;
-    LAB_TRY(sort_families(plan));
-    return sort_arrays(plan);
+    if (plan->array_count > 0) {
+        LAB_TRY(sort_families(plan));
+        LAB_TRY(sort_arrays(plan));
+    }
+    set_runs(plan, settings);
+    return VIDI_OK;
 }
 
 void lab_plan_free(lab_plan *plan)

@@ -7,6 +7,8 @@
  *
  * Families are ordered by crawl and member, so a job's filters are filled in the order in which it lists them.
  *
+ * Some jobs need fewer runs than others. A run leaves out the jobs that have enough, and all that only they need.
+ *
  * The salts are those of a set that is created through the public interface with the run's key (lab_config_set says
  * which set): set key, epoch key, member key. So each job can be repeated through the public interface.
  */
@@ -24,18 +26,21 @@ typedef struct lab_family {
     unsigned k;         /* values for each URL: the most that one of its arrays needs */
     double multiplier;  /* M of one of its arrays, to make a filter that hashes */
     size_t first, last; /* its arrays: first to last - 1 */
+    uint64_t runs;      /* the most that one of its arrays needs */
 } lab_family;
 
 typedef struct lab_array {
     size_t family;
     unsigned k;
     double multiplier;
+    uint64_t runs; /* the most that one of its jobs needs */
 } lab_array;
 
 typedef struct lab_job {
     lab_config config;
     size_t arrays[LAB_FILTERS_MAX]; /* in the order of their families */
     unsigned count;
+    uint64_t runs; /* from the first on */
 } lab_job;
 
 typedef struct lab_plan {
@@ -47,7 +52,7 @@ typedef struct lab_plan {
 } lab_plan;
 
 /* Call lab_plan_free in every case. */
-int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count);
+int lab_plan_make(lab_plan *plan, const lab_config *cells, size_t count, const lab_settings *settings);
 void lab_plan_free(lab_plan *plan);
 
 /* The position of this array among those of the job; the job's count if it is not one of them. */

@@ -8,8 +8,8 @@
 
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,         lab_notes,
-                                         lab_eigen,        lab_kinds,          lab_revisit_studies};
+static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,          lab_notes,
+                                         lab_eigen,        lab_kinds,          lab_revisit_studies, lab_large};
 
 const lab_study *lab_study_at(size_t index)
 {
@@ -62,8 +62,11 @@ static size_t row_size(const lab_study *study)
 static int run_one(void *context, void *own, uint64_t run)
 {
     const lab_numbers *numbers = context;
+    const lab_settings *settings = &numbers->settings;
     (void)own;
-    return numbers->study->measure(&numbers->settings, run, row_of(numbers, run));
+    if (numbers->study->timed && settings->run_apart)
+        return settings->run_apart(settings->apart_context, numbers->study, settings, run, row_of(numbers, run));
+    return numbers->study->measure(settings, run, row_of(numbers, run));
 }
 
 static void save(void *context, uint64_t run, void *row)
@@ -89,27 +92,71 @@ double lab_study_work(const lab_study *study, const lab_settings *settings)
     return lab_work(settings, seconds, lab_study_runs(study, settings->runs), study->timed);
 }
 
-int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings)
+static double work_of(const void *context, uint64_t run)
 {
-    *numbers = (lab_numbers){.study = study, .settings = *settings};
-    numbers->settings.runs = lab_study_runs(study, settings->runs);
+    const lab_numbers *numbers = context;
+    (void)run;
+    return lab_study_work(numbers->study, &numbers->settings);
+}
+
+/* Makes the runs first to last - 1. */
+static int run_some(lab_numbers *numbers, uint64_t first, uint64_t last)
+{
+    const lab_study *study = numbers->study;
     lab_crew crew = {
         .settings = &numbers->settings,
-        .runs = numbers->settings.runs,
-        .threads = settings->threads,
-        .part = settings->part,
-        .timed = study->timed,
-        .work = lab_study_work(study, settings),
+        .first = first,
+        .runs = last,
+        .threads = study->timed ? 1 : numbers->settings.threads,
+        .part = numbers->settings.part,
+        .one_process = study->timed && !numbers->settings.run_apart,
+        .work_of = work_of,
         .context = numbers,
         .run = run_one,
         .size = row_size(study),
         .save = save,
         .load = load,
     };
-    numbers->numbers = calloc(numbers->settings.runs + 1, crew.size + sizeof(double));
+    numbers->settings.runs = last;
+    return lab_crew_run(&crew);
+}
+
+/* The runs that will not be made are no longer part of the whole. */
+static void leave_out(const lab_numbers *numbers, uint64_t runs)
+{
+    lab_tally *tally = numbers->settings.tally;
+    if (!tally)
+        return;
+    tally->runs -= runs;
+    tally->work -= (double)runs * work_of(numbers, 0);
+}
+
+/*
+ * Two stages: a fixed number of first runs, then as many more as they show to be necessary (Stein). Times that must come
+ * from one process are measured in one stage.
+ */
+static int run_in_stages(lab_numbers *numbers, uint64_t most)
+{
+    const lab_settings *settings = &numbers->settings;
+    bool one_stage =
+        !(settings->precision > 0) || most <= LAB_FIRST_RUNS || (numbers->study->timed && !settings->run_apart);
+    LAB_TRY(run_some(numbers, 0, one_stage ? most : LAB_FIRST_RUNS));
+    if (one_stage)
+        return VIDI_OK;
+    uint64_t runs;
+    LAB_TRY(lab_numbers_needed(numbers, most, &runs));
+    leave_out(numbers, most - runs);
+    return run_some(numbers, LAB_FIRST_RUNS, runs);
+}
+
+int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings)
+{
+    uint64_t most = lab_study_runs(study, settings->runs);
+    *numbers = (lab_numbers){.study = study, .settings = *settings};
+    numbers->numbers = calloc(most + 1, row_size(study) + sizeof(double));
     if (!numbers->numbers)
         return lab_fail(VIDI_EMEMORY, "no memory for the results of %s", study->id);
-    int code = lab_crew_run(&crew);
+    int code = run_in_stages(numbers, most);
     if (code == VIDI_OK)
         return VIDI_OK;
     char message[256];

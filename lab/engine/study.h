@@ -90,6 +90,7 @@ struct lab_study {
     const char *const *rows, *const *columns; /* names; NULL after the last */
     bool timed;                               /* nothing else may run at the same time */
     uint64_t runs_most;                       /* more runs would tell nothing new; 0: no limit */
+    bool only_named;                          /* too long for a run of everything: measured only if it is named */
     const char *needs;                        /* hash functions that some builds lack, separated by '+'; NULL: none */
     bool (*has)(void);                        /* whether this build has what else it needs; NULL: it needs nothing */
     double work;                              /* estimated seconds for a run of 1e6 URLs, for the time left; 0: one */
@@ -117,6 +118,14 @@ struct lab_numbers {
 bool lab_study_built(const lab_study *study);
 uint64_t lab_study_runs(const lab_study *study, uint64_t runs);              /* how many of `runs` it makes */
 double lab_study_work(const lab_study *study, const lab_settings *settings); /* of one run: lab_work in workers.h */
+
+/*
+ * The first LAB_FIRST_RUNS runs of a study tell how many of `most` all its cells need for the precision of its table.
+ * Where a cell has a theory, it counts in place of the measurement, so that chance has little part in when measuring
+ * ends.
+ */
+enum { LAB_FIRST_RUNS = 10 };
+int lab_numbers_needed(const lab_numbers *first, uint64_t most, uint64_t *runs);
 
 /* Call lab_numbers_free and lab_table_free in every case. */
 int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_settings *settings);
@@ -180,7 +189,7 @@ typedef struct lab_book {
 } lab_book;
 
 /*
- * Measures the named experiments, or all if no name is given. The caller must have checked the names. Cells that this
+ * Measures the named experiments, or all but those that must be named if no name is given. The caller must have checked the names. Cells that this
  * build cannot measure are left out, and their verdict says so. Call lab_book_free in every case.
  */
 int lab_book_measure(lab_book *book, const char *const *ids, size_t count, const lab_settings *settings);
@@ -234,6 +243,11 @@ lab_holding lab_claim_judged(const lab_claim *claim, const lab_book *book, char 
 
 /* NULL after the last. */
 const lab_claim *lab_claim_at(size_t index);
+const lab_claim *lab_claim_find(const char *id);
+
+/* Copies the next table of a claim's evidence to `id` and advances *list behind it; false after the last. */
+enum { LAB_ID_ROOM = 64 };
+bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
 
 /* Each list ends with an element without an id. */
 extern const lab_study lab_thesis_costs[];    /* costs_experiments.c: memory and times in the thesis */
@@ -243,6 +257,7 @@ extern const lab_study lab_notes[];           /* notes_experiments.c: the counti
 extern const lab_study lab_eigen[];           /* eigen_experiments.c: the eigenvalue paper */
 extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds, with equal memory and as they grow */
 extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
+extern const lab_study lab_large[]; /* large_experiments.c: filters of many URLs, measured if they are named */
 
 extern const lab_claim lab_thesis_claims[];
 extern const lab_claim lab_layers_claims[];

@@ -55,10 +55,10 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
  * are not independent. How dependent they are is unknown. We allow for the worst case, in which all runs are the same
  * and the variance of the sum grows by another factor of `runs`.
  */
-static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, lab_theory theory)
+static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, double runs, lab_theory theory)
 {
     if (results->settings.corpus && strchr(config->functions, '+'))
-        theory.variance *= (double)results->settings.runs;
+        theory.variance *= runs;
     return theory;
 }
 
@@ -121,10 +121,11 @@ lab_finding lab_judge(const lab_config *config, const lab_results *results, size
         .config = *config,
         .printed = printed,
         .published = lab_figure_read(printed),
-        .runs = results->settings.runs,
+        .runs = lab_cell_runs(results, cell),
         .count = lab_total(results, cell),
     };
-    finding.expected = with_shared_urls(results, config, lab_theory_of(config, results->settings.urls));
+    finding.expected =
+        with_shared_urls(results, config, (double)finding.runs, lab_theory_of(config, results->settings.urls));
     judge_ours(&finding, finding.expected);
     finding.verdict = judge_published(&finding);
     if (!finding.fits)
@@ -244,12 +245,24 @@ double lab_doubtful_by_chance(double figures)
 
 /* ---- our figures of a table ---- */
 
-/* The squared correlation of two cells' counts over the runs, minus what chance alone would give. */
+static double mean_of(const lab_results *results, size_t cell, uint64_t runs)
+{
+    double sum = 0;
+    for (uint64_t run = 0; run < runs; run++)
+        sum += (double)lab_count(results, run, cell);
+    return sum / (double)runs;
+}
+
+/*
+ * The squared correlation of two cells' sums, minus what chance alone would give: estimated from the runs that they have
+ * in common, which are all runs of the one and a part of the other's.
+ */
 static double correlation_squared(const lab_results *results, size_t a, size_t b)
 {
-    double runs = (double)results->settings.runs, mean_a = (double)lab_total(results, a) / runs;
-    double mean_b = (double)lab_total(results, b) / runs, aa = 0, bb = 0, ab = 0;
-    for (uint64_t run = 0; run < results->settings.runs; run++) {
+    uint64_t runs_a = lab_cell_runs(results, a), runs_b = lab_cell_runs(results, b);
+    uint64_t common = runs_a < runs_b ? runs_a : runs_b, most = runs_a < runs_b ? runs_b : runs_a;
+    double mean_a = mean_of(results, a, common), mean_b = mean_of(results, b, common), aa = 0, bb = 0, ab = 0;
+    for (uint64_t run = 0; run < common; run++) {
         double x = (double)lab_count(results, run, a) - mean_a, y = (double)lab_count(results, run, b) - mean_b;
         aa += x * x;
         bb += y * y;
@@ -257,8 +270,8 @@ static double correlation_squared(const lab_results *results, size_t a, size_t b
     }
     if (!(aa > 0) || !(bb > 0))
         return 0;
-    double chance = 1 / (runs - 1);
-    return (ab * ab / (aa * bb) - chance) / (1 - chance);
+    double chance = 1 / ((double)common - 1);
+    return (ab * ab / (aa * bb) - chance) / (1 - chance) * (double)common / (double)most;
 }
 
 static bool takes_part(const lab_finding *finding)

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { THREADS_MAX = 256 };
 
@@ -43,10 +44,10 @@ static void report(team *team, uint64_t run, int code)
     if (code < 0) {
         fail(team, code);
     } else {
-        if (!team->crew->timed)
+        if (!team->crew->one_process)
             keep_run(team, run);
         team->tally->done++;
-        team->tally->work_done += team->crew->work;
+        team->tally->work_done += team->crew->work_of(team->crew->context, run);
         if (settings->progress)
             settings->progress(settings->context, team->tally);
     }
@@ -87,23 +88,23 @@ static void *work(void *context)
 static void load(team *team)
 {
     const lab_crew *crew = team->crew;
-    uint64_t run, found = 0;
+    uint64_t run, found = 0, wanted = crew->runs - crew->first;
     size_t at = 0;
     const void *row;
     while ((row = lab_keep_next(crew->settings->keep, &at, crew->part, crew->size, &run)))
-        if (run < crew->runs) {
+        if (run >= crew->first && run < crew->runs) {
             crew->load(crew->context, run, row);
             found += !team->done[run];
             team->done[run] = true;
         }
-    if (crew->timed && found < crew->runs) {
-        for (run = 0; run < crew->runs; run++)
-            team->done[run] = false;
-        found = 0;
-    }
-    team->tally->done += found;
-    team->tally->work -= (double)found * crew->work;
-    if (found == crew->runs)
+    if (crew->one_process && found < wanted)
+        memset(team->done, 0, crew->runs * sizeof *team->done);
+    for (run = crew->first; run < crew->runs; run++)
+        if (team->done[run]) {
+            team->tally->done++;
+            team->tally->work -= crew->work_of(crew->context, run);
+        }
+    if (found == wanted)
         atomic_store(&team->next, crew->runs);
 }
 
@@ -111,7 +112,7 @@ static int run_all(team *team)
 {
     const lab_crew *crew = team->crew;
     pthread_t threads[THREADS_MAX];
-    uint64_t wanted = crew->timed ? 1 : crew->threads < crew->runs ? crew->threads : crew->runs;
+    uint64_t runs = crew->runs - crew->first, wanted = crew->threads < runs ? crew->threads : runs;
     size_t started = 0;
     load(team);
     bool all_kept = atomic_load(&team->next) == crew->runs;
@@ -120,15 +121,17 @@ static int run_all(team *team)
     work(team);
     while (started > 0)
         pthread_join(threads[--started], NULL);
-    for (uint64_t run = 0; crew->timed && !all_kept && team->code == VIDI_OK && run < crew->runs; run++)
+    for (uint64_t run = crew->first; crew->one_process && !all_kept && team->code == VIDI_OK && run < crew->runs; run++)
         keep_run(team, run);
     return team->code < 0 ? lab_fail(team->code, "%s", team->message) : VIDI_OK;
 }
 
 int lab_crew_run(const lab_crew *crew)
 {
-    team team = {.crew = crew, .lock = PTHREAD_MUTEX_INITIALIZER};
-    team.own = (lab_tally){.runs = crew->runs, .work = crew->work * (double)crew->runs};
+    team team = {.crew = crew, .next = crew->first, .lock = PTHREAD_MUTEX_INITIALIZER};
+    team.own = (lab_tally){.runs = crew->runs - crew->first};
+    for (uint64_t run = crew->first; run < crew->runs; run++)
+        team.own.work += crew->work_of(crew->context, run);
     team.tally = crew->settings->tally ? crew->settings->tally : &team.own;
     team.done = calloc(crew->runs + 1, sizeof *team.done);
     team.row = malloc(crew->size + 1);

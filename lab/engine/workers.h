@@ -9,11 +9,11 @@
 
 typedef struct lab_crew {
     const lab_settings *settings;
-    uint64_t runs;
+    uint64_t first, runs; /* the runs first to runs - 1 are made */
     unsigned threads;
-    uint64_t part; /* number of the measurement, for keeping its runs */
-    bool timed;    /* times of different processes cannot be mixed: all runs are kept or none */
-    double work;   /* of one run: lab_work */
+    uint64_t part;    /* number of the measurement, for keeping its runs */
+    bool one_process; /* the runs must come from one process: all of them are kept or none */
+    double (*work_of)(const void *context, uint64_t run); /* lab_work of a run */
     void *context;
     int (*begin)(void *context, void **own); /* makes what each thread needs; NULL: nothing */
     void (*end)(void *own);
@@ -29,7 +29,7 @@ int lab_crew_run(const lab_crew *crew);
 /* Wall-clock seconds that each of `runs` runs adds, if a run of 1e6 URLs takes one thread `seconds`. */
 double lab_work(const lab_settings *settings, double seconds, uint64_t runs, bool timed);
 
-/* Estimated seconds for a run of 1e6 URLs and so many cells. */
-double lab_cells_work(size_t cells);
+/* What measuring these configurations takes, without those that this build lacks. */
+lab_tally lab_cells_tally(const lab_config *cells, size_t count, const lab_settings *settings);
 
 #endif

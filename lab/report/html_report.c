@@ -60,10 +60,10 @@ static void each_paper(FILE *to, const lab_book *book, const char *before, put_t
 static const char *text_of_runs(const lab_book *book, char text[LAB_REMARK_ROOM])
 {
     const lab_settings *settings = &book->settings;
-    char number[LAB_NUMBER_ROOM];
-    snprintf(text, LAB_REMARK_ROOM, "%llu run%s of %s URL%s, seed %llu", (unsigned long long)settings->runs,
-             settings->runs == 1 ? "" : "s", lab_number(number, (double)settings->urls, 1),
-             settings->urls == 1 ? "" : "s", (unsigned long long)settings->seed);
+    char number[LAB_NUMBER_ROOM], runs[LAB_RUNS_ROOM];
+    snprintf(text, LAB_REMARK_ROOM, "%s of %s URL%s, seed %llu", lab_runs_text(settings, runs),
+             lab_number(number, (double)settings->urls, 1), settings->urls == 1 ? "" : "s",
+             (unsigned long long)settings->seed);
     return text;
 }
 

@@ -71,6 +71,36 @@ static void progress_is_that_of_the_whole_book(void **state)
     lab_book_free(&book);
 }
 
+/* The runs of a book of these experiments, which is stopped before the first. */
+static uint64_t runs_of(const char *const *ids, size_t count)
+{
+    static const atomic_bool stop = true;
+    lab_settings settings = {.urls = 1000, .runs = 1, .seed = 1, .threads = 1, .stop = &stop};
+    lab_book book;
+    assert_int_equal(lab_book_measure(&book, ids, count, &settings), LAB_STOPPED);
+    uint64_t runs = book.tally.runs;
+    lab_book_free(&book);
+    return runs;
+}
+
+static void large_studies_are_measured_only_if_they_are_named(void **state)
+{
+    const char *ids[1];
+    uint64_t runs = 1, named = 0; /* one of all configurations together */
+    const lab_study *study;
+    (void)state;
+    for (size_t i = 0; (study = lab_study_at(i)); i++)
+        if (study->only_named) {
+            ids[0] = study->id;
+            assert_int_equal(runs_of(ids, 1), 1);
+            named++;
+        } else {
+            runs += lab_study_runs(study, 1);
+        }
+    assert_true(named > 0);
+    assert_int_equal(runs_of(NULL, 0), runs);
+}
+
 /* ---- what a build lacks ---- */
 
 static int measure_nothing(const lab_settings *settings, uint64_t run, double *numbers)
@@ -237,6 +267,8 @@ int main(int argc, char **argv)
 {
     test_add("tables come in the papers' order", tables_come_in_the_papers_order, NULL);
     test_add("progress is that of the whole book", progress_is_that_of_the_whole_book, NULL);
+    test_add("large studies are measured only if they are named", large_studies_are_measured_only_if_they_are_named,
+             NULL);
     test_add("functions of other builds are known", functions_of_other_builds_are_known, NULL);
     test_add("a study without its functions is left out", a_study_without_its_functions_is_left_out, NULL);
     test_add("a cell without its functions is left out", a_cell_without_its_functions_is_left_out, NULL);

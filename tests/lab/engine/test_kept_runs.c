@@ -414,6 +414,7 @@ static void nobody_keeps_a_file_that_has_no_name(void **state)
 static const char *const rows[] = {"a", "b", NULL}, *const columns[] = {"x", NULL};
 static _Atomic uint64_t measured_runs;
 static uint64_t fails_from = RUNS;
+static bool apart;
 
 static int measure_made_up(const lab_settings *settings, uint64_t run, double *numbers)
 {
@@ -425,10 +426,18 @@ static int measure_made_up(const lab_settings *settings, uint64_t run, double *n
     return VIDI_OK;
 }
 
+static int measure_apart(void *context, const lab_study *study, const lab_settings *settings, uint64_t run,
+                         double *numbers)
+{
+    (void)context;
+    return study->measure(settings, run, numbers);
+}
+
 /* Measures the study, which stops before run `fails`: how many it took. */
 static uint64_t measure_runs(const lab_study *study, const char *folder, uint64_t runs, uint64_t fails)
 {
-    lab_settings settings = {.urls = 1000, .runs = runs, .seed = 1, .threads = 1, .part = 7};
+    lab_settings settings = {
+        .urls = 1000, .runs = runs, .seed = 1, .threads = 1, .part = 7, .run_apart = apart ? measure_apart : NULL};
     lab_keep *keep = settings.keep = lab_keep_new(folder, "this", false);
     lab_numbers numbers;
     lab_keep_begin(keep, "a study");
@@ -450,7 +459,7 @@ static uint64_t measure_study(const lab_study *study, const char *folder, uint64
     return measure_runs(study, folder, RUNS, fails);
 }
 
-static void studies_go_on_and_times_only_if_they_are_complete(void **state)
+static void studies_go_on_and_times_of_one_process_only_if_they_are_complete(void **state)
 {
     lab_study study = {.id = "made-up", .rows = rows, .columns = columns, .measure = measure_made_up}, timed = study;
     test_scratch folder;
@@ -468,6 +477,62 @@ static void studies_go_on_and_times_only_if_they_are_complete(void **state)
     test_scratch_remove(&folder);
 }
 
+static void times_of_several_processes_go_on_run_by_run(void **state)
+{
+    lab_study timed = {.id = "made-up", .rows = rows, .columns = columns, .measure = measure_made_up, .timed = true};
+    test_scratch folder;
+    (void)state;
+    test_scratch_make(&folder);
+    apart = true;
+    assert_int_equal(measure_study(&timed, folder.path, 5), 6);
+    assert_int_equal(measure_runs(&timed, folder.path, 4, 4), 0);
+    assert_int_equal(measure_study(&timed, folder.path, RUNS), RUNS - 5);
+    assert_int_equal(measure_study(&timed, folder.path, RUNS), 0);
+    apart = false;
+    test_scratch_remove(&folder);
+}
+
+/* A measurement in two stages that was stopped in either has the numbers and the length of one that was not. */
+static void the_first_stage_goes_on_too(void **state)
+{
+    static const char *const names[] = {"further-delay"};
+    lab_book whole, book;
+    (void)state;
+    for (uint64_t stop = 5; stop <= 15; stop += 10) {
+        test_scratch folder;
+        counter none = {.measured = 0}, first = {.stop_after = stop};
+        lab_settings settings = settings_of(&none, NULL);
+        settings.runs = 24;
+        settings.precision = 0.5;
+        test_scratch_make(&folder);
+        assert_int_equal(lab_book_measure(&whole, names, 1, &settings), VIDI_OK);
+        uint64_t runs = whole.numbers[0].settings.runs;
+        assert_in_range(runs, 17, 24);
+        settings.stop = &first.stop;
+        settings.context = &first;
+        settings.keep = lab_keep_new(folder.path, "this", false);
+        assert_int_equal(lab_book_measure(&book, names, 1, &settings), LAB_STOPPED);
+        lab_book_free(&book);
+        lab_keep_end(settings.keep, false);
+        none.measured = 0;
+        settings.stop = NULL;
+        settings.context = &none;
+        settings.keep = lab_keep_new(folder.path, "this", false);
+        assert_int_equal(lab_book_measure(&book, names, 1, &settings), VIDI_OK);
+        assert_true(none.measured <= runs - stop);
+        assert_int_equal(book.numbers[0].settings.runs, runs);
+        assert_int_equal(book.tally.done, runs);
+        assert_int_equal(book.tally.runs, runs);
+        assert_memory_equal(book.numbers[0].numbers, whole.numbers[0].numbers,
+                            runs * lab_study_rows(book.numbers[0].study) * lab_study_columns(book.numbers[0].study) *
+                                sizeof(double));
+        lab_book_free(&book);
+        lab_book_free(&whole);
+        lab_keep_end(settings.keep, true);
+        test_scratch_remove(&folder);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_add("a stopped measurement goes on", a_stopped_measurement_goes_on, NULL);
@@ -482,7 +547,9 @@ int main(int argc, char **argv)
     test_add("what nobody goes on with is removed", what_nobody_goes_on_with_is_removed, NULL);
     test_add("what is in use is not removed", what_is_in_use_is_not_removed, NULL);
     test_add("nobody keeps a file that has no name", nobody_keeps_a_file_that_has_no_name, NULL);
-    test_add("studies go on, and times only if they are complete", studies_go_on_and_times_only_if_they_are_complete,
-             NULL);
+    test_add("studies go on, and times of one process only if they are complete",
+             studies_go_on_and_times_of_one_process_only_if_they_are_complete, NULL);
+    test_add("times of several processes go on run by run", times_of_several_processes_go_on_run_by_run, NULL);
+    test_add("the first stage goes on, too", the_first_stage_goes_on_too, NULL);
     return test_run("lab/keep", argc, argv);
 }
