@@ -15,11 +15,16 @@ BENCH_PYTHON ?= 1e4,1e6,1e7
 BENCH_REDIS ?= 1e6
 # Pages of the site that the crawlers visit.
 BENCH_PAGES ?= 20000
+# URLs of the large filters that `make lab-large` measures.
+LAB_LARGE ?= 1e8
+# Seeds that `make lab-seeds` compares, and options of `vidi lab claims`.
+LAB_SEEDS ?= 1 2 3 4 5
+LAB_SEEDS_OPTIONS ?= --urls 1e6 --runs 100
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-python bench-billion coverage lint analyze ci format completions abi install clean help
+	bench-python bench-billion lab-large lab-seeds coverage lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -88,6 +93,12 @@ bench-quick: bench-build ## measures the main ratios at a million URLs, in under
 bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of memory and some minutes; try BILLION=1e7 first
 	@build/bench/vidi-billion $(BILLION)
 	@build/bench/vidi-billion $(BILLION) populated
+
+lab-large: build ## measures filters of 1e8 URLs three times: some 3 GB of memory, half an hour; LAB_LARGE=1e7 is quicker
+	@build/vidi lab run 'large-*' --urls $(LAB_LARGE) --runs 3
+
+lab-seeds: build ## judges all claims with five seeds and fails if a verdict turns round; takes hours
+	@VIDI_LAB_SEEDS="$(LAB_SEEDS)" VIDI_LAB_OPTIONS="$(LAB_SEEDS_OPTIONS)" tests/lab/engine/seeds.sh
 
 coverage: ## shows which lines of lib/ the tests run; fails below 95 %
 	@tools/packages coverage
