@@ -9,7 +9,7 @@
 
 /* ---- salted hash values, one after the other: salted_values.c ---- */
 
-enum { LAB_SALT_BYTES = 24, LAB_SALTED_URL_MAX = LAB_URL_ROOM };
+enum { LAB_SALTED_URL_MAX = LAB_URL_ROOM };
 
 typedef enum lab_salted_function { LAB_SALTED_JENKINS, LAB_SALTED_MURMUR2 } lab_salted_function;
 

@@ -30,10 +30,12 @@ wait $!
 echo "status $?, $(wc -c < part) bytes printed"
 cat message
 
-# One that is interrupted takes its child with it, and so does one that is killed.
+# One that is interrupted takes its child with it, and so does one that is killed. The child is stopped, so that it
+# cannot end by itself.
 for signal in TERM KILL; do
     "${lab[@]}" --fresh > part 2> message &
     wait_until measures $!
+    kill -STOP "$child"
     kill -$signal $!
     wait $! 2> /dev/null
     echo "status $?"
@@ -43,12 +45,12 @@ for signal in TERM KILL; do
 done
 
 # What such a process prints, and what it says of nonsense.
-vidi lab one-run thesis-A-filters --urls 1000 --run 2 | wc -l
+vidi lab one-run thesis-5.15 --urls 1000 --run 2 | wc -l
 try vidi lab one-run thesis-5.1
 try vidi lab one-run
 
 # A corpus is read again by every process, unless it cannot be.
 vidi lab urls --urls 1000 > urls
-vidi lab run thesis-A-filters --urls 500 --runs 2 --corpus urls --csv | wc -l
-vidi lab run thesis-A-filters --urls 500 --runs 2 --corpus - --csv < urls | wc -l
+vidi lab run thesis-5.15 --urls 500 --runs 2 --corpus urls --csv | wc -l
+vidi lab run thesis-5.15 --urls 500 --runs 2 --corpus - --csv < urls | wc -l
 vidi lab run thesis-5.1 --urls 500 --runs 2 --corpus - --csv < urls | wc -l
