@@ -77,11 +77,15 @@ uint64_t lab_program_address(vidi_str text, uint32_t function, uint64_t m)
 void lab_program_read(lab_program_url *read, vidi_str url, uint64_t m)
 {
     lab_program_split(read, url);
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-        read->classic[j] = lab_program_address(url, j, m);
     for (size_t i = 0; i < read->count; i++)
         for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
             read->addresses[i][j] = lab_program_address(read->segments[i], j, m);
+}
+
+void lab_program_read_whole(lab_program_url *read, uint64_t m)
+{
+    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
+        read->classic[j] = lab_program_address(read->whole, j, m);
 }
 
 /* ---- filters ---- */
@@ -208,6 +212,8 @@ static void read_row(bench *bench, uint64_t row)
     else
         url = lab_url_text(buffer, bench->settings, bench->run, row);
     lab_program_read(&bench->url, url, bench->m);
+    if (!bench->homes)
+        lab_program_read_whole(&bench->url, bench->m);
 }
 
 static int insert(bench *bench)
@@ -219,10 +225,11 @@ static int insert(bench *bench)
         bench->m = bench->tallies[h].m = program->m;
         for (uint64_t i = h * bench->half; i < last; i++) {
             read_row(bench, i);
-            lab_program_add_classic(program, &bench->url);
             LAB_TRY(lab_program_add_layered(program, &bench->url));
-            if (!bench->homes)
-                LAB_TRY(lab_program_tally_add(&bench->tallies[h], &bench->url));
+            if (bench->homes)
+                continue;
+            lab_program_add_classic(program, &bench->url);
+            LAB_TRY(lab_program_tally_add(&bench->tallies[h], &bench->url));
         }
         lab_program_tally_end(&bench->tallies[h]);
     }

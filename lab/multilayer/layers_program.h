@@ -41,8 +41,9 @@ void lab_program_split(lab_program_url *cut, vidi_str url);
 
 uint64_t lab_program_address(vidi_str text, uint32_t function, uint64_t m);
 
-/* Splits a URL and finds its addresses in arrays of m bits. */
+/* Splits a URL and finds the addresses of its segments in arrays of m bits; the second, those of the whole. */
 void lab_program_read(lab_program_url *read, vidi_str url, uint64_t m);
+void lab_program_read_whole(lab_program_url *read, uint64_t m);
 
 /* ---- filters ---- */
 

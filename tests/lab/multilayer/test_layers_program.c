@@ -17,6 +17,7 @@ static lab_program_url read_url(const char *url, uint64_t m)
 {
     lab_program_url read;
     lab_program_read(&read, text(url), m);
+    lab_program_read_whole(&read, m);
     return read;
 }
 
