@@ -111,7 +111,9 @@ static int run_stream(sqlite3 *database, const stream *stream, double *time)
     if (sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         return complain(database);
     *time = (double)(lab_thread_time() - start) / (double)(2 * stream->count);
-    return added == stream->count ? VIDI_OK : lab_fail(VIDI_EIO, "SQLite: URLs are missing");
+    return added == stream->count ? VIDI_OK
+                                  : lab_fail(VIDI_EIO, "SQLite: %llu of %llu URLs were new", (unsigned long long)added,
+                                             (unsigned long long)stream->count);
 }
 
 static int read_bytes(sqlite3 *database, double *bytes)
