@@ -185,27 +185,35 @@ static int print_book(const lab_book *book, const lab_options *options)
     return closed != CLI_OK ? closed : status;
 }
 
-/*
- * --corpus *.txt is --corpus a.txt b.txt for us: with a corpus, operands that are files and not experiments belong to
- * it. The others stay.
- */
-static int take_files(lab_options *options, cli_words *words)
+/* Moves operands that are files and not experiments to the list of an option, if that was given. */
+static int take_files_for(cli_words *option, cli_words *words)
 {
     size_t stay = 0;
-    char **files = options->files.count
-                       ? realloc(options->files.list, (options->files.count + words->count) * sizeof *files)
-                       : NULL;
-    if (!options->files.count)
+    if (!option->count)
         return CLI_OK;
+    char **files = realloc(option->list, (option->count + words->count) * sizeof *files);
     if (!files)
         return cli_error("out of memory");
-    options->files.list = files;
+    option->list = files;
     for (size_t i = 0; i < words->count; i++)
         if (!is_experiment(words->list[i]) && access(words->list[i], F_OK) == 0)
-            files[options->files.count++] = words->list[i];
+            files[option->count++] = words->list[i];
         else
             words->list[stay++] = words->list[i];
     words->count = stay;
+    return CLI_OK;
+}
+
+/* --corpus *.txt is --corpus a.txt b.txt for us, and so is --streams. */
+static int take_files(lab_options *options, cli_words *words)
+{
+    cli_words *of = options->stream_files.count ? &options->stream_files : &options->files;
+    size_t before = words->count;
+    if (take_files_for(of, words) != CLI_OK)
+        return CLI_ERROR;
+    if (words->count < before && options->files.count && options->stream_files.count)
+        return cli_error("is '%s' for --corpus or for --streams? Give the option before each file",
+                         of->list[of->count - 1]);
     return CLI_OK;
 }
 
@@ -270,8 +278,11 @@ static int measure_and_print(lab_options *options, cli_words words)
 
 static int measure_and_report(lab_options *options, cli_words words)
 {
-    lab_report_options report = {
-        .file = options->file, .plots = options->plots, .ids = words, .corpus = options->files};
+    lab_report_options report = {.file = options->file,
+                                 .plots = options->plots,
+                                 .ids = words,
+                                 .corpus = options->files,
+                                 .streams = options->stream_files};
     lab_book book = {.count = 0};
     cli_words ids;
     int status = lab_names_make(&ids, words, lab_experiment_name);
@@ -390,6 +401,13 @@ static const cli_option options_table[] = {
      "zstd, xz or bzip2 are unpacked. Repeats and lines of more than 216 bytes are left out. Runs need twice as many "
      "different URLs as --urls says, and half as many more where URLs are deleted.",
      0},
+    {"streams", 0, CLI_TEXTS, FIELD(stream_files), "FILE", "Measure 'streams-...' with these files of URLs",
+     "Each file is a stream: its lines in their order, with repeats, as a crawler met them. Of each file the first "
+     "lines "
+     "are read, as many as --urls says. May be given several times, or with several files; packed files are unpacked "
+     "as "
+     "for --corpus. Results have the names of the files, without folder and ending, but no URL and no host.",
+     0},
     {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Start over, ignoring runs kept by an earlier command", NULL, 0},
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: one line per cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
@@ -418,6 +436,7 @@ static const char *takers(const char *option)
         {"urls", "run, report, claims, cell and urls"},
         {"seed", "run, report, claims, cell and urls"},
         {"corpus", "run, report, claims, cell and urls"},
+        {"streams", "run, report and claims"},
         {"csv", "run, claims and cell"},
         {"json", "run, claims and cell"},
         {"raw", "run and cell"},
@@ -485,7 +504,8 @@ const cli_command cli_lab = {
                 "  vidi lab report --runs 3 -o lab.html\n"
                 "  vidi lab cell --k 7 --multiplier 1.44 --filters 2\n"
                 "  vidi lab urls --run 2 --urls 10\n"
-                "  vidi lab run thesis-5.9 --urls 100000 --corpus crawl-*.gz\n",
+                "  vidi lab run thesis-5.9 --urls 100000 --corpus crawl-*.gz\n"
+                "  vidi lab run streams-8 --streams crawl-*.gz\n",
     .options = options_table,
     .operand = "ID",
     .run = run,

@@ -3,6 +3,7 @@
 #ifndef VIDI_CLI_COMMANDS_LAB_H
 #define VIDI_CLI_COMMANDS_LAB_H
 
+#include "lab/engine/line_streams.h"
 #include "lab/report/report.h"
 #include "lab/engine/study.h"
 #include "lab/report/svg.h"
@@ -17,14 +18,16 @@ typedef struct lab_options {
     uint64_t k, filters, crawls;
     double multiplier;
     bool incremental, shuffled, csv, json, raw, fresh;
-    cli_words files; /* of the corpus */
+    cli_words files;        /* of the corpus */
+    cli_words stream_files; /* each is a stream */
     const char *file, *plots;
     /* made by lab_options_begin */
     lab_corpus *corpus;
+    lab_streams *streams;
     lab_keep *keep;
 } lab_options;
 
-/* Reads the corpus and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
+/* Reads the corpus and the streams, and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
 int lab_options_begin(lab_options *options);
 
 /* status: of the whole command; after CLI_OK nothing is left to go on from. */
@@ -84,6 +87,7 @@ typedef struct lab_report_options {
     const char *plots; /* a folder for the plots, one file each; NULL: none is written */
     cli_words ids;     /* what was asked for */
     cli_words corpus;  /* the files that the URLs come from; none: synthetic URLs */
+    cli_words streams; /* the files that are streams */
 } lab_report_options;
 
 /* Whether a page can be put there, before anything is measured for it. The exit status. */

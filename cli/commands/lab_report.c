@@ -168,6 +168,11 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
         fputs(" --corpus ", to);
         write_word(to, options->corpus.list[i]);
     }
+    for (size_t i = 0; i < options->streams.count; i++) { /* without folders, which mean nothing to other readers */
+        const char *file = options->streams.list[i], *slash = strrchr(file, '/');
+        fputs(" --streams ", to);
+        write_word(to, slash ? slash + 1 : file);
+    }
 }
 
 static int write_report(const lab_book *book, const lab_report_options *options, const char *command)

@@ -149,10 +149,53 @@ static int read_corpus(lab_options *options)
     return error < 0 ? cli_library_error(error) : status;
 }
 
+/* ---- streams ---- */
+
+/* Adds the lines of one file until its stream has enough: the exit status. */
+static int add_stream(lab_streams *streams, cli_reader *reader, cli_block *block)
+{
+    int status = CLI_OK, added = VIDI_OK;
+    do {
+        status = cli_reader_fill(reader, block);
+        for (size_t i = 0; i < block->count && status == CLI_OK && added == VIDI_OK; i++)
+            added = lab_streams_add(streams, block->lines[i]);
+    } while (status == CLI_OK && added == VIDI_OK && block->count > 0);
+    return added < 0 ? cli_library_error(added) : added == LAB_STREAM_FULL ? CLI_OK : status;
+}
+
+static int read_stream(lab_streams *streams, char **file, cli_block *block)
+{
+    cli_reader reader;
+    int error = lab_streams_begin(streams, *file);
+    if (error < 0)
+        return cli_library_error(error);
+    int status = cli_reader_init(&reader, (cli_words){file, 1}, '\n');
+    if (status != CLI_OK)
+        return status;
+    status = add_stream(streams, &reader, block);
+    cli_reader_free(&reader);
+    return status;
+}
+
+static int read_streams(lab_options *options)
+{
+    cli_block block;
+    int error = lab_streams_make(&options->streams, options->urls);
+    if (error < 0)
+        return cli_library_error(error);
+    int status = cli_block_init(&block);
+    for (size_t i = 0; i < options->stream_files.count && status == CLI_OK; i++)
+        status = read_stream(options->streams, &options->stream_files.list[i], &block);
+    cli_block_free(&block);
+    error = status == CLI_OK ? lab_streams_end(options->streams) : VIDI_OK;
+    return error < 0 ? cli_library_error(error) : status;
+}
+
 int lab_options_begin(lab_options *options)
 {
     options->keep = make_keep(options);
-    return options->files.count ? read_corpus(options) : CLI_OK;
+    int status = options->files.count ? read_corpus(options) : CLI_OK;
+    return status == CLI_OK && options->stream_files.count ? read_streams(options) : status;
 }
 
 /* ---- all of it ---- */
@@ -161,7 +204,9 @@ void lab_options_end(lab_options *options, int status)
 {
     lab_keep_end(options->keep, status == CLI_OK || status == CLI_CONTRADICTED);
     lab_corpus_free(options->corpus);
+    lab_streams_free(options->streams);
     free(options->files.list);
+    free(options->stream_files.list);
 }
 
 static int measure(lab_book *book, cli_words ids, const lab_config *cell, const lab_settings *settings)
@@ -180,6 +225,7 @@ lab_settings lab_settings_of(const lab_options *options)
         .precision = options->precision / 100,
         .threads = (unsigned)options->threads,
         .corpus = options->corpus,
+        .streams = options->streams,
     };
 }
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/workers.h"
+#include "lab/engine/line_streams.h"
 #include "lab/engine/study.h"
+#include "lab/engine/workers.h"
 
 /* What is to be measured. */
 typedef struct contents {
@@ -20,6 +21,7 @@ typedef struct contents {
 typedef struct wanted {
     const char *const *ids; /* an empty list stands for all */
     size_t count;
+    bool streams; /* there are some */
 } wanted;
 
 static bool is_named(const wanted *wanted, const char *id)
@@ -35,9 +37,11 @@ static bool is_wanted(const wanted *wanted, const char *id)
     return wanted->count == 0 || is_named(wanted, id);
 }
 
+/* Studies of streams are wanted if there are streams, or if they are named, which is an error without streams. */
 static bool is_study_wanted(const wanted *wanted, const lab_study *study)
 {
-    return study->only_named ? is_named(wanted, study->id) : is_wanted(wanted, study->id);
+    bool only_named = study->only_named || (study->streams && !wanted->streams);
+    return only_named ? is_named(wanted, study->id) : is_wanted(wanted, study->id);
 }
 
 static size_t cells_of(const lab_experiment *experiment)
@@ -94,6 +98,16 @@ static int check_corpus(const lab_settings *settings, const contents *contents)
     return settings->corpus ? lab_corpus_suffices(settings->corpus, settings->urls, needed) : VIDI_OK;
 }
 
+/* An error before anything is measured, and not after an hour. */
+static int check_streams(const lab_settings *settings, const wanted *wanted)
+{
+    const lab_study *study;
+    for (size_t i = 0; (study = lab_study_at(i)); i++)
+        if (is_study_wanted(wanted, study))
+            LAB_TRY(lab_study_ready(study, settings));
+    return VIDI_OK;
+}
+
 static void name_config(FILE *text, const lab_config *config)
 {
     fprintf(text, "%s %u %.17g %u %u %d %d %u %s %d\n", config->functions, config->k, config->multiplier,
@@ -113,6 +127,8 @@ static int name_contents(const lab_settings *settings, const contents *contents,
     fprintf(text, "%llu URLs, seed %llu, precision %.17g, fault %d, corpus %llx\n", (unsigned long long)settings->urls,
             (unsigned long long)settings->seed, settings->precision, (int)settings->fault,
             settings->corpus ? (unsigned long long)lab_corpus_mark(settings->corpus) : 0);
+    if (settings->streams)
+        fprintf(text, "streams %llx\n", (unsigned long long)lab_streams_mark(settings->streams));
     for (size_t i = 0; i < contents->cells; i++)
         name_config(text, &contents->configs[i]);
     for (size_t i = 0; wanted && (study = lab_study_at(i)); i++)
@@ -234,6 +250,7 @@ static int measure_all(lab_book *book, contents *contents, const wanted *wanted)
     book->tally = count_work(&book->settings, contents, wanted);
     book->settings.tally = &book->tally;
     LAB_TRY(check_corpus(&book->settings, contents));
+    LAB_TRY(check_streams(&book->settings, wanted));
     LAB_TRY(name_contents(&book->settings, contents, wanted));
     LAB_TRY(measure_configurations(book, contents, wanted));
     return measure_studies(book, wanted);
@@ -241,7 +258,7 @@ static int measure_all(lab_book *book, contents *contents, const wanted *wanted)
 
 int lab_book_measure(lab_book *book, const char *const *ids, size_t count, const lab_settings *settings)
 {
-    wanted wanted = {ids, count};
+    wanted wanted = {ids, count, settings->streams != NULL};
     contents contents = {.configs = NULL};
     count_contents(&contents, &wanted);
     *book = (lab_book){.settings = *settings};

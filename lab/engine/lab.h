@@ -49,7 +49,8 @@ enum lab_fault {
 };
 
 typedef struct lab_corpus lab_corpus;
-struct lab_study; /* study.h */
+typedef struct lab_streams lab_streams; /* line_streams.h */
+struct lab_study;                       /* study.h */
 
 /* Progress of everything measured in this run of the program. */
 typedef struct lab_tally {
@@ -61,7 +62,8 @@ typedef struct lab_settings {
     uint64_t urls, runs, seed; /* runs: at most */
     double precision; /* runs are enough once 95 % intervals are within this share of a value; 0: all are made */
     unsigned threads;
-    const lab_corpus *corpus; /* NULL: synthetic URLs */
+    const lab_corpus *corpus;   /* NULL: synthetic URLs */
+    const lab_streams *streams; /* for studies of streams; NULL: none */
     enum lab_fault fault;
     lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
     uint64_t part;           /* number of the measurement that they belong to */

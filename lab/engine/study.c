@@ -6,10 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "lab/engine/line_streams.h"
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,          lab_notes,
-                                         lab_eigen,        lab_kinds,          lab_revisit_studies, lab_large};
+static const lab_study *const lists[] = {lab_thesis_costs,    lab_thesis_further,  lab_layers,
+                                         lab_notes,           lab_eigen,           lab_kinds,
+                                         lab_revisit_studies, lab_streams_studies, lab_large};
 
 const lab_study *lab_study_at(size_t index)
 {
@@ -92,6 +94,28 @@ double lab_study_work(const lab_study *study, const lab_settings *settings)
     return lab_work(settings, seconds, lab_study_runs(study, settings->runs), study->timed);
 }
 
+int lab_study_ready(const lab_study *study, const lab_settings *settings)
+{
+    if (!study->streams || settings->streams)
+        return VIDI_OK;
+    return lab_fail(VIDI_EOPTION, "%s needs streams of URLs: give files with --streams", study->id);
+}
+
+/* Gives a study of streams the names of these streams as its rows, in a copy of its own. */
+static int take_streams(lab_numbers *numbers)
+{
+    LAB_TRY(lab_study_ready(numbers->study, &numbers->settings));
+    if (!numbers->study->streams)
+        return VIDI_OK;
+    numbers->own = malloc(sizeof *numbers->own);
+    if (!numbers->own)
+        return lab_fail(VIDI_EMEMORY, "no memory for the results of %s", numbers->study->id);
+    *numbers->own = *numbers->study;
+    numbers->own->rows = lab_streams_rows(numbers->settings.streams);
+    numbers->study = numbers->own;
+    return VIDI_OK;
+}
+
 static double work_of(const void *context, uint64_t run)
 {
     const lab_numbers *numbers = context;
@@ -153,7 +177,8 @@ int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_se
 {
     uint64_t most = lab_study_runs(study, settings->runs);
     *numbers = (lab_numbers){.study = study, .settings = *settings};
-    numbers->numbers = calloc(most + 1, row_size(study) + sizeof(double));
+    LAB_TRY(take_streams(numbers));
+    numbers->numbers = calloc(most + 1, row_size(numbers->study) + sizeof(double));
     if (!numbers->numbers)
         return lab_fail(VIDI_EMEMORY, "no memory for the results of %s", study->id);
     int code = run_in_stages(numbers, most);
@@ -167,6 +192,7 @@ int lab_study_measure(lab_numbers *numbers, const lab_study *study, const lab_se
 void lab_numbers_free(lab_numbers *numbers)
 {
     free(numbers->numbers);
+    free(numbers->own);
     memset(numbers, 0, sizeof *numbers);
 }
 

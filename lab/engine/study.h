@@ -88,6 +88,7 @@ typedef void lab_judge_entry_beside(const lab_numbers *all, size_t row, size_t c
 struct lab_study {
     const char *id, *title, *source, *note, *unit;
     const char *const *rows, *const *columns; /* names; NULL after the last */
+    bool streams;                             /* its rows are the streams of the settings (line_streams.h) */
     bool timed;                               /* nothing else may run at the same time */
     uint64_t runs_most;                       /* more runs would tell nothing new; 0: no limit */
     bool only_named;                          /* too long for a run of everything: measured only if it is named */
@@ -110,9 +111,13 @@ size_t lab_study_columns(const lab_study *study);
 /* All numbers of all runs: [run * cells + cell]. */
 struct lab_numbers {
     const lab_study *study;
+    lab_study *own;        /* what `study` points to if its rows are streams; otherwise NULL */
     lab_settings settings; /* with the number of runs that were made */
     double *numbers;
 };
+
+/* Fails if it needs streams and the settings have none. */
+int lab_study_ready(const lab_study *study, const lab_settings *settings);
 
 /* Whether this build has what it needs. If not, it has no runs, and its verdicts are `not built`. */
 bool lab_study_built(const lab_study *study);
@@ -257,6 +262,7 @@ extern const lab_study lab_notes[];           /* notes_experiments.c: the counti
 extern const lab_study lab_eigen[];           /* eigen_experiments.c: the eigenvalue paper */
 extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds, with equal memory and as they grow */
 extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
+extern const lab_study lab_streams_studies[]; /* streams_experiments.c: real URLs in the order of their files */
 extern const lab_study lab_large[]; /* large_experiments.c: filters of many URLs, measured if they are named */
 
 extern const lab_claim lab_thesis_claims[];
@@ -265,5 +271,6 @@ extern const lab_claim lab_notes_claims[];
 extern const lab_claim lab_eigen_claims[];
 extern const lab_claim lab_kinds_claims[];
 extern const lab_claim lab_revisits_claims[];
+extern const lab_claim lab_streams_claims[];
 
 #endif
