@@ -89,8 +89,8 @@ static lab_holding judge_repeats(const lab_claim *claim, const lab_book *book, c
     if (cells == 0 || isnan(lines) || isnan(urls))
         return LAB_UNJUDGED;
     snprintf(sentence, room,
-             "%.0f of %.0f lines were repeats. The largest difference that they made is %.0f pages, in %zu cells",
-             lines - urls, lines, most, cells);
+             "In %zu cells, the %.0f repeats among %.0f lines changed the number of lost pages by %.0f at most", cells,
+             lines - urls, lines, most);
     return most > 0 ? LAB_DOES_NOT_HOLD : LAB_HOLDS;
 }
 
