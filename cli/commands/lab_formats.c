@@ -249,6 +249,14 @@ static void put_file_name(cli_out *out, const char *before, const char *name)
         cli_out_bytes(out, (unsigned char)*name < 0x20 || *name == 0x7F ? "?" : name, 1);
 }
 
+static void print_streams(cli_out *out, const lab_settings *settings)
+{
+    size_t streams = settings->streams ? lab_streams_count(settings->streams) : 0;
+    if (streams)
+        cli_out_format(out, "%zu stream%s of at most %llu lines.\n", streams, streams == 1 ? "" : "s",
+                       (unsigned long long)settings->urls);
+}
+
 static void print_workload(cli_out *out, const lab_settings *settings)
 {
     char runs[LAB_RUNS_ROOM];
@@ -280,6 +288,7 @@ static void print_summary(cli_out *out, const lab_book *book)
     if (lab_together_text(book, together)[0])
         cli_out_format(out, "\n%s.", together);
     print_workload(out, &book->settings);
+    print_streams(out, &book->settings);
 }
 
 static int print_tables(cli_out *out, const lab_book *book)

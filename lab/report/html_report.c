@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/line_streams.h"
 #include "lab/report/html.h"
 #include "lab/report/svg.h"
 
@@ -329,6 +330,11 @@ static void put_origin(FILE *to, const lab_book *book, const lab_origin *origin)
                : "synthetic: hosts by Zipf's law, paths and queries; determined by the seed and the number of the run "
                  "('vidi lab urls' prints them)",
         "");
+    if (book->settings.streams) {
+        snprintf(text, sizeof text, "%zu files with the first %llu lines of each at most",
+                 lab_streams_count(book->settings.streams), (unsigned long long)book->settings.urls);
+        put_fact(to, "Streams", "", text, "");
+    }
     put_data_link(to, book);
     fputs("</dl>\n", to);
 }

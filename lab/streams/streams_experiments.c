@@ -13,7 +13,7 @@ const lab_study lab_streams_studies[] = {
      .title = "The streams: real URLs in the order of their files",
      .source = OURS,
      .note = "The first lines of each file, as many as --urls says. A URL is what its bytes say, in no canonical form.",
-     .unit = "what the column says",
+     .unit = "units of the column",
      STREAMS,
      .columns = lab_streams_what_columns,
      .runs_most = 1,
