@@ -114,6 +114,7 @@ _vidi_values() {
     lab:--seed) echo "ANY" ;;
     lab:--threads) echo "ANY" ;;
     lab:--corpus) echo "FILE" ;;
+    lab:--streams) echo "FILE" ;;
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
     lab:--run) echo "ANY" ;;
@@ -201,9 +202,9 @@ _vidi_options() {
         echo "--urls --kind --json -h --help"
         ;;
     lab)
-        echo "--runs --precision --urls --seed --threads --corpus --fresh --csv --json --raw -o --output
-            --plots --run --kind --hash --k --multiplier --filters --crawls --incremental --shuffled
-            -h --help"
+        echo "--runs --precision --urls --seed --threads --corpus --streams --fresh --csv --json --raw
+            -o --output --plots --run --kind --hash --k --multiplier --filters --crawls --incremental
+            --shuffled -h --help"
         ;;
     version)
         echo "-h --help"

@@ -123,6 +123,27 @@ static int find_evidence(cli_words *ids, cli_words claims)
     return status;
 }
 
+static bool needs_streams(const lab_claim *claim)
+{
+    char id[LAB_ID_ROOM];
+    bool needs = false;
+    for (const char *list = claim->evidence; lab_evidence_next(&list, id);) {
+        const lab_study *study = lab_study_find(id);
+        needs |= study && study->streams;
+    }
+    return needs;
+}
+
+/* Of all claims, leaves out those about streams; a claim that was named stays, and is an error without streams. */
+static void leave_out_streams(cli_words *claims)
+{
+    size_t stay = 0;
+    for (size_t i = 0; i < claims->count; i++)
+        if (!needs_streams(lab_claim_find(claims->list[i])))
+            claims->list[stay++] = claims->list[i];
+    claims->count = stay;
+}
+
 int lab_measure_claims(lab_options *options, cli_words words)
 {
     char any[] = "*", *all[] = {any};
@@ -131,6 +152,8 @@ int lab_measure_claims(lab_options *options, cli_words words)
     if (options->csv && options->json)
         return cli_error("--csv and --json exclude one another");
     int status = lab_names_make(&claims, words.count ? words : (cli_words){all, 1}, lab_claim_name);
+    if (status == CLI_OK && words.count == 0 && options->stream_files.count == 0)
+        leave_out_streams(&claims);
     if (status == CLI_OK)
         status = find_evidence(&ids, claims);
     if (status == CLI_OK)

@@ -18,6 +18,9 @@ grep -o 'vidi lab report streams-what.*gz' report.html
 ! grep -q folder report.html && ! grep -F "$(sed -n '5s|.*//\([^/]*\)/.*|\1|p' crawl.txt)" report.html
 try vidi lab run streams-what
 try vidi lab run thesis-5.1 streams-8 --urls 100 --runs 1
+try vidi lab claims streams-repeats --urls 100 --runs 1
+vidi lab claims streams-repeats --streams crawl.txt --runs 1 | head -n 1
+vidi lab run 'streams-*' --streams crawl.txt --runs 1 --csv | cut -d , -f 1 | sed 1d | uniq
 try vidi lab run streams-what --streams empty.txt
 try vidi lab run streams-what --streams nothing
 try vidi lab run streams-what --streams crawl.txt --corpus other.txt packed.txt.gz
