@@ -272,7 +272,7 @@ complete -c vidi -n '__vidi_is lab' -s o -l output -r -F -d 'report: write it to
 complete -c vidi -n '__vidi_is lab' -l plots -x -a '(__fish_complete_directories)' -d 'report: also write each plot to FOLDER/ID.svg'
 complete -c vidi -n '__vidi_is lab' -l run -x -d 'urls: number of the run [1]'
 complete -c vidi -n '__vidi_is lab' -l kind -x -a 'fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list' -d 'cell: classic, spatial or counting [as --filters says]'
-complete -c vidi -n '__vidi_is lab' -l hash -x -d 'cell: hash function; a+b: different ones, a|b: one per filter [jenkins]'
+complete -c vidi -n '__vidi_is lab' -l hash -x -d 'cell: hash function, a+b, or a|b by filter [jenkins]'
 complete -c vidi -n '__vidi_is lab' -l k -x -d 'cell: positions per URL [3]'
 complete -c vidi -n '__vidi_is lab' -l multiplier -x -d 'cell: M in bits = URLs * K * M [2]'
 complete -c vidi -n '__vidi_is lab' -l filters -x -d 'cell: filters side by side [1]'

@@ -416,8 +416,10 @@ static const cli_option options_table[] = {
     {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot to FOLDER/ID.svg", NULL, 0},
     {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: number of the run [1]", NULL, UINT32_MAX},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "cell: classic, spatial or counting [as --filters says]", NULL, 0},
-    {"hash", 0, CLI_TEXT, FIELD(hash), "NAME",
-     "cell: hash function; a+b: different ones, a|b: one per filter [jenkins]", NULL, 0},
+    {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function, a+b, or a|b by filter [jenkins]",
+     "One function is salted. With a+b there are different functions without salts, and with a|b the filters, crawl by "
+     "crawl, have functions of their own.",
+     0},
     {"k", 0, CLI_COUNT, FIELD(k), "K", "cell: positions per URL [3]", NULL, 64},
     {"multiplier", 0, CLI_REAL, FIELD(multiplier), "M", "cell: M in bits = URLs * K * M [2]", NULL, 0},
     {"filters", 0, CLI_COUNT, FIELD(filters), "F", "cell: filters side by side [1]", NULL, 8},
