@@ -20,11 +20,15 @@ LAB_LARGE ?= 1e8
 # Seeds that `make lab-seeds` compares, and options of `vidi lab claims`.
 LAB_SEEDS ?= 1 2 3 4 5
 LAB_SEEDS_OPTIONS ?= --urls 1e6 --runs 100
+# Options of `vidi lab report` for `make lab-report`, such as LAB="--runs 3" for a trial. The study of real URLs reads the
+# files of VIDI_TESTDATA.
+LAB ?=
+LAB_STREAMS ?= $(addprefix --streams ,$(wildcard $(VIDI_TESTDATA)/corpus/*.txt.zst))
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-python bench-billion lab-large lab-seeds coverage lint analyze ci format completions abi install clean help
+	bench-python bench-billion lab-report lab-large lab-seeds coverage lint analyze ci format completions abi install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -93,6 +97,11 @@ bench-quick: bench-build ## measures the main ratios at a million URLs, in under
 bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of memory and some minutes; try BILLION=1e7 first
 	@build/bench/vidi-billion $(BILLION)
 	@build/bench/vidi-billion $(BILLION) populated
+
+lab-report: build ## runs the whole lab and writes docs/lab, and docs/LAB.md from lab/report/LAB.in.md; takes about half an hour
+	@build/vidi lab report $(LAB) $(LAB_STREAMS) -o docs/lab/index.html --tables docs/lab/tables.csv --plots build/lab-plots \
+		--fill lab/report/LAB.in.md=docs/LAB.md
+	@cp build/lab-plots/thesis-5.9.svg build/lab-plots/kinds-recrawl.svg docs/lab/
 
 lab-large: build ## measures filters of 1e8 URLs three times: some 3 GB of memory, half an hour; LAB_LARGE=1e7 is quicker
 	@build/vidi lab run 'large-*' --urls $(LAB_LARGE) --runs 3

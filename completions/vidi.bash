@@ -117,6 +117,8 @@ _vidi_values() {
     lab:--streams) echo "FILE" ;;
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
+    lab:--tables) echo "ANY" ;;
+    lab:--fill) echo "ANY" ;;
     lab:--run) echo "ANY" ;;
     lab:--kind) echo "fingerprint blocked scalable classic counting multilayer eigen spatial hashset sorted list" ;;
     lab:--hash) echo "ANY" ;;
@@ -203,8 +205,8 @@ _vidi_options() {
         ;;
     lab)
         echo "--runs --precision --urls --seed --threads --corpus --streams --fresh --csv --json --raw
-            -o --output --plots --run --kind --hash --k --multiplier --filters --crawls --incremental
-            --shuffled -h --help"
+            -o --output --plots --tables --fill --run --kind --hash --k --multiplier --filters --crawls
+            --incremental --shuffled -h --help"
         ;;
     version)
         echo "-h --help"

@@ -280,6 +280,8 @@ static int measure_and_report(lab_options *options, cli_words words)
 {
     lab_report_options report = {.file = options->file,
                                  .plots = options->plots,
+                                 .tables = options->tables,
+                                 .fill = options->fill,
                                  .ids = words,
                                  .corpus = options->files,
                                  .streams = options->stream_files};
@@ -290,6 +292,8 @@ static int measure_and_report(lab_options *options, cli_words words)
         status = cli_lab_report_ready(&report);
     if (status == CLI_OK)
         status = lab_run_book(&book, options, ids, NULL);
+    report.seconds = options->seconds;
+    report.continued = options->continued;
     if (status == CLI_OK)
         status = cli_lab_report(&book, &report);
     lab_book_free(&book);
@@ -326,12 +330,12 @@ static void set_defaults(lab_options *options)
     options->hash = options->hash ? options->hash : "jenkins";
 }
 
-#define ACTIONS "list, show, run, report, claims, cell and urls"
+#define ACTIONS "list, show, run, report, claims, fill, cell and urls"
 
 /* one-run is for processes that the program starts itself: lab_apart.c. */
 static bool is_action(const char *word)
 {
-    static const char *const actions[] = {"list", "show", "run", "report", "claims", "cell", "urls", "one-run"};
+    static const char *const actions[] = {"list", "show", "run", "report", "claims", "fill", "cell", "urls", "one-run"};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(word, actions[i]) == 0)
             return true;
@@ -353,6 +357,8 @@ static int act(lab_options *options, cli_words words)
     set_defaults(options);
     if (strcmp(action, "show") == 0)
         return show(rest);
+    if (strcmp(action, "fill") == 0)
+        return lab_fill_action(rest, options->file);
     if (take_files(options, &rest) != CLI_OK)
         return CLI_ERROR;
     if (strcmp(action, "run") == 0)
@@ -412,8 +418,13 @@ static const cli_option options_table[] = {
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: one line per cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
     {"raw", 0, CLI_FLAG, FIELD(raw), NULL, "Print the counts of every run, as CSV", NULL, 0},
-    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report: write it to this file [standard output]", NULL, 0},
+    {"output", 'o', CLI_TEXT, FIELD(file), "FILE", "report, fill: write it to this file [standard output]", NULL, 0},
     {"plots", 0, CLI_TEXT, FIELD(plots), "FOLDER", "report: also write each plot to FOLDER/ID.svg", NULL, 0},
+    {"tables", 0, CLI_TEXT, FIELD(tables), "FILE", "report: also write all figures to this file, as CSV", NULL, 0},
+    {"fill", 0, CLI_TEXTS, FIELD(fill), "IN=OUT", "report: also fill a text with the figures",
+     "The text of the file IN goes to OUT, with figures in the place of {{ID|ROW|COLUMN}}. May be given several times. "
+     "'vidi lab fill IN TABLES' does the same later, with a file that --tables wrote.",
+     0},
     {"run", 0, CLI_COUNT, FIELD(run), "R", "urls: number of the run [1]", NULL, UINT32_MAX},
     {"kind", 0, CLI_TEXT, FIELD(kind), "NAME", "cell: classic, spatial or counting [as --filters says]", NULL, 0},
     {"hash", 0, CLI_TEXT, FIELD(hash), "NAME", "cell: hash function, a+b, or a|b by filter [jenkins]",
@@ -442,8 +453,10 @@ static const char *takers(const char *option)
         {"csv", "run, claims and cell"},
         {"json", "run, claims and cell"},
         {"raw", "run and cell"},
-        {"output", "report"},
+        {"output", "report and fill"},
         {"plots", "report"},
+        {"tables", "report"},
+        {"fill", "report"},
         {"run", "urls"},
         {"kind", "cell"},
         {"hash", "cell"},
@@ -474,14 +487,15 @@ static int check_options(const lab_options *options, const char *action)
 const cli_command cli_lab = {
     .name = "lab",
     .summary = "Repeat the papers' experiments and compare with theory",
-    .usage = "vidi lab list|show|run|report|claims|cell|urls [ID]... [OPTION]...",
+    .usage = "vidi lab list|show|run|report|claims|fill|cell|urls [ID]... [OPTION]...",
     .about = "Repeats the experiments of the papers with vidi's filters and compares the results with theory and the "
              "published figures.",
     .details =
         "'list' names the experiments, 'show' describes the cells of one, 'run' measures the named ones, or "
         "all. 'report' measures them too and writes one HTML file with the claims of the papers, all tables and "
         "plots. 'claims' measures what the named claims rest on, or all, and prints whether they hold. Names may "
-        "be patterns, such as 'thesis-5.*'. 'cell' measures a configuration that is in no table. 'urls' prints the "
+        "be patterns, such as 'thesis-5.*'. 'fill IN TABLES' fills a text with the figures of a report. 'cell' "
+        "measures a configuration that is in no table. 'urls' prints the "
         "URLs of a run: the first "
         "half is inserted, the second half is only looked up.\n"
         "Rates are in per cent. Intervals have a confidence of 95 %. The verdict judges the published figure. "

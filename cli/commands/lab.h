@@ -20,11 +20,15 @@ typedef struct lab_options {
     bool incremental, shuffled, csv, json, raw, fresh;
     cli_words files;        /* of the corpus */
     cli_words stream_files; /* each is a stream */
-    const char *file, *plots;
+    cli_words fill;         /* IN=OUT */
+    const char *file, *plots, *tables;
     /* made by lab_options_begin */
     lab_corpus *corpus;
     lab_streams *streams;
     lab_keep *keep;
+    /* set by lab_run_book */
+    double seconds; /* how long measuring took */
+    bool continued; /* it used runs of an interrupted command */
 } lab_options;
 
 /* Reads the corpus and the streams, and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
@@ -83,11 +87,15 @@ const char *lab_config_text(const lab_config *config, char *text, size_t room);
 /* ---- lab_report.c ---- */
 
 typedef struct lab_report_options {
-    const char *file;  /* NULL or "-": standard output */
-    const char *plots; /* a folder for the plots, one file each; NULL: none is written */
-    cli_words ids;     /* what was asked for */
-    cli_words corpus;  /* the files that the URLs come from; none: synthetic URLs */
-    cli_words streams; /* the files that are streams */
+    const char *file;   /* NULL or "-": standard output */
+    const char *plots;  /* a folder for the plots, one file each; NULL: none is written */
+    const char *tables; /* a file for all figures as CSV; NULL: it is not written */
+    cli_words fill;     /* IN=OUT: texts that are filled with the figures */
+    cli_words ids;      /* what was asked for */
+    cli_words corpus;   /* the files that the URLs come from; none: synthetic URLs */
+    cli_words streams;  /* the files that are streams */
+    double seconds;     /* how long measuring took */
+    bool continued;     /* it used runs of an interrupted command */
 } lab_report_options;
 
 /* Whether a page can be put there, before anything is measured for it. The exit status. */
@@ -95,5 +103,47 @@ int cli_lab_report_ready(const lab_report_options *options);
 
 /* The book as a page. The exit status. */
 int cli_lab_report(const lab_book *book, const lab_report_options *options);
+
+/* ---- files: lab_files.c ---- */
+
+/* A text that is written as if to a file. */
+typedef struct lab_page {
+    FILE *to;
+    char *text;
+    size_t length;
+} lab_page;
+
+int lab_page_open(lab_page *page);
+
+/* The text is complete afterwards; free it in every case. */
+int lab_page_close(lab_page *page);
+
+/*
+ * Writes a page to a file, or to standard output if the name is NULL or "-". A file that was there stays until the new
+ * one is complete. lab_page_ready tells before anything is measured whether the file can be written.
+ */
+int lab_page_save(const lab_page *page, const char *name);
+int lab_page_ready(const char *name);
+
+/* ---- texts: lab_fill.c ---- */
+
+/* Fills a template with the figures of a file, as 'vidi lab fill' does. The exit status. */
+int lab_fill_action(cli_words words, const char *output);
+
+/* Fills the texts of --fill, each IN=OUT, with the figures. */
+int lab_fill_all(cli_words words, const lab_page *figures);
+
+/* Whether they can be filled and written, before anything is measured. */
+int lab_fill_ready(cli_words words);
+
+/* ---- the machine: lab_machine.c ---- */
+
+/* The texts that a lab_origin points to. */
+typedef struct lab_machine {
+    char processor[256], cores[32], memory[64], system[512];
+} lab_machine;
+
+/* What is known about the machine and the program; the caller adds the command and the duration. */
+lab_origin lab_machine_find(lab_machine *machine);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * vidi lab report: what was measured as one HTML file, and its plots as files. The pages are lab/report/html_report.c's and the
- * plots lab/report/svg.c's; this says what made them and puts them where they are wanted.
+ * vidi lab report: what was measured as one HTML file, its plots and figures as files, and texts that are filled with
+ * the figures. The pages are lab/report/html_report.c's and the plots lab/report/svg.c's; this says what made them and
+ * puts them where they are wanted.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,96 +13,20 @@
 
 #include "commands/lab.h"
 
-#define NEW_SUFFIX ".new"
-
-extern const char *const cli_commit; /* made by cmake/Commit.cmake */
-
-/* ---- files ---- */
-
-/* A text that is written as if to a file. */
-typedef struct page {
-    FILE *to;
-    char *text;
-    size_t length;
-} page;
-
-static int page_open(page *page)
-{
-    *page = (struct page){NULL, NULL, 0};
-    page->to = open_memstream(&page->text, &page->length);
-    return page->to ? CLI_OK : cli_error("out of memory");
-}
-
-/* The text is whole afterwards; it is to be freed in every case. */
-static int page_close(page *page)
-{
-    bool failed = ferror(page->to) != 0;
-    return fclose(page->to) != 0 || failed ? cli_error("out of memory") : CLI_OK;
-}
-
-static int cannot_write(const char *name)
-{
-    return cli_error("cannot write %s: %s", name, strerror(errno));
-}
-
-static int write_to(int fd, const page *page, const char *name)
-{
-    cli_out out;
-    cli_out_init(&out, fd);
-    cli_out_bytes(&out, page->text, page->length);
-    int status = cli_out_flush(&out);
-    if (status == CLI_ERROR)
-        cli_error("cannot write %s: %s", name, strerror(out.error));
-    free(out.buffer);
-    return status;
-}
-
-static int write_file(const page *page, const char *name, int flags, const char *shown)
-{
-    int fd = open(name, O_WRONLY | O_CLOEXEC | flags, 0666);
-    if (fd < 0)
-        return cannot_write(shown);
-    int status = write_to(fd, page, shown);
-    if (close(fd) != 0 && status == CLI_OK)
-        status = cannot_write(shown);
-    return status;
-}
-
-/*
- * Beside it first: a file that was there stays until the new one is whole. What is no file is written as it is. Without
- * `keep` it only tries whether that can be done.
- */
-static int save(const page *page, const char *name, bool keep)
-{
-    struct stat about;
-    char *beside;
-    if (stat(name, &about) == 0 && !S_ISREG(about.st_mode))
-        return write_file(page, name, 0, name);
-    if (asprintf(&beside, "%s" NEW_SUFFIX, name) < 0)
-        return cli_error("out of memory");
-    int status = write_file(page, beside, O_CREAT | O_TRUNC, name);
-    if (status == CLI_OK && keep && rename(beside, name) != 0)
-        status = cannot_write(name);
-    if (status != CLI_OK || !keep)
-        unlink(beside);
-    free(beside);
-    return status;
-}
-
 /* ---- plots ---- */
 
 static int save_plot(const lab_table *table, const char *folder)
 {
-    page page;
+    lab_page page;
     char *name;
-    if (page_open(&page) != CLI_OK)
+    if (lab_page_open(&page) != CLI_OK)
         return CLI_ERROR;
     lab_svg_write(page.to, table, true);
-    int status = page_close(&page);
+    int status = lab_page_close(&page);
     if (status == CLI_OK && asprintf(&name, "%s/%s.svg", folder, table->id) < 0)
         status = cli_error("out of memory");
     else if (status == CLI_OK) {
-        status = save(&page, name, true);
+        status = lab_page_save(&page, name);
         free(name);
     }
     free(page.text);
@@ -119,21 +43,6 @@ static int save_plots(const lab_book *book, const char *folder)
 }
 
 /* ---- the report ---- */
-
-/* The processor's name as Linux gives it; empty: it does not. */
-static void find_processor(char *name, size_t room)
-{
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    name[0] = 0;
-    while (file && !name[0] && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (colon && strncmp(line, "model name", strlen("model name")) == 0)
-            snprintf(name, room, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-    }
-    if (file)
-        fclose(file);
-}
 
 /* For a shell: quoted if it has to be. */
 static void write_word(FILE *to, const char *word)
@@ -175,20 +84,33 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
     }
 }
 
-static int write_report(const lab_book *book, const lab_report_options *options, const char *command)
+static int write_report(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
-    char processor[256];
-    page page;
-    find_processor(processor, sizeof processor);
-    lab_origin origin = {.command = command, .commit = cli_commit, .processor = processor};
-    if (page_open(&page) != CLI_OK)
+    lab_page page;
+    if (lab_page_open(&page) != CLI_OK)
         return CLI_ERROR;
-    lab_report_write(page.to, book, &origin);
-    int status = page_close(&page);
-    if (status == CLI_OK && options->file && strcmp(options->file, "-") != 0)
-        status = save(&page, options->file, true);
-    else if (status == CLI_OK)
-        status = write_to(STDOUT_FILENO, &page, "standard output");
+    lab_report_write(page.to, book, origin);
+    int status = lab_page_close(&page);
+    if (status == CLI_OK)
+        status = lab_page_save(&page, options->file);
+    free(page.text);
+    return status;
+}
+
+/* The figures as CSV, the report and the texts. Texts come last: if one of them cannot be filled, the figures are there for another try. */
+static int write_pages(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
+{
+    lab_page page;
+    if (lab_page_open(&page) != CLI_OK)
+        return CLI_ERROR;
+    lab_report_figures(page.to, book, origin);
+    int status = lab_page_close(&page);
+    if (status == CLI_OK && options->tables)
+        status = lab_page_save(&page, options->tables);
+    if (status == CLI_OK)
+        status = write_report(book, options, origin);
+    if (status == CLI_OK)
+        status = lab_fill_all(options->fill, &page);
     free(page.text);
     return status;
 }
@@ -208,27 +130,33 @@ static bool can_have_files(const char *folder)
 
 int cli_lab_report_ready(const lab_report_options *options)
 {
-    static char empty[1];
-    static const page nothing = {.text = empty};
     const char *folder = options->plots;
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error("cannot make the folder %s: %s", folder, strerror(errno));
     if (folder && !can_have_files(folder))
         return cli_error("cannot write plots to %s: %s", folder, strerror(errno));
-    return options->file && strcmp(options->file, "-") != 0 ? save(&nothing, options->file, false) : CLI_OK;
+    int status = lab_page_ready(options->file);
+    if (status == CLI_OK && options->tables)
+        status = lab_page_ready(options->tables);
+    return status == CLI_OK ? lab_fill_ready(options->fill) : status;
 }
 
 int cli_lab_report(const lab_book *book, const lab_report_options *options)
 {
-    page command;
-    if (page_open(&command) != CLI_OK)
+    lab_machine machine;
+    lab_page command;
+    lab_origin origin = lab_machine_find(&machine);
+    if (lab_page_open(&command) != CLI_OK)
         return CLI_ERROR;
     write_command(command.to, book, options);
-    int status = page_close(&command);
+    int status = lab_page_close(&command);
+    origin.command = command.text;
+    origin.seconds = options->seconds;
+    origin.continued = options->continued;
     if (status == CLI_OK && options->plots)
         status = save_plots(book, options->plots);
     if (status == CLI_OK)
-        status = write_report(book, options, command.text);
+        status = write_pages(book, options, &origin);
     free(command.text);
     return status;
 }

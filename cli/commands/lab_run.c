@@ -23,6 +23,7 @@ typedef struct meter {
     double shown; /* when, in seconds from the start; negative: never */
     bool terminal;
     _Atomic uint64_t done, runs;
+    uint64_t made; /* runs of this command, without those that an earlier one kept */
     atomic_bool stop;
 } meter;
 
@@ -40,6 +41,7 @@ static void take_progress(void *context, const lab_tally *tally)
     double passed = seconds_since(&meter->start);
     meter->done = tally->done;
     meter->runs = tally->runs;
+    meter->made++;
     if (!meter->terminal || (meter->shown >= 0 && passed - meter->shown < SHOWN_EACH / 1e3))
         return;
     double rate = tally->work_done > 0 ? passed / tally->work_done : 1;
@@ -207,6 +209,7 @@ void lab_options_end(lab_options *options, int status)
     lab_streams_free(options->streams);
     free(options->files.list);
     free(options->stream_files.list);
+    free(options->fill.list);
 }
 
 static int measure(lab_book *book, cli_words ids, const lab_config *cell, const lab_settings *settings)
@@ -271,6 +274,8 @@ static int measure_watched(lab_book *book, lab_options *options, cli_words ids, 
     int error = measure(book, ids, cell, &settings);
     cli_watch_end(&watch);
     end_progress(&meter);
+    options->seconds = seconds_since(&meter.start);
+    options->continued = book->tally.done > meter.made;
     if (lab_keep_warning(options->keep)[0])
         cli_warning("%s", lab_keep_warning(options->keep));
     if (watch.caught)

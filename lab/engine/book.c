@@ -199,6 +199,7 @@ static void take_original(const lab_book *book, lab_finding *finding, size_t bef
         finding->judged_z = own->judged_z;
         finding->judged_runs = own->judged_runs;
         finding->verdict = own->verdict;
+        finding->repeated = true;
     }
 }
 

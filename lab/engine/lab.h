@@ -383,6 +383,7 @@ typedef struct lab_finding {
     double published_z; /* distance of the published figure from theory for independent runs, beyond rounding */
     double judged_z;    /* the same for the number of independent runs that the table's other figures suggest */
     double judged_runs; /* that number: 100 or less */
+    bool repeated;      /* an overview shows the figure again, and its own table is in the book */
     lab_verdict verdict;
 } lab_finding;
 

@@ -26,6 +26,7 @@ typedef enum lab_basis {
     LAB_BY_TOLERANCE,   /* a relative difference that the table's note states */
     LAB_FITTED,         /* a number of ours was chosen to match the published figures, so agreement proves little */
     LAB_COUNTERFACTUAL, /* ours shows what the paper did not do: the figure counts in the table where it belongs */
+    LAB_REPEATED,       /* the figure of another table again: it counts there */
     LAB_BASES
 } lab_basis;
 

@@ -198,7 +198,9 @@ static void take_finding(lab_entry *entry, const lab_finding *finding)
                          .runs = finding->runs,
                          .z = finding->z,
                          .verdict = finding->verdict,
-                         .basis = finding->published.given ? LAB_BY_CHANCE : LAB_NOT_JUDGED};
+                         .basis = finding->repeated          ? LAB_REPEATED
+                                  : finding->published.given ? LAB_BY_CHANCE
+                                                             : LAB_NOT_JUDGED};
     lab_remark(finding, entry->remark, sizeof entry->remark);
 }
 

@@ -217,4 +217,5 @@ void lab_layers_quarter_judge(const lab_study *study, const lab_settings *settin
     else
         published = (lab_theory){numbers[0], numbers[0], size};
     judge_published(study, row, published, column == MADE ? "theory predicts" : "the formula gives", entry);
+    entry->basis = LAB_REPEATED; /* these are the figures of layers-original */
 }

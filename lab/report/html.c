@@ -106,7 +106,9 @@ bool lab_entry_exists(const lab_entry *entry)
     return !isnan(entry->measured) || !isnan(entry->theory) || entry->printed;
 }
 
-#define SMALL 1e-5 /* smaller numbers are written with a power of ten */
+#define ROUNDING 1e-9 /* a narrower interval is rounding: all runs gave the same */
+#define SMALL 1e-5    /* smaller numbers are written with a power of ten, */
+#define LARGE 1e9     /* and larger ones */
 enum { DECIMALS_MOST = 9, DIGITS_MOST = 4, DIGITS_LEAST = 2, USUAL_DIGITS = 4 };
 
 static int exponent_of(double value)
@@ -114,11 +116,16 @@ static int exponent_of(double value)
     return (int)floor(log10(fabs(value)) + 1e-9);
 }
 
+bool lab_entry_has_interval(const lab_entry *entry)
+{
+    double width = entry->high - entry->low;
+    return isfinite(width) && width > ROUNDING * fabs(entry->measured);
+}
+
 double lab_step(const lab_entry *entry)
 {
-    double half = (entry->high - entry->low) / 2;
-    if (isfinite(half) && half > 0)
-        return pow(10, exponent_of(half) - 1);
+    if (lab_entry_has_interval(entry))
+        return pow(10, exponent_of((entry->high - entry->low) / 2) - 1);
     double value = fabs(entry->measured);
     return value > 0 && isfinite(value) ? pow(10, exponent_of(value) - USUAL_DIGITS + 1) : 1;
 }
@@ -175,11 +182,11 @@ const char *lab_number(char text[LAB_NUMBER_ROOM], double value, double step)
     if (isnan(value))
         return text;
     int decimals = step > 0 && step < 1 ? -exponent_of(step) : 0;
-    if (!isfinite(value) || fabs(value) >= 1e15) {
+    if (!isfinite(value)) {
         snprintf(text, LAB_NUMBER_ROOM, "%.4g", value);
         return text;
     }
-    if (value > -SMALL && value < SMALL && (value > 0 || value < 0))
+    if (fabs(value) >= LARGE || (fabs(value) < SMALL && fabs(value) > 0))
         return with_power(text, value, step);
     if (!(value > 0 || value < 0))
         decimals = 0;

@@ -38,6 +38,9 @@ const char *lab_entry_number(char text[LAB_NUMBER_ROOM], double value, double st
 /* "10⁻⁷". */
 const char *lab_power_of_ten(char text[LAB_NUMBER_ROOM], int exponent);
 
+/* Whether the interval says anything: it has two ends, and runs differed by more than rounding. */
+bool lab_entry_has_interval(const lab_entry *entry);
+
 /* The step of an entry's last significant digit: a tenth of the leading digit of half its interval. */
 double lab_step(const lab_entry *entry);
 

@@ -1,49 +1,35 @@
 /* The papers' claims, and what the tables of the report show about them. */
-#include <string.h>
-
 #include "lab/report/html.h"
 #include "lab/report/report.h"
 
 enum { SENTENCE_ROOM = 2048 };
 
-/* Advances *list to the next identifier, which spaces separate, and returns its length; 0 after the last. */
-static size_t next_word(const char **list)
-{
-    *list += strspn(*list, " ");
-    return strcspn(*list, " ");
-}
-
-static const lab_table *find_table(const lab_book *book, const char *id, size_t length)
-{
-    for (size_t i = 0; i < book->count; i++)
-        if (strlen(book->tables[i].id) == length && memcmp(book->tables[i].id, id, length) == 0)
-            return &book->tables[i];
-    return NULL;
-}
-
 /* Whether the book has one of the claim's tables. */
 static bool has_evidence(const lab_book *book, const lab_claim *claim)
 {
-    size_t length;
-    for (const char *id = claim->evidence; (length = next_word(&id)) > 0; id += length)
-        if (find_table(book, id, length))
+    char id[LAB_ID_ROOM];
+    for (const char *rest = claim->evidence; lab_evidence_next(&rest, id);)
+        if (lab_book_find(book, id))
             return true;
     return false;
+}
+
+lab_holding lab_report_judge(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
+{
+    sentence[0] = 0;
+    return has_evidence(book, claim) ? lab_claim_judged(claim, book, sentence, room) : LAB_UNJUDGED;
 }
 
 static void put_evidence(FILE *to, const lab_book *book, const lab_claim *claim)
 {
     const char *between = "";
-    size_t length;
-    for (const char *id = claim->evidence; (length = next_word(&id)) > 0; id += length) {
-        const lab_table *table = find_table(book, id, length);
+    char id[LAB_ID_ROOM];
+    for (const char *rest = claim->evidence; lab_evidence_next(&rest, id); between = ", ") {
         fputs(between, to);
-        between = ", ";
-        if (!table) {
-            fprintf(to, "%.*s (not measured)", (int)length, id);
-            continue;
-        }
-        lab_html_link(to, table->id, table->id);
+        if (lab_book_find(book, id))
+            lab_html_link(to, id, id);
+        else
+            fprintf(to, "%s (not measured)", id);
     }
 }
 
@@ -70,7 +56,7 @@ static void put_margin(FILE *to, const lab_claim *claim)
 static void put_claim(FILE *to, const lab_book *book, const lab_claim *claim)
 {
     char sentence[SENTENCE_ROOM] = "";
-    lab_holding holding = lab_claim_judged(claim, book, sentence, sizeof sentence);
+    lab_holding holding = lab_report_judge(claim, book, sentence, sizeof sentence);
     fprintf(to, "<li class=\"h-%s\" id=\"claim-", class_of(holding));
     lab_html_text(to, claim->id);
     fprintf(to, "\"><b class=\"holding\">%s</b> <q>", lab_holding_name(holding));
@@ -85,13 +71,13 @@ static void put_claim(FILE *to, const lab_book *book, const lab_claim *claim)
     fputs("</p></li>\n", to);
 }
 
-static void put_counts(FILE *to, const lab_book *book)
+void lab_report_claim_counts(FILE *to, const lab_book *book)
 {
     size_t counts[LAB_DOES_NOT_HOLD + 1] = {0};
     char sentence[SENTENCE_ROOM];
     const lab_claim *claim;
     for (size_t i = 0; (claim = lab_claim_at(i)); i++)
-        counts[has_evidence(book, claim) ? lab_claim_judged(claim, book, sentence, sizeof sentence) : LAB_UNJUDGED]++;
+        counts[lab_report_judge(claim, book, sentence, sizeof sentence)]++;
     fputs("<p class=\"tally\">", to);
     for (lab_holding holding = LAB_HOLDS; holding <= LAB_DOES_NOT_HOLD; holding++)
         fprintf(to, "<span class=\"h-%s\"><b>%zu</b> %s</span>\n", class_of(holding), counts[holding],
@@ -103,33 +89,43 @@ static void put_counts(FILE *to, const lab_book *book)
     fputs("</p>\n", to);
 }
 
-bool lab_report_has_claims(const lab_book *book)
+static bool is_shown(const lab_book *book, const lab_claim *claim, const lab_paper *paper)
+{
+    return has_evidence(book, claim) && (!paper || lab_paper_of_claim(claim) == paper);
+}
+
+bool lab_report_has_claims_of(const lab_book *book, const lab_paper *paper)
 {
     const lab_claim *claim;
     for (size_t i = 0; (claim = lab_claim_at(i)); i++)
-        if (has_evidence(book, claim))
+        if (is_shown(book, claim, paper))
             return true;
     return false;
 }
 
+bool lab_report_has_claims(const lab_book *book)
+{
+    return lab_report_has_claims_of(book, NULL);
+}
+
+static void put_claims_of(FILE *to, const lab_book *book, const lab_paper *paper)
+{
+    const lab_claim *claim;
+    lab_report_paper(to, paper, "claims");
+    fputs("<ul class=\"claims\">\n", to);
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
+        if (is_shown(book, claim, paper))
+            put_claim(to, book, claim);
+    fputs("</ul>\n", to);
+}
+
 void lab_report_claims(FILE *to, const lab_book *book)
 {
-    const lab_claim *claim, *last = NULL;
-    for (size_t i = 0; (claim = lab_claim_at(i)); i++) {
-        if (!has_evidence(book, claim))
-            continue;
-        if (!last) {
-            fputs("<h2 id=\"claims\">What the papers claim</h2>\n", to);
-            put_counts(to, book);
-        }
-        if (!last || !lab_same_paper(last->source, claim->source)) {
-            fputs(last ? "</ul>\n<h3>" : "<h3>", to);
-            lab_report_paper(to, claim->source);
-            fputs("</h3>\n<ul class=\"claims\">\n", to);
-        }
-        put_claim(to, book, claim);
-        last = claim;
-    }
-    if (last)
-        fputs("</ul>\n", to);
+    const lab_paper *paper;
+    if (!lab_report_has_claims(book))
+        return;
+    fputs("<h2 id=\"claims\">What is claimed, and what holds</h2>\n", to);
+    for (size_t i = 0; (paper = lab_paper_at(i)); i++)
+        if (lab_report_has_claims_of(book, paper))
+            put_claims_of(to, book, paper);
 }

@@ -1,11 +1,12 @@
 /*
  * The style of the report. The colours are those of the plots (svg_style.c). Only tables, plots and data scroll
- * sideways, each in its own box.
+ * sideways, each in its own box. The links to the parts of the page stay in view: beside it if there is room, otherwise
+ * above it.
  */
 #include "lab/report/report.h"
 
 const char *const lab_report_style =
-    "html{-webkit-text-size-adjust:100%;scroll-padding-top:1rem}\n"
+    "html{-webkit-text-size-adjust:100%;scroll-padding-top:3.5rem}\n"
     "body{margin:0 auto;padding:0 1rem 4rem;max-width:62rem;background:var(--paper);color:var(--ink);"
     "font:1rem/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
     "overflow-wrap:break-word}\n"
@@ -15,7 +16,15 @@ const char *const lab_report_style =
     "h3{font-size:1.15rem;margin:2rem 0 .5rem}h4{font-size:1.05rem;margin:0 0 .25rem}\n"
     "p{margin:.5rem 0;max-width:42rem}a{color:var(--link);text-underline-offset:.15em}\n"
     "code,pre{font:.875em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}\n"
-    "nav{margin:1rem 0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}\n"
+    "nav.side{position:sticky;top:0;z-index:3;background:var(--paper);border-bottom:1px solid var(--line);margin:1rem "
+    "-1rem;padding:.5rem 1rem;overflow-x:auto;font-size:.875rem}\n"
+    "nav.side ul{list-style:none;margin:0;padding:0;display:flex;gap:.25rem 1.1rem;white-space:nowrap}"
+    "nav.side ul ul{display:none}nav.side a{text-decoration:none}nav.side a:hover{text-decoration:underline}\n"
+    ".up{position:fixed;right:.75rem;bottom:.75rem;z-index:3;background:var(--wash);border:1px solid var(--line);"
+    "border-radius:.4rem;padding:.2rem .6rem;font-size:.875rem;text-decoration:none}\n"
+    ".back{font-size:.8rem;font-weight:400;margin-left:.5rem;white-space:nowrap}.lead{font-size:1.05rem}"
+    ".reference{color:var(--quiet)}blockquote{margin:.75rem 0;padding:.1rem 1rem;border-left:3px solid var(--line);"
+    "max-width:42rem}\n"
     ".source{color:var(--quiet);font-size:.875rem}.source b{font-weight:500}\n"
     ".tally{display:flex;flex-wrap:wrap;gap:.5rem;max-width:none;margin:1rem 0}\n"
     ".tally span{background:var(--wash);border-radius:.4rem;padding:.4rem .75rem;flex:0 1 auto;color:var(--ink)}\n"
@@ -36,18 +45,24 @@ const char *const lab_report_style =
     "{color:var(--some)}.h-not .holding,.tally .h-not b{color:var(--bad)}.h-unjudged .holding{color:var(--quiet)}\n"
     ".contents li{margin:0 0 .6rem;break-inside:avoid}.contents .source{display:block}\n"
     "section{margin:1.25rem 0 3rem}figure{margin:1rem 0;max-width:36rem}.plot{display:block;width:100%;height:auto}\n"
-    ".scroll{overflow-x:auto;margin:1rem 0}.scroll:focus-visible,pre:focus-visible{outline:2px solid var(--link)}\n"
+    ".scroll{overflow:auto;max-height:85vh;margin:1rem 0}.scroll:focus-visible,pre:focus-visible{outline:2px solid "
+    "var(--link)}\n"
     "table{border-collapse:collapse;font-size:.875rem;line-height:1.4;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.05rem 1rem .05rem 0;text-align:right;white-space:nowrap;vertical-align:top}\n"
     "th{font-weight:500;text-align:left}thead th{color:var(--quiet);padding-bottom:.35rem;vertical-align:bottom}\n"
     "thead th:not(:first-child){text-align:right}\n"
+    "thead th{position:sticky;top:0;z-index:1;background:var(--paper)}thead th:first-child{left:0;z-index:2}\n"
     ".grid tbody tr:first-child>*{border-top:1px solid var(--line);padding-top:.35rem}\n"
     ".grid tbody tr:last-child>*{padding-bottom:.35rem}\n"
     ".grid th[scope=rowgroup],.list th[scope=row]{position:sticky;left:0;background:var(--paper)}\n"
     ".grid th[scope=rowgroup] span,.list th[scope=row] span{display:block;width:max-content;max-width:16rem;"
     "white-space:normal}\n"
     ".grid th[scope=row],td.published,td.theory,td.interval{color:var(--quiet);font-weight:400}\n"
-    "td.interval{font-size:.75rem;line-height:1.6}td.ours{font-weight:600}td.verdict b{font-weight:500}\n"
+    ".overview thead th{white-space:normal;max-width:6rem;position:static}.overview thead tr:first-child "
+    "th{text-align:center}.overview td{padding-right:1.25rem}\n"
+    "td.published,.unit{position:relative}.unit{position:absolute}.pad{visibility:hidden;font-style:normal}"
+    ".sort{font-size:.75rem}\n"
+    "td.interval{font-size:.75rem;line-height:1.6}td.ours{color:var(--ink)}td.verdict b{font-weight:500}\n"
     ".list tbody tr>*{border-top:1px solid var(--line);padding-top:.3rem;padding-bottom:.3rem}\n"
     ".remarks{font-size:.875rem;max-width:42rem}.remarks li{margin:.3rem 0}.remarks b{font-weight:600}\n"
     "details{margin:.75rem 0;font-size:.875rem}summary{color:var(--quiet);cursor:pointer}\n"
@@ -57,4 +72,10 @@ const char *const lab_report_style =
     "@media (max-width:30rem){.plot{font-size:15px}.plot .tick{font-size:14px}}\n"
     "@media (min-width:48rem){.contents{columns:2;column-gap:2.5rem}}\n"
     "@media (min-width:40rem){dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1.25rem}dd{margin:0}}\n"
-    "@media print{body{max-width:none}.scroll{overflow:visible}details{display:none}}\n";
+    "@media (min-width:75rem){html{scroll-padding-top:1rem}body{max-width:80rem;display:grid;"
+    "grid-template-columns:15rem minmax(0,62rem);column-gap:3rem}header{grid-column:2}main{grid-column:2;min-width:0}"
+    "nav.side{grid-column:1;grid-row:1/span 2;align-self:start;max-height:100vh;margin:0;padding:2.75rem 0 "
+    "1rem;border:0;overflow:auto}nav.side ul{display:block;white-space:normal}nav.side ul ul{display:block;padding:0 0 "
+    ".4rem .9rem}nav.side li{margin:.3rem 0;line-height:1.3}}\n"
+    "@media print{body{display:block;max-width:none}.scroll{overflow:visible;max-height:none}"
+    "details,nav.side,.up,.back{display:none}thead th,.grid th,.list th{position:static!important}}\n";

@@ -1,5 +1,5 @@
 /*
- * A table of the report: its plot, its cells, remarks on them, and its data.
+ * A table of the report: its plot, its cells, remarks on them, and the numbers of its runs.
  *
  * Tables with several rows and columns become a grid, in which every row has lines for the published figure, theory,
  * ours, the interval and the verdict; lines that would be empty everywhere are left out. Other tables become a list
@@ -20,47 +20,86 @@ enum {
 
 /* ---- one cell ---- */
 
-static void put_number(FILE *to, double value, double step)
+/* A figure as text. Its number is aligned at the decimal point with those above and below it. */
+typedef struct figure {
+    const char *before; /* "at most", "planned" or nothing */
+    char text[128];
+    size_t number; /* bytes of the text that are the number; what follows is not aligned */
+    int decimals;  /* NOT_ALIGNED: it has a power of ten */
+} figure;
+
+enum { NOT_ALIGNED = -1 };
+
+static void measure_figure(figure *figure)
+{
+    figure->number = strspn(figure->text, "-0123456789,.");
+    const char *point = memchr(figure->text, '.', figure->number);
+    figure->decimals = point ? (int)(figure->text + figure->number - point) - 1 : 0;
+    if (figure->number == 0 || strncmp(figure->text + figure->number, "·", strlen("·")) == 0)
+        figure->decimals = NOT_ALIGNED;
+}
+
+static figure figure_of_number(double value, double step)
 {
     char number[LAB_NUMBER_ROOM];
-    fputs(lab_entry_number(number, value, step), to);
+    figure figure = {.before = ""};
+    snprintf(figure.text, sizeof figure.text, "%s", lab_entry_number(number, value, step));
+    measure_figure(&figure);
+    return figure;
 }
 
-static void put_published(FILE *to, const lab_entry *entry)
+static figure figure_of_published(const lab_entry *entry)
 {
     bool ratio = lab_published_is_ratio(entry);
-    char text[64];
+    const char *printed = entry->printed ? entry->printed : "";
+    char text[64] = "";
+    figure figure = {.before = ""};
     if (ratio)
-        fputs(lab_published_text(entry, text, sizeof text, 4), to);
-    if (!entry->printed)
+        lab_published_text(entry, text, sizeof text, 4);
+    snprintf(figure.text, sizeof figure.text, ratio && printed[0] ? "%s (%.48s)" : "%s%.48s", text, printed);
+    measure_figure(&figure);
+    return figure;
+}
+
+static figure figure_of_theory(const lab_entry *entry)
+{
+    static const char *const before[] = {"", "at most", "planned"};
+    figure figure = figure_of_number(entry->theory, lab_theory_step(entry));
+    figure.before = isnan(entry->theory) ? "" : before[entry->theory_sort];
+    return figure;
+}
+
+static figure figure_of_ours(const lab_entry *entry)
+{
+    return figure_of_number(entry->measured, lab_step(entry));
+}
+
+static figure figure_of_interval(const lab_entry *entry)
+{
+    char low[LAB_NUMBER_ROOM], high[LAB_NUMBER_ROOM];
+    figure figure = {.before = "", .decimals = NOT_ALIGNED};
+    if (lab_entry_has_interval(entry))
+        snprintf(figure.text, sizeof figure.text, "%s–%s", lab_entry_number(low, entry->low, lab_step(entry)),
+                 lab_entry_number(high, entry->high, lab_step(entry)));
+    return figure;
+}
+
+/* Writes a figure with invisible digits in the place of missing decimals. A per cent sign hangs over the edge. */
+static void put_figure(FILE *to, const figure *figure, int decimals)
+{
+    bool aligned = figure->decimals != NOT_ALIGNED;
+    const char *after = figure->text + (aligned ? figure->number : 0);
+    bool percent = aligned && strcmp(after, "%") == 0;
+    if (figure->before[0])
+        fprintf(to, "<i class=\"sort\">%s</i> ", figure->before);
+    if (aligned)
+        fprintf(to, "%.*s", (int)figure->number, figure->text);
+    fputs(percent ? "<span class=\"unit\">" : "", to);
+    lab_html_text(to, after);
+    fputs(percent ? "</span>" : "", to);
+    if (!aligned || figure->decimals >= decimals || (after[0] && !percent))
         return;
-    fputs(ratio ? " (" : "", to);
-    lab_html_text(to, entry->printed);
-    fputs(ratio ? ")" : "", to);
-}
-
-static void put_theory(FILE *to, const lab_entry *entry)
-{
-    put_number(to, entry->theory, lab_theory_step(entry));
-}
-
-static void put_measured(FILE *to, const lab_entry *entry)
-{
-    put_number(to, entry->measured, lab_step(entry));
-}
-
-static bool has_interval(const lab_entry *entry)
-{
-    return entry->high > entry->low && isfinite(entry->high) && isfinite(entry->low);
-}
-
-static void put_interval(FILE *to, const lab_entry *entry)
-{
-    if (!has_interval(entry))
-        return;
-    put_number(to, entry->low, lab_step(entry));
-    fputs("–", to);
-    put_number(to, entry->high, lab_step(entry));
+    fprintf(to, "<i class=\"pad\">%s%.*s</i>", figure->decimals ? "" : ".", decimals - figure->decimals, "0000000000");
 }
 
 static void put_verdict(FILE *to, const lab_entry *entry)
@@ -93,13 +132,13 @@ static bool has_verdict(const lab_entry *entry)
 static const struct part {
     const char *name, *class;
     bool (*has)(const lab_entry *entry);
-    void (*put)(FILE *to, const lab_entry *entry);
+    figure (*figure)(const lab_entry *entry); /* NULL: it is the verdict */
 } parts[] = {
-    {"published", "published", has_published, put_published},
-    {"theory", "theory", has_theory, put_theory},
-    {"ours", "ours", has_measured, put_measured},
-    {"interval", "interval", has_interval, put_interval},
-    {"verdict", "verdict", has_verdict, put_verdict},
+    {"published", "published", has_published, figure_of_published},
+    {"theory", "theory", has_theory, figure_of_theory},
+    {"ours", "ours", has_measured, figure_of_ours},
+    {"interval", "interval", lab_entry_has_interval, figure_of_interval},
+    {"verdict", "verdict", has_verdict, NULL},
 };
 
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -117,13 +156,39 @@ static size_t find_parts(const lab_table *table, bool shown[PARTS])
     return count;
 }
 
-static void put_cell(FILE *to, const struct part *part, const lab_entry *entry)
+/* The most decimals that a part has in every `step`th cell from `first` on. */
+static int most_decimals(const lab_table *table, const struct part *part, size_t first, size_t step)
+{
+    int most = 0;
+    for (size_t i = first; i < table->rows * table->columns && part->figure; i += step) {
+        figure figure = part->figure(&table->entries[i]);
+        most = figure.decimals > most ? figure.decimals : most;
+    }
+    return most;
+}
+
+/* The most decimals of all parts in a column. */
+static int decimals_of_column(const lab_table *table, size_t column)
+{
+    int most = 0;
+    for (size_t part = 0; part < PARTS; part++) {
+        int decimals = most_decimals(table, &parts[part], column, table->columns);
+        most = decimals > most ? decimals : most;
+    }
+    return most;
+}
+
+static void put_cell(FILE *to, const struct part *part, const lab_entry *entry, int decimals)
 {
     fprintf(to, "<td class=\"%s\">", part->class);
-    if (lab_entry_tells(entry))
-        part->put(to, entry);
-    else if (part->put == put_measured)
+    if (lab_entry_tells(entry) && part->figure) {
+        figure figure = part->figure(entry);
+        put_figure(to, &figure, decimals);
+    } else if (lab_entry_tells(entry)) {
+        put_verdict(to, entry);
+    } else if (part->figure == figure_of_ours) {
         fputs("–", to); /* there is no such cell */
+    }
     fputs("</td>", to);
 }
 
@@ -137,7 +202,8 @@ static void put_head(FILE *to, const char *attributes, const char *text)
 /* ---- grids and lists ---- */
 
 /* Empty rows are left out. */
-static void put_grid_row(FILE *to, const lab_table *table, size_t row, const bool *shown, size_t lines)
+static void put_grid_row(FILE *to, const lab_table *table, size_t row, const bool *shown, size_t lines,
+                         const int *decimals)
 {
     const lab_entry *entries = &table->entries[row * table->columns];
     size_t cells = 0;
@@ -156,7 +222,7 @@ static void put_grid_row(FILE *to, const lab_table *table, size_t row, const boo
             put_head(to, span, entries[0].row);
         put_head(to, " scope=\"row\"", parts[part].name);
         for (size_t column = 0; column < table->columns; column++)
-            put_cell(to, &parts[part], &entries[column]);
+            put_cell(to, &parts[part], &entries[column], decimals[column]);
         fputs("</tr>\n", to);
     }
     fputs("</tbody>\n", to);
@@ -166,19 +232,26 @@ static void put_grid(FILE *to, const lab_table *table)
 {
     bool shown[PARTS];
     size_t lines = find_parts(table, shown);
+    int *decimals = calloc(table->columns, sizeof *decimals);
+    for (size_t column = 0; column < table->columns && decimals; column++)
+        decimals[column] = decimals_of_column(table, column);
     fputs("<table class=\"grid\">\n<thead><tr><th></th><th></th>", to);
     for (size_t column = 0; column < table->columns; column++)
         put_head(to, " scope=\"col\"", table->entries[column].column);
     fputs("</tr></thead>\n", to);
-    for (size_t row = 0; row < table->rows; row++)
-        put_grid_row(to, table, row, shown, lines);
+    for (size_t row = 0; row < table->rows && decimals; row++)
+        put_grid_row(to, table, row, shown, lines, decimals);
     fputs("</table>\n", to);
+    free(decimals);
 }
 
 static void put_list(FILE *to, const lab_table *table)
 {
     bool shown[PARTS];
+    int decimals[PARTS];
     find_parts(table, shown);
+    for (size_t part = 0; part < PARTS; part++)
+        decimals[part] = most_decimals(table, &parts[part], 0, 1);
     fputs("<table class=\"list\">\n<thead><tr>", to);
     put_head(to, " scope=\"col\"", table->columns == 1 ? table->entries[0].column : table->entries[0].row);
     for (size_t part = 0; part < PARTS; part++)
@@ -191,7 +264,7 @@ static void put_list(FILE *to, const lab_table *table)
         put_head(to, " scope=\"row\"", table->columns == 1 ? entry->row : entry->column);
         for (size_t part = 0; part < PARTS; part++)
             if (shown[part])
-                put_cell(to, &parts[part], entry);
+                put_cell(to, &parts[part], entry, decimals[part]);
         fputs("</tr>\n", to);
     }
     fputs("</tbody>\n</table>\n", to);
@@ -265,23 +338,6 @@ static void put_remarks(FILE *to, const lab_table *table)
     fputs(count > REMARKS_OPEN ? "</ul></details>\n" : "</ul>\n", to);
 }
 
-static void put_data(FILE *to, const lab_table *table)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *csv = open_memstream(&text, &length);
-    if (csv) {
-        lab_csv_heads(csv);
-        lab_csv_table(csv, table);
-    }
-    if (csv && fclose(csv) == 0) {
-        fputs("<details><summary>Data as CSV</summary><pre tabindex=\"0\">", to);
-        lab_html_text(to, text);
-        fputs("</pre></details>\n", to);
-    }
-    free(text);
-}
-
 static void put_titles(FILE *to, const lab_table *table)
 {
     lab_score score = {.cells = 0};
@@ -290,7 +346,7 @@ static void put_titles(FILE *to, const lab_table *table)
     lab_html_text(to, table->id);
     fputs("\">\n<h4>", to);
     lab_html_text(to, table->title);
-    fputs("</h4>\n<p class=\"source\">", to);
+    fputs(" <a class=\"back\" href=\"#contents\">contents</a></h4>\n<p class=\"source\">", to);
     lab_html_title(to, table->source);
     fputs(" · <code>", to);
     lab_html_text(to, table->id);
@@ -303,7 +359,7 @@ static void put_titles(FILE *to, const lab_table *table)
     fputs("</p>\n", to);
 }
 
-void lab_report_table(FILE *to, const lab_table *table)
+void lab_report_table(FILE *to, const lab_book *book, const lab_table *table)
 {
     put_titles(to, table);
     if (lab_svg_can(table)) {
@@ -320,6 +376,6 @@ void lab_report_table(FILE *to, const lab_table *table)
         put_list(to, table);
     fputs("</div>\n", to);
     put_remarks(to, table);
-    put_data(to, table);
+    lab_report_raw(to, book, table);
     fputs("</section>\n", to);
 }

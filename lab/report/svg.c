@@ -128,14 +128,20 @@ static void draw_key(const lab_drawing *drawing, double y)
         text_at(drawing->to, x + 12, y, "", "published");
         x += 106;
     }
-    if (drawing->theory) {
-        fprintf(drawing->to, "<path class=\"theory\" d=\"M%.1f %.1fh18\"/>", x - 5, y - 4);
-        text_at(drawing->to, x + 18, y, "", "theory");
+    for (lab_theory_sort sort = LAB_DERIVED; sort <= LAB_PLANNED; sort++) {
+        static const char *const names[] = {"theory", "at most", "planned"};
+        static const char *const classes[] = {"theory", "theory bound", "theory planned"};
+        if (!drawing->theory[sort])
+            continue;
+        fprintf(drawing->to, "<path class=\"%s\" d=\"M%.1f %.1fh20\"/>", classes[sort], x - 5, y - 4);
+        if (sort == LAB_BOUND)
+            lab_drawing_arrow(drawing->to, x + 5, y - 4);
+        text_at(drawing->to, x + 20, y, "", names[sort]);
         x += 92;
     }
     fprintf(drawing->to, "<path class=\"bar\" d=\"M%.1f %.1fv14m-3 0h6m-6 -14h6\"/>", x, y - 11);
     lab_drawing_symbol(drawing->to, 0, x, y - 4, LAB_SVG_FULL, "full");
-    text_at(drawing->to, x + 12, y, "", "ours, with its interval");
+    text_at(drawing->to, x + 12, y, "", x > 250 ? "ours" : "ours, with its interval");
     fprintf(drawing->to, "</g>\n");
 }
 

@@ -36,6 +36,11 @@ void lab_drawing_symbol(FILE *to, size_t curve, double x, double y, double r, co
     fprintf(to, "z\"/>");
 }
 
+void lab_drawing_arrow(FILE *to, double x, double y)
+{
+    fprintf(to, "<path class=\"theory\" d=\"M%.1f %.1fv7m-2.5 -3l2.5 3l2.5 -3\"/>", x, y);
+}
+
 /* Draws a line through the values, with gaps where there are none. */
 static void join(const lab_drawing *drawing, size_t curve, const char *class, double (*value)(const lab_entry *))
 {
@@ -57,9 +62,29 @@ static void join(const lab_drawing *drawing, size_t curve, const char *class, do
     fprintf(drawing->to, "\"/>\n");
 }
 
-static double theory_of(const lab_entry *entry)
+static double derived_of(const lab_entry *entry)
 {
-    return entry->theory;
+    return entry->theory_sort == LAB_DERIVED ? entry->theory : (double)NAN;
+}
+
+static double bound_of(const lab_entry *entry)
+{
+    return entry->theory_sort == LAB_BOUND ? entry->theory : (double)NAN;
+}
+
+static double planned_of(const lab_entry *entry)
+{
+    return entry->theory_sort == LAB_PLANNED ? entry->theory : (double)NAN;
+}
+
+/* Small arrows say on which side of a bound the figures lie. */
+static void draw_arrows(const lab_drawing *drawing, size_t curve)
+{
+    for (size_t i = 0; i < drawing->points; i++) {
+        double x = lab_drawing_x(drawing, curve, i), y = bound_of(lab_drawing_entry(drawing, curve, i));
+        if (lab_scale_has(&drawing->x, x) && lab_scale_has(&drawing->y, y))
+            lab_drawing_arrow(drawing->to, lab_scale_place(&drawing->x, x), lab_scale_place(&drawing->y, y));
+    }
 }
 
 static double measured_of(const lab_entry *entry)
@@ -167,7 +192,13 @@ static bool has_theory(const lab_drawing *drawing, size_t curve)
 void lab_drawing_draw(const lab_drawing *drawing, size_t curve)
 {
     fprintf(drawing->to, "<g class=\"c%zu\">\n", curve % LAB_SVG_COLOURS);
-    join(drawing, curve, "theory", theory_of);
+    join(drawing, curve, "theory", derived_of);
+    if (drawing->theory[LAB_BOUND]) {
+        join(drawing, curve, "theory bound", bound_of);
+        draw_arrows(drawing, curve);
+    }
+    if (drawing->theory[LAB_PLANNED])
+        join(drawing, curve, "theory planned", planned_of);
     if (!drawing->named && !has_theory(drawing, curve))
         join(drawing, curve, "join", measured_of);
     for (size_t i = 0; i < drawing->points; i++)

@@ -113,7 +113,8 @@ static void include_all(lab_drawing *drawing)
         if (lab_scale_has(&drawing->y, entries[i].low))
             include(&drawing->y, fmax(entries[i].low, least));
         drawing->published = drawing->published || lab_scale_has(&drawing->y, entries[i].published);
-        drawing->theory = drawing->theory || lab_scale_has(&drawing->y, entries[i].theory);
+        if (lab_scale_has(&drawing->y, entries[i].theory))
+            drawing->theory[entries[i].theory_sort] = true;
     }
 }
 

@@ -56,8 +56,9 @@ typedef struct lab_drawing {
     FILE *to;
     const lab_table *table;
     size_t curves, points;
-    bool named;             /* points along x have names instead of numbers */
-    bool published, theory; /* whether the table has any */
+    bool named;                   /* points along x have names instead of numbers */
+    bool published;               /* whether the table has any */
+    bool theory[LAB_PLANNED + 1]; /* whether the table has any of that sort */
     lab_scale x, y;
     double top, names_height;
 } lab_drawing;
@@ -86,6 +87,9 @@ double lab_drawing_x(const lab_drawing *drawing, size_t curve, size_t point);
 
 /* Draws the symbol of a curve; class is "full" or "hollow". */
 void lab_drawing_symbol(FILE *to, size_t curve, double x, double y, double r, const char *class);
+
+/* The arrow below an upper bound. */
+void lab_drawing_arrow(FILE *to, double x, double y);
 
 /* Draws a curve: the line of theory, published figures, ours. */
 void lab_drawing_draw(const lab_drawing *drawing, size_t curve);

@@ -17,7 +17,7 @@ const char *const lab_svg_rules =
     ".plot .back{fill:var(--paper)}.plot .grid{stroke:var(--line);stroke-width:1}"
     ".plot .axis{stroke:var(--quiet);stroke-width:1}\n"
     ".plot .theory,.plot .join,.plot .bar{fill:none;stroke:currentColor;stroke-width:1.4}"
-    ".plot .join{stroke-dasharray:2 4}\n"
+    ".plot .join{stroke-dasharray:2 4}.plot .bound{stroke-dasharray:7 4}.plot .planned{stroke-dasharray:8 3 2 3}\n"
     ".plot .bar{stroke-opacity:.6}.plot .none{stroke-opacity:.3}.plot .theory{stroke-linejoin:round}.plot "
     ".full{fill:currentColor;stroke:currentColor;stroke-width:1}\n"
     ".plot .hollow{fill:none;stroke:currentColor;stroke-width:1.3}.plot .key{color:var(--ink)}\n"

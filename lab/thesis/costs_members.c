@@ -71,8 +71,9 @@ void lab_time_members_judge(const lab_study *study, const lab_settings *settings
                         : (1 - pow(fill, LAB_COST_K_LEAST * members)) / (1 - pow(fill, LAB_COST_K_LEAST));
     lab_cost_compare(entry, lab_published_find(lab_published_all, tables[column][row], "3 HF", "2.0 M"),
                      lab_published_find(lab_published_all, tables[column][0], "3 HF", "2.0 M"), TOLERANCE);
-    if (deeds[column] == LAB_ASK_BREAK || deeds[column] == LAB_ASK_INNER)
-        entry->basis = LAB_COUNTERFACTUAL;
+    bool other = deeds[column] == LAB_ASK_BREAK || deeds[column] == LAB_ASK_INNER; /* than the thesis's program */
+    if (entry->printed) /* the tables of times have these figures, too */
+        entry->basis = other ? LAB_COUNTERFACTUAL : LAB_REPEATED;
     if (entry->verdict == LAB_DIFFERS && deeds[column] == LAB_ASK_BREAK)
         snprintf(entry->remark, sizeof entry->remark,
                  "the thesis's program queried every filter, whatever the first one answered");

@@ -1,224 +1,19 @@
 /*
- * The report and its plots: that they are well-formed whatever the names are, that every link leads somewhere and
- * nothing comes from elsewhere, and that a plot's points are where their numbers say.
+ * The report: that it is well-formed whatever the names are, that every link leads somewhere and nothing comes from
+ * elsewhere, and that its figures and counts are those of the book.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/pages.h"
 #include "lab/report/html.h"
+#include "lab/report/html_reader.h"
+#include "lab/report/made_tables.h"
 #include "lab/report/report.h"
 #include "lab/report/svg.h"
 #include "support/runner.h"
-
-/* ---- texts that are written to memory ---- */
-
-typedef struct page {
-    FILE *to;
-    char *text;
-    size_t length;
-} page;
-
-/* The page stays where it is until its end. */
-static void start(page *page)
-{
-    page->to = open_memstream(&page->text, &page->length);
-    check(page->to != NULL, "no memory");
-}
-
-static char *end(page *page)
-{
-    check(fclose(page->to) == 0, "no memory");
-    check(strlen(page->text) == page->length, "a zero byte at %zu of %zu", strlen(page->text), page->length);
-    return page->text;
-}
-
-static size_t occurrences(const char *text, const char *what)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, what)); text += strlen(what))
-        count++;
-    return count;
-}
-
-/* ---- a reader of HTML that forgives nothing ---- */
-
-enum { DEPTH = 64, IDS = 4096 };
-
-typedef struct reader {
-    char open[DEPTH][32];
-    size_t depth;
-    const char *ids[IDS], *links[IDS]; /* where they begin, up to a quote */
-    size_t id_count, link_count;
-} reader;
-
-static bool same_value(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "\"");
-    return length == strcspn(b, "\"") && memcmp(a, b, length) == 0;
-}
-
-static bool is_void(const char *name)
-{
-    return strcmp(name, "meta") == 0 || strcmp(name, "link") == 0 || strcmp(name, "!DOCTYPE") == 0;
-}
-
-/* name="value", and nothing else; where it ends. */
-static const char *read_attribute(reader *reader, const char *at)
-{
-    size_t name = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
-    check(name > 0 && strncmp(at + name, "=\"", 2) == 0, "an odd attribute: %.60s", at);
-    const char *value = at + name + 2;
-    size_t length = strcspn(value, "\"<>");
-    check(value[length] == '"', "a value that does not end well: %.60s", at);
-    if (strncmp(at, "id=", 3) == 0) {
-        for (size_t i = 0; i < reader->id_count; i++)
-            check(!same_value(reader->ids[i], value), "twice the same id: %.60s", at);
-        check(reader->id_count < IDS, "too many ids");
-        reader->ids[reader->id_count++] = value;
-    }
-    check(strncmp(at, "src=", 4) != 0, "something from elsewhere: %.60s", at);
-    if (strncmp(at, "href=\"#", 7) == 0) {
-        check(reader->link_count < IDS, "too many links");
-        reader->links[reader->link_count++] = value + 1;
-    } else if (strncmp(at, "href=", 5) == 0) {
-        check(strncmp(value, "data:", 5) == 0, "a link to elsewhere: %.60s", at);
-    }
-    return value + length + 1;
-}
-
-static const char *read_start(reader *reader, const char *at)
-{
-    char name[32];
-    size_t length = strcspn(at, " />\n");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
-    check(strcmp(name, "script") != 0, "a script");
-    for (at += length; *at == ' ';) {
-        at++;
-        at = strcmp(name, "!DOCTYPE") == 0 ? at + strcspn(at, ">") : read_attribute(reader, at);
-    }
-    if (at[0] == '/' && at[1] == '>')
-        return at + 2;
-    check(*at == '>', "<%s does not end: %.40s", name, at);
-    if (!is_void(name)) {
-        check(reader->depth < DEPTH, "too deep");
-        memcpy(reader->open[reader->depth++], name, sizeof name);
-    }
-    return at + 1;
-}
-
-static const char *read_end(reader *reader, const char *at)
-{
-    size_t length = strcspn(at, ">");
-    check(reader->depth > 0, "</%.*s> ends nothing", (int)length, at);
-    const char *name = reader->open[--reader->depth];
-    check(strlen(name) == length && memcmp(name, at, length) == 0, "</%.*s> where </%s> belongs", (int)length, at,
-          name);
-    return at + length + 1;
-}
-
-static const char *read_entity(const char *at)
-{
-    static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&nbsp;"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strncmp(at, known[i], strlen(known[i])) == 0)
-            return at + strlen(known[i]);
-    fail_msg("a bare &: %.40s", at);
-    return at;
-}
-
-static void check_links(const reader *reader)
-{
-    for (size_t i = 0; i < reader->link_count; i++) {
-        bool found = false;
-        for (size_t j = 0; j < reader->id_count && !found; j++)
-            found = same_value(reader->links[i], reader->ids[j]);
-        check(found, "a link that leads nowhere: %.60s", reader->links[i]);
-    }
-}
-
-/* Style sheets are taken as they are. */
-static void must_be_well_formed(const char *text)
-{
-    static reader reader;
-    memset(&reader, 0, sizeof reader);
-    for (const char *at = text; *at;) {
-        bool style = reader.depth > 0 && strcmp(reader.open[reader.depth - 1], "style") == 0;
-        if (style && strncmp(at, "</style>", 8) != 0)
-            at++;
-        else if (at[0] == '<' && at[1] == '/')
-            at = read_end(&reader, at + 2);
-        else if (at[0] == '<')
-            at = read_start(&reader, at + 1);
-        else if (at[0] == '&')
-            at = read_entity(at);
-        else
-            at++;
-    }
-    check(reader.depth == 0, "<%s> is not closed", reader.depth ? reader.open[reader.depth - 1] : "");
-    check_links(&reader);
-}
-
-/* ---- made-up tables ---- */
-
-enum { ROWS = 3, COLUMNS = 4 };
-
-static const char *const row_names[ROWS] = {"first", "<script>alert(\"&\")</script>", "third, with a \"comma\""};
-static const char *const column_names[COLUMNS] = {"1 URL", "10 URLs", "100 URLs", "1,000 URLs"};
-
-static lab_entry entries[ROWS * COLUMNS];
-
-/* Row r has (r + 1) 10^column, an interval around it, theory, and published values in the first row. */
-static lab_table make_table(void)
-{
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        double value = (double)(i / COLUMNS + 1) * pow(10, (double)(i % COLUMNS));
-        entries[i] = (lab_entry){.row = row_names[i / COLUMNS],
-                                 .column = column_names[i % COLUMNS],
-                                 .published = NAN,
-                                 .theory = value,
-                                 .measured = value,
-                                 .low = value * 0.9,
-                                 .high = value * 1.1,
-                                 .runs = 3,
-                                 .z = 0,
-                                 .verdict = LAB_NO_FIGURE};
-        if (i < COLUMNS) {
-            entries[i].printed = "1.5%";
-            entries[i].published = value;
-            entries[i].verdict = LAB_AGREES;
-        }
-    }
-    return (lab_table){.id = "made-up",
-                       .title = "A title with <b> & \"quotes\"",
-                       .source = "the <paper>, section 1",
-                       .note = "A note: 5 < 6 & 7 > 6.",
-                       .unit = "%",
-                       .plot = {.x = "URLs <n>", .y = "rate & more", .log_x = true, .log_y = true},
-                       .entries = entries,
-                       .rows = ROWS,
-                       .columns = COLUMNS};
-}
-
-static const lab_origin origin = {"vidi lab report '<&>' \xFF", "abc", "A \"processor\""};
-
-static char *report_of(lab_table *tables, size_t count)
-{
-    lab_book book = {.settings = {.urls = 1000, .runs = 3, .seed = 1}, .tables = tables, .count = count};
-    page page;
-    start(&page);
-    lab_report_write(page.to, &book, &origin);
-    return end(&page);
-}
-
-static char *plot_of(const lab_table *table, bool alone)
-{
-    page page;
-    start(&page);
-    lab_svg_write(page.to, table, alone);
-    return end(&page);
-}
 
 /* ---- the report ---- */
 
@@ -241,7 +36,12 @@ static void a_report_is_well_formed(void **state)
     assert_int_equal(occurrences(text, "class=\"plot\""), 2);
     check(strstr(text, "Odd &amp; &lt;strange&gt;: 5&nbsp;%.</li>"), "the remark is not there");
     check(strstr(text, "<li>And another.</li>"), "the remark on the table is not there");
-    check(strstr(text, "commit abc") && strstr(text, "A &quot;processor&quot;"), "what made it is not there");
+    check(strstr(text, "commit abc") && strstr(text, "A &quot;processor&quot;") && strstr(text, "<dd>3</dd>") &&
+              strstr(text, "4 &lt;GiB&gt;") && strstr(text, "Linux 9") && strstr(text, "cc 1") &&
+              strstr(text, "xxHash 2") && strstr(text, "<dd>23 minutes</dd>"),
+          "what made it is not there");
+    check(strstr(text, "<h2 id=\"glossary\">") && strstr(text, "<dt>HF, k</dt>"), "there is no glossary");
+    check(strstr(text, "href=\"#top\"") && occurrences(text, "href=\"#contents\"") > 3, "there is no way back up");
     check(strstr(text, "<b>11</b> agree"), "the verdicts are not counted");
     check(!strstr(text, "All together"), "a book without a study was judged");
     free(text);
@@ -263,13 +63,14 @@ static void ratios_stand_beside_what_was_printed(void **state)
     entries[3].published = 0.125;
     char *text = report_of(&table, 1);
     must_be_well_formed(text);
-    check(strstr(text, "<td class=\"published\">1.50%</td><td class=\"published\">1.288 (4246 &lt;ms&gt;)</td>"
+    check(strstr(text, "<td class=\"published\">1.50<span class=\"unit\">%</span><i class=\"pad\">0</i></td>"
+                       "<td class=\"published\">1.288 (4246 &lt;ms&gt;)</td>"
                        "<td class=\"published\">2.5</td><td class=\"published\">0.125</td>"),
           "published figures are not shown");
     check(!strstr(text, "inf"), "something infinite is shown");
-    check(strstr(text, "made-up,first,1 URL,1.50,1,") && strstr(text, "made-up,first,10 URLs,1.28822816,10,") &&
-              strstr(text, "made-up,first,100 URLs,,100,") &&
-              strstr(text, "made-up,first,&quot;1,000 URLs&quot;,0.125,1000,"),
+    check(strstr(text, "made-up,first,1%20URL,1.50,1,") && strstr(text, "made-up,first,10%20URLs,1.28822816,10,") &&
+              strstr(text, "made-up,first,100%20URLs,,100,") &&
+              strstr(text, "made-up,first,%221,000%20URLs%22,0.125,1000,"),
           "published figures are not in the data");
     free(text);
 }
@@ -331,10 +132,10 @@ static void all_cells_are_judged_together(void **state)
     lab_report_write(page.to, &book, &origin);
     char *text = end(&page);
     must_be_well_formed(text);
-    check(strstr(text, "<p>All together: the largest |z| of 12 different cells is 6.00; by chance it exceeds "
+    check(strstr(text, " All together: the largest |z| of 12 different cells is 6.00; by chance it exceeds "
                        "3.34 at most once in a hundred times; 1 cell contradicts theory.</p>"),
           "%.200s", strstr(text, "All together") ? strstr(text, "All together") : "nothing is said of all cells");
-    check(strstr(text, "with theory. 1 run of 1 URL, seed 7.</p>"), "one run is not one");
+    check(strstr(text, "with theory. 1 run of 1 URL, seed 7. <a "), "one run is not one");
     free(text);
 }
 
@@ -372,17 +173,26 @@ static void published_figures_are_counted_once(void **state)
     entries[2].verdict = LAB_DIFFERS;
     entries[3].basis = LAB_FITTED;
     entries[3].verdict = LAB_AGREES;
-    lab_book book = {.tables = &table, .count = 1};
+    lab_table again = table;
+    lab_entry repeated = entries[0]; /* an overview that shows the doubtful figure once more */
+    repeated.basis = LAB_REPEATED;
+    again.id = "overview";
+    again.entries = &repeated;
+    again.rows = again.columns = 1;
+    lab_table tables[] = {table, again};
+    lab_book book = {.tables = tables, .count = 2};
     lab_score score = lab_score_of(&book);
-    assert_int_equal(score.cells, 4);
+    assert_int_equal(score.cells, 5);
+    assert_int_equal(lab_score_published(&score), 3);
+    assert_int_equal(score.verdicts[LAB_DOUBTFUL], 1);
     assert_int_equal(score.verdicts[LAB_DIFFERS], 1);
     assert_int_equal(score.verdicts[LAB_AGREES], 1);
     assert_string_equal(lab_bases_text(&score, text),
                         "1 judged by chance, 1 within a stated tolerance, 1 fitted, 0 not judged");
-    char *page = report_of(&table, 1);
+    char *page = report_of(tables, 2);
     must_be_well_formed(page);
     check(strstr(page, text), "the report does not say on what verdicts rest");
-    check(strstr(page, "(doubtful)"), "the doubtful figure is not named");
+    assert_int_equal(occurrences(page, "(doubtful)"), 1);
     check(strstr(page, "would be doubtful by chance alone"), "how many chance would give is missing");
     free(page);
 }
@@ -402,6 +212,110 @@ static void tables_of_what_a_paper_did_not_do_are_counterfactual(void **state)
             assert_int_equal(entry.basis, LAB_COUNTERFACTUAL);
         }
     }
+}
+
+/* An overview's figures are those of the tables that it repeats, if these were measured too. */
+static void figures_of_overviews_count_in_their_tables(void **state)
+{
+    static const char *const ids[] = {"thesis-5.1", "thesis-5.2", "thesis-5.3", "thesis-5.4"};
+    lab_settings settings = {.urls = 100, .runs = 1, .seed = 1, .threads = 1};
+    lab_book book;
+    (void)state;
+    check(lab_book_measure(&book, ids, 4, &settings) == 0, "%s", vidi_message());
+    lab_score score = lab_score_of(&book);
+    assert_int_equal(lab_score_published(&score), 4 + 5 + 5);
+    assert_int_equal(score.bases[LAB_REPEATED], 12);
+    lab_book_free(&book);
+    check(lab_book_measure(&book, ids + 3, 1, &settings) == 0, "%s", vidi_message());
+    score = lab_score_of(&book);
+    assert_int_equal(lab_score_published(&score), 12);
+    lab_book_free(&book);
+}
+
+/* ---- papers ---- */
+
+static void every_table_and_claim_has_its_part(void **state)
+{
+    const lab_experiment *experiment;
+    const lab_study *study;
+    const lab_claim *claim;
+    const char *others = "others";
+    (void)state;
+    for (size_t i = 0; (experiment = lab_experiment_at(i)); i++)
+        check(strcmp(lab_paper_of_table(&(lab_table){.id = experiment->id})->key, others) != 0,
+              "%s belongs to no part of the report", experiment->id);
+    for (size_t i = 0; (study = lab_study_at(i)); i++)
+        check(strcmp(lab_paper_of_table(&(lab_table){.id = study->id})->key, others) != 0,
+              "%s belongs to no part of the report", study->id);
+    for (size_t i = 0; (claim = lab_claim_at(i)); i++)
+        check(strcmp(lab_paper_of_claim(claim)->key, others) != 0, "the claim %s belongs to no part", claim->id);
+    assert_string_equal(lab_paper_of_table(&(lab_table){.id = "further-x"})->key, "thesis");
+    assert_string_equal(lab_paper_of_table(&(lab_table){.id = "streams-x"})->key, "streams");
+    assert_string_equal(lab_paper_of_table(&(lab_table){.id = "unheard-of"})->key, others);
+    lab_claim made_up = {.source = "the thesis, section 1", .evidence = "kinds-lost"};
+    assert_string_equal(lab_paper_of_claim(&made_up)->key, "thesis");
+    made_up.source = "vidi, after the thesis, section 1";
+    assert_string_equal(lab_paper_of_claim(&made_up)->key, "kinds");
+}
+
+/* docs/PAPERS.md has the same names and titles, in its own typography. */
+static void papers_are_named_with_authors_and_titles(void **state)
+{
+    static const char *const ids[] = {"thesis-5.5", "layers-quarter", "eigen-formulas"};
+    static const char *const texts[] = {
+        "Thomas Hansen Gøytil, Andreas Lundberg",
+        "A novel spatio-temporal scheme for reducing the rate of false positives in Bloom Filter based URL-caching",
+        "Cen Zhiwang, Xu Jungang, Sun Jian",
+        "A Multi-Layer Bloom Filter for Duplicated URL Detection",
+        "Mai Jiang, Xiang Gao, Zaifeng Mo",
+        "A Study of URL Deduplication Policy Based on Eigenvalue Extension Bloom Filter",
+    };
+    lab_table tables[] = {make_table(), make_table(), make_table()};
+    char *papers = source_file("docs/PAPERS.md");
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        tables[i].id = ids[i];
+    char *text = report_of(tables, 3);
+    must_be_well_formed(text);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check(strstr(text, texts[i]) && papers && strstr(papers, texts[i]), "%s is not named", texts[i]);
+    assert_int_equal(occurrences(text, "<h3 id=\"tables-"), 3);
+    assert_int_equal(occurrences(text, "href=\"#tables-thesis\""), 3); /* at the side, in overview and contents */
+    check(strstr(text, "The thesis</a></span></th><td>1</td><td>12</td><td>12</td><td>4</td><td>4</td>"),
+          "the overview does not count the thesis's table");
+    free(text);
+    free(papers);
+}
+
+/* ---- data ---- */
+
+static void the_numbers_of_every_run_are_there(void **state)
+{
+    static const char *const ids[] = {"thesis-5.5", "layers-original"};
+    lab_settings settings = {.urls = 3000, .runs = 3, .seed = 1, .threads = 1};
+    lab_book book;
+    page page;
+    char line[256];
+    (void)state;
+    check(lab_book_measure(&book, ids, 2, &settings) == 0, "%s", vidi_message());
+    start(&page);
+    lab_report_write(page.to, &book, &origin);
+    char *text = end(&page);
+    must_be_well_formed(text);
+    assert_int_equal(occurrences(text, "Every run, as CSV"), 2);
+    const lab_finding *finding = &book.findings[1];
+    snprintf(line, sizeof line, "\n%s,%s,3000,%llu %llu %llu\n", finding->row, finding->column,
+             (unsigned long long)lab_count(&book.results, 0, 1), (unsigned long long)lab_count(&book.results, 1, 1),
+             (unsigned long long)lab_count(&book.results, 2, 1));
+    check(strstr(text, line), "the counts are not there: %s", line);
+    const lab_numbers *numbers = &book.numbers[0];
+    size_t cells = lab_study_rows(numbers->study) * lab_study_columns(numbers->study);
+    const double *last = &numbers->numbers[cells - 3]; /* of the first run: three columns */
+    check(fabs(last[0] - last[cells]) > 0, "the runs do not differ");
+    snprintf(line, sizeof line, "\n3.5 M,classic,,%.7g %.7g %.7g\n", last[0], last[cells], last[2 * cells]);
+    check(strstr(text, line), "the numbers of a study are not there: %s", line);
+    free(text);
+    lab_book_free(&book);
 }
 
 /* Whatever the experiments are that there are. */
@@ -428,15 +342,18 @@ static void data_are_csv(void **state)
     table.rows = 1;
     entries[0].row = "third, with a \"comma\"";
     entries[0].published = 1.5;
-    entries[1].theory = NAN;
+    entries[0].basis = LAB_BY_CHANCE;
+    entries[0].theory_sort = LAB_BOUND;
+    entries[1].theory = entries[1].z = NAN;
     entries[1].high = INFINITY;
     table.columns = 2;
     lab_csv_heads(page.to);
     lab_csv_table(page.to, &table);
     char *text = end(&page);
-    assert_string_equal(text, "experiment,row,column,published,theory,measured,low,high,runs,verdict\n"
-                              "made-up,\"third, with a \"\"comma\"\"\",1 URL,1.5,1,1,0.9,1.1,3,agrees\n"
-                              "made-up,first,10 URLs,10,,10,9,,3,agrees\n");
+    assert_string_equal(text,
+                        "experiment,row,column,published,theory,measured,low,high,runs,verdict,z,basis,theory_sort\n"
+                        "made-up,\"third, with a \"\"comma\"\"\",1 URL,1.5,1,1,0.9,1.1,3,agrees,0,chance,bound\n"
+                        "made-up,first,10 URLs,10,,10,9,,3,agrees,,unjudged,\n");
     free(text);
 }
 
@@ -448,11 +365,12 @@ static void numbers_have_the_digits_that_tell(void **state)
         double value, step;
         const char *text;
     } cases[] = {
-        {0.060912, 0.0001, "0.0609"},  {12345.6, 1, "12,346"},
-        {1234.5, 0.1, "1234.5"},       {0, 0.001, "0"},
-        {3.31e-8, 1e-10, "3.31·10⁻⁸"}, {-1234567, 1, "-1,234,567"},
-        {9.999e-6, 1e-7, "1.00·10⁻⁵"}, {NAN, 1, ""},
-        {1e-5, 1e-6, "0.000010"},      {100, 10, "100"},
+        {0.060912, 0.0001, "0.0609"},    {12345.6, 1, "12,346"},
+        {1234.5, 0.1, "1234.5"},         {0, 0.001, "0"},
+        {3.31e-8, 1e-10, "3.31·10⁻⁸"},   {-1234567, 1, "-1,234,567"},
+        {9.999e-6, 1e-7, "1.00·10⁻⁵"},   {NAN, 1, ""},
+        {1e-5, 1e-6, "0.000010"},        {100, 10, "100"},
+        {1.5987e13, 1e10, "1.599·10¹³"},
     };
     char text[LAB_NUMBER_ROOM];
     (void)state;
@@ -486,140 +404,27 @@ static void an_interval_says_how_many_digits_tell(void **state)
     assert_true(fabs(lab_theory_step(&entry) / 1e-3 - 1) < 1e-9);
     entry.low = entry.high = entry.measured;
     assert_true(fabs(lab_step(&entry) / 1e-3 - 1) < 1e-9);
+    entry.low -= 1e-15; /* the same number in every run, up to rounding */
+    assert_true(fabs(lab_step(&entry) / 1e-3 - 1) < 1e-9);
+    assert_false(lab_entry_has_interval(&entry));
 }
 
-/* ---- plots ---- */
-
-/* The centres of the circles of that class, in their order: those of the first curve. */
-static size_t circles(const char *text, const char *class, double x[], double y[], size_t most)
-{
-    char start[64];
-    size_t count = 0;
-    snprintf(start, sizeof start, "<circle class=\"%s\" cx=\"", class);
-    for (; (text = strstr(text, start)) && count < most; count++) {
-        text += strlen(start);
-        check(sscanf(text, "%lf\" cy=\"%lf\"", &x[count], &y[count]) == 2, "an odd circle: %.60s", text);
-    }
-    return count;
-}
-
-static void points_are_where_their_numbers_say(void **state)
+/* Invisible digits stand in the place of missing decimals. */
+static void decimals_are_aligned(void **state)
 {
     lab_table table = make_table();
-    double x[8], y[8], ours_x[8], ours_y[8];
     (void)state;
-    assert_true(lab_svg_can(&table));
-    char *text = plot_of(&table, false);
+    entries[0].printed = "15";
+    entries[0].published = 15;
+    entries[0].measured = entries[0].theory = 1.25;
+    entries[0].low = 1.2;
+    entries[0].high = 1.3;
+    char *text = report_of(&table, 1);
     must_be_well_formed(text);
-    /* One more of each is in the legend. */
-    assert_int_equal(circles(text, "hollow", x, y, 8), COLUMNS + 1);
-    assert_int_equal(circles(text, "full", ours_x, ours_y, 8), COLUMNS + 2);
-    for (size_t i = 0; i < COLUMNS; i++)
-        check(fabs(x[i] - ours_x[i]) < 0.11 && fabs(y[i] - ours_y[i]) < 0.11, "point %zu is in two places", i);
-    for (size_t i = 2; i < COLUMNS; i++) {
-        check(fabs((x[i] - x[i - 1]) - (x[1] - x[0])) < 0.25, "x is not logarithmic");
-        check(fabs((y[i] - y[i - 1]) - (y[1] - y[0])) < 0.25, "y is not logarithmic");
-    }
-    check(x[1] > x[0] + 20 && y[1] < y[0] - 20, "not to the right and up");
-    free(text);
-    table.plot.log_x = table.plot.log_y = false;
-    text = plot_of(&table, false);
-    assert_int_equal(circles(text, "hollow", x, y, 8), COLUMNS + 1);
-    check(fabs((x[2] - x[0]) / (x[3] - x[0]) - 99.0 / 999) < 0.005, "x is not linear");
-    check(fabs((y[2] - y[0]) / (y[3] - y[0]) - 99.0 / 999) < 0.005, "y is not linear");
-    free(text);
-}
-
-/* The centres of filled marks whose points have this number, one a curve. */
-static size_t marks_of(const char *text, const char *column, double x[], size_t most)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, column)) && count < most; count++) {
-        const char *bar = strstr(text, "class=\"bar\" d=\"M");
-        check(bar && sscanf(bar, "class=\"bar\" d=\"M%lf", &x[count]) == 1, "no bar: %.60s", text);
-        text += strlen(column);
-    }
-    return count;
-}
-
-/* Three curves of the same values, all of which are to be seen; others stay where they belong. */
-static void marks_do_not_hide_one_another(void **state)
-{
-    lab_table table = make_table();
-    double same[8], other[8];
-    (void)state;
-    for (size_t i = 0; i < ROWS; i++) {
-        lab_entry *entry = &entries[i * COLUMNS + 1];
-        entry->measured = entry->theory = 10;
-        entry->low = 9;
-        entry->high = 11;
-    }
-    char *text = plot_of(&table, false);
-    assert_int_equal(marks_of(text, ", 10 URLs: ", same, 8), ROWS);
-    assert_int_equal(marks_of(text, ", 100 URLs: ", other, 8), ROWS);
-    check(same[1] - same[0] > 5 && same[1] - same[0] < 8, "the second lies on the first");
-    check(same[0] - same[2] > 5 && same[0] - same[2] < 8, "the third lies on the first");
-    check(fabs(other[1] - other[0]) < 0.11 && fabs(other[2] - other[0]) < 0.11, "those with room stand aside");
-    free(text);
-}
-
-static void curves_are_rows_or_columns(void **state)
-{
-    lab_table table = make_table();
-    (void)state;
-    char *text = plot_of(&table, false);
-    assert_int_equal(occurrences(text, "<g class=\"c"), 2 * ROWS); /* once more in the legend */
-    check(strstr(text, ">100</text>"), "the axis has no tick at 100");
-    free(text);
-    table.plot.columns = true; /* now the points have names, and no numbers */
-    text = plot_of(&table, false);
-    assert_int_equal(occurrences(text, "<g class=\"c"), 2 * COLUMNS);
-    check(strstr(text, ">first</text>"), "the axis does not name its points");
-    must_be_well_formed(text);
-    free(text);
-    static const double along[] = {2, 4, 6};
-    table.plot.along = along;
-    table.plot.log_x = false;
-    text = plot_of(&table, false);
-    check(strstr(text, ">4</text>") && !strstr(text, ">first</text>"), "the axis has no tick at 4");
-    free(text);
-}
-
-static void what_a_scale_cannot_show_is_left_out(void **state)
-{
-    lab_table table = make_table();
-    double x[8], y[8];
-    (void)state;
-    entries[0].measured = entries[0].low = entries[0].theory = 0;
-    entries[5].measured = entries[5].low = entries[5].high = entries[5].theory = NAN;
-    char *text = plot_of(&table, false);
-    assert_int_equal(circles(text, "full", x, y, 8), COLUMNS + 1);
-    check(strstr(text, "bar none"), "the interval of a zero is not there");
-    assert_int_equal(circles(text, "hollow", x, y, 8), COLUMNS + 1);
-    check(fabs((x[2] - x[1]) - (x[1] - x[0])) < 0.25, "what was published is not in its place");
-    check(!strstr(text, "nan") && !strstr(text, "inf"), "a place that is no number");
-    must_be_well_formed(text);
-    free(text);
-    for (size_t i = 2 * COLUMNS; i < 3 * COLUMNS; i++)
-        entries[i].measured = entries[i].low = entries[i].high = entries[i].theory = NAN;
-    text = plot_of(&table, false);
-    check(!strstr(text, "third"), "the legend names a curve without points");
-    free(text);
-    text = report_of(&table, 1);
-    assert_int_equal(occurrences(text, "rowspan="), 2);
-    free(text);
-}
-
-static void a_plot_alone_is_a_file(void **state)
-{
-    lab_table table = make_table();
-    (void)state;
-    table.title = "A title that is far too long to fit on one line of the plot, so that it takes two of them";
-    char *text = plot_of(&table, true);
-    must_be_well_formed(text);
-    check(strncmp(text, "<svg ", 5) == 0 && strstr(text, "xmlns=\"http://www.w3.org/2000/svg\""), "no SVG file");
-    check(strstr(text, "prefers-color-scheme:dark"), "it is not for dark pages");
-    assert_int_equal(occurrences(text, "class=\"head\""), 2);
+    check(strstr(text, "<td class=\"ours\">1.250</td>") &&
+              strstr(text, "<td class=\"published\">15<i class=\"pad\">.000</i></td>") &&
+              strstr(text, "<td class=\"ours\">2.00<i class=\"pad\">0</i></td>"),
+          "the column is not aligned");
     free(text);
 }
 
@@ -634,15 +439,15 @@ int main(int argc, char **argv)
     test_add("published figures are counted once", published_figures_are_counted_once, NULL);
     test_add("tables of what a paper did not do are counterfactual",
              tables_of_what_a_paper_did_not_do_are_counterfactual, NULL);
+    test_add("figures of overviews count in their tables", figures_of_overviews_count_in_their_tables, NULL);
+    test_add("every table and claim has its part", every_table_and_claim_has_its_part, NULL);
+    test_add("papers are named with authors and titles", papers_are_named_with_authors_and_titles, NULL);
+    test_add("the numbers of every run are there", the_numbers_of_every_run_are_there, NULL);
+    test_add("decimals are aligned", decimals_are_aligned, NULL);
     test_add("all evidence can be measured", all_evidence_can_be_measured, NULL);
     test_add("data are CSV", data_are_csv, NULL);
     test_add("numbers have the digits that tell", numbers_have_the_digits_that_tell, NULL);
     test_add("texts are for people", texts_are_for_people, NULL);
     test_add("an interval says how many digits tell", an_interval_says_how_many_digits_tell, NULL);
-    test_add("points are where their numbers say", points_are_where_their_numbers_say, NULL);
-    test_add("marks do not hide one another", marks_do_not_hide_one_another, NULL);
-    test_add("curves are rows or columns", curves_are_rows_or_columns, NULL);
-    test_add("what a scale cannot show is left out", what_a_scale_cannot_show_is_left_out, NULL);
-    test_add("a plot alone is a file", a_plot_alone_is_a_file, NULL);
     return test_run("lab/report", argc, argv);
 }
