@@ -28,7 +28,8 @@ LAB_STREAMS ?= $(addprefix --streams ,$(wildcard $(VIDI_TESTDATA)/corpus/*.txt.z
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 .PHONY: build python demo test test-long test-arm64 fuzz bench bench-build bench-quick bench-stream bench-crawl bench-redis \
-	bench-python bench-billion lab-report lab-large lab-seeds coverage lint analyze ci format completions abi install clean help
+	bench-python bench-billion bench-peers lab-report lab-large lab-seeds coverage lint analyze ci format completions abi \
+	install clean help
 
 build: ## builds the library and the program: build/vidi, build/libvidi.a, build/libvidi.so, build/redisvidi.so
 	@tools/packages build
@@ -97,6 +98,12 @@ bench-quick: bench-build ## measures the main ratios at a million URLs, in under
 bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of memory and some minutes; try BILLION=1e7 first
 	@build/bench/vidi-billion $(BILLION)
 	@build/bench/vidi-billion $(BILLION) populated
+
+bench-peers: ## compares the lab's own implementations of other filters with public ones; the lab shows times of those that pass
+	@tools/packages bench-peers || echo "make bench-peers continues with the packages that are installed" >&2
+	@cmake --preset release -DVIDI_BENCH_PEERS=ON >/dev/null
+	@tools/build.sh release --target vidi_peer_times
+	@bench/compare_peers.sh build lab/peers/compared.inc
 
 lab-report: build ## runs the whole lab and writes docs/lab, and docs/LAB.md from lab/report/LAB.in.md; takes about half an hour
 	@build/vidi lab report $(LAB) $(LAB_STREAMS) -o docs/lab/index.html --tables docs/lab/tables.csv --plots build/lab-plots \

@@ -264,6 +264,7 @@ extern const lab_study lab_eigen[];           /* eigen_experiments.c: the eigenv
 extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds, with equal memory and as they grow */
 extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
 extern const lab_study lab_streams_studies[]; /* streams_experiments.c: real URLs in the order of their files */
+extern const lab_study lab_peers[];           /* peers_experiments.c: the filters people use now */
 extern const lab_study lab_large[]; /* large_experiments.c: filters of many URLs, measured if they are named */
 
 extern const lab_claim lab_thesis_claims[];
@@ -273,5 +274,6 @@ extern const lab_claim lab_eigen_claims[];
 extern const lab_claim lab_kinds_claims[];
 extern const lab_claim lab_revisits_claims[];
 extern const lab_claim lab_streams_claims[];
+extern const lab_claim lab_peers_claims[];
 
 #endif

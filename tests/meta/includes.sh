@@ -1,8 +1,9 @@
 #!/bin/bash
 # Includes point one way only: base <- cpu, hash, url <- filters <- store, set, durable <- inside <- code above lib/.
 # Code above lib/ may include its own folder and the public header; lab, bench and fuzz also lib/inside/inside.h, which
-# includes no header of lib/. Only the files of `vidi lab` include the lab, and only the crawler's commands include
-# headers of the crawler, whose folders have directions of their own. No kind includes another kind's header.
+# includes no header of lib/. Only the files of `vidi lab` include the lab; bench may include lab/peers/peer_filters.h.
+# Only the crawler's commands include headers of the crawler, whose folders have directions of their own. No kind
+# includes another kind's header.
 # shellcheck source=tap.bash
 . "$(dirname "$0")/tap.bash"
 
@@ -84,6 +85,9 @@ bench/x.cpp "filters/filter.h"
 bench/ready.c "filters/filter.h"
 bench/ready.c "../lib/filters/filter.h"
 bench/x.c "lib/inside/other.h"
+bench/x.c "lab/peers/peers.h"
+bench/x.c "lab/engine/lab.h"
+fuzz/x.c "lab/peers/peer_filters.h"
 fuzz/x.c "store/store.h"
 fuzz/fuzz_log.c "lib/store/log_format.h"
 fuzz/fuzz_map.c "set/set.h"
@@ -173,6 +177,7 @@ lib/inside/x.c "durable/durable.h"
 bench/ready.c "bench.h"
 bench/ready.c "lib/inside/inside.h"
 bench/x.cpp "bench.h"
+bench/x.cpp "lab/peers/peer_filters.h"
 fuzz/fuzz_log.c "lib/inside/inside.h"
 lab/x.c "lab/engine/lab.h"
 lab/engine/filter_run.c "lib/inside/inside.h"

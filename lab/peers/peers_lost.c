@@ -1,0 +1,210 @@
+/*
+ * Pages lost at equal bits, bits at equal losses, and memory at its peak.
+ *
+ * A structure is made for n URLs and gets n URLs. Then n others are looked up: those that it takes for known would be
+ * lost. This is the rate of a full filter, which is what the filters' papers give, and the only one that a binary fuse
+ * filter has, because it cannot be asked while it fills. A crawl that looks up while it adds loses less (kinds-lost).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lab/peers/peers.h"
+
+enum { PART = 10, NEEDS_PART = 2, SIZES = 10, RATES = 5, MOMENTS = 4 };
+#define PER_MILLION 1e6
+#define MEMORY_RATE 1e-4
+
+static const double bits_of[SIZES] = {8, 10, 12, 16, 24, 32, 48, 64, 96, 168};
+static const double rates[RATES] = {1e-2, 1e-3, 1e-4, 1e-6, 1e-9};
+const char *const lab_peer_sizes[] = {"8 bits",  "10 bits", "12 bits", "16 bits",  "24 bits", "32 bits",
+                                      "48 bits", "64 bits", "96 bits", "168 bits", NULL};
+const char *const lab_peer_rates[] = {"1 in 100",       "1 in 1,000",         "1 in 10,000",
+                                      "1 in 1,000,000", "1 in 1,000,000,000", NULL};
+const char *const lab_peer_moments[] = {"in the end, n known", "at the peak, n known", "in the end, n unknown",
+                                        "at the peak, n unknown", NULL};
+
+static uint64_t urls_of(const lab_settings *settings)
+{
+    return lab_urls_part(settings, PART, 100);
+}
+
+/* What filling a structure gave. */
+typedef struct filled {
+    double bits, peak_bits; /* per key */
+    int64_t falsely_seen;   /* of as many others; only if they were looked up */
+} filled;
+
+/* Adds n keys, and looks up the n that follow them, if `asks`. */
+static int fill(filled *of, const lab_peer_plan *plan, bool grows, const lab_settings *settings, uint64_t run,
+                const vidi_digest *keys, bool asks)
+{
+    unsigned char key[VIDI_KEY_BYTES];
+    lab_peer_memory memory;
+    lab_peer *peer;
+    lab_key(key, settings->seed, run);
+    lab_peer_memory_init(&memory);
+    LAB_TRY(lab_peer_make(&peer, plan, grows, key, &memory));
+    int64_t code = lab_peer_add(peer, keys, plan->keys);
+    if (code >= 0)
+        code = lab_peer_finish(peer);
+    if (code >= 0 && asks)
+        code = of->falsely_seen = lab_peer_has(peer, keys + plan->keys, plan->keys);
+    of->bits = 8 * (double)memory.now / (double)plan->keys;
+    of->peak_bits = 8 * (double)memory.peak / (double)plan->keys;
+    lab_peer_free(peer);
+    return code < 0 ? (int)code : VIDI_OK;
+}
+
+/* Memory for n hashes; free it in every case. */
+static int make_room(vidi_digest **hashes, uint64_t n)
+{
+    *hashes = malloc(n * sizeof **hashes);
+    return *hashes ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for %llu hashes", (unsigned long long)n);
+}
+
+/* ---- pages lost at equal bits ---- */
+
+/* VIDI_OK and *fits false if it does not fit, or if it cannot make use of more bits than the next smaller size has. */
+static int plan_cell(lab_peer_plan *plan, bool *fits, const lab_settings *settings, size_t row, size_t column)
+{
+    lab_peer_plan smaller;
+    bool had = false;
+    LAB_TRY(lab_peer_plan_bits(plan, fits, (lab_peer_sort)row, urls_of(settings), bits_of[column]));
+    if (*fits && column > 0)
+        LAB_TRY(lab_peer_plan_bits(&smaller, &had, (lab_peer_sort)row, urls_of(settings), bits_of[column - 1]));
+    if (had && lab_peer_plan_needs(&smaller) >= lab_peer_plan_needs(plan))
+        *fits = false;
+    return VIDI_OK;
+}
+
+static int lost_in(size_t row, size_t column, const lab_settings *settings, uint64_t run, const vidi_digest *hashes,
+                   double *number)
+{
+    lab_peer_plan plan;
+    filled filled;
+    bool fits;
+    *number = (double)NAN;
+    LAB_TRY(plan_cell(&plan, &fits, settings, row, column));
+    if (!fits)
+        return VIDI_OK;
+    LAB_TRY(fill(&filled, &plan, false, settings, run, hashes, true));
+    *number = (double)filled.falsely_seen;
+    return VIDI_OK;
+}
+
+int lab_peers_lost_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = urls_of(settings);
+    vidi_digest *hashes;
+    int code = make_room(&hashes, 2 * n);
+    if (code == VIDI_OK)
+        code = lab_peer_hash_urls(hashes, settings, run, 0, 2 * n);
+    for (size_t i = 0; i < (size_t)LAB_PEERS * SIZES && code == VIDI_OK; i++)
+        code = lost_in(i / SIZES, i % SIZES, settings, run, hashes, &numbers[i]);
+    free(hashes);
+    return code;
+}
+
+static bool fits_into(lab_peer_plan *plan, const lab_settings *settings, size_t row, size_t column)
+{
+    bool fits = false;
+    return plan_cell(plan, &fits, settings, row, column) == VIDI_OK && fits;
+}
+
+void lab_peers_lost_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                          const double *numbers, lab_entry *entry)
+{
+    lab_peer_plan plan, next;
+    (void)study;
+    if (!fits_into(&plan, settings, row, column)) {
+        if (column + 1 < SIZES && fits_into(&next, settings, row, column + 1))
+            snprintf(entry->remark, sizeof entry->remark, "it does not fit into so few bits");
+        else if (column > 0 && fits_into(&next, settings, row, column - 1))
+            snprintf(entry->remark, sizeof entry->remark, "it cannot make use of more bits");
+        return;
+    }
+    lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), PER_MILLION);
+    entry->theory_sort = lab_peer_plan_rate_planned(&plan) ? LAB_PLANNED : LAB_DERIVED;
+}
+
+/* ---- bits at equal losses ---- */
+
+/* Memory does not depend on the keys, so they need not be URLs. */
+static uint64_t needs_urls(const lab_settings *settings)
+{
+    return lab_urls_part(settings, NEEDS_PART, 100);
+}
+
+int lab_peers_needs_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = needs_urls(settings);
+    vidi_digest *hashes;
+    int code = make_room(&hashes, n);
+    if (code == VIDI_OK)
+        lab_peer_make_hashes(hashes, settings, run, 0, n);
+    for (size_t i = 0; i < (size_t)LAB_PEERS * RATES && code == VIDI_OK; i++) {
+        lab_peer_plan plan;
+        filled filled;
+        code = lab_peer_plan_rate(&plan, (lab_peer_sort)(i / RATES), n, rates[i % RATES]);
+        if (code == VIDI_OK)
+            code = fill(&filled, &plan, false, settings, run, hashes, false);
+        if (code == VIDI_OK)
+            numbers[i] = filled.bits;
+    }
+    free(hashes);
+    return code;
+}
+
+void lab_peers_needs_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                           const double *numbers, lab_entry *entry)
+{
+    lab_peer_plan plan;
+    (void)study;
+    (void)numbers;
+    if (lab_peer_plan_rate(&plan, (lab_peer_sort)row, needs_urls(settings), rates[column]) != VIDI_OK)
+        return;
+    double rate = lab_peer_theory(&plan, 1).mean;
+    entry->theory = lab_peer_plan_needs(&plan);
+    entry->theory_sort = lab_peer_plan_needs_planned(&plan) ? LAB_PLANNED : LAB_DERIVED;
+    if (rate > rates[column] * 1.0001)
+        snprintf(entry->remark, sizeof entry->remark, "the most that it can: 1 in %.3g", 1 / rate);
+}
+
+/* ---- memory at its peak ---- */
+
+int lab_peers_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    uint64_t n = needs_urls(settings);
+    vidi_digest *hashes;
+    int code = make_room(&hashes, n);
+    if (code == VIDI_OK)
+        lab_peer_make_hashes(hashes, settings, run, 0, n);
+    for (size_t i = 0; i < LAB_PEERS && code == VIDI_OK; i++) {
+        double *row = &numbers[i * MOMENTS];
+        for (unsigned grows = 0; grows < 2 && code == VIDI_OK; grows++) {
+            lab_peer_plan plan;
+            filled filled = {(double)NAN, (double)NAN, 0};
+            code = lab_peer_plan_rate(&plan, (lab_peer_sort)i, n, MEMORY_RATE);
+            if (code == VIDI_OK)
+                code = fill(&filled, &plan, grows, settings, run, hashes, false);
+            if (grows && code == VIDI_ECANNOT)
+                code = VIDI_OK;
+            row[2 * (size_t)grows] = filled.bits;
+            row[2 * (size_t)grows + 1] = filled.peak_bits;
+        }
+    }
+    free(hashes);
+    return code;
+}
+
+void lab_peers_memory_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
+                            const double *numbers, lab_entry *entry)
+{
+    (void)study;
+    (void)settings;
+    (void)row;
+    (void)numbers;
+    if (column == 3 && isnan(entry->measured))
+        snprintf(entry->remark, sizeof entry->remark, "it has to know n in advance");
+}
