@@ -34,6 +34,7 @@ enum {
     LINE_BITS = 512,
     LINES_MOST = 4,
     LOAD_MOST = 2048, /* URLs in one line */
+    FULL_FROM = 600,  /* URLs of a line from which on it is taken as full: exp(-x) has no double much further on */
     PIECES = 64,      /* of an integral over time */
     EACH_URL = 256    /* fewer URLs are summed up one by one */
 };
@@ -63,8 +64,8 @@ static double full_after(double x)
 /* The mean of g(x) for a binomial x: so many URLs, each with a probability of 1 / `places`. */
 static double line_chance(double urls, double places)
 {
-    if (places <= 1)
-        return full_after(urls);
+    if (places <= 1 || urls / places > FULL_FROM)
+        return full_after(urls / fmax(places, 1));
     double chance = exp(urls * log1p(-1 / places)), sum = 0;
     for (double x = 1; x < fmin(urls + 1, LOAD_MOST); x++) {
         chance *= (urls - x + 1) / x / (places - 1);

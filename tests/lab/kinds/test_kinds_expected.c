@@ -278,6 +278,16 @@ static void sets_take_the_memory_that_formulas_say(void **state)
         }
 }
 
+/* Bits per URL hardly depend on the number of URLs, however many that is. */
+static void blocked_takes_as_many_bits_for_many_urls(void **state)
+{
+    (void)state;
+    for (double error = 1e-2; error > 1e-7; error /= 100) {
+        double few = lab_blocked_bits(100000, error) / 1e5, many = lab_blocked_bits(100000000, error) / 1e8;
+        check(many < few && many > 0.98 * few, "%g: %g bits per URL for 1e5 URLs, %g for 1e8", error, few, many);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_add_once("blocked loses what theory says", blocked_loses_what_theory_says, NULL);
@@ -287,5 +297,6 @@ int main(int argc, char **argv)
     test_add("predictions of the planner do not matter", predictions_of_the_planner_do_not_matter, NULL);
     test_add("planned memory is called planned", planned_memory_is_called_planned, NULL);
     test_add("sets take the memory that formulas say", sets_take_the_memory_that_formulas_say, NULL);
+    test_add_once("blocked takes as many bits for many URLs", blocked_takes_as_many_bits_for_many_urls, NULL);
     return test_run("lab/kinds", argc, argv);
 }
