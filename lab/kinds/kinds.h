@@ -41,6 +41,9 @@ bool lab_kind_theory(lab_theory *theory, lab_theory_sort *sort, const vidi_plan_
  */
 int lab_kind_memory(double *bits, lab_theory_sort *sort, const char *kind, uint64_t urls, double error);
 
+/* Rows, and lines in each, of the first layer of a set of kind `blocked`. Returns false if it cannot be made. */
+bool lab_blocked_shape(const vidi_plan_entry *plan, uint64_t *rows, unsigned *lines);
+
 /* ---- kinds_blocked.c ---- */
 
 /* The probability that a layer of `blocked` falsely sees a URL after so many others. */

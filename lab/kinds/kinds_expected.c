@@ -45,19 +45,29 @@ static double number_in(const char *params, const char *name)
 /* ---- losses ---- */
 
 /* The rows and lines of a set of kind `blocked` are not in its parameters: the set that is made from them knows. */
-static bool blocked_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t urls)
+bool lab_blocked_shape(const vidi_plan_entry *plan, uint64_t *rows, unsigned *lines)
 {
     const lab_settings any = {.seed = 1};
     vidi_stage_stats layer = {.size = sizeof layer};
     vidi_set *set;
-    if (urls > plan->urls || lab_kind_make(&set, plan, &any, 0) < 0)
+    if (lab_kind_make(&set, plan, &any, 0) < 0)
         return false;
     int code = vidi_stage_stat(set, 0, &layer);
     vidi_close(set);
     if (code < 0 || layer.k < LANES)
         return false;
-    unsigned lines = layer.k / LANES;
-    *theory = lab_blocked_theory(urls, layer.bytes / LINE_BYTES / lines, lines);
+    *lines = layer.k / LANES;
+    *rows = layer.bytes / LINE_BYTES / *lines;
+    return true;
+}
+
+static bool blocked_theory(lab_theory *theory, const vidi_plan_entry *plan, uint64_t urls)
+{
+    uint64_t rows;
+    unsigned lines;
+    if (urls > plan->urls || !lab_blocked_shape(plan, &rows, &lines))
+        return false;
+    *theory = lab_blocked_theory(urls, rows, lines);
     return true;
 }
 

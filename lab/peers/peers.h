@@ -30,8 +30,8 @@ extern const char *const lab_peer_names[LAB_PEERS + 1];
 typedef struct lab_peer_plan {
     lab_peer_sort sort;
     uint64_t keys;
-    unsigned bits;        /* of a fingerprint; RocksDB: probes */
-    uint64_t units;       /* buckets, places, lines or slots */
+    unsigned bits;        /* of a fingerprint; RocksDB: probes; blocked: lines of a row */
+    uint64_t units;       /* buckets, places, lines, slots or rows */
     vidi_plan_entry vidi; /* for vidi's kinds */
 } lab_peer_plan;
 
@@ -40,11 +40,10 @@ int lab_peer_plan_bits(lab_peer_plan *plan, bool *fits, lab_peer_sort sort, uint
 /* The smallest that falsely sees at most that share of new keys, when it is full. */
 int lab_peer_plan_rate(lab_peer_plan *plan, lab_peer_sort sort, uint64_t keys, double rate);
 
-/* Bits per key that the plan takes, by formula. For fingerprint and blocked they are the library's own prediction. */
+/* Bits per key that the plan takes; of vidi's kinds as planned. */
 double lab_peer_plan_needs(const lab_peer_plan *plan);
-/* Whether its rate and needs are the library's own prediction. */
-bool lab_peer_plan_rate_planned(const lab_peer_plan *plan);
-bool lab_peer_plan_needs_planned(const lab_peer_plan *plan);
+/* Bits per key for a rate, by formula; *sort is LAB_PLANNED for fingerprint, whose memory follows from none. */
+int lab_peer_needs(double *bits, lab_theory_sort *sort, const lab_peer_plan *plan, double rate);
 
 /* How many of `asked` new keys the full structure falsely sees: mean and variance over keys and filters. */
 lab_theory lab_peer_theory(const lab_peer_plan *plan, uint64_t asked);

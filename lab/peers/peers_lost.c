@@ -125,7 +125,6 @@ void lab_peers_lost_judge(const lab_study *study, const lab_settings *settings, 
         return;
     }
     lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), PER_MILLION);
-    entry->theory_sort = lab_peer_plan_rate_planned(&plan) ? LAB_PLANNED : LAB_DERIVED;
 }
 
 /* ---- bits at equal losses ---- */
@@ -165,8 +164,8 @@ void lab_peers_needs_judge(const lab_study *study, const lab_settings *settings,
     if (lab_peer_plan_rate(&plan, (lab_peer_sort)row, needs_urls(settings), rates[column]) != VIDI_OK)
         return;
     double rate = lab_peer_theory(&plan, 1).mean;
-    entry->theory = lab_peer_plan_needs(&plan);
-    entry->theory_sort = lab_peer_plan_needs_planned(&plan) ? LAB_PLANNED : LAB_DERIVED;
+    if (lab_peer_needs(&entry->theory, &entry->theory_sort, &plan, rates[column]) != VIDI_OK)
+        entry->theory = (double)NAN;
     if (rate > rates[column] * 1.0001)
         snprintf(entry->remark, sizeof entry->remark, "the most that it can: 1 in %.3g", 1 / rate);
 }

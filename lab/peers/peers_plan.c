@@ -62,7 +62,25 @@ double lab_peer_plan_needs(const lab_peer_plan *plan)
     }
 }
 
+int lab_peer_needs(double *bits, lab_theory_sort *sort, const lab_peer_plan *plan, double rate)
+{
+    *sort = LAB_DERIVED;
+    *bits = lab_peer_plan_needs(plan);
+    if (!is_vidi(plan->sort))
+        return VIDI_OK;
+    LAB_TRY(lab_kind_memory(bits, sort, lab_peer_names[plan->sort], plan->keys, rate));
+    *bits /= (double)plan->keys;
+    return VIDI_OK;
+}
+
 /* ---- for a number of bits ---- */
+
+static int find_shape(lab_peer_plan *plan)
+{
+    if (plan->sort == LAB_PEER_BLOCKED && !lab_blocked_shape(&plan->vidi, &plan->units, &plan->bits))
+        return lab_fail(VIDI_EMEMORY, "there is no set of kind blocked to tell its shape");
+    return VIDI_OK;
+}
 
 /* The widest fingerprint that fits; 0: none. */
 static unsigned widest(double bits_for_each, unsigned least, unsigned most)
@@ -74,8 +92,10 @@ int lab_peer_plan_bits(lab_peer_plan *plan, bool *fits, lab_peer_sort sort, uint
 {
     double all = bits * (double)keys;
     *plan = plan_of(sort, keys);
-    if (is_vidi(sort))
-        return lab_kind_plan(&plan->vidi, fits, lab_peer_names[sort], keys, bits);
+    if (is_vidi(sort)) {
+        LAB_TRY(lab_kind_plan(&plan->vidi, fits, lab_peer_names[sort], keys, bits));
+        return *fits ? find_shape(plan) : VIDI_OK;
+    }
     switch (sort) {
     case LAB_PEER_CUCKOO:
         plan->bits = widest(all / ((double)plan->units * LAB_CUCKOO_SLOTS), CUCKOO_LEAST, LAB_CUCKOO_BITS_MOST);
@@ -118,8 +138,10 @@ int lab_peer_plan_rate(lab_peer_plan *plan, lab_peer_sort sort, uint64_t keys, d
 {
     unsigned most = sort == LAB_PEER_CUCKOO ? LAB_CUCKOO_BITS_MOST : LAB_FUSE_BITS_MOST;
     *plan = plan_of(sort, keys);
-    if (is_vidi(sort))
-        return lab_kind_plan_error(&plan->vidi, lab_peer_names[sort], keys, rate);
+    if (is_vidi(sort)) {
+        LAB_TRY(lab_kind_plan_error(&plan->vidi, lab_peer_names[sort], keys, rate));
+        return find_shape(plan);
+    }
     if (sort == LAB_PEER_HASHSET)
         return VIDI_OK;
     if (sort == LAB_PEER_ROCKSDB) {
@@ -133,16 +155,6 @@ int lab_peer_plan_rate(lab_peer_plan *plan, lab_peer_sort sort, uint64_t keys, d
 }
 
 /* ---- theory ---- */
-
-bool lab_peer_plan_rate_planned(const lab_peer_plan *plan)
-{
-    return plan->sort == LAB_PEER_BLOCKED;
-}
-
-bool lab_peer_plan_needs_planned(const lab_peer_plan *plan)
-{
-    return plan->sort == LAB_PEER_BLOCKED || plan->sort == LAB_PEER_FINGERPRINT;
-}
 
 static double number_in(const char *params, const char *name)
 {
@@ -179,6 +191,24 @@ static lab_theory cuckoo_theory(const lab_peer_plan *plan, double asked)
     return theory_of(mean, p * c * c / 2 / pairs, asked);
 }
 
+/*
+ * The mean is that of kinds-lost. It varies from filter to filter, because some lines are fuller: for one line, as the
+ * chance that it is full varies from line to line; for more it hardly matters, because losses are rare.
+ */
+static lab_theory blocked_theory(const lab_peer_plan *plan, double asked)
+{
+    enum { LANES = 8, LANE_BITS = 64 };
+    double n = (double)plan->keys, mean = n / (double)plan->units, chance = exp(-mean), rate = 0, square = 0;
+    for (unsigned keys = 0; keys < 4 * mean + 60; keys++) {
+        double full = pow(1 - pow(1 - 1.0 / LANE_BITS, keys), LANES);
+        rate += chance * full;
+        square += chance * full * full;
+        chance *= mean / (keys + 1);
+    }
+    double spread = plan->bits == 1 ? (square - rate * rate) / (double)plan->units : 0;
+    return theory_of(lab_blocked_chance(n, plan->units, plan->bits), spread, asked);
+}
+
 /* Given j keys in a line, a probe meets a marked bit as often as j k marks fill 512 bits; j is a Poisson variable. */
 static lab_theory rocksdb_theory(const lab_peer_plan *plan, double asked)
 {
@@ -201,7 +231,7 @@ lab_theory lab_peer_theory(const lab_peer_plan *plan, uint64_t asked)
     case LAB_PEER_FINGERPRINT:
         return cells_theory(n, exp2(number_in(params, "bits=")), all);
     case LAB_PEER_BLOCKED:
-        return theory_of(plan->vidi.error, 0, all);
+        return blocked_theory(plan, all);
     case LAB_PEER_CLASSIC: {
         lab_theory theory =
             lab_filter_theory(plan->keys, number_in(params, "m="), (unsigned)number_in(params, "k="), 1);
