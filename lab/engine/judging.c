@@ -163,6 +163,13 @@ lab_comparison lab_compare(lab_ratio ratio, double margin)
     return ratio.low > 1 + margin ? LAB_MORE : ratio.high <= 1 + margin ? LAB_NOT_MORE : LAB_OPEN;
 }
 
+void lab_outcomes_add(lab_outcomes *outcomes, lab_comparison comparison)
+{
+    outcomes->more += comparison == LAB_MORE;
+    outcomes->not_more += comparison == LAB_NOT_MORE;
+    outcomes->open += comparison == LAB_OPEN;
+}
+
 lab_entry lab_exact_entry(double value)
 {
     /* The interval is not empty, because an entry without one tells nothing. */

@@ -64,6 +64,13 @@ typedef enum lab_comparison { LAB_NOT_MORE, LAB_MORE, LAB_OPEN } lab_comparison;
 
 lab_comparison lab_compare(lab_ratio ratio, double margin);
 
+/* How several comparisons went. Begin with {0}. */
+typedef struct lab_outcomes {
+    size_t more, not_more, open;
+} lab_outcomes;
+
+void lab_outcomes_add(lab_outcomes *outcomes, lab_comparison comparison);
+
 /* A number that chance plays no part in, as an entry and as a ratio. */
 lab_entry lab_exact_entry(double value);
 lab_ratio lab_exact_ratio(double value);

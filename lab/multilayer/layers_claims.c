@@ -30,20 +30,8 @@ static lab_comparison compare_among(const lab_claim *claim, const lab_entry *a, 
     return lab_compare(ratio_among(a, b, among), claim->margin);
 }
 
-/* Counts how several comparisons went. */
-typedef struct score {
-    size_t more, not_more, open;
-} score;
-
-static void score_add(score *score, lab_comparison comparison)
-{
-    score->more += comparison == LAB_MORE;
-    score->not_more += comparison == LAB_NOT_MORE;
-    score->open += comparison == LAB_OPEN;
-}
-
 /* All must be more for the claim to hold; if some are and some are not, it holds with conditions. */
-static lab_holding score_holding(const score *score)
+static lab_holding score_holding(const lab_outcomes *score)
 {
     if (score->open)
         return LAB_UNJUDGED;
@@ -80,12 +68,12 @@ static lab_holding judge_fewer(const lab_claim *claim, const lab_book *book, cha
              "Of URLs with a number appended multilayer loses %.0f where classic loses %.0f, with five times the "
              "bits; of URLs whose segments are all known it loses %.2f %%, classic %.2f %%",
              layered->measured, classic->measured, known_layered->measured, known_classic->measured);
-    score score = {0};
+    lab_outcomes score = {0};
     lab_comparison appended = compare_among(claim, classic, layered, 2);
     if (appended == LAB_NOT_MORE)
         return LAB_DOES_NOT_HOLD;
-    score_add(&score, appended);
-    score_add(&score, compare_among(claim, known_classic, known_layered, 2));
+    lab_outcomes_add(&score, appended);
+    lab_outcomes_add(&score, compare_among(claim, known_classic, known_layered, 2));
     return score_holding(&score);
 }
 
@@ -133,9 +121,9 @@ static lab_holding judge_xor(const lab_claim *claim, const lab_book *book, char 
     lab_comparison helps = compare_among(claim, without, with, 3);
     if (helps != LAB_MORE)
         return helps == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
-    score worse = {0};
-    score_add(&worse, compare_among(claim, permuted, with, 3));
-    score_add(&worse, compare_among(claim, shortened, with, 3));
+    lab_outcomes worse = {0};
+    lab_outcomes_add(&worse, compare_among(claim, permuted, with, 3));
+    lab_outcomes_add(&worse, compare_among(claim, shortened, with, 3));
     return worse.more ? LAB_CONDITIONS : worse.open ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
@@ -144,13 +132,13 @@ static lab_holding judge_larger_m(const lab_claim *claim, const lab_book *book, 
 {
     static const char *const columns[] = {"classic, m", "multilayer, m per layer"};
     const lab_entry *few[2], *many[2];
-    score score = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 2; i++) {
         few[i] = lab_book_entry(book, "layers-equal", "m = 4.8 n, other URLs", columns[i]);
         many[i] = lab_book_entry(book, "layers-equal", "m = 16.8 n, other URLs", columns[i]);
         if (!few[i] || !many[i])
             return LAB_UNJUDGED;
-        score_add(&score, compare_among(claim, few[i], many[i], 2));
+        lab_outcomes_add(&score, compare_among(claim, few[i], many[i], 2));
     }
     snprintf(sentence, room,
              "With 4.8 and 16.8 bits per URL (multilayer: in each layer) classic loses %.3g and %.2g %% of other URLs, "
@@ -334,14 +322,14 @@ static lab_holding judge_less_space(const lab_claim *claim, const lab_book *book
 {
     static const char *const rows[] = {"linear search", "binary search", "hash table", "classic", "multilayer"};
     double bytes[5];
-    score score = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 5; i++) {
         bytes[i] = lab_book_measured(book, "layers-space", rows[i], "bytes");
         if (isnan(bytes[i]))
             return LAB_UNJUDGED;
     }
     for (size_t i = 0; i < 3; i++)
-        score_add(&score, lab_compare(lab_exact_ratio(bytes[i] / fmax(bytes[3], bytes[4])), claim->margin));
+        lab_outcomes_add(&score, lab_compare(lab_exact_ratio(bytes[i] / fmax(bytes[3], bytes[4])), claim->margin));
     snprintf(sentence, room,
              "A URL takes %.0f bytes in a list, %.0f sorted and %.0f in a hash table, %.2g in a classic filter and "
              "%.2g in multilayer, where a tenth of other URLs is lost by the former",

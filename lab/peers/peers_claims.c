@@ -25,30 +25,18 @@ static double memory(const lab_book *book, lab_peer_sort sort, const char *momen
     return lab_book_measured(book, "peers-memory", lab_peer_names[sort], moment);
 }
 
-/* What several comparisons say together. */
-typedef struct tally {
-    size_t more, not_more, open;
-} tally;
-
-static void count(tally *tally, lab_comparison comparison)
-{
-    tally->more += comparison == LAB_MORE;
-    tally->not_more += comparison == LAB_NOT_MORE;
-    tally->open += comparison == LAB_OPEN;
-}
-
 /* For claims that every first figure is larger. */
-static lab_holding all_more(const tally *tally)
+static lab_holding all_more(const lab_outcomes *score)
 {
-    return tally->not_more ? LAB_DOES_NOT_HOLD : tally->open ? LAB_UNJUDGED : LAB_HOLDS;
+    return score->not_more ? LAB_DOES_NOT_HOLD : score->open ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
 /* For claims that no first figure is larger: if only some are, it holds with conditions. */
-static lab_holding none_more(const tally *tally)
+static lab_holding none_more(const lab_outcomes *score)
 {
-    if (tally->open)
+    if (score->open)
         return LAB_UNJUDGED;
-    return !tally->more ? LAB_HOLDS : tally->not_more ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
+    return !score->more ? LAB_HOLDS : score->not_more ? LAB_CONDITIONS : LAB_DOES_NOT_HOLD;
 }
 
 /* ---- binary fuse ---- */
@@ -59,13 +47,14 @@ static lab_holding judge_fuse(const lab_claim *claim, const lab_book *book, char
     static const char *const sizes[] = {"8 bits", "12 bits", "16 bits"};
     enum { OTHERS = sizeof others / sizeof *others, SIZES = sizeof sizes / sizeof *sizes };
     double adds = lab_book_measured(book, "peers-can", lab_peer_names[LAB_PEER_FUSE_4], "add");
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < (size_t)OTHERS * SIZES; i++) {
         const lab_entry *other = lost(book, others[i / SIZES], sizes[i % SIZES]);
         const lab_entry *fuse = lost(book, LAB_PEER_FUSE_4, sizes[i % SIZES]);
         if (!other || !fuse || isnan(adds))
             return LAB_UNJUDGED;
-        count(&tally, lab_compare(lab_ratio_of_rates_among(other, fuse, (size_t)OTHERS * SIZES), claim->margin));
+        lab_outcomes_add(&score,
+                         lab_compare(lab_ratio_of_rates_among(other, fuse, (size_t)OTHERS * SIZES), claim->margin));
     }
     int used = snprintf(sentence, room, "With 12 bits per URL, fuse 4-wise lost %.0f pages in a million",
                         lost(book, LAB_PEER_FUSE_4, "12 bits")->measured);
@@ -73,7 +62,7 @@ static lab_holding judge_fuse(const lab_claim *claim, const lab_book *book, char
         used += snprintf(sentence + used, room - (size_t)used, ", %s %.0f", lab_peer_names[others[i]],
                          lost(book, others[i], "12 bits")->measured);
     snprintf(sentence + used, room - (size_t)used, "; it %s add a URL once it is built", adds > 0 ? "can" : "cannot");
-    return all_more(&tally);
+    return all_more(&score);
 }
 
 static lab_holding judge_fuse_peak(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -96,7 +85,7 @@ static lab_holding judge_cuckoo(const lab_claim *claim, const lab_book *book, ch
 {
     static const char *const rates[] = {"1 in 100", "1 in 1,000", "1 in 10,000", "1 in 1,000,000"};
     int used = snprintf(sentence, room, "Bits per URL of cuckoo and classic: ");
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         double cuckoo = needs(book, LAB_PEER_CUCKOO, rates[i]), classic = needs(book, LAB_PEER_CLASSIC, rates[i]);
         if (isnan(cuckoo) || isnan(classic)) {
@@ -105,9 +94,9 @@ static lab_holding judge_cuckoo(const lab_claim *claim, const lab_book *book, ch
         }
         used += snprintf(sentence + used, room - (size_t)used, "%s%.1f and %.1f for %s", i ? ", " : "", cuckoo, classic,
                          rates[i]);
-        count(&tally, lab_compare(lab_exact_ratio(cuckoo / classic), claim->margin));
+        lab_outcomes_add(&score, lab_compare(lab_exact_ratio(cuckoo / classic), claim->margin));
     }
-    return none_more(&tally);
+    return none_more(&score);
 }
 
 /* ---- Bloom filters in one cache line ---- */
@@ -116,38 +105,38 @@ static lab_holding judge_lines_lose(const lab_claim *claim, const lab_book *book
 {
     static const char *const sizes[] = {"12 bits", "16 bits"};
     const lab_entry *rocksdb[2], *classic[2];
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 2; i++) {
         rocksdb[i] = lost(book, LAB_PEER_ROCKSDB, sizes[i]);
         classic[i] = lost(book, LAB_PEER_CLASSIC, sizes[i]);
         if (!rocksdb[i] || !classic[i])
             return LAB_UNJUDGED;
-        count(&tally, lab_compare(lab_ratio_of_rates_among(rocksdb[i], classic[i], 2), claim->margin));
+        lab_outcomes_add(&score, lab_compare(lab_ratio_of_rates_among(rocksdb[i], classic[i], 2), claim->margin));
     }
     snprintf(sentence, room,
              "RocksDB's filter lost %.0f pages in a million with 12 bits per URL and %.0f with 16, a Bloom filter with "
              "the best k %.0f and %.0f",
              rocksdb[0]->measured, rocksdb[1]->measured, classic[0]->measured, classic[1]->measured);
-    return all_more(&tally);
+    return all_more(&score);
 }
 
 static lab_holding judge_blocked(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const sizes[] = {"8 bits", "24 bits"};
     const lab_entry *blocked[2], *rocksdb[2];
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 2; i++) {
         blocked[i] = lost(book, LAB_PEER_BLOCKED, sizes[i]);
         rocksdb[i] = lost(book, LAB_PEER_ROCKSDB, sizes[i]);
         if (!blocked[i] || !rocksdb[i])
             return LAB_UNJUDGED;
-        count(&tally, lab_compare(lab_ratio_of_rates_among(blocked[i], rocksdb[i], 2), claim->margin));
+        lab_outcomes_add(&score, lab_compare(lab_ratio_of_rates_among(blocked[i], rocksdb[i], 2), claim->margin));
     }
     snprintf(sentence, room,
              "With 8 bits per URL, blocked lost %.0f pages in a million and RocksDB's filter %.0f; with 24 bits, where "
              "blocked takes two lines, %.3g and %.3g",
              blocked[0]->measured, rocksdb[0]->measured, blocked[1]->measured, rocksdb[1]->measured);
-    return none_more(&tally);
+    return none_more(&score);
 }
 
 static lab_ratio time_ratio(const lab_book *book, lab_peer_sort sort, lab_peer_sort base, const char *deed)
@@ -161,19 +150,19 @@ static lab_holding judge_lines_fast(const lab_claim *claim, const lab_book *book
     static const char *const deeds[] = {"known, out of it", "new, out of it"};
     static const lab_peer_sort lines[] = {LAB_PEER_BLOCKED, LAB_PEER_ROCKSDB};
     char texts[4][LAB_RATIO_ROOM];
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 4; i++) {
         lab_ratio ratio = time_ratio(book, LAB_PEER_CLASSIC, lines[i / 2], deeds[i % 2]);
         if (isnan(lab_book_measured(book, "peers-time", lab_peer_names[lines[i / 2]], deeds[i % 2])))
             return LAB_UNJUDGED;
         lab_ratio_text(ratio, texts[i]);
-        count(&tally, lab_compare(lab_ratio_to(ratio, 2), claim->margin));
+        lab_outcomes_add(&score, lab_compare(lab_ratio_to(ratio, 2), claim->margin));
     }
     snprintf(sentence, room,
              "A lookup in classic takes %s times as long as in blocked for known URLs and %s times for new ones; "
              "compared with RocksDB's filter, %s and %s times",
              texts[0], texts[1], texts[2], texts[3]);
-    return all_more(&tally);
+    return all_more(&score);
 }
 
 /* ---- fingerprint and hash set ---- */
@@ -206,20 +195,20 @@ static lab_holding judge_as_fast(const lab_claim *claim, const lab_book *book, c
 {
     static const char *const deeds[] = {"add, out of it", "known, out of it", "new, out of it"};
     char texts[3][LAB_RATIO_ROOM];
-    tally tally = {0};
+    lab_outcomes score = {0};
     for (size_t i = 0; i < 3; i++) {
         lab_ratio ratio = time_ratio(book, LAB_PEER_FINGERPRINT, LAB_PEER_HASHSET, deeds[i]);
         if (isnan(lab_book_measured(book, "peers-time", lab_peer_names[LAB_PEER_HASHSET], deeds[i])))
             return LAB_UNJUDGED;
         lab_ratio_text(ratio, texts[i]);
-        count(&tally, lab_compare(ratio, claim->margin));
+        lab_outcomes_add(&score, lab_compare(ratio, claim->margin));
     }
     snprintf(
         sentence, room,
         "Out of the cache, fingerprint takes %s times as long as a hash set for an add, %s times for the lookup of "
         "a known URL, and %s times for that of a new one",
         texts[0], texts[1], texts[2]);
-    return none_more(&tally);
+    return none_more(&score);
 }
 
 const lab_claim lab_peers_claims[] = {
