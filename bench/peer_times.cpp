@@ -46,11 +46,13 @@ const char *const deed_names[deeds] = {"add", "known", "new"};
 struct size {
     const char *name;
     uint64_t slots;
-    uint64_t keys() const
-    {
-        return slots / 10 * 9;
-    }
 };
+
+uint64_t keys_of(const size &size)
+{
+    return size.slots / 10 * 9;
+}
+
 const size sizes[] = {{"in the cache", uint64_t{1} << 17}, {"out of it", uint64_t{1} << 22}};
 
 using times = std::vector<double>; /* [deed]: ns a key */
@@ -298,7 +300,12 @@ times public_cuckoo(const std::string &program, uint64_t keys, uint64_t slots)
     times took(deeds);
     std::FILE *pipe = popen((program + " " + std::to_string(keys) + " " + std::to_string(slots)).c_str(),
                             "r"); // NOLINT(cert-env33-c)
-    bool read = pipe && std::fscanf(pipe, "%lf %lf %lf", &took[0], &took[1], &took[2]) == 3;
+    char line[128] = "", *at = line;
+    bool read = pipe && std::fgets(line, sizeof line, pipe);
+    for (double &time : took) {
+        time = std::strtod(at, &at);
+        read = read && time > 0;
+    }
     if (!pipe || pclose(pipe) != 0 || !read)
         fail(program + " has failed");
     return took;
@@ -320,8 +327,8 @@ void compare(const char *peer, const char *with, int rounds, std::FILE *output, 
     for (const size &size : sizes) {
         std::vector<double> own[deeds], other[deeds], ratios[deeds];
         for (int round = 0; round < rounds; round++) {
-            words known = make_words(2 * static_cast<uint64_t>(round) + 1, size.keys());
-            words absent = make_words(2 * static_cast<uint64_t>(round) + 2, size.keys());
+            words known = make_words(2 * static_cast<uint64_t>(round) + 1, keys_of(size));
+            words absent = make_words(2 * static_cast<uint64_t>(round) + 2, keys_of(size));
             times a, b;
             if (round % 2)
                 b = theirs(known, absent, size.slots);
@@ -350,7 +357,7 @@ int main(int count, char **arguments)
 {
     if (count < 3)
         fail("usage: vidi-peer-times ROUNDS OUTPUT [CUCKOO_PROGRAM]");
-    int rounds = std::atoi(arguments[1]);
+    int rounds = static_cast<int>(std::strtol(arguments[1], nullptr, 10));
     std::string cuckoo = count > 3 ? arguments[3] : "";
     std::FILE *output = std::fopen(arguments[2], "w");
     if (rounds < 1 || !output)
