@@ -168,8 +168,10 @@ static lab_theory theory_of(double mean, double variance, double asked)
     return (lab_theory){asked * mean, asked * mean * (1 - mean) + asked * (asked - 1) * variance, asked};
 }
 
-/* Each key marks one of `cells`, and a new key is falsely seen if its cell is marked: the variance is that of the
- * occupancy problem. */
+/*
+ * Each key marks one of `cells`, and a new key is falsely seen if its cell is marked: the variance is that of the
+ * occupancy problem.
+ */
 static lab_theory cells_theory(double keys, double cells, double asked)
 {
     double c = keys / cells, unmarked = exp(-c);
