@@ -161,7 +161,8 @@ void lab_eigen_shifts_judge(const lab_study *study, const lab_settings *settings
     double n = (double)settings->urls, chance = lab_eigen_chance(n);
     (void)study;
     if (row != PRINTED && column != ONE_SITE) {
-        lab_entry_count(entry, numbers, (lab_theory){chance, chance, chance}, 1);
+        double pairs = n * (n - 1) / 2;
+        lab_entry_count(entry, numbers, (lab_theory){chance, chance, pairs}, pairs / chance);
         return;
     }
     lab_entry_scale(entry, 1 / chance);
