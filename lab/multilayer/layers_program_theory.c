@@ -114,7 +114,11 @@ static void find_unknown(unknown *unknown, const lab_program_tally *tally, const
     }
 }
 
-/* The probability that one function finds its bit set in the last array and, if `layer` >= 0, in that fill's layer. */
+/*
+ * The probability that one function finds its bit set both in the last array and in a layer with this fill (1: the
+ * layers are counted elsewhere). `known` is the XOR of the known addresses, `unknown` the number of random ones, and
+ * `coupled` how many of the bits at a place in the layer have a bit at the same place after the XOR.
+ */
 static double one_function(const lab_program_tally *tally, borders borders, uint64_t known, size_t unknown,
                            double layer, double coupled)
 {
