@@ -149,6 +149,22 @@ static void kept_runs_belong_to_the_same_lines(void **state)
     assert_true(mark != mark_of("y", "u", "v"));
 }
 
+static void runs_and_streams_have_keys_of_their_own(void **state)
+{
+    lab_streams *streams = two_streams();
+    const lab_stream *first = lab_stream_at(streams, 0), *second = lab_stream_at(streams, 1);
+    unsigned char key[4][VIDI_KEY_BYTES];
+    (void)state;
+    lab_stream_key(key[0], first, 5, 0);
+    lab_stream_key(key[1], first, 5, 1);
+    lab_stream_key(key[2], first, 6, 0);
+    lab_stream_key(key[3], second, 5, 0);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(key[i], key[j], VIDI_KEY_BYTES);
+    lab_streams_free(streams);
+}
+
 /* ---- an independent count ---- */
 
 /* Adds the lines one by one and counts those that are "seen" although no line before had that URL. */
@@ -419,6 +435,7 @@ int main(int argc, char **argv)
     test_add("a stream has no more lines than asked for", a_stream_has_no_more_lines_than_asked_for, NULL);
     test_add("rows are the names of the files", rows_are_the_names_of_the_files, NULL);
     test_add("kept runs belong to the same lines", kept_runs_belong_to_the_same_lines, NULL);
+    test_add("runs and streams have keys of their own", runs_and_streams_have_keys_of_their_own, NULL);
     test_add("lost is seen at the first line of a URL", lost_is_seen_at_the_first_line_of_a_url, NULL);
     test_add("tenths add up to what is lost", tenths_add_up_to_what_is_lost, NULL);
     test_add("every cell fits theory", every_cell_fits_theory, NULL);
