@@ -409,10 +409,9 @@ static const cli_option options_table[] = {
      0},
     {"streams", 0, CLI_TEXTS, FIELD(stream_files), "FILE", "Measure 'streams-...' with these files of URLs",
      "Each file is a stream: its lines in their order, with repeats, as a crawler met them. Of each file the first "
-     "lines "
-     "are read, as many as --urls says. May be given several times, or with several files; packed files are unpacked "
-     "as "
-     "for --corpus. Results have the names of the files, without folder and ending, but no URL and no host.",
+     "lines are read, as many as --urls says. May be given several times, or with several files; packed files are "
+     "unpacked as for --corpus. Results have the names of the files, without folder and ending, but no URL and no "
+     "host.",
      0},
     {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Start over, ignoring runs kept by an earlier command", NULL, 0},
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: one line per cell, rates in per cent", NULL, 0},

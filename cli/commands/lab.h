@@ -31,7 +31,10 @@ typedef struct lab_options {
     bool continued; /* it used runs of an interrupted command */
 } lab_options;
 
-/* Reads the corpus and the streams, and finds a place for finished runs; the exit status. lab_options_end in every case, also without. */
+/*
+ * Reads the corpus and the streams, and finds a place for finished runs; the exit status. lab_options_end in every case,
+ * also without.
+ */
 int lab_options_begin(lab_options *options);
 
 /* status: of the whole command; after CLI_OK nothing is left to go on from. */

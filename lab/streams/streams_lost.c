@@ -16,9 +16,35 @@
 
 /* ---- measuring ---- */
 
-/* One stream: pages lost by each kind; NAN: it does not fit, or it took more memory than planned. */
+#define SMALLEST 0.0 /* bits per URL: the smallest of the sizes that a kind fits into */
+
+static int fit(lab_fitted *fitted, const lab_stream *stream, const char *kind, double bits)
+{
+    if (bits > SMALLEST)
+        return lab_stream_fit(fitted, stream, kind, bits);
+    fitted->fits = false;
+    for (size_t i = 0; i < LAB_STREAM_SIZES && !fitted->fits; i++)
+        LAB_TRY(lab_stream_fit(fitted, stream, kind, lab_stream_bits[i]));
+    return VIDI_OK;
+}
+
+/* What a table has of a pass; NAN: it has nothing. */
+typedef double take_number(const lab_pass *pass, const lab_stream *stream);
+
+static double take_lost(const lab_pass *pass, const lab_stream *stream)
+{
+    (void)stream;
+    return pass->exceeds ? (double)NAN : (double)pass->lost;
+}
+
+static double take_peak(const lab_pass *pass, const lab_stream *stream)
+{
+    return (double)pass->peak * 8 / (double)stream->count;
+}
+
+/* One stream, every kind; NAN: it does not fit. */
 static int measure_stream(const lab_stream *stream, double bits, lab_stream_order order, const lab_settings *settings,
-                          uint64_t run, double *numbers)
+                          uint64_t run, take_number *take, double *numbers)
 {
     lab_sequence sequence;
     lab_fitted fitted;
@@ -26,12 +52,11 @@ static int measure_stream(const lab_stream *stream, double bits, lab_stream_orde
     int code = lab_sequence_make(&sequence, stream, order, settings, run);
     for (size_t kind = 0; kind < LAB_STREAM_KINDS && code == VIDI_OK; kind++) {
         numbers[kind] = (double)NAN;
-        code = lab_stream_fit(&fitted, stream, lab_stream_kinds[kind], bits);
+        code = fit(&fitted, stream, lab_stream_kinds[kind], bits);
         if (code < 0 || !fitted.fits)
             continue;
         code = lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run);
-        if (!pass.exceeds)
-            numbers[kind] = (double)pass.lost;
+        numbers[kind] = take(&pass, stream);
     }
     lab_sequence_free(&sequence);
     return code;
@@ -53,7 +78,7 @@ static int measure(const lab_settings *settings, uint64_t run, double bits, lab_
 {
     size_t streams = lab_streams_count(settings->streams);
     for (size_t i = 0; i < streams; i++)
-        LAB_TRY(measure_stream(lab_stream_at(settings->streams, i), bits, order, settings, run,
+        LAB_TRY(measure_stream(lab_stream_at(settings->streams, i), bits, order, settings, run, take_lost,
                                &numbers[i * LAB_STREAM_KINDS]));
     add_sums(numbers, streams, LAB_STREAM_KINDS);
     return VIDI_OK;
@@ -97,42 +122,12 @@ int lab_streams_repeats_measure(const lab_settings *settings, uint64_t run, doub
 
 /* ---- memory ---- */
 
-/* The smallest of the sizes that this kind fits into: its index, or LAB_STREAM_SIZES. */
-static int fit_smallest(lab_fitted *fitted, const lab_stream *stream, const char *kind, size_t *size)
-{
-    fitted->fits = false;
-    for (*size = 0; *size < LAB_STREAM_SIZES; ++*size) {
-        LAB_TRY(lab_stream_fit(fitted, stream, kind, lab_stream_bits[*size]));
-        if (fitted->fits)
-            break;
-    }
-    return VIDI_OK;
-}
-
-static int measure_peaks(const lab_stream *stream, const lab_settings *settings, uint64_t run, double *numbers)
-{
-    lab_sequence sequence;
-    lab_fitted fitted;
-    lab_pass pass;
-    size_t size;
-    int code = lab_sequence_make(&sequence, stream, LAB_FILE_ORDER, settings, run);
-    for (size_t kind = 0; kind < LAB_STREAM_KINDS && code == VIDI_OK; kind++) {
-        numbers[kind] = (double)NAN;
-        code = fit_smallest(&fitted, stream, lab_stream_kinds[kind], &size);
-        if (code < 0 || !fitted.fits)
-            continue;
-        code = lab_stream_pass(&pass, stream, &sequence, &fitted, settings, run);
-        numbers[kind] = (double)pass.peak * 8 / (double)stream->count;
-    }
-    lab_sequence_free(&sequence);
-    return code;
-}
-
 int lab_streams_memory_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     size_t streams = lab_streams_count(settings->streams);
     for (size_t i = 0; i < streams; i++)
-        LAB_TRY(measure_peaks(lab_stream_at(settings->streams, i), settings, run, &numbers[i * LAB_STREAM_KINDS]));
+        LAB_TRY(measure_stream(lab_stream_at(settings->streams, i), SMALLEST, LAB_FILE_ORDER, settings, run, take_peak,
+                               &numbers[i * LAB_STREAM_KINDS]));
     for (size_t kind = 0; kind < LAB_STREAM_KINDS; kind++) /* sizes differ, so there is no sum */
         numbers[streams * LAB_STREAM_KINDS + kind] = (double)NAN;
     return VIDI_OK;
@@ -143,15 +138,14 @@ void lab_streams_memory_judge(const lab_study *study, const lab_settings *settin
 {
     const lab_stream *stream = lab_stream_at(settings->streams, row);
     lab_fitted fitted;
-    size_t size = LAB_STREAM_SIZES;
     (void)study;
     (void)numbers;
-    if (!stream || fit_smallest(&fitted, stream, lab_stream_kinds[column], &size) < 0 || size == LAB_STREAM_SIZES)
+    if (!stream || fit(&fitted, stream, lab_stream_kinds[column], SMALLEST) < 0 || !fitted.fits)
         return;
-    entry->theory = lab_stream_bits[size];
+    double urls = (double)stream->count;
+    entry->theory = (double)fitted.budget * 8 / urls;
     entry->theory_sort = LAB_BOUND;
-    double bytes = (double)stream->count / 8;
-    if (lab_stream_exceeds(entry->measured * bytes, entry->theory * bytes)) {
+    if (lab_stream_exceeds(entry->measured * urls / 8, (double)fitted.budget)) {
         entry->verdict = LAB_FAILS;
         snprintf(entry->remark, sizeof entry->remark, "more than the %g bits that it was given", entry->theory);
     }
@@ -175,7 +169,7 @@ typedef struct expected {
 static void expect_stream(expected *sum, const lab_stream *stream, const char *kind, double bits)
 {
     lab_fitted fitted;
-    lab_theory theory;
+    lab_theory theory = {0, 0, 0};
     if (lab_stream_fit(&fitted, stream, kind, bits) < 0 || !fitted.fits) {
         sum->missing++;
         return;
@@ -183,7 +177,7 @@ static void expect_stream(expected *sum, const lab_stream *stream, const char *k
     sum->known &= lab_kind_theory(&theory, &sum->sort, &fitted.plan, stream->count);
     sum->theory.mean += theory.mean;
     sum->theory.variance += theory.variance;
-    sum->theory.asked += theory.asked;
+    sum->theory.asked += (double)stream->count;
 }
 
 static expected expect_row(const lab_settings *settings, size_t row, const char *kind, double bits)
@@ -193,7 +187,6 @@ static expected expect_row(const lab_settings *settings, size_t row, const char 
     for (size_t i = 0; i < streams; i++)
         if (row == i || row == streams)
             expect_stream(&sum, lab_stream_at(settings->streams, i), kind, bits);
-    sum.known &= sum.theory.asked > 0;
     return sum;
 }
 
@@ -223,9 +216,11 @@ void lab_streams_lost_judge(const lab_study *study, const lab_settings *settings
     expected of = expect_row(settings, row, kind, bits_of(study));
     if (isnan(entry->measured) && of.theory.asked > 0)
         snprintf(entry->remark, sizeof entry->remark, "in some runs it allocated more than its size");
-    if (isnan(entry->measured) || !of.known)
+    if (isnan(entry->measured) || !(of.theory.asked > 0))
         return;
-    if (of.sort == LAB_BOUND)
+    if (!of.known)
+        lab_entry_scale(entry, LAB_PER_MILLION / of.theory.asked);
+    else if (of.sort == LAB_BOUND)
         judge_bound(entry, of.theory);
     else
         lab_entry_count(entry, numbers, of.theory, LAB_PER_MILLION);
