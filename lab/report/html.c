@@ -106,9 +106,9 @@ bool lab_entry_exists(const lab_entry *entry)
     return !isnan(entry->measured) || !isnan(entry->theory) || entry->printed;
 }
 
-#define ROUNDING 1e-9 /* a narrower interval is rounding: all runs gave the same */
+#define ROUNDING 1e-7 /* a narrower interval is rounding: all runs gave the same */
 #define SMALL 1e-5    /* smaller numbers are written with a power of ten, */
-#define LARGE 1e9     /* and larger ones */
+#define LARGE 9.9e8   /* and larger ones; not 1e9, which numbers just below it are rounded to */
 enum { DECIMALS_MOST = 9, DIGITS_MOST = 4, DIGITS_LEAST = 2, USUAL_DIGITS = 4 };
 
 static int exponent_of(double value)

@@ -43,9 +43,8 @@ void lab_report_glossary(FILE *to)
         const char *word, *meaning;
     } words[] = {
         {"HF, k", "Hash functions: as many bits are set in the filter for each URL, unless a table says otherwise."},
-        {"M",
-         "The multiplier of the thesis: a filter for n URLs has m = n·k·M bits. M = 1/ln 2 = 1.44 is the best for a "
-         "given k."},
+        {"M", "The multiplier of the thesis: a filter for n URLs has m = n·k·M bits. With a given number of bits, M = "
+              "1/ln 2 = 1.44 loses the least."},
         {"n, m", "The number of URLs in a filter, and its number of bits."},
         {"false positive", "A new URL that a filter reports as seen. The crawler skips the page, so it is lost."},
         {"lost", "A page that is never fetched because its URL was falsely reported as seen."},
