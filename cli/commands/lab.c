@@ -284,7 +284,8 @@ static int measure_and_report(lab_options *options, cli_words words)
                                  .fill = options->fill,
                                  .ids = words,
                                  .corpus = options->files,
-                                 .streams = options->stream_files};
+                                 .streams = options->stream_files,
+                                 .graph = options->graph_files};
     lab_book book = {.count = 0};
     cli_words ids;
     int status = lab_names_make(&ids, words, lab_experiment_name);
@@ -413,6 +414,10 @@ static const cli_option options_table[] = {
      "unpacked as for --corpus. Results have the names of the files, without folder and ending, but no URL and no "
      "host.",
      0},
+    {"graph", 0, CLI_TEXTS, FIELD(graph_files), "FILE", "graph-*: also crawl the link graph in this file",
+     "Each line has the URL of a page, a tab, and one link of that page, which may be relative to it; a line without a "
+     "tab is a page without links. May be given several times; '-' means standard input. Packed files are unpacked.",
+     0},
     {"fresh", 0, CLI_FLAG, FIELD(fresh), NULL, "Start over, ignoring runs kept by an earlier command", NULL, 0},
     {"csv", 0, CLI_FLAG, FIELD(csv), NULL, "Print CSV: one line per cell, rates in per cent", NULL, 0},
     {"json", 0, CLI_FLAG, FIELD(json), NULL, "Print an array of objects", NULL, 0},
@@ -449,6 +454,7 @@ static const char *takers(const char *option)
         {"seed", "run, report, claims, cell and urls"},
         {"corpus", "run, report, claims, cell and urls"},
         {"streams", "run, report and claims"},
+        {"graph", "run, report and claims"},
         {"csv", "run, claims and cell"},
         {"json", "run, claims and cell"},
         {"raw", "run and cell"},

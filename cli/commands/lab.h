@@ -20,11 +20,13 @@ typedef struct lab_options {
     bool incremental, shuffled, csv, json, raw, fresh;
     cli_words files;        /* of the corpus */
     cli_words stream_files; /* each is a stream */
+    cli_words graph_files;  /* of the link graph */
     cli_words fill;         /* IN=OUT */
     const char *file, *plots, *tables;
     /* made by lab_options_begin */
     lab_corpus *corpus;
     lab_streams *streams;
+    lab_graph *graph;
     lab_keep *keep;
     /* set by lab_run_book */
     double seconds; /* how long measuring took */
@@ -32,8 +34,8 @@ typedef struct lab_options {
 } lab_options;
 
 /*
- * Reads the corpus and the streams, and finds a place for finished runs; the exit status. lab_options_end in every case,
- * also without.
+ * Reads the corpus, the streams and the link graph, and finds a place for finished runs; the exit status.
+ * lab_options_end in every case, also without.
  */
 int lab_options_begin(lab_options *options);
 
@@ -97,6 +99,7 @@ typedef struct lab_report_options {
     cli_words ids;      /* what was asked for */
     cli_words corpus;   /* the files that the URLs come from; none: synthetic URLs */
     cli_words streams;  /* the files that are streams */
+    cli_words graph;    /* the files that the link graph comes from */
     double seconds;     /* how long measuring took */
     bool continued;     /* it used runs of an interrupted command */
 } lab_report_options;

@@ -36,6 +36,17 @@ static void put_corpus(cli_json *json, const lab_corpus *corpus)
     cli_json_close(json, '}');
 }
 
+static void put_graph(cli_json *json, const lab_graph *graph)
+{
+    const char *file;
+    if (!graph)
+        return;
+    cli_json_open(json, "graph", '[');
+    for (size_t i = 0; (file = lab_graph_file(graph, i)); i++)
+        cli_json_string(json, NULL, file);
+    cli_json_close(json, ']');
+}
+
 static void print_object(cli_out *out, const lab_book *book, const lab_table *table, const lab_entry *entry)
 {
     cli_json json = {out, false};
@@ -56,6 +67,7 @@ static void print_object(cli_out *out, const lab_book *book, const lab_table *ta
     cli_json_count(&json, "urls", book->settings.urls);
     cli_json_count(&json, "seed", book->settings.seed);
     put_corpus(&json, book->settings.corpus);
+    put_graph(&json, book->settings.graph);
     cli_json_close(&json, '}');
 }
 
@@ -257,6 +269,27 @@ static void print_streams(cli_out *out, const lab_settings *settings)
                        (unsigned long long)settings->urls);
 }
 
+static const char *corpus_file(const void *corpus, size_t index)
+{
+    return lab_corpus_file(corpus, index);
+}
+
+static const char *graph_file(const void *graph, size_t index)
+{
+    return lab_graph_file(graph, index);
+}
+
+/* Names the first files that something was read from, and counts the others. */
+static void print_files(cli_out *out, const void *of, const char *(*file)(const void *of, size_t index))
+{
+    size_t count = 0;
+    for (; file(of, count); count++)
+        if (count < FILES_NAMED)
+            put_file_name(out, count ? ", " : " ", file(of, count));
+    if (count > FILES_NAMED)
+        cli_out_format(out, " and %zu other files", count - FILES_NAMED);
+}
+
 static void print_workload(cli_out *out, const lab_settings *settings)
 {
     char runs[LAB_RUNS_ROOM];
@@ -264,18 +297,14 @@ static void print_workload(cli_out *out, const lab_settings *settings)
     cli_out_format(out, "\n%c%s of %llu %sURL%s, seed %llu", toupper((unsigned char)runs[0]), runs + 1,
                    (unsigned long long)settings->urls, settings->corpus ? "" : "synthetic ",
                    settings->urls == 1 ? "" : "s", (unsigned long long)settings->seed);
-    if (!settings->corpus) {
-        cli_out_text(out, ".\n");
-        return;
+    if (settings->corpus) {
+        cli_out_format(out, ", from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
+        print_files(out, settings->corpus, corpus_file);
     }
-    size_t count = 0;
-    while (lab_corpus_file(settings->corpus, count))
-        count++;
-    cli_out_format(out, ", from %llu different ones of", (unsigned long long)lab_corpus_count(settings->corpus));
-    for (size_t i = 0; i < count && i < FILES_NAMED; i++)
-        put_file_name(out, i ? ", " : " ", lab_corpus_file(settings->corpus, i));
-    if (count > FILES_NAMED)
-        cli_out_format(out, " and %zu other files", count - FILES_NAMED);
+    if (settings->graph) {
+        cli_out_text(out, "; the link graph is that of");
+        print_files(out, settings->graph, graph_file);
+    }
     cli_out_text(out, ".\n");
 }
 

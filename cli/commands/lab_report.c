@@ -82,6 +82,11 @@ static void write_command(FILE *to, const lab_book *book, const lab_report_optio
         fputs(" --streams ", to);
         write_word(to, slash ? slash + 1 : file);
     }
+    for (size_t i = 0; i < options->graph.count; i++) {
+        const char *file = options->graph.list[i], *slash = strrchr(file, '/');
+        fputs(" --graph ", to);
+        write_word(to, slash ? slash + 1 : file);
+    }
 }
 
 static int write_report(const lab_book *book, const lab_report_options *options, const lab_origin *origin)

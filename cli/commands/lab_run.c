@@ -116,38 +116,66 @@ static lab_keep *make_keep(const lab_options *options)
     return keep;
 }
 
-/* ---- the corpus ---- */
+/* ---- the corpus and the link graph ---- */
 
-/* Adds all lines of the files: the exit status. */
-static int add_lines(lab_corpus *corpus, cli_reader *reader, cli_block *block)
+static int add_url(void *corpus, vidi_str line)
+{
+    return lab_corpus_add(corpus, line);
+}
+
+static int add_link(void *graph, vidi_str line)
+{
+    return lab_graph_add(graph, line);
+}
+
+/* Hands on all lines that the reader has: the exit status. */
+static int add_lines(cli_reader *reader, cli_block *block, int (*add)(void *to, vidi_str line), void *to)
 {
     int status = CLI_OK;
     do {
         status = cli_reader_fill(reader, block);
         for (size_t i = 0; i < block->count && status == CLI_OK; i++) {
-            int error = lab_corpus_add(corpus, block->lines[i]);
+            int error = add(to, block->lines[i]);
             status = error < 0 ? cli_library_error(error) : CLI_OK;
         }
     } while (status == CLI_OK && block->count > 0);
     return status;
 }
 
-static int read_corpus(lab_options *options)
+/* Hands on all lines of the files: the exit status. */
+static int read_files(cli_words files, int (*add)(void *to, vidi_str line), void *to)
 {
     cli_reader reader;
     cli_block block;
-    int error = lab_corpus_make(&options->corpus, (const char *const *)options->files.list, options->files.count);
-    if (error < 0)
-        return cli_library_error(error);
     int status = cli_block_init(&block);
     if (status == CLI_OK)
-        status = cli_reader_init(&reader, options->files, '\n');
+        status = cli_reader_init(&reader, files, '\n');
     if (status == CLI_OK) {
-        status = add_lines(options->corpus, &reader, &block);
+        status = add_lines(&reader, &block, add, to);
         cli_reader_free(&reader);
     }
     cli_block_free(&block);
+    return status;
+}
+
+static int read_corpus(lab_options *options)
+{
+    int error = lab_corpus_make(&options->corpus, (const char *const *)options->files.list, options->files.count);
+    if (error < 0)
+        return cli_library_error(error);
+    int status = read_files(options->files, add_url, options->corpus);
     error = status == CLI_OK ? lab_corpus_end(options->corpus) : VIDI_OK;
+    return error < 0 ? cli_library_error(error) : status;
+}
+
+static int read_graph(lab_options *options)
+{
+    cli_words files = options->graph_files;
+    int error = lab_graph_make(&options->graph, (const char *const *)files.list, files.count);
+    if (error < 0)
+        return cli_library_error(error);
+    int status = read_files(files, add_link, options->graph);
+    error = status == CLI_OK ? lab_graph_end(options->graph) : VIDI_OK;
     return error < 0 ? cli_library_error(error) : status;
 }
 
@@ -197,6 +225,8 @@ int lab_options_begin(lab_options *options)
 {
     options->keep = make_keep(options);
     int status = options->files.count ? read_corpus(options) : CLI_OK;
+    if (status == CLI_OK && options->graph_files.count)
+        status = read_graph(options);
     return status == CLI_OK && options->stream_files.count ? read_streams(options) : status;
 }
 
@@ -207,7 +237,9 @@ void lab_options_end(lab_options *options, int status)
     lab_keep_end(options->keep, status == CLI_OK || status == CLI_CONTRADICTED);
     lab_corpus_free(options->corpus);
     lab_streams_free(options->streams);
+    lab_graph_free(options->graph);
     free(options->files.list);
+    free(options->graph_files.list);
     free(options->stream_files.list);
     free(options->fill.list);
 }
@@ -229,6 +261,7 @@ lab_settings lab_settings_of(const lab_options *options)
         .threads = (unsigned)options->threads,
         .corpus = options->corpus,
         .streams = options->streams,
+        .graph = options->graph,
     };
 }
 

@@ -129,6 +129,8 @@ static int name_contents(const lab_settings *settings, const contents *contents,
             settings->corpus ? (unsigned long long)lab_corpus_mark(settings->corpus) : 0);
     if (settings->streams)
         fprintf(text, "streams %llx\n", (unsigned long long)lab_streams_mark(settings->streams));
+    if (settings->graph)
+        fprintf(text, "graph %llx\n", (unsigned long long)lab_graph_mark(settings->graph));
     for (size_t i = 0; i < contents->cells; i++)
         name_config(text, &contents->configs[i]);
     for (size_t i = 0; wanted && (study = lab_study_at(i)); i++)

@@ -51,6 +51,7 @@ enum lab_fault {
 typedef struct lab_corpus lab_corpus;
 typedef struct lab_streams lab_streams; /* line_streams.h */
 struct lab_study;                       /* study.h */
+typedef struct lab_graph lab_graph;     /* link_graph.h */
 
 /* Progress of everything measured in this run of the program. */
 typedef struct lab_tally {
@@ -64,6 +65,7 @@ typedef struct lab_settings {
     unsigned threads;
     const lab_corpus *corpus;   /* NULL: synthetic URLs */
     const lab_streams *streams; /* for studies of streams; NULL: none */
+    const lab_graph *graph;     /* a link graph from files; NULL: none */
     enum lab_fault fault;
     lab_keep *keep;          /* where finished runs are kept; NULL: nowhere */
     uint64_t part;           /* number of the measurement that they belong to */
@@ -121,6 +123,17 @@ int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed
 uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of the whole corpus */
 const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* its name as given; NULL after the last */
 size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index);
+
+/*
+ * A link graph from files: a page, a tab and one of its links on each line (link_graph.c). Call lab_graph_end after the
+ * last line: it fails if there are no links. Call lab_graph_free in every case; NULL is fine.
+ */
+int lab_graph_make(lab_graph **made, const char *const *files, size_t count);
+int lab_graph_add(lab_graph *graph, vidi_str line);
+int lab_graph_end(lab_graph *graph);
+void lab_graph_free(lab_graph *graph);
+uint64_t lab_graph_mark(const lab_graph *graph);                  /* a hash of the whole graph */
+const char *lab_graph_file(const lab_graph *graph, size_t index); /* its name as given; NULL after the last */
 
 /* The key of the sets of a run. */
 void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
