@@ -115,6 +115,7 @@ _vidi_values() {
     lab:--threads) echo "ANY" ;;
     lab:--corpus) echo "FILE" ;;
     lab:--streams) echo "FILE" ;;
+    lab:--graph) echo "ANY" ;;
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
     lab:--tables) echo "ANY" ;;
@@ -204,7 +205,7 @@ _vidi_options() {
         echo "--urls --kind --json -h --help"
         ;;
     lab)
-        echo "--runs --precision --urls --seed --threads --corpus --streams --fresh --csv --json --raw
+        echo "--runs --precision --urls --seed --threads --corpus --streams --graph --fresh --csv --json --raw
             -o --output --plots --tables --fill --run --kind --hash --k --multiplier --filters --crawls
             --incremental --shuffled -h --help"
         ;;

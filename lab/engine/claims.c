@@ -4,8 +4,9 @@
 
 #include "lab/engine/study.h"
 
-static const lab_claim *const lists[] = {lab_thesis_claims, lab_layers_claims,   lab_notes_claims,   lab_eigen_claims,
-                                         lab_kinds_claims,  lab_revisits_claims, lab_streams_claims, lab_peers_claims};
+static const lab_claim *const lists[] = {lab_thesis_claims,  lab_layers_claims, lab_notes_claims,
+                                         lab_eigen_claims,   lab_kinds_claims,  lab_revisits_claims,
+                                         lab_streams_claims, lab_peers_claims,  lab_graph_claims};
 
 const lab_claim *lab_claim_at(size_t index)
 {

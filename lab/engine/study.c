@@ -9,9 +9,9 @@
 #include "lab/engine/line_streams.h"
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {lab_thesis_costs, lab_thesis_further, lab_layers,          lab_notes,
-                                         lab_eigen,        lab_kinds,          lab_revisit_studies, lab_streams_studies,
-                                         lab_peers,        lab_large};
+static const lab_study *const lists[] = {
+    lab_thesis_costs,    lab_thesis_further,  lab_layers, lab_notes,  lab_eigen, lab_kinds,
+    lab_revisit_studies, lab_streams_studies, lab_peers,  lab_graphs, lab_large};
 
 const lab_study *lab_study_at(size_t index)
 {

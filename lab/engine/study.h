@@ -265,6 +265,7 @@ extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds,
 extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
 extern const lab_study lab_streams_studies[]; /* streams_experiments.c: real URLs in the order of their files */
 extern const lab_study lab_peers[];           /* peers_experiments.c: the filters people use now */
+extern const lab_study lab_graphs[];          /* graph_experiments.c: crawls over link graphs */
 extern const lab_study lab_large[]; /* large_experiments.c: filters of many URLs, measured if they are named */
 
 extern const lab_claim lab_thesis_claims[];
@@ -275,5 +276,6 @@ extern const lab_claim lab_kinds_claims[];
 extern const lab_claim lab_revisits_claims[];
 extern const lab_claim lab_streams_claims[];
 extern const lab_claim lab_peers_claims[];
+extern const lab_claim lab_graph_claims[];
 
 #endif

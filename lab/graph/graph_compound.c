@@ -1,0 +1,148 @@
+/*
+ * How losses compound: pages missing for each page that is directly lost. Depends on how many links a page has, how many
+ * of them stay on the host, how unequal pages are, the order of the crawl and the filter.
+ */
+#include "lab/graph/graph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The blocks of rows of each study: what is shown, and the raw figures that it is made of. */
+enum { MISSING, LOST, EXPECTED_MISSING, EXPECTED_LOST, BLOCKS };
+
+#define RAW_3(a, b, c, what) a what, b what, c what
+#define ROWS_3(a, b, c)                                                                                                \
+    {                                                                                                                  \
+        a, b, c, RAW_3(a, b, c, ": lost directly"), RAW_3(a, b, c, ": expected to be missing"),                        \
+            RAW_3(a, b, c, ": expected to be lost"), NULL                                                              \
+    }
+#define RAW_4(a, b, c, d, what) a what, b what, c what, d what
+#define ROWS_4(a, b, c, d)                                                                                             \
+    {                                                                                                                  \
+        a, b, c, d, RAW_4(a, b, c, d, ": lost directly"), RAW_4(a, b, c, d, ": expected to be missing"),               \
+            RAW_4(a, b, c, d, ": expected to be lost"), NULL                                                           \
+    }
+
+enum { LINKS = 5, SOURCES = LINKS + 2, LOCALITIES = 3, POPULARITIES = 3, FILTERS = 4 };
+
+#define EACH_LINKS "1.7 links", "3 links", "7.6 links", "15 links", "30 links"
+
+const char *const lab_graph_link_columns[] = {EACH_LINKS, NULL};
+const char *const lab_graph_source_columns[] = {EACH_LINKS, "from files", "from files, seeds first", NULL};
+const char *const lab_graph_locality_rows[] = ROWS_3("50 % local", "75 % local", "95 % local");
+const char *const lab_graph_order_rows[] = ROWS_3("breadth first", "per host", "best first");
+const char *const lab_graph_popularity_rows[] = ROWS_3("exponent 2.1", "exponent 2.7", "equally popular");
+const char *const lab_graph_error_rows[] = ROWS_4("4 bits", "6 bits", "8 bits", "12 bits");
+
+static const lab_graph_form by_locality[LOCALITIES][LINKS] = {
+    {{1.7, 0.50, 2.1}, {3, 0.50, 2.1}, {7.6, 0.50, 2.1}, {15, 0.50, 2.1}, {30, 0.50, 2.1}},
+    {{1.7, 0.75, 2.1}, {3, 0.75, 2.1}, {7.6, 0.75, 2.1}, {15, 0.75, 2.1}, {30, 0.75, 2.1}},
+    {{1.7, 0.95, 2.1}, {3, 0.95, 2.1}, {7.6, 0.95, 2.1}, {15, 0.95, 2.1}, {30, 0.95, 2.1}},
+};
+static const lab_graph_form by_popularity[POPULARITIES][LINKS] = {
+    {{1.7, 0.75, 2.1}, {3, 0.75, 2.1}, {7.6, 0.75, 2.1}, {15, 0.75, 2.1}, {30, 0.75, 2.1}},
+    {{1.7, 0.75, 2.7}, {3, 0.75, 2.7}, {7.6, 0.75, 2.7}, {15, 0.75, 2.7}, {30, 0.75, 2.7}},
+    {{1.7, 0.75, 0}, {3, 0.75, 0}, {7.6, 0.75, 0}, {15, 0.75, 0}, {30, 0.75, 0}},
+};
+static const lab_graph_form *const sources[SOURCES] = {&by_locality[1][0],
+                                                       &by_locality[1][1],
+                                                       &by_locality[1][2],
+                                                       &by_locality[1][3],
+                                                       &by_locality[1][4],
+                                                       &lab_graph_of_files,
+                                                       &lab_graph_of_files_seeds_first};
+
+static const lab_graph_filter filters[FILTERS] = {{3, 4}, {3, 6}, {3, 8}, {3, 12}};
+
+/* Crawls for one cell and takes down its raw figures, the blocks of which are `step` apart. */
+static int measure_cell(lab_scene *scene, lab_order order, lab_graph_filter filter, double *cell, size_t step)
+{
+    lab_scene_losses losses;
+    LAB_TRY(lab_scene_crawl(scene, order, filter, &losses));
+    cell[MISSING * step] = losses.missing;
+    cell[LOST * step] = losses.lost;
+    cell[EXPECTED_MISSING * step] = losses.expected.missing;
+    cell[EXPECTED_LOST * step] = losses.expected.lost;
+    return VIDI_OK;
+}
+
+/* A graph for each cell, breadth first. */
+static int measure_forms(const lab_graph_form (*forms)[LINKS], size_t rows, const lab_settings *settings, uint64_t run,
+                         double *numbers)
+{
+    lab_scene scene = {.graph = NULL};
+    int code = VIDI_OK;
+    for (size_t i = 0; i < rows * LINKS && code == VIDI_OK; i++) {
+        code = lab_scene_set(&scene, &forms[i / LINKS][i % LINKS], settings, run);
+        if (code == VIDI_OK)
+            code = measure_cell(&scene, LAB_BREADTH_FIRST, LAB_GRAPH_USUAL, &numbers[i], rows * LINKS);
+    }
+    lab_scene_free(&scene);
+    return code;
+}
+
+/* One graph for each column, and a way to crawl it for each row. */
+typedef struct way {
+    lab_order order;
+    lab_graph_filter filter;
+} way;
+
+static int measure_ways(const way *ways, size_t rows, const lab_settings *settings, uint64_t run, double *numbers)
+{
+    lab_scene scene = {.graph = NULL};
+    int code = VIDI_OK;
+    for (size_t i = 0; i < BLOCKS * rows * SOURCES; i++)
+        numbers[i] = NAN;
+    for (size_t column = 0; column < SOURCES && code == VIDI_OK; column++) {
+        if (lab_scene_pages(settings, sources[column]) == 0)
+            continue;
+        code = lab_scene_set(&scene, sources[column], settings, run);
+        for (size_t row = 0; row < rows && code == VIDI_OK; row++)
+            code = measure_cell(&scene, ways[row].order, ways[row].filter, &numbers[row * SOURCES + column],
+                                rows * SOURCES);
+    }
+    lab_scene_free(&scene);
+    return code;
+}
+
+int lab_graph_locality_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_forms(by_locality, LOCALITIES, settings, run, numbers);
+}
+
+int lab_graph_popularity_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    return measure_forms(by_popularity, POPULARITIES, settings, run, numbers);
+}
+
+int lab_graph_order_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    way ways[LAB_ORDERS];
+    for (size_t i = 0; i < LAB_ORDERS; i++)
+        ways[i] = (way){(lab_order)i, LAB_GRAPH_USUAL};
+    return measure_ways(ways, LAB_ORDERS, settings, run, numbers);
+}
+
+int lab_graph_error_measure(const lab_settings *settings, uint64_t run, double *numbers)
+{
+    way ways[FILTERS];
+    for (size_t i = 0; i < FILTERS; i++)
+        ways[i] = (way){LAB_BREADTH_FIRST, filters[i]};
+    return measure_ways(ways, FILTERS, settings, run, numbers);
+}
+
+void lab_graph_compound_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
+                              lab_entry *entry)
+{
+    size_t rows = lab_study_rows(all->study) / BLOCKS;
+    (void)numbers;
+    if (row >= rows) {
+        lab_graph_hide(entry);
+        return;
+    }
+    const lab_graph_sum missing[] = {lab_graph_sum_of(all, row, column), {.all = NULL}};
+    const lab_graph_sum lost[] = {lab_graph_sum_of(all, LOST * rows + row, column), {.all = NULL}};
+    entry->theory = lab_graph_sum_of(all, EXPECTED_MISSING * rows + row, column).sum /
+                    lab_graph_sum_of(all, EXPECTED_LOST * rows + row, column).sum;
+    lab_graph_quotient(entry, missing, lost);
+}

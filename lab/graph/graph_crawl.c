@@ -1,0 +1,130 @@
+/*
+ * A crawl over a link graph. See graph.h.
+ *
+ * Every link that is found is asked once for each time it is found, as a crawler does that keeps nothing but the set.
+ * What the set answers decides alone whether the page is fetched. Beside it, the crawl remembers which pages were met,
+ * by which it knows what is lost: a page that is "seen" when it is first met. Later links to a lost page change
+ * nothing, because a filter that has said "seen" goes on saying so.
+ */
+#include "lab/graph/graph.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+
+static int make_crawl(lab_crawl *crawl, const lab_graph *graph)
+{
+    memset(crawl, 0, sizeof *crawl);
+    crawl->position = malloc(graph->pages * sizeof *crawl->position);
+    crawl->depth = calloc(graph->pages, sizeof *crawl->depth);
+    crawl->met = malloc(graph->pages * sizeof *crawl->met);
+    crawl->lost = calloc(graph->pages, 1);
+    if (!crawl->position || !crawl->depth || !crawl->met || !crawl->lost)
+        return lab_fail(VIDI_EMEMORY, "no memory for a crawl of %lu pages", (unsigned long)graph->pages);
+    for (uint32_t page = 0; page < graph->pages; page++)
+        crawl->position[page] = LAB_NEVER_MET;
+    return VIDI_OK;
+}
+
+void lab_crawl_free(lab_crawl *crawl)
+{
+    free(crawl->position);
+    free(crawl->depth);
+    free(crawl->met);
+    free(crawl->lost);
+    memset(crawl, 0, sizeof *crawl);
+}
+
+typedef struct crawling {
+    lab_crawl *crawl;
+    const lab_graph *graph;
+    lab_frontier *frontier;
+    vidi_set *set; /* NULL: no losses */
+} crawling;
+
+/* Acts on the set's answer about a page that a link at this depth leads to. */
+static int take_answer(const crawling *of, uint32_t page, uint32_t depth, bool seen)
+{
+    lab_crawl *crawl = of->crawl;
+    if (crawl->position[page] != LAB_NEVER_MET) {
+        if (!seen)
+            return lab_fail(VIDI_EDAMAGED, "the set forgot a page that it was given before");
+        if (!crawl->lost[page])
+            lab_frontier_again(of->frontier, page);
+        return VIDI_OK;
+    }
+    crawl->met[crawl->met_count] = page;
+    crawl->position[page] = crawl->met_count++;
+    crawl->depth[page] = depth;
+    crawl->lost[page] = seen;
+    crawl->lost_count += seen;
+    if (!seen)
+        lab_frontier_push(of->frontier, page);
+    return VIDI_OK;
+}
+
+static int follow_links(const crawling *of, const uint32_t *pages, uint64_t count, uint32_t depth)
+{
+    vidi_str urls[BATCH];
+    uint8_t verdicts[BATCH];
+    of->crawl->asked += count;
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        size_t some = count - done < BATCH ? (size_t)(count - done) : BATCH;
+        for (size_t i = 0; i < some; i++)
+            urls[i] = of->graph->texts.urls[pages[done + i]];
+        if (of->set)
+            LAB_TRY(vidi_add_batch(of->set, urls, some, verdicts));
+        for (size_t i = 0; i < some; i++) {
+            uint32_t page = pages[done + i];
+            bool seen = of->set ? verdicts[i] == VIDI_SEEN : of->crawl->position[page] != LAB_NEVER_MET;
+            LAB_TRY(take_answer(of, page, depth, seen));
+        }
+    }
+    return VIDI_OK;
+}
+
+static int crawl_all(const crawling *of)
+{
+    const lab_graph *graph = of->graph;
+    uint32_t page, given = graph->at_once;
+    LAB_TRY(follow_links(of, graph->seeds, given, 0));
+    for (;;) {
+        while (lab_frontier_pop(of->frontier, &page))
+            LAB_TRY(follow_links(of, graph->to + graph->first[page], graph->first[page + 1] - graph->first[page],
+                                 of->crawl->depth[page] + 1));
+        if (given >= graph->seed_count)
+            return VIDI_OK;
+        LAB_TRY(follow_links(of, graph->seeds + given++, 1, 0));
+    }
+}
+
+int lab_crawl_run(lab_crawl *crawl, const lab_graph *graph, lab_order order, vidi_set *set)
+{
+    crawling of = {.crawl = crawl, .graph = graph, .set = set};
+    LAB_TRY(make_crawl(crawl, graph));
+    int code = lab_frontier_make(&of.frontier, graph, order);
+    if (code == VIDI_OK)
+        code = crawl_all(&of);
+    lab_frontier_free(of.frontier);
+    return code;
+}
+
+int lab_crawl_filtered(lab_crawl *crawl, const lab_graph *graph, lab_order order, lab_graph_filter filter,
+                       const lab_settings *settings, uint64_t run, double *told)
+{
+    vidi_set *set;
+    vidi_stats stats = {.size = sizeof stats};
+    char params[64];
+    memset(crawl, 0, sizeof *crawl);
+    snprintf(params, sizeof params, "k=%u,m=%.0f", filter.k, lab_graph_filter_bits(filter, graph->pages));
+    LAB_TRY(lab_set_make(&set, settings, run, "classic", params, graph->pages));
+    int code = lab_crawl_run(crawl, graph, order, set);
+    if (code == VIDI_OK)
+        code = vidi_stat(set, &stats);
+    *told = stats.expected_lost;
+    vidi_close(set);
+    return code;
+}

@@ -1,0 +1,25 @@
+# A link graph from files beside the synthetic ones: plain, packed, in two files or from standard input.
+for i in $(seq 1 400); do
+    for j in 2 3 5; do
+        printf 'http://www.site%d.org/page/%d\t%d#part\n' $((i % 9)) "$i" $((i * j % 1600))
+    done
+done > links
+head -n 600 links > links-a
+tail -n +601 links > links-b
+xz -k links
+vidi lab run graph-what --urls 2500 --runs 2 --graph links > one
+grep '^from files' one
+tail -n 1 one
+vidi lab run graph-what --urls 2500 --runs 2 --graph links-a --graph links-b > two
+vidi lab run graph-what --urls 2500 --runs 2 --graph - < links > standard
+vidi lab run graph-what --urls 2500 --runs 2 --graph links.xz > packed
+for other in two standard packed; do
+    sed '$d' one > head-one
+    sed '$d' "$other" | cmp - head-one && tail -n 1 "$other"
+done
+vidi lab run graph-told --urls 2500 --runs 2 --graph links --json | sed -n 2p | grep -o '"graph":.*'
+vidi lab run graph-order --urls 2500 --runs 2 --graph links --csv | grep -c 'from files.*,[0-9].*,2,measured'
+vidi lab run graph-what --urls 2500 --runs 2 | grep -c '^from files' || echo "not without --graph"
+try vidi lab run graph-what --graph nothing
+try vidi lab run graph-what --graph /dev/null
+try vidi lab cell --graph links
