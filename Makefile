@@ -20,10 +20,8 @@ LAB_LARGE ?= 1e8
 # Seeds that `make lab-seeds` compares, and options of `vidi lab claims`.
 LAB_SEEDS ?= 1 2 3 4 5
 LAB_SEEDS_OPTIONS ?= --urls 1e6 --runs 100
-# Options of `vidi lab report` for `make lab-report`, such as LAB="--runs 3" for a trial. The study of real URLs reads the
-# files of VIDI_TESTDATA.
+# Options of `vidi lab report` for `make lab-report`, such as LAB="--runs 3" for a trial.
 LAB ?=
-LAB_STREAMS ?= $(addprefix --streams ,$(wildcard $(VIDI_TESTDATA)/corpus/*.txt.zst))
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
@@ -106,9 +104,8 @@ bench-peers: ## compares the lab's own implementations of other filters with pub
 	@bench/compare_peers.sh build lab/peers/compared.inc
 
 lab-report: build ## runs the whole lab and writes docs/lab, and docs/LAB.md from lab/report/LAB.in.md; takes about half an hour
-	@build/vidi lab report $(LAB) $(LAB_STREAMS) -o docs/lab/index.html --tables docs/lab/tables.csv --plots build/lab-plots \
-		--fill lab/report/LAB.in.md=docs/LAB.md
-	@cp build/lab-plots/thesis-5.9.svg build/lab-plots/kinds-recrawl.svg docs/lab/
+	@tools/packages lab-report
+	@tools/lab_report.sh build/vidi $(LAB)
 
 lab-large: build ## measures filters of 1e8 URLs three times: some 3 GB of memory, half an hour; LAB_LARGE=1e7 is quicker
 	@build/vidi lab run 'large-*' --urls $(LAB_LARGE) --runs 3
