@@ -215,7 +215,7 @@ static lab_holding judge_dominators(const lab_claim *claim, const lab_book *book
     char text[LAB_RATIO_ROOM];
     snprintf(sentence, room,
              "With 1.7 links per page and 6 bits, %.2f pages are missing for each page lost, and %.2f were expected; "
-             "among all pairs that were judged, measurement and theory differ most by a factor of %s%s",
+             "of all pairs that were judged, measurement divided by theory is %s where it differs most from 1%s",
              few->measured, few->theory, lab_ratio_text(contest.farthest, text), contest.left_out);
     return contest.relation == LAB_EQUAL        ? LAB_HOLDS
            : contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
@@ -236,7 +236,8 @@ static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char
     lab_contest_judge(&contest, claim->margin);
     char text[LAB_RATIO_ROOM];
     snprintf(sentence, room,
-             "What sets report and what they lost differ at most by a factor of %s; with 1.7 links per page, a set "
+             "What sets report, divided by what they lost, is %s where it differs most from 1; with 1.7 links per "
+             "page, a set "
              "reports %.0f pages in a million, and %.0f more were lost with them%s",
              lab_ratio_text(contest.farthest, text), told->measured, with->measured, contest.left_out);
     lab_comparison on_top = lab_compare(lab_ratio_of_rates(with, told), 0);
@@ -268,7 +269,8 @@ const lab_claim lab_graph_claims[] = {
      .judge = judge_rare},
     {.id = "graph-few",
      .source = "vidi",
-     .text = "With fewer than two links per page, every lost page costs at least one other, which is never found",
+     .text =
+         "With fewer than two links per page, a lost page costs on average at least one other, which is never found",
      .evidence = ORDER,
      .judge = judge_few},
     {.id = "graph-many",

@@ -4,9 +4,8 @@
 #define OURS "vidi"
 #define COMPOUND "pages missing for each page lost"
 #define GRAPHS                                                                                                         \
-    "A 25th of the URLs are the pages of a synthetic graph with 7.6 links per page, 75 % of them within the host, "    \
-    "and "                                                                                                             \
-    "links to a page by a power law of exponent 2.1, unless the table says otherwise. "
+    "A 25th of the URLs are the pages of a synthetic graph with 7.6 links per page, 75 % of them within the host. "    \
+    "On each host, links to a page have a power law of exponent 2.1. Rows and columns say what differs. "
 #define FILTER "The filter has 3 functions and 6 bits per page. "
 #define EXPECTED                                                                                                       \
     "Theory follows from the graph alone: a page is missing if it is lost, or one of the pages that every way to it "  \
@@ -24,8 +23,8 @@ const lab_study lab_graphs[] = {
      .note =
          "A 25th of the URLs are pages. Rows differ from the first one in what their name says. Theory is what was "
          "asked for. Links that may leave their host stay by chance, too, so a few more do than were asked for. The "
-         "exponent is Hill's estimate from the hundredth of the pages with the most links. The last row needs "
-         "--graph.",
+         "exponent is Hill's estimate from the hundredth of the pages with the most links. The exponent that was asked "
+         "for holds on each host; all hosts together have a larger one. The last row needs --graph.",
      .unit = "numbers, or per cent",
      .rows = lab_graph_names,
      .columns = lab_graph_facts,
