@@ -115,7 +115,7 @@ _vidi_values() {
     lab:--threads) echo "ANY" ;;
     lab:--corpus) echo "FILE" ;;
     lab:--streams) echo "FILE" ;;
-    lab:--graph) echo "ANY" ;;
+    lab:--graph) echo "FILE" ;;
     lab:-o | lab:--output) echo "FILE" ;;
     lab:--plots) echo "FOLDER" ;;
     lab:--tables) echo "ANY" ;;

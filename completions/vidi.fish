@@ -264,7 +264,7 @@ complete -c vidi -n '__vidi_is lab' -l seed -x -d 'Seed that all URLs and salts 
 complete -c vidi -n '__vidi_is lab' -l threads -x -d 'Runs at the same time [processors, at most 8]'
 complete -c vidi -n '__vidi_is lab' -l corpus -r -F -d 'Use real URLs from files, one per line'
 complete -c vidi -n '__vidi_is lab' -l streams -r -F -d 'Measure \'streams-...\' with these files of URLs'
-complete -c vidi -n '__vidi_is lab' -l graph -x -d 'graph-*: also crawl the link graph in this file'
+complete -c vidi -n '__vidi_is lab' -l graph -r -F -d 'graph-*: also crawl the link graph in this file'
 complete -c vidi -n '__vidi_is lab' -l fresh -d 'Start over, ignoring runs kept by an earlier command'
 complete -c vidi -n '__vidi_is lab' -l csv -d 'Print CSV: one line per cell, rates in per cent'
 complete -c vidi -n '__vidi_is lab' -l json -d 'Print an array of objects'

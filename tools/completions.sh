@@ -49,7 +49,7 @@ summary() {
 words() {
     case $2 in
     state | like | plots) echo FOLDER ;;
-    tracking | output | corpus | streams | seeds | jsonl | ca-file) echo FILE ;;
+    tracking | output | corpus | streams | graph | seeds | jsonl | ca-file) echo FILE ;;
     scope) echo "host site prefix" ;;
     allow-net) echo "private loopback" ;;
     kind) echo "$kinds" ;;
