@@ -1,7 +1,8 @@
 /*
  * RocksDB's blocked Bloom filter ("FastLocalBloom", its default since format_version 5), which the lab has written from
- * its description (lab/peers/rocksdb_lines.c). Its own classes cannot take part: since RocksDB 7.0 they are internal, and
- * a filter is built once from all keys, while the job here is to ask and add in turn. `make bench-peers` compares both.
+ * its description (lab/peers/rocksdb_lines.c). Its own classes cannot take part: since RocksDB 7.0 they are internal,
+ * and a filter is built once from all keys, while the job here is to ask and add in turn. `make bench-peers` compares
+ * both.
  *
  * URLs are hashed with XXH3, 256 at a time, then prefetched 16 ahead, in 2 MiB pages: as the other peers and vidi.
  */

@@ -1,5 +1,4 @@
-/* What the files of `vidi lab` share: its options, how it measures (lab_run.c) and how it prints (lab_formats.c,
- * lab_report.c). */
+/* What the files of `vidi lab` share: its options, how it measures, and how it prints. */
 #ifndef VIDI_CLI_COMMANDS_LAB_H
 #define VIDI_CLI_COMMANDS_LAB_H
 
@@ -39,7 +38,7 @@ typedef struct lab_options {
  */
 int lab_options_begin(lab_options *options);
 
-/* status: of the whole command; after CLI_OK nothing is left to go on from. */
+/* `status` is that of the whole command; after CLI_OK and CLI_CONTRADICTED the kept runs are deleted. */
 void lab_options_end(lab_options *options, int status);
 
 /* Begins, and measures experiments, or a cell in place of them. lab_book_free in every case. The exit status. */
@@ -55,12 +54,12 @@ typedef const char *lab_name_at(const void *context, size_t index);
 lab_name_at lab_experiment_name, lab_claim_name;
 
 /*
- * The names that the words mean, each once, in an array with room for all names; free its list in every case. A word that
- * means none is an error. CLI_OK or CLI_ERROR.
+ * The names that the words stand for, each once, in an array with room for all names; free its list in every case. A
+ * word that stands for none is an error. CLI_OK or CLI_ERROR.
  */
 int lab_names_make(cli_words *names, cli_words words, lab_name_at *next);
 
-/* Adds the names that the word means, unless they are there; how many it means. */
+/* Adds the names that the word stands for, unless they are there. Returns how many it stands for. */
 size_t lab_names_add(cli_words *names, const char *word, lab_name_at *next);
 
 /* ---- lab_apart.c ---- */
@@ -104,7 +103,7 @@ typedef struct lab_report_options {
     bool continued;     /* it used runs of an interrupted command */
 } lab_report_options;
 
-/* Whether a page can be put there, before anything is measured for it. The exit status. */
+/* Checks that everything can be written, before anything is measured. The exit status. */
 int cli_lab_report_ready(const lab_report_options *options);
 
 /* The book as a page. The exit status. */

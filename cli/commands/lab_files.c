@@ -53,8 +53,8 @@ static int write_file(const lab_page *page, const char *name, int flags, const c
 }
 
 /*
- * Beside it first: a file that was there stays until the new one is whole. What is no file is written as it is. Without
- * `keep` it only tries whether that can be done.
+ * Writes a file beside it first, so that an existing file stays until the new one is complete. Devices and pipes are
+ * written to directly. Without `keep`, only checks that the file can be written.
  */
 static int save(const lab_page *page, const char *name, bool keep)
 {

@@ -37,7 +37,7 @@ static void tell_problem(void *context, size_t line, const char *sentence)
     cli_error("%s, line %zu: %s", (const char *)context, line, sentence);
 }
 
-/* Fills a template and writes the result; without `output`, it only tries. */
+/* Fills a template, and writes the result if `write` is set; otherwise it only checks the placeholders. */
 static int fill(const char *template, const lab_figures *figures, const char *output, bool write)
 {
     lab_page text, filled;
@@ -61,7 +61,7 @@ static int fill(const char *template, const lab_figures *figures, const char *ou
 
 /* ---- vidi lab report --fill IN=OUT ---- */
 
-/* The template's name, which is to be freed, and the file to write; NULL: there is no memory, or it is not of that form. */
+/* Splits IN=OUT: the template's name, which the caller frees, and the file to write; NULL after an error message. */
 static char *template_of(const char *word, const char **output)
 {
     const char *sign = strchr(word, '=');

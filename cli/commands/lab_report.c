@@ -102,7 +102,10 @@ static int write_report(const lab_book *book, const lab_report_options *options,
     return status;
 }
 
-/* The figures as CSV, the report and the texts. Texts come last: if one of them cannot be filled, the figures are there for another try. */
+/*
+ * The figures as CSV, the report and the texts. Texts come last: if one of them cannot be filled, the figures are there
+ * for another try.
+ */
 static int write_pages(const lab_book *book, const lab_report_options *options, const lab_origin *origin)
 {
     lab_page page;

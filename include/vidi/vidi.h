@@ -15,8 +15,8 @@
  *  - Remove only URLs that this set answered VIDI_NEW for. Removing a URL that was falsely "seen" takes away bits that
  *    belong to another one.
  *  - The default hash is keyed with a secret that is drawn for each set. Hash functions without a key (hash=jenkins,
- *    oaat, murmur2, murmur3, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which pages you
- *    lose; vidi_stats.hash_trust tells.
+ *    oaat, murmur2, murmur3, md5, sha1), and xxh3, which is not safe against attacks, let a hostile site choose which
+ *    pages you lose; vidi_stats.hash_trust tells.
  *  - A set belongs to the process that made it. After fork() a child may call vidi_write, vidi_write_with,
  *    vidi_piece_write, vidi_piece_state and vidi_close on a set in memory, if no call was running on the set at the fork; no other
  *    function, and none on a set in a folder. The child does not keep the lock of a set that its parent writes to. Its

@@ -1,6 +1,7 @@
 /*
- * A database as the baseline (the eigenvalue paper, section 3: "its time efficiency is extremely low", and it takes many
- * resources). SQLite with a unique index, in memory and in a file, compared with an exact hash table and with filters.
+ * A database as the baseline (the eigenvalue paper, section 3: "its time efficiency is extremely low", and it takes
+ * many resources). SQLite with a unique index, in memory and in a file, compared with an exact hash table and with
+ * filters.
  *
  * A stream has every URL twice, in random order. Each step inserts its URL or finds that it is there: INSERT OR IGNORE
  * into an indexed table, or vidi_add, one at a time. The database is given every advantage: statements are prepared, a

@@ -1,8 +1,8 @@
 /*
  * eigen-growth: "if the amount of data collected is large, the advantage [...] will be more obvious" (the eigenvalue
- * paper, section 3). A quarter, a half and all of n URLs are inserted, ten pages of each site: into filters of one size,
- * which fill up, or into filters in proportion to the URLs. Further pages of the same sites and pages of other sites are
- * looked up.
+ * paper, section 3). A quarter, a half and all of n URLs are inserted, ten pages of each site: into filters of one
+ * size, which fill up, or into filters in proportion to the URLs. Further pages of the same sites and pages of other
+ * sites are looked up.
  *
  * Features do nothing for pages of known sites. For those of other sites they help until their letters are known too:
  * three letters make 17,576 features, and the more sites there are, the more of them are known.

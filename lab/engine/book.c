@@ -21,7 +21,7 @@ typedef struct contents {
 typedef struct wanted {
     const char *const *ids; /* an empty list stands for all */
     size_t count;
-    bool streams; /* there are some */
+    bool streams; /* whether the settings have streams */
 } wanted;
 
 static bool is_named(const wanted *wanted, const char *id)
@@ -98,7 +98,7 @@ static int check_corpus(const lab_settings *settings, const contents *contents)
     return settings->corpus ? lab_corpus_suffices(settings->corpus, settings->urls, needed) : VIDI_OK;
 }
 
-/* An error before anything is measured, and not after an hour. */
+/* Finds missing streams before anything is measured, instead of after an hour. */
 static int check_streams(const lab_settings *settings, const wanted *wanted)
 {
     const lab_study *study;

@@ -1,4 +1,4 @@
-/* The claims of all papers in one list. See study.h. */
+/* The claims of all papers and studies in one list. See study.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -34,7 +34,7 @@ typedef struct values {
     bool wide;
 } values;
 
-_Static_assert(LAB_K_MAX == VIDI__INSIDE_K_MAX, "the lab knows how many functions there can be");
+_Static_assert(LAB_K_MAX == VIDI__INSIDE_K_MAX, "salts of every function have room");
 
 struct lab_bench {
     const lab_plan *plan;

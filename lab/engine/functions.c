@@ -68,7 +68,7 @@ static bool takes_remainders(const char *functions)
     return false;
 }
 
-/* Functions with a key get another one in every epoch and member. */
+/* Functions with a key: it differs in every epoch and member, so their places differ too. */
 static bool has_key(vidi_str name)
 {
     return (name.len == 5 && memcmp(name.ptr, "sip13", 5) == 0) || (name.len == 4 && memcmp(name.ptr, "xxh3", 4) == 0);

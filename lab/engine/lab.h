@@ -74,9 +74,9 @@ typedef struct lab_settings {
     void (*progress)(void *context, const lab_tally *tally); /* called by one thread at a time; may be NULL */
     void *context;
     /*
-     * Makes a run of a timed study in a process of its own, with these settings, and fills in its numbers. The layout of
-     * a process in memory changes times by a tenth, so times of one process tell too little. NULL: all runs are made in
-     * this process.
+     * Makes a run of a timed study in a process of its own, with these settings, and fills in its numbers. The layout
+     * of a process in memory changes times by a tenth, so times of one process tell too little. NULL: all runs are made
+     * in this process.
      */
     int (*run_apart)(void *context, const struct lab_study *study, const struct lab_settings *settings, uint64_t run,
                      double *numbers);
@@ -200,8 +200,8 @@ bool lab_config_same(const lab_config *a, const lab_config *b);
 const char *lab_config_set(const lab_config *config, char *params, size_t room);
 
 /*
- * The salts with which a run's set of this configuration hashes, in one filter of one epoch (crawl): one for each of its
- * k functions. There is room for LAB_K_MAX. Returns how many there are, 0 for functions without salts, or an error.
+ * The salts with which a run's set of this configuration hashes, in one filter of one epoch (crawl): one for each of
+ * its k functions. There is room for LAB_K_MAX. Returns how many there are, 0 for functions without salts, or an error.
  */
 enum { LAB_SALT_BYTES = 24 };
 int lab_salts(const lab_config *config, const lab_settings *settings, uint64_t run, unsigned epoch, unsigned member,
@@ -307,8 +307,8 @@ uint64_t lab_total(const lab_results *results, size_t cell); /* of all its runs 
 double lab_precision_of(const char *table, double precision);
 
 /*
- * How many of settings->runs a configuration needs for its precision. Follows from theory alone, so chance has no part in
- * when measuring ends. Depends neither on what else is measured nor on how often the configuration occurs.
+ * How many of settings->runs a configuration needs for its precision. Follows from theory alone, so chance has no part
+ * in when measuring ends. Depends neither on what else is measured nor on how often the configuration occurs.
  */
 uint64_t lab_config_runs(const lab_config *config, const lab_settings *settings);
 

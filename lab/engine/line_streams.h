@@ -1,6 +1,6 @@
 /*
- * Streams: files of URLs, line after line and with their repeats, as a crawler met them. A corpus (lab.h) keeps each URL
- * once and has no order; a stream keeps every line in its place.
+ * Streams: files of URLs, line after line and with their repeats, as a crawler met them. A corpus (lab.h) keeps each
+ * URL once and has no order; a stream keeps every line in its place.
  *
  * Whether a line is the first of its URL is decided by an exact set of the URLs' bytes. URLs are numbered from 0 in the
  * order in which the file first has them, so line i is the first of its URL if its number is larger than all before it.
@@ -17,7 +17,7 @@ typedef struct lab_stream {
     uint64_t count;       /* of different URLs */
     const uint32_t *urls; /* [lines]: the number of the URL on each line */
     uint64_t lines;
-    uint64_t extremes[3]; /* numbers of URLs: the longest, with the most parts, with most behind the last '/' */
+    uint64_t extremes[3]; /* URLs: the longest, the one with the most parts, the one with most behind its last '/' */
     uint64_t mark;        /* a hash of the lines */
 } lab_stream;
 
@@ -31,7 +31,7 @@ static inline vidi_str lab_stream_url(const lab_stream *stream, uint64_t number)
  * last file. Empty lines do not count. Of every file, the first `most` lines are taken. Call lab_streams_free in every
  * case, also after an error; NULL is fine.
  */
-enum { LAB_STREAM_FULL = 1 }; /* this file's further lines will be ignored */
+enum { LAB_STREAM_FULL = 1 }; /* further lines of this file are ignored */
 
 int lab_streams_make(lab_streams **made, uint64_t most);
 int lab_streams_begin(lab_streams *streams, const char *file);

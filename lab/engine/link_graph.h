@@ -27,7 +27,7 @@ static inline uint64_t lab_graph_links(const lab_graph *graph)
     return graph->first[graph->pages];
 }
 
-/* The pages that a crawl without losses reaches from the seeds, marked with 1; how many are there. */
+/* Marks the pages that a crawl without losses reaches from the seeds with 1, and counts them. */
 uint32_t lab_graph_reached(const lab_graph *graph, uint8_t *reached, uint32_t *queue);
 
 /* Frees what the graph holds, not the graph itself. */

@@ -2,12 +2,12 @@
  * How many runs a figure needs until its 95 % interval is narrow enough.
  *
  * Whoever stops as soon as the interval happens to be narrow stops at lucky moments, and the figures are biased. So the
- * number of runs is fixed ahead: for configurations by theory, for studies by their first ten runs (Stein's two stages).
- * It follows from the settings and the seed, whatever is measured beside it and by however many threads.
+ * number of runs is fixed ahead: for configurations by theory, for studies by their first ten runs (Stein's two
+ * stages). It follows from the settings and the seed, whatever is measured beside it and by however many threads.
  *
- * A figure that is evidence for a claim needs more. Ratios are judged with 99 % intervals, many pairs at once, which must
- * be no wider than the claim's margin (judging.h): for 64 pairs, half of it is 3.9 * sqrt(2) standard deviations of one
- * figure, so the 95 % interval of that figure must be within a sixth of the margin.
+ * A figure that is evidence for a claim needs more. Ratios are judged with 99 % intervals, many pairs at once, which
+ * must be no wider than the claim's margin (judging.h): for 64 pairs, half of it is 3.9 * sqrt(2) standard deviations
+ * of one figure, so the 95 % interval of that figure must be within a sixth of the margin.
  */
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-enum { K_MOST = 64 };
 #define SLACK 1.05 /* a stage is made for a little less than its share of the error rate */
 
 lab_chance lab_chance_of(uint64_t urls, double m, unsigned k)
@@ -34,7 +33,7 @@ double lab_fewest_bits(uint64_t urls, double rate, unsigned k)
 lab_stage lab_smallest_stage(uint64_t urls, double rate)
 {
     lab_stage best = {INFINITY, 1};
-    for (unsigned k = 1; k <= K_MOST; k++) {
+    for (unsigned k = 1; k <= LAB_K_MAX; k++) {
         double m = lab_fewest_bits(urls, rate, k);
         if (m < best.m)
             best = (lab_stage){m, k};
@@ -67,15 +66,14 @@ static double cut_off(lab_chance of, double most)
     if (!(of.variance > 0))
         return fmin(of.mean, most);
     double spread = sqrt(of.variance), d = (most - of.mean) / spread;
-    double density = exp(-d * d / 2) / sqrt(2 * acos(-1)), above = erfc(d / sqrt(2)) / 2;
+    double density = exp(-d * d / 2) / sqrt(2 * M_PI), above = erfc(d / sqrt(2)) / 2;
     return of.mean - spread * (density - d * above);
 }
 
-/* One stage: `before` are the stages before it, `come` of the `asked` URLs reach it, and that is its rate afterwards. */
 typedef struct step {
-    lab_chance before, own;
+    lab_chance before, own; /* rates: of all stages before it together, and of this one when it is full */
     lab_stage stage;
-    double asked, come;
+    double asked, come; /* URLs that are looked up while it is the last stage, and those of them that reach it */
 } step;
 
 typedef void see_step(const step *step, void *context);

@@ -156,8 +156,8 @@ static void leave_out(const lab_numbers *numbers, uint64_t runs)
 }
 
 /*
- * Two stages: a fixed number of first runs, then as many more as they show to be necessary (Stein). Times that must come
- * from one process are measured in one stage.
+ * Two stages: a fixed number of first runs, then as many more as they show to be necessary (Stein). Times that must
+ * come from one process are measured in one stage.
  */
 static int run_in_stages(lab_numbers *numbers, uint64_t most)
 {

@@ -112,7 +112,7 @@ size_t lab_study_columns(const lab_study *study);
 /* All numbers of all runs: [run * cells + cell]. */
 struct lab_numbers {
     const lab_study *study;
-    lab_study *own;        /* what `study` points to if its rows are streams; otherwise NULL */
+    lab_study *own;        /* the copy that `study` points to if its rows are streams; otherwise NULL */
     lab_settings settings; /* with the number of runs that were made */
     double *numbers;
 };
@@ -195,8 +195,9 @@ typedef struct lab_book {
 } lab_book;
 
 /*
- * Measures the named experiments, or all but those that must be named if no name is given. The caller must have checked the names. Cells that this
- * build cannot measure are left out, and their verdict says so. Call lab_book_free in every case.
+ * Measures the named experiments. Without names, measures all but those that are measured only if they are named. The
+ * caller must have checked the names. Cells that this build cannot measure are left out, and their verdict says so.
+ * Call lab_book_free in every case.
  */
 int lab_book_measure(lab_book *book, const char *const *ids, size_t count, const lab_settings *settings);
 
@@ -240,8 +241,7 @@ struct lab_claim {
     const char *text;        /* the claim in our words: a sentence without its full stop */
     const char *evidence;    /* identifiers of tables, separated by spaces */
     lab_claim_judge *judge;
-    double
-        margin; /* differences up to this share count as none: stated here, before anything is measured (judging.h) */
+    double margin;             /* differences up to this share count as none (judging.h) */
     const char *margin_reason; /* why this margin, for the report; NULL: one of the usual margins, or none */
 };
 
@@ -266,7 +266,7 @@ extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what ne
 extern const lab_study lab_streams_studies[]; /* streams_experiments.c: real URLs in the order of their files */
 extern const lab_study lab_peers[];           /* peers_experiments.c: the filters people use now */
 extern const lab_study lab_graphs[];          /* graph_experiments.c: crawls over link graphs */
-extern const lab_study lab_large[]; /* large_experiments.c: filters of many URLs, measured if they are named */
+extern const lab_study lab_large[];           /* large_experiments.c: filters of very many URLs */
 
 extern const lab_claim lab_thesis_claims[];
 extern const lab_claim lab_layers_claims[];

@@ -32,7 +32,8 @@
  * probability P = g^s (1-z)^(k-s) (1-y)^(k-s). The marks of shared functions fall into both filters, the others into
  * one. A place is zero in U if no mark of those that count for U falls on it, so
  *
- *   E U = (1-1/m)^|U|    Cov(U, V) = [(1-1/m)^|U or V| - E U E V + (m-1) ((1-2/m)^|U and V| (1-1/m)^|U xor V| - E U E V)] / m
+ *   E U = (1-1/m)^|U|
+ *   Cov(U, V) = [(1-1/m)^|U or V| - E U E V + (m-1) ((1-2/m)^|U and V| (1-1/m)^|U xor V| - E U E V)] / m
  *
  * and Var P = sum of dP/dU dP/dV Cov(U, V).
  */

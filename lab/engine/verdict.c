@@ -57,7 +57,7 @@ lab_fit lab_fit_of(double count, double runs, lab_theory theory)
  */
 static lab_theory with_shared_urls(const lab_results *results, const lab_config *config, double runs, lab_theory theory)
 {
-    if (results->settings.corpus && strchr(config->functions, '+'))
+    if (results->settings.corpus && lab_functions_unsalted(config->functions))
         theory.variance *= runs;
     return theory;
 }
@@ -254,8 +254,8 @@ static double mean_of(const lab_results *results, size_t cell, uint64_t runs)
 }
 
 /*
- * The squared correlation of two cells' sums, minus what chance alone would give: estimated from the runs that they have
- * in common, which are all runs of the one and a part of the other's.
+ * The squared correlation of two cells' sums, minus what chance alone would give: estimated from the runs that they
+ * have in common, which are all runs of the one and a part of the other's.
  */
 static double correlation_squared(const lab_results *results, size_t a, size_t b)
 {

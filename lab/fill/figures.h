@@ -10,7 +10,8 @@
  *   claim,thesis-best-k,"the thesis, section 5.4",,,,,,,holds,,,
  *
  * A fact about the run is a number (measured) or a text (column); "about,duration,continued" is a run that continued an
- * interrupted one and has lasted longer. The documentation is filled from these lines alone, so that a test can fill it again without measuring anything.
+ * interrupted one and has lasted longer. The documentation is filled from these lines alone, so that a test can fill it
+ * again without measuring anything.
  */
 #ifndef VIDI_LAB_FILL_FIGURES_H
 #define VIDI_LAB_FILL_FIGURES_H

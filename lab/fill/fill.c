@@ -4,8 +4,9 @@
  *   {{ID|ROW|COLUMN}}                the measured value with three significant digits
  *   {{ID|ROW|COLUMN|FIELD|FORMAT}}   another field: measured, theory, published, low, high, runs, z or verdict
  *   {{ratio CELL : CELL|FORMAT}}     the quotient of two cells
- *   {{count WHAT PATTERN...}}        how many cells of the experiments that match a pattern: a verdict, "cells", "tested"
- *                                    (against theory), "published", "chance", "tolerance", "fitted" or "unjudged"
+ *   {{count WHAT PATTERN...}}        how many cells of the experiments that match a pattern: WHAT is a verdict,
+ *                                    "cells", "tested" (against theory), "published", "chance", "tolerance", "fitted" or
+ *                                    "unjudged"
  *   {{claims HOLDING PATTERN...}}    how many claims: "holds", "does not hold", "all" ...; without a pattern, of all
  *   {{about FACT|FORMAT}}            a fact about the run: lab_figures_fact
  *

@@ -164,10 +164,9 @@ lab_judge_entry_beside lab_graph_whose_judge;
  * graph_compound.c. After the rows that are shown come rows of the same cells' raw figures: pages lost directly, and
  * expected pages missing and lost. They serve the judging and --raw, and are in no table.
  */
-extern const char *const lab_graph_link_columns[],
-    *const lab_graph_source_columns[], *const lab_graph_locality_rows[], *const lab_graph_order_rows[],
-                                                                             *const lab_graph_error_rows[],
-                                                                                 *const lab_graph_popularity_rows[];
+extern const char *const lab_graph_link_columns[], *const lab_graph_source_columns[];
+extern const char *const lab_graph_locality_rows[], *const lab_graph_order_rows[];
+extern const char *const lab_graph_error_rows[], *const lab_graph_popularity_rows[];
 lab_measure_run lab_graph_locality_measure, lab_graph_order_measure, lab_graph_error_measure,
     lab_graph_popularity_measure;
 lab_judge_entry_beside lab_graph_compound_judge;

@@ -237,8 +237,7 @@ static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char
     char text[LAB_RATIO_ROOM];
     snprintf(sentence, room,
              "What sets report, divided by what they lost, is %s where it differs most from 1; with 1.7 links per "
-             "page, a set "
-             "reports %.0f pages in a million, and %.0f more were lost with them%s",
+             "page, a set reports %.0f pages in a million, and %.0f more were lost with them%s",
              lab_ratio_text(contest.farthest, text), told->measured, with->measured, contest.left_out);
     lab_comparison on_top = lab_compare(lab_ratio_of_rates(with, told), 0);
     if (contest.relation == LAB_ABOVE || contest.relation == LAB_BELOW || on_top == LAB_NOT_MORE)

@@ -1,6 +1,6 @@
 /*
- * How losses compound: pages missing for each page that is directly lost. Depends on how many links a page has, how many
- * of them stay on the host, how unequal pages are, the order of the crawl and the filter.
+ * How losses compound: pages missing for each page that is directly lost. Depends on how many links a page has, how
+ * many of them stay on the host, how unequal pages are, the order of the crawl and the filter.
  */
 #include "lab/graph/graph.h"
 

@@ -1,6 +1,6 @@
 /*
- * When pages are lost: by the tenth of the crawl in which they are met, and how that compares with what the set reports.
- * The order of the crawl plays no part, because a filter knows only how many URLs it has.
+ * When pages are lost: by the tenth of the crawl in which they are met, and how that compares with what the set
+ * reports. The order of the crawl plays no part, because a filter knows only how many URLs it has.
  */
 #include "lab/graph/graph.h"
 

@@ -39,7 +39,7 @@ enum {
     EACH_URL = 256    /* fewer URLs are summed up one by one */
 };
 #define AVOIDS (63.0 / 64)      /* the probability that a URL does not set a given bit of a lane */
-#define AVOIDS_BOTH (62.0 / 64) /* ... nor another given bit */
+#define AVOIDS_BOTH (62.0 / 64) /* the probability that it sets neither of two given bits */
 
 /* Rows of a partition, and how many partitions have so many. */
 typedef struct share {

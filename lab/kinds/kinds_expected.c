@@ -25,7 +25,7 @@
 #include "lab/engine/stage_theory.h"
 #include "lab/kinds/kinds.h"
 
-enum { MEMBERS = 2, COUNTER_BITS = 4, LAYERS = 4, LANES = 8, LINE_BYTES = 64, K_MOST = 64 };
+enum { MEMBERS = 2, COUNTER_BITS = 4, LAYERS = 4, LANES = 8, LINE_BYTES = 64 };
 
 static bool is(const char *kind, const char *name)
 {
@@ -108,7 +108,7 @@ static double bloom_bits(uint64_t urls, double error)
 static double eigen_bits(uint64_t urls, double error)
 {
     double least = INFINITY;
-    for (unsigned k = 1; k <= K_MOST; k++) {
+    for (unsigned k = 1; k <= LAB_K_MAX; k++) {
         unsigned d = k < 3 ? 1 : k / 3;
         least = fmin(least, lab_fewest_bits(urls, error, k) * (k + d) / k);
     }

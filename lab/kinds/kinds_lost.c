@@ -3,8 +3,8 @@
  * (vidi_plan), insert n URLs, and count those that are VIDI_SEEN as lost. A second table has the losses that the set
  * itself reports (vidi_stats.expected_lost), which is all that a user ever sees.
  *
- * Theory is derived from how the sets are made (kinds_expected.c). `eigen` and `multilayer` have an upper bound instead,
- * because their losses depend on how similar the URLs are.
+ * Theory is derived from how the sets are made (kinds_expected.c). `eigen` and `multilayer` have an upper bound
+ * instead, because their losses depend on how similar the URLs are.
  */
 #include <math.h>
 #include <stdio.h>

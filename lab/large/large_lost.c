@@ -1,10 +1,10 @@
 /*
- * Filters of a hundred million URLs, which the tables of the papers are far from: does theory still hold, where m has 30
- * bits and counts are in the millions?
+ * Filters of a hundred million URLs, which the tables of the papers are far from: does theory still hold, where m has
+ * 30 bits and counts are in the millions?
  *
- * The other experiments keep the hash values of a run in memory, 100 bytes a URL and more. Here URLs are made on the fly,
- * in batches that go through the public interface into all sets at once: memory is that of the sets alone, about 12
- * bytes a URL. Hash functions of 32 bits have too few values for such filters, and the library refuses them. So the
+ * The other experiments keep the hash values of a run in memory, 100 bytes a URL and more. Here URLs are made on the
+ * fly, in batches that go through the public interface into all sets at once: memory is that of the sets alone, about
+ * 12 bytes a URL. Hash functions of 32 bits have too few values for such filters, and the library refuses them. So the
  * papers' configurations have a function of 128 bits in place of Jenkins's.
  */
 #include <math.h>

@@ -4,8 +4,8 @@
  *   classic    one array of m bits for whole URLs
  *   layered    an array of m bits for each segment of the longest URL so far, and one for the XOR of the addresses
  *
- * m = n ln(1/p) / (ln 2)^2 with p = 0.05, and k = 4: (m/n) ln 2, rounded down. Address j is MurmurHash3 with seed j, as a
- * signed number, modulo m. Addresses are XORed after they were reduced, and the XOR is reduced again, so that it lies
+ * m = n ln(1/p) / (ln 2)^2 with p = 0.05, and k = 4: (m/n) ln 2, rounded down. Address j is MurmurHash3 with seed j, as
+ * a signed number, modulo m. Addresses are XORed after they were reduced, and the XOR is reduced again, so that it lies
  * in the array whatever m is; but it is not spread evenly:
  *
  *   0          2^(b+1)-m        2^b         m             2^b is the largest power of two up to m
@@ -41,7 +41,7 @@ void lab_program_split(lab_program_url *cut, vidi_str url);
 
 uint64_t lab_program_address(vidi_str text, uint32_t function, uint64_t m);
 
-/* Splits a URL and finds the addresses of its segments in arrays of m bits; the second, those of the whole. */
+/* Splits a URL and finds the addresses of its segments in arrays of m bits; then those of the whole URL. */
 void lab_program_read(lab_program_url *read, vidi_str url, uint64_t m);
 void lab_program_read_whole(lab_program_url *read, uint64_t m);
 
@@ -86,8 +86,8 @@ typedef struct lab_program_tally {
     lab_layers_map urls;                 /* by the XOR of their segments' hashes */
     lab_layers_map classes;              /* by number of segments, and XOR of all segments but the last */
     double marks[LAB_PROGRAM_REGIONS];   /* bits set in each region of the last array, as often as they are set */
-    double fills[LAB_PROGRAM_REGIONS];   /* of the regions, and */
-    double layers[LAB_PROGRAM_SEGMENTS]; /* of the layers; both set by lab_program_tally_end */
+    double fills[LAB_PROGRAM_REGIONS];   /* share of set bits in each region; set by lab_program_tally_end */
+    double layers[LAB_PROGRAM_SEGMENTS]; /* share of set bits in each layer; set by lab_program_tally_end */
 } lab_program_tally;
 
 /* Call lab_program_tally_free in every case. */

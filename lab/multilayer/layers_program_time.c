@@ -1,7 +1,7 @@
 /*
  * layers-program-time: the times of the paper's own program. It inserts all rows into filters that are made for half of
- * them, and then looks up a random half of the same rows. So no lookup ends early: every URL is there. A segment that is
- * found is hashed a second time for the XOR.
+ * them, and then looks up a random half of the same rows. So no lookup ends early: every URL is there. A segment that
+ * is found is hashed a second time for the XOR.
  */
 #include "lab/multilayer/layers_program.h"
 

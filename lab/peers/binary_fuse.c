@@ -2,16 +2,16 @@
  * A binary fuse filter (Graf, Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022).
  *
  * An array of places with f bits each. A key has three (or four) places in three (or four) successive segments, one in
- * each, and a fingerprint of f bits. The array is filled so that the XOR of a key's places is its fingerprint; any other
- * key has that property with probability 2^-f.
+ * each, and a fingerprint of f bits. The array is filled so that the XOR of a key's places is its fingerprint; any
+ * other key has that property with probability 2^-f.
  *
  *   | segment | segment | segment | segment | ...        all segments have the same power of two as length
  *        *         *         *                           a key begins in one of them, all but the last two or three
  *
  * It is built once from all keys: while some place belongs to one key alone, that key is put on a stack, and leaves its
- * other places. In reverse order, each key's own place is set so that the XOR is right. If keys are left over that share
- * all their places, it is tried again with another seed. The lengths of the array and of the segments are those of the
- * paper: 1.125 places a key for three, 1.075 for four, and more for few keys.
+ * other places. In reverse order, each key's own place is set so that the XOR is right. If keys are left over that
+ * share all their places, it is tried again with another seed. The lengths of the array and of the segments are those
+ * of the paper: 1.125 places a key for three, 1.075 for four, and more for few keys.
  *
  * Until it is frozen the filter has to keep all keys, and while it is built, two numbers and a counter for each place
  * and a stack of the keys. After that only the array is left. Nothing can be added, removed or listed.
@@ -126,7 +126,9 @@ static void set_sizes(lab_fuse *filter)
 
 /* ---- places and fingerprints ---- */
 
-/* Two words that differ with each seed: the first has the places; the second the fingerprint, and above it one offset. */
+/*
+ * Two words that differ with each seed: the first has the places; the second the fingerprint, and above it one offset.
+ */
 typedef struct spread {
     uint64_t places, tag;
 } spread;
@@ -137,7 +139,9 @@ static inline spread spread_of(const lab_fuse *filter, uint64_t key)
     return (spread){places, lab_mix(places + UINT64_C(0x9e3779b97f4a7c15))};
 }
 
-/* The first place lies anywhere; each further one in the next segment, at an offset that other bits of the hash change. */
+/*
+ * The first place lies anywhere; each further one in the next segment, at an offset that other bits of the hash change.
+ */
 static inline uint64_t place_of(const lab_fuse *filter, spread of, unsigned number)
 {
     uint64_t first = lab_scale(of.places, filter->starts), offset;

@@ -8,9 +8,9 @@
  *                                   bucket 2 = hash(fingerprint) - bucket 1 mod m    with any other number m
  *
  * The second form is our addition, because filters are compared at sizes that are not powers of two. If both buckets
- * are full, a random fingerprint of one of them moves to its other bucket, and so on, at most KICKS times. Then the last
- * one is kept aside, and the filter is full. With the paper's 500 moves, larger filters are full at lower loads: 98 % of
- * 300 slots, 96 % of 300,000.
+ * are full, a random fingerprint of one of them moves to its other bucket, and so on, at most KICKS times. Then the
+ * last one is kept aside, and the filter is full. With the paper's 500 moves, larger filters are full at lower loads:
+ * 98 % of 300 slots, 96 % of 300,000.
  *
  *   bucket:   | slot 0 | slot 1 | slot 2 | slot 3 |     f bits each, without gaps between buckets; 0: empty
  *

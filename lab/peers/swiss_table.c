@@ -5,7 +5,7 @@
  *   control byte:  0hhhhhhh  the slot is taken, and h are the lowest 7 bits of its hash
  *                  10000000  empty             11111110  deleted: lookups go on
  *
- *   group:  16 control bytes, which are compared all at once (SSE2; elsewhere eight bytes in a word, twice)
+ *   group:  16 control bytes, which are compared all at once with SSE2, and elsewhere one after the other
  *
  * The other bits of the hash choose the first group; further ones follow at growing distances, until a group has an
  * empty slot. The table doubles before more than 7/8 of its slots are taken or deleted; while it grows, both tables
@@ -104,8 +104,9 @@ uint64_t lab_swiss_bytes(const lab_swiss *table)
 
 /* ---- groups ---- */
 
-#if defined(__SSE2__)
 typedef uint32_t group_bits; /* bit i stands for slot i */
+
+#if defined(__SSE2__)
 
 static inline group_bits slots_with(const unsigned char *control, unsigned char byte)
 {
@@ -119,8 +120,6 @@ static inline group_bits slots_free(const unsigned char *control)
     return (group_bits)_mm_movemask_epi8(_mm_load_si128((const __m128i *)(const void *)control));
 }
 #else
-typedef uint32_t group_bits;
-
 static inline group_bits slots_with(const unsigned char *control, unsigned char byte)
 {
     group_bits found = 0;

@@ -107,8 +107,8 @@ bool lab_entry_exists(const lab_entry *entry)
 }
 
 #define ROUNDING 1e-7 /* a narrower interval is rounding: all runs gave the same */
-#define SMALL 1e-5    /* smaller numbers are written with a power of ten, */
-#define LARGE 9.9e8   /* and larger ones; not 1e9, which numbers just below it are rounded to */
+#define SMALL 1e-5    /* smaller numbers are written with a power of ten */
+#define LARGE 9.9e8   /* larger ones too; less than 1e9, which numbers just below it are rounded to */
 enum { DECIMALS_MOST = 9, DIGITS_MOST = 4, DIGITS_LEAST = 2, USUAL_DIGITS = 4 };
 
 static int exponent_of(double value)

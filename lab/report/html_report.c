@@ -36,8 +36,7 @@ static void put_sentence(FILE *to, const char *before, const char *sentence, con
 static void put_claims(FILE *to, const lab_book *book)
 {
     fputs("<h3>The claims</h3>\n<p>Each claim states its margin before anything is measured, and is judged by ratios "
-          "with "
-          "99&nbsp;% intervals. <a href=\"#claims\">All claims</a>, each with its figures:</p>\n",
+          "with 99&nbsp;% intervals. <a href=\"#claims\">All claims</a>, each with its figures:</p>\n",
           to);
     lab_report_claim_counts(to, book);
 }
@@ -51,8 +50,7 @@ static void put_abstract(FILE *to, const lab_book *book)
         "<p>Crawlers remember in Bloom filters which URLs they have seen, and lose the pages that a filter falsely "
         "reports as seen. This report repeats published experiments on such filters with one program, and adds studies "
         "of its own. Each cell of a table is compared with theory, which the lab derives itself, and with the "
-        "published "
-        "figure, which plays no part in measuring.</p>\n",
+        "published figure, which plays no part in measuring.</p>\n",
         to);
     fprintf(to,
             "<h3>Our figures against theory</h3>\n"

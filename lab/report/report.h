@@ -1,6 +1,6 @@
 /*
- * A book as one HTML file that opens from disk: the papers' claims, every table, plots, raw data, and how it was made. It
- * loads nothing from the network and has no script.
+ * A book as one HTML file that opens from disk: the papers' claims, every table, plots, raw data, and how it was made.
+ * It loads nothing from the network and has no script.
  */
 #ifndef VIDI_LAB_REPORT_REPORT_H
 #define VIDI_LAB_REPORT_REPORT_H

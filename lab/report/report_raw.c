@@ -1,6 +1,6 @@
 /*
- * The numbers of each run below a table: counts of URLs falsely seen, times, or whatever its study measures. One line for
- * each cell, so that names are not repeated for each run.
+ * The numbers of each run below a table: counts of URLs falsely seen, times, or whatever its study measures. One line
+ * for each cell, so that names are not repeated for each run.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  *   A page-crawl is missed if a page exists in crawl r and crawl r does not fetch it. That happens because the filter
  *   answers "seen" although the page was not met since the filter was last empty.
  *
- * All policies have the same peak memory: b bits for each of the N pages. A filter with new salts takes no more than the
- * old one if it is made with VIDI_TOUCH_LATER, or after the old one is gone. Plain vidi_rotate has both for a moment, so
- * at equal peak memory it can do no more than the policy "two epochs" (revisits_bytes.c measures this). Policies differ
- * in when the filter is emptied and whether it then has other salts:
+ * All policies have the same peak memory: b bits for each of the N pages. A filter with new salts takes no more than
+ * the old one if it is made with VIDI_TOUCH_LATER, or after the old one is gone. Plain vidi_rotate has both for a
+ * moment, so at equal peak memory it can do no more than the policy "two epochs" (revisits_bytes.c measures this).
+ * Policies differ in when the filter is emptied and whether it then has other salts:
  *
  *   kept            never emptied. Pages that were new once are on the crawler's list and fetched in each crawl; only
  *                   new pages are looked up. A page that is lost when it appears is lost for good, and pages that are
@@ -20,8 +20,8 @@
  *   two epochs      new salts each crawl, but the previous filter stays in memory, so each has half of it
  *   emptied         the filter is emptied before each crawl and keeps its salts
  *
- * k is the whole number nearest to (m/N) ln 2. The order in which a crawl meets its pages is drawn again for each crawl,
- * unless a row says "same order".
+ * k is the whole number nearest to (m/N) ln 2. The order in which a crawl meets its pages is drawn again for each
+ * crawl, unless a row says "same order".
  */
 #ifndef VIDI_LAB_REVISITS_REVISITS_H
 #define VIDI_LAB_REVISITS_REVISITS_H
@@ -102,7 +102,6 @@ double lab_binomial_above(unsigned trials, double chance, unsigned least);
 
 /* revisits_missed.c */
 extern const char *const lab_revisits_policies[], *const lab_revisits_crawls[], *const lab_revisits_churns[];
-extern const double lab_revisits_churn_along[];
 lab_measure_run lab_revisits_churn_0_measure, lab_revisits_churn_1_measure, lab_revisits_churn_10_measure,
     lab_revisits_churn_50_measure, lab_revisits_4_measure, lab_revisits_16_measure;
 lab_judge_entry lab_revisits_churn_judge, lab_revisits_bits_judge;

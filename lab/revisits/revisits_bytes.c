@@ -1,8 +1,8 @@
 /*
- * The peak memory of the ways to give a crawl an empty filter, in units of one filter. Policies can be compared at equal
- * peak memory only if this is known: vidi_rotate makes the new filter before it frees the old one, so two exist at that
- * moment, unless memory is allocated when it is first written to (VIDI_TOUCH_LATER) or the set is closed first. With
- * the previous epoch kept (VIDI_KEEP_PREVIOUS) three exist, unless that is dropped first.
+ * The peak memory of the ways to give a crawl an empty filter, in units of one filter. Policies can be compared at
+ * equal peak memory only if this is known: vidi_rotate makes the new filter before it frees the old one, so two exist
+ * at that moment, unless memory is allocated when it is first written to (VIDI_TOUCH_LATER) or the set is closed first.
+ * With the previous epoch kept (VIDI_KEEP_PREVIOUS) three exist, unless that is dropped first.
  *
  * An allocator counts the bytes. A filter has 8 bits for each of n URLs; each of three crawls adds all of them.
  */

@@ -26,8 +26,8 @@ typedef struct bounded {
 } bounded;
 
 /*
- * Judges all bounds together: *holding is LAB_HOLDS if every interval is on its side, and LAB_DOES_NOT_HOLD if one is on
- * the other. values[2 i] and values[2 i + 1] become the two figures. Returns false if the book lacks one.
+ * Judges all bounds together: *holding is LAB_HOLDS if every interval is on its side, and LAB_DOES_NOT_HOLD if one is
+ * on the other. values[2 i] and values[2 i + 1] become the two figures. Returns false if the book lacks one.
  */
 static bool judge_bounds(const lab_book *book, const bounded *list, size_t count, double *values, lab_holding *holding)
 {

@@ -1,15 +1,15 @@
 /*
  * A filter that is emptied before each crawl and keeps its salts, while the order is drawn again.
  *
- * A page has k bits. Bit j is shared with Z_j other URLs, the same in every crawl; Z_j is Poisson with mean kN/m. If the
- * page comes at u (from 0, first, to 1, last), a URL that shares a bit has come before it with probability u. So the
- * page is lost with probability
+ * A page has k bits. Bit j is shared with Z_j other URLs, the same in every crawl; Z_j is Poisson with mean kN/m. If
+ * the page comes at u (from 0, first, to 1, last), a URL that shares a bit has come before it with probability u. So
+ * the page is lost with probability
  *
  *   P(Z) = integral over u of the product over j of 1 - (1-u)^Z_j
  *
- * and, given Z, crawls are independent: the chance to be lost in at least l of R crawls is the mean over Z of a binomial
- * probability. A page with a bit of its own (Z_j = 0) is never lost. The mean over Z is a sum over combinations of
- * numbers, each with its number of permutations.
+ * and, given Z, crawls are independent: the chance to be lost in at least l of R crawls is the mean over Z of a
+ * binomial probability. A page with a bit of its own (Z_j = 0) is never lost. The mean over Z is a sum over
+ * combinations of numbers, each with its number of permutations.
  *
  * The numbers of pages that two crawls lose are correlated because both have the same Z. Their covariance is the
  * variance of the sum of P over all pages. Write P(Z) = p + a(Z_1) + … + a(Z_k) + rest, with a(z) = E[P | Z_1 = z] - p.

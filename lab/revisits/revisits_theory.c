@@ -14,10 +14,10 @@
  *
  *   Var = sum over i of  w_a^2 P (1-P) - 2 w_a P S + S^2 f / ((1-f) k),
  *
- * and to it comes the variance of the number of crawls that lost pages live: of the N pages, a share q of which is lost,
- * D random ones go, and each lost page that stays costs w_(a+1) more crawls: N q (1-q) s (1-s) w^2 for each crawl.
- * Filters with different salts are independent, so R crawls are R/n such filters and a rest. A crawler that empties its filter but keeps the salts
- * misses as much on average, but its crawls are correlated (revisits_salts.c).
+ * plus the variance of the number of crawls that lost pages live: of the N pages, a share q of which is
+ * lost, D random ones go, and each lost page that stays costs w_(a+1) more crawls: N q (1-q) s (1-s) w^2 for each
+ * crawl. Filters with different salts are independent, so R crawls are R/n such filters and a rest. A crawler that
+ * empties its filter but keeps the salts misses as much on average, but its crawls are correlated (revisits_salts.c).
  *
  * Pages missed often, without churn. With new salts and a different order, the filters miss a page independently, each
  * with the mean rate p. In the same order a page always meets about the same fill, so its chances are independent only
@@ -112,7 +112,9 @@ static lab_theory one_filter(const lab_revisits *of, unsigned crawls)
     return sum;
 }
 
-/* The crawls of a filter that keeps its salts: pages that both of two crawls have, and their sharers, correlate them. */
+/*
+ * The crawls of a filter that keeps its salts: pages that both of two crawls have, and their sharers, correlate them.
+ */
 static double covariances(const lab_revisits *of, unsigned crawls, double variance)
 {
     double kept = 1 - (double)of->replaced / (double)of->pages, sum = 0;

@@ -1,7 +1,7 @@
 /*
- * What filters lose on real URLs, in the order in which a crawler met them and with their repeats. A page is lost if the
- * first line of its URL is answered "seen", judged by an exact set (line_streams.h). All kinds get the same memory: the
- * peak of what a set allocates, measured, with its constant part. Tables have aggregates only: no URL and no host.
+ * What filters lose on real URLs, in the order in which a crawler met them and with their repeats. A page is lost if
+ * the first line of its URL is answered "seen", judged by an exact set (line_streams.h). All kinds get the same memory:
+ * the peak of what a set allocates, measured, with its constant part. Tables have aggregates only: no URL and no host.
  *
  * This header declares the parts of the experiments, which streams_experiments.c lists; streams_claims.c draws
  * conclusions.

@@ -2,9 +2,9 @@
  * Sets of all kinds in equal memory, and a stream's way through one of them. See streams.h.
  *
  * We count what a set allocates (vidi_allocator): its arrays, and a constant part of 1 to 20 kB for its tables, hash
- * functions, and the parts of the URLs that it reads. vidi_plan knows the arrays only. So we plan, make the set, measure
- * the constant part, and plan again with that much less. For small streams this matters: a thousand URLs with 8 bits
- * each have one kilobyte.
+ * functions, and the parts of the URLs that it reads. vidi_plan knows the arrays only. So we plan, make the set,
+ * measure the constant part, and plan again with that much less. For small streams this matters: a thousand URLs with 8
+ * bits each have one kilobyte.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,9 @@ static bool ask_eagerly(const lab_timed *timed, vidi_str url)
     return seen;
 }
 
-/* The thesis, algorithm 4 as printed: its `break` leaves the inner loop, and the next filter is queried all the same. */
+/*
+ * The thesis, algorithm 4 as printed: its `break` leaves the inner loop, and the next filter is queried all the same.
+ */
 static bool ask_each_filter(const lab_timed *timed, vidi_str url)
 {
     bool seen = true;

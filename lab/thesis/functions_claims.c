@@ -1,6 +1,6 @@
 /*
- * Judges the thesis's claims about hash functions: other functions instead of other salts, how random they are, how fast
- * they are, and whether URLs can collide in every crawl. See thesis.h.
+ * Judges the thesis's claims about hash functions: other functions instead of other salts, how random they are, how
+ * fast they are, and whether URLs can collide in every crawl. See thesis.h.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The committed documentation and report: docs/LAB.md is its template filled with docs/lab/tables.csv, byte for byte, and
- * docs/lab/index.html shows the same figures. `make lab-report` makes all three.
+ * The committed documentation and report: docs/LAB.md is its template filled with docs/lab/tables.csv, byte for byte,
+ * and docs/lab/index.html shows the same figures. `make lab-report` makes all three.
  */
 #include <ctype.h>
 #include <math.h>

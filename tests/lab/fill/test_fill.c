@@ -1,4 +1,6 @@
-/* Texts that are filled with figures: every placeholder and format, errors with their lines, and lines of 100 columns. */
+/*
+ * Texts that are filled with figures: every placeholder and format, errors with their lines, and lines of 100 columns.
+ */
 #include "lab/fill/figures.h"
 #include "lab/pages.h"
 #include "support/runner.h"

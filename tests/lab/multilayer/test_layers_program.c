@@ -156,7 +156,9 @@ static void the_xor_is_not_spread_evenly(void **state)
     must_fit("m = 7980", 1280, 4500, false);
 }
 
-/* Pages of a directory have the same addresses but for the last: their bits in the last array are those of its layer. */
+/*
+ * Pages of a directory have the same addresses but for the last: their bits in the last array are those of its layer.
+ */
 static void pages_of_a_directory_couple_the_arrays(void **state)
 {
     (void)state;
