@@ -38,23 +38,22 @@ lab_holding lab_claim_best_k(const lab_claim *claim, const lab_book *book, char 
 {
     static const char *const columns[] = {"4 bits", "8 bits", "12 bits"};
     enum { COLUMNS = 3 };
-    unsigned best[COLUMNS], worse = 0, open = 0;
+    unsigned best[COLUMNS];
+    lab_outcomes worse = {0};
     for (unsigned i = 0; i < COLUMNS; i++) {
         unsigned claimed = (unsigned)lround(4.0 * (i + 1) * M_LN2), other = best_measured(book, columns[i], claimed);
         if (other == 0)
             return LAB_UNJUDGED;
         best[i] = best_measured(book, columns[i], 0);
-        lab_comparison comparison = lab_compare(
-            lab_ratio_of_rates_among(at_k(book, claimed, columns[i]), at_k(book, other, columns[i]), COLUMNS),
-            claim->margin);
-        worse += comparison == LAB_MORE;
-        open += comparison == LAB_OPEN;
+        lab_ratio ratio =
+            lab_ratio_of_rates_among(at_k(book, claimed, columns[i]), at_k(book, other, columns[i]), COLUMNS);
+        lab_outcomes_add(&worse, lab_compare(ratio, claim->margin));
     }
     snprintf(sentence, room,
              "With 4, 8 and 12 bits per URL k = %u, %u and %u have the fewest false positives; (m/n) ln 2 is 2.8, 5.5 "
              "and 8.3",
              best[0], best[1], best[2]);
-    return worse ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_none_more(&worse);
 }
 
 static lab_holding judge_larger_k(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -102,9 +101,7 @@ static lab_holding judge_formula(const lab_claim *claim, const lab_book *book, c
         snprintf(sentence, room,
                  "In %zu of %zu cells the ratio of the measured rate to the formula that differs most from 1 is %s%s",
                  contest.judged, contest.count, lab_ratio_text(contest.farthest, text), contest.left_out);
-    return contest.relation == LAB_EQUAL        ? LAB_HOLDS
-           : contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
-                                                : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(contest.relation);
 }
 
 /* ---- counters ---- */

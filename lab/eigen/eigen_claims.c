@@ -63,12 +63,6 @@ static lab_comparison is_less(const lab_claim *claim, rate a, rate b)
     return lab_compare(lab_ratio_of_rates(&more, &less), claim->margin);
 }
 
-/* LAB_MORE: the claim holds. */
-static lab_holding holding_of(lab_comparison comparison)
-{
-    return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
-}
-
 /* Collisions and times of few URLs tell nothing. */
 static lab_holding too_few(char *sentence, size_t room)
 {
@@ -89,7 +83,7 @@ static lab_holding judge_depth(const lab_claim *claim, const lab_book *book, cha
         "Of further pages of the same sites %.3g %% are falsely seen without and %.3g %% with the features of the "
         "paper's table 1, which all pages of a site share, and %.2g %% with features that differ from page to page",
         classic.mean, labels.mean, tail.mean);
-    return holding_of(is_less(claim, labels, classic));
+    return lab_holds_if_more(is_less(claim, labels, classic));
 }
 
 static lab_holding judge_other_sites(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -107,7 +101,7 @@ static lab_holding judge_other_sites(const lab_claim *claim, const lab_book *boo
         few.mean, many.mean, classic.mean, more.mean, same.mean);
     lab_comparison better = is_less(claim, few, classic);
     if (better != LAB_MORE)
-        return holding_of(better);
+        return lab_holds_if_more(better);
     lab_comparison than_more = is_less(claim, many, more), on_same = is_less(claim, same, classic);
     if (than_more == LAB_NOT_MORE || on_same == LAB_NOT_MORE)
         return LAB_CONDITIONS;
@@ -117,7 +111,7 @@ static lab_holding judge_other_sites(const lab_claim *claim, const lab_book *boo
 /* A claim that fails with the paper's features holds with conditions if better features are shown to help. */
 static lab_holding with_better_features(lab_comparison papers, lab_comparison best)
 {
-    return papers == LAB_NOT_MORE && best == LAB_MORE ? LAB_CONDITIONS : holding_of(papers);
+    return papers == LAB_NOT_MORE && best == LAB_MORE ? LAB_CONDITIONS : lab_holds_if_more(papers);
 }
 
 static lab_holding judge_more_functions(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -191,7 +185,7 @@ static lab_holding judge_cause(const lab_claim *claim, const lab_book *book, cha
              "Over four hash functions, %.3g %% of similar URLs are falsely seen among similar URLs, and %.3g %% of "
              "other URLs among others (plus or minus %.1g)",
              similar.mean, others.mean, LAB_INTERVAL_Z * similar.error);
-    return holding_of(is_less(claim, others, similar));
+    return lab_holds_if_more(is_less(claim, others, similar));
 }
 
 /*
@@ -269,7 +263,7 @@ static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, ch
     lab_comparison growing = lab_compare(quotient(all, few_in_proportion), claim->margin);
     if (filling == LAB_OPEN || growing == LAB_OPEN)
         return LAB_UNJUDGED;
-    return filling != growing ? LAB_CONDITIONS : holding_of(filling);
+    return filling != growing ? LAB_CONDITIONS : lab_holds_if_more(filling);
 }
 
 /* ---- formulas and costs ---- */

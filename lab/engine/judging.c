@@ -170,6 +170,31 @@ void lab_outcomes_add(lab_outcomes *outcomes, lab_comparison comparison)
     outcomes->open += comparison == LAB_OPEN;
 }
 
+lab_holding lab_holds_if_equal(lab_relation relation)
+{
+    return relation == LAB_EQUAL ? LAB_HOLDS : relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+}
+
+lab_holding lab_holds_if_more(lab_comparison comparison)
+{
+    return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+}
+
+lab_holding lab_holds_if_not_more(lab_comparison comparison)
+{
+    return comparison == LAB_NOT_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+}
+
+lab_holding lab_holds_if_all_more(const lab_outcomes *outcomes)
+{
+    return outcomes->not_more ? LAB_DOES_NOT_HOLD : outcomes->open ? LAB_UNJUDGED : LAB_HOLDS;
+}
+
+lab_holding lab_holds_if_none_more(const lab_outcomes *outcomes)
+{
+    return outcomes->more ? LAB_DOES_NOT_HOLD : outcomes->open ? LAB_UNJUDGED : LAB_HOLDS;
+}
+
 lab_entry lab_exact_entry(double value)
 {
     /* The interval is not empty, because an entry without one tells nothing. */

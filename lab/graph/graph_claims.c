@@ -23,23 +23,6 @@ static lab_comparison compare_with(const lab_entry *entry, double number, double
     return lab_compare(lab_ratio_of_rates_among(entry, &exact, among), margin);
 }
 
-/* Counts the answers to comparisons that a claim needs to come out as `wanted`. */
-typedef struct jury {
-    lab_comparison wanted;
-    bool against, open;
-} jury;
-
-static void hear(jury *jury, lab_comparison comparison)
-{
-    jury->open |= comparison == LAB_OPEN;
-    jury->against |= comparison != LAB_OPEN && comparison != jury->wanted;
-}
-
-static lab_holding verdict_of(const jury *jury)
-{
-    return jury->against ? LAB_DOES_NOT_HOLD : jury->open ? LAB_UNJUDGED : LAB_HOLDS;
-}
-
 /* A column of cells, one for each order; false if one is missing. */
 static bool find_orders(const lab_book *book, const char *id, const char *row, const lab_entry *found[LAB_ORDERS])
 {
@@ -56,18 +39,19 @@ static bool find_orders(const lab_book *book, const char *id, const char *row, c
 static lab_holding judge_late(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_entry *middle[LAB_ORDERS], *last[LAB_ORDERS];
-    jury jury = {.wanted = LAB_MORE};
+    lab_outcomes more = {0};
     if (!find_orders(book, WHEN, "5th tenth", middle) || !find_orders(book, WHEN, "last tenth", last))
         return LAB_UNJUDGED;
     for (size_t i = 0; i < LAB_ORDERS; i++)
-        hear(&jury, lab_compare(lab_ratio_to(lab_ratio_of_rates_among(last[i], middle[i], LAB_ORDERS), LATE_FACTOR),
-                                claim->margin));
+        lab_outcomes_add(
+            &more, lab_compare(lab_ratio_to(lab_ratio_of_rates_among(last[i], middle[i], LAB_ORDERS), LATE_FACTOR),
+                               claim->margin));
     snprintf(sentence, room,
              "Of a million pages met in the last tenth of the crawl, %.0f were lost breadth first, %.0f per host and "
              "%.0f best first; in the fifth tenth %.0f, %.0f and %.0f",
              last[0]->measured, last[1]->measured, last[2]->measured, middle[0]->measured, middle[1]->measured,
              middle[2]->measured);
-    return verdict_of(&jury);
+    return lab_holds_if_all_more(&more);
 }
 
 #define DEEP_FACTOR 2.0
@@ -77,21 +61,22 @@ static lab_holding judge_whose(const lab_claim *claim, const lab_book *book, cha
 {
     const lab_entry *deepest[LAB_ORDERS], *smallest[LAB_ORDERS], *largest[LAB_ORDERS];
     enum { COMPARISONS = 4 };
-    jury more = {.wanted = LAB_MORE};
+    lab_outcomes more = {0};
     if (!find_orders(book, WHOSE, DEEPEST, deepest) || !find_orders(book, WHOSE, SMALLEST_SITES, smallest) ||
         !find_orders(book, WHOSE, LARGEST_SITES, largest))
         return LAB_UNJUDGED;
-    hear(&more, compare_with(deepest[LAB_BREADTH_FIRST], DEEP_FACTOR, claim->margin, COMPARISONS));
-    hear(&more, compare_with(smallest[LAB_BREADTH_FIRST], 1, claim->margin, COMPARISONS));
-    hear(&more, compare_with(largest[LAB_PER_HOST], LARGE_FACTOR, claim->margin, COMPARISONS));
-    hear(&more, lab_compare(lab_ratio_of_rates_among(largest[LAB_PER_HOST], smallest[LAB_PER_HOST], COMPARISONS),
-                            claim->margin));
+    lab_outcomes_add(&more, compare_with(deepest[LAB_BREADTH_FIRST], DEEP_FACTOR, claim->margin, COMPARISONS));
+    lab_outcomes_add(&more, compare_with(smallest[LAB_BREADTH_FIRST], 1, claim->margin, COMPARISONS));
+    lab_outcomes_add(&more, compare_with(largest[LAB_PER_HOST], LARGE_FACTOR, claim->margin, COMPARISONS));
+    lab_outcomes_add(&more,
+                     lab_compare(lab_ratio_of_rates_among(largest[LAB_PER_HOST], smallest[LAB_PER_HOST], COMPARISONS),
+                                 claim->margin));
     snprintf(sentence, room,
              "Breadth first, the deepest pages are missing %.2g times as often as the average, those of the smallest "
              "sites %.2f times and of the largest %.2f times; per host %.2g, %.2f and %.2f times",
              deepest[0]->measured, smallest[0]->measured, largest[0]->measured, deepest[1]->measured,
              smallest[1]->measured, largest[1]->measured);
-    return verdict_of(&more);
+    return lab_holds_if_all_more(&more);
 }
 
 #define RARE_FACTOR 2.0
@@ -99,18 +84,18 @@ static lab_holding judge_whose(const lab_claim *claim, const lab_book *book, cha
 static lab_holding judge_rare(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_entry *one[LAB_ORDERS], *many[LAB_ORDERS];
-    jury jury = {.wanted = LAB_MORE};
+    lab_outcomes more = {0};
     if (!find_orders(book, WHOSE, "1 link to the page", one) ||
         !find_orders(book, WHOSE, "10 or more links to the page", many))
         return LAB_UNJUDGED;
     for (size_t i = 0; i < LAB_ORDERS; i++)
-        hear(&jury, compare_with(one[i], RARE_FACTOR, claim->margin, LAB_ORDERS));
+        lab_outcomes_add(&more, compare_with(one[i], RARE_FACTOR, claim->margin, LAB_ORDERS));
     snprintf(sentence, room,
              "Pages with one link to them are missing %.2f times as often as the average breadth first, %.2f per host "
              "and %.2f best first; pages with ten or more %.2f, %.2f and %.2f times",
              one[0]->measured, one[1]->measured, one[2]->measured, many[0]->measured, many[1]->measured,
              many[2]->measured);
-    return verdict_of(&jury);
+    return lab_holds_if_all_more(&more);
 }
 
 /* ---- how losses compound ---- */
@@ -120,17 +105,17 @@ static lab_holding judge_rare(const lab_claim *claim, const lab_book *book, char
 static lab_holding judge_few(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     const lab_entry *found[LAB_ORDERS];
-    jury jury = {.wanted = LAB_MORE};
+    lab_outcomes more = {0};
     for (size_t i = 0; i < LAB_ORDERS; i++)
         if (!(found[i] = lab_book_entry(book, ORDER, lab_order_names[i], "1.7 links")))
             return LAB_UNJUDGED;
     for (size_t i = 0; i < LAB_ORDERS; i++)
-        hear(&jury, compare_with(found[i], FEW_FACTOR, claim->margin, LAB_ORDERS));
+        lab_outcomes_add(&more, compare_with(found[i], FEW_FACTOR, claim->margin, LAB_ORDERS));
     snprintf(sentence, room,
              "With 1.7 links per page, %.2f pages are missing for each page lost breadth first, %.2f per host and %.2f "
              "best first",
              found[0]->measured, found[1]->measured, found[2]->measured);
-    return verdict_of(&jury);
+    return lab_holds_if_all_more(&more);
 }
 
 /* The claim is about the usual 75 % of links within the host; if it fails with 95 %, it has conditions. */
@@ -139,12 +124,12 @@ static lab_holding judge_many(const lab_claim *claim, const lab_book *book, char
     static const char *const columns[] = {"15 links", "30 links"};
     enum { COMPARISONS = 2 * LAB_ORDERS + 1 };
     const lab_entry *local = lab_book_entry(book, LOCALITY, "95 % local", columns[0]), *most = NULL;
-    jury jury = {.wanted = LAB_NOT_MORE};
+    lab_outcomes costly = {0};
     for (size_t i = 0; i < 2 * LAB_ORDERS; i++) {
         const lab_entry *entry = lab_book_entry(book, ORDER, lab_order_names[i / 2], columns[i % 2]);
         if (!entry || !local)
             return LAB_UNJUDGED;
-        hear(&jury, compare_with(entry, 1, claim->margin, COMPARISONS));
+        lab_outcomes_add(&costly, compare_with(entry, 1, claim->margin, COMPARISONS));
         most = most && most->measured > entry->measured ? most : entry;
     }
     snprintf(sentence, room,
@@ -152,8 +137,9 @@ static lab_holding judge_many(const lab_claim *claim, const lab_book *book, char
              "page lost (%s, %s); if 95 %% of 15 links stay within the host, %.3f",
              most->measured, most->row, most->column, local->measured);
     lab_comparison strict = compare_with(local, 1, claim->margin, COMPARISONS);
-    if (verdict_of(&jury) != LAB_HOLDS)
-        return verdict_of(&jury);
+    lab_holding usually = lab_holds_if_none_more(&costly);
+    if (usually != LAB_HOLDS)
+        return usually;
     return strict == LAB_MORE ? LAB_CONDITIONS : strict == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
 }
 
@@ -217,9 +203,7 @@ static lab_holding judge_dominators(const lab_claim *claim, const lab_book *book
              "With 1.7 links per page and 6 bits, %.2f pages are missing for each page lost, and %.2f were expected; "
              "of all pairs that were judged, measurement divided by theory is %s where it differs most from 1%s",
              few->measured, few->theory, lab_ratio_text(contest.farthest, text), contest.left_out);
-    return contest.relation == LAB_EQUAL        ? LAB_HOLDS
-           : contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
-                                                : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(contest.relation);
 }
 
 static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)

@@ -108,19 +108,17 @@ static lab_holding judge_papers(const lab_claim *claim, const lab_book *book, ch
     static const char *const papers[] = {"spatial", "scalable", "eigen", "multilayer", "counting"};
     enum { PAPERS = sizeof papers / sizeof *papers };
     const lab_entry *classic = lab_book_entry(book, "kinds-lost", "classic", "8 bits"), *others[PAPERS];
-    bool better = false, open = false;
+    lab_outcomes better = {0};
     for (size_t i = 0; i < PAPERS; i++) {
         others[i] = lab_book_entry(book, "kinds-lost", papers[i], "8 bits");
         if (!classic || !others[i])
             return LAB_UNJUDGED;
-        lab_comparison comparison = lab_compare(lab_ratio_of_rates_among(classic, others[i], PAPERS), claim->margin);
-        better |= comparison == LAB_MORE;
-        open |= comparison == LAB_OPEN;
+        lab_outcomes_add(&better, lab_compare(lab_ratio_of_rates_among(classic, others[i], PAPERS), claim->margin));
     }
     int used = snprintf(sentence, room, "With 8 bits per URL classic lost %.0f pages in a million", classic->measured);
     for (size_t i = 0; i < PAPERS; i++)
         used += snprintf(sentence + used, room - (size_t)used, ", %s %.0f", papers[i], others[i]->measured);
-    return better ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_none_more(&better);
 }
 
 static lab_holding judge_deleting(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -137,7 +135,7 @@ static lab_holding judge_deleting(const lab_claim *claim, const lab_book *book, 
     lab_relation relation = lab_relate(lab_ratio_of_rates(lab_book_entry(book, "kinds-lost", "counting", "32 bits"),
                                                           lab_book_entry(book, "kinds-lost", "classic", "8 bits")),
                                        claim->margin);
-    return relation == LAB_EQUAL ? LAB_HOLDS : relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(relation);
 }
 
 static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -156,15 +154,12 @@ static lab_holding judge_growth(const lab_claim *claim, const lab_book *book, ch
     enum { GROWING = sizeof growing / sizeof *growing };
     static const char *const id = "kinds-growth", *const column = "4 times as many";
     const lab_entry *classic = lab_book_entry(book, id, "classic", column);
-    bool open = false;
+    lab_outcomes too_many = {0};
     for (size_t i = 0; i < GROWING; i++) {
         lab_ratio share = lab_ratio_of_rates_among(lab_book_entry(book, id, growing[i], column), classic, GROWING);
-        lab_comparison comparison = lab_compare(lab_ratio_to(share, 1.0 / FAR_FEWER), claim->margin);
-        if (comparison == LAB_MORE)
-            return LAB_DOES_NOT_HOLD;
-        open |= comparison == LAB_OPEN;
+        lab_outcomes_add(&too_many, lab_compare(lab_ratio_to(share, 1.0 / FAR_FEWER), claim->margin));
     }
-    return open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_none_more(&too_many);
 }
 
 static lab_holding judge_told(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)

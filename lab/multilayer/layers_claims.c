@@ -258,14 +258,7 @@ static lab_holding judge_algorithms(const lab_claim *claim, const lab_book *book
         "As printed they insert segments: %.0f %% of the URLs made of known segments are lost, and %.1f %% of those "
         "with one new segment, where a filter of URLs loses %.1f %%",
         crossed->measured, fresh->measured, urls->measured);
-    switch (lab_relate(ratio_among(crossed, urls, 1), claim->margin)) {
-    case LAB_TOO_LITTLE:
-        return LAB_UNJUDGED;
-    case LAB_EQUAL:
-        return LAB_HOLDS;
-    default:
-        return LAB_DOES_NOT_HOLD;
-    }
+    return lab_holds_if_equal(lab_relate(ratio_among(crossed, urls, 1), claim->margin));
 }
 
 /* ---- times and memory ---- */
@@ -350,14 +343,7 @@ static lab_holding judge_own(const lab_claim *claim, const lab_book *book, char 
         "Of 781,489 lookups of different URLs the program loses %.0f; the rest of the %.0f must be URLs that occur in "
         "both halves of the paper's file, and as a share of the lookups it is twice that of the rows",
         counted->measured, counted->published);
-    switch (lab_relate(ratio_among(&published, counted, 1), claim->margin)) {
-    case LAB_TOO_LITTLE:
-        return LAB_UNJUDGED;
-    case LAB_EQUAL:
-        return LAB_HOLDS;
-    default:
-        return LAB_DOES_NOT_HOLD;
-    }
+    return lab_holds_if_equal(lab_relate(ratio_among(&published, counted, 1), claim->margin));
 }
 
 #define PAPER "the multi-layer paper, "

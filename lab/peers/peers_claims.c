@@ -25,13 +25,7 @@ static double memory(const lab_book *book, lab_peer_sort sort, const char *momen
     return lab_book_measured(book, "peers-memory", lab_peer_names[sort], moment);
 }
 
-/* For claims that every first figure is larger. */
-static lab_holding all_more(const lab_outcomes *score)
-{
-    return score->not_more ? LAB_DOES_NOT_HOLD : score->open ? LAB_UNJUDGED : LAB_HOLDS;
-}
-
-/* For claims that no first figure is larger: if only some are, it holds with conditions. */
+/* For claims that no first figure is larger: if only some are, the claim holds with conditions. */
 static lab_holding none_more(const lab_outcomes *score)
 {
     if (score->open)
@@ -62,7 +56,7 @@ static lab_holding judge_fuse(const lab_claim *claim, const lab_book *book, char
         used += snprintf(sentence + used, room - (size_t)used, ", %s %.0f", lab_peer_names[others[i]],
                          lost(book, others[i], "12 bits")->measured);
     snprintf(sentence + used, room - (size_t)used, "; it %s add a URL once it is built", adds > 0 ? "can" : "cannot");
-    return all_more(&score);
+    return lab_holds_if_all_more(&score);
 }
 
 static lab_holding judge_fuse_peak(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -117,7 +111,7 @@ static lab_holding judge_lines_lose(const lab_claim *claim, const lab_book *book
              "RocksDB's filter lost %.0f pages in a million with 12 bits per URL and %.0f with 16, a Bloom filter with "
              "the best k %.0f and %.0f",
              rocksdb[0]->measured, rocksdb[1]->measured, classic[0]->measured, classic[1]->measured);
-    return all_more(&score);
+    return lab_holds_if_all_more(&score);
 }
 
 static lab_holding judge_blocked(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -162,7 +156,7 @@ static lab_holding judge_lines_fast(const lab_claim *claim, const lab_book *book
              "A lookup in classic takes %s times as long as in blocked for known URLs and %s times for new ones; "
              "compared with RocksDB's filter, %s and %s times",
              texts[0], texts[1], texts[2], texts[3]);
-    return all_more(&score);
+    return lab_holds_if_all_more(&score);
 }
 
 /* ---- fingerprint and hash set ---- */

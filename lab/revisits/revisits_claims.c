@@ -57,8 +57,8 @@ static lab_holding judge_best(const lab_claim *claim, const lab_book *book, char
                                          "revisits-churn-50"};
     static const char *const churns[] = {"0 %", "1 %", "10 %", "50 %"};
     static const char *const column = "20 crawls";
-    const size_t pairs = COUNT(tables) * 5;
-    bool open = false, better = false;
+    const size_t pairs = COUNT(tables) * 5; /* five other policies in each */
+    lab_outcomes worse = {0};
     int used = snprintf(sentence, room,
                         "With 8 bits per page and new salts each crawl, 20 crawls missed of a million page-crawls");
     for (size_t i = 0; i < COUNT(tables); i++) {
@@ -72,16 +72,14 @@ static lab_holding judge_best(const lab_claim *claim, const lab_book *book, char
             }
             if (each == other)
                 continue;
-            lab_comparison comparison = lab_compare(lab_ratio_of_rates_among(each, other, pairs), claim->margin);
-            better |= comparison == LAB_MORE;
-            open |= comparison == LAB_OPEN;
+            lab_outcomes_add(&worse, lab_compare(lab_ratio_of_rates_among(each, other, pairs), claim->margin));
             least = fmin(least, other->measured);
         }
         used +=
             snprintf(sentence + used, room - (size_t)used, "%s %.0f with a churn of %s (the best other policy: %.0f)",
                      i ? "," : "", each->measured, churns[i], least);
     }
-    return better ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_none_more(&worse);
 }
 
 static lab_holding judge_total(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -188,7 +186,7 @@ static lab_holding judge_rotations(const lab_claim *claim, const lab_book *book,
              "salts each time %.0f; the ratio is %s",
              seldom->measured, each->measured, lab_ratio_text(ratio, text));
     lab_relation relation = lab_relate(ratio, claim->margin);
-    return relation == LAB_EQUAL ? LAB_HOLDS : relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(relation);
 }
 
 static lab_holding judge_order(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)

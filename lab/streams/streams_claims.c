@@ -49,9 +49,7 @@ static lab_holding judge_theory(const lab_claim *claim, const lab_book *book, ch
         sentence, room,
         "Of %d kinds, %zu lost what theory says; the ratio of measurement to theory that is farthest from 1 is %s%s",
         KEYED, contest.equal, lab_ratio_text(contest.farthest, text), contest.left_out);
-    return contest.relation == LAB_EQUAL        ? LAB_HOLDS
-           : contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
-                                                : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(contest.relation);
 }
 
 static lab_holding judge_order(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -69,9 +67,7 @@ static lab_holding judge_order(const lab_claim *claim, const lab_book *book, cha
         "Shuffled, %zu of %d kinds lost as much as in the order of the files; the ratio that is farthest from 1 is "
         "%s%s",
         contest.equal, KEYED, lab_ratio_text(contest.farthest, text), contest.left_out);
-    return contest.relation == LAB_EQUAL        ? LAB_HOLDS
-           : contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
-                                                : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(contest.relation);
 }
 
 static lab_holding judge_repeats(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -102,7 +98,7 @@ static lab_holding judge_multilayer(const lab_claim *claim, const lab_book *book
     double least = INFINITY, most = 0;
     const char *least_name = "", *most_name = "";
     size_t streams = 0;
-    bool less = false, open = false;
+    lab_outcomes more = {0};
     for (size_t row = 0; table && row < table->rows; row++)
         streams += lab_table_find(table, table->entries[row * table->columns].row, "multilayer") != NULL;
     for (size_t row = 0; table && row + 1 < table->rows; row++) {
@@ -112,9 +108,7 @@ static lab_holding judge_multilayer(const lab_claim *claim, const lab_book *book
             lab_ratio_of_rates_among(lab_book_entry(book, "streams-8", name, "multilayer"), classic, streams);
         if (!ratio.known)
             continue; /* it does not fit */
-        lab_comparison comparison = lab_compare(lab_ratio_to(ratio, AT_LEAST), claim->margin);
-        less |= comparison == LAB_NOT_MORE;
-        open |= comparison == LAB_OPEN;
+        lab_outcomes_add(&more, lab_compare(lab_ratio_to(ratio, AT_LEAST), claim->margin));
         least_name = ratio.value < least ? name : least_name;
         least = fmin(least, ratio.value);
         most_name = ratio.value > most ? name : most_name;
@@ -124,7 +118,7 @@ static lab_holding judge_multilayer(const lab_claim *claim, const lab_book *book
         return LAB_UNJUDGED;
     snprintf(sentence, room, "Multilayer lost %.1f (%s) to %.1f (%s) times as many pages as classic in the same memory",
              least, least_name, most, most_name);
-    return less ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_all_more(&more);
 }
 
 /* Compares every stream with its shuffled lines. */
@@ -167,7 +161,7 @@ static lab_holding judge_papers(const lab_claim *claim, const lab_book *book, ch
     static const char *const papers[] = {"spatial", "scalable", "eigen", "multilayer", "counting"};
     enum { PAPERS = sizeof papers / sizeof *papers };
     const lab_entry *classic = of_all(book, "streams-8", "classic");
-    bool better = false, open = false;
+    lab_outcomes better = {0};
     if (!classic)
         return LAB_UNJUDGED;
     snprintf(sentence, room, "Pages lost per million in 8 bits per URL:");
@@ -178,12 +172,10 @@ static lab_holding judge_papers(const lab_claim *claim, const lab_book *book, ch
             sentence[0] = 0;
             return LAB_UNJUDGED;
         }
-        lab_comparison comparison = lab_compare(lab_ratio_of_rates_among(classic, other, PAPERS), claim->margin);
-        better |= comparison == LAB_MORE;
-        open |= comparison == LAB_OPEN;
+        lab_outcomes_add(&better, lab_compare(lab_ratio_of_rates_among(classic, other, PAPERS), claim->margin));
         add_figure(sentence, room, papers[i], other->measured);
     }
-    return better ? LAB_DOES_NOT_HOLD : open ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_none_more(&better);
 }
 
 static lab_holding judge_default(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -196,7 +188,7 @@ static lab_holding judge_default(const lab_claim *claim, const lab_book *book, c
              "In 64 bits per URL it lost %.3g pages in a million, at most %.3g with a confidence of 95 %%",
              entry->measured, entry->high);
     lab_comparison comparison = lab_compare(lab_ratio_of_rates(entry, &hardly_any), claim->margin);
-    return comparison == LAB_MORE ? LAB_DOES_NOT_HOLD : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_HOLDS;
+    return lab_holds_if_not_more(comparison);
 }
 
 /* ---- pages and their spellings ---- */
@@ -224,7 +216,7 @@ static lab_holding judge_spellings(const lab_claim *claim, const lab_book *book,
         "form for crawls; a classic filter with 8 bits per URL loses %.0f pages",
         again.measured, crawl, classic->measured);
     lab_comparison comparison = lab_compare(lab_ratio_of_rates(&again, classic), claim->margin);
-    return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_more(comparison);
 }
 
 /* The sum of some cells of a row, which are independent. */
@@ -253,7 +245,7 @@ static lab_holding judge_late(const lab_claim *claim, const lab_book *book, char
              100 * late.measured / (early.measured + late.measured),
              100 * early.measured / (early.measured + late.measured));
     lab_comparison comparison = lab_compare(lab_ratio_of_rates(&late, &early), claim->margin);
-    return comparison == LAB_MORE ? LAB_HOLDS : comparison == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_more(comparison);
 }
 
 const lab_claim lab_streams_claims[] = {

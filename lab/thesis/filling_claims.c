@@ -79,7 +79,7 @@ lab_holding lab_claim_worst_case(const lab_claim *claim, const lab_book *book, c
              "With 3 functions and M = 2.0, a full filter errs %.2f times as often as one that fills up does on "
              "average, two crawls together %.2f times and two filters %.2f times",
              times[0], times[1], times[2]);
-    return worse == LAB_MORE ? LAB_HOLDS : worse == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_more(worse);
 }
 
 lab_holding lab_claim_doubling(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -142,5 +142,5 @@ lab_holding lab_claim_early_exit(const lab_claim *claim, const lab_book *book, c
              "A lookup in three filters takes %s times as long as in one if algorithm 4 is carried out as printed, "
              "where a zero bit ends the loop over one filter's functions only, and %s times if it ends the lookup",
              lab_ratio_text(as_printed, text), lab_ratio_text(as_said, text_said));
-    return ends == LAB_TOO_LITTLE ? LAB_UNJUDGED : ends == LAB_EQUAL ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(ends);
 }

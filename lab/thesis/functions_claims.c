@@ -148,7 +148,7 @@ lab_holding lab_claim_hash_time(const lab_claim *claim, const lab_book *book, ch
              "MD5 takes %s times as long as Jenkins's function and %s times as long as MurmurHash, SHA-1 %s and %s "
              "times",
              text[0][0], text[1][0], text[0][1], text[1][1]);
-    return all == LAB_MORE ? LAB_HOLDS : all == LAB_OPEN ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_more(all);
 }
 
 /* ---- URLs that collide in every crawl ---- */

@@ -88,9 +88,7 @@ lab_holding lab_claim_equal(const lab_claim *claim, lab_contest *contest, const 
     else
         snprintf(sentence, room, "In %zu of %zu %s the ratio that differs most from 1 is %s%s", contest->judged,
                  contest->count, what, lab_ratio_text(contest->farthest, ratio), contest->left_out);
-    return contest->relation == LAB_EQUAL        ? LAB_HOLDS
-           : contest->relation == LAB_TOO_LITTLE ? LAB_UNJUDGED
-                                                 : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(contest->relation);
 }
 
 static lab_holding judge_salts(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)

@@ -69,7 +69,7 @@ lab_holding lab_claim_time_functions(const lab_claim *claim, const lab_book *boo
     snprintf(sentence, room,
              "The time to add with 10 functions, divided by that with 3, is %s; linear growth would be 10/3",
              lab_ratio_text(ratio, text));
-    return linear == LAB_TOO_LITTLE ? LAB_UNJUDGED : linear == LAB_EQUAL ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_equal(linear);
 }
 
 lab_holding lab_claim_time_break(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
@@ -103,7 +103,7 @@ lab_holding lab_claim_time_multiplier(const lab_claim *claim, const lab_book *bo
     snprintf(sentence, room,
              "With 3 functions a lookup takes %.3g ns with M = 2.0 and %.3g ns with M = 4.0: a ratio of %s",
              small->measured, large->measured, lab_ratio_text(ratio, text));
-    return more == LAB_OPEN ? LAB_UNJUDGED : more == LAB_NOT_MORE ? LAB_HOLDS : LAB_DOES_NOT_HOLD;
+    return lab_holds_if_not_more(more);
 }
 
 /* The tables of collections give times as multiples of a filter's time; other units cannot be judged here. */
