@@ -96,7 +96,7 @@ template <class Take> int64_t in_groups(const words &keys, Take take)
         now = std::min(group, keys.size() - done);
         for (size_t i = 0; i < now; i++)
             hashes[i] = XXH3_64bits(&keys[done + i], sizeof(uint64_t));
-        sum += take(lab_words{hashes, 1, now});
+        sum += take(lab_peer_keys{hashes, 1, now});
     }
     return sum;
 }
@@ -108,7 +108,7 @@ times our_set(const words &known, const words &absent)
     lab_swiss *table;
     require(lab_swiss_make(&table, known.size(), nullptr) == 0, "no memory for a hash set");
     int64_t seen = 0;
-    auto all = [](const words &of) { return lab_words{of.data(), 1, of.size()}; };
+    auto all = [](const words &of) { return lab_peer_keys{of.data(), 1, of.size()}; };
     times took = {nanoseconds(known.size(), [&] { lab_swiss_add(table, all(known), nullptr); }),
                   nanoseconds(known.size(), [&] { seen = lab_swiss_has(table, all(known), nullptr); }),
                   nanoseconds(absent.size(), [&] { seen -= lab_swiss_has(table, all(absent), nullptr); })};
@@ -191,8 +191,8 @@ times our_rocksdb(const words &known, const words &absent)
     lab_rocksdb filter = {static_cast<uint32_t *>(lab_peer_allocate(nullptr, size_t{lines} * LAB_PEER_LINE)), lines,
                           lab_rocksdb_probes(rocksdb_bits)};
     require(filter.words != nullptr, "no memory for a filter");
-    auto add = [&](lab_words keys) { return lab_rocksdb_add(&filter, keys, nullptr); };
-    auto has = [&](lab_words keys) { return lab_rocksdb_has(&filter, keys, nullptr); };
+    auto add = [&](lab_peer_keys keys) { return lab_rocksdb_add(&filter, keys, nullptr); };
+    auto has = [&](lab_peer_keys keys) { return lab_rocksdb_has(&filter, keys, nullptr); };
     int64_t seen = 0, falsely = 0;
     times took = {nanoseconds(known.size(), [&] { in_groups(known, add); }),
                   nanoseconds(known.size(), [&] { seen = in_groups(known, has); }),
@@ -284,8 +284,8 @@ times our_cuckoo(const words &known, const words &absent, uint64_t slots)
 {
     lab_cuckoo *filter;
     require(lab_cuckoo_make(&filter, slots / LAB_CUCKOO_SLOTS, 8, nullptr) == 0, "no memory for a filter");
-    auto add = [&](lab_words keys) { return lab_cuckoo_add(filter, keys, nullptr); };
-    auto has = [&](lab_words keys) { return lab_cuckoo_has(filter, keys, nullptr); };
+    auto add = [&](lab_peer_keys keys) { return lab_cuckoo_add(filter, keys, nullptr); };
+    auto has = [&](lab_peer_keys keys) { return lab_cuckoo_has(filter, keys, nullptr); };
     int64_t seen = 0, falsely = 0;
     times took = {nanoseconds(known.size(), [&] { in_groups(known, add); }),
                   nanoseconds(known.size(), [&] { seen = in_groups(known, has); }),

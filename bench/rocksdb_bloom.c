@@ -36,7 +36,7 @@ static void close_bloom(void *self)
 
 static int64_t take_group(void *self, const uint64_t *hashes, size_t n, bool adds)
 {
-    lab_words keys = {hashes, 1, n};
+    lab_peer_keys keys = {hashes, 1, n};
     return adds ? lab_rocksdb_add(self, keys, NULL) : lab_rocksdb_has(self, keys, NULL);
 }
 

@@ -11,7 +11,7 @@ uint64_t lab_notes_urls(const lab_settings *settings)
     return lab_urls_part(settings, PART, URLS_LEAST);
 }
 
-const lab_study lab_notes[] = {
+const lab_study lab_notes_studies[] = {
     {.id = "notes-space",
      .title = "Memory of Bloom filters, of hashes and of URLs",
      .source = "the counting notes",

@@ -8,7 +8,7 @@
     "A twentieth of the URLs is inserted, m/n = 32, k = 3, d = 1; labels, tail and 4 functions have a third more "     \
     "bits, unless their name says equal bits. "
 
-const lab_study lab_eigen[] = {
+const lab_study lab_eigen_studies[] = {
     {.id = "eigen-fig-5",
      .title = "False positives against crawl depth",
      .source = "the eigenvalue paper, figure 5",

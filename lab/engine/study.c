@@ -9,9 +9,10 @@
 #include "lab/engine/line_streams.h"
 #include "lab/engine/workers.h"
 
-static const lab_study *const lists[] = {
-    lab_thesis_costs,    lab_thesis_further,  lab_layers, lab_notes,  lab_eigen, lab_kinds,
-    lab_revisit_studies, lab_streams_studies, lab_peers,  lab_graphs, lab_large};
+static const lab_study *const lists[] = {lab_costs_studies,    lab_further_studies, lab_layers_studies,
+                                         lab_notes_studies,    lab_eigen_studies,   lab_kinds_studies,
+                                         lab_revisits_studies, lab_streams_studies, lab_peers_studies,
+                                         lab_graph_studies,    lab_large_studies};
 
 const lab_study *lab_study_at(size_t index)
 {

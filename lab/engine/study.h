@@ -256,17 +256,17 @@ enum { LAB_ID_ROOM = 64 };
 bool lab_evidence_next(const char **list, char id[LAB_ID_ROOM]);
 
 /* Each list ends with an element without an id. */
-extern const lab_study lab_thesis_costs[];    /* costs_experiments.c: memory and times in the thesis */
-extern const lab_study lab_thesis_further[];  /* further_experiments.c: the further work that the thesis suggests */
-extern const lab_study lab_layers[];          /* layers_experiments.c: the multi-layer paper */
-extern const lab_study lab_notes[];           /* notes_experiments.c: the counting notes */
-extern const lab_study lab_eigen[];           /* eigen_experiments.c: the eigenvalue paper */
-extern const lab_study lab_kinds[];           /* kinds_experiments.c: all kinds, with equal memory and as they grow */
-extern const lab_study lab_revisit_studies[]; /* revisits_experiments.c: what new salts are worth */
-extern const lab_study lab_streams_studies[]; /* streams_experiments.c: real URLs in the order of their files */
-extern const lab_study lab_peers[];           /* peers_experiments.c: the filters people use now */
-extern const lab_study lab_graphs[];          /* graph_experiments.c: crawls over link graphs */
-extern const lab_study lab_large[];           /* large_experiments.c: filters of very many URLs */
+extern const lab_study lab_costs_studies[];    /* costs_experiments.c: memory and times in the thesis */
+extern const lab_study lab_further_studies[];  /* further_experiments.c: the further work that the thesis suggests */
+extern const lab_study lab_layers_studies[];   /* layers_experiments.c: the multi-layer paper */
+extern const lab_study lab_notes_studies[];    /* notes_experiments.c: the counting notes */
+extern const lab_study lab_eigen_studies[];    /* eigen_experiments.c: the eigenvalue paper */
+extern const lab_study lab_kinds_studies[];    /* kinds_experiments.c: all kinds, with equal memory and as they grow */
+extern const lab_study lab_revisits_studies[]; /* revisits_experiments.c: what new salts are worth */
+extern const lab_study lab_streams_studies[];  /* streams_experiments.c: real URLs in the order of their files */
+extern const lab_study lab_peers_studies[];    /* peers_experiments.c: the filters people use now */
+extern const lab_study lab_graph_studies[];    /* graph_experiments.c: crawls over link graphs */
+extern const lab_study lab_large_studies[];    /* large_experiments.c: filters of very many URLs */
 
 extern const lab_claim lab_thesis_claims[];
 extern const lab_claim lab_layers_claims[];

@@ -16,7 +16,7 @@
 
 enum { RUNS_MOST = 40 };
 
-const lab_study lab_graphs[] = {
+const lab_study lab_graph_studies[] = {
     {.id = "graph-what",
      .title = "The link graphs of the following tables",
      .source = OURS,

@@ -4,7 +4,7 @@
 #define OURS "vidi"
 #define PER_MILLION "pages per million"
 
-const lab_study lab_kinds[] = {
+const lab_study lab_kinds_studies[] = {
     {.id = "kinds-lost",
      .title = "Pages lost, every kind in the same memory",
      .source = OURS,

@@ -1,7 +1,7 @@
 /* The experiments with many URLs. They are measured only if they are named: `make lab-large`. */
 #include "lab/large/large.h"
 
-const lab_study lab_large[] = {
+const lab_study lab_large_studies[] = {
     {.id = "large-lost",
      .title = "False positives of filters with very many URLs",
      .source = "vidi",

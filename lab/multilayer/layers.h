@@ -206,9 +206,9 @@ lab_measure_run lab_layers_space_measure;
 lab_judge_entry lab_layers_space_judge;
 
 /* layers_program.c and layers_program_time.c; the latter has the columns and the judge of layers-slower */
-extern const char *const lab_program_rows[], *const lab_program_columns[];
-lab_measure_run lab_program_measure, lab_program_time_measure;
-lab_judge_entry_beside lab_program_judge;
+extern const char *const lab_layers_program_rows[], *const lab_layers_program_columns[];
+lab_measure_run lab_layers_program_measure, lab_layers_program_time_measure;
+lab_judge_entry_beside lab_layers_program_judge;
 
 /* Decimals for printing a ratio: more for small ones, none for large ones. */
 static inline int lab_layers_decimals(double ratio)

@@ -10,7 +10,7 @@
 
 #define SCALED "Numbers of URLs are for --urls 1e6 and scale with it. "
 
-const lab_study lab_layers[] = {
+const lab_study lab_layers_studies[] = {
     {.id = "layers-comparisons",
      .title = "Comparisons of linear and binary search",
      .source = "the multi-layer paper, section 1.1",
@@ -171,12 +171,12 @@ const lab_study lab_layers[] = {
              "k = 4, MurmurHash3 with the seeds 0 to 3; as many layers as the longest URL has segments; the XOR of the "
              "addresses modulo m. Our rows are all different. Home pages: rows http://host/ alone.",
      .unit = "false positives",
-     .rows = lab_program_rows,
-     .columns = lab_program_columns,
+     .rows = lab_layers_program_rows,
+     .columns = lab_layers_program_columns,
      .runs_most = 2,
      .work = 3,
-     .measure = lab_program_measure,
-     .judge_beside = lab_program_judge},
+     .measure = lab_layers_program_measure,
+     .judge_beside = lab_layers_program_judge},
     {.id = "layers-program-time",
      .title = "The paper's own program: seconds for all insertions, and for lookups of half of the rows",
      .source = "the multi-layer paper, figures 4 and 5, and its authors' program",
@@ -184,11 +184,11 @@ const lab_study lab_layers[] = {
              "inserted, and every URL that is looked up is there. The paper's program is in Python, ours in C, so only "
              "ratios can be compared.",
      .unit = "s",
-     .rows = lab_program_rows,
+     .rows = lab_layers_program_rows,
      .columns = lab_layers_slower_columns,
      .timed = true,
      .runs_most = 9,
-     .measure = lab_program_time_measure,
+     .measure = lab_layers_program_time_measure,
      .judge = lab_layers_slower_judge},
     {.id = NULL},
 };

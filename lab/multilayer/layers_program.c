@@ -16,24 +16,24 @@
 #include "lab/engine/mix.h"
 #include "lib/inside/inside.h"
 
-static const double published_rows[LAB_PROGRAM_SIZES] = {32432, 269452, 1562978};
-const char *const lab_program_rows[] = {"32432 rows", "269452 rows", "1562978 rows", NULL};
+static const double published_rows[LAB_LAYERS_PROGRAM_SIZES] = {32432, 269452, 1562978};
+const char *const lab_layers_program_rows[] = {"32432 rows", "269452 rows", "1562978 rows", NULL};
 
 enum { ROWS_LEAST = 400 };
 #define ERROR_RATE 0.05
 
-double lab_program_published_rows(size_t size)
+double lab_layers_program_published_rows(size_t size)
 {
     return published_rows[size];
 }
 
-uint64_t lab_program_size(const lab_settings *settings, size_t size, uint64_t part)
+uint64_t lab_layers_program_size(const lab_settings *settings, size_t size, uint64_t part)
 {
     double rows = published_rows[size] * (double)settings->urls / LAB_PUBLISHED_URLS / (double)part;
     return rows < ROWS_LEAST ? ROWS_LEAST : (uint64_t)(rows + 0.5);
 }
 
-uint64_t lab_program_bits(uint64_t n)
+uint64_t lab_layers_program_bits(uint64_t n)
 {
     return (uint64_t)(-(double)n * log(ERROR_RATE) / (M_LN2 * M_LN2));
 }
@@ -53,14 +53,14 @@ static size_t remove_all(char *bytes, size_t length, const char *scheme)
     return kept;
 }
 
-void lab_program_split(lab_program_url *cut, vidi_str url)
+void lab_layers_program_split(lab_layers_program_url *cut, vidi_str url)
 {
     memcpy(cut->bytes, url.ptr, url.len);
     size_t length = remove_all(cut->bytes, url.len, "https://"), begin = 0;
     length = remove_all(cut->bytes, length, "http://");
     cut->whole = url;
     cut->count = 0;
-    for (size_t i = 0; i <= length && cut->count < LAB_PROGRAM_SEGMENTS; i++)
+    for (size_t i = 0; i <= length && cut->count < LAB_LAYERS_PROGRAM_SEGMENTS; i++)
         if (i == length || cut->bytes[i] == '/') {
             cut->segments[cut->count++] = (vidi_str){cut->bytes + begin, i - begin};
             begin = i + 1;
@@ -68,24 +68,24 @@ void lab_program_split(lab_program_url *cut, vidi_str url)
 }
 
 /* The program's language gives the remainder of a negative number the sign of m. */
-uint64_t lab_program_address(vidi_str text, uint32_t function, uint64_t m)
+uint64_t lab_layers_program_address(vidi_str text, uint32_t function, uint64_t m)
 {
     int64_t address = (int32_t)vidi__inside_murmur3(text, function) % (int64_t)m;
     return (uint64_t)(address < 0 ? address + (int64_t)m : address);
 }
 
-void lab_program_read(lab_program_url *read, vidi_str url, uint64_t m)
+void lab_layers_program_read(lab_layers_program_url *read, vidi_str url, uint64_t m)
 {
-    lab_program_split(read, url);
+    lab_layers_program_split(read, url);
     for (size_t i = 0; i < read->count; i++)
-        for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-            read->addresses[i][j] = lab_program_address(read->segments[i], j, m);
+        for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+            read->addresses[i][j] = lab_layers_program_address(read->segments[i], j, m);
 }
 
-void lab_program_read_whole(lab_program_url *read, uint64_t m)
+void lab_layers_program_read_whole(lab_layers_program_url *read, uint64_t m)
 {
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-        read->classic[j] = lab_program_address(read->whole, j, m);
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        read->classic[j] = lab_layers_program_address(read->whole, j, m);
 }
 
 /* ---- filters ---- */
@@ -96,46 +96,46 @@ static int make_array(unsigned char **bits, uint64_t m)
     return *bits ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for an array of %llu bits", (unsigned long long)m);
 }
 
-int lab_program_make(lab_program *program, uint64_t n)
+int lab_layers_program_make(lab_layers_program *program, uint64_t n)
 {
-    *program = (lab_program){.m = lab_program_bits(n)};
+    *program = (lab_layers_program){.m = lab_layers_program_bits(n)};
     LAB_TRY(make_array(&program->classic, program->m));
     return make_array(&program->last, program->m);
 }
 
-void lab_program_free(lab_program *program)
+void lab_layers_program_free(lab_layers_program *program)
 {
     for (size_t i = 0; i < program->layers; i++)
         free(program->bits[i]);
     free(program->classic);
     free(program->last);
-    *program = (lab_program){0};
+    *program = (lab_layers_program){0};
 }
 
-int lab_program_grow(lab_program *program, size_t layers)
+int lab_layers_program_grow(lab_layers_program *program, size_t layers)
 {
     for (; program->layers < layers; program->layers++)
         LAB_TRY(make_array(&program->bits[program->layers], program->m));
     return VIDI_OK;
 }
 
-static void add_all(unsigned char *bits, const uint64_t addresses[LAB_PROGRAM_K])
+static void add_all(unsigned char *bits, const uint64_t addresses[LAB_LAYERS_PROGRAM_K])
 {
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++)
-        lab_program_set(bits, addresses[j]);
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        lab_layers_program_set(bits, addresses[j]);
 }
 
-static bool has_all(const unsigned char *bits, const uint64_t addresses[LAB_PROGRAM_K])
+static bool has_all(const unsigned char *bits, const uint64_t addresses[LAB_LAYERS_PROGRAM_K])
 {
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++)
-        if (!lab_program_bit(bits, addresses[j]))
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        if (!lab_layers_program_bit(bits, addresses[j]))
             return false;
     return true;
 }
 
-static void combine(uint64_t combined[LAB_PROGRAM_K], const lab_program_url *url, uint64_t m)
+static void combine(uint64_t combined[LAB_LAYERS_PROGRAM_K], const lab_layers_program_url *url, uint64_t m)
 {
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++) {
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++) {
         combined[j] = 0;
         for (size_t i = 0; i < url->count; i++)
             combined[j] ^= url->addresses[i][j];
@@ -143,20 +143,20 @@ static void combine(uint64_t combined[LAB_PROGRAM_K], const lab_program_url *url
     }
 }
 
-void lab_program_add_classic(lab_program *program, const lab_program_url *url)
+void lab_layers_program_add_classic(lab_layers_program *program, const lab_layers_program_url *url)
 {
     add_all(program->classic, url->classic);
 }
 
-bool lab_program_has_classic(const lab_program *program, const lab_program_url *url)
+bool lab_layers_program_has_classic(const lab_layers_program *program, const lab_layers_program_url *url)
 {
     return has_all(program->classic, url->classic);
 }
 
-int lab_program_add_layered(lab_program *program, const lab_program_url *url)
+int lab_layers_program_add_layered(lab_layers_program *program, const lab_layers_program_url *url)
 {
-    uint64_t combined[LAB_PROGRAM_K];
-    LAB_TRY(lab_program_grow(program, url->count));
+    uint64_t combined[LAB_LAYERS_PROGRAM_K];
+    LAB_TRY(lab_layers_program_grow(program, url->count));
     for (size_t i = 0; i < url->count; i++)
         add_all(program->bits[i], url->addresses[i]);
     combine(combined, url, program->m);
@@ -164,9 +164,9 @@ int lab_program_add_layered(lab_program *program, const lab_program_url *url)
     return VIDI_OK;
 }
 
-bool lab_program_has_layered(const lab_program *program, const lab_program_url *url)
+bool lab_layers_program_has_layered(const lab_layers_program *program, const lab_layers_program_url *url)
 {
-    uint64_t combined[LAB_PROGRAM_K];
+    uint64_t combined[LAB_LAYERS_PROGRAM_K];
     if (url->count > program->layers)
         return false;
     for (size_t i = 0; i < url->count; i++)
@@ -180,17 +180,17 @@ bool lab_program_has_layered(const lab_program *program, const lab_program_url *
 
 enum { HALVES = 2 };
 enum { CLASSIC, LAYERED, EXPECTED, HOMES, COLUMNS };
-const char *const lab_program_columns[] = {"classic", "multilayer", "multilayer expected", "multilayer, home pages",
-                                           NULL};
+const char *const lab_layers_program_columns[] = {"classic", "multilayer", "multilayer expected",
+                                                  "multilayer, home pages", NULL};
 
 typedef struct bench {
     const lab_settings *settings;
     uint64_t run, rows, half, m;
     bool homes;
-    lab_program programs[HALVES];
-    lab_program_tally tallies[HALVES];
+    lab_layers_program programs[HALVES];
+    lab_layers_program_tally tallies[HALVES];
     uint32_t *order;
-    lab_program_url url;
+    lab_layers_program_url url;
 } bench;
 
 /* "http://www.abcdefghijklm.com/": bijections make all of them different. */
@@ -211,27 +211,27 @@ static void read_row(bench *bench, uint64_t row)
         url.len = home_page(buffer, lab_run_start(bench->settings->seed, bench->run), row);
     else
         url = lab_url_text(buffer, bench->settings, bench->run, row);
-    lab_program_read(&bench->url, url, bench->m);
+    lab_layers_program_read(&bench->url, url, bench->m);
     if (!bench->homes)
-        lab_program_read_whole(&bench->url, bench->m);
+        lab_layers_program_read_whole(&bench->url, bench->m);
 }
 
 static int insert(bench *bench)
 {
     for (size_t h = 0; h < HALVES; h++) {
-        lab_program *program = &bench->programs[h];
+        lab_layers_program *program = &bench->programs[h];
         uint64_t last = h ? bench->rows : bench->half;
-        LAB_TRY(lab_program_make(program, bench->half));
+        LAB_TRY(lab_layers_program_make(program, bench->half));
         bench->m = bench->tallies[h].m = program->m;
         for (uint64_t i = h * bench->half; i < last; i++) {
             read_row(bench, i);
-            LAB_TRY(lab_program_add_layered(program, &bench->url));
+            LAB_TRY(lab_layers_program_add_layered(program, &bench->url));
             if (bench->homes)
                 continue;
-            lab_program_add_classic(program, &bench->url);
-            LAB_TRY(lab_program_tally_add(&bench->tallies[h], &bench->url));
+            lab_layers_program_add_classic(program, &bench->url);
+            LAB_TRY(lab_layers_program_tally_add(&bench->tallies[h], &bench->url));
         }
-        lab_program_tally_end(&bench->tallies[h]);
+        lab_layers_program_tally_end(&bench->tallies[h]);
     }
     return VIDI_OK;
 }
@@ -239,17 +239,17 @@ static int insert(bench *bench)
 /* Rows that both filters have seen. The filter that does not have the row is expected to see it so often. */
 static void ask(bench *bench, double *numbers)
 {
-    const lab_program *a = &bench->programs[0], *b = &bench->programs[1];
-    const lab_program_url *url = &bench->url;
+    const lab_layers_program *a = &bench->programs[0], *b = &bench->programs[1];
+    const lab_layers_program_url *url = &bench->url;
     for (uint64_t i = 0; i < bench->half; i++) {
         uint32_t row = bench->order[i];
         read_row(bench, row);
-        bool layered = lab_program_has_layered(a, url) && lab_program_has_layered(b, url);
+        bool layered = lab_layers_program_has_layered(a, url) && lab_layers_program_has_layered(b, url);
         numbers[bench->homes ? HOMES : LAYERED] += layered;
         if (bench->homes)
             continue;
-        numbers[CLASSIC] += lab_program_has_classic(a, url) && lab_program_has_classic(b, url);
-        numbers[EXPECTED] += lab_program_expect(&bench->tallies[row < bench->half], url);
+        numbers[CLASSIC] += lab_layers_program_has_classic(a, url) && lab_layers_program_has_classic(b, url);
+        numbers[EXPECTED] += lab_layers_program_expect(&bench->tallies[row < bench->half], url);
     }
 }
 
@@ -276,21 +276,21 @@ static int measure_file(bench *bench, const lab_settings *settings, uint64_t run
     bench->homes = homes;
     int code = insert_and_ask(bench, numbers);
     for (size_t h = 0; h < HALVES; h++) {
-        lab_program_free(&bench->programs[h]);
-        lab_program_tally_free(&bench->tallies[h]);
+        lab_layers_program_free(&bench->programs[h]);
+        lab_layers_program_tally_free(&bench->tallies[h]);
     }
     free(bench->order);
     return code;
 }
 
-int lab_program_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_program_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     bench *bench = malloc(sizeof *bench);
     int code = bench ? VIDI_OK : lab_fail(VIDI_EMEMORY, "no memory for the paper's program");
-    memset(numbers, 0, (size_t)LAB_PROGRAM_SIZES * COLUMNS * sizeof *numbers);
-    for (size_t i = 0; i < 2 * LAB_PROGRAM_SIZES && code == VIDI_OK; i++)
-        code =
-            measure_file(bench, settings, run, lab_program_size(settings, i / 2, 1), i % 2, numbers + i / 2 * COLUMNS);
+    memset(numbers, 0, (size_t)LAB_LAYERS_PROGRAM_SIZES * COLUMNS * sizeof *numbers);
+    for (size_t i = 0; i < 2 * LAB_LAYERS_PROGRAM_SIZES && code == VIDI_OK; i++)
+        code = measure_file(bench, settings, run, lab_layers_program_size(settings, i / 2, 1), i % 2,
+                            numbers + i / 2 * COLUMNS);
     free(bench);
     return code;
 }
@@ -306,26 +306,27 @@ static void show_published(const lab_study *study, size_t row, lab_entry *entry)
         snprintf(entry->remark, sizeof entry->remark,
                  "the published count includes URLs that are in both halves of the paper's file, and the paper divides "
                  "it by %.0f rows instead of half as many lookups",
-                 lab_program_published_rows(row));
+                 lab_layers_program_published_rows(row));
 }
 
 /* Two filters differ in their fills, and half of the lookups meet each: the variance is at most that of one filter. */
 static lab_theory home_theory(double asked, uint64_t half, uint64_t m)
 {
-    double mean = asked * lab_program_expect_home(half, m);
-    return (lab_theory){mean, mean + LAB_PROGRAM_K * LAB_PROGRAM_K * mean * mean / (double)m, asked};
+    double mean = asked * lab_layers_program_expect_home(half, m);
+    return (lab_theory){mean, mean + LAB_LAYERS_PROGRAM_K * LAB_LAYERS_PROGRAM_K * mean * mean / (double)m, asked};
 }
 
-void lab_program_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers, lab_entry *entry)
+void lab_layers_program_judge(const lab_numbers *all, size_t row, size_t column, const double *numbers,
+                              lab_entry *entry)
 {
-    uint64_t half = (lab_program_size(&all->settings, row, 1) + 1) / 2, m = lab_program_bits(half);
-    double asked = (double)half, published = ceil(lab_program_published_rows(row) / 2);
+    uint64_t half = (lab_layers_program_size(&all->settings, row, 1) + 1) / 2, m = lab_layers_program_bits(half);
+    double asked = (double)half, published = ceil(lab_layers_program_published_rows(row) / 2);
     if (column == CLASSIC)
-        lab_entry_count(entry, numbers, lab_layers_classic(asked, asked, (double)m, LAB_PROGRAM_K), published);
+        lab_entry_count(entry, numbers, lab_layers_classic(asked, asked, (double)m, LAB_LAYERS_PROGRAM_K), published);
     else if (column == HOMES)
         lab_entry_count(entry, numbers, home_theory(asked, half, m), published);
     else if (column == LAYERED)
-        lab_layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, (double)m, LAB_PROGRAM_K, asked,
+        lab_layers_judge_expected(all, row * COLUMNS + EXPECTED, numbers, entry, (double)m, LAB_LAYERS_PROGRAM_K, asked,
                                   published);
     else
         lab_entry_scale(entry, published / asked);

@@ -16,92 +16,94 @@
 
 #include "lab/multilayer/layers.h"
 
-enum { LAB_PROGRAM_K = 4, LAB_PROGRAM_SEGMENTS = LAB_URL_ROOM, LAB_PROGRAM_SIZES = 3 };
+enum { LAB_LAYERS_PROGRAM_K = 4, LAB_LAYERS_PROGRAM_SEGMENTS = LAB_URL_ROOM, LAB_LAYERS_PROGRAM_SIZES = 3 };
 
 /* The numbers of rows in the paper's three files, and as many in proportion to --urls, divided by `part`. */
-double lab_program_published_rows(size_t size);
-uint64_t lab_program_size(const lab_settings *settings, size_t size, uint64_t part);
+double lab_layers_program_published_rows(size_t size);
+uint64_t lab_layers_program_size(const lab_settings *settings, size_t size, uint64_t part);
 
 /* Bits of an array for n URLs. */
-uint64_t lab_program_bits(uint64_t n);
+uint64_t lab_layers_program_bits(uint64_t n);
 
 /* ---- URLs ---- */
 
 /* A URL as the program sees it: its segments, and the addresses of all of them and of the whole. */
-typedef struct lab_program_url {
+typedef struct lab_layers_program_url {
     vidi_str whole;
     size_t count;
     char bytes[LAB_URL_ROOM];
-    vidi_str segments[LAB_PROGRAM_SEGMENTS];
-    uint64_t addresses[LAB_PROGRAM_SEGMENTS][LAB_PROGRAM_K], classic[LAB_PROGRAM_K];
-} lab_program_url;
+    vidi_str segments[LAB_LAYERS_PROGRAM_SEGMENTS];
+    uint64_t addresses[LAB_LAYERS_PROGRAM_SEGMENTS][LAB_LAYERS_PROGRAM_K], classic[LAB_LAYERS_PROGRAM_K];
+} lab_layers_program_url;
 
 /* Removes every "https://" and "http://" and splits the rest at all slashes; segments may be empty. */
-void lab_program_split(lab_program_url *cut, vidi_str url);
+void lab_layers_program_split(lab_layers_program_url *cut, vidi_str url);
 
-uint64_t lab_program_address(vidi_str text, uint32_t function, uint64_t m);
+uint64_t lab_layers_program_address(vidi_str text, uint32_t function, uint64_t m);
 
 /* Splits a URL and finds the addresses of its segments in arrays of m bits; then those of the whole URL. */
-void lab_program_read(lab_program_url *read, vidi_str url, uint64_t m);
-void lab_program_read_whole(lab_program_url *read, uint64_t m);
+void lab_layers_program_read(lab_layers_program_url *read, vidi_str url, uint64_t m);
+void lab_layers_program_read_whole(lab_layers_program_url *read, uint64_t m);
 
 /* ---- filters ---- */
 
-typedef struct lab_program {
+typedef struct lab_layers_program {
     uint64_t m;
     size_t layers;
-    unsigned char *classic, *last, *bits[LAB_PROGRAM_SEGMENTS];
-} lab_program;
+    unsigned char *classic, *last, *bits[LAB_LAYERS_PROGRAM_SEGMENTS];
+} lab_layers_program;
 
-/* Both filters, for n URLs. Call lab_program_free in every case. */
-int lab_program_make(lab_program *program, uint64_t n);
-void lab_program_free(lab_program *program);
+/* Both filters, for n URLs. Call lab_layers_program_free in every case. */
+int lab_layers_program_make(lab_layers_program *program, uint64_t n);
+void lab_layers_program_free(lab_layers_program *program);
 
-static inline bool lab_program_bit(const unsigned char *bits, uint64_t address)
+static inline bool lab_layers_program_bit(const unsigned char *bits, uint64_t address)
 {
     return bits[address / 8] >> address % 8 & 1;
 }
 
-static inline void lab_program_set(unsigned char *bits, uint64_t address)
+static inline void lab_layers_program_set(unsigned char *bits, uint64_t address)
 {
     bits[address / 8] |= (unsigned char)(1U << address % 8);
 }
 
 /* Makes it have at least so many layers. */
-int lab_program_grow(lab_program *program, size_t layers);
+int lab_layers_program_grow(lab_layers_program *program, size_t layers);
 
-void lab_program_add_classic(lab_program *program, const lab_program_url *url);
-bool lab_program_has_classic(const lab_program *program, const lab_program_url *url);
-int lab_program_add_layered(lab_program *program, const lab_program_url *url);
-bool lab_program_has_layered(const lab_program *program, const lab_program_url *url);
+void lab_layers_program_add_classic(lab_layers_program *program, const lab_layers_program_url *url);
+bool lab_layers_program_has_classic(const lab_layers_program *program, const lab_layers_program_url *url);
+int lab_layers_program_add_layered(lab_layers_program *program, const lab_layers_program_url *url);
+bool lab_layers_program_has_layered(const lab_layers_program *program, const lab_layers_program_url *url);
 
 /* ---- theory ---- */
 
-enum { LAB_PROGRAM_REGIONS = 3 };
+enum { LAB_LAYERS_PROGRAM_REGIONS = 3 };
 
 /* The texts that a layered filter has, counted without its arrays. */
-typedef struct lab_program_tally {
+typedef struct lab_layers_program_tally {
     uint64_t m;
-    lab_layers_map segments[LAB_PROGRAM_SEGMENTS];
-    lab_layers_map urls;                 /* by the XOR of their segments' hashes */
-    lab_layers_map classes;              /* by number of segments, and XOR of all segments but the last */
-    double marks[LAB_PROGRAM_REGIONS];   /* bits set in each region of the last array, as often as they are set */
-    double fills[LAB_PROGRAM_REGIONS];   /* share of set bits in each region; set by lab_program_tally_end */
-    double layers[LAB_PROGRAM_SEGMENTS]; /* share of set bits in each layer; set by lab_program_tally_end */
-} lab_program_tally;
+    lab_layers_map segments[LAB_LAYERS_PROGRAM_SEGMENTS];
+    lab_layers_map urls;                      /* by the XOR of their segments' hashes */
+    lab_layers_map classes;                   /* by number of segments, and XOR of all segments but the last */
+    double marks[LAB_LAYERS_PROGRAM_REGIONS]; /* bits set in each region of the last array, as often as they are set */
+    double
+        fills[LAB_LAYERS_PROGRAM_REGIONS]; /* share of set bits in each region; set by lab_layers_program_tally_end */
+    double
+        layers[LAB_LAYERS_PROGRAM_SEGMENTS]; /* share of set bits in each layer; set by lab_layers_program_tally_end */
+} lab_layers_program_tally;
 
-/* Call lab_program_tally_free in every case. */
-int lab_program_tally_add(lab_program_tally *tally, const lab_program_url *url);
-void lab_program_tally_end(lab_program_tally *tally);
-void lab_program_tally_free(lab_program_tally *tally);
+/* Call lab_layers_program_tally_free in every case. */
+int lab_layers_program_tally_add(lab_layers_program_tally *tally, const lab_layers_program_url *url);
+void lab_layers_program_tally_end(lab_layers_program_tally *tally);
+void lab_layers_program_tally_free(lab_layers_program_tally *tally);
 
 /* The probability that a URL is seen, if the addresses of segments that the filter does not know are random. */
-double lab_program_expect(const lab_program_tally *tally, const lab_program_url *url);
+double lab_layers_program_expect(const lab_layers_program_tally *tally, const lab_layers_program_url *url);
 
 /*
  * The same for a new URL of a host alone, "http://host/", after n other such URLs in arrays of m bits. The second
  * segment is empty, so that all of them have the same addresses there.
  */
-double lab_program_expect_home(uint64_t n, uint64_t m);
+double lab_layers_program_expect_home(uint64_t n, uint64_t m);
 
 #endif

@@ -39,10 +39,10 @@ static size_t region_of(borders borders, uint64_t place)
 /* ---- tallies ---- */
 
 typedef struct hashes {
-    uint64_t of[LAB_PROGRAM_SEGMENTS], all, before;
+    uint64_t of[LAB_LAYERS_PROGRAM_SEGMENTS], all, before;
 } hashes;
 
-static void hash_segments(hashes *hashes, const lab_program_url *url)
+static void hash_segments(hashes *hashes, const lab_layers_program_url *url)
 {
     hashes->all = hashes->before = 0;
     for (size_t i = 0; i < url->count; i++) {
@@ -57,7 +57,7 @@ static uint64_t class_of(const hashes *hashes, size_t segments)
     return (hashes->before & ~(uint64_t)DEPTH_BITS) | segments;
 }
 
-int lab_program_tally_add(lab_program_tally *tally, const lab_program_url *url)
+int lab_layers_program_tally_add(lab_layers_program_tally *tally, const lab_layers_program_url *url)
 {
     hashes hashes;
     hash_segments(&hashes, url);
@@ -68,7 +68,7 @@ int lab_program_tally_add(lab_program_tally *tally, const lab_program_url *url)
         return is_new;
     LAB_TRY(lab_layers_map_add(&tally->classes, class_of(&hashes, url->count)));
     borders borders = borders_of(tally->m);
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++) {
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++) {
         uint64_t combined = 0;
         for (size_t i = 0; i < url->count; i++)
             combined ^= url->addresses[i][j];
@@ -77,20 +77,21 @@ int lab_program_tally_add(lab_program_tally *tally, const lab_program_url *url)
     return VIDI_OK;
 }
 
-void lab_program_tally_end(lab_program_tally *tally)
+void lab_layers_program_tally_end(lab_layers_program_tally *tally)
 {
     borders borders = borders_of(tally->m);
-    const double sizes[LAB_PROGRAM_REGIONS] = {(double)borders.wrapped, (double)(borders.power - borders.wrapped),
-                                               (double)(tally->m - borders.power)};
-    for (size_t r = 0; r < LAB_PROGRAM_REGIONS; r++)
+    const double sizes[LAB_LAYERS_PROGRAM_REGIONS] = {
+        (double)borders.wrapped, (double)(borders.power - borders.wrapped), (double)(tally->m - borders.power)};
+    for (size_t r = 0; r < LAB_LAYERS_PROGRAM_REGIONS; r++)
         tally->fills[r] = sizes[r] > 1 ? lab_fill_after(tally->marks[r], sizes[r]).mean : tally->marks[r] > 0;
-    for (size_t i = 0; i < LAB_PROGRAM_SEGMENTS; i++)
-        tally->layers[i] = lab_fill_after(LAB_PROGRAM_K * (double)tally->segments[i].used, (double)tally->m).mean;
+    for (size_t i = 0; i < LAB_LAYERS_PROGRAM_SEGMENTS; i++)
+        tally->layers[i] =
+            lab_fill_after(LAB_LAYERS_PROGRAM_K * (double)tally->segments[i].used, (double)tally->m).mean;
 }
 
-void lab_program_tally_free(lab_program_tally *tally)
+void lab_layers_program_tally_free(lab_layers_program_tally *tally)
 {
-    for (size_t i = 0; i < LAB_PROGRAM_SEGMENTS; i++)
+    for (size_t i = 0; i < LAB_LAYERS_PROGRAM_SEGMENTS; i++)
         lab_layers_map_free(&tally->segments[i]);
     lab_layers_map_free(&tally->urls);
     lab_layers_map_free(&tally->classes);
@@ -101,10 +102,10 @@ void lab_program_tally_free(lab_program_tally *tally)
 /* What is unknown of a URL: how many segments, and which layer the last of them belongs to. */
 typedef struct unknown {
     size_t count, last;
-    bool is[LAB_PROGRAM_SEGMENTS];
+    bool is[LAB_LAYERS_PROGRAM_SEGMENTS];
 } unknown;
 
-static void find_unknown(unknown *unknown, const lab_program_tally *tally, const hashes *hashes, size_t segments)
+static void find_unknown(unknown *unknown, const lab_layers_program_tally *tally, const hashes *hashes, size_t segments)
 {
     unknown->count = unknown->last = 0;
     for (size_t i = 0; i < segments; i++) {
@@ -119,7 +120,7 @@ static void find_unknown(unknown *unknown, const lab_program_tally *tally, const
  * layers are counted elsewhere). `known` is the XOR of the known addresses, `unknown` the number of random ones, and
  * `coupled` how many of the bits at a place in the layer have a bit at the same place after the XOR.
  */
-static double one_function(const lab_program_tally *tally, borders borders, uint64_t known, size_t unknown,
+static double one_function(const lab_layers_program_tally *tally, borders borders, uint64_t known, size_t unknown,
                            double layer, double coupled)
 {
     if (unknown == 0)
@@ -127,13 +128,13 @@ static double one_function(const lab_program_tally *tally, borders borders, uint
     double sign = known & borders.power ? -1 : 1, sum = 0;
     double bit = (1 - sign * pow(1 - 2 * borders.with_bit, (double)unknown)) / 2;
     double wrapped = (double)borders.wrapped / (double)borders.power;
-    const double weights[LAB_PROGRAM_REGIONS] = {wrapped, (1 - bit) * (1 - wrapped), bit * (1 - wrapped)};
-    for (size_t r = 0; r < LAB_PROGRAM_REGIONS; r++)
+    const double weights[LAB_LAYERS_PROGRAM_REGIONS] = {wrapped, (1 - bit) * (1 - wrapped), bit * (1 - wrapped)};
+    for (size_t r = 0; r < LAB_LAYERS_PROGRAM_REGIONS; r++)
         sum += weights[r] * (layer * tally->fills[r] + (1 - layer) * (1 - tally->fills[r]) * expm1(coupled));
     return sum;
 }
 
-double lab_program_expect(const lab_program_tally *tally, const lab_program_url *url)
+double lab_layers_program_expect(const lab_layers_program_tally *tally, const lab_layers_program_url *url)
 {
     hashes hashes;
     unknown unknown;
@@ -145,11 +146,11 @@ double lab_program_expect(const lab_program_tally *tally, const lab_program_url 
     borders borders = borders_of(tally->m);
     bool page = unknown.count == 1 && unknown.last == url->count - 1;
     double near = page ? lab_layers_map_count(&tally->classes, class_of(&hashes, url->count)) : 0;
-    double coupled = near * (url->count == 1 ? LAB_PROGRAM_K : 1) / (double)tally->m;
+    double coupled = near * (url->count == 1 ? LAB_LAYERS_PROGRAM_K : 1) / (double)tally->m;
     for (size_t i = 0; i < url->count && !page; i++)
         if (unknown.is[i])
-            p *= pow(tally->layers[i], LAB_PROGRAM_K);
-    for (size_t j = 0; j < LAB_PROGRAM_K && p > 0; j++) {
+            p *= pow(tally->layers[i], LAB_LAYERS_PROGRAM_K);
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K && p > 0; j++) {
         uint64_t known = 0;
         for (size_t i = 0; i < url->count; i++)
             known ^= unknown.is[i] ? 0 : url->addresses[i][j];
@@ -163,22 +164,22 @@ double lab_program_expect(const lab_program_tally *tally, const lab_program_url 
  * the last array, after the XOR with the address c of the empty segment, is set by function i if one of the two numbers
  * that come to that place is an address XOR c_i. The host's own function sets both bits together.
  */
-double lab_program_expect_home(uint64_t n, uint64_t m)
+double lab_layers_program_expect_home(uint64_t n, uint64_t m)
 {
-    enum { SETTERS_MOST = 2 * LAB_PROGRAM_K };
-    uint64_t empty[LAB_PROGRAM_K], beyond = 2 * borders_of(m).power;
-    double per_address = (double)n / (double)m, unset = exp(-LAB_PROGRAM_K * per_address), p = 1;
+    enum { SETTERS_MOST = 2 * LAB_LAYERS_PROGRAM_K };
+    uint64_t empty[LAB_LAYERS_PROGRAM_K], beyond = 2 * borders_of(m).power;
+    double per_address = (double)n / (double)m, unset = exp(-LAB_LAYERS_PROGRAM_K * per_address), p = 1;
     double unset_by[SETTERS_MOST + 1];
     for (size_t i = 0; i <= SETTERS_MOST; i++)
         unset_by[i] = exp(-(double)i * per_address);
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-        empty[j] = lab_program_address((vidi_str){"", 0}, j, m);
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++) {
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        empty[j] = lab_layers_program_address((vidi_str){"", 0}, j, m);
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++) {
         double sum = 0;
         for (uint64_t a = 0; a < m; a++) {
             uint64_t place = (a ^ empty[j]) % m;
             size_t setters = 0;
-            for (size_t i = 0; i < LAB_PROGRAM_K; i++) {
+            for (size_t i = 0; i < LAB_LAYERS_PROGRAM_K; i++) {
                 setters += (place ^ empty[i]) < m;
                 setters += place + m < beyond && ((place + m) ^ empty[i]) < m;
             }

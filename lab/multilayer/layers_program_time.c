@@ -22,7 +22,7 @@ typedef struct file {
 
 static int make_file(file *file, const lab_settings *settings, uint64_t run, size_t size)
 {
-    file->rows = lab_program_size(settings, size, LAB_LAYERS_PART);
+    file->rows = lab_layers_program_size(settings, size, LAB_LAYERS_PART);
     file->half = (file->rows + 1) / 2;
     file->order = malloc(file->rows * sizeof *file->order);
     if (!file->order)
@@ -32,66 +32,66 @@ static int make_file(file *file, const lab_settings *settings, uint64_t run, siz
 }
 
 /* Sets or looks up the bits of a text, one after the other. */
-static void add_text(unsigned char *bits, vidi_str text, uint64_t m, uint64_t combined[LAB_PROGRAM_K])
+static void add_text(unsigned char *bits, vidi_str text, uint64_t m, uint64_t combined[LAB_LAYERS_PROGRAM_K])
 {
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++) {
-        uint64_t address = lab_program_address(text, j, m);
-        lab_program_set(bits, address);
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++) {
+        uint64_t address = lab_layers_program_address(text, j, m);
+        lab_layers_program_set(bits, address);
         combined[j] ^= address;
     }
 }
 
 static bool has_text(const unsigned char *bits, vidi_str text, uint64_t m)
 {
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-        if (!lab_program_bit(bits, lab_program_address(text, j, m)))
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        if (!lab_layers_program_bit(bits, lab_layers_program_address(text, j, m)))
             return false;
     return true;
 }
 
-static void add_layers(lab_program *program, vidi_str url)
+static void add_layers(lab_layers_program *program, vidi_str url)
 {
-    lab_program_url cut;
-    uint64_t combined[LAB_PROGRAM_K] = {0};
-    lab_program_split(&cut, url);
+    lab_layers_program_url cut;
+    uint64_t combined[LAB_LAYERS_PROGRAM_K] = {0};
+    lab_layers_program_split(&cut, url);
     for (size_t i = 0; i < cut.count; i++)
         add_text(program->bits[i], cut.segments[i], program->m, combined);
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++)
-        lab_program_set(program->last, combined[j] % program->m);
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        lab_layers_program_set(program->last, combined[j] % program->m);
 }
 
 /* Hashes each segment twice, as the paper's program does. */
-static bool has_layers(const lab_program *program, vidi_str url)
+static bool has_layers(const lab_layers_program *program, vidi_str url)
 {
-    lab_program_url cut;
-    uint64_t combined[LAB_PROGRAM_K] = {0};
-    lab_program_split(&cut, url);
+    lab_layers_program_url cut;
+    uint64_t combined[LAB_LAYERS_PROGRAM_K] = {0};
+    lab_layers_program_split(&cut, url);
     for (size_t i = 0; i < cut.count; i++) {
         if (!has_text(program->bits[i], cut.segments[i], program->m))
             return false;
-        for (uint32_t j = 0; j < LAB_PROGRAM_K; j++)
-            combined[j] ^= lab_program_address(cut.segments[i], j, program->m);
+        for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+            combined[j] ^= lab_layers_program_address(cut.segments[i], j, program->m);
     }
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++)
-        if (!lab_program_bit(program->last, combined[j] % program->m))
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        if (!lab_layers_program_bit(program->last, combined[j] % program->m))
             return false;
     return true;
 }
 
 /* Layers are made in advance: otherwise the first URLs that need them would pay for clearing them. */
-static int make_layers(lab_program *program, const file *file)
+static int make_layers(lab_layers_program *program, const file *file)
 {
-    lab_program_url cut;
+    lab_layers_program_url cut;
     for (uint64_t i = 0; i < file->rows; i++) {
-        lab_program_split(&cut, file->texts.urls[i]);
-        LAB_TRY(lab_program_grow(program, cut.count));
+        lab_layers_program_split(&cut, file->texts.urls[i]);
+        LAB_TRY(lab_layers_program_grow(program, cut.count));
     }
     return VIDI_OK;
 }
 
-static void insert(lab_program *program, const file *file, bool layered, double *time)
+static void insert(lab_layers_program *program, const file *file, bool layered, double *time)
 {
-    uint64_t start = lab_thread_time(), unused[LAB_PROGRAM_K] = {0};
+    uint64_t start = lab_thread_time(), unused[LAB_LAYERS_PROGRAM_K] = {0};
     for (uint64_t i = 0; i < file->rows; i++) {
         if (layered)
             add_layers(program, file->texts.urls[i]);
@@ -101,7 +101,7 @@ static void insert(lab_program *program, const file *file, bool layered, double 
     *time = (double)(lab_thread_time() - start);
 }
 
-static int look_up(const lab_program *program, const file *file, bool layered, double *time)
+static int look_up(const lab_layers_program *program, const file *file, bool layered, double *time)
 {
     uint64_t start = lab_thread_time(), seen = 0;
     for (uint64_t i = 0; i < file->half; i++) {
@@ -116,15 +116,15 @@ static int look_up(const lab_program *program, const file *file, bool layered, d
 static int time_size(const file *file, double published, double *numbers)
 {
     double scale = published / (double)file->rows * 1e-9;
-    lab_program program;
-    int code = lab_program_make(&program, file->half);
+    lab_layers_program program;
+    int code = lab_layers_program_make(&program, file->half);
     if (code == VIDI_OK)
         code = make_layers(&program, file);
     for (size_t layered = 0; layered < 2 && code == VIDI_OK; layered++)
         insert(&program, file, layered, &numbers[CLASSIC_INSERT + layered]);
     for (size_t layered = 0; layered < 2 && code == VIDI_OK; layered++)
         code = look_up(&program, file, layered, &numbers[CLASSIC_QUERY + layered]);
-    lab_program_free(&program);
+    lab_layers_program_free(&program);
     LAB_TRY(code);
     for (size_t i = 0; i < INSERT_RATIO; i++)
         numbers[i] *= scale;
@@ -133,14 +133,14 @@ static int time_size(const file *file, double published, double *numbers)
     return VIDI_OK;
 }
 
-int lab_program_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
+int lab_layers_program_time_measure(const lab_settings *settings, uint64_t run, double *numbers)
 {
     int code = VIDI_OK;
-    for (size_t size = 0; size < LAB_PROGRAM_SIZES && code == VIDI_OK; size++) {
+    for (size_t size = 0; size < LAB_LAYERS_PROGRAM_SIZES && code == VIDI_OK; size++) {
         file file = {.rows = 0};
         code = make_file(&file, settings, run, size);
         if (code == VIDI_OK)
-            code = time_size(&file, lab_program_published_rows(size), numbers + size * COLUMNS);
+            code = time_size(&file, lab_layers_program_published_rows(size), numbers + size * COLUMNS);
         lab_texts_free(&file.texts);
         free(file.order);
     }

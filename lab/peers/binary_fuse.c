@@ -73,7 +73,7 @@ uint64_t lab_fuse_bytes(const lab_fuse *filter)
     return filter->size;
 }
 
-int lab_fuse_collect(lab_fuse *filter, lab_words keys)
+int lab_fuse_collect(lab_fuse *filter, lab_peer_keys keys)
 {
     if (!filter->keys)
         return lab_fail(VIDI_ECANNOT, "a binary fuse filter takes no keys once it is built");
@@ -90,7 +90,7 @@ int lab_fuse_collect(lab_fuse *filter, lab_words keys)
         filter->room = room;
     }
     for (size_t i = 0; i < keys.count; i++)
-        filter->keys[filter->count++] = lab_word(&keys, i);
+        filter->keys[filter->count++] = lab_peer_key(&keys, i);
     return VIDI_OK;
 }
 
@@ -294,18 +294,18 @@ int lab_fuse_freeze(lab_fuse *filter)
 
 /* ---- lookups ---- */
 
-int64_t lab_fuse_has(const lab_fuse *filter, lab_words keys, bool *seen)
+int64_t lab_fuse_has(const lab_fuse *filter, lab_peer_keys keys, bool *seen)
 {
     int64_t found = 0;
     if (!filter->bytes)
         return lab_fail(VIDI_ECANNOT, "the binary fuse filter is not built yet");
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count) {
-            spread ahead = spread_of(filter, lab_word(&keys, i + LAB_PEER_AHEAD));
+            spread ahead = spread_of(filter, lab_peer_key(&keys, i + LAB_PEER_AHEAD));
             for (unsigned number = 0; number < filter->arity; number++)
                 __builtin_prefetch(filter->bytes + place_of(filter, ahead, number) * filter->bits / 8);
         }
-        spread spread = spread_of(filter, lab_word(&keys, i));
+        spread spread = spread_of(filter, lab_peer_key(&keys, i));
         uint64_t tag = tag_of(filter, spread);
         for (unsigned number = 0; number < filter->arity; number++)
             tag ^= get(filter, place_of(filter, spread, number));

@@ -214,13 +214,13 @@ static inline void prefetch(const lab_cuckoo *filter, uint64_t word)
     __builtin_prefetch(filter->bytes + other * bits / 8);
 }
 
-int64_t lab_cuckoo_add(lab_cuckoo *filter, lab_words keys, bool *seen)
+int64_t lab_cuckoo_add(lab_cuckoo *filter, lab_peer_keys keys, bool *seen)
 {
     int64_t found = 0;
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count)
-            prefetch(filter, lab_word(&keys, i + LAB_PEER_AHEAD));
-        place at = place_of(filter, lab_word(&keys, i));
+            prefetch(filter, lab_peer_key(&keys, i + LAB_PEER_AHEAD));
+        place at = place_of(filter, lab_peer_key(&keys, i));
         uint64_t other = other_of(filter, at);
         bool there = has(filter, at, other);
         if (!there)
@@ -232,13 +232,13 @@ int64_t lab_cuckoo_add(lab_cuckoo *filter, lab_words keys, bool *seen)
     return found;
 }
 
-int64_t lab_cuckoo_has(const lab_cuckoo *filter, lab_words keys, bool *seen)
+int64_t lab_cuckoo_has(const lab_cuckoo *filter, lab_peer_keys keys, bool *seen)
 {
     int64_t found = 0;
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count)
-            prefetch(filter, lab_word(&keys, i + LAB_PEER_AHEAD));
-        place at = place_of(filter, lab_word(&keys, i));
+            prefetch(filter, lab_peer_key(&keys, i + LAB_PEER_AHEAD));
+        place at = place_of(filter, lab_peer_key(&keys, i));
         bool there = has(filter, at, other_of(filter, at));
         if (seen)
             seen[i] = there;
@@ -248,11 +248,11 @@ int64_t lab_cuckoo_has(const lab_cuckoo *filter, lab_words keys, bool *seen)
 }
 
 /* Removes the fingerprint that was kept aside before those in the buckets, so that there is room again. */
-int64_t lab_cuckoo_remove(lab_cuckoo *filter, lab_words keys)
+int64_t lab_cuckoo_remove(lab_cuckoo *filter, lab_peer_keys keys)
 {
     int64_t found = 0;
     for (size_t i = 0; i < keys.count; i++) {
-        place at = place_of(filter, lab_word(&keys, i));
+        place at = place_of(filter, lab_peer_key(&keys, i));
         uint64_t other = other_of(filter, at);
         if (filter->left_tag == at.tag && (filter->left_bucket == at.bucket || filter->left_bucket == other)) {
             filter->left_tag = 0;

@@ -25,12 +25,12 @@
 enum { LAB_PEER_AHEAD = 16, LAB_PEER_LINE = 64 }; /* prefetches in flight; bytes of a cache line */
 
 /* Where the keys of a batch are. */
-typedef struct lab_words {
+typedef struct lab_peer_keys {
     const uint64_t *words;
     size_t step, count;
-} lab_words;
+} lab_peer_keys;
 
-static inline uint64_t lab_word(const lab_words *keys, size_t i)
+static inline uint64_t lab_peer_key(const lab_peer_keys *keys, size_t i)
 {
     return keys->words[i * keys->step];
 }
@@ -64,10 +64,10 @@ uint64_t lab_cuckoo_buckets_for(uint64_t keys); /* as many as LAB_CUCKOO_LOAD ne
 uint64_t lab_cuckoo_bytes(const lab_cuckoo *filter);
 
 /* VIDI_ELIMIT: some key found no room. It and all others are still found, but nothing more can be added. */
-int64_t lab_cuckoo_add(lab_cuckoo *filter, lab_words keys, bool *seen);
-int64_t lab_cuckoo_has(const lab_cuckoo *filter, lab_words keys, bool *seen);
+int64_t lab_cuckoo_add(lab_cuckoo *filter, lab_peer_keys keys, bool *seen);
+int64_t lab_cuckoo_has(const lab_cuckoo *filter, lab_peer_keys keys, bool *seen);
 /* How many fingerprints were there and are removed. Removing a key that was never added may remove another. */
-int64_t lab_cuckoo_remove(lab_cuckoo *filter, lab_words keys);
+int64_t lab_cuckoo_remove(lab_cuckoo *filter, lab_peer_keys keys);
 /* Moves the fingerprints of `other` into a filter with as many buckets and bits. */
 int lab_cuckoo_merge(lab_cuckoo *filter, const lab_cuckoo *other);
 
@@ -86,10 +86,10 @@ uint64_t lab_fuse_places(uint64_t keys, unsigned arity);
 uint64_t lab_fuse_bytes(const lab_fuse *filter);
 
 /* Collects keys, which must all be different. VIDI_ECANNOT once the filter is frozen. */
-int lab_fuse_collect(lab_fuse *filter, lab_words keys);
+int lab_fuse_collect(lab_fuse *filter, lab_peer_keys keys);
 /* Builds the array and forgets the keys. */
 int lab_fuse_freeze(lab_fuse *filter);
-int64_t lab_fuse_has(const lab_fuse *filter, lab_words keys, bool *seen);
+int64_t lab_fuse_has(const lab_fuse *filter, lab_peer_keys keys, bool *seen);
 
 /* ---- rocksdb_lines.c ---- */
 
@@ -106,8 +106,8 @@ double lab_rocksdb_rate(double bits, unsigned probes);
 /* The fewest bits per key that reach the rate, in steps of a tenth. */
 double lab_rocksdb_bits(double rate);
 
-int64_t lab_rocksdb_add(const lab_rocksdb *filter, lab_words keys, bool *seen);
-int64_t lab_rocksdb_has(const lab_rocksdb *filter, lab_words keys, bool *seen);
+int64_t lab_rocksdb_add(const lab_rocksdb *filter, lab_peer_keys keys, bool *seen);
+int64_t lab_rocksdb_has(const lab_rocksdb *filter, lab_peer_keys keys, bool *seen);
 /* Filters of the same size. */
 void lab_rocksdb_merge(const lab_rocksdb *filter, const lab_rocksdb *other);
 
@@ -122,9 +122,9 @@ void lab_swiss_free(lab_swiss *table); /* NULL is fine */
 uint64_t lab_swiss_slots(const lab_swiss *table);
 uint64_t lab_swiss_bytes(const lab_swiss *table);
 
-int64_t lab_swiss_add(lab_swiss *table, lab_words keys, bool *seen);
-int64_t lab_swiss_has(const lab_swiss *table, lab_words keys, bool *seen);
-int64_t lab_swiss_remove(lab_swiss *table, lab_words keys); /* how many were there */
+int64_t lab_swiss_add(lab_swiss *table, lab_peer_keys keys, bool *seen);
+int64_t lab_swiss_has(const lab_swiss *table, lab_peer_keys keys, bool *seen);
+int64_t lab_swiss_remove(lab_swiss *table, lab_peer_keys keys); /* how many were there */
 /* The next key from slot *at on, which moves past it; false after the last. */
 bool lab_swiss_next(const lab_swiss *table, uint64_t *at, uint64_t *word);
 

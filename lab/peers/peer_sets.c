@@ -159,14 +159,14 @@ static int64_t take_vidi(vidi__inside_filter *filter, const vidi_digest *keys, s
 }
 
 /* The others take the lower half of each hash. */
-static lab_words words_of(const vidi_digest *keys, size_t count)
+static lab_peer_keys words_of(const vidi_digest *keys, size_t count)
 {
-    return (lab_words){&keys->lo, sizeof *keys / sizeof keys->lo, count};
+    return (lab_peer_keys){&keys->lo, sizeof *keys / sizeof keys->lo, count};
 }
 
 int64_t lab_peer_add(lab_peer *peer, const vidi_digest *keys, size_t count)
 {
-    lab_words words = words_of(keys, count);
+    lab_peer_keys words = words_of(keys, count);
     switch (peer->sort) {
     case LAB_PEER_CUCKOO:
         return lab_cuckoo_add(peer->cuckoo, words, NULL);
@@ -189,7 +189,7 @@ int lab_peer_finish(lab_peer *peer)
 
 int64_t lab_peer_has(lab_peer *peer, const vidi_digest *keys, size_t count)
 {
-    lab_words words = words_of(keys, count);
+    lab_peer_keys words = words_of(keys, count);
     switch (peer->sort) {
     case LAB_PEER_CUCKOO:
         return lab_cuckoo_has(peer->cuckoo, words, NULL);

@@ -25,9 +25,9 @@ typedef struct trial {
     vidi_digest *keys; /* [(GROWN + 1) * KEYS] */
 } trial;
 
-static lab_words words_from(const trial *of, uint64_t first, size_t count)
+static lab_peer_keys words_from(const trial *of, uint64_t first, size_t count)
 {
-    return (lab_words){&of->keys[first].lo, 2, count};
+    return (lab_peer_keys){&of->keys[first].lo, 2, count};
 }
 
 /* ---- adding and growing ---- */
@@ -192,7 +192,7 @@ static int swiss_abilities(const trial *of, bool *deletes, bool *merges, bool *l
             code = lab_swiss_add(tables[i], words_from(of, i * KEYS / 2, KEYS / 2), NULL);
     }
     for (uint64_t at = 0; code >= 0 && lab_swiss_next(tables[1], &at, &word); listed++)
-        code = lab_swiss_add(tables[0], (lab_words){&word, 1, 1}, NULL);
+        code = lab_swiss_add(tables[0], (lab_peer_keys){&word, 1, 1}, NULL);
     if (code >= 0) {
         *lists = listed == KEYS / 2;
         *merges = lab_swiss_has(tables[0], words_from(of, 0, KEYS), NULL) == KEYS;

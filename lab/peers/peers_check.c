@@ -63,7 +63,7 @@ static int cuckoo_load(const vidi_digest *hashes, uint64_t n, double *load)
         buckets *= 2;
     LAB_TRY(lab_cuckoo_make(&filter, buckets, CUCKOO_BITS, NULL));
     for (; done < n && code >= 0; done++) {
-        code = lab_cuckoo_add(filter, (lab_words){&hashes[done].lo, 2, 1}, NULL);
+        code = lab_cuckoo_add(filter, (lab_peer_keys){&hashes[done].lo, 2, 1}, NULL);
         absent += code == 0;
     }
     lab_cuckoo_free(filter);
@@ -79,7 +79,7 @@ static int swiss_load(const vidi_digest *hashes, uint64_t n, double *load)
     LAB_TRY(lab_swiss_make(&table, 0, NULL));
     int64_t code = 0;
     for (uint64_t done = 0; done < n && code >= 0; done++) {
-        code = lab_swiss_add(table, (lab_words){&hashes[done].lo, 2, 1}, NULL);
+        code = lab_swiss_add(table, (lab_peer_keys){&hashes[done].lo, 2, 1}, NULL);
         highest = fmax(highest, (double)(done + 1) / (double)lab_swiss_slots(table));
     }
     lab_swiss_free(table);

@@ -4,7 +4,7 @@
 #define OURS "vidi"
 #define PER_MILLION "pages per million"
 
-const lab_study lab_peers[] = {
+const lab_study lab_peers_studies[] = {
     {.id = "peers-check",
      .title = "The filters people use now, against their papers",
      .source = OURS ", after the cuckoo paper, the binary fuse paper, RocksDB and abseil",

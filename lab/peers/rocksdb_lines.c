@@ -81,16 +81,16 @@ static inline bool may_match(const lab_rocksdb *filter, const uint32_t *line, ui
 typedef bool matcher(const lab_rocksdb *filter, const uint32_t *line, uint64_t hash);
 
 /* Always inlined, so that each caller has its own loop with its own way of matching. */
-__attribute__((always_inline)) static inline int64_t take(const lab_rocksdb *filter, lab_words keys, bool adds,
+__attribute__((always_inline)) static inline int64_t take(const lab_rocksdb *filter, lab_peer_keys keys, bool adds,
                                                           bool *seen, matcher *matches)
 {
     int64_t found = 0;
     for (size_t i = 0; i < keys.count && i < LAB_PEER_AHEAD; i++)
-        __builtin_prefetch(line_of(filter, lab_word(&keys, i)), 1);
+        __builtin_prefetch(line_of(filter, lab_peer_key(&keys, i)), 1);
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count)
-            __builtin_prefetch(line_of(filter, lab_word(&keys, i + LAB_PEER_AHEAD)), 1);
-        uint64_t hash = lab_word(&keys, i);
+            __builtin_prefetch(line_of(filter, lab_peer_key(&keys, i + LAB_PEER_AHEAD)), 1);
+        uint64_t hash = lab_peer_key(&keys, i);
         uint32_t *line = line_of(filter, hash);
         bool there = matches(filter, line, hash);
         if (adds && !there)
@@ -130,30 +130,30 @@ __attribute__((target("avx2"))) static inline bool may_match_8(const lab_rocksdb
     }
 }
 
-__attribute__((target("avx2"))) static int64_t take_avx2(const lab_rocksdb *filter, lab_words keys, bool adds,
+__attribute__((target("avx2"))) static int64_t take_avx2(const lab_rocksdb *filter, lab_peer_keys keys, bool adds,
                                                          bool *seen)
 {
     return take(filter, keys, adds, seen, may_match_8);
 }
 
-static int64_t take_best(const lab_rocksdb *filter, lab_words keys, bool adds, bool *seen)
+static int64_t take_best(const lab_rocksdb *filter, lab_peer_keys keys, bool adds, bool *seen)
 {
     return __builtin_cpu_supports("avx2") ? take_avx2(filter, keys, adds, seen)
                                           : take(filter, keys, adds, seen, may_match);
 }
 #else
-static int64_t take_best(const lab_rocksdb *filter, lab_words keys, bool adds, bool *seen)
+static int64_t take_best(const lab_rocksdb *filter, lab_peer_keys keys, bool adds, bool *seen)
 {
     return take(filter, keys, adds, seen, may_match);
 }
 #endif
 
-int64_t lab_rocksdb_add(const lab_rocksdb *filter, lab_words keys, bool *seen)
+int64_t lab_rocksdb_add(const lab_rocksdb *filter, lab_peer_keys keys, bool *seen)
 {
     return take_best(filter, keys, true, seen);
 }
 
-int64_t lab_rocksdb_has(const lab_rocksdb *filter, lab_words keys, bool *seen)
+int64_t lab_rocksdb_has(const lab_rocksdb *filter, lab_peer_keys keys, bool *seen)
 {
     return take_best(filter, keys, false, seen);
 }

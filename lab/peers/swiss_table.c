@@ -208,13 +208,13 @@ static inline void prefetch(const lab_swiss *table, uint64_t word)
     __builtin_prefetch(table->words + slot); /* the first half of the group, which fills first */
 }
 
-int64_t lab_swiss_add(lab_swiss *table, lab_words keys, bool *seen)
+int64_t lab_swiss_add(lab_swiss *table, lab_peer_keys keys, bool *seen)
 {
     int64_t known = 0;
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count)
-            prefetch(table, lab_word(&keys, i + LAB_PEER_AHEAD));
-        uint64_t word = lab_word(&keys, i);
+            prefetch(table, lab_peer_key(&keys, i + LAB_PEER_AHEAD));
+        uint64_t word = lab_peer_key(&keys, i);
         bool there = find(table, word) != NOWHERE;
         if (!there && table->left == 0)
             LAB_TRY(grow(table));
@@ -227,13 +227,13 @@ int64_t lab_swiss_add(lab_swiss *table, lab_words keys, bool *seen)
     return known;
 }
 
-int64_t lab_swiss_has(const lab_swiss *table, lab_words keys, bool *seen)
+int64_t lab_swiss_has(const lab_swiss *table, lab_peer_keys keys, bool *seen)
 {
     int64_t known = 0;
     for (size_t i = 0; i < keys.count; i++) {
         if (i + LAB_PEER_AHEAD < keys.count)
-            prefetch(table, lab_word(&keys, i + LAB_PEER_AHEAD));
-        bool there = find(table, lab_word(&keys, i)) != NOWHERE;
+            prefetch(table, lab_peer_key(&keys, i + LAB_PEER_AHEAD));
+        bool there = find(table, lab_peer_key(&keys, i)) != NOWHERE;
         if (seen)
             seen[i] = there;
         known += there;
@@ -242,11 +242,11 @@ int64_t lab_swiss_has(const lab_swiss *table, lab_words keys, bool *seen)
 }
 
 /* A slot can become empty again if its group has another empty one, because then no lookup goes on from this group. */
-int64_t lab_swiss_remove(lab_swiss *table, lab_words keys)
+int64_t lab_swiss_remove(lab_swiss *table, lab_peer_keys keys)
 {
     int64_t known = 0;
     for (size_t i = 0; i < keys.count; i++) {
-        uint64_t slot = find(table, lab_word(&keys, i));
+        uint64_t slot = find(table, lab_peer_key(&keys, i));
         if (slot == NOWHERE)
             continue;
         bool last = slots_with(table->control + slot / GROUP * GROUP, EMPTY) != 0;

@@ -22,7 +22,7 @@
         .measure = function, .judge = lab_revisits_bits_judge                                                          \
     }
 
-const lab_study lab_revisit_studies[] = {
+const lab_study lab_revisits_studies[] = {
     OVER_TIME("revisits-churn-0", "pages never change",
               "A page-crawl is missed if a page exists and that crawl does not fetch it.",
               lab_revisits_churn_0_measure),

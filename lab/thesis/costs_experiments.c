@@ -69,7 +69,7 @@ static const char *const time[] = {"time", NULL};
         EACH_TIME, .measure = (how)                                                                                    \
     }
 
-const lab_study lab_thesis_costs[] = {
+const lab_study lab_costs_studies[] = {
     MEMORY("10", "one filter", lab_memory_one_measure),
     MEMORY("11", "two filters", lab_memory_two_measure),
     MEMORY("12", "three filters", lab_memory_three_measure),

@@ -1,7 +1,7 @@
 /* The list of experiments on the further work that the thesis proposes. further_*.c measure them. */
 #include "lab/thesis/further.h"
 
-const lab_study lab_thesis_further[] = {
+const lab_study lab_further_studies[] = {
     {.id = "further-scalable",
      .title = "Temporal strategy with a filter that grows, non-incremental",
      .source = "the thesis, section 7.2.1",

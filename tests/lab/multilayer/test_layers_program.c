@@ -13,11 +13,11 @@ static vidi_str text(const char *string)
     return (vidi_str){string, strlen(string)};
 }
 
-static lab_program_url read_url(const char *url, uint64_t m)
+static lab_layers_program_url read_url(const char *url, uint64_t m)
 {
-    lab_program_url read;
-    lab_program_read(&read, text(url), m);
-    lab_program_read_whole(&read, m);
+    lab_layers_program_url read;
+    lab_layers_program_read(&read, text(url), m);
+    lab_layers_program_read_whole(&read, m);
     return read;
 }
 
@@ -25,8 +25,8 @@ static lab_program_url read_url(const char *url, uint64_t m)
 
 static void must_split(const char *url, const char *const *segments, size_t count)
 {
-    lab_program_url cut;
-    lab_program_split(&cut, text(url));
+    lab_layers_program_url cut;
+    lab_layers_program_split(&cut, text(url));
     check(cut.count == count, "%s: %zu segments, not %zu", url, cut.count, count);
     for (size_t i = 0; i < count; i++)
         check(cut.segments[i].len == strlen(segments[i]) &&
@@ -48,9 +48,9 @@ static void urls_are_split_at_every_slash(void **state)
 static void addresses_are_those_of_signed_numbers(void **state)
 {
     (void)state;
-    for (uint32_t j = 0; j < LAB_PROGRAM_K; j++) {
-        static const uint64_t wanted[LAB_PROGRAM_K] = {735, 913, 16, 320};
-        uint64_t address = lab_program_address(text("www.example.com"), j, 1000);
+    for (uint32_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++) {
+        static const uint64_t wanted[LAB_LAYERS_PROGRAM_K] = {735, 913, 16, 320};
+        uint64_t address = lab_layers_program_address(text("www.example.com"), j, 1000);
         check(address == wanted[j], "function %u: %llu", j, (unsigned long long)address);
     }
 }
@@ -59,33 +59,34 @@ static size_t count_bits(const unsigned char *bits, uint64_t m)
 {
     size_t count = 0;
     for (uint64_t i = 0; i < m; i++)
-        count += lab_program_bit(bits, i);
+        count += lab_layers_program_bit(bits, i);
     return count;
 }
 
 /* Layers grow with the longest URL, and the last array has the XOR of the addresses, modulo m. */
 static void layers_grow_with_the_urls(void **state)
 {
-    lab_program program;
+    lab_layers_program program;
     (void)state;
-    assert_int_equal(lab_program_make(&program, 1000), VIDI_OK);
+    assert_int_equal(lab_layers_program_make(&program, 1000), VIDI_OK);
     assert_int_equal(program.m, 6235);
-    lab_program_url shallow = read_url("http://h/a", program.m), deep = read_url("http://h/a/b/c", program.m);
-    assert_int_equal(lab_program_add_layered(&program, &shallow), VIDI_OK);
+    lab_layers_program_url shallow = read_url("http://h/a", program.m), deep = read_url("http://h/a/b/c", program.m);
+    assert_int_equal(lab_layers_program_add_layered(&program, &shallow), VIDI_OK);
     assert_int_equal(program.layers, 2);
-    assert_true(lab_program_has_layered(&program, &shallow));
-    assert_false(lab_program_has_layered(&program, &deep));
-    for (size_t j = 0; j < LAB_PROGRAM_K; j++)
-        assert_true(lab_program_bit(program.last, (shallow.addresses[0][j] ^ shallow.addresses[1][j]) % program.m));
-    check(count_bits(program.last, program.m) == LAB_PROGRAM_K, "%zu bits", count_bits(program.last, program.m));
-    assert_int_equal(lab_program_add_layered(&program, &deep), VIDI_OK);
+    assert_true(lab_layers_program_has_layered(&program, &shallow));
+    assert_false(lab_layers_program_has_layered(&program, &deep));
+    for (size_t j = 0; j < LAB_LAYERS_PROGRAM_K; j++)
+        assert_true(
+            lab_layers_program_bit(program.last, (shallow.addresses[0][j] ^ shallow.addresses[1][j]) % program.m));
+    check(count_bits(program.last, program.m) == LAB_LAYERS_PROGRAM_K, "%zu bits", count_bits(program.last, program.m));
+    assert_int_equal(lab_layers_program_add_layered(&program, &deep), VIDI_OK);
     assert_int_equal(program.layers, 4);
-    lab_program_url crossed = read_url("http://h/a/b", program.m);
-    assert_false(lab_program_has_layered(&program, &crossed)); /* its XOR is not there */
-    assert_false(lab_program_has_classic(&program, &deep));
-    lab_program_add_classic(&program, &deep);
-    assert_true(lab_program_has_classic(&program, &deep));
-    lab_program_free(&program);
+    lab_layers_program_url crossed = read_url("http://h/a/b", program.m);
+    assert_false(lab_layers_program_has_layered(&program, &crossed)); /* its XOR is not there */
+    assert_false(lab_layers_program_has_classic(&program, &deep));
+    lab_layers_program_add_classic(&program, &deep);
+    assert_true(lab_layers_program_has_classic(&program, &deep));
+    lab_layers_program_free(&program);
 }
 
 /* ---- theory ---- */
@@ -103,11 +104,11 @@ static vidi_str url_at(char *buffer, uint64_t index, bool pages)
 }
 
 /* The share of set bits from `first` on, which the tally must know without looking at them. */
-static void must_be_filled(const lab_program *program, uint64_t first, uint64_t end, double expected)
+static void must_be_filled(const lab_layers_program *program, uint64_t first, uint64_t end, double expected)
 {
     double count = 0, size = (double)(end - first);
     for (uint64_t i = first; i < end; i++)
-        count += lab_program_bit(program->last, i);
+        count += lab_layers_program_bit(program->last, i);
     check(fabs(count / size - expected) < 4.1 * sqrt(expected * (1 - expected) / size), "%llu to %llu: %g, not %g",
           (unsigned long long)first, (unsigned long long)end, count / size, expected);
 }
@@ -116,24 +117,24 @@ static void must_be_filled(const lab_program *program, uint64_t first, uint64_t 
 static void must_fit(const char *what, uint64_t room, uint64_t urls, bool pages)
 {
     char buffer[LAB_URL_ROOM];
-    static lab_program_tally tally;
-    lab_program program;
-    lab_program_url url;
+    static lab_layers_program_tally tally;
+    lab_layers_program program;
+    lab_layers_program_url url;
     double seen = 0, expected = 0;
-    assert_int_equal(lab_program_make(&program, room), VIDI_OK);
+    assert_int_equal(lab_layers_program_make(&program, room), VIDI_OK);
     memset(&tally, 0, sizeof tally);
     tally.m = program.m;
     for (uint64_t i = 0; i < urls + ASKED; i++) {
-        lab_program_read(&url, url_at(buffer, i, pages), program.m);
+        lab_layers_program_read(&url, url_at(buffer, i, pages), program.m);
         if (i < urls) {
-            assert_int_equal(lab_program_add_layered(&program, &url), VIDI_OK);
-            assert_int_equal(lab_program_tally_add(&tally, &url), VIDI_OK);
+            assert_int_equal(lab_layers_program_add_layered(&program, &url), VIDI_OK);
+            assert_int_equal(lab_layers_program_tally_add(&tally, &url), VIDI_OK);
             continue;
         }
         if (i == urls)
-            lab_program_tally_end(&tally);
-        seen += lab_program_has_layered(&program, &url);
-        expected += lab_program_expect(&tally, &url);
+            lab_layers_program_tally_end(&tally);
+        seen += lab_layers_program_has_layered(&program, &url);
+        expected += lab_layers_program_expect(&tally, &url);
     }
     uint64_t power = 1;
     while (2 * power <= program.m)
@@ -141,8 +142,8 @@ static void must_fit(const char *what, uint64_t room, uint64_t urls, bool pages)
     must_be_filled(&program, 0, 2 * power - program.m, tally.fills[0]);
     must_be_filled(&program, 2 * power - program.m, power, tally.fills[1]);
     must_be_filled(&program, power, program.m, tally.fills[2]);
-    lab_program_tally_free(&tally);
-    lab_program_free(&program);
+    lab_layers_program_tally_free(&tally);
+    lab_layers_program_free(&program);
     check(expected > 100, "%s: only %g are expected", what, expected);
     check(fabs(seen - expected) < 4.1 * sqrt(expected) + 0.03 * expected, "%s: %g, not %g", what, seen, expected);
 }

@@ -17,9 +17,9 @@ static void make_keys(void)
         keys[i] = lab_mix(i + 17);
 }
 
-static lab_words from(size_t first, size_t count)
+static lab_peer_keys from(size_t first, size_t count)
 {
-    return (lab_words){keys + first, 1, count};
+    return (lab_peer_keys){keys + first, 1, count};
 }
 
 /* ---- cuckoo ---- */

@@ -109,7 +109,7 @@ static void few_urls_do_no_harm(void **state)
 {
     lab_settings few = {.urls = 1000, .runs = 1, .seed = 2, .threads = 1};
     (void)state;
-    for (const lab_study *study = lab_thesis_further; study->id; study++) {
+    for (const lab_study *study = lab_further_studies; study->id; study++) {
         lab_numbers numbers = numbers_of(study->id, &few);
         lab_table table = table_from(&numbers);
         none_fails(&table);
