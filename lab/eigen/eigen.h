@@ -83,7 +83,6 @@ lab_judge_entry lab_eigen_features_judge;
 extern const char *const lab_eigen_functions[], *const lab_eigen_hashes[], *const lab_eigen_similar[];
 lab_measure_run lab_eigen_shifts_measure, lab_eigen_similar_measure;
 lab_judge_entry lab_eigen_shifts_judge, lab_eigen_similar_judge;
-double lab_eigen_chance(double n); /* expected number of equal pairs among n random 32-bit values */
 
 /* eigen_time.c */
 extern const char *const lab_eigen_timed[], *const lab_eigen_deeds[];

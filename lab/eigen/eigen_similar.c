@@ -100,7 +100,8 @@ static double equal_pairs(uint32_t *values, uint32_t *room, uint64_t n)
     return pairs;
 }
 
-double lab_eigen_chance(double n)
+/* The expected number of equal pairs among n random 32-bit values. */
+static double expected_pairs(double n)
 {
     return n * (n - 1) / 2 / exp2(32);
 }
@@ -158,7 +159,7 @@ static void compare(lab_entry *entry, const double *numbers, double chance)
 void lab_eigen_shifts_judge(const lab_study *study, const lab_settings *settings, size_t row, size_t column,
                             const double *numbers, lab_entry *entry)
 {
-    double n = (double)settings->urls, chance = lab_eigen_chance(n);
+    double n = (double)settings->urls, chance = expected_pairs(n);
     (void)study;
     if (row != PRINTED && column != ONE_SITE) {
         double pairs = n * (n - 1) / 2;

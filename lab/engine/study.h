@@ -140,6 +140,8 @@ int lab_table_of_numbers(lab_table *table, const lab_numbers *all);
 
 /* ---- for judging ---- */
 
+#define LAB_PER_MILLION 1e6 /* the unit of pages lost or missed */
+
 /*
  * Compares counts (`numbers`, one for each run) with theory, which is for one run. Sets z, the verdict LAB_FAILS if z
  * is beyond LAB_Z_MOST, and measured, low, high and theory as shares of the lookups in `unit` (100: per cent). The

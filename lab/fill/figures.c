@@ -142,15 +142,11 @@ void lab_figures_free(lab_figures *figures)
 
 /* ---- names ---- */
 
+/* The facts about a run that a text may refer to. */
 static const char *const facts[] = {
     "urls",     "runs",      "seed",   "cells together", "largest z", "accepted z", "beyond", "doubtful by chance",
     "duration", "version",   "commit", "command",        "processor", "cores",      "memory", "system",
     "compiler", "libraries", NULL};
-
-const char *lab_figures_fact(size_t index)
-{
-    return facts[index];
-}
 
 /* Without a row it stands for all rows. */
 static int add_name(lab_figures *figures, const char *experiment, const char *row, const char *column)

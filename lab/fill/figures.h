@@ -55,9 +55,6 @@ void lab_figures_free(lab_figures *figures);
 const lab_record *lab_figures_find(const lab_figures *figures, const char *experiment, const char *row,
                                    const char *column);
 
-/* The facts about a run that a text may refer to; NULL after the last. */
-const char *lab_figures_fact(size_t index);
-
 /* ---- texts ---- */
 
 /* Called for each placeholder that cannot be filled, with its line. */

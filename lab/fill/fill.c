@@ -8,7 +8,7 @@
  *                                    "cells", "tested" (against theory), "published", "chance", "tolerance", "fitted" or
  *                                    "unjudged"
  *   {{claims HOLDING PATTERN...}}    how many claims: "holds", "does not hold", "all" ...; without a pattern, of all
- *   {{about FACT|FORMAT}}            a fact about the run: lab_figures_fact
+ *   {{about FACT|FORMAT}}            a fact about the run; figures.c lists them
  *
  * A format is ".2" (two decimals), "3" (significant digits) or "," (a whole number with commas between thousands). A
  * placeholder may continue on the next line. Cells that show what a paper did not do, or that repeat another table's

@@ -16,8 +16,6 @@
 #include "lab/engine/link_graph.h"
 #include "lab/engine/study.h"
 
-#define LAB_GRAPH_PER_MILLION 1e6
-
 /* ---- graph_made.c: synthetic graphs ---- */
 
 typedef struct lab_graph_form {

@@ -66,7 +66,7 @@ void lab_graph_when_judge(const lab_numbers *all, size_t row, size_t column, con
     double before = floor(met * (double)row / LAB_TENTHS), until = floor(met * (double)(row + 1) / LAB_TENTHS);
     double mean = lost_until(until, pages) - lost_until(before, pages), asked = until - before;
     if (asked > 0)
-        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_GRAPH_PER_MILLION);
+        lab_entry_count(entry, numbers, (lab_theory){mean, mean * (1 - mean / asked), asked}, LAB_PER_MILLION);
 }
 
 /* ---- as reported ---- */
@@ -115,9 +115,9 @@ void lab_graph_told_judge(const lab_numbers *all, size_t row, size_t column, con
         lab_filling_theory((uint64_t)((double)pages - with), lab_graph_filter_bits(filter, pages), filter.k, 1);
     theory.asked = (double)pages;
     if (column == LOST)
-        lab_entry_count(entry, numbers, theory, LAB_GRAPH_PER_MILLION);
+        lab_entry_count(entry, numbers, theory, LAB_PER_MILLION);
     else
-        lab_entry_scale(entry, LAB_GRAPH_PER_MILLION / (double)pages);
+        lab_entry_scale(entry, LAB_PER_MILLION / (double)pages);
     if (column == TOLD)
-        entry->theory = theory.mean / (double)pages * LAB_GRAPH_PER_MILLION;
+        entry->theory = theory.mean / (double)pages * LAB_PER_MILLION;
 }

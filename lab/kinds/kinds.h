@@ -11,8 +11,6 @@
 
 /* ---- kinds_make.c: sets of a given size ---- */
 
-#define LAB_PER_MILLION 1e6 /* the unit of pages lost */
-
 enum { LAB_KINDS = 11, LAB_KIND_LIST = LAB_KINDS - 1 };
 
 /* In the order of `vidi kinds`; the last is `list`, whose lookups take time in proportion to its URLs. */
@@ -25,6 +23,9 @@ int lab_kind_plan(vidi_plan_entry *plan, bool *fits, const char *kind, uint64_t 
 int lab_kind_plan_error(vidi_plan_entry *plan, const char *kind, uint64_t urls, double error);
 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run);
+
+/* A number from parameters such as "capacity=1000,m=8000,k=6"; 0 if there is none of that name. */
+double lab_kind_number(const char *params, const char *name);
 
 /* ---- kinds_expected.c: what each kind should lose and take, derived from how it is made ---- */
 

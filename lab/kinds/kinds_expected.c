@@ -32,16 +32,6 @@ static bool is(const char *kind, const char *name)
     return strcmp(kind, name) == 0;
 }
 
-/* A number from parameters such as "capacity=1000,m=8000,k=6"; 0 if there is none of that name. */
-static double number_in(const char *params, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = params; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (strncmp(at, name, length) == 0 && at[length] == '=')
-            return strtod(at + length + 1, NULL);
-    return 0;
-}
-
 /* ---- losses ---- */
 
 /* The rows and lines of a set of kind `blocked` are not in its parameters: the set that is made from them knows. */
@@ -79,17 +69,17 @@ static lab_theory rare(double mean, uint64_t urls)
 bool lab_kind_theory(lab_theory *theory, lab_theory_sort *sort, const vidi_plan_entry *plan, uint64_t urls)
 {
     const char *kind = plan->kind;
-    double n = (double)urls, m = number_in(plan->params, "m");
-    unsigned k = (unsigned)number_in(plan->params, "k");
+    double n = (double)urls, m = lab_kind_number(plan->params, "m");
+    unsigned k = (unsigned)lab_kind_number(plan->params, "k");
     *sort = is(kind, "eigen") || is(kind, "multilayer") ? LAB_BOUND : LAB_DERIVED;
     if (is(kind, "blocked"))
         return blocked_theory(theory, plan, urls);
     if (is(kind, "fingerprint"))
-        *theory = rare(n * (n - 1) / 2 * exp2(-number_in(plan->params, "bits")), urls);
+        *theory = rare(n * (n - 1) / 2 * exp2(-lab_kind_number(plan->params, "bits")), urls);
     else if (is(kind, "scalable"))
-        *theory = lab_series_filling((lab_series){plan->urls, number_in(plan->params, "error")}, urls);
+        *theory = lab_series_filling((lab_series){plan->urls, lab_kind_number(plan->params, "error")}, urls);
     else if (is(kind, "eigen"))
-        *theory = lab_filling_theory(urls, number_in(plan->params, "m1"), k, 1);
+        *theory = lab_filling_theory(urls, lab_kind_number(plan->params, "m1"), k, 1);
     else if (m > 0 && k > 0)
         *theory = lab_filling_theory(urls, m, k, is(kind, "spatial") ? MEMBERS : 1);
     else

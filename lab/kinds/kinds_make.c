@@ -1,5 +1,6 @@
 /* Sets of every kind with a given size. See kinds.h. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/kinds/kinds.h"
@@ -58,4 +59,13 @@ int lab_kind_plan_error(vidi_plan_entry *plan, const char *kind, uint64_t urls, 
 int lab_kind_make(vidi_set **set, const vidi_plan_entry *plan, const lab_settings *settings, uint64_t run)
 {
     return lab_set_make(set, settings, run, plan->kind, plan->params, plan->urls);
+}
+
+double lab_kind_number(const char *params, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = params; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return strtod(at + length + 1, NULL);
+    return 0;
 }

@@ -68,11 +68,6 @@ void lab_fuse_free(lab_fuse *filter)
     lab_peer_release(filter->memory, filter, sizeof *filter);
 }
 
-uint64_t lab_fuse_bytes(const lab_fuse *filter)
-{
-    return filter->size;
-}
-
 int lab_fuse_collect(lab_fuse *filter, lab_peer_keys keys)
 {
     if (!filter->keys)

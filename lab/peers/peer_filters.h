@@ -7,8 +7,7 @@
  *   RocksDB        the blocked Bloom filter of its format version 5 (rocksdb_lines.c)
  *   hash set       a Swiss table of 64-bit hashes, as absl::flat_hash_set is one (swiss_table.c)
  *
- * All of them take 64-bit hashes that somebody else has made: hash number i is words[i * step], so that they can be
- * read out of larger records. Every function works through a batch and prefetches LAB_PEER_AHEAD keys ahead. All memory
+ * All of them take 64-bit hashes that the caller has made, which may be part of larger records. Every function works through a batch and prefetches LAB_PEER_AHEAD keys ahead. All memory
  * comes from the caller's allocator, which can count it; NULL stands for malloc.
  *
  * The benchmarks use this header too: they compare these filters with public implementations.
@@ -24,7 +23,7 @@
 
 enum { LAB_PEER_AHEAD = 16, LAB_PEER_LINE = 64 }; /* prefetches in flight; bytes of a cache line */
 
-/* Where the keys of a batch are. */
+/* A batch of keys: number i is words[i * step]. */
 typedef struct lab_peer_keys {
     const uint64_t *words;
     size_t step, count;
@@ -83,7 +82,6 @@ void lab_fuse_free(lab_fuse *filter); /* NULL is fine */
 
 /* Length of the array for so many keys. */
 uint64_t lab_fuse_places(uint64_t keys, unsigned arity);
-uint64_t lab_fuse_bytes(const lab_fuse *filter);
 
 /* Collects keys, which must all be different. VIDI_ECANNOT once the filter is frozen. */
 int lab_fuse_collect(lab_fuse *filter, lab_peer_keys keys);

@@ -12,7 +12,6 @@
 #include "lab/peers/peers.h"
 
 enum { PART = 10, NEEDS_PART = 2, SIZES = 10, RATES = 5, MOMENTS = 4 };
-#define PER_MILLION 1e6
 #define MEMORY_RATE 1e-4
 
 static const double bits_of[SIZES] = {8, 10, 12, 16, 24, 32, 48, 64, 96, 168};
@@ -124,7 +123,7 @@ void lab_peers_lost_judge(const lab_study *study, const lab_settings *settings, 
             snprintf(entry->remark, sizeof entry->remark, "it cannot make use of more bits");
         return;
     }
-    lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), PER_MILLION);
+    lab_entry_count(entry, numbers, lab_peer_theory(&plan, plan.keys), LAB_PER_MILLION);
 }
 
 /* ---- bits at equal losses ---- */

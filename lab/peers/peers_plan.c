@@ -156,12 +156,6 @@ int lab_peer_plan_rate(lab_peer_plan *plan, lab_peer_sort sort, uint64_t keys, d
 
 /* ---- theory ---- */
 
-static double number_in(const char *params, const char *name)
-{
-    const char *at = strstr(params, name);
-    return at ? strtod(at + strlen(name), NULL) : (double)NAN;
-}
-
 /* Counts if the filter falsely sees the share `mean` of all possible keys, which varies from filter to filter. */
 static lab_theory theory_of(double mean, double variance, double asked)
 {
@@ -231,12 +225,12 @@ lab_theory lab_peer_theory(const lab_peer_plan *plan, uint64_t asked)
     const char *params = plan->vidi.params;
     switch (plan->sort) {
     case LAB_PEER_FINGERPRINT:
-        return cells_theory(n, exp2(number_in(params, "bits=")), all);
+        return cells_theory(n, exp2(lab_kind_number(params, "bits")), all);
     case LAB_PEER_BLOCKED:
         return blocked_theory(plan, all);
     case LAB_PEER_CLASSIC: {
         lab_theory theory =
-            lab_filter_theory(plan->keys, number_in(params, "m="), (unsigned)number_in(params, "k="), 1);
+            lab_filter_theory(plan->keys, lab_kind_number(params, "m"), (unsigned)lab_kind_number(params, "k"), 1);
         double mean = theory.mean / n;
         double share = n > 1 ? (theory.variance - n * mean * (1 - mean)) / (n * (n - 1)) : 0;
         return theory_of(mean, fmax(share, 0), all);

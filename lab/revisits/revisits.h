@@ -29,8 +29,6 @@
 #include "lab/engine/run_urls.h"
 #include "lab/engine/study.h"
 
-#define LAB_PER_MILLION 1e6 /* the unit of pages missed */
-
 typedef struct lab_policy {
     const char *name;
     unsigned every;   /* a filter lasts so many crawls; 0: for ever */
