@@ -1,27 +1,22 @@
-/*
- * Reads streams. A URL is kept once, in one buffer; a line is four bytes. While a file is read, its URLs are in a hash
- * table that compares all bytes, so no two different URLs are ever taken for one. See line_streams.h.
- */
+/* Reads streams. A URL is kept once (text_pool.h); a line is its number, four bytes. See line_streams.h. */
 #include "lab/engine/line_streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/text_pool.h"
 #include "lib/inside/inside.h"
 
-enum { ROOM_LEAST = 1024, NAME_ROOM = 64 };
+enum { LINES_FIRST = 1024, NAME_ROOM = 64 };
 
 /* A file, with what is needed to add to it. */
 typedef struct reading {
     lab_stream done;
-    char *name, *text;
-    size_t *starts;
+    char *name;
+    lab_pool pool;
     uint32_t *urls;
-    size_t text_used, text_room;
-    uint64_t starts_room, urls_room;
-    uint32_t *table; /* numbers of URLs plus 1; 0: an empty slot */
-    uint64_t slots;  /* a power of two, at least twice the number of URLs */
+    uint64_t urls_room;
 } reading;
 
 struct lab_streams {
@@ -38,71 +33,6 @@ static int no_memory(void)
     return lab_fail(VIDI_EMEMORY, "no memory for the streams");
 }
 
-/* Makes room for `more` elements of `size` bytes beyond the first `used`. */
-static int make_room(void **array, uint64_t *room, uint64_t used, uint64_t more, size_t size)
-{
-    if (*room - used >= more)
-        return VIDI_OK;
-    uint64_t wanted = 2 * *room + more + ROOM_LEAST;
-    void *larger = realloc(*array, wanted * size);
-    if (!larger)
-        return no_memory();
-    *array = larger;
-    *room = wanted;
-    return VIDI_OK;
-}
-
-/* ---- the exact set ---- */
-
-static vidi_str text_of(const reading *file, uint64_t number)
-{
-    return (vidi_str){file->text + file->starts[number], file->starts[number + 1] - file->starts[number]};
-}
-
-/* The slot of the URL, or the empty slot where it belongs. */
-static uint64_t find_slot(const reading *file, vidi_str url)
-{
-    uint64_t slot = vidi__inside_checksum(&url, 1).lo & (file->slots - 1);
-    for (; file->table[slot]; slot = (slot + 1) & (file->slots - 1)) {
-        vidi_str other = text_of(file, file->table[slot] - 1);
-        if (other.len == url.len && memcmp(other.ptr, url.ptr, url.len) == 0)
-            break;
-    }
-    return slot;
-}
-
-static int grow_table(reading *file)
-{
-    uint64_t slots = file->slots ? 2 * file->slots : ROOM_LEAST;
-    uint32_t *table = calloc(slots, sizeof *table);
-    if (!table)
-        return no_memory();
-    free(file->table);
-    file->table = table;
-    file->slots = slots;
-    for (uint64_t number = 0; number < file->done.count; number++)
-        table[find_slot(file, text_of(file, number))] = (uint32_t)(number + 1);
-    return VIDI_OK;
-}
-
-static int add_url(reading *file, vidi_str url, uint64_t slot)
-{
-    void *text = file->text, *starts = file->starts;
-    int code = make_room(&text, &file->text_room, file->text_used, url.len, 1);
-    file->text = text;
-    if (code == VIDI_OK)
-        code = make_room(&starts, &file->starts_room, file->done.count, 2, sizeof *file->starts);
-    file->starts = starts;
-    if (code < 0)
-        return code;
-    memcpy(file->text + file->text_used, url.ptr, url.len);
-    file->starts[file->done.count] = file->text_used;
-    file->text_used += url.len;
-    file->starts[++file->done.count] = file->text_used;
-    file->table[slot] = (uint32_t)file->done.count;
-    return VIDI_OK;
-}
-
 /* ---- reading ---- */
 
 int lab_streams_make(lab_streams **made, uint64_t most)
@@ -110,7 +40,7 @@ int lab_streams_make(lab_streams **made, uint64_t most)
     lab_streams *streams = *made = calloc(1, sizeof *streams);
     if (!streams)
         return no_memory();
-    streams->most = most < UINT32_MAX ? most : UINT32_MAX - 1;
+    streams->most = most < LAB_POOL_MOST ? most : LAB_POOL_MOST;
     return VIDI_OK;
 }
 
@@ -164,24 +94,32 @@ int lab_streams_begin(lab_streams *streams, const char *file)
     return files[streams->count++].name ? VIDI_OK : no_memory();
 }
 
+/* Makes room for one more line. */
+static int make_room(reading *file)
+{
+    if (file->done.lines < file->urls_room)
+        return VIDI_OK;
+    uint64_t room = 2 * file->urls_room + LINES_FIRST;
+    uint32_t *urls = realloc(file->urls, room * sizeof *urls);
+    if (!urls)
+        return no_memory();
+    file->urls = urls;
+    file->urls_room = room;
+    return VIDI_OK;
+}
+
 int lab_streams_add(lab_streams *streams, vidi_str line)
 {
     reading *file = &streams->files[streams->count - 1];
-    void *urls = file->urls;
     if (line.len == 0)
         return VIDI_OK;
     if (file->done.lines >= streams->most)
         return LAB_STREAM_FULL;
-    if (2 * (file->done.count + 1) > file->slots)
-        LAB_TRY(grow_table(file));
-    int code = make_room(&urls, &file->urls_room, file->done.lines, 1, sizeof *file->urls);
-    file->urls = urls;
-    if (code < 0)
-        return code;
-    uint64_t slot = find_slot(file, line);
-    if (!file->table[slot])
-        LAB_TRY(add_url(file, line, slot));
-    file->urls[file->done.lines++] = file->table[slot] - 1;
+    LAB_TRY(make_room(file));
+    int64_t number = lab_pool_number(&file->pool, line);
+    if (number < 0)
+        return (int)number;
+    file->urls[file->done.lines++] = (uint32_t)number;
     return file->done.lines < streams->most ? VIDI_OK : LAB_STREAM_FULL;
 }
 
@@ -199,8 +137,8 @@ static size_t count_parts(vidi_str url)
 static void find_extremes(reading *file)
 {
     size_t most[3] = {0, 0, 0};
-    for (uint64_t number = 0; number < file->done.count; number++) {
-        vidi_str url = text_of(file, number);
+    for (uint64_t number = 0; number < file->pool.count; number++) {
+        vidi_str url = lab_pool_text(&file->pool, number);
         const char *slash = memrchr(url.ptr, '/', url.len);
         size_t sizes[3] = {url.len, count_parts(url), slash ? (size_t)(url.ptr + url.len - slash) : 0};
         for (size_t i = 0; i < 3; i++)
@@ -211,23 +149,22 @@ static void find_extremes(reading *file)
     }
 }
 
-/* Frees what only reading needs. */
-static int finish(reading *file)
+/* Frees what only reading needs, and fills in the stream. */
+static void finish(reading *file)
 {
-    free(file->table);
-    file->table = NULL;
-    if (!file->starts && !(file->starts = calloc(1, sizeof *file->starts)))
-        return no_memory();
-    const vidi_str pieces[] = {{file->text, file->text_used},
-                               {(const char *)file->starts, (file->done.count + 1) * sizeof *file->starts},
-                               {(const char *)file->urls, file->done.lines * sizeof *file->urls}};
+    static const size_t none[1];
+    const lab_pool *pool = &file->pool;
+    lab_pool_close(&file->pool);
     find_extremes(file);
-    file->done.mark = vidi__inside_checksum(pieces, 3).lo;
     file->done.name = file->name;
-    file->done.text = file->text;
-    file->done.starts = file->starts;
+    file->done.text = pool->bytes;
+    file->done.starts = pool->starts ? pool->starts : none;
+    file->done.count = pool->count;
     file->done.urls = file->urls;
-    return VIDI_OK;
+    const vidi_str pieces[] = {{pool->bytes, pool->used},
+                               {(const char *)file->done.starts, (pool->count + 1) * sizeof *pool->starts},
+                               {(const char *)file->urls, file->done.lines * sizeof *file->urls}};
+    file->done.mark = vidi__inside_checksum(pieces, 3).lo;
 }
 
 int lab_streams_end(lab_streams *streams)
@@ -238,7 +175,7 @@ int lab_streams_end(lab_streams *streams)
         return no_memory();
     for (size_t i = 0; i < streams->count; i++) {
         reading *file = &streams->files[i];
-        LAB_TRY(finish(file));
+        finish(file);
         const vidi_str pieces[] = {{(const char *)&streams->mark, sizeof streams->mark},
                                    {(const char *)&file->done.mark, sizeof file->done.mark},
                                    {file->name, strlen(file->name)}};
@@ -255,10 +192,8 @@ void lab_streams_free(lab_streams *streams)
     for (size_t i = 0; streams && i < streams->count; i++) {
         reading *file = &streams->files[i];
         free(file->name);
-        free(file->text);
-        free(file->starts);
+        lab_pool_free(&file->pool);
         free(file->urls);
-        free(file->table);
     }
     if (streams) {
         free(streams->files);

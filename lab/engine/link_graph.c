@@ -12,20 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/text_pool.h"
 #include "lib/inside/inside.h"
 
 enum { LONGEST = 4096, NONE = -1 };
 #define PAGES_MOST (UINT32_MAX / 4)
-
-/* Numbers for texts: 0, 1, 2 … in the order in which they come. */
-typedef struct numbering {
-    char *bytes;
-    size_t used, room;
-    size_t *ends; /* [count + 1] */
-    uint32_t count, ends_room;
-    int64_t *slots; /* open addressing; at most half of them are taken */
-    uint64_t slot_count;
-} numbering;
 
 typedef struct link_read {
     uint32_t from, to;
@@ -33,9 +24,9 @@ typedef struct link_read {
 
 struct lab_graph_reading {
     vidi_canon *form, *host_form;
-    numbering pages, hosts;
+    lab_pool pages, hosts;
     uint32_t *host; /* [pages] */
-    uint32_t page_room;
+    uint64_t page_room;
     link_read *links;
     uint64_t link_count, link_room;
 };
@@ -57,90 +48,6 @@ static bool grow(void **list, uint64_t count, uint64_t *room, size_t size)
     *list = grown;
     *room = larger;
     return true;
-}
-
-/* ---- numbering ---- */
-
-static vidi_str text_of(const numbering *names, uint32_t number)
-{
-    return (vidi_str){names->bytes + names->ends[number], names->ends[number + 1] - names->ends[number]};
-}
-
-static uint64_t slot_of(const numbering *names, vidi_str text)
-{
-    uint64_t slot = vidi__inside_checksum(&text, 1).lo % names->slot_count;
-    for (; names->slots[slot] != NONE; slot = (slot + 1) % names->slot_count) {
-        vidi_str other = text_of(names, (uint32_t)names->slots[slot]);
-        if (other.len == text.len && memcmp(other.ptr, text.ptr, text.len) == 0)
-            break;
-    }
-    return slot;
-}
-
-static bool widen(numbering *names)
-{
-    uint64_t wider = 4 * (uint64_t)names->count + 1024;
-    if (2 * ((uint64_t)names->count + 1) <= names->slot_count)
-        return true;
-    int64_t *slots = malloc(wider * sizeof *slots);
-    if (!slots)
-        return false;
-    free(names->slots);
-    names->slots = slots;
-    names->slot_count = wider;
-    for (uint64_t i = 0; i < wider; i++)
-        slots[i] = NONE;
-    for (uint32_t i = 0; i < names->count; i++)
-        slots[slot_of(names, text_of(names, i))] = i;
-    return true;
-}
-
-static bool take_text(numbering *names, vidi_str text)
-{
-    if (names->room - names->used < text.len) {
-        size_t room = 2 * names->room + text.len + 4096;
-        char *bytes = realloc(names->bytes, room);
-        if (!bytes)
-            return false;
-        names->bytes = bytes;
-        names->room = room;
-    }
-    if (names->count + 2 > names->ends_room) {
-        uint32_t room = 2 * names->ends_room + 1024;
-        size_t *ends = realloc(names->ends, room * sizeof *ends);
-        if (!ends)
-            return false;
-        names->ends = ends;
-        names->ends_room = room;
-    }
-    memcpy(names->bytes + names->used, text.ptr, text.len);
-    names->ends[names->count++] = names->used;
-    names->used += text.len;
-    names->ends[names->count] = names->used;
-    return true;
-}
-
-/* The number of a text, which is a new one if the text is new; an error if memory runs out. */
-static int64_t number_of(numbering *names, vidi_str text)
-{
-    if (names->count >= PAGES_MOST)
-        return lab_fail(VIDI_ELIMIT, "the link graph has more than %llu URLs", (unsigned long long)PAGES_MOST);
-    if (!widen(names))
-        return no_memory();
-    uint64_t slot = slot_of(names, text);
-    if (names->slots[slot] != NONE)
-        return names->slots[slot];
-    if (!take_text(names, text))
-        return no_memory();
-    return names->slots[slot] = names->count - 1;
-}
-
-static void free_numbering(numbering *names)
-{
-    free(names->bytes);
-    free(names->ends);
-    free(names->slots);
-    memset(names, 0, sizeof *names);
 }
 
 /* ---- lines ---- */
@@ -166,17 +73,13 @@ static bool is_web(vidi_str url)
 /* Remembers the host of a page that is new. */
 static int64_t take_page(struct lab_graph_reading *reading, vidi_str url, vidi_str host)
 {
-    int64_t page = number_of(&reading->pages, url), number = number_of(&reading->hosts, host);
+    if (reading->pages.count >= PAGES_MOST)
+        return lab_fail(VIDI_ELIMIT, "the link graph has more than %llu URLs", (unsigned long long)PAGES_MOST);
+    int64_t page = lab_pool_number(&reading->pages, url), number = lab_pool_number(&reading->hosts, host);
     if (page < 0 || number < 0)
         return page < 0 ? page : number;
-    if (reading->pages.count > reading->page_room) {
-        uint32_t room = 2 * reading->page_room + 1024;
-        uint32_t *hosts = realloc(reading->host, room * sizeof *hosts);
-        if (!hosts)
-            return no_memory();
-        reading->host = hosts;
-        reading->page_room = room;
-    }
+    if (!grow((void **)&reading->host, (uint64_t)page, &reading->page_room, sizeof *reading->host))
+        return no_memory();
     reading->host[page] = (uint32_t)number;
     return page;
 }
@@ -241,14 +144,14 @@ static int sort_links(lab_graph *graph)
 
 static int take_texts(lab_graph *graph)
 {
-    numbering *names = &graph->reading->pages;
+    lab_pool *pages = &graph->reading->pages;
     graph->texts = (lab_texts){.count = graph->pages, .urls = calloc((size_t)graph->pages + 1, sizeof(vidi_str))};
     if (!graph->texts.urls)
         return no_memory();
     for (uint32_t i = 0; i < graph->pages; i++)
-        graph->texts.urls[i] = text_of(names, i);
-    graph->texts.bytes = names->bytes;
-    names->bytes = NULL;
+        graph->texts.urls[i] = lab_pool_text(pages, i);
+    graph->texts.bytes = pages->bytes;
+    pages->bytes = NULL;
     return VIDI_OK;
 }
 
@@ -321,8 +224,8 @@ static void free_reading(lab_graph *graph)
         return;
     vidi_canon_close(reading->form);
     vidi_canon_close(reading->host_form);
-    free_numbering(&reading->pages);
-    free_numbering(&reading->hosts);
+    lab_pool_free(&reading->pages);
+    lab_pool_free(&reading->hosts);
     free(reading->host);
     free(reading->links);
     free(reading);
@@ -334,8 +237,8 @@ int lab_graph_end(lab_graph *graph)
     struct lab_graph_reading *reading = graph->reading;
     if (reading->link_count == 0)
         return lab_fail(VIDI_EABSENT, "the graph has no links: give files with a page, a tab and a link on each line");
-    graph->pages = reading->pages.count;
-    graph->hosts = reading->hosts.count;
+    graph->pages = (uint32_t)reading->pages.count;
+    graph->hosts = (uint32_t)reading->hosts.count;
     graph->host = reading->host;
     reading->host = NULL;
     LAB_TRY(sort_links(graph));
