@@ -29,6 +29,16 @@
 #include "lab/engine/run_urls.h"
 #include "lab/engine/study.h"
 
+/* Names of policies: rows of the tables. */
+#define LAB_KEPT "kept"
+#define LAB_EVERY_5 "new salts every 5 crawls"
+#define LAB_EVERY_2 "new salts every 2 crawls"
+#define LAB_EACH_CRAWL "new salts each crawl"
+#define LAB_EACH_IN_ORDER "new salts each crawl, same order"
+#define LAB_TWO_EPOCHS "two epochs, half the memory each"
+#define LAB_EMPTIED "emptied, same salts"
+#define LAB_EMPTIED_IN_ORDER "emptied, same salts, same order"
+
 typedef struct lab_policy {
     const char *name;
     unsigned every;   /* a filter lasts so many crawls; 0: for ever */

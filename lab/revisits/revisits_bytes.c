@@ -4,13 +4,12 @@
  * at that moment, unless memory is allocated when it is first written to (VIDI_TOUCH_LATER) or the set is closed first.
  * With the previous epoch kept (VIDI_KEEP_PREVIOUS) three exist, unless that is dropped first.
  *
- * An allocator counts the bytes. A filter has 8 bits for each of n URLs; each of three crawls adds all of them.
+ * byte_meter.h counts the bytes. A filter has 8 bits for each of n URLs; each of three crawls adds all of them.
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "lab/engine/byte_meter.h"
 #include "lab/revisits/revisits.h"
 
 enum { PART = 10, CRAWLS = 3, BITS = 8, K = 6, WAYS = 6, SPARE = 8192 };
@@ -27,39 +26,6 @@ const char *const lab_revisits_peaks[] = {"peak memory", NULL};
 typedef enum way { KEPT, MADE_ANEW, ROTATED, TOUCHED_LATER, PREVIOUS_KEPT, PREVIOUS_DROPPED } way;
 
 static const double filters_at_once[WAYS] = {1, 1, 2, 1, 3, 2};
-
-/* ---- an allocator that counts ---- */
-
-typedef struct meter {
-    uint64_t now, peak;
-} meter;
-
-static void *allocate(void *context, size_t bytes, size_t alignment)
-{
-    meter *meter = context;
-    void *made;
-    if (posix_memalign(&made, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes) != 0)
-        return NULL;
-    meter->now += bytes;
-    if (meter->now > meter->peak)
-        meter->peak = meter->now;
-    return made;
-}
-
-static void *allocate_zeroed(void *context, size_t bytes, size_t alignment)
-{
-    void *made = allocate(context, bytes, alignment);
-    return made ? memset(made, 0, bytes) : NULL;
-}
-
-static void release(void *context, void *made, size_t bytes, size_t alignment)
-{
-    meter *meter = context;
-    (void)alignment;
-    if (made)
-        meter->now -= bytes;
-    free(made);
-}
 
 /* ---- measuring ---- */
 
@@ -97,11 +63,11 @@ static int next_crawl(vidi_set **set, const lab_settings *settings, uint64_t run
 
 static int peak_of(way way, const lab_texts *texts, const lab_settings *settings, uint64_t run, double *number)
 {
-    meter meter = {0, 0};
-    vidi_allocator allocator = {sizeof allocator, allocate, allocate_zeroed, release, &meter};
+    lab_meter meter;
     vidi_access access = VIDI_ACCESS_INIT;
     vidi_set *set = NULL;
-    access.allocator = &allocator;
+    lab_meter_init(&meter);
+    access.allocator = &meter.allocator;
     access.flags = way == TOUCHED_LATER ? VIDI_TOUCH_LATER : 0;
     int64_t code = make(&set, settings, run, &access, way, texts->count);
     for (unsigned crawl = 0; crawl < CRAWLS && code >= 0; crawl++) {

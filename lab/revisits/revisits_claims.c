@@ -8,14 +8,6 @@
 #include "lab/engine/judging.h"
 #include "lab/revisits/revisits.h"
 
-#define KEPT "kept"
-#define EVERY_5 "new salts every 5 crawls"
-#define EVERY_2 "new salts every 2 crawls"
-#define EACH "new salts each crawl"
-#define TWO_EPOCHS "two epochs, half the memory each"
-#define EMPTIED "emptied, same salts"
-#define EACH_IN_ORDER "new salts each crawl, same order"
-
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* A ratio that a claim bounds: above `bound`, or not. */
@@ -62,7 +54,7 @@ static lab_holding judge_best(const lab_claim *claim, const lab_book *book, char
     int used = snprintf(sentence, room,
                         "With 8 bits per page and new salts each crawl, 20 crawls missed of a million page-crawls");
     for (size_t i = 0; i < COUNT(tables); i++) {
-        const lab_entry *each = lab_book_entry(book, tables[i], EACH, column);
+        const lab_entry *each = lab_book_entry(book, tables[i], LAB_EACH_CRAWL, column);
         double least = INFINITY;
         for (size_t j = 0; lab_revisits_policies[j]; j++) {
             const lab_entry *other = lab_book_entry(book, tables[i], lab_revisits_policies[j], column);
@@ -84,9 +76,9 @@ static lab_holding judge_best(const lab_claim *claim, const lab_book *book, char
 
 static lab_holding judge_total(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
-    static const char *const rows[] = {KEPT, EVERY_5, EVERY_2, EMPTIED};
+    static const char *const rows[] = {LAB_KEPT, LAB_EVERY_5, LAB_EVERY_2, LAB_EMPTIED};
     static const char *const id = "revisits-4-bits", *const column = "churn 0 %";
-    const lab_entry *each = lab_book_entry(book, id, EACH, column);
+    const lab_entry *each = lab_book_entry(book, id, LAB_EACH_CRAWL, column);
     lab_contest contest = {.count = 0};
     for (size_t i = 0; i < COUNT(rows); i++)
         lab_contest_add(&contest, each, lab_book_entry(book, id, rows[i], column), id);
@@ -97,8 +89,9 @@ static lab_holding judge_total(const lab_claim *claim, const lab_book *book, cha
              "With 4 bits per page and pages that never change, %.0f page-crawls in a million were missed with new "
              "salts each crawl, %.0f with new salts every 5 crawls, %.0f with a filter that was kept and %.0f with one "
              "that was emptied%s",
-             each->measured, lab_book_measured(book, id, EVERY_5, column), lab_book_measured(book, id, KEPT, column),
-             lab_book_measured(book, id, EMPTIED, column), contest.left_out);
+             each->measured, lab_book_measured(book, id, LAB_EVERY_5, column),
+             lab_book_measured(book, id, LAB_KEPT, column), lab_book_measured(book, id, LAB_EMPTIED, column),
+             contest.left_out);
     if (contest.relation == LAB_EQUAL) /* a policy without power would be a gap in the claim */
         return contest.judged == contest.count ? LAB_HOLDS : LAB_UNJUDGED;
     return contest.relation == LAB_TOO_LITTLE ? LAB_UNJUDGED : LAB_DOES_NOT_HOLD;
@@ -107,7 +100,7 @@ static lab_holding judge_total(const lab_claim *claim, const lab_book *book, cha
 static lab_holding judge_churn(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "revisits-churn-10", *const column = "20 crawls";
-    const bounded list[] = {{id, KEPT, column, EACH, column, 10, true}};
+    const bounded list[] = {{id, LAB_KEPT, column, LAB_EACH_CRAWL, column, 10, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;
@@ -123,8 +116,8 @@ static lab_holding judge_churn(const lab_claim *claim, const lab_book *book, cha
 static lab_holding judge_every(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "revisits-churn-10", *const column = "20 crawls";
-    const bounded list[] = {{id, EVERY_2, column, EACH, column, 1.5, false},
-                            {id, EVERY_5, column, EACH, column, 2, true}};
+    const bounded list[] = {{id, LAB_EVERY_2, column, LAB_EACH_CRAWL, column, 1.5, false},
+                            {id, LAB_EVERY_5, column, LAB_EACH_CRAWL, column, 2, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;
@@ -141,8 +134,8 @@ static lab_holding judge_epochs(const lab_claim *claim, const lab_book *book, ch
 {
     static const char *const id = "revisits-churn-10", *const column = "20 crawls", *const many = "revisits-16-bits",
                              *const churn = "churn 10 %";
-    const bounded list[] = {{id, TWO_EPOCHS, column, EACH, column, 5, true},
-                            {many, TWO_EPOCHS, churn, EACH, churn, 5, true}};
+    const bounded list[] = {{id, LAB_TWO_EPOCHS, column, LAB_EACH_CRAWL, column, 5, true},
+                            {many, LAB_TWO_EPOCHS, churn, LAB_EACH_CRAWL, churn, 5, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;
@@ -160,7 +153,8 @@ static lab_holding judge_epochs(const lab_claim *claim, const lab_book *book, ch
 static lab_holding judge_again(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "revisits-never", *const once = "1 crawl", *const twice = "2 crawls";
-    const bounded list[] = {{id, EACH, twice, EACH, once, 0.1, false}, {id, EMPTIED, twice, EMPTIED, once, 0.2, true}};
+    const bounded list[] = {{id, LAB_EACH_CRAWL, twice, LAB_EACH_CRAWL, once, 0.1, false},
+                            {id, LAB_EMPTIED, twice, LAB_EMPTIED, once, 0.2, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;
@@ -175,8 +169,8 @@ static lab_holding judge_again(const lab_claim *claim, const lab_book *book, cha
 
 static lab_holding judge_rotations(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
-    const lab_entry *seldom = lab_book_entry(book, "revisits-never", EVERY_5, "10 crawls");
-    const lab_entry *each = lab_book_entry(book, "revisits-never", EACH, "2 crawls");
+    const lab_entry *seldom = lab_book_entry(book, "revisits-never", LAB_EVERY_5, "10 crawls");
+    const lab_entry *each = lab_book_entry(book, "revisits-never", LAB_EACH_CRAWL, "2 crawls");
     if (!seldom || !each)
         return LAB_UNJUDGED;
     lab_ratio ratio = lab_ratio_of_rates(seldom, each);
@@ -192,7 +186,7 @@ static lab_holding judge_rotations(const lab_claim *claim, const lab_book *book,
 static lab_holding judge_order(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "revisits-never", *const twice = "2 crawls";
-    const bounded list[] = {{id, EACH_IN_ORDER, twice, EACH, twice, 1.5, true}};
+    const bounded list[] = {{id, LAB_EACH_IN_ORDER, twice, LAB_EACH_CRAWL, twice, 1.5, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;
@@ -208,8 +202,8 @@ static lab_holding judge_order(const lab_claim *claim, const lab_book *book, cha
 static lab_holding judge_most(const lab_claim *claim, const lab_book *book, char *sentence, size_t room)
 {
     static const char *const id = "revisits-half", *const column = "10 crawls";
-    const bounded list[] = {{id, EACH, column, KEPT, column, 1e-3, false},
-                            {id, EMPTIED, column, KEPT, column, 0.1, true}};
+    const bounded list[] = {{id, LAB_EACH_CRAWL, column, LAB_KEPT, column, 1e-3, false},
+                            {id, LAB_EMPTIED, column, LAB_KEPT, column, 0.1, true}};
     double f[2 * COUNT(list)];
     lab_holding holding;
     (void)claim;

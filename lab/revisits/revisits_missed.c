@@ -9,20 +9,15 @@
 enum { PART = 50, POLICIES = 6, HORIZONS = 5, CHURNS = 4 };
 
 static const lab_policy policies[POLICIES] = {
-    {.name = "kept", .every = 0, .filters = 1},
-    {.name = "new salts every 5 crawls", .every = 5, .filters = 1},
-    {.name = "new salts every 2 crawls", .every = 2, .filters = 1},
-    {.name = "new salts each crawl", .every = 1, .filters = 1},
-    {.name = "two epochs, half the memory each", .every = 1, .filters = 2},
-    {.name = "emptied, same salts", .every = 1, .filters = 1, .same_salts = true},
+    {.name = LAB_KEPT, .every = 0, .filters = 1},
+    {.name = LAB_EVERY_5, .every = 5, .filters = 1},
+    {.name = LAB_EVERY_2, .every = 2, .filters = 1},
+    {.name = LAB_EACH_CRAWL, .every = 1, .filters = 1},
+    {.name = LAB_TWO_EPOCHS, .every = 1, .filters = 2},
+    {.name = LAB_EMPTIED, .every = 1, .filters = 1, .same_salts = true},
 };
-const char *const lab_revisits_policies[] = {"kept",
-                                             "new salts every 5 crawls",
-                                             "new salts every 2 crawls",
-                                             "new salts each crawl",
-                                             "two epochs, half the memory each",
-                                             "emptied, same salts",
-                                             NULL};
+const char *const lab_revisits_policies[] = {LAB_KEPT,       LAB_EVERY_5, LAB_EVERY_2, LAB_EACH_CRAWL,
+                                             LAB_TWO_EPOCHS, LAB_EMPTIED, NULL};
 
 static const unsigned horizons[HORIZONS] = {1, 2, 5, 10, LAB_REVISITS_MOST};
 const char *const lab_revisits_crawls[] = {"1 crawl", "2 crawls", "5 crawls", "10 crawls", "20 crawls", NULL};

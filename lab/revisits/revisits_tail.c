@@ -10,24 +10,18 @@ enum { PART = 50, POLICIES = 8, HORIZONS = 5, HALVES = 3 };
 #define BITS 4
 
 static const lab_policy policies[POLICIES] = {
-    {.name = "kept", .every = 0, .filters = 1},
-    {.name = "new salts every 5 crawls", .every = 5, .filters = 1},
-    {.name = "new salts every 2 crawls", .every = 2, .filters = 1},
-    {.name = "new salts each crawl", .every = 1, .filters = 1},
-    {.name = "new salts each crawl, same order", .every = 1, .filters = 1, .same_order = true},
-    {.name = "two epochs, half the memory each", .every = 1, .filters = 2},
-    {.name = "emptied, same salts", .every = 1, .filters = 1, .same_salts = true},
-    {.name = "emptied, same salts, same order", .every = 1, .filters = 1, .same_salts = true, .same_order = true},
+    {.name = LAB_KEPT, .every = 0, .filters = 1},
+    {.name = LAB_EVERY_5, .every = 5, .filters = 1},
+    {.name = LAB_EVERY_2, .every = 2, .filters = 1},
+    {.name = LAB_EACH_CRAWL, .every = 1, .filters = 1},
+    {.name = LAB_EACH_IN_ORDER, .every = 1, .filters = 1, .same_order = true},
+    {.name = LAB_TWO_EPOCHS, .every = 1, .filters = 2},
+    {.name = LAB_EMPTIED, .every = 1, .filters = 1, .same_salts = true},
+    {.name = LAB_EMPTIED_IN_ORDER, .every = 1, .filters = 1, .same_salts = true, .same_order = true},
 };
-const char *const lab_revisits_orders[] = {"kept",
-                                           "new salts every 5 crawls",
-                                           "new salts every 2 crawls",
-                                           "new salts each crawl",
-                                           "new salts each crawl, same order",
-                                           "two epochs, half the memory each",
-                                           "emptied, same salts",
-                                           "emptied, same salts, same order",
-                                           NULL};
+const char *const lab_revisits_orders[] = {LAB_KEPT,       LAB_EVERY_5,          LAB_EVERY_2,
+                                           LAB_EACH_CRAWL, LAB_EACH_IN_ORDER,    LAB_TWO_EPOCHS,
+                                           LAB_EMPTIED,    LAB_EMPTIED_IN_ORDER, NULL};
 
 static const unsigned horizons[HORIZONS] = {1, 2, 5, 10, LAB_REVISITS_MOST};
 static const unsigned halves[HALVES] = {5, 10, LAB_REVISITS_MOST};

@@ -1,7 +1,7 @@
 /*
  * Sets of all kinds in equal memory, and a stream's way through one of them. See streams.h.
  *
- * We count what a set allocates (vidi_allocator): its arrays, and a constant part of 1 to 20 kB for its tables, hash
+ * We count what a set allocates (byte_meter.h): its arrays, and a constant part of 1 to 20 kB for its tables, hash
  * functions, and the parts of the URLs that it reads. vidi_plan knows the arrays only. So we plan, make the set,
  * measure the constant part, and plan again with that much less. For small streams this matters: a thousand URLs with 8
  * bits each have one kilobyte.
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/engine/byte_meter.h"
 #include "lab/kinds/kinds.h"
 #include "lab/streams/streams.h"
 
@@ -20,51 +21,11 @@ const double lab_stream_bits[LAB_STREAM_SIZES] = {8, 16, 64};
 
 /* ---- memory ---- */
 
-typedef struct meter {
-    size_t now, peak;
-} meter;
-
-/* An allocation begins with the address that calloc or malloc gave, in the bytes before the aligned ones. */
-static void *take(meter *meter, char *start, size_t bytes, size_t alignment)
+static int make_set(vidi_set **set, const lab_meter *meter, const vidi_plan_entry *plan, const unsigned char *key)
 {
-    if (!start)
-        return NULL;
-    uintptr_t address = (uintptr_t)start + sizeof start;
-    char *aligned = start + sizeof start + (-address & (alignment - 1));
-    memcpy(aligned - sizeof start, &start, sizeof start);
-    meter->now += bytes;
-    meter->peak = meter->now > meter->peak ? meter->now : meter->peak;
-    return aligned;
-}
-
-static void *allocate(void *context, size_t bytes, size_t alignment)
-{
-    return take(context, malloc(bytes + alignment + sizeof(char *)), bytes, alignment);
-}
-
-static void *allocate_zeroed(void *context, size_t bytes, size_t alignment)
-{
-    return take(context, calloc(1, bytes + alignment + sizeof(char *)), bytes, alignment);
-}
-
-static void release(void *context, void *ptr, size_t bytes, size_t alignment)
-{
-    meter *meter = context;
-    char *start;
-    (void)alignment;
-    if (!ptr)
-        return;
-    memcpy(&start, (char *)ptr - sizeof start, sizeof start);
-    meter->now -= bytes;
-    free(start);
-}
-
-static int make_set(vidi_set **set, meter *meter, const vidi_plan_entry *plan, const unsigned char *key)
-{
-    vidi_allocator allocator = {sizeof allocator, allocate, allocate_zeroed, release, meter};
     vidi_access access = VIDI_ACCESS_INIT;
     vidi_options options = VIDI_OPTIONS_INIT;
-    access.allocator = &allocator;
+    access.allocator = &meter->allocator;
     options.access = &access;
     options.kind = plan->kind;
     options.params = plan->params;
@@ -95,9 +56,10 @@ static int add_demanding(vidi_set *set, const lab_stream *stream)
 static int measure_constant(const vidi_plan_entry *plan, const lab_stream *stream, uint64_t *constant)
 {
     static const unsigned char any_key[VIDI_KEY_BYTES];
-    meter meter = {0, 0};
+    lab_meter meter;
     vidi_stats stats = {.size = sizeof stats};
     vidi_set *set;
+    lab_meter_init(&meter);
     LAB_TRY(make_set(&set, &meter, plan, any_key));
     int code = add_demanding(set, stream);
     if (code >= 0)
@@ -202,7 +164,7 @@ int lab_stream_pass(lab_pass *pass, const lab_stream *stream, const lab_sequence
                     const lab_settings *settings, uint64_t run)
 {
     unsigned char key[VIDI_KEY_BYTES];
-    meter meter = {0, 0};
+    lab_meter meter;
     vidi_set *set = NULL;
     memset(pass, 0, sizeof *pass);
     if (lab_stopped(settings))
@@ -211,6 +173,7 @@ int lab_stream_pass(lab_pass *pass, const lab_stream *stream, const lab_sequence
     if (!met)
         return lab_fail(VIDI_EMEMORY, "no memory for %llu URLs", (unsigned long long)stream->count);
     lab_stream_key(key, stream, settings->seed, run);
+    lab_meter_init(&meter);
     int code = make_set(&set, &meter, &fitted->plan, key);
     if (code == VIDI_OK)
         code = add_all(set, pass, stream, sequence, batch_of(&fitted->plan), met);
