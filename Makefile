@@ -97,20 +97,20 @@ bench-billion: bench-build ## adds a billion URLs to one set: needs 24 GiB of me
 	@build/bench/vidi-billion $(BILLION)
 	@build/bench/vidi-billion $(BILLION) populated
 
-bench-peers: ## compares the lab's own implementations of other filters with public ones; the lab shows times of those that pass
+bench-peers: ## compares the lab's versions of other filters with public ones; the lab shows times of those that pass
 	@tools/packages bench-peers || echo "make bench-peers continues with the packages that are installed" >&2
 	@cmake --preset release -DVIDI_BENCH_PEERS=ON >/dev/null
 	@tools/build.sh release --target vidi_peer_times
 	@bench/compare_peers.sh build lab/peers/compared.inc
 
-lab-report: build ## runs the whole lab and writes docs/lab, and docs/LAB.md from lab/report/LAB.in.md; takes about half an hour
+lab-report: build ## runs the whole lab, and writes docs/lab and docs/LAB.md; takes about half an hour
 	@tools/packages lab-report
 	@tools/lab_report.sh build/vidi $(LAB)
 
-lab-large: build ## measures filters of 1e8 URLs three times: some 3 GB of memory, half an hour; LAB_LARGE=1e7 is quicker
+lab-large: build ## measures filters of 1e8 URLs three times: 3 GB of memory, half an hour; LAB_LARGE=1e7 is quicker
 	@build/vidi lab run 'large-*' --urls $(LAB_LARGE) --runs 3
 
-lab-seeds: build ## judges all claims with five seeds and fails if a verdict turns round; takes hours
+lab-seeds: build ## judges all claims with five seeds; fails if one holds with a seed and not with another; takes hours
 	@VIDI_LAB_SEEDS="$(LAB_SEEDS)" VIDI_LAB_OPTIONS="$(LAB_SEEDS_OPTIONS)" tests/lab/engine/seeds.sh
 
 coverage: ## shows which lines of lib/ the tests run; fails below 95 %

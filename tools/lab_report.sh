@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/lab_report.sh VIDI [OPTION...]: runs the whole lab and writes docs/lab, and docs/LAB.md from lab/report/LAB.in.md.
+# tools/lab_report.sh VIDI [OPTION...]: runs the whole lab and writes docs/lab, and docs/LAB.md from LAB.in.md.
 # The studies of real URLs and of real links read the files of VIDI_TESTDATA; LAB.in.md needs their figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."

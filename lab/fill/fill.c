@@ -5,8 +5,8 @@
  *   {{ID|ROW|COLUMN|FIELD|FORMAT}}   another field: measured, theory, published, low, high, runs, z or verdict
  *   {{ratio CELL : CELL|FORMAT}}     the quotient of two cells
  *   {{count WHAT PATTERN...}}        how many cells of the experiments that match a pattern: WHAT is a verdict,
- *                                    "cells", "tested" (against theory), "published", "chance", "tolerance", "fitted" or
- *                                    "unjudged"
+ *                                    "cells", "tested" (against theory), "published", "chance", "tolerance",
+ *                                    "fitted" or "unjudged"
  *   {{claims HOLDING PATTERN...}}    how many claims: "holds", "does not hold", "all" ...; without a pattern, of all
  *   {{about FACT|FORMAT}}            a fact about the run; figures.c lists them
  *

@@ -7,8 +7,9 @@
  *   RocksDB        the blocked Bloom filter of its format version 5 (rocksdb_lines.c)
  *   hash set       a Swiss table of 64-bit hashes, as absl::flat_hash_set is one (swiss_table.c)
  *
- * All of them take 64-bit hashes that the caller has made, which may be part of larger records. Every function works through a batch and prefetches LAB_PEER_AHEAD keys ahead. All memory
- * comes from the caller's allocator, which can count it; NULL stands for malloc.
+ * All of them take 64-bit hashes that the caller has made, which may be part of larger records. Every function works
+ * through a batch and prefetches LAB_PEER_AHEAD keys ahead. All memory comes from the caller's allocator, which can
+ * count it; NULL stands for malloc.
  *
  * The benchmarks use this header too: they compare these filters with public implementations.
  */

@@ -1,6 +1,6 @@
 #!/bin/bash
-# No host of the corpus is in what the lab publishes: in docs/LAB.md, docs/lab, or a report, CSV, JSON and raw counts made
-# with the corpus as streams. The corpus is for measuring only, and what is published are aggregates.
+# No host of the corpus is in what the lab publishes: in docs/LAB.md, docs/lab, or a report, CSV, JSON and raw counts
+# made with the corpus as streams. The corpus is for measuring only; the lab publishes aggregates.
 #
 # A host is what stands between "//" and the next '/', '?' or '#' of a line, without user and port. It is found if a
 # page has it as a whole word in any case, also in the data that a report carries percent-encoded. Words are letters,
@@ -39,7 +39,8 @@ has_no_host() {
     words_of "$@" | LC_ALL=C comm -12 - "$tmp/hosts" >"$tmp/here"
     found=$(wc -l <"$tmp/here")
     # Even here hosts are not printed.
-    [ "$found" -eq 0 ] || { echo "$found names of hosts, the first one with $(head -n 1 "$tmp/here" | wc -c) bytes" && false; }
+    [ "$found" -eq 0 ] ||
+        { echo "$found names of hosts, the first one with $(head -n 1 "$tmp/here" | wc -c) bytes" && false; }
 }
 
 lab() {
@@ -56,10 +57,12 @@ lab run "${studies[@]}" >"$tmp/tables"
 fresh=("$tmp/report.html" "$tmp/tables.csv" "$tmp/tables.json" "$tmp/raw.csv" "$tmp/tables")
 
 # Two hosts of the corpus, one as it is and one as in a report's data, show that they would be found.
-zstdcat "$corpus"/*.txt.zst 2>/dev/null | head -n 400 | LC_ALL=C cut -d/ -f3 | LC_ALL=C grep -axE '[a-z0-9-]+(\.[a-z0-9-]+)+' |
+zstdcat "$corpus"/*.txt.zst 2>/dev/null | head -n 400 | LC_ALL=C cut -d/ -f3 |
+    LC_ALL=C grep -axE '[a-z0-9-]+(\.[a-z0-9-]+)+' |
     LC_ALL=C grep -avxE "$ours|$reserved|[0-9.]*" | LC_ALL=C sort -u | head -n 2 >"$tmp/planted"
 { cat "$tmp/report.html" && sed -n 's|.*|<p>A page of &.</p>|;1p' "$tmp/planted"; } >"$tmp/plain.html"
-{ cat "$tmp/report.html" && sed -n 's|.*|<a href="data:text/csv,lost%2C%22&%22%0A">|;2p' "$tmp/planted"; } >"$tmp/packed.html"
+{ cat "$tmp/report.html" && sed -n 's|.*|<a href="data:text/csv,lost%2C%22&%22%0A">|;2p' "$tmp/planted"; } \
+    >"$tmp/packed.html"
 
 words_of "${published[@]}" "${fresh[@]}" "$tmp/plain.html" "$tmp/packed.html" >"$tmp/words"
 find_words "$tmp/words" >"$tmp/hosts"
