@@ -245,7 +245,7 @@ static void print_published(cli_out *out, const lab_score *score)
                        lab_doubtful_by_chance((double)score->bases[LAB_BY_CHANCE]), verdicts[LAB_ANOMALOUS],
                        verdicts[LAB_MISPRINT], verdicts[LAB_DIFFERS], lab_bases_text(score, bases));
     if (verdicts[LAB_NOT_BUILT])
-        cli_out_format(out, "\n%zu cells were left out: this build lacks their hash functions.",
+        cli_out_format(out, "\n%zu cells were left out: this build lacks a hash function or library that they need.",
                        verdicts[LAB_NOT_BUILT]);
 }
 

@@ -157,7 +157,7 @@ void lab_report_verdicts(FILE *to, const lab_book *book, const lab_score *score)
         put_count(to, "v-fails", verdicts[LAB_FAILS], "of our cells contradict theory");
     if (verdicts[LAB_NOT_BUILT])
         put_count(to, "v-not-built", verdicts[LAB_NOT_BUILT],
-                  "were left out because this build lacks their hash functions");
+                  "were left out because this build lacks a hash function or library that they need");
     fputs("</p>\n", to);
     put_doubtful(to, book, score);
 }
