@@ -2,7 +2,7 @@
 #ifndef VIDI_CLI_COMMANDS_LAB_H
 #define VIDI_CLI_COMMANDS_LAB_H
 
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/report/report.h"
 #include "lab/engine/study.h"
 #include "lab/report/svg.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "lab/counting/notes.h"
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 
 enum { K_MOST = 12 };
 

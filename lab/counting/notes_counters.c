@@ -16,6 +16,7 @@
  *                counters, and a counter had the value 1 with probability ln 2: then its only URL is lost.
  */
 #include "lab/counting/notes.h"
+#include "lab/judge/distributions.h"
 
 #include <math.h>
 #include <stdio.h>

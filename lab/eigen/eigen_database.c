@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 #if VIDI_HAVE_SQLITE
 #include <sqlite3.h>

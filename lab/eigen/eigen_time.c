@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 const char *const lab_eigen_timed[] = {"classic", "4 functions", "labels", "tail", NULL};
 const char *const lab_eigen_deeds[] = {"add", "look up", NULL};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/engine/study.h"
 #include "lab/engine/workers.h"
 

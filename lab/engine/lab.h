@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #include "lab/engine/kept_runs.h"
+#include "lab/judge/theory.h"
+#include "lab/urls/url_sources.h"
 #include "vidi/vidi.h"
 
 /* ---- errors ---- */
@@ -48,10 +50,8 @@ enum lab_fault {
     LAB_DROPPED_BIT /* lookups ignore the last bit */
 };
 
-typedef struct lab_corpus lab_corpus;
 typedef struct lab_streams lab_streams; /* line_streams.h */
 struct lab_study;                       /* study.h */
-typedef struct lab_graph lab_graph;     /* link_graph.h */
 
 /* Progress of everything measured in this run of the program. */
 typedef struct lab_tally {
@@ -87,59 +87,6 @@ static inline bool lab_stopped(const lab_settings *settings)
 {
     return settings->stop && atomic_load(settings->stop);
 }
-
-/* ---- URLs ---- */
-
-enum { LAB_URL_ROOM = 256 }; /* no URL is longer */
-
-/*
- * Writes URL number `index` of a run, without a final zero byte, and returns its length. All URLs of a run are
- * different; after the end of a corpus its URLs are used again with a suffix.
- */
-size_t lab_url(char *buffer, const lab_settings *settings, uint64_t run, uint64_t index);
-
-/* The synthetic URLs, whether there is a corpus or not. */
-size_t lab_made_url(char *buffer, uint64_t seed, uint64_t run, uint64_t index);
-
-/* The number that everything random in a run starts from. */
-uint64_t lab_run_start(uint64_t seed, uint64_t run);
-
-/*
- * URLs from files, one a line, each kept once. Lines that are empty, longer than LAB_CORPUS_LONGEST, or contain
- * LAB_CORPUS_AGAIN are skipped. Every run takes the URLs in a different order. The names of the files are kept for
- * reports. Call lab_corpus_end after the last line: it fails if there are no URLs. Call lab_corpus_free in every case,
- * also after an error; NULL is fine.
- */
-#define LAB_CORPUS_AGAIN "?vidi-lab-again="
-enum { LAB_CORPUS_LONGEST = LAB_URL_ROOM - 40 };
-
-int lab_corpus_make(lab_corpus **made, const char *const *files, size_t count);
-int lab_corpus_add(lab_corpus *corpus, vidi_str line);
-int lab_corpus_end(lab_corpus *corpus);
-void lab_corpus_free(lab_corpus *corpus);
-uint64_t lab_corpus_count(const lab_corpus *corpus);
-/* Fails if runs of so many URLs need more than the corpus has. */
-int lab_corpus_suffices(const lab_corpus *corpus, uint64_t urls, uint64_t needed);
-uint64_t lab_corpus_mark(const lab_corpus *corpus);                  /* a hash of the whole corpus */
-const char *lab_corpus_file(const lab_corpus *corpus, size_t index); /* its name as given; NULL after the last */
-size_t lab_corpus_url(char *buffer, const lab_corpus *corpus, uint64_t start, uint64_t index);
-
-/*
- * A link graph from files: a page, a tab and one of its links on each line (link_graph.c). Call lab_graph_end after the
- * last line: it fails if there are no links. Call lab_graph_free in every case; NULL is fine.
- */
-int lab_graph_make(lab_graph **made, const char *const *files, size_t count);
-int lab_graph_add(lab_graph *graph, vidi_str line);
-int lab_graph_end(lab_graph *graph);
-void lab_graph_free(lab_graph *graph);
-uint64_t lab_graph_mark(const lab_graph *graph);                  /* a hash of the whole graph */
-const char *lab_graph_file(const lab_graph *graph, size_t index); /* its name as given; NULL after the last */
-
-/* The key of the sets of a run. */
-void lab_key(unsigned char key[VIDI_KEY_BYTES], uint64_t seed, uint64_t run);
-
-/* The order in which a later crawl meets a run's first n URLs: 1 is the second crawl. Each crawl has its own. */
-void lab_shuffle(uint32_t *order, uint64_t n, uint64_t seed, uint64_t run, unsigned crawl);
 
 /* ---- what is measured ---- */
 
@@ -236,6 +183,9 @@ unsigned lab_functions_kept(const lab_config *config);
 
 /* ---- what was published ---- */
 
+#define LAB_PUBLISHED_RUNS 100
+#define LAB_PUBLISHED_URLS 1000000
+
 typedef struct lab_published {
     const char *experiment, *row, *column;
     const char *printed; /* exactly as printed */
@@ -315,154 +265,5 @@ uint64_t lab_config_runs(const lab_config *config, const lab_settings *settings)
 /* "3 runs", or "at most 100 runs" if precision decides. */
 enum { LAB_RUNS_ROOM = 48 };
 const char *lab_runs_text(const lab_settings *settings, char text[LAB_RUNS_ROOM]);
-
-/* ---- theory ---- */
-
-/* Mean and variance of the number of URLs falsely seen in one run, and how many URLs were looked up. */
-typedef struct lab_theory {
-    double mean, variance, asked;
-} lab_theory;
-
-lab_theory lab_theory_of(const lab_config *config, uint64_t urls);
-
-/* m = n k M in whole bits. Rounds up as the library does, which ignores rounding errors of the product. */
-double lab_bits(double urls, double k, double multiplier);
-
-/*
- * Filters with m bits, k hash functions and `urls` URLs each: how many URLs all of them falsely report as seen, among
- * as many others (first function), or among the URLs themselves while they are inserted (second function).
- */
-lab_theory lab_filter_theory(uint64_t urls, double m, unsigned k, unsigned filters);
-lab_theory lab_filling_theory(uint64_t urls, double m, unsigned k, unsigned filters);
-
-/* The size of the intersection of two random subsets of `of` URLs, whose sizes have these means and variances. */
-lab_theory lab_meeting_theory(lab_theory a, lab_theory b, double of);
-
-/* The share of m bits that is set after `marks` random bits were set: mean, variance, and mean of its k-th power. */
-typedef struct lab_fill {
-    double mean, variance;
-} lab_fill;
-
-lab_fill lab_fill_after(double marks, double m);
-double lab_fill_power(lab_fill fill, double k);
-
-/* ---- verdicts ---- */
-
-#define LAB_INTERVAL_Z 1.959963985 /* for 95 % intervals */
-#define LAB_Z_MOST 4.1             /* a cell beyond it fails: p = 4e-5, so 1 % for about 240 cells */
-#define LAB_Z_DOUBTFUL 3.0         /* a published figure beyond it is doubtful: one in 370 by chance */
-#define LAB_FAMILY_ALPHA 0.01      /* for all cells together: the share of sound books that fail by chance */
-#define LAB_FEW 100                /* smaller expected counts are judged with the exact Poisson distribution */
-#define LAB_PUBLISHED_RUNS 100
-#define LAB_PUBLISHED_URLS 1000000
-#define LAB_TABLE_RUNS 20    /* runs from which a table is tested by chi-square */
-#define LAB_TABLE_ALPHA 2e-4 /* a table fails if p is below this on either side */
-
-typedef enum lab_verdict {
-    LAB_NO_FIGURE, /* no figure was published */
-    LAB_AGREES,
-    LAB_DEPENDENT, /* agrees only if the published runs were not independent, which they can be without salts */
-    LAB_DOUBTFUL,  /* 3 to 4.1 standard deviations from theory */
-    LAB_ANOMALOUS, /* more than that */
-    LAB_MISPRINT,  /* an overview that differs from the table it repeats */
-    LAB_DIFFERS,   /* differs from our measurement, where chance plays no part or an unknown one */
-    LAB_NOT_BUILT, /* not measured, because this build lacks a hash function or a library */
-    LAB_FAILS      /* our measurement contradicts theory; overrides the others */
-} lab_verdict;
-
-const char *lab_verdict_name(lab_verdict verdict);
-
-/* A count over several runs compared with theory: the share with its 95 % interval. */
-typedef struct lab_fit {
-    double share, low, high, z;
-    bool fits;
-} lab_fit;
-
-lab_fit lab_fit_of(double count, double runs, lab_theory theory);
-
-/* Rates in per cent. */
-typedef struct lab_finding {
-    const lab_experiment *experiment; /* NULL: a cell that is in no table */
-    const char *row, *column;
-    lab_config config;
-    const char *printed;  /* NULL: no figure */
-    const char *original; /* the figure of the table that an overview repeats; NULL: none */
-    lab_figure published;
-    lab_theory expected; /* for one run of ours */
-    double theory, measured, low, high;
-    uint64_t runs, count;
-    double z;           /* our distance from theory */
-    bool fits;          /* our figure agrees with theory */
-    double published_z; /* distance of the published figure from theory for independent runs, beyond rounding */
-    double judged_z;    /* the same for the number of independent runs that the table's other figures suggest */
-    double judged_runs; /* that number: 100 or less */
-    bool repeated;      /* an overview shows the figure again, and its own table is in the book */
-    lab_verdict verdict;
-} lab_finding;
-
-/*
- * Judges cell number `cell` of the results: a configuration with its figure (NULL: none), or a cell of an experiment.
- */
-lab_finding lab_judge(const lab_config *config, const lab_results *results, size_t cell, const char *printed);
-lab_finding lab_judge_cell(const lab_experiment *experiment, size_t row, size_t column, const lab_results *results,
-                           size_t cell, const lab_published *list);
-
-/*
- * Judges the published figures of a table again, each by the scatter of the others: if they scatter like 10 independent
- * runs and not like 100, this one may do so too. A figure's own distance plays no part in its scale.
- */
-void lab_judge_published(lab_finding *findings, size_t count);
-
-/* How many of `figures` published figures chance alone makes doubtful. */
-double lab_doubtful_by_chance(double figures);
-
-/* A sentence about what is unusual in a finding, or an empty string. */
-void lab_remark(const lab_finding *finding, char *text, size_t room);
-
-/* Tests a whole table, whose cells start at `first` in the results: fits that are too bad or too good both fail. */
-typedef struct lab_table_test {
-    bool tested; /* there were enough runs, and enough cells with large counts */
-    size_t cells;
-    double chi_square, freedom, p; /* p: probability of a smaller chi-square */
-    bool fits;
-} lab_table_test;
-
-lab_table_test lab_judge_table(const lab_results *results, const lab_finding *findings, size_t first, size_t count);
-
-/* How the published figures of a table scatter around theory, beyond their rounding. */
-typedef struct lab_scatter {
-    size_t cells;
-    double chi_square, p; /* p: probability of at least as much, if runs and cells are independent */
-    double runs;          /* the number of independent runs with this scatter, instead of 100 */
-    bool fits;
-} lab_scatter;
-
-lab_scatter lab_judge_scatter(const lab_finding *findings, size_t count);
-
-/*
- * Tests all distinct cells together with Holm's procedure: if all cells are sound, it rejects any of them with a
- * probability of at most 1 %, however they depend on one another.
- */
-typedef struct lab_family_test {
-    size_t cells, beyond; /* beyond: how many contradict theory */
-    double largest;       /* |z| */
-    double bound;         /* the largest |z| that is still accepted */
-} lab_family_test;
-
-/* Sorts z. */
-lab_family_test lab_judge_family(double *z, size_t count);
-
-/* ---- distributions ---- */
-
-double lab_poisson_below(double mean, double count); /* P(X <= count) */
-double lab_poisson_above(double mean, double count); /* P(X >= count) */
-double lab_poisson_low(double count, double tail);   /* the mean for which P(X >= count) = tail */
-double lab_poisson_high(double count, double tail);  /* the mean for which P(X <= count) = tail */
-double lab_gamma_below(double shape, double x);      /* regularised lower incomplete gamma function */
-double lab_normal_z(double below);                   /* the z below which this probability lies */
-double lab_student_t(double tail, double freedom);   /* the t above which this probability lies, at most 0.5 */
-double lab_student_above(double t, double freedom);  /* P(T >= t), t at least 0 */
-
-double lab_median(double *numbers, size_t count); /* sorts the numbers; 0 if there are none */
 
 #endif

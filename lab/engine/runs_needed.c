@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lab/engine/study.h"
+#include "lab/judge/distributions.h"
 
 #define MARGIN_PARTS 6
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/engine/workers.h"
 
 static const lab_study *const lists[] = {lab_costs_studies,    lab_further_studies, lab_layers_studies,

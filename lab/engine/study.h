@@ -14,6 +14,7 @@
 #define VIDI_LAB_ENGINE_STUDY_H
 
 #include "lab/engine/lab.h"
+#include "lab/judge/verdict.h"
 
 /* ---- tables ---- */
 

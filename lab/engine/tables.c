@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lab/engine/study.h"
+#include "lab/judge/distributions.h"
 
 static int make_entries(lab_table *table, size_t rows, size_t columns)
 {

@@ -13,7 +13,7 @@
 #ifndef VIDI_LAB_GRAPH_GRAPH_H
 #define VIDI_LAB_GRAPH_GRAPH_H
 
-#include "lab/engine/link_graph.h"
+#include "lab/urls/link_graph.h"
 #include "lab/engine/study.h"
 
 /* ---- graph_made.c: synthetic graphs ---- */

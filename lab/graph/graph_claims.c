@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/graph/graph.h"
 
 #define WHEN "graph-when"

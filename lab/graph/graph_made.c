@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 
 #define HOST_EXPONENT 2.1
 #define LINKS_SPREAD 1.25 /* standard deviation of the logarithm of the number of links */

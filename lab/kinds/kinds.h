@@ -7,7 +7,7 @@
 #define VIDI_LAB_KINDS_KINDS_H
 
 #include "lab/engine/study.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 /* ---- kinds_make.c: sets of a given size ---- */
 

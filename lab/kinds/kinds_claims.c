@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/kinds/kinds.h"
 
 #define HARDLY_ANY 10.0 /* pages lost per million */

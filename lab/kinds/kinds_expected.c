@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/stage_theory.h"
+#include "lab/judge/stage_theory.h"
 #include "lab/kinds/kinds.h"
 
 enum { MEMBERS = 2, COUNTER_BITS = 4, LAYERS = 4, LANES = 8, LINE_BYTES = 64 };

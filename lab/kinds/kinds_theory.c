@@ -15,7 +15,7 @@
  */
 #include <math.h>
 
-#include "lab/engine/gauss.h"
+#include "lab/judge/gauss.h"
 #include "lab/kinds/kinds.h"
 
 enum { POINTS = 12 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "lab/counting/notes.h"
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/multilayer/layers.h"
 
 /* ---- helpers ---- */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/multilayer/layers.h"
 
 /* ---- sorts of URLs ---- */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lib/inside/inside.h"
 
 static const double published_rows[LAB_LAYERS_PROGRAM_SIZES] = {32432, 269452, 1562978};

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 enum { CLASSIC_INSERT, LAYERED_INSERT, CLASSIC_QUERY, LAYERED_QUERY, INSERT_RATIO, QUERY_RATIO, COLUMNS };
 

@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/multilayer/layers.h"
 
 enum { URLS_LEAST = 200 };

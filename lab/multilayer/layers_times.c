@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "lab/multilayer/layers.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 /* ---- URLs ---- */
 

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "lab/engine/lab.h"
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/peers/peer_filters.h"
 
 enum { ARITY_MOST = 4, TRIES = 100, SLACK = 8, KEYS_FIRST = 1024, OFFSET_BITS = 18 };

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "lab/engine/lab.h"
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/peers/peer_filters.h"
 
 enum { KICKS = 5000, BITS_LEAST = 4, FOUR_MOST = 16 };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/peers/peers.h"
 #include "lib/inside/inside.h"
 

@@ -6,7 +6,7 @@
 #ifndef VIDI_LAB_PEERS_PEERS_H
 #define VIDI_LAB_PEERS_PEERS_H
 
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 #include "lab/engine/study.h"
 #include "lab/peers/peer_filters.h"
 

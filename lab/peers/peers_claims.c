@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/peers/peers.h"
 
 #define HARDLY_ANY 50.0 /* pages lost per million: what three runs can tell from none */

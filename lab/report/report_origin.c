@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/report/html.h"
 #include "lab/report/report.h"
 

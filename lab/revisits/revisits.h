@@ -26,7 +26,7 @@
 #ifndef VIDI_LAB_REVISITS_REVISITS_H
 #define VIDI_LAB_REVISITS_REVISITS_H
 
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 #include "lab/engine/study.h"
 
 /* Names of policies: rows of the tables. */

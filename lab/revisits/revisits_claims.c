@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/revisits/revisits.h"
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

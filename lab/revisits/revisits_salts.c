@@ -20,7 +20,7 @@
  */
 #include <math.h>
 
-#include "lab/engine/gauss.h"
+#include "lab/judge/gauss.h"
 #include "lab/revisits/revisits.h"
 
 enum { POINTS = 32, SHARED_MOST = 12, SHARED_MANY = 8, FEW_BITS = 6 };

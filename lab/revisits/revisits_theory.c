@@ -26,7 +26,7 @@
  */
 #include <math.h>
 
-#include "lab/engine/gauss.h"
+#include "lab/judge/gauss.h"
 #include "lab/revisits/revisits.h"
 
 enum { POINTS = 16, PIECES = 16 };

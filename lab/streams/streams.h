@@ -9,7 +9,7 @@
 #ifndef VIDI_LAB_STREAMS_STREAMS_H
 #define VIDI_LAB_STREAMS_STREAMS_H
 
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/engine/study.h"
 
 /* ---- streams_sets.c: sets in equal memory ---- */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 #include "lab/streams/streams.h"
 
 #define HARDLY_ANY 10.0 /* pages lost per million */

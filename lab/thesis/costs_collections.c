@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "lab/thesis/costs.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 #define TOLERANCE 0.5 /* languages and hash functions differ, so only the magnitude can agree */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lab/thesis/costs.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 #define MULTIPLIER 2.0
 #define TOLERANCE 0.2

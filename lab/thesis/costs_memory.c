@@ -14,7 +14,8 @@
 #include <stdio.h>
 
 #include "lab/thesis/costs.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
+#include "lab/judge/distributions.h"
 
 #define KILOBYTE 1024.0
 #define ROUNDING 2.0 /* kilobytes: half of one for rounding, and the constant grows a little with k */

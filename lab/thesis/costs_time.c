@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "lab/thesis/costs.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 #define TOLERANCE 0.2 /* between published ratios and ours */
 

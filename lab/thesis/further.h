@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "lab/engine/study.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 /* ---- URLs: further_site.c ---- */
 

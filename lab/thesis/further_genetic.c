@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/thesis/further.h"
 #include "lab/thesis/genetic.h"
 #include "lib/inside/inside.h"

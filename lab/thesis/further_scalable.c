@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lab/engine/stage_theory.h"
+#include "lab/judge/stage_theory.h"
 #include "lab/thesis/further.h"
 
 enum { K = 4, CRAWLS = 2, PART = 4 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 
 enum { CONTEST = 3, KEPT = 2, STEPS_LEAST = 2, STEPS_FIRST = 4, STEPS_SPREAD = 4 };
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "lab/thesis/salts.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 #include "lib/inside/inside.h"
 
 enum { PART = 4, SIZES = 2, PLACES = 2, FUNCTIONS = 3, GROUP = 64, K_FEW = 3, K_MANY = 8 };

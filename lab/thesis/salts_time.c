@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "lab/thesis/salts.h"
-#include "lab/engine/mix.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/mix.h"
+#include "lab/urls/run_urls.h"
 #include "lib/inside/inside.h"
 
 enum { TURNS = 5, PART = 50, URLS_LEAST = 500, FUNCTIONS = 4, SALTINGS = 2, SHAPES = 4, PLACES = 3, SALTS_MOST = 8 };

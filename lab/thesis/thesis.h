@@ -2,7 +2,7 @@
 #ifndef VIDI_LAB_THESIS_THESIS_H
 #define VIDI_LAB_THESIS_THESIS_H
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 
 /* thesis_costs.c: memory and times. */
 lab_claim_judge lab_claim_memory, lab_claim_memory_filters, lab_claim_time_functions, lab_claim_time_break,

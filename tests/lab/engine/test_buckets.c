@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lab/engine/buckets.h"
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "support/random.h"
 #include "support/runner.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab/cells.h"
+#include "lab/judge/verdict.h"
 #include "support/runner.h"
 
 static void every_cell_fits_theory(void **state)

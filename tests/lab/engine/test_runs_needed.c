@@ -8,6 +8,7 @@
 
 #include "lab/cells.h"
 #include "lab/engine/study.h"
+#include "lab/judge/distributions.h"
 #include "support/runner.h"
 
 /* ---- configurations ---- */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/mix.h"
-#include "lab/engine/stage_theory.h"
+#include "lab/urls/mix.h"
+#include "lab/judge/stage_theory.h"
 #include "lab/kinds/kinds.h"
 #include "support/check.h"
 #include "support/runner.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/peers/peer_filters.h"
 #include "support/check.h"
 #include "support/runner.h"

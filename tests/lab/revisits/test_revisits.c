@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lab/books.h"
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 #include "lab/revisits/revisits.h"
 #include "lab/tables.h"
 #include "support/runner.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lab/books.h"
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "lab/streams/streams.h"
 #include "lab/tables.h"
 #include "support/runner.h"

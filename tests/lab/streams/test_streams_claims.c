@@ -1,6 +1,6 @@
 /* The claims about streams, on made-up figures. */
 #include "lab/books.h"
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 #include "support/runner.h"
 
 static const char *const studies[] = {"streams-what",       "streams-canon",   "streams-8",   "streams-64",

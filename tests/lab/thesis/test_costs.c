@@ -6,7 +6,7 @@
 
 #include "lab/thesis/costs.h"
 #include "lab/tables.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 #include "support/runner.h"
 
 /* ---- what was published ---- */

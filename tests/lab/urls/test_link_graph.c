@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/link_graph.h"
+#include "lab/urls/link_graph.h"
 #include "support/check.h"
 #include "support/runner.h"
 

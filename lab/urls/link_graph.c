@@ -7,12 +7,12 @@
  * files can be reached. The crawler gets a seed when nothing else is left to fetch: pages with links are then met all
  * through the crawl and not only while the filter is empty.
  */
-#include "lab/engine/link_graph.h"
+#include "lab/urls/link_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/text_pool.h"
+#include "lab/urls/text_pool.h"
 #include "lib/inside/inside.h"
 
 enum { LONGEST = 4096, NONE = -1 };

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
+#include "lab/judge/distributions.h"
 #include "support/runner.h"
 
 static void must_be(const char *what, double value, double wanted, double share)

@@ -10,6 +10,7 @@
 #include "filters/bloom.h"
 #include "lab/cells.h"
 #include "lab/engine/study.h"
+#include "lab/judge/distributions.h"
 #include "support/runner.h"
 
 static void must_be(const char *what, double value, double wanted, double share)

@@ -11,7 +11,7 @@
  * equal.
  */
 #include "lab/engine/lab.h"
-#include "lab/engine/mix.h"
+#include "lab/urls/mix.h"
 
 enum { HOST_OCTAVES = 20, WORDS = 64 };
 

@@ -1,5 +1,5 @@
 /* The places and weights of Gauss's rule: zeros of Legendre's polynomial, found by Newton's method. */
-#include "lab/engine/gauss.h"
+#include "lab/judge/gauss.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The URLs of a run, made in advance. See run_urls.h. */
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 #include <stdlib.h>
 #include <string.h>

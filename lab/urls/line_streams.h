@@ -5,8 +5,8 @@
  * Whether a line is the first of its URL is decided by an exact set of the URLs' bytes. URLs are numbered from 0 in the
  * order in which the file first has them, so line i is the first of its URL if its number is larger than all before it.
  */
-#ifndef VIDI_LAB_ENGINE_LINE_STREAMS_H
-#define VIDI_LAB_ENGINE_LINE_STREAMS_H
+#ifndef VIDI_LAB_URLS_LINE_STREAMS_H
+#define VIDI_LAB_URLS_LINE_STREAMS_H
 
 #include "lab/engine/lab.h"
 

@@ -1,5 +1,5 @@
 /* Bloom filters in stages. See stage_theory.h. */
-#include "lab/engine/stage_theory.h"
+#include "lab/judge/stage_theory.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /* Reads streams. A URL is kept once (text_pool.h); a line is its number, four bytes. See line_streams.h. */
-#include "lab/engine/line_streams.h"
+#include "lab/urls/line_streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/engine/text_pool.h"
+#include "lab/urls/text_pool.h"
 #include "lib/inside/inside.h"
 
 enum { LINES_FIRST = 1024, NAME_ROOM = 64 };

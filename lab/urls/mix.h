@@ -1,6 +1,6 @@
 /* Arithmetic behind everything that the lab draws at random: mixing 64 bits, and scaling them down. */
-#ifndef VIDI_LAB_ENGINE_MIX_H
-#define VIDI_LAB_ENGINE_MIX_H
+#ifndef VIDI_LAB_URLS_MIX_H
+#define VIDI_LAB_URLS_MIX_H
 
 #include <stdint.h>
 

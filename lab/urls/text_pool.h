@@ -2,8 +2,8 @@
  * Texts that are kept once and numbered 0, 1, 2 … in the order in which they come. A hash table that compares all bytes
  * finds them, so no two different texts are ever taken for one.
  */
-#ifndef VIDI_LAB_ENGINE_TEXT_POOL_H
-#define VIDI_LAB_ENGINE_TEXT_POOL_H
+#ifndef VIDI_LAB_URLS_TEXT_POOL_H
+#define VIDI_LAB_URLS_TEXT_POOL_H
 
 #include "lab/engine/lab.h"
 

@@ -1,5 +1,5 @@
 /* Numbers for texts. See text_pool.h. */
-#include "lab/engine/text_pool.h"
+#include "lab/urls/text_pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,10 @@
  * Distributions: the incomplete gamma function and the distributions that follow from it (Poisson, chi-square), the
  * normal distribution, Student's distribution, and the median.
  */
-#include "lab/engine/lab.h"
+#include "lab/judge/distributions.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { STEPS = 100000 };

@@ -8,12 +8,14 @@
  * theory for those numbers, whatever was measured here. Some published tables scatter more than 100 independent runs
  * would, so a figure is judged by the scatter of the others in its table.
  */
-#include "lab/engine/lab.h"
+#include "lab/judge/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lab/judge/distributions.h"
 
 #define INTERVAL_TAIL 0.025
 #define TABLE_LEAST 20 /* cells with smaller expected counts are left out of a table's chi-square */

@@ -5,12 +5,14 @@
  * of variance estimates recovery): it keeps the asymmetry of small counts and needs no counts, only the intervals that
  * every entry has.
  */
-#include "lab/engine/judging.h"
+#include "lab/judge/judging.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lab/judge/distributions.h"
 
 /* The probability beyond each end of an interval that is one of `among`. */
 static double tail_of(size_t among)

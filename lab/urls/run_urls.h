@@ -1,6 +1,6 @@
 /* The URLs of a run, made in advance: several crawls share them, and times do not include making them. */
-#ifndef VIDI_LAB_ENGINE_RUN_URLS_H
-#define VIDI_LAB_ENGINE_RUN_URLS_H
+#ifndef VIDI_LAB_URLS_RUN_URLS_H
+#define VIDI_LAB_URLS_RUN_URLS_H
 
 #include "lab/engine/lab.h"
 

@@ -7,8 +7,8 @@
  * and lab_filling_theory tells how many of these were falsely seen. From j follow the fill and the rate p_i of each
  * stage; the last stage gets the remaining URLs. The rate of the whole filter is 1 - product of (1 - p_i).
  */
-#ifndef VIDI_LAB_ENGINE_STAGE_THEORY_H
-#define VIDI_LAB_ENGINE_STAGE_THEORY_H
+#ifndef VIDI_LAB_JUDGE_STAGE_THEORY_H
+#define VIDI_LAB_JUDGE_STAGE_THEORY_H
 
 #include "lab/engine/lab.h"
 

@@ -14,8 +14,8 @@
  * If several pairs support one claim, the level is divided by their number (Bonferroni), so that 99 % holds for all of
  * them together.
  */
-#ifndef VIDI_LAB_ENGINE_JUDGING_H
-#define VIDI_LAB_ENGINE_JUDGING_H
+#ifndef VIDI_LAB_JUDGE_JUDGING_H
+#define VIDI_LAB_JUDGE_JUDGING_H
 
 #include "lab/engine/study.h"
 

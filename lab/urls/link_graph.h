@@ -2,11 +2,11 @@
  * Link graphs: pages, their links in the order of the page, and the host of each page. They are made by a study
  * (lab/graph) or read from files (link_graph.c).
  */
-#ifndef VIDI_LAB_ENGINE_LINK_GRAPH_H
-#define VIDI_LAB_ENGINE_LINK_GRAPH_H
+#ifndef VIDI_LAB_URLS_LINK_GRAPH_H
+#define VIDI_LAB_URLS_LINK_GRAPH_H
 
 #include "lab/engine/lab.h"
-#include "lab/engine/run_urls.h"
+#include "lab/urls/run_urls.h"
 
 struct lab_graph {
     uint32_t pages, hosts;
