@@ -1,6 +1,6 @@
 /*
- * Verdicts: on our own figures, compared with theory, and on the published ones. A cell is judged alone, with its table,
- * and with all other cells.
+ * Verdicts: on our own figures, compared with theory, and on the published ones. A cell is judged alone, with its
+ * table, and with all other cells.
  */
 #ifndef VIDI_LAB_JUDGE_VERDICT_H
 #define VIDI_LAB_JUDGE_VERDICT_H
