@@ -10,6 +10,8 @@ enum { INDENT_MOST = 32 };
 typedef struct wrapper {
     FILE *to;
     const char *words, *end; /* the words of the paragraph or list item so far; NULL: none has begun */
+    size_t begins;           /* spaces before its first line */
+    bool numbered;           /* it is an item of a numbered list */
     size_t indent;           /* spaces before its further lines */
     size_t column;           /* characters on the line so far */
     char fence;              /* the character of the code block's fence; 0: not in a code block */
@@ -144,10 +146,28 @@ static bool is_inside(wrapper *wrapper, const char *text, size_t length)
     return true;
 }
 
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/*
+ * Whether a line with a bullet begins an item of a list. A number does so only after an empty line or an item of the
+ * same list: otherwise it is a figure at the end of a sentence, such as "13." in the place of a placeholder.
+ */
+static bool begins_item(const wrapper *wrapper, const char *text, size_t indent)
+{
+    if (indent >= INDENT_MOST)
+        return false;
+    return !is_digit(*text) || !wrapper->words || (wrapper->numbered && wrapper->begins == indent);
+}
+
 static void begin_block(wrapper *wrapper, const char *line, size_t indent, size_t bullet)
 {
     end_block(wrapper);
     fprintf(wrapper->to, "%*s%.*s", (int)indent, "", (int)bullet, line + indent);
+    wrapper->begins = indent;
+    wrapper->numbered = bullet > 0 && is_digit(line[indent]);
     wrapper->words = line + indent + bullet;
     wrapper->column = wrapper->indent = indent + bullet;
 }
@@ -161,7 +181,7 @@ static void wrap_line(wrapper *wrapper, const char *line, size_t length)
         return;
     }
     bullet = bullet_length(text);
-    if (bullet > 0 && indent < INDENT_MOST)
+    if (bullet > 0 && begins_item(wrapper, text, indent))
         begin_block(wrapper, line, indent, bullet);
     else if (!wrapper->words)
         begin_block(wrapper, line, indent, 0);

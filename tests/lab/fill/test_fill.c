@@ -183,6 +183,16 @@ static void no_line_begins_with_another_meaning(void **state)
     must_wrap(NINETY "12345 abc\n% x\n", NINETY "12345\nabc % x\n");
 }
 
+/* A placeholder at the beginning of a line may become a number with a full stop, which begins no item of a list. */
+static void a_figure_at_the_end_of_a_sentence_stays_in_it(void **state)
+{
+    (void)state;
+    must_wrap("It takes\n13. Others take\n1. That is all.\n", "It takes 13. Others take 1. That is all.\n");
+    must_wrap("- It takes\n  13. Others take less.\n- x\n", "- It takes 13. Others take less.\n- x\n");
+    must_wrap("1. It takes\n   13. Others take less.\n2. x\n", "1. It takes 13. Others take less.\n2. x\n");
+    must_wrap("a\n\n1. b\n2. c\n", "a\n\n1. b\n2. c\n");
+}
+
 int main(int argc, char **argv)
 {
     test_add("figures take the place of placeholders", figures_take_the_place_of_placeholders, NULL);
@@ -191,5 +201,6 @@ int main(int argc, char **argv)
     test_add("paragraphs and list items are wrapped", paragraphs_and_list_items_are_wrapped, NULL);
     test_add("other lines stay", other_lines_stay, NULL);
     test_add("no line begins with another meaning", no_line_begins_with_another_meaning, NULL);
+    test_add("a figure at the end of a sentence stays in it", a_figure_at_the_end_of_a_sentence_stays_in_it, NULL);
     return test_run("lab/fill", argc, argv);
 }
