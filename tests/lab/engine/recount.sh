@@ -32,5 +32,11 @@ check "two filters" recount full --k 2 --filters 2 --multiplier 1.5
 check "two filters in two crawls, incremental" recount incremental --k 1 --filters 2 --crawls 2 --incremental
 check "two crawls" recount full --k 1 --crawls 2
 check "counters" recount full --k 2 --kind counting
+check "two crawls with a function each" recount full --hash 'jenkins|murmur2' --k 2 --crawls 2
+check "two crawls with a function each, incremental" \
+    recount incremental --hash 'jenkins|murmur2' --k 2 --crawls 2 --incremental --multiplier 1
+check "two crawls with different functions and no salts" recount full --hash 'jenkins+murmur2|md5+sha1' --k 2 --crawls 2
+check "two crawls that share a function" recount full --hash 'jenkins+murmur2|jenkins+oaat' --k 2 --crawls 2
+check "three filters with a function each" recount full --hash 'jenkins|murmur2|sha1' --k 1 --filters 3
 check "other salts give another count" not_with_other_salts
 finish
