@@ -4,9 +4,9 @@ usage: graph_again.py make               prints a small graph, a page and one of
        graph_again.py check GRAPH CSV    compares what `vidi lab run graph-what graph-order graph-errors` prints
 
 Seeds are the pages that no other page links to, and the first page of each circle that nothing else leads to. A page is
-missing if it is lost, or one of its dominators: the pages that every way from the seeds to it leads through. Whether one
-page dominates another is found out by leaving it out of the graph. The page that is met after i others is lost with
-probability E f^k, f being the share of set bits after k i of them were set.
+missing if it is lost, or one of its dominators: the pages that every way from the seeds to it leads through. Whether
+one page dominates another is found out by leaving it out of the graph. The page that is met after i others is lost with
+probability E f^k, f being the share of bits that are set by then.
 """
 import csv
 import heapq
