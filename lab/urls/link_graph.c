@@ -3,9 +3,10 @@
  * links. The link may be relative to the page. URLs are brought into the library's default form, so that fragments do
  * not make pages different. Links that are not http or https, or not URLs at all, are left out.
  *
- * A sample of the web has many pages that none of the others links to. All of them are seeds, so that every page of the
- * files can be reached. The crawler gets a seed when nothing else is left to fetch: pages with links are then met all
- * through the crawl and not only while the filter is empty.
+ * A sample of the web has many pages that none of the others links to. All of them are seeds, and so is one page of
+ * each circle that nothing else leads to, so that every page of the files can be reached. The crawler gets a seed when
+ * nothing else is left to fetch: pages with links are then met all through the crawl and not only while the filter is
+ * empty.
  */
 #include "lab/urls/link_graph.h"
 
