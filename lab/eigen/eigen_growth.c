@@ -14,6 +14,7 @@
 
 enum { CLASSIC_SAME, LABELS_SAME, CLASSIC_OTHER, LABELS_OTHER, TAIL_OTHER, COLUMNS };
 enum { CLASSIC, LABELS, TAIL, FILTERS, DEPTH = 10, BATCH = 256, PART = 20, URLS_LEAST = 1000 };
+enum { ROOM_PART = 16 }; /* fewer URLs than this would leave the smallest filter without room */
 
 static const lab_eigen_filter filters[FILTERS] = {
     {"classic", NULL, LAB_EIGEN_K, 0, false},
@@ -36,7 +37,8 @@ const char *const lab_eigen_growth_rows[] = {"n/4 in one filter", "n/2 in one fi
 
 static uint64_t urls(const lab_settings *settings)
 {
-    return lab_urls_part(settings, PART, URLS_LEAST) / 4 * 4;
+    uint64_t part = lab_urls_part(settings, PART, URLS_LEAST);
+    return part < ROOM_PART ? ROOM_PART : part / 4 * 4;
 }
 
 static uint64_t asked(const lab_settings *settings)
@@ -47,7 +49,7 @@ static uint64_t asked(const lab_settings *settings)
 /* A filter of 32 bits per URL for a quarter has 8 bits per URL if all are inserted, and enough to count is lost. */
 static uint64_t room(const lab_settings *settings, const amount *amount)
 {
-    return urls(settings) * amount->room / 16;
+    return urls(settings) * amount->room / ROOM_PART;
 }
 
 /* ---- URLs ---- */
