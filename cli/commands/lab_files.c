@@ -52,6 +52,13 @@ static int write_file(const lab_page *page, const char *name, int flags, const c
     return status;
 }
 
+/* A pipe must not be opened to find out: whoever reads from it would take the end of that for the end of the page. */
+static int check_special(const char *name, mode_t mode)
+{
+    errno = EISDIR;
+    return S_ISDIR(mode) || access(name, W_OK) != 0 ? cannot_write(name) : CLI_OK;
+}
+
 /*
  * Writes a file beside it first, so that an existing file stays until the new one is complete. Devices and pipes are
  * written to directly. Without `keep`, only checks that the file can be written.
@@ -61,7 +68,7 @@ static int save(const lab_page *page, const char *name, bool keep)
     struct stat about;
     char *beside;
     if (stat(name, &about) == 0 && !S_ISREG(about.st_mode))
-        return write_file(page, name, 0, name);
+        return keep ? write_file(page, name, 0, name) : check_special(name, about.st_mode);
     if (asprintf(&beside, "%s" NEW_SUFFIX, name) < 0)
         return cli_error("out of memory");
     int status = write_file(page, beside, O_CREAT | O_TRUNC, name);

@@ -29,6 +29,13 @@ mkdir taken.html.new
 echo before > taken.html
 try vidi lab report notes-counting --urls 1000 --runs 1 -o taken.html
 cat taken.html
+# A pipe gets the page, and nothing that ends it before.
+mkfifo pipe
+timeout 60 cat pipe > piped.html &
+timeout 60 vidi lab report notes-counting thesis-fig-5.1 --urls 1000 --runs 2 -o pipe
+wait
+cmp <(without_duration page.html) <(without_duration piped.html) && echo the same page
+try vidi lab report notes-counting --urls 1000 --runs 1 -o plots
 # The command can be given to a shell again, whatever the files are called.
 make_urls 9000 > "it's <odd>.txt"
 vidi lab report thesis-5.5 --urls 1000 --runs 1 --corpus "it's <odd>.txt" -o odd.html
