@@ -43,8 +43,8 @@ int lab_one_run(lab_options *options, cli_words ids)
 {
     const lab_study *study = ids.count == 1 ? lab_study_find(ids.list[0]) : NULL;
     cli_out out;
-    if (!study)
-        return cli_error("'vidi lab one-run' takes one study");
+    if (!study || study->streams || !lab_study_built(study))
+        return cli_error("'vidi lab one-run' takes one study, not of streams, that this build can measure");
     if (lab_options_begin(options) != CLI_OK)
         return CLI_ERROR;
     lab_settings settings = lab_settings_of(options);
@@ -206,7 +206,8 @@ bool lab_can_run_apart(const lab_options *options)
 {
     struct stat about;
     for (size_t i = 0; i < options->files.count; i++)
-        if (stat(options->files.list[i], &about) != 0 || !S_ISREG(about.st_mode))
+        if (strcmp(options->files.list[i], "-") == 0 || stat(options->files.list[i], &about) != 0 ||
+            !S_ISREG(about.st_mode))
             return false;
     return access(THIS_PROGRAM, X_OK) == 0;
 }

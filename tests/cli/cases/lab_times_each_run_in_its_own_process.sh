@@ -48,9 +48,13 @@ done
 vidi lab one-run thesis-5.15 --urls 1000 --run 2 | wc -l
 try vidi lab one-run thesis-5.1
 try vidi lab one-run
+try vidi lab one-run streams-8 --urls 100
 
 # A corpus is read again by every process, unless it cannot be.
 vidi lab urls --urls 1000 > urls
 vidi lab run thesis-5.15 --urls 500 --runs 2 --corpus urls --csv | wc -l
 vidi lab run thesis-5.15 --urls 500 --runs 2 --corpus - --csv < urls | wc -l
 vidi lab run thesis-5.1 --urls 500 --runs 2 --corpus - --csv < urls | wc -l
+# That a file has this name, too, changes nothing.
+: > ./-
+vidi lab run thesis-5.15 --urls 500 --runs 2 --corpus - --csv < urls | wc -l
