@@ -221,8 +221,20 @@ static int read_streams(lab_options *options)
     return error < 0 ? cli_library_error(error) : status;
 }
 
+static size_t count_standard_input(cli_words files)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < files.count; i++)
+        count += strcmp(files.list[i], "-") == 0;
+    return count;
+}
+
 int lab_options_begin(lab_options *options)
 {
+    if (count_standard_input(options->files) + count_standard_input(options->stream_files) +
+            count_standard_input(options->graph_files) >
+        1)
+        return cli_error("standard input can be read only once: give '-' to one of --corpus, --streams and --graph");
     options->keep = make_keep(options);
     int status = options->files.count ? read_corpus(options) : CLI_OK;
     if (status == CLI_OK && options->graph_files.count)
