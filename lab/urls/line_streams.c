@@ -59,13 +59,24 @@ static bool is_taken(const lab_streams *streams, const char *name)
     return taken;
 }
 
+/* Copies as much of a text as there is room for, and no part of a UTF-8 character. */
+static void copy_start(char *to, size_t room, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= room)
+        for (length = room - 1; length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
+            length--;
+    memcpy(to, text, length);
+    to[length] = 0;
+}
+
 /* The file's name without folder and endings. Of two streams with the same name the second gets a number. */
 static char *name_of(const lab_streams *streams, const char *file)
 {
     static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2", ".txt"};
     char plain[NAME_ROOM], *name = NULL;
     const char *slash = strrchr(file, '/');
-    snprintf(plain, sizeof plain, "%s", strcmp(file, "-") == 0 ? "standard input" : slash ? slash + 1 : file);
+    copy_start(plain, sizeof plain, strcmp(file, "-") == 0 ? "standard input" : slash ? slash + 1 : file);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         cut_ending(plain, endings[i]);
     for (char *at = plain; *at; at++)

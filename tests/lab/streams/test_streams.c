@@ -126,6 +126,27 @@ static void rows_are_the_names_of_the_files(void **state)
     lab_streams_free(streams);
 }
 
+/* A name of characters of two bytes, with one byte before them or not. */
+static void long_names_end_with_a_whole_character(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 2; before++) {
+        char file[160] = "x";
+        size_t length = before;
+        lab_streams *streams = begin(10);
+        for (; length < 140; length += 2)
+            memcpy(file + length, "\xC3\xBC", 3);
+        assert_int_equal(lab_streams_begin(streams, file), VIDI_OK);
+        add(streams, "u");
+        assert_int_equal(lab_streams_end(streams), VIDI_OK);
+        const char *name = lab_streams_rows(streams)[0];
+        length = strlen(name);
+        check(length > 60 && length < 64 && length % 2 == before, "the name has %zu bytes", length);
+        assert_memory_equal(name, file, length);
+        lab_streams_free(streams);
+    }
+}
+
 static uint64_t mark_of(const char *name, const char *first, const char *second)
 {
     lab_streams *streams = begin(10);
@@ -434,6 +455,7 @@ int main(int argc, char **argv)
     test_add("lines keep their order and their repeats", lines_keep_their_order_and_their_repeats, NULL);
     test_add("a stream has no more lines than asked for", a_stream_has_no_more_lines_than_asked_for, NULL);
     test_add("rows are the names of the files", rows_are_the_names_of_the_files, NULL);
+    test_add("long names end with a whole character", long_names_end_with_a_whole_character, NULL);
     test_add("kept runs belong to the same lines", kept_runs_belong_to_the_same_lines, NULL);
     test_add("runs and streams have keys of their own", runs_and_streams_have_keys_of_their_own, NULL);
     test_add("lost is seen at the first line of a URL", lost_is_seen_at_the_first_line_of_a_url, NULL);
