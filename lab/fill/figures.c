@@ -18,14 +18,16 @@ typedef struct reader {
 /* Copies a quoted field without its quotes; a doubled quote becomes one. */
 static int read_quoted(reader *reader)
 {
+    size_t line = reader->line;
     for (reader->at++; reader->at < reader->end; reader->at++) {
         if (*reader->at == '"' && ++reader->at < reader->end && *reader->at != '"')
             return VIDI_OK;
         if (reader->at == reader->end)
             break;
+        reader->line += *reader->at == '\n';
         *reader->to++ = *reader->at;
     }
-    return lab_fail(VIDI_EFORMAT, "line %zu: a quoted field does not end", reader->line);
+    return lab_fail(VIDI_EFORMAT, "line %zu: a quoted field does not end", line);
 }
 
 static int read_plain(reader *reader)
@@ -66,6 +68,7 @@ static int read_number(const reader *reader, const char *field, double *number)
 static int read_record(reader *reader, lab_record *record)
 {
     const char *fields[FIELDS];
+    size_t line = reader->line;
     for (size_t i = 0; i < FIELDS; i++)
         LAB_TRY(read_field(reader, i == FIELDS - 1, &fields[i]));
     *record = (lab_record){.experiment = fields[0],
@@ -74,7 +77,8 @@ static int read_record(reader *reader, lab_record *record)
                            .published = fields[3],
                            .verdict = fields[9],
                            .basis = fields[11],
-                           .theory_sort = fields[12]};
+                           .theory_sort = fields[12],
+                           .line = line};
     LAB_TRY(read_number(reader, fields[4], &record->theory));
     LAB_TRY(read_number(reader, fields[5], &record->measured));
     LAB_TRY(read_number(reader, fields[6], &record->low));
@@ -98,6 +102,39 @@ static int add_record(lab_figures *figures, const lab_record *record)
     }
     figures->records[figures->count++] = *record;
     return VIDI_OK;
+}
+
+static int compare_names(const lab_record *a, const lab_record *b)
+{
+    int order = strcmp(a->experiment, b->experiment);
+    order = order ? order : strcmp(a->row, b->row);
+    return order ? order : strcmp(a->column, b->column);
+}
+
+/* By name, and then by place. */
+static int compare_records(const void *a, const void *b)
+{
+    const lab_record *first = *(const lab_record *const *)a, *second = *(const lab_record *const *)b;
+    int order = compare_names(first, second);
+    return order ? order : (first > second) - (first < second);
+}
+
+/* Finds the first record whose name an earlier one has. In a sorted list they are neighbours. */
+static int check_names(const lab_figures *figures)
+{
+    const lab_record *again = NULL, **sorted = malloc((figures->count + 1) * sizeof *sorted);
+    if (!sorted)
+        return lab_fail(VIDI_EMEMORY, "no memory for the figures");
+    for (size_t i = 0; i < figures->count; i++)
+        sorted[i] = &figures->records[i];
+    qsort(sorted, figures->count, sizeof *sorted, compare_records);
+    for (size_t i = 1; i < figures->count; i++)
+        if (compare_names(sorted[i - 1], sorted[i]) == 0 && (!again || sorted[i] < again))
+            again = sorted[i];
+    free(sorted);
+    return again ? lab_fail(VIDI_EFORMAT, "line %zu: %.60s, %.60s, %.60s was there before", again->line,
+                            again->experiment, again->row, again->column)
+                 : VIDI_OK;
 }
 
 const lab_record *lab_figures_find(const lab_figures *figures, const char *experiment, const char *row,
@@ -125,12 +162,9 @@ int lab_figures_read(lab_figures *figures, const char *text, size_t length)
     for (; reader.at < reader.end; reader.line++) {
         lab_record record;
         LAB_TRY(read_record(&reader, &record));
-        if (lab_figures_find(figures, record.experiment, record.row, record.column))
-            return lab_fail(VIDI_EFORMAT, "line %zu: %.60s, %.60s, %.60s was there before", reader.line,
-                            record.experiment, record.row, record.column);
         LAB_TRY(add_record(figures, &record));
     }
-    return VIDI_OK;
+    return check_names(figures);
 }
 
 void lab_figures_free(lab_figures *figures)
@@ -151,7 +185,7 @@ static const char *const facts[] = {
 /* Without a row it stands for all rows. */
 static int add_name(lab_figures *figures, const char *experiment, const char *row, const char *column)
 {
-    lab_record record = {experiment, row ? row : "any", column, "1", "", "", "", 1, 1, 1, 1, 1, 1, !row};
+    lab_record record = {experiment, row ? row : "any", column, "1", "", "", "", 1, 1, 1, 1, 1, 1, !row, 0};
     return add_record(figures, &record);
 }
 

@@ -29,6 +29,7 @@ typedef struct lab_record {
     const char *experiment, *row, *column, *published, *verdict, *basis, *theory_sort;
     double theory, measured, low, high, runs, z;
     bool any_row; /* stands for rows of any name: lab_figures_names */
+    size_t line;  /* where it begins in the file */
 } lab_record;
 
 typedef struct lab_figures {

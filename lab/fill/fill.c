@@ -14,6 +14,7 @@
  * placeholder may continue on the next line. Cells that show what a paper did not do, or that repeat another table's
  * figure, count only as cells and as tested.
  */
+#include <float.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
@@ -51,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void complain(filler *filler, const
 
 static void put_digits(FILE *to, double value, int decimals)
 {
-    char digits[64];
+    char digits[DBL_MAX_10_EXP + 16]; /* with a sign, a point and nine decimals */
     snprintf(digits, sizeof digits, "%.*f", decimals, value);
     size_t sign = digits[0] == '-', whole = strspn(digits + sign, "0123456789");
     for (size_t i = 0; digits[i]; i++) {
@@ -416,12 +417,14 @@ static void fill_text(filler *filler, const char *template)
         fwrite(template, 1, (size_t)(open - template), filler->to);
         filler->line += lines_in(template, (size_t)(open - template));
         const char *close = strstr(open + 2, "}}");
-        if (!close || !copy_placeholder(text, open + 2, (size_t)(close - open - 2))) {
-            complain(filler, close ? "the placeholder is too long" : "a placeholder does not end");
-            template = open + 2;
-            continue;
+        if (!close) { /* nor does any after it */
+            complain(filler, "a placeholder does not end");
+            return;
         }
-        fill_one(filler, text);
+        if (copy_placeholder(text, open + 2, (size_t)(close - open - 2)))
+            fill_one(filler, text);
+        else
+            complain(filler, "the placeholder is too long");
         filler->line += lines_in(open, (size_t)(close - open));
         template = close + 2;
     }

@@ -44,6 +44,8 @@ static void anything_else_is_an_error_that_names_the_line(void **state)
         {HEAD "a,b,c,,,nan,,,,,,,\n", "line 2: 'nan' is not a number"},
         {HEAD "a,b,c,,,1e999,,,,,,,\n", "line 2: '1e999' is not a number"},
         {HEAD "a,b,c,,,,,,,,,,\na,b,c,,,,,,,,,,\n", "line 3: a, b, c was there before"},
+        {HEAD "a,\"b\n\n\",c,,,,,,,,,,\nb,b,c,,,,,,,,,,\na,b,c,,,,,,,,,,\nb,b,c,,,,,,,,,,\na,b,c,,,,,,,,,,\n",
+         "line 7: b, b, c was there before"},
         {HEAD "a,\"b,c,,,,,,,,,,\n", "line 2: a quoted field does not end"},
         {HEAD "a,b\"c,,,,,,,,,,,\n", "line 2: a quote, carriage return or zero byte in a field"},
         {HEAD "a,b,c,,,,,,,,,,\r\n", "line 2: a quote, carriage return or zero byte in a field"},

@@ -13,6 +13,8 @@ static const char csv[] =
                      "t-2,a,b,4,,1.6e13,,,3,agrees,,repeated,\n"
                      "t-2,a,c,,,0,,,3,fails,9,counterfactual,\n"
                      "t-2,a,d,,,,,,0,not built,,,\n"
+                     "t-3,large,x,,,1e70,,,,,,,\n"
+                     "t-3,less,x,,,-1e70,,,,,,,\n"
                      "about,urls,,,,1000000,,,,,,,\n"
                      "about,largest z,,,,2.6789,,,,,,,\n"
                      "about,duration,,,,1382,,,,,,,\n"
@@ -20,6 +22,9 @@ static const char csv[] =
                      "claim,t-large,\"the paper, 1\",,,,,,,holds,,,\n"
                      "claim,t-some,\"the paper, 2\",,,,,,,holds with conditions,,,\n"
                      "claim,u-none,\"the paper, 3\",,,,,,,does not hold,,,\n";
+
+/* All digits of the number that is nearest to 1e70. */
+#define LARGE "10,000,000,000,000,000,725,314,363,815,292,351,261,583,744,096,465,219,555,182,101,554,790,400"
 
 typedef struct problems {
     char text[2048];
@@ -73,6 +78,9 @@ static void figures_take_the_place_of_placeholders(void **state)
         {"{{ratio t-1|3 HF|2.0 M : t-1|3 HF|1.7 M|,}}\n", "2,026\n"},
         {"{{ratio t-1|3 HF|1.7 M : t-1|3 HF|1.7 M|theory|.3}}\n", "1.000\n"},
         {"{{t-1|3\nHF|1.7\n  M}}\n", "6.09\n"},
+        {"{{t-3|large|x}} {{t-3|less|x|2}}\n", "1.00e70 -1.0e70\n"},
+        {"{{t-3|large|x|,}}\n", LARGE "\n"},
+        {"{{t-3|less|x|.1}}\n", "-" LARGE ".0\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -83,7 +91,7 @@ static void figures_take_the_place_of_placeholders(void **state)
 static void cells_and_claims_are_counted(void **state)
 {
     static const char *const cases[][2] = {
-        {"{{count cells *}} {{count tested *}} {{count published *}}\n", "5 2 2\n"},
+        {"{{count cells *}} {{count tested *}} {{count published *}}\n", "7 2 2\n"},
         {"{{count agrees *}} {{count agrees t-1}} {{count differs *}}\n", "1 1 1\n"},
         {"{{count fails *}} {{count not built t-*}} {{count measured t-1 t-2}}\n", "1 1 1\n"},
         {"{{count chance *}} {{count tolerance *}} {{count fitted *}} {{count unjudged t-[12]}}\n", "1 1 0 0\n"},
@@ -122,6 +130,23 @@ static void what_cannot_be_filled_is_named_with_its_line(void **state)
                                        "14: t-2|a|d has no measured value\n"
                                        "15: t-1|3 HF|2.0 M has no published\n"
                                        "16: a placeholder does not end\n");
+}
+
+static void a_placeholder_that_goes_too_far_is_named_once(void **state)
+{
+    enum { MANY = 200000, ROOM = 2 * MANY + 32 };
+    problems problems;
+    char *braces = calloc(MANY + 1, 1), *template = malloc(ROOM);
+    (void)state;
+    assert_true(braces && template);
+    memset(braces, '{', MANY);
+    snprintf(template, ROOM, "%s}}\n{{t-2|a|e}}\n%s", braces, braces);
+    free(filled(template, &problems));
+    assert_string_equal(problems.text, "1: the placeholder is too long\n"
+                                       "2: there is no cell t-2|a|e\n"
+                                       "3: a placeholder does not end\n");
+    free(template);
+    free(braces);
 }
 
 /* ---- lines ---- */
@@ -198,6 +223,7 @@ int main(int argc, char **argv)
     test_add("figures take the place of placeholders", figures_take_the_place_of_placeholders, NULL);
     test_add("cells and claims are counted", cells_and_claims_are_counted, NULL);
     test_add("what cannot be filled is named with its line", what_cannot_be_filled_is_named_with_its_line, NULL);
+    test_add("a placeholder that goes too far is named once", a_placeholder_that_goes_too_far_is_named_once, NULL);
     test_add("paragraphs and list items are wrapped", paragraphs_and_list_items_are_wrapped, NULL);
     test_add("other lines stay", other_lines_stay, NULL);
     test_add("no line begins with another meaning", no_line_begins_with_another_meaning, NULL);
