@@ -188,6 +188,7 @@ static void add_tests(FILE *remarks, const lab_results *results, const lab_findi
 
 static void take_finding(lab_entry *entry, const lab_finding *finding)
 {
+    bool judged = finding->published.given && finding->verdict != LAB_NOT_BUILT;
     *entry = (lab_entry){.row = finding->row,
                          .column = finding->column,
                          .printed = finding->printed,
@@ -199,9 +200,9 @@ static void take_finding(lab_entry *entry, const lab_finding *finding)
                          .runs = finding->runs,
                          .z = finding->z,
                          .verdict = finding->verdict,
-                         .basis = finding->repeated          ? LAB_REPEATED
-                                  : finding->published.given ? LAB_BY_CHANCE
-                                                             : LAB_NOT_JUDGED};
+                         .basis = finding->repeated ? LAB_REPEATED
+                                  : judged          ? LAB_BY_CHANCE
+                                                    : LAB_NOT_JUDGED};
     lab_remark(finding, entry->remark, sizeof entry->remark);
 }
 

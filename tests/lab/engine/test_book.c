@@ -174,6 +174,12 @@ static void a_cell_without_its_functions_is_left_out(void **state)
     assert_string_equal(lab_verdict_name(lacking.verdict), "not built");
     assert_true(isnan(lacking.measured) && isnan(lacking.z) && lacking.runs == 0);
     assert_true(lacking.theory > 39 && lacking.published.given);
+    lab_finding both[] = {kept, lacking};
+    lab_table table;
+    assert_int_equal(lab_table_of_findings(&table, &results, both, 0, 2), VIDI_OK);
+    assert_int_equal(table.entries[0].basis, LAB_BY_CHANCE);
+    assert_int_equal(table.entries[1].basis, LAB_NOT_JUDGED); /* its published figure has no verdict */
+    lab_table_free(&table);
     lab_results_free(&results);
 }
 
