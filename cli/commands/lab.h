@@ -130,6 +130,9 @@ int lab_page_close(lab_page *page);
 int lab_page_save(const lab_page *page, const char *name);
 int lab_page_ready(const char *name);
 
+/* Whether two names lead to the same file, which what is written second would replace. Devices and pipes are none. */
+bool lab_same_file(const char *name, const char *other);
+
 /* ---- texts: lab_fill.c ---- */
 
 /* Fills a template with the figures of a file, as 'vidi lab fill' does. The exit status. */

@@ -96,3 +96,15 @@ int lab_page_ready(const char *name)
     static const lab_page nothing = {.text = empty};
     return is_file(name) ? save(&nothing, name, false) : CLI_OK;
 }
+
+bool lab_same_file(const char *name, const char *other)
+{
+    struct stat about, about_other;
+    if (!is_file(name) || !is_file(other))
+        return false;
+    bool there = stat(name, &about) == 0;
+    if (there && !S_ISREG(about.st_mode))
+        return false;
+    return strcmp(name, other) == 0 || (there && stat(other, &about_other) == 0 && about.st_dev == about_other.st_dev &&
+                                        about.st_ino == about_other.st_ino);
+}

@@ -41,6 +41,8 @@ static void tell_problem(void *context, size_t line, const char *sentence)
 static int fill(const char *template, const lab_figures *figures, const char *output, bool write)
 {
     lab_page text, filled;
+    if (lab_same_file(template, output))
+        return cli_error("%s would be lost: give the filled text another name", template);
     int status = read_file(&text, template);
     if (status == CLI_OK)
         status = lab_page_open(&filled);
@@ -122,6 +124,8 @@ int lab_fill_action(cli_words words, const char *output)
     if (words.count != 2)
         return cli_error(
             "'vidi lab fill' needs a template and the tables of a run: vidi lab fill LAB.in.md tables.csv");
+    if (lab_same_file(words.list[1], output))
+        return cli_error("%s would be lost: give the filled text another name", words.list[1]);
     int status = read_file(&tables, words.list[1]);
     if (status != CLI_OK) {
         free(tables.text);

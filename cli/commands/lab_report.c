@@ -136,9 +136,29 @@ static bool can_have_files(const char *folder)
     return access(folder, W_OK | X_OK) == 0;
 }
 
+/* The files that are written: the page, the figures, and the filled texts. NULL or "-": none. */
+static const char *output(const lab_report_options *options, size_t index)
+{
+    if (index < 2)
+        return index == 0 ? options->file : options->tables;
+    const char *sign = strchr(options->fill.list[index - 2], '=');
+    return sign ? sign + 1 : NULL;
+}
+
+static int check_outputs(const lab_report_options *options)
+{
+    for (size_t i = 1; i < 2 + options->fill.count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (lab_same_file(output(options, i), output(options, j)))
+                return cli_error("%s would be written twice; name another file", output(options, i));
+    return CLI_OK;
+}
+
 int cli_lab_report_ready(const lab_report_options *options)
 {
     const char *folder = options->plots;
+    if (check_outputs(options) != CLI_OK)
+        return CLI_ERROR;
     if (folder && mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cli_error("cannot make the folder %s: %s", folder, strerror(errno));
     if (folder && !can_have_files(folder))

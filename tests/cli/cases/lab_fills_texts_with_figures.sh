@@ -31,4 +31,11 @@ try vidi lab fill page.in.md absent.csv
 try vidi lab fill page.in.md page.in.md
 try vidi lab fill wrong.in.md tables.csv
 try vidi lab run --fill page.in.md=page.md
+# Nothing takes the place of what it was made from, or of something else that was asked for.
+try vidi lab report thesis-fig-5.1 --fill page.in.md=page.in.md
+try vidi lab report thesis-fig-5.1 -o one.html --tables one.html
+try vidi lab report thesis-fig-5.1 --tables ./one.csv --fill page.in.md=page.md --fill page.in.md=./page.md
+try vidi lab fill page.in.md tables.csv -o ./page.in.md
+try vidi lab fill page.in.md tables.csv -o tables.csv
+vidi lab report thesis-fig-5.1 --urls 1000 --runs 2 -o /dev/null --tables /dev/null
 ls
