@@ -20,6 +20,14 @@ done
 vidi lab run graph-told --urls 2500 --runs 2 --graph links --json | sed -n 2p | grep -o '"graph":.*'
 vidi lab run graph-order --urls 2500 --runs 2 --graph links --csv | grep -c 'from files.*,[0-9].*,2,measured'
 vidi lab run graph-what --urls 2500 --runs 2 | grep -c '^from files' || echo "not without --graph"
+# What is printed and published are aggregates: no host of the files.
+mkdir folder && cp links folder
+vidi lab report 'graph-*' --urls 2500 --runs 1 --graph folder/links -o report.html --tables tables.csv --plots plots
+for form in --csv --json --raw; do
+    vidi lab run 'graph-*' --urls 2500 --runs 1 --graph links $form
+done > printed
+grep -q 'site[0-9]' report.html tables.csv plots/* printed || echo "no host"
+grep -o 'vidi lab report[^<]*links' report.html
 try vidi lab run graph-what --graph nothing
 try vidi lab run graph-what --graph /dev/null
 try vidi lab cell --graph links
