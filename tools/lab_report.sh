@@ -17,4 +17,4 @@ done
 
 "$vidi" lab report "$@" "${streams[@]}" --graph "$links" -o docs/lab/index.html --tables docs/lab/tables.csv \
     --plots "$plots" --fill lab/report/LAB.in.md=docs/LAB.md
-cp "$plots/thesis-5.9.svg" "$plots/kinds-recrawl.svg" docs/lab/
+cp "$plots"/{thesis-5.9,kinds-recrawl,peers-lost,revisits-churn-10}.svg docs/lab/
