@@ -47,7 +47,7 @@ static double marked_in_all(const double *rates, unsigned from, unsigned crawls,
 
 double lab_lost_in_all(const double *rates, unsigned bits, unsigned from, unsigned crawls)
 {
-    rule rule;
+    rule rule = {.at = {0}};
     unsigned points = 1;
     double sum = 0, u[LAB_LOST_CRAWLS];
     lab_gauss(rule.at, rule.weight, POINTS);

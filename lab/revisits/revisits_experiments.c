@@ -9,17 +9,17 @@
 /* A table of page-crawls missed over time; a table of page-crawls missed in 20 crawls. */
 #define OVER_TIME(name, what, remark, function)                                                                        \
     {                                                                                                                  \
-        .id = name, .title = "Page-crawls missed with 8 bits per page, if " what, .source = OURS,                      \
+        .id = (name), .title = "Page-crawls missed with 8 bits per page, if " what, .source = OURS,                    \
         .note = WORLD remark, .unit = MISSED, .rows = lab_revisits_policies, .columns = lab_revisits_crawls,           \
         .work = 0.2, .plot = {.x = "crawls", .y = "page-crawls missed per million", .log_x = true, .log_y = true},     \
-        .measure = function, .judge = lab_revisits_churn_judge                                                         \
+        .measure = (function), .judge = lab_revisits_churn_judge                                                       \
     }
 #define IN_ALL(name, bits, function)                                                                                   \
     {                                                                                                                  \
-        .id = name, .title = "Page-crawls missed in 20 crawls with " bits " bits per page", .source = OURS,            \
+        .id = (name), .title = "Page-crawls missed in 20 crawls with " bits " bits per page", .source = OURS,          \
         .note = WORLD GONE, .unit = MISSED, .rows = lab_revisits_policies, .columns = lab_revisits_churns,             \
         .work = 0.8, .plot = {.x = "churn in %", .y = "page-crawls missed per million", .log_y = true},                \
-        .measure = function, .judge = lab_revisits_bits_judge                                                          \
+        .measure = (function), .judge = lab_revisits_bits_judge                                                        \
     }
 
 const lab_study lab_revisits_studies[] = {

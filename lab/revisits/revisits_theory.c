@@ -95,7 +95,7 @@ static lab_theory one_filter(const lab_revisits *of, unsigned crawls)
     cohort cohorts[LAB_REVISITS_MOST];
     double n = (double)of->pages, d = (double)of->replaced, later = 0;
     lab_theory sum = {0, 0, n * crawls};
-    rule rule;
+    rule rule = {.at = {0}};
     lab_gauss(rule.at, rule.weight, POINTS);
     for (unsigned a = crawls; a-- > 0;) {
         double fill;
@@ -169,7 +169,7 @@ static double above_in_periods(unsigned crawls, unsigned period, double chance, 
 static double above_in_same_order(const lab_revisits *of, unsigned crawls, unsigned least)
 {
     double sum = 0, fill;
-    rule rule;
+    rule rule = {.at = {0}};
     lab_gauss(rule.at, rule.weight, POINTS);
     for (int piece = 0; piece < PIECES; piece++)
         for (int i = 0; i < POINTS; i++) {
