@@ -7,11 +7,14 @@ grown()
     [ "$(cat cache/vidi/lab-* 2> /dev/null | wc -c)" -gt "$1" ]
 }
 
-# Starts it and ends it with a signal when the file of finished runs has so many bytes.
+# Starts it and ends it with a signal when the file of finished runs has so many bytes, and more than before: then it
+# measures, and takes signals.
 interrupt()
 {
+    local before
+    before=$(cat cache/vidi/lab-* 2> /dev/null | wc -c)
     "${lab[@]}" > part 2> message &
-    wait_until grown "$2"
+    wait_until grown "$((before > $2 ? before : $2))"
     kill "-$1" $!
     wait $! 2> /dev/null
     echo "status $?, $(wc -c < part) bytes printed"
