@@ -130,6 +130,7 @@ static void a_linked_log_is_left_to_the_copy(void **state)
     must(vidi_sync(at.set)); /* looks at the log */
     add_all(at.set, 25, 1, VIDI_NEW);
     wait_for_snapshots(at.set, 2);
+    must(vidi_snapshot(at.set)); /* waits until the one that was counted has closed the log */
     size_t log = size_of(at.copy, names[2]), end = size_of(at.copy, names[1]);
     add_all(at.set, 26, 10, VIDI_NEW);
     must(vidi_sync(at.set));
