@@ -136,6 +136,7 @@ static inline void made_clear(made_book *made)
     for (size_t i = 0; i < made->book.study_count; i++)
         lab_numbers_free(&made->numbers[i]);
     memset(made, 0, sizeof *made);
+    made->book.settings.urls = 1000000;
     made->book.tables = made->tables;
     made->book.numbers = made->numbers;
 }
