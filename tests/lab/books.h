@@ -136,7 +136,6 @@ static inline void made_clear(made_book *made)
     for (size_t i = 0; i < made->book.study_count; i++)
         lab_numbers_free(&made->numbers[i]);
     memset(made, 0, sizeof *made);
-    made->book.settings.urls = 1000000;
     made->book.tables = made->tables;
     made->book.numbers = made->numbers;
 }
@@ -172,16 +171,22 @@ static inline lab_entry *made_put(made_book *made, const made_figure *figure)
 }
 
 /* What the claim says of a book with these figures. */
-static inline lab_holding judged(const char *id, const made_figure *figures)
+static inline lab_holding judged_with(uint64_t urls, const char *id, const made_figure *figures)
 {
     static made_book made;
     char sentence[SENTENCE_ROOM] = "";
     made_clear(&made);
+    made.book.settings.urls = urls;
     for (; figures->table; figures++)
         made_put(&made, figures);
     lab_holding holding = lab_claim_judged(claim_of(id), &made.book, sentence, sizeof sentence);
     check(holding == LAB_UNJUDGED || sentence[0], "%s: a verdict without a sentence", id);
     return holding;
+}
+
+static inline lab_holding judged(const char *id, const made_figure *figures)
+{
+    return judged_with(1000000, id, figures);
 }
 
 #endif

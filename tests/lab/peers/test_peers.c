@@ -295,6 +295,7 @@ static void claims_on_times_follow_the_figures(void **state)
     for (size_t i = 0; i < 6; i += 2)
         fast[i].measured = 40;
     assert_int_equal(judged("peers-as-fast", fast), LAB_DOES_NOT_HOLD);
+    assert_int_equal(judged_with(100000, "peers-as-fast", fast), LAB_UNJUDGED); /* they are in the cache */
 }
 
 int main(int argc, char **argv)
